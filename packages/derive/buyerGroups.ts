@@ -111,7 +111,7 @@ async function countPurchase(
 
 /** The list of groups that were ever merged into this one. */
 function mergedInto(buyerGroup: string): string {
-  return `merged/${buyerGroup}`;
+  return `mergedGroups/${buyerGroup}`;
 }
 
 async function changePurchases(

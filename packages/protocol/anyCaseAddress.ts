@@ -5,8 +5,8 @@ import type { Address } from "./address.ts";
 import { toHex } from "./hex.ts";
 
 /**
- * An address in the spellings that clients of before send: lower case, upper case, or the mixed case of EIP-55, whose
- * checksum then has to hold. Read as lower case.
+ * An address in the spellings that older clients send: lower case, upper case, or the mixed case of EIP-55, whose checksum
+ * must then be right. Read as lower case.
  */
 export const anyCaseAddressSchema = z
   .string()

@@ -13,7 +13,7 @@ export function isCapability(text: string): boolean {
   return text.length >= least && text.length <= most && CAPABILITY_PATTERN.test(text);
 }
 
-/** Whether an id is outside of the standard taxonomy by its own word: it begins with `custom.` (SHP §5.1). */
+/** Whether an id says that it is outside the standard taxonomy: it begins with `custom.` (SHP §5.1). */
 export function isCustomCapability(id: string): boolean {
   return id.startsWith("custom.") && isCapability(id);
 }

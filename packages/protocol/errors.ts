@@ -33,7 +33,7 @@ export class TallystickError extends Error {
 /** One thing wrong with an input: the field's path and what is wrong with it. */
 export type InputIssue = { field: string; message: string };
 
-/** Bad input from outside. Names every field at fault; whoever throws it has written nothing. */
+/** Bad input from outside. Names every field at fault. Whoever throws it has written nothing. */
 export class InvalidInputError extends TallystickError {
   readonly issues: InputIssue[];
 
@@ -74,7 +74,7 @@ export function invalidInputFromZod(
 ): InvalidInputError {
   const issues = error.issues.map((issue) => {
     const path = [...(prefix === "" ? [] : [prefix]), ...issue.path.map(String)].join(".");
-    // Nobody sent "undefined": the field is not there.
+    // Nobody sends "undefined": the field is missing.
     const message = issue.message.endsWith("received undefined") ? "is required" : issue.message;
     return { field: path, message };
   });

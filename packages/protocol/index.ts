@@ -1,4 +1,4 @@
-/** The words that the others are made of: hex, addresses, money, errors, JSON of strangers, ids and hashes of a hire. */
+/** What the other modules are made of: hex, addresses, money, errors, JSON from strangers, ids and hashes of a hire. */
 export { type Address, addressSchema, ZERO_ADDRESS } from "./address.ts";
 export { atomicSchema, formatUsdc, parseUsdc, priceUsdcSchema, USDC_DECIMALS } from "./amount.ts";
 export { isCapability, isCustomCapability } from "./capability.ts";

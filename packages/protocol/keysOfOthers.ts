@@ -14,7 +14,7 @@ type Owner =
   | "postgres"
   | "witness";
 
-/** The processes that hold themselves to their own keys. The indexer, and each replica of it, has that of trust reports alone. */
+/** The processes that refuse other processes' keys. The indexer and its replicas have only the key of trust reports. */
 export type KeyHolder =
   | "settlement"
   | "dispatch"
@@ -54,8 +54,8 @@ export const KEYS: { readonly [variable: string]: Owner } = {
 };
 
 /**
- * Names the keys in a process's environment that it must not have: what it does not know it cannot lose, and processes that
- * answer the public are those that are broken into.
+ * Names the keys in a process's environment that it must not have. A process cannot leak a key that it does not know, and
+ * the processes that answer the public are the first to be broken into.
  *
  * @param environment the process's variables; an empty one counts as absent
  */

@@ -21,7 +21,7 @@ export const PROBLEM_MEDIA_TYPE = "application/problem+json";
 /** The HTTP status that errors of a code are answered with. */
 export type StatusByCode = { readonly [code: string]: number };
 
-/** Codes that mean the same wherever they are answered. A service adds its own, and cannot give these another status. */
+/** Codes with one meaning everywhere. A service adds its own codes, and cannot give these another status. */
 export const SHARED_STATUS: StatusByCode = {
   malformed_json: 400,
   unauthorized: 401,
@@ -51,21 +51,21 @@ const TITLES: { readonly [status: number]: string } = {
   504: "Gateway Timeout",
 };
 
-/** A problem. What `more` says in addition cannot replace what every problem has. */
+/** A problem. `more` adds fields and cannot replace the fields that every problem has. */
 export function problem(status: number, code: string, detail: string, more: object = {}): Problem {
   const title = TITLES[status] ?? "Error";
   return { ...{ code, title, status, detail }, ...more, ...{ code, title, status, detail } };
 }
 
 /**
- * What a client is told of an error, or undefined when nothing of it is meant for a client: then it belongs in the log, and the
- * answer is {@link internalProblem}.
+ * What a client is told of an error. Undefined when nothing is meant for a client: then the error belongs in the log, and
+ * the answer is {@link internalProblem}.
  *
- * An error is the client's business when it says so: by its code, when that has a status, or by being an
- * {@link InvalidInputError}, which is 400. Another error of ours may be about what only this process knows.
+ * An error is for the client when its code has a status, or when it is an {@link InvalidInputError}, which is 400. Any
+ * other error of ours may describe what only this process should know.
  *
- * @param own the codes of whoever answers, besides the shared ones; a number is the status of just this error
- * @param more what this error says in addition
+ * @param own the service's codes, in addition to the shared ones; a number is the status of this error only
+ * @param more additional fields
  */
 export function problemOf(
   error: unknown,
@@ -85,7 +85,7 @@ export function problemOf(
   });
 }
 
-/** The answer to everything that is not the client's business. */
+/** The answer to every error that is not for the client. */
 export function internalProblem(): Problem {
   return problem(
     500,
@@ -94,7 +94,7 @@ export function internalProblem(): Problem {
   );
 }
 
-/** A code may have any name, also one that every object has. */
+/** A code may have any name, also the name of a member that every object has. */
 function lookUp(statusByCode: StatusByCode, code: string): number | undefined {
   return Object.hasOwn(statusByCode, code) ? statusByCode[code] : undefined;
 }

@@ -1,4 +1,4 @@
-/** Signed records: what agents say to a ledger, and what a ledger holds them to. */
+/** Signed records: what agents tell a ledger, and what a ledger checks them for. */
 export { type Attestation, parseAttestation, type TestRun } from "./records/attestation.ts";
 export { type AuditActuation, parseAuditActuation } from "./records/auditActuation.ts";
 export { type AuditCanary, type Canary, canaryCommitment, parseAuditCanary } from "./records/auditCanary.ts";

@@ -13,7 +13,7 @@ export function sha256By(
   hash: (algorithm: "sha256", data: Uint8Array | string, encoding: "binary") => string,
 ): Sha256 {
   return (data) => {
-    // As text of one character a byte: making a Buffer costs as much again as hashing a kilobyte.
+    // As text of one character per byte: making a Buffer costs as much as hashing a kilobyte.
     const digest = hash("sha256", data, "binary");
     const bytes = new Uint8Array(32);
     for (let i = 0; i < 32; i++) bytes[i] = digest.charCodeAt(i);

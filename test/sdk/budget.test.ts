@@ -17,7 +17,7 @@ import { fileStore } from "tallystick-sdk/store/fileStore";
 import { memoryStore } from "tallystick-sdk/store/keyValueStore";
 import { startPostgres } from "../../scripts/postgres/startPostgres.ts";
 import { nodeProgram } from "../../scripts/processes/nodeProgram.ts";
-import { openKeeper } from "../../scripts/processes/openSupervisor.ts";
+import { openSupervisor } from "../../scripts/processes/openSupervisor.ts";
 import { newWallet } from "./support/sdkChain.ts";
 import { rejection } from "./support/tamper.ts";
 
@@ -107,10 +107,10 @@ describe("a budget", () => {
   it("in Postgres is held to by connections that spend at once", async function () {
     this.timeout(60_000);
     const folder = mkdtempSync(path.join(tmpdir(), "tallystick-budget-"));
-    const keeper = await openKeeper();
+    const supervisor = await openSupervisor();
     let pool: pg.Pool | undefined;
     try {
-      const server = await startPostgres({ keeper, logFile: path.join(folder, "postgres.log") });
+      const server = await startPostgres({ supervisor, logFile: path.join(folder, "postgres.log") });
       const client = new pg.Pool({ connectionString: await server.createDatabase("budget"), max: 8 });
       pool = client;
       // The server is stopped while the last of them say goodbye.
@@ -135,7 +135,7 @@ describe("a budget", () => {
       expect(await budget!.remaining()).to.equal(3n);
     } finally {
       await pool?.end();
-      await keeper.close();
+      await supervisor.close();
       rmSync(folder, { recursive: true, force: true });
     }
   });

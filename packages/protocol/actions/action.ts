@@ -40,9 +40,9 @@ const size = z.int().min(0);
 const digest = z.string().regex(/^[0-9a-f]{64}$/, "must be the SHA-256 of the content: 64 hex digits");
 
 /**
- * What an agent asks leave for (swarm.at §8.1), in typed arguments: a program and its arguments one by one, never a line
- * for a shell; paths from the root in their only spelling; amounts as decimal strings. Nothing is unescaped, expanded or
- * normalized: what is spelled otherwise is refused, so that two spellings of one thing cannot be judged differently.
+ * What an agent asks permission for (swarm.at §8.1), in typed arguments: a program and its arguments one by one, never a
+ * line for a shell; paths from the root in their only spelling; amounts as decimal strings. Nothing is unescaped, expanded
+ * or normalized. Another spelling is refused, so two spellings of one thing can never get two verdicts.
  */
 export const actionSchema = z.discriminatedUnion("type", [
   z.strictObject({
@@ -50,7 +50,7 @@ export const actionSchema = z.discriminatedUnion("type", [
     program,
     args: z.array(text).max(MAX_ARGUMENTS),
     cwd: path,
-    /** Variables set for this program, beside those it inherits. */
+    /** Variables set for this program, in addition to those it inherits. */
     env: z
       .record(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]{0,63}$/, "must be a variable's name"), text)
       .optional(),
@@ -82,7 +82,7 @@ export type ActionType = Action["type"];
  */
 export function readAction(value: unknown): Action {
   const env = (value as { env?: object } | null | undefined)?.env;
-  // Objects lose this key on their way; what is run must be what was judged.
+  // Objects can lose this key when they are copied, and what runs must be what was judged.
   if (env !== null && typeof env === "object" && Object.hasOwn(env, "__proto__")) {
     const issues = [{ field: "action.env", message: "must not have __proto__" }];
     throw new InvalidInputError({ code: "invalid_action", issues });
@@ -92,7 +92,7 @@ export function readAction(value: unknown): Action {
   return result.data;
 }
 
-/** SHA-256 of the action in canonical JSON, 64 hex digits: what a settlement token is good for. */
+/** SHA-256 of the action in canonical JSON, 64 hex digits. A settlement token is valid for this hash only. */
 export function actionHash(action: Action): string {
   const body = canonicalBody(action as unknown as RecordBody);
   return toBareHex(sha256(utf8ToBytes(`tallystick action v1\n${body}`)));

@@ -18,9 +18,9 @@ const literal = z
   });
 
 /**
- * What one argument may be. There is no pattern and no "anything": a string is exactly itself, `one_of` one of a list,
- * `within` a path in a folder, `integer` a whole number in decimal digits, `text` words without a sign that a shell
- * reads and without a dash at the front.
+ * What one argument may be. There is no pattern and no "anything". A string is exactly itself, `one_of` is one of a list,
+ * `within` is a path in a folder, `integer` is a whole number in decimal digits, and `text` is words without a sign that a
+ * shell reads and without a dash at the front.
  */
 const argument = z.union([
   literal,
@@ -31,14 +31,14 @@ const argument = z.union([
 ]);
 
 const common = {
-  /** Names the rule in answers and tokens. */
+  /** The rule's name in answers and tokens. */
   id: z.string().regex(/^[a-z0-9][a-z0-9-]{0,63}$/, "must be lower-case letters, digits and dashes"),
-  /** False forbids what it matches, whatever else allows it. */
+  /** False forbids what it matches, even if other rules allow it. */
   allow: z.boolean(),
   reason: z.string().max(300).optional(),
 };
 
-/** Programs that run what they are given as text, or run other programs: only with every argument written out. */
+/** Programs that run text they are given, or run other programs. They are allowed only with every argument written out. */
 export const RUNNERS: ReadonlySet<string> = new Set(
   (
     "sh bash dash zsh ksh fish csh tcsh busybox env sudo su doas xargs find nohup nice timeout time watch parallel exec eval " +
@@ -47,8 +47,8 @@ export const RUNNERS: ReadonlySet<string> = new Set(
 );
 
 /**
- * Rules for one kind of action each. A rule that allows matches exactly what it says; a rule that forbids also matches
- * what only looks different (case, accents, look-alike letters, the program's path).
+ * Rules for one kind of action each. A rule that allows matches exactly what it says. A rule that forbids also matches what
+ * only looks different (case, accents, look-alike letters, the program's path).
  */
 export const actionRuleSchema = z.discriminatedUnion("type", [
   z.strictObject({
@@ -57,9 +57,11 @@ export const actionRuleSchema = z.discriminatedUnion("type", [
     program: z.string().min(1).max(256),
     /** The arguments one by one. A rule that forbids may leave them out: then it forbids the program. */
     args: z.array(argument).optional(),
-    /** What may stand behind them, and how many at most. */
+    /** What may follow them, and how many at most. */
     rest: z.strictObject({ each: argument, max: z.int().min(1).max(128) }).optional(),
-    /** The folder it may run in: exactly this one, or any within. Programs read their scripts from where they run. */
+    /**
+     * The folder it may run in: exactly this one, or any folder within it. Programs read their scripts from where they run.
+     */
     cwd: z.union([path, z.strictObject({ within: path })]).optional(),
     /** Variables that may be set, with their values. */
     env: z.record(z.string(), literal).optional(),
@@ -99,7 +101,7 @@ export const actionRuleSchema = z.discriminatedUnion("type", [
 export type ActionRule = z.output<typeof actionRuleSchema>;
 export type ArgumentRule = z.output<typeof argument>;
 
-/** All rules: what none of them allows is denied. */
+/** All rules. What no rule allows is denied. */
 export type ActionRules = { version: number; rules: ActionRule[] };
 
 const rulesSchema = z
@@ -115,7 +117,7 @@ const rulesSchema = z
     }
   });
 
-/** What makes a rule that allows looser than anyone would want. */
+/** Why a rule that allows is too loose to accept. */
 function looseness(rule: ActionRule): string | undefined {
   if (!rule.allow) return undefined;
   if (rule.type === "terminal") {

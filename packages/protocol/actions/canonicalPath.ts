@@ -4,10 +4,9 @@ import { textComplaint } from "./plainText.ts";
 const ALIASES = ["/proc", "/dev", "/sys", "/run"];
 
 /**
- * What keeps a path from being the only spelling of what it names, undefined when nothing does: it begins at the root,
- * has no `.`, `..`, empty or trailing segment, no sign that a shell or a decoder would turn into another one, and does
- * not go through the file system's own back doors. Symbolic links cannot be seen in a path: whoever acts has to resolve
- * it first, and ask with the result.
+ * Why a path is not the only spelling of what it names; undefined when it is. It begins at the root, has no `.`, `..`,
+ * empty or trailing segment and no sign that a shell or a decoder would change, and does not use the file system's own
+ * detours. A path does not show symbolic links: the caller resolves them first, and asks with the result.
  */
 export function pathComplaint(path: string): string | undefined {
   const unclear = textComplaint(path);

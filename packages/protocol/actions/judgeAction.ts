@@ -13,8 +13,8 @@ type Of<Type extends ActionRule["type"]> = {
 };
 
 /**
- * Judges an action by the rules (swarm.at §8.2): denied when any rule forbids it, allowed when one allows it, denied
- * when none says anything.
+ * Judges an action by the rules (swarm.at §8.2). It is denied when a rule forbids it, allowed when a rule allows it, and
+ * denied when no rule matches.
  */
 export function judgeAction({ rules, version }: ActionRules, action: Action): Judgement {
   const by = (rule: ActionRule): string => `(rule ${rule.id}, version ${version})`;
@@ -69,7 +69,7 @@ function allowsFolder(rule: string | { within: string }, folder: string): boolea
 function allowsArgument(rule: ArgumentRule, value: string): boolean {
   if (typeof rule === "string") return value === rule;
   if ("one_of" in rule) return rule.one_of.includes(value);
-  // What is not written out in the rule may be no option and nothing that a shell reads.
+  // What the rule does not write out may be no option, and nothing that a shell reads.
   if (value.startsWith("-") && !("integer" in rule)) return false;
   if (SHELL_SIGNS.test(value)) return false;
   if ("within" in rule) return pathComplaint(value) === undefined && isWithin(value, rule.within);
@@ -88,7 +88,7 @@ function forbidsArgument(rule: ArgumentRule, value: string | undefined): boolean
   return allowsArgument(rule, value);
 }
 
-/** A rule that forbids a folder forbids what only looks like it; one that allows means exactly this one. */
+/** A rule that forbids a folder also forbids what only looks like it. A rule that allows means exactly this folder. */
 function covers(folder: string, path: string, allow: boolean): boolean {
   return allow ? isWithin(path, folder) : isWithin(skeleton(path), skeleton(folder));
 }

@@ -1,7 +1,7 @@
 /**
- * What keeps a text from being what it looks like, undefined when nothing does: control characters, line breaks, signs
- * that are not seen or turn the direction of writing, spaces other than the plain one, other ways of writing the same
- * (not NFC), compatibility forms (full-width letters, ligatures), and letters of two scripts that look alike in one word.
+ * Why a text is not what it looks like; undefined when it is. Refused are control characters, line breaks, signs that are
+ * invisible or turn the direction of writing, spaces other than the plain one, other ways of writing the same (not NFC),
+ * compatibility forms (full-width letters, ligatures), and look-alike letters of two scripts in one word.
  */
 export function textComplaint(text: string): string | undefined {
   if (/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Co}\p{Cs}\p{Cn}]/u.test(text))
@@ -27,13 +27,13 @@ export function textComplaint(text: string): string | undefined {
 /** Signs that shells give a meaning to. */
 export const SHELL_SIGNS = /[;&|<>`$(){}[\]*?!#~^\\"'\n\r]/;
 
-/** A text without its case, accents and dress, for rules that forbid: what only looks different is forbidden too. */
+/** A text without its case, accents and compatibility forms. Rules that forbid compare this form. */
 export function skeleton(text: string): string {
   const folded = text.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase();
   return [...folded].map((sign) => LOOKALIKES[sign] ?? sign).join("");
 }
 
-/** Letters of other alphabets and digits by the Latin letter they look like (after folding case). */
+/** Letters of other alphabets, and digits, by the Latin letter they look like (after case is folded). */
 const LOOKALIKES: { readonly [sign: string]: string } = {
   а: "a",
   в: "b",

@@ -5,14 +5,14 @@ import { fromBase64, toBase64 } from "../base64.ts";
 import { canonicalBody } from "../json/recordBody.ts";
 import { actionHash, readAction } from "./action.ts";
 
-/** How long a token is good unless the service says otherwise, in seconds: long enough to act, not to be passed on. */
+/** How long a token is valid unless the service says otherwise, in seconds: long enough to act, too short to pass on. */
 export const TOKEN_LIFETIME_SECONDS = 60;
 
 /** Clocks of two machines may differ by this, in seconds. */
 const CLOCK_TOLERANCE_SECONDS = 5;
 
 const PREFIX = "tst_";
-/** Keeps the key's other signatures, over checkpoints, from ever being taken for a token. */
+/** Separates tokens from the key's other signatures: a signature over a checkpoint is never a token. */
 const CONTEXT = "tallystick settlement token v1\n";
 
 const hash = z.string().regex(/^[0-9a-f]{64}$/);
@@ -24,7 +24,7 @@ const claimsSchema = z.strictObject({
   action_hash: hash,
   /** SHA-256 of the context that was given. */
   context_hash: hash,
-  /** The ledger entry that records the leave, and its parent. One entry is one leave. */
+  /** The ledger entry that records the permission, and its parent. One entry is one permission. */
   entry_hash: hash,
   parent_hash: hash,
   rule: z.string().min(1).max(64),
@@ -47,18 +47,18 @@ export function issueSettlementToken(
 
 export type VerifySettlementTokenParameters = {
   token: string;
-  /** The action that is about to be taken, its paths resolved: not the one that was asked about. */
+  /** The action that is about to run, its paths resolved. Not the action that was asked about. */
   action: unknown;
   /**
-   * The service's Ed25519 key, 32 bytes, out of what `GET /v1/ledger/key` says (`parseVerifierKeys`). While it lists two, a
-   * token is good that either signed.
+   * The service's Ed25519 key, 32 bytes, from `GET /v1/ledger/key` (`parseVerifierKeys`). While that lists two keys, a
+   * token of either is valid.
    */
   publicKey: Uint8Array;
   /** The ledger's origin, so that another service's token is not taken. */
   origin: string;
   /** Unix seconds. */
   now: number;
-  /** Whether a leave (`entry_hash`) was used before. Without it a token is good for as often as its time allows. */
+  /** Whether a permission (`entry_hash`) was used before. Without it a token is valid as often as its time allows. */
   isUsed?: (entryHash: string) => boolean;
 };
 
@@ -66,8 +66,8 @@ export type VerifySettlementTokenParameters = {
 export type TokenVerdict = { valid: true; claims: SettlementTokenClaims } | { valid: false; reason: string };
 
 /**
- * Whether a token gives leave for this very action now (swarm.at §8.2). Call it right before acting, in the program that
- * acts. Depends on nothing but its arguments; never throws because of `token` or `action`.
+ * Whether a token permits this very action now (swarm.at §8.2). Call it right before the action, in the program that acts.
+ * Depends only on its arguments. Never throws because of `token` or `action`.
  *
  * @example
  * const { valid } = verifySettlementToken({ token, action, publicKey, origin, now: Math.floor(Date.now() / 1000) });
@@ -102,7 +102,7 @@ function readToken(token: unknown): ReadToken | undefined {
   try {
     const text = new TextDecoder("utf-8", { fatal: true }).decode(fromBase64(standard(match[1] as string)));
     const claims = claimsSchema.parse(JSON.parse(text));
-    // One spelling only, so that what is signed is what is read.
+    // One spelling only, so the signed bytes are the bytes that are read.
     if (canonicalBody(claims) !== text) return undefined;
     return { claims, text, signature: fromBase64(standard(match[2] as string)) };
   } catch {

@@ -8,9 +8,9 @@ import { jsonHash, paramsHash } from "../hire/paramsHash.ts";
 import { readForeignJson } from "../json/foreignJson.ts";
 
 /**
- * What a seller, or a buyer, shows an auditor: the hire as its buyer signed it and what was delivered, each as JSON text of its
- * own. As texts, because together they would be deeper and longer than what the seller took: a buyer could send what can be
- * hired for but not be shown.
+ * What a seller or a buyer shows an auditor: the hire as its buyer signed it, and what was delivered, each as a JSON text.
+ * They are texts because nested they would be deeper and longer than what the seller accepts. A buyer could then send a
+ * hire that nobody can show.
  */
 const disclosureSchema = z.object({ request: z.string(), result: z.string() });
 
@@ -38,8 +38,8 @@ export function writeDisclosure({ request, result }: { request: unknown; result:
 }
 
 /**
- * Holds what was shown to what is known of the hire: the buyer's signature, seller, capability, params, hire id and both hashes.
- * Whatever passes is what was asked for and delivered, whoever showed it (SHP §8.3.1).
+ * Checks what was shown against what is known of the hire: the buyer's signature, seller, capability, params, hire id and
+ * both hashes. If it passes, it is what was asked for and delivered, whoever showed it (SHP §8.3.1).
  *
  * @throws InvalidInputError naming the field; TallystickError `unsupported_protocol`, `signature_required`
  */

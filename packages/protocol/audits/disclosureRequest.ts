@@ -7,16 +7,16 @@ import { MAX_AUDIT_ATTEMPTS, MAX_AUDIT_ROUNDS } from "../records/auditVerdict.ts
 import { signatureSchema } from "../records/nestedSignature.ts";
 import { type RecordSigner, recoverBodySigner, signBody } from "../records/record.ts";
 
-/** The header by which an auditor asks for the work it has to judge. Its value is JSON on one line. */
+/** The header in which an auditor asks for the work it has to judge. Its value is JSON on one line. */
 export const DISCLOSURE_HEADER = "X-Audit-Request";
 
-/** How far the auditor's clock may be from that of whoever is asked, in seconds, either way. */
+/** How far the auditor's clock may be from the clock of the one it asks, in seconds, either way. */
 export const DISCLOSURE_TOLERANCE_SECONDS = 60;
 
 /** Longest value of the header, in characters. */
 export const MAX_DISCLOSURE_HEADER = 1_024;
 
-/** What stands in the signed body beside the fields, so that no other word of an auditor's can stand for it. */
+/** The type in the signed body, so that no other signature of an auditor can be used as a request. */
 const TYPE = "audit_disclosure";
 
 const assignmentSchema = z
@@ -40,7 +40,7 @@ export type DisclosureRequest = z.infer<typeof requestSchema>;
 
 const headerSchema = requestSchema.extend({ signature: signatureSchema });
 
-/** Names an assignment as nodes do. */
+/** An assignment's name, as nodes write it. */
 export function assignmentName({
   hire,
   round,
@@ -54,8 +54,8 @@ export function assignmentName({
 }
 
 /**
- * The value of {@link DISCLOSURE_HEADER}: who is assigned a hire's audit asks its seller, or its buyer, for the work. Signed by
- * the auditor as EIP-191, like a record (SHP §8.3.1).
+ * The value of {@link DISCLOSURE_HEADER}. An auditor with an assignment asks the hire's seller, or its buyer, for the work.
+ * Signed by the auditor as EIP-191, like a record (SHP §8.3.1).
  *
  * @throws InvalidInputError
  */
@@ -66,17 +66,17 @@ export async function signDisclosureRequest(request: DisclosureRequest, by: Reco
   return JSON.stringify({ ...read.data, signature });
 }
 
-/** A request as it came, before anybody looked whose signature it is. */
+/** A request as it came, before its signature was checked. */
 export type ReadDisclosureRequest = {
   request: DisclosureRequest;
-  /** Who signed it. Costs a recovery of a key: ask what is cheaper first. @throws InvalidInputError */
+  /** Who signed it. It recovers a key, which is slow: do cheaper checks first. @throws InvalidInputError */
   signer: () => Address;
 };
 
 /**
  * Reads the header.
  *
- * @param expected `hire`: the one in the path; `now`: unix seconds of whoever is asked
+ * @param expected `hire`: the one in the path; `now`: unix seconds on the clock of the one who is asked
  * @throws InvalidInputError naming the field; `stale_request` when it was signed at another time
  */
 export function readDisclosureRequest(

@@ -4,7 +4,7 @@ import { priceUsdcSchema } from "../amount.ts";
 import { invalidInputFromZod, TallystickError } from "../errors.ts";
 import { checkQuote, isQuotedPrice } from "./quote.ts";
 
-/** Most alternatives of a counter (SHP §7.5.3): more would be a conversation. */
+/** Most alternatives of a counter (SHP §7.5.3). More would be a conversation. */
 export const MAX_OPTIONS = 3;
 
 /** How long a buyer has to leave a listing alone after its counter, in seconds (SHP §7.5.3). */
@@ -47,8 +47,8 @@ export type ClarifyAnswer = z.output<typeof clarifyAnswerSchema>;
 export type QuoteOffer = z.output<typeof option>;
 
 /**
- * Reads what a seller answered, and holds every offer in it to its token: signed by this seller, for this buyer, these
- * params, this price and time.
+ * Reads a seller's answer, and checks every offer in it against its token: signed by this seller, for this buyer, these
+ * params, this price and this time.
  *
  * @param now unix seconds
  * @throws InvalidInputError naming the field, for more than three options too; TallystickError `bad_quote`

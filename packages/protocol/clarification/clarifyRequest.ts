@@ -37,7 +37,7 @@ export type ClarifyRequest = z.output<typeof clarifyRequestSchema>;
 /** What a buyer sends before it signs. */
 export type ClarifyTerms = Omit<z.input<typeof clarifyRequestSchema>, "protocol" | "signature">;
 
-/** What the signature covers: hashes stand for `brief` and `params`, which may hold what records may not. */
+/** What the signature covers. Hashes replace `brief` and `params`, which may contain what records may not. */
 function signedPart(request: { [key: string]: unknown }): RecordBody {
   const { params, brief: text, signature: _, ...rest } = request;
   return {
@@ -61,7 +61,7 @@ export async function signClarifyRequest(terms: ClarifyTerms, by: RecordSigner):
 }
 
 /**
- * Reads a request. `signed` says whether the buyer signed it: an unsigned one may come from anybody.
+ * Reads a request. `signed` says whether the buyer signed it. An unsigned request may come from anybody.
  *
  * @throws InvalidInputError naming every field at fault; TallystickError `unsupported_protocol`,
  * `clarification_not_supported` for standard capabilities, whose schemas leave nothing to clarify

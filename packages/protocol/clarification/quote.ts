@@ -21,12 +21,12 @@ export type QuoteTerms = {
   round: Hex;
 };
 
-/** What a token says by itself; the rest it only vouches for. */
+/** What a token says by itself. It also vouches for the other fields, but does not contain them. */
 export type QuoteToken = Pick<QuoteTerms, "price" | "estimatedLatencyMs" | "expiresAt" | "round"> & {
   signature: Hex;
 };
 
-/** Why a token is not good. */
+/** Why a token is refused. */
 export type QuoteProblem = "unknown_quote" | "expired_quote" | "tampered_quote";
 
 function quoteBody(terms: QuoteTerms): RecordBody {
@@ -47,7 +47,7 @@ function quoteBody(terms: QuoteTerms): RecordBody {
 const [LATENCY_AT, EXPIRY_AT, ROUND_AT, SIGNATURE_AT, LENGTH] = [8, 14, 20, 28, 93];
 
 /**
- * Signs a quote with the seller's wallet: `qt_` and some 120 characters. Nothing needs to be kept to honour it, and the
+ * Signs a quote with the seller's wallet: `qt_` and some 120 characters. The seller keeps nothing to honour it, and the
  * buyer can show anyone what was promised.
  */
 export async function signQuote(terms: QuoteTerms, by: RecordSigner): Promise<string> {
@@ -63,12 +63,12 @@ export async function signQuote(terms: QuoteTerms, by: RecordSigner): Promise<st
   return `qt_${toBase64(bytes).replaceAll("+", "-").replaceAll("/", "_")}`;
 }
 
-/** Reads what a token says, undefined when it is none. Who signed it is not checked yet. */
+/** Reads what a token says; undefined when it is no token. Does not check who signed it. */
 export function readQuoteToken(token: string): QuoteToken | undefined {
   if (!/^qt_[\w-]{124}$/.test(token)) return undefined;
   try {
     const bytes = fromBase64(token.slice(3).replaceAll("-", "+").replaceAll("_", "/"));
-    // The other way to write a signature's last byte would be another token for the same promise.
+    // The other spelling of a signature's last byte would be a second token for the same promise.
     if (bytes[LENGTH - 1] !== 27 && bytes[LENGTH - 1] !== 28) return undefined;
     const view = new DataView(bytes.buffer);
     return {
@@ -95,7 +95,7 @@ export function checkQuote(
   const quote = readQuoteToken(token);
   if (!quote) return { problem: "unknown_quote" };
   const terms: QuoteTerms = { ...about, ...quote };
-  // Signature first: an expiry that nobody signed says nothing.
+  // The signature comes first: an expiry that nobody signed says nothing.
   if (!isSignedBy(quoteBody(terms), quote.signature, about.seller)) return { problem: "tampered_quote" };
   return now < quote.expiresAt ? { quote } : { problem: "expired_quote" };
 }
@@ -105,7 +105,7 @@ export function quotePriceUsdc(quote: Pick<QuoteToken, "price">): string {
   return formatUsdc(quote.price);
 }
 
-/** Whether an answer's price says the same as its token. */
+/** Whether the price in an answer is the price in its token. */
 export function isQuotedPrice(quote: Pick<QuoteToken, "price">, priceUsdc: string): boolean {
   return parseUsdc(priceUsdc) === quote.price;
 }

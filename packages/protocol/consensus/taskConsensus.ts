@@ -27,12 +27,11 @@ export type ConsensusRefusal =
   | "voted_already";
 
 /**
- * How a swarm settles on one of its solutions for a task (swarm.at §11).
+ * How a swarm agrees on one of its solutions for a task (swarm.at §11).
  *
- * The first stake of a proposal names its staker; several proposals may stand for one task. Every other signer has one
- * vote on each proposal, `verify` or `contest`. The first proposal with verifies ≥ contests + 2 is final for good, and
- * nothing said of the task after it counts. A pure function of the ledger: whoever reads the same steps in the same
- * order has the same state.
+ * The first stake of a proposal names its staker. A task can have several proposals. Every other signer has one vote on
+ * each proposal, `verify` or `contest`. The first proposal with verifies ≥ contests + 2 is final for ever, and later votes
+ * on the task do not count. A pure function of the ledger: the same steps in the same order give the same state.
  */
 export class TaskConsensus {
   readonly #proposals = new Map<string, StakedProposal>();
@@ -58,7 +57,7 @@ export class TaskConsensus {
     return staked.verifies.includes(signer) || staked.contests.includes(signer) ? "voted_already" : undefined;
   }
 
-  /** Takes in a step. What {@link refusal} objects to changes nothing. */
+  /** Applies a step. A step that {@link refusal} objects to changes nothing. */
   apply(step: ConsensusStep): void {
     if (this.refusal(step)) return;
     const { type, proposal, signer, index } = step;

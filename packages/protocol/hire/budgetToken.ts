@@ -8,9 +8,9 @@ import { signatureSchema } from "../records/nestedSignature.ts";
 import { type RecordSigner, recoverBodySigner, signBody } from "../records/record.ts";
 
 /**
- * An operator's leave to spend (SHP §4.4): `agent_id` may spend up to `max_amount_usdc` ("5.00") within
- * `max_duration_seconds` from `issued_at` (unix seconds). Signed by the operator like a record: EIP-191 over the
- * keccak256 of the canonical body without `signature`. Keys it does not know are signed with the rest.
+ * An operator's permission to spend (SHP §4.4): `agent_id` may spend up to `max_amount_usdc` ("5.00") within
+ * `max_duration_seconds` from `issued_at` (unix seconds). The operator signs it like a record: EIP-191 over the keccak256
+ * of the canonical body without `signature`. Unknown keys are signed with the rest.
  */
 export const budgetTokenSchema = z.looseObject({
   agent_id: anyCaseAddressSchema,
@@ -22,7 +22,10 @@ export const budgetTokenSchema = z.looseObject({
 
 export type BudgetToken = z.output<typeof budgetTokenSchema>;
 
-/** What a token allows: the wallet it is for, atomic units of USDC, and the unix seconds it is good in, `[from, until)`. */
+/**
+ * What a token allows: the wallet it is for, atomic units of USDC, and the unix seconds in which it is valid, `[from,
+ * until)`.
+ */
 export type BudgetTerms = {
   operator: Address;
   agent: Address;
@@ -32,7 +35,7 @@ export type BudgetTerms = {
 };
 
 /**
- * Reads a token and finds out who signed it; whether that operator may is the caller's to know.
+ * Reads a token and finds out who signed it. The caller knows whether that operator may sign.
  *
  * @throws InvalidInputError naming the field
  */
@@ -64,7 +67,7 @@ export async function signBudgetToken(
 }
 
 /**
- * Whether a token is good for this wallet now.
+ * Whether a token is valid for this wallet now.
  *
  * @param now unix seconds
  * @throws TallystickError `budget_token_refused` saying why

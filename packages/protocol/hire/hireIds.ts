@@ -6,17 +6,17 @@ import { base32 } from "../base32.ts";
 import { type Hex, toHex } from "../hex.ts";
 
 /**
- * The public id of a hire: keccak256 of buyer and nonce. It names the hire in the receipt, in the escrow's terms and as
- * the nonce of the direct payment, so that one hire can be paid once, whoever signs how often. Nobody who has not seen
- * the nonce can make the id of somebody else's hire.
+ * The public id of a hire: keccak256 of buyer and nonce. It names the hire in the receipt and in the escrow's terms, and is
+ * the nonce of the direct payment. So a hire can be paid once, however often it is signed. Without the nonce nobody can
+ * make the id of another buyer's hire.
  */
 export function hireId(buyer: Address, nonce: string): Hex {
   return toHex(keccak_256(utf8ToBytes(`hire|${buyer}|${nonce}`)));
 }
 
 /**
- * The id under which buyer and seller look the hire up (`GET /jobs/{job_id}`). Only those who know the nonce can
- * compute it: the public hire id does not lead to it, so a result is for its buyer alone.
+ * The id under which buyer and seller look the hire up (`GET /jobs/{job_id}`). It needs the nonce, and cannot be computed
+ * from the public hire id. So only the buyer gets a result.
  */
 export function jobId(buyer: Address, nonce: string): string {
   return `job_${base32(sha256(utf8ToBytes(`job|${buyer}|${nonce}`))).slice(0, 26)}`;

@@ -15,8 +15,8 @@ import { isSignedVersion, requireHireProtocol } from "./protocolVersion.ts";
 const MAX_URL_LENGTH = 2048;
 
 /**
- * A nonce is 16 to 32 bytes of hex or, as clients of v0.1 send it, a UUID. Whoever knows the nonce can fetch the result,
- * so of UUIDs only the random ones (version 4) are taken: the others follow from the time or from a name.
+ * A nonce is 16 to 32 bytes of hex or, as clients of v0.1 send it, a UUID. Anyone who knows the nonce can fetch the result.
+ * So only random UUIDs (version 4) are accepted: the others follow from the time or from a name.
  */
 const NONCE = /^(?:0x[0-9a-f]{32,64}|[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12})$/;
 
@@ -53,7 +53,7 @@ export type HireRequest = z.output<typeof hireRequestSchema>;
 /** A request as it is before its buyer signs it. */
 export type HireTerms = Omit<z.input<typeof hireRequestSchema>, "signature">;
 
-/** What the signature covers: everything but itself, with the hash of `params` in their place, since they may have floats. */
+/** What the signature covers: everything but itself. A hash replaces `params`, which may contain floats. */
 function signedPart(request: { [key: string]: unknown }): RecordBody {
   const { params, signature: _, ...rest } = request;
   return { ...rest, params_hash: paramsHash(params) } as RecordBody;
@@ -62,17 +62,17 @@ function signedPart(request: { [key: string]: unknown }): RecordBody {
 /** Signs a hire as its buyer: EIP-191 like a record, over the request with `params_hash` for `params` (SHP §12). */
 export async function signHireRequest(terms: HireTerms, by: RecordSigner): Promise<HireRequest> {
   const given = Object.fromEntries(Object.entries(terms).filter(([, value]) => value !== undefined));
-  // What is sent has its addresses in lower case, so what is signed has them too.
+  // The addresses are sent in lower case, so they are signed in lower case.
   const read = hireRequestSchema.omit({ signature: true }).parse(given);
   return hireRequestSchema.parse({ ...read, signature: await signBody(signedPart(read), by) });
 }
 
-/** A request that was understood, and whether its buyer signed it. Unsigned ones count by their payment only. */
+/** A request that was understood, and whether its buyer signed it. An unsigned request counts by its payment only. */
 export type ReadHireRequest = { request: HireRequest; signed: boolean };
 
 /**
- * Reads the body of a hire: shape, version, and the signature when there is one. From v0.3 on there has to be one, and a
- * nonce with it (SHP §12).
+ * Reads the body of a hire: shape, version, and the signature when there is one. From v0.3 on a hire needs a signature and
+ * a nonce (SHP §12).
  *
  * @param seller whose endpoint it was sent to: a request bound to another is refused
  * @throws InvalidInputError naming every field at fault

@@ -13,7 +13,7 @@ const BACKSLASH = 0x5c;
 const LETTER_E = 0x65;
 const SPACE = 0x20;
 
-/** Behind a value that is not, or not surely, as Python prints it. */
+/** Returned for a value that is not, or may not be, as Python prints it. */
 const UNSURE = -1;
 
 /** 1 for the bytes that stand for themselves in a string: printable ASCII but for the quote and the backslash. */
@@ -21,16 +21,16 @@ const PLAIN = Uint8Array.from({ length: 256 }, (_, c) =>
   Number(c >= 0x20 && c <= 0x7e && c !== QUOTE && c !== BACKSLASH),
 );
 
-/** Most digits of a decimal that a double tells from every other decimal of so many (C's `DBL_DIG`). */
+/** Up to this many digits, no two decimals are the same double (C's `DBL_DIG`). */
 const SURE_DIGITS = 15;
 
 /**
- * Passes over one JSON value that is printed as Python's `json.dumps(value, sort_keys=True)` prints it, without building
- * it: reading and printing it again would give the same bytes.
+ * Scans one JSON value that is printed as Python's `json.dumps(value, sort_keys=True)` prints it, without building it.
+ * Reading and printing it again would give the same bytes.
  *
- * @param bytes the text; of a value that goes on behind its end, should more bytes be there, all is passed over
+ * @param bytes the text. The scan reads past the end of a value if more bytes follow
  * @param at where the value begins
- * @returns the offset behind it; -1 when it is printed otherwise, or when only reading it could tell (keys with escapes)
+ * @returns the offset after it; -1 when it is printed otherwise, or when only reading it could tell (keys with escapes)
  */
 export function scanCanonical(bytes: Uint8Array, at: number, depth = 0): number {
   const c = bytes[at];
@@ -76,7 +76,7 @@ function scanObject(bytes: Uint8Array, start: number, depth: number): number {
     const key = at + 1;
     at = key;
     while (PLAIN[bytes[at] as number] === 1) at++;
-    // A key with escapes is in another order than its text.
+    // A key with escapes does not sort like its text.
     if (bytes[at] !== QUOTE || bytes[at + 1] !== COLON || bytes[at + 2] !== SPACE) return UNSURE;
     if (before !== -1 && !isKeyBelow(bytes, before, key)) return UNSURE;
     before = key;
@@ -94,7 +94,7 @@ function isKeyBelow(bytes: Uint8Array, a: number, b: number): boolean {
   for (let i = 0; ; i++) {
     const x = bytes[a + i] as number;
     const y = bytes[b + i] as number;
-    // The quote is not the lowest of printable characters, but the end of a key is below every one of them.
+    // The quote is not the lowest printable character, but the end of a key sorts below every character.
     if (y === QUOTE) return false;
     if (x === QUOTE) return true;
     if (x !== y) return x < y;
@@ -128,7 +128,7 @@ export function scanCanonicalString(bytes: Uint8Array, start: number): number {
 
 const SHORT_ESCAPES = asciiBytes('"\\nrtbf');
 
-/** The last byte of an escape that Python writes, from the one behind its backslash. */
+/** The last byte of an escape that Python writes, from the byte after its backslash. */
 function scanEscape(bytes: Uint8Array, at: number): number {
   const c = bytes[at] as number;
   if (c !== 0x75) return SHORT_ESCAPES.includes(c) ? at : UNSURE;
@@ -165,8 +165,8 @@ export function scanCanonicalNumber(bytes: Uint8Array, start: number): number {
 function scanFloat(bytes: Uint8Array, start: number, first: number, point: number): number {
   const end = behindDigits(bytes, point + 1);
   const fraction = end - point - 1;
-  // No two decimals of up to 15 digits are the same double, so none shorter reads back as this one: it is what Python
-  // prints, unless a zero could be left off its end. From 1 to 1e15 there is no exponent.
+  // No two decimals of up to 15 digits are the same double, so no shorter one reads back as this one. Python prints it so,
+  // unless a zero at its end can be left off. From 1 to 1e15 there is no exponent.
   const isShortest = bytes[end - 1] !== ZERO ? fraction > 0 : fraction === 1;
   if (bytes[first] !== ZERO && isShortest && end - first - 1 <= SURE_DIGITS && bytes[end] !== LETTER_E)
     return end;
@@ -179,7 +179,7 @@ function behindDigits(bytes: Uint8Array, start: number): number {
   return at;
 }
 
-/** Passes over a float by reading it and printing it again. */
+/** Scans a float by reading it and printing it again. */
 function asReadAndPrinted(bytes: Uint8Array, start: number): number {
   let digits = "";
   let at = start;

@@ -1,17 +1,20 @@
 import { InvalidInputError } from "../errors.ts";
 import { MAX_JSON_DEPTH } from "./pythonJson.ts";
 
-/** What a stranger's JSON may be at most. */
+/** Limits on a stranger's JSON. */
 export type JsonLimits = {
   /** UTF-16 units. Default 32 Mi. */
   maxLength?: number;
   /** Levels of arrays and objects. Default {@link MAX_JSON_DEPTH}: beyond some thousands `JSON.stringify` throws. */
   maxDepth?: number;
-  /** Values in all, names of members not counted. Default 4,000,000. */
+  /** Values in all; names of members do not count. Default 4,000,000. */
   maxValues?: number;
 };
 
-/** The text is no JSON, or more than is read. Codes: `malformed_json`, `json_too_large`, `json_too_deep`, `json_too_many_values`. */
+/**
+ * The text is no JSON, or exceeds a limit. Codes: `malformed_json`, `json_too_large`, `json_too_deep`,
+ * `json_too_many_values`.
+ */
 export class ForeignJsonError extends InvalidInputError {
   constructor(code: string, message: string, cause?: unknown) {
     super({ code, issues: [{ field: "", message }], ...(cause !== undefined && { cause }) });
@@ -25,8 +28,8 @@ const DEFAULT_LENGTH = 32 * 1024 * 1024;
 const DEFAULT_VALUES = 4_000_000;
 
 /**
- * Reads JSON that a stranger wrote. The limits are held before a value is made of it: one pass over the text, in
- * proportion to its length.
+ * Reads JSON that a stranger wrote. One pass over the text checks the limits, before a value is made of it. Its cost is
+ * proportional to the text's length.
  *
  * @throws ForeignJsonError
  */
@@ -36,7 +39,7 @@ export function readForeignJson(text: string, limits: JsonLimits = {}): unknown 
     throw new ForeignJsonError("json_too_large", `is longer than ${maxLength} characters`);
   }
   let depth = 0;
-  // One value, and one more for each comma and each array or object, empty ones too.
+  // One value, and one more for each comma and each array or object, empty ones included.
   let values = 1;
   for (let at = 0; at < text.length; at++) {
     const c = text.charCodeAt(at);
@@ -61,7 +64,7 @@ export function readForeignJson(text: string, limits: JsonLimits = {}): unknown 
   }
 }
 
-/** As {@link readForeignJson}, undefined for what is refused. */
+/** Like {@link readForeignJson}, but undefined for what is refused. */
 export function tryForeignJson(text: string, limits?: JsonLimits): unknown {
   try {
     return readForeignJson(text, limits);

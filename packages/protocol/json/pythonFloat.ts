@@ -1,6 +1,6 @@
 import { TallystickError } from "../errors.ts";
 
-/** The value has no JSON text in Python's form (a float that is not finite, or something that is no JSON value). */
+/** The value has no JSON text in Python's form: a float that is not finite, or something that is no JSON value. */
 export class JsonValueError extends TallystickError {
   constructor(message: string) {
     super({ code: "not_json", message });

@@ -2,18 +2,18 @@ import { TallystickError } from "../errors.ts";
 import { JsonValueError, pythonFloat } from "./pythonFloat.ts";
 
 /**
- * JSON as Python sees it: **bigint is a Python int, number is a Python float** (`1n` prints `1`, `1` prints `1.0`),
- * so that a value survives the way from text to text without changing its hash.
+ * JSON as Python sees it: **bigint is a Python int, number is a Python float** (`1n` prints `1`, `1` prints `1.0`). So a
+ * value keeps its hash when it is read and printed again.
  */
 export type PyJson = null | boolean | string | bigint | number | PyJson[] | { [key: string]: PyJson };
 
-/** Deepest nesting of arrays and objects that the reader takes. */
+/** Deepest nesting of arrays and objects that the reader accepts. */
 export const MAX_JSON_DEPTH = 128;
 
 /** Python's own limit on the digits of an int read from text (`sys.int_info.default_max_str_digits`). */
 export const MAX_INT_DIGITS = 4300;
 
-/** The text is not JSON, or JSON this reader does not take. `offset` counts UTF-16 units from 0. */
+/** The text is not JSON, or JSON that this reader refuses. `offset` counts UTF-16 units from 0. */
 export class JsonSyntaxError extends TallystickError {
   readonly offset: number;
 

@@ -1,7 +1,7 @@
 import { InvalidInputError } from "../errors.ts";
 import type { PyJson } from "./pythonJson.ts";
 
-/** What a signed record may contain: no floats, so that every language prints the same bytes. */
+/** What a signed record may contain. There are no floats, so every language prints the same bytes. */
 export type RecordJson = string | number | boolean | null | RecordJson[] | { [key: string]: RecordJson };
 
 /** The signed part of a record. Numbers are safe integers. */
@@ -80,7 +80,7 @@ export function recordBodyToPyJson(body: RecordBody): { [key: string]: PyJson } 
   return toPyJson(body) as { [key: string]: PyJson };
 }
 
-/** Printable ASCII without quote and backslash: characters that may stand anywhere, and stand for themselves. */
+/** Printable ASCII without quote and backslash: characters that are allowed anywhere and need no escape. */
 const PLAIN = /^[ !#-[\]-~]*$/;
 
 function quote(text: string, path: string): string {

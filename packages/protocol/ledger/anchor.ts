@@ -10,7 +10,7 @@ export type AnchorDeployment = { chainId: number; contract: Address };
 /**
  * The id of a ledger: keccak256(abi.encode(chainId, contract, writer, guardian, origin)). Known before the ledger is opened.
  *
- * @param writer the ledger's first writer; who writes it later changes nothing in the id
+ * @param writer the ledger's first writer. A later writer does not change the id
  * @param guardian who may announce another writer; the zero address for nobody
  * @param origin the ledger's name, as in its C2SP checkpoints, e.g. `tallystick.example/main`
  */
@@ -50,7 +50,10 @@ export const anchorTypes = {
   ],
 } as const;
 
-/** What the writer signs so that anyone may relay one anchor. `seq` is the one this anchor will get: it cannot be replayed. */
+/**
+ * What the writer signs so that anyone may relay one anchor. `seq` is the number this anchor gets, so it cannot be
+ * replayed.
+ */
 export function anchorTypedData(
   message: { ledgerId: Hex; seq: bigint; newSize: bigint; newRoot: Hex },
   deployment: AnchorDeployment,
@@ -63,7 +66,10 @@ export function anchorTypedData(
   } as const;
 }
 
-/** What the writer signs under a checkpoint whose size and root the contract holds or has held. It is evidence: `proveFork`. */
+/**
+ * What the writer signs under a checkpoint whose size and root the contract holds or has held. It is evidence for
+ * `proveFork`.
+ */
 export function headTypedData(
   message: { ledgerId: Hex; size: bigint; root: Hex },
   deployment: AnchorDeployment,

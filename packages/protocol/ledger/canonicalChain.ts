@@ -18,7 +18,7 @@ const TIME = asciiBytes(', "timestamp": ');
 /** Digits of a hash. */
 const DIGITS = 64;
 
-/** Where things begin in {@link CanonicalChain}'s buffer: the line stands behind one byte. */
+/** Offsets in {@link CanonicalChain}'s buffer. One byte stands before the line. */
 const HASH_AT = 1 + CURRENT.length;
 const PARENT_AT = HASH_AT + DIGITS + PARENT.length;
 const PAYLOAD_AT = PARENT_AT + DIGITS + PAYLOAD.length;
@@ -26,19 +26,18 @@ const PAYLOAD_AT = PARENT_AT + DIGITS + PAYLOAD.length;
 const encoder = new TextEncoder();
 
 /**
- * A chain of canonical lines as it is verified: the way of those who need no entries, several times as fast as reading
- * each one.
+ * Verifies a chain of canonical lines without building entries, several times as fast as reading each one.
  *
- * A line that it takes is one that the slow way (reading and printing it) takes, with the same hash and leaf. Its frame and
- * {@link scanCanonical} leave nothing that reading it and printing it again would change, so the bytes at hand are those
- * that the slow way would print and hash.
+ * It accepts only lines that the slow way (reading and printing) accepts too, with the same hash and leaf. The line's frame
+ * and {@link scanCanonical} leave nothing that reading and printing would change. So these bytes are the bytes that the
+ * slow way prints and hashes.
  */
 export class CanonicalChain {
   readonly #sha256: Sha256;
   /**
-   * A zero, and the line (what is left of longer ones behind it does not matter: a good line ends where it ends). The
-   * Merkle leaf is hashed from the beginning; the entry from its 47th digit on, once the digits from there to the
-   * closing quote have made way for what stands before them.
+   * A zero, and the line. Bytes of longer lines may remain after it, which does not matter: a good line ends where it ends.
+   * The Merkle leaf is hashed from the beginning. The entry is hashed from its 47th digit on, after the digits from there
+   * to the closing quote were replaced by what stands before them.
    */
   #buffer = new Uint8Array(4096);
   #head: Uint8Array = new Uint8Array(0);
@@ -59,9 +58,9 @@ export class CanonicalChain {
   }
 
   /**
-   * Checks the next line: its form is the canonical one, it names the head as its parent, and it hashes to what it says.
+   * Checks the next line: it is canonical, names the head as its parent, and hashes to the hash that it states.
    *
-   * @returns its Merkle leaf; undefined when the line is not good, or not surely: the slow way then says which, and why
+   * @returns its Merkle leaf; undefined when the line is not good, or may not be. The slow way then says which, and why
    */
   next(line: Uint8Array | string): Uint8Array | undefined {
     const length = this.#load(line);
@@ -74,7 +73,7 @@ export class CanonicalChain {
     for (let i = 0; i < 32; i++) {
       const high = hexDigit(digits[2 * i] as number);
       const low = hexDigit(digits[2 * i + 1] as number);
-      // Below a high digit that is one too high, -1 for no digit would make up for it.
+      // -1 means no digit. As the lower digit it must not pass: a high digit that is one too large could make up for it.
       if (low === -1 || 16 * high + low !== hash[i]) return undefined;
     }
     this.#head = digits;

@@ -5,7 +5,7 @@ import { type Sha256, sha256ByNoble } from "../sha256.ts";
 
 /** What one entry of the ledger says (swarm.at §4.2). Hashes are 64 lower-case hex digits without `0x`. */
 export type LedgerEntry = {
-  /** Seconds since 1970. A number prints as a Python float, a bigint as an int: keep what was read. */
+  /** Seconds since 1970. A number prints as a Python float, a bigint as an int: keep the kind that was read. */
   timestamp: number | bigint;
   taskId: string;
   parentHash: string;
@@ -19,7 +19,7 @@ export type UnsealedEntry = Omit<LedgerEntry, "currentHash">;
 /** The parent of the first entry: 64 zeros. */
 export const GENESIS_HASH = "0".repeat(64);
 
-/** An entry does not hold together. `message` is the reason, one clause without a full stop. */
+/** An entry is inconsistent. `message` is the reason, one clause without a full stop. */
 export class LedgerCorruptError extends TallystickError {
   constructor(reason: string) {
     super({ code: "ledger_corrupt", message: reason });
@@ -34,7 +34,7 @@ export function isLedgerHash(value: unknown): value is string {
 }
 
 function canonicalLine(entry: UnsealedEntry, currentHash: string): string {
-  // The five keys in code point order, which is why they can be written out: the payload is the only part that varies.
+  // The five keys in code point order. They can be written out, since only the payload varies.
   return `{"current_hash": "${currentHash}", "parent_hash": "${entry.parentHash}", "payload": ${dumpsPythonJson(
     entry.payload,
   )}, "task_id": ${dumpsPythonJson(entry.taskId)}, "timestamp": ${dumpsPythonJson(entry.timestamp)}}`;
@@ -86,14 +86,14 @@ export function hashOfEntryLine(line: string, sha256: Sha256 = sha256ByNoble): s
   return toBareHex(sha256(BEFORE_HASH + line.slice(HASH_AT + 64)));
 }
 
-/** What stands before the 64 digits of `current_hash` in every canonical line. */
+/** What precedes the 64 digits of `current_hash` in every canonical line. */
 const BEFORE_HASH = '{"current_hash": "';
 const HASH_AT = BEFORE_HASH.length;
 
 const KEYS = ["timestamp", "task_id", "parent_hash", "payload", "current_hash"];
 
 /**
- * Reads one line of a ledger, in whatever layout. Checks the shape, not the hashes: see {@link checkEntry}.
+ * Reads one line of a ledger, in any layout. Checks the shape, not the hashes: see {@link checkEntry}.
  *
  * @throws JsonSyntaxError when it is no JSON, or has a key twice in one object
  * @throws InvalidInputError naming the field that is missing, unknown or of the wrong type
@@ -140,7 +140,7 @@ export function entryFromPyJson(value: PyJson): LedgerEntry {
  * Checks an entry against its predecessor: it names that parent, and its own hash is right.
  *
  * @param parentHash the hash of the entry before it, {@link GENESIS_HASH} for the first
- * @throws LedgerCorruptError saying everything of the two that does not hold
+ * @throws LedgerCorruptError naming each of the two that is wrong
  */
 export function checkEntry(entry: LedgerEntry, parentHash: string): void {
   checkHashes(entry, parentHash, entryHash(entry));

@@ -6,7 +6,7 @@ import { type Sha256, sha256ByNoble } from "../sha256.ts";
 import { CanonicalChain } from "./canonicalChain.ts";
 import { checkHashes, entryLine, hashOfEntryLine, type LedgerEntry, parseEntryLine } from "./entry.ts";
 
-/** What one entry of a ledger says does not hold. `line` counts from 1; `reason` says what is wrong with it. */
+/** An entry of a ledger does not verify. `line` counts from 1; `reason` says what is wrong with it. */
 export class LedgerLineError extends TallystickError {
   readonly line: number;
   readonly reason: string;
@@ -26,9 +26,9 @@ export class LedgerLineError extends TallystickError {
   }
 }
 
-/** An entry verifies, but where only canonical lines are taken its line is in another layout. */
+/** An entry verifies, but its line has another layout and only canonical lines are accepted. */
 export class LedgerLayoutError extends LedgerLineError {
-  /** @param column the first character that the canonical line has not, from 1 */
+  /** @param column the first character that differs from the canonical line, from 1 */
   constructor(line: number, column: number, cause?: unknown) {
     super(
       line,
@@ -42,16 +42,16 @@ export class LedgerLayoutError extends LedgerLineError {
   }
 }
 
-/** What a good ledger comes to: entries, hash of the last one, RFC 6962 root over the canonical lines. */
+/** The result for a good ledger: entries, hash of the last one, RFC 6962 root over the canonical lines. */
 export type VerifiedLedger = { size: number; head: string; root: Uint8Array };
 
-/** A line without its newline: as text, or as bytes with the text for when it is asked for. */
+/** A line without its newline: as text, or as bytes with the text for a caller that asks for it. */
 export type LedgerLine = string | { readonly bytes: Uint8Array; readonly text: string };
 
-/** An entry that was checked, its canonical line (whatever the one that was read looks like) and its Merkle leaf. */
+/** An entry that was checked, its canonical line (even if it was read in another layout) and its Merkle leaf. */
 export type CheckedEntry = { entry: LedgerEntry; line: string; leafHash: Uint8Array };
 
-/** Lines in other layouts than the canonical one: how many, and the first of them; 0 when there is none. */
+/** Lines in another layout than the canonical one: how many, and the first of them; 0 when there is none. */
 export type OtherLayouts = { count: number; firstLine: number };
 
 export type LedgerChainOptions = {
@@ -60,9 +60,9 @@ export type LedgerChainOptions = {
   /** Index of the first line's entry in the ledger, from 0: a segment's errors then count the ledger's own lines. */
   firstIndex?: number;
   /**
-   * Which lines pass. `canonical` (default, for segments and all that we write): only Python's
-   * `json.dumps(entry, sort_keys=True)`, byte for byte. `any`: every line whose content verifies, whatever its layout;
-   * hash and leaf are those of the canonical line.
+   * Which lines pass. `canonical` (default, for segments and all that we write): only Python's `json.dumps(entry,
+   * sort_keys=True)`, byte for byte. `any`: every line whose content verifies, in any layout. Hash and leaf are those of
+   * the canonical line.
    */
   layout?: "canonical" | "any";
   /** How lines are hashed; in plain JavaScript unless the caller has something faster. */
@@ -96,7 +96,7 @@ export class LedgerChain {
   }
 
   /**
-   * Checks the next line, reading it into an entry only when nothing less can tell.
+   * Checks the next line. Reads it into an entry only when no faster check can decide.
    *
    * @returns its Merkle leaf
    * @throws LedgerLineError
@@ -116,14 +116,14 @@ export class LedgerChain {
   nextEntry(line: LedgerLine): CheckedEntry {
     const leafHash = this.#canonical.next(bytesOf(line));
     if (!leafHash) return this.#slowly(line);
-    // What the scan passes over is canonical, so pure ASCII: any reading of its bytes is its text.
+    // The scan passes only canonical text, which is pure ASCII: any decoding of its bytes gives its text.
     const text = typeof line === "string" ? line : line.text;
     const entry = parseEntryLine(text);
     this.#lines++;
     return { entry, line: text, leafHash };
   }
 
-  /** Reads the line, prints what it says and hashes that; what it says comes before how it is written. */
+  /** Reads the line, prints its content and hashes that. Errors in the content come before errors in the layout. */
   #slowly(input: LedgerLine): CheckedEntry {
     try {
       const text = typeof input === "string" ? input : utf8(input.bytes);
@@ -140,7 +140,7 @@ export class LedgerChain {
     }
   }
 
-  /** Editors and shells of Windows put a byte order mark before a file: layout, not content. */
+  /** Editors and shells of Windows put a byte order mark before a file: that is layout, not content. */
   #isMarkOfFile(text: string): boolean {
     return this.#takesAnyLayout && this.#lines === 0 && text.startsWith("\ufeff");
   }
@@ -167,7 +167,7 @@ function utf8(bytes: Uint8Array): string {
   }
 }
 
-/** Most problems of one line that are told, and most characters of a name in it: whoever wrote it may be anyone. */
+/** Most problems reported for one line, and most characters of a name in them. Anyone may have written the line. */
 const MOST_PROBLEMS = 5;
 const MOST_OF_NAME = 64;
 
@@ -180,7 +180,7 @@ function reasonOf(error: TallystickError): string {
   return [...told, ...(untold > 0 ? [`and ${untold} more`] : [])].join("; ");
 }
 
-/** A name as it may be shown: a stranger's control characters are not for a terminal. */
+/** A name that is safe to show: a stranger's control characters must not reach a terminal. */
 function printable(name: string): string {
   const cut = name.length > MOST_OF_NAME ? `${name.slice(0, MOST_OF_NAME)}...` : name;
   return /^[a-z_]+$/.test(cut) ? cut : dumpsPythonJson(cut);

@@ -5,7 +5,7 @@ import { type Hex, ZERO_HASH } from "../hex.ts";
 export const wordKind = { stored: 0, head: 1, anchor: 2 } as const;
 
 /**
- * A size and a root that somebody said of a ledger, as `proveFork` takes it (IAnchoredLedger.Word).
+ * A size and a root that somebody stated for a ledger, as `proveFork` takes it (IAnchoredLedger.Word).
  *
  * `seq` is the number signed in an anchor, 0n for the other kinds.
  */
@@ -18,7 +18,7 @@ export type Word = {
   signature: Hex;
 };
 
-/** The head that the contract stores: of this word it reads nothing but the kind. */
+/** The head that the contract stores. The contract reads only the kind of this word. */
 export const storedWord: Word = {
   kind: wordKind.stored,
   signer: ZERO_ADDRESS,
@@ -28,7 +28,7 @@ export const storedWord: Word = {
   signature: "0x",
 };
 
-/** A head that a writer signed, as it stands under a checkpoint. */
+/** A head that a writer signed, as it is under a checkpoint. */
 export function headWord(word: Pick<Word, "signer" | "size" | "root" | "signature">): Word {
   return { ...word, kind: wordKind.head, seq: 0n };
 }

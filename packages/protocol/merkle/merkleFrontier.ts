@@ -51,7 +51,7 @@ export class MerkleFrontier {
    * Adds a leaf by its hash.
    *
    * @param onComplete called with every subtree that the leaf completes, itself first: the root of 2^height leaves, number
-   * `index` from the left. Who keeps these can prove later what the frontier alone cannot.
+   * `index` from the left. A caller that keeps them can prove later what the frontier alone cannot.
    */
   append(leafHash: Uint8Array, onComplete?: (height: number, index: number, hash: Uint8Array) => void): void {
     if (leafHash.length !== 32) {
@@ -64,7 +64,7 @@ export class MerkleFrontier {
     let height = 0;
     let index = this.#size;
     onComplete?.(height, index, hash);
-    // Every trailing one bit of the old size is a subtree that this leaf completes into one of twice its size.
+    // Every trailing one bit of the old size is a subtree. With this leaf it becomes one of twice its size.
     while (index % 2 === 1) {
       hash = nodeHash(this.#roots.pop() as Uint8Array, hash, this.#sha256);
       index = (index - 1) / 2;

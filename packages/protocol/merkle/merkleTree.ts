@@ -5,13 +5,13 @@ import { EMPTY_ROOT, nodeHash } from "./hash.ts";
 /** Hashes in a piece of a {@link HashList}. */
 const CHUNK = 256;
 
-/** A list of 32-byte hashes that only grows. What is pushed belongs to the pusher, what is read to the reader. */
+/** A list of 32-byte hashes that only grows. It copies what is pushed and what is read. */
 export type HashStore = { push: (hash: Uint8Array) => void; at: (index: number) => Uint8Array };
 
-/** Where a {@link MerkleTree} keeps its hashes, and how many leaves it has there already. */
+/** Where a {@link MerkleTree} keeps its hashes, and how many leaves it has already. */
 export type KeptHashes = { size: number; level: (level: number) => HashStore };
 
-/** A list of 32-byte hashes, 32 bytes each, in pieces that stay where they are: nothing is copied when it grows. */
+/** A list of 32-byte hashes in pieces that stay where they are: nothing is copied when it grows. */
 class HashList implements HashStore {
   readonly #chunks: Uint8Array[] = [];
   #length = 0;
@@ -29,8 +29,8 @@ class HashList implements HashStore {
 }
 
 /**
- * The lowest level that is kept besides the leaves. Those between would take nearly as much memory as the leaves; a
- * node there is hashed again from its leaves, of which it has at most eight.
+ * The lowest level that is kept in addition to the leaves. The levels between would take nearly as much memory as the
+ * leaves. A node there is hashed again from its leaves, of which it has at most eight.
  */
 const KEPT_FROM = 4;
 

@@ -12,7 +12,7 @@ export type VerifyConsistencyParameters = {
 
 /**
  * Whether `proof` shows that the tree of `from` leaves is the beginning of the tree of `to` leaves (RFC 9162 §2.1.4.2).
- * From 0 every tree follows, with an empty proof; equal sizes need an empty proof and equal roots. Never throws.
+ * Every tree follows from size 0, with an empty proof. Equal sizes need an empty proof and equal roots. Never throws.
  */
 export function verifyConsistency(parameters: VerifyConsistencyParameters): boolean {
   const { from, to, fromRoot, toRoot, proof } = parameters;

@@ -5,7 +5,7 @@ import { nodeHash } from "./hash.ts";
 export const MAX_PROOF_NODES = 64;
 const MAX_SIZE = 1n << 63n;
 
-/** Whether these are sizes of trees that can be: 0 ≤ size ≤ 2^63, whole. */
+/** Whether these are possible sizes of trees: 0 ≤ size ≤ 2^63, whole. */
 export function areSizes(...sizes: (number | bigint)[]): boolean {
   return sizes.every((size) =>
     typeof size === "bigint" ? size >= 0n && size <= MAX_SIZE : Number.isSafeInteger(size) && size >= 0,

@@ -1,12 +1,12 @@
 import ipaddr from "ipaddr.js";
 
-/** Services of a cloud's own hosts at addresses that look public. The others are in ranges that are refused anyway. */
+/** Cloud providers' own services at addresses that look public. Their others are in ranges that are refused anyway. */
 const METADATA = new Set(["168.63.129.16"]);
 
-/** Names that only mean something in somebody's own network. */
+/** Names that have a meaning only in a private network. */
 const LOCAL_NAME = /\.(?:localhost|localdomain|local|internal|intranet|lan|home|home\.arpa)$/;
 
-/** The only ports beside https's own: below 1024 other protocols listen. */
+/** The only ports allowed next to https's own. Below 1024 other protocols listen. */
 const LEAST_PORT = 1024;
 
 /**
@@ -16,12 +16,12 @@ const LEAST_PORT = 1024;
  * @param text as a resolver or a URL gives it, IPv6 without brackets
  */
 export function isPublicAddress(text: string): boolean {
-  // Short and octal forms are for nobody to write: a resolver and a URL give four decimal parts.
+  // Short and octal forms are refused: a resolver and a URL give four decimal parts.
   if (!ipaddr.IPv4.isValidFourPartDecimal(text) && !ipaddr.IPv6.isValid(text)) return false;
   const address = ipaddr.parse(text);
   if (address.range() !== "unicast") return false;
   if (address.kind() === "ipv4") return !METADATA.has(address.toString());
-  // What is global unicast begins with 001; the rest is reserved, whatever it may be used for one day.
+  // Global unicast addresses begin with 001. The rest is reserved.
   return (address.toByteArray()[0] ?? 0) >> 5 === 1;
 }
 
@@ -39,8 +39,8 @@ export function isAddressLiteral(host: string): boolean {
 }
 
 /**
- * Whether a host, as {@link hostOf} gives it, may be one of the public internet: a public address, or a name with a dot that
- * is no name of somebody's own network.
+ * Whether a host, as {@link hostOf} gives it, may be on the public internet: a public address, or a name with a dot that is
+ * not a name of a private network.
  */
 export function isPublicHost(host: string): boolean {
   if (isAddressLiteral(host)) return isPublicAddress(host);
@@ -48,8 +48,8 @@ export function isPublicHost(host: string): boolean {
 }
 
 /**
- * Why nobody may be sent to this address that a stranger gave, or undefined when one may: the one policy of settlement,
- * buyers, sellers and callbacks. It looks at what is written; what a name resolves to is checked where it is called.
+ * Why an address from a stranger must not be called; undefined when it may be. Settlement, buyers, sellers and callbacks
+ * share this policy. It looks at the text only. The caller checks what a name resolves to.
  */
 export function addressProblem(text: string): string | undefined {
   const url = URL.parse(text);

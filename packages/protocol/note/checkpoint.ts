@@ -10,7 +10,7 @@ export function formatCheckpoint({ origin, size, root }: Checkpoint): string {
 }
 
 /**
- * Reads the text of a checkpoint; extension lines behind the root are passed over.
+ * Reads the text of a checkpoint. Extension lines after the root are ignored.
  *
  * @throws InvalidInputError naming `field`
  */

@@ -50,7 +50,7 @@ export function parseCosignerKey(text: string, field = "key"): NoteVerifierKey {
  * A witness's signature over the text of a checkpoint (C2SP tlog-cosignature, Ed25519).
  *
  * @param text the checkpoint's text, without its signatures
- * @param seed 32 bytes; used for nothing but cosignatures, since these do not say whose they are
+ * @param seed 32 bytes. Use it for cosignatures only: they do not name their signer
  * @param time unix seconds, whole and above 0
  */
 export function cosign(text: string, name: string, seed: Uint8Array, time: number): NoteSignature {
@@ -61,8 +61,8 @@ export function cosign(text: string, name: string, seed: Uint8Array, time: numbe
 }
 
 /**
- * When a witness cosigned a checkpoint, in unix seconds; undefined when no good signature of its key is under it. Of
- * several the newest counts. Later than a safe integer is no time.
+ * When a witness cosigned a checkpoint, in unix seconds; undefined without a valid signature of its key. Of several the
+ * newest counts. A time above the safe integers is no time.
  */
 export function cosignedAt(note: SignedNote, key: NoteVerifierKey): number | undefined {
   let newest: number | undefined;

@@ -7,19 +7,19 @@ import { recoverSigner } from "../signatures/recoverSigner.ts";
 import { typedDataHash } from "../signatures/typedDataHash.ts";
 import { type NoteSignature, noteKeyId, type SignedNote } from "./signedNote.ts";
 
-/** Who speaks for a writer: a wallet key, or a contract that is asked (ERC-1271). */
+/** Who signs for a writer: a wallet key, or a contract that is asked (ERC-1271). */
 export type HeadSigner = "key" | "contract";
 
 /** The `Head` signature that a checkpoint carries. Only a key's can be checked without the chain. */
 export type HeadSignature = { by: HeadSigner; signature: Hex };
 
-/** Longest signature of a contract, in bytes: beyond it no contract is asked about one. */
+/** Longest signature of a contract, in bytes. No contract is asked about a longer one. */
 export const LONGEST_CONTRACT_SIGNATURE = 40_000;
 
 /**
- * How a checkpoint carries its writer's EIP-712 `Head` signature: as a note signature of a type of our own (0xff and
- * a name, C2SP signed-note), which other readers pass over. The key is the writer's address. A contract's has a type
- * apart, so that nobody takes bytes that only the contract understands for a key's.
+ * How a checkpoint carries its writer's EIP-712 `Head` signature: as a note signature of our own type (0xff and a name,
+ * C2SP signed-note), which other readers ignore. The key is the writer's address. A contract's signature has its own type,
+ * so nobody takes bytes that only the contract understands for a key's signature.
  */
 const TYPES: { readonly [signer in HeadSigner]: Uint8Array } = {
   key: Uint8Array.of(0xff, ...utf8ToBytes("tallystick/eip712-head")),
@@ -46,9 +46,9 @@ export function headNoteSignature(
 }
 
 /**
- * The `Head` signature that a checkpoint carries for this writer, undefined when it has none. Not checked yet.
+ * The `Head` signature that a checkpoint carries for this writer; undefined without one. It is not checked here.
  *
- * @throws InvalidInputError naming `field` when it carries two, or one of a length that none has
+ * @throws InvalidInputError naming `field` when it carries two, or one of an impossible length
  */
 export function headSignatureOf(
   note: SignedNote,

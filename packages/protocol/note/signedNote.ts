@@ -58,7 +58,7 @@ export function formatVerifierKey({ name, keyId, publicKey }: NoteVerifierKey): 
  * @throws InvalidInputError naming `field`
  */
 export function parseVerifierKey(text: string, field = "key"): NoteVerifierKey {
-  // Base 64 may hold plus signs too, names not: the first two are the separators.
+  // Base 64 may contain plus signs too, names may not: the first two are the separators.
   const match = /^([^+]+)\+([0-9a-f]{8})\+(.+)$/.exec(text);
   if (match) {
     const [, name = "", keyId = "", encoded = ""] = match;
@@ -85,7 +85,7 @@ export function formatSignedNote({ text, signatures }: SignedNote): string {
   return `${text}\n${formatSignatureLines(signatures)}`;
 }
 
-/** Signatures as lines: a note with these behind it is signed by those too. */
+/** Signatures as lines. Appended to a note, they sign it too. */
 export function formatSignatureLines(signatures: readonly NoteSignature[]): string {
   const lines = signatures.map(
     ({ name, keyId, signature }) => `${EM_DASH} ${name} ${toBase64(concatBytes(keyId, signature))}\n`,
@@ -120,7 +120,7 @@ export function parseSignedNote(note: string, field = "note"): SignedNote {
   return { text: note.slice(0, split + 1), signatures };
 }
 
-/** Whether one of the note's signatures is by this key, and good. */
+/** Whether one of the note's signatures is by this key, and valid. */
 export function isNoteSignedBy(note: SignedNote, key: NoteVerifierKey): boolean {
   return note.signatures.some(
     ({ name, keyId, signature }) =>

@@ -6,10 +6,10 @@ import { isNoteSignedBy, type NoteVerifierKey, parseVerifierKey, type SignedNote
 /** A witness of a policy: how it is called there, by which key it is known, and where it is asked. */
 export type PolicyWitness = { name: string; key: NoteVerifierKey; url?: string };
 
-/** A group of a policy: it has witnessed what at least `least` of its members have. */
+/** A group of a policy. It has witnessed what at least `least` of its members have witnessed. */
 type PolicyGroup = { least: number; members: readonly string[] };
 
-/** Whose checkpoints are believed, and whose cosignatures under them are enough (C2SP tlog-policy). */
+/** Whose checkpoints are trusted, and which cosignatures under them are enough (C2SP tlog-policy). */
 export type TrustPolicy = {
   logs: readonly { key: NoteVerifierKey; url?: string }[];
   witnesses: readonly PolicyWitness[];
@@ -40,7 +40,7 @@ export function parseTrustPolicy(text: string, field = "policy"): TrustPolicy {
   let quorum: string | undefined;
   for (const [index, line] of text.split("\n").entries()) {
     const at = `${field}, line ${index + 1}`;
-    // Control characters but the tab are in no policy: some would hide a part of a line from a reader.
+    // No policy contains control characters other than the tab: some would hide a part of a line from a reader.
     if ([...line].some((character) => /\p{Cc}/u.test(character) && character !== "\t"))
       refuse(at, "has a control character");
     const [kind, ...words] = line.split(/[ \t]+/).filter((word) => word !== "");
@@ -103,7 +103,7 @@ export function parseTrustPolicy(text: string, field = "policy"): TrustPolicy {
 /** Whether these witnesses, by their names in the policy, are enough for it. */
 export function isQuorum(policy: TrustPolicy, witnessed: ReadonlySet<string>): boolean {
   if (policy.quorum === NONE) return true;
-  // A group names only what stands before it, and nothing is a member twice: this ends, and looks at each name once.
+  // A group names only earlier lines, and nothing is a member twice. So this ends, and looks at each name once.
   const holds = (name: string): boolean => {
     const group = policy.groups.get(name);
     if (group === undefined) return witnessed.has(name);
@@ -123,10 +123,10 @@ export function witnessesOf(note: SignedNote, policy: TrustPolicy): Map<string, 
 }
 
 /**
- * Holds a checkpoint to a policy: one of its logs signed it, and enough of its witnesses.
+ * Checks a checkpoint against a policy: one of its logs signed it, and enough of its witnesses cosigned it.
  *
  * @param origin the checkpoint's first line
- * @returns what does not hold, as a sentence; undefined when all does
+ * @returns what is wrong, as a sentence; undefined when nothing is
  */
 export function policyObjection(note: SignedNote, origin: string, policy: TrustPolicy): string | undefined {
   const signers = policy.logs.filter(({ key }) => key.name === origin);

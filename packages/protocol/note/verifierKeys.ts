@@ -1,18 +1,18 @@
 import { InvalidInputError } from "../errors.ts";
 import { formatVerifierKey, type NoteVerifierKey, parseVerifierKey } from "./signedNote.ts";
 
-/** A ledger's key, and when it is one: unix seconds, undefined where nobody says. */
+/** A ledger's key, and from when until when it is in use: unix seconds, undefined where nothing says so. */
 export type DatedVerifierKey = NoteVerifierKey & { from?: number; until?: number };
 
-/** Most keys that a ledger has at one time: the one it is known by, and the one that will follow. */
+/** Most keys that a ledger has at one time: the present one, and the one that follows it. */
 const MOST_KEYS = 2;
 
 /** Longest line of a list of keys, in characters. */
 const LONGEST_LINE = 1_000;
 
 /**
- * A ledger's verifier keys as `GET /v1/ledger/key` gives them: a `vkey` a line (C2SP signed-note), with `from=` and
- * `until=` behind it while one follows the other. A ledger with one key has the line of that key alone.
+ * A ledger's verifier keys as `GET /v1/ledger/key` gives them: a `vkey` on each line (C2SP signed-note). While one key
+ * follows another, `from=` and `until=` stand after it. A ledger with one key has the line of that key alone.
  */
 export function formatVerifierKeys(keys: readonly DatedVerifierKey[]): string {
   const time = (name: string, seconds: number | undefined): string =>
@@ -23,7 +23,7 @@ export function formatVerifierKeys(keys: readonly DatedVerifierKey[]): string {
 }
 
 /**
- * Reads a list of verifier keys, the present one first. A note is good that any of them signed.
+ * Reads a list of verifier keys, the present one first. A note is valid if any of them signed it.
  *
  * @throws InvalidInputError naming `field`
  */

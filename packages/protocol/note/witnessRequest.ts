@@ -4,7 +4,9 @@ import { InvalidInputError } from "../errors.ts";
 /** Most lines of a consistency proof that a witness is sent (C2SP tlog-witness). */
 export const MOST_PROOF_LINES = 63;
 
-/** Longest request that a witness reads, in UTF-16 units: a proof, a checkpoint, and the writer's word of a contract. */
+/**
+ * Longest request that a witness reads, in UTF-16 units: a proof, a checkpoint, and a contract's signature for the writer.
+ */
 export const LONGEST_WITNESS_REQUEST = 128_000;
 
 /** What a witness is asked to cosign (C2SP tlog-witness, `add-checkpoint`). */

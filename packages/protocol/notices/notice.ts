@@ -28,7 +28,7 @@ const read = boundForm({
   agent: addressSchema,
   breach: breachIdSchema,
   step: z.enum(breachSteps),
-  /** Hash of the entry that brought it about: a dispute, a ruling, a payment; null where time did. */
+  /** Hash of the entry that caused it: a dispute, a ruling or a payment; null when only time passed. */
   record: z.string().nullable(),
   time: z.int(),
   metric: z.string(),
@@ -55,9 +55,9 @@ export function parseNotice(body: RecordBody): Notice {
 }
 
 /**
- * The id of a notice: of the same thing, told to the same subscription, it is always the same, whichever node derived it and how often.
+ * The id of a notice. The same event, sent to the same subscription, always has the same id, whichever node derives it.
  *
- * @param step what happened, without when: a breach has each step once, but payments and rulings, which have a record each
+ * @param step what happened, without when: a breach has each step once, but every payment and ruling has its own record
  */
 export function noticeId(
   { subscription, breach, step, record }: Pick<Notice, "subscription" | "breach" | "step" | "record">,

@@ -24,8 +24,8 @@ const noticeSubscriptionFields = {
 const read = boundForm(noticeSubscriptionFields);
 
 /**
- * What a buyer leaves with a node: tell this address when something happens to the SLAs of these agents (STEWARD). The newest of a buyer and
- * an address replaces the former; one without agents takes it back.
+ * A buyer asks a node: tell this address when something happens to the SLAs of these agents (STEWARD). The newest
+ * subscription of a buyer and an address replaces the one before. One without agents cancels it.
  */
 export type NoticeSubscription = ReturnType<typeof read>;
 
@@ -38,7 +38,7 @@ export function parseNoticeSubscription(body: RecordBody): NoticeSubscription {
   return read(body);
 }
 
-/** The id of a subscription: the same for all words of a buyer on one address. */
+/** The id of a subscription: the same for every message of a buyer about one address. */
 export function noticeSubscriptionId(
   { buyer, url }: Pick<NoticeSubscription, "buyer" | "url">,
   sha256: Sha256 = sha256ByNoble,

@@ -64,11 +64,11 @@ export type VerifiedProof = {
   /** The bundle's own key. Without keys to believe it is the one that was checked. */
   verifierKey: string;
   /**
-   * The ledger on chain. Null when it is not anchored, or was not when the proof was made: the writer gives its word only
-   * for what the contract holds.
+   * The ledger on chain. Null when it is not anchored, or was not when the proof was made: the writer signs only what the
+   * contract holds.
    */
   ledger: VerifiedLedger | null;
-  /** The transaction said to have anchored it: to be looked up on chain. */
+  /** The transaction that is said to have anchored it. Look it up on chain. */
   transaction: Hex | null;
 };
 
@@ -79,27 +79,30 @@ export type VerifiedLedger = {
   contract: Address;
   firstWriter: Address;
   guardian: Address;
-  /** Whose word for the checkpoint's size and root the proof carries. */
+  /** Whose signature over the checkpoint's size and root the proof carries. */
   writer: Address;
-  /** That word. A key's was checked; a contract's only the chain can check. */
+  /** That signature. A key's was checked here; only the chain can check a contract's. */
   word: HeadSignature;
   /**
-   * Why the word counts: `id` when the ledger's id says whose it is, `pinned` when the caller knew the writer.
+   * Why the signature counts: `id` when the ledger's id names this writer, `pinned` when the caller knew the writer.
    * `nothing` when only the chain can say (see `leaveWriterToChain`).
    */
   rests: "id" | "pinned" | "nothing";
 };
 
 export type VerifyProofParameters = {
-  /** The verifier keys to believe, any of them; without them the bundle's own. */
+  /** The verifier keys to trust, any of them. Default: the bundle's own. */
   keys?: readonly NoteVerifierKey[] | undefined;
-  /** Who writes the ledger, known from somewhere else than the bundle. */
+  /** Who writes the ledger, from a source other than the bundle. */
   writer?: Address | undefined;
-  /** Set it when the contract is asked about the writer behind this: nothing else shows that another than the first is one. */
+  /**
+   * Set it when the caller then asks the contract who the writer is. Nothing else shows that a later writer is the right
+   * one.
+   */
   leaveWriterToChain?: boolean;
 };
 
-/** Nothing shows that who signed the proof's checkpoint writes the ledger: the chain has to be asked, or the writer known. */
+/** Nothing shows that the signer of the proof's checkpoint writes the ledger. Ask the chain, or name the writer. */
 export class UnconfirmedWriterError extends TallystickError {
   constructor(message: string) {
     const hint =
@@ -134,8 +137,8 @@ export function parseProofBundle(text: string): ProofBundle {
  * Checks everything about a proof that needs no network: the entry hashes to what it says, it stands in the tree of the
  * checkpoint, the checkpoint is signed, and the ledger's id belongs to the writer that signed the head.
  *
- * The id names the ledger's first writer. That another has followed it, or that a contract signed, is on the chain alone:
- * such a proof is refused, unless the caller knows the writer (`writer`; of a contract together with `keys`, since then
+ * The id names the ledger's first writer. Only the chain shows that another writer followed, or that a contract signed.
+ * Such a proof is refused, unless the caller knows the writer (`writer`; for a contract together with `keys`, since then
  * the checkpoint's own key has to vouch for the root), or asks the chain afterwards (`leaveWriterToChain`).
  *
  * Without `keys` and `writer` it shows only that the bundle agrees with itself and with the first writer's wallet.
@@ -207,7 +210,7 @@ function checkLedger(
   return { id, chainId, contract, firstWriter, guardian, writer, word, rests };
 
   function restsOn(): VerifiedLedger["rests"] {
-    // What a contract signed shows nothing here: then the key of the checkpoint has to be known.
+    // A contract's signature shows nothing here, so the key of the checkpoint has to be known.
     if (word?.by === "contract") return pinned !== undefined && keys !== undefined ? "pinned" : "nothing";
     if (writer === firstWriter) return "id";
     return pinned === undefined ? "nothing" : "pinned";

@@ -18,7 +18,7 @@ const LONGEST_PROOF = 4_000_000;
 
 /** That an entry stands in a log, and who witnessed it (C2SP tlog-proof). */
 export type TlogProof = {
-  /** What the log's reader needs besides; of ours the canonical line of the entry, in UTF-8. */
+  /** What the log's reader also needs. In our proofs: the canonical line of the entry, in UTF-8. */
   extra?: Uint8Array;
   /** Position of the entry, from 0. */
   index: number;
@@ -69,8 +69,8 @@ export type VerifiedTlogProof = {
 };
 
 /**
- * Checks a proof of ours against a policy: its entry is canonical and hashes to what it says, it stands in the
- * checkpoint's tree, a log of the policy signed that, and the policy's quorum cosigned it.
+ * Checks one of our proofs against a policy: its entry is canonical and hashes to what it says, it is in the checkpoint's
+ * tree, a log of the policy signed the checkpoint, and the policy's quorum cosigned it.
  *
  * @throws ProofError for the first part that does not hold; InvalidInputError for one that cannot be read
  */
@@ -82,7 +82,7 @@ export function verifyTlogProof(
     throw new ProofError("The proof has no entry: a proof of this ledger carries it as extra.");
   const line = new TextDecoder().decode(extra);
   const entry = readProvenEntry(line);
-  // Bytes that are no UTF-8 are read as something else than they are.
+  // Bytes that are not UTF-8 decode to something else.
   if (!bytesEqual(utf8ToBytes(line), extra))
     throw new ProofError("The entry is not a canonical ledger line.");
   const note = parseSignedNote(text, "checkpoint");

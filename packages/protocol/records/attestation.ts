@@ -12,16 +12,16 @@ const MAX_TESTS = 10_000_000;
 const count = z.int().min(0, "must not be negative").max(MAX_TESTS, `must be at most ${MAX_TESTS}`);
 
 /**
- * One run of an agent's tests. `passing` are those that passed, are not flaky and have an assertion as far as that is known;
- * `total` are all, skipped ones too. `report_hash` is the SHA-256 of the report as the runner wrote it; `outcomes_hash` the
- * SHA-256 of what became of each test, so that two runs that agree test by test have the same.
+ * One run of an agent's tests. `passing` are those that passed, are not flaky and, as far as is known, have an assertion;
+ * `total` are all, skipped ones too. `report_hash` is the SHA-256 of the report as the runner wrote it. `outcomes_hash` is
+ * the SHA-256 of each test's result: two runs that agree test by test have the same.
  */
 const testRunSchema = z
   .strictObject({
     seed: z.string().min(1, "must not be empty").max(64, "must have at most 64 characters").optional(),
     passing: count,
     total: count,
-    /** Tests that came out otherwise in another run. */
+    /** Tests with another result in another run. */
     flaky: count,
     /** Absent when the runner does not tell. */
     without_assertions: count.optional(),
@@ -41,7 +41,7 @@ export type TestRun = z.infer<typeof testRunSchema>;
  */
 const attestationFields = {
   agent_id: addressSchema,
-  /** The name by which people call the agent; it means the agent only while nobody else claims it. */
+  /** The name by which people call the agent. It means this agent only while no other agent claims it. */
   alias: z
     .string()
     .regex(

@@ -18,12 +18,12 @@ const canarySchema = z.strictObject({
   truth: z.enum(["good", "bad"], { error: 'must be "good" or "bad"' }),
 });
 
-/** A hire that its operator arranged, and what its work is worth. */
+/** A hire that its operator arranged, and the verdict that its work deserves. */
 export type Canary = z.infer<typeof canarySchema>;
 
 /**
- * The body of an `audit_canary`: first the commitment alone, before the hires happen; later the same commitment with what it
- * is of. So the auditors' errors are measured against truths that nobody could fit to their verdicts.
+ * The body of an `audit_canary`. First comes the commitment alone, before the hires happen; later the same commitment with
+ * its content. So auditors' errors are measured against truths that nobody could fit to their verdicts.
  */
 const auditCanaryFields = {
   commitment: hash32Schema,
@@ -50,7 +50,8 @@ export function canaryCommitment({ salt, hires }: { salt: string; hires: readonl
 /**
  * Reads the body of a commitment to canaries, or of its reveal.
  *
- * @throws InvalidInputError naming every field at fault, prefixed with `body.`; `body.reveal` when it is not what was committed to
+ * @throws InvalidInputError naming every field at fault, prefixed with `body.`; `body.reveal` when it does not match the
+ * commitment
  */
 export function parseAuditCanary(body: RecordBody): AuditCanary {
   const canary = read(body);

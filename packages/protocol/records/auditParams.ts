@@ -14,12 +14,12 @@ const share = z
   .refine((it) => it.numerator <= it.denominator, { error: "must not be more than 1", path: ["numerator"] });
 const hasAtMost = (most: number) => (record: object) => Object.keys(record).length <= most;
 
-/** A text that is no amount is refused by its own schema. */
+/** A text that is not an amount is refused by its own schema. */
 const isAbove = (a: string, b: string) => a.length > b.length || (a.length === b.length && a > b);
 
 /**
- * How hires are audited (SHP §8.3): by whom, how many, and when a verdict holds. Without operators nothing is. Times are
- * seconds, amounts decimal strings of atomic units, rates parts per million.
+ * How hires are audited (SHP §8.3): by whom, how many, and when a verdict counts. Without operators there are no audits.
+ * Times are seconds, amounts decimal strings of atomic units, rates parts per million.
  */
 export const auditParamsSchema = z.strictObject({
   /** Operator → the pool that pays its auditors, which is a hub. */
@@ -34,27 +34,27 @@ export const auditParamsSchema = z.strictObject({
     .record(capabilitySchema, ppm)
     .refine(hasAtMost(MAX_AUDIT_RATES), `must have at most ${MAX_AUDIT_RATES} rates`)
     .default({}),
-  /** How many of a seller's, after one of its hires, or one of its cluster's, was rolled back; and for how long. */
+  /** How many of a seller's hires are drawn after a rollback of one of its own, or of its cluster; and for how long. */
   elevatedPpm: ppm.default(200_000),
   elevatedSeconds: positive.default(604_800),
-  /** How many of those that passed are looked at again. */
+  /** How many of the passed hires are judged again. */
   recheckPpm: ppm.default(100_000),
 
-  /** A change of a listing's consent holds from so long after it on. */
+  /** A change of a listing's consent takes effect after so long. */
   consentSeconds: positive.default(86_400),
   /** How long an auditor has for its verdict; how many are asked in a round. */
   verdictSeconds: positive.default(86_400),
   maxAttempts: z.int().min(1).max(16).default(3),
-  /** No auditor sees the same buyer and seller twice within so long. */
+  /** No auditor sees the same buyer and seller twice within this time. */
   pairSeconds: positive.default(604_800),
-  /** So many assignments in a row without an answer, and an auditor leaves the roster. */
+  /** An auditor leaves the roster after this many assignments in a row without an answer. */
   maxUnanswered: positive.default(3),
-  /** How long a roster has nobody before its operator may judge itself. */
+  /** How long a roster must be empty before its operator may judge itself. */
   judgeAfterSeconds: positive.default(86_400),
   /** How long a seller keeps what an auditor may ask for. */
   disclosureSeconds: positive.default(1_209_600),
 
-  /** Refunds after delivery from this amount on are drawn, the first for a buyer and seller in so long. */
+  /** Refunds after delivery from this amount on are drawn: the first for a buyer and seller in this time. */
   contestedMinAtomic: atomicSchema.default("100000"),
   contestedSeconds: positive.default(604_800),
 
@@ -65,12 +65,15 @@ export const auditParamsSchema = z.strictObject({
   matureShare: share.default({ numerator: 2, denominator: 5 }),
   matureShareSeconds: positive.default(604_800),
 
-  /** From so many verdicts on, an auditor that is more often alone than this share leaves the roster, for so long. */
+  /** An auditor with this many verdicts that is alone more often than this share leaves the roster, for this long. */
   minAgreement: positive.default(10),
   maxDisagreement: share.default({ numerator: 3, denominator: 10 }),
   removedSeconds: positive.default(2_592_000),
 
-  /** What an audit is worth: by the price of the hire, from `fromAtomic` on; and how many times that the first of a confirmed fail (SHP §8.3.2). */
+  /**
+   * What an audit pays: by the price of the hire, from `fromAtomic` on; and how many times that for the first auditor of a
+   * confirmed fail (SHP §8.3.2).
+   */
   fees: z
     .array(z.strictObject({ fromAtomic: atomicSchema, feeAtomic: atomicSchema }))
     .min(1, "must have at least one band")

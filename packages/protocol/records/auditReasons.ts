@@ -1,10 +1,12 @@
 import * as z from "zod";
 
-/** Why an auditor, or an operator, decided as it did. This list is published; the words beside a code are its own. */
+/**
+ * Why an auditor, or an operator, decided as it did. This list is published. The words with a code are the auditor's own.
+ */
 export const auditReasonCodes = [
   /** Neither the seller nor the buyer showed the work. */
   "undisclosed",
-  /** The seller signed two receipts of one hire with other hashes. Said by the rules alone. */
+  /** The seller signed two receipts of one hire with different hashes. Only the rules give this reason. */
   "equivocation",
   "instructions_ignored",
   "missing_information",
@@ -26,7 +28,7 @@ export const auditReasonCodes = [
 
 export type AuditReasonCode = (typeof auditReasonCodes)[number];
 
-/** Most reasons of one decision, and characters of what is said beside a code. */
+/** Most reasons of one decision, and most characters of the words with a code. */
 export const MAX_AUDIT_REASONS = 16;
 export const MAX_AUDIT_DETAIL = 500;
 

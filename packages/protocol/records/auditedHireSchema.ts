@@ -1,7 +1,7 @@
 import * as z from "zod";
 
 /**
- * How audits name a hire: `<tx>-<log>` of its payment, or its escrowId. Both are made by the chain, so nobody can choose one
+ * How audits name a hire: `<tx>-<log>` of its payment, or its escrowId. The chain makes both, so nobody can choose an id
  * that is drawn.
  */
 export const auditedHireSchema = z

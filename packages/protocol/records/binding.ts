@@ -2,10 +2,10 @@ import { type InputIssue, InvalidInputError } from "../errors.ts";
 import type { RecordBody } from "../json/recordBody.ts";
 import type { LedgerName } from "./ledgerName.ts";
 
-/** What a bound body says of itself beside its fields. */
+/** What a bound body says of itself, in addition to its fields. */
 export type Binding = { type: string; ledger: LedgerName };
 
-/** Their signed form is fixed by the SDKs that exist: what they are follows from their own fields. */
+/** Existing SDKs fix their signed form: their own fields say what they are. */
 const FREE_TYPES: readonly string[] = ["listing", "receipt"];
 
 /** Whether records of a type sign their type and their ledger inside the body: all but listings and receipts. */
@@ -13,13 +13,13 @@ export function isBoundType(type: string): boolean {
   return !FREE_TYPES.includes(type);
 }
 
-/** Whether a body has the form of before: it says neither what it is nor where it stands. */
+/** Whether a body has the older form, which names neither its type nor its ledger. */
 export function isUnbound(body: RecordBody): boolean {
   return !Object.hasOwn(body, "type") && !Object.hasOwn(body, "ledger");
 }
 
 /**
- * The body to sign for a record of `type` in `ledger`; of a listing or receipt, the fields themselves.
+ * The body to sign for a record of `type` in `ledger`. For a listing or receipt these are the fields themselves.
  *
  * @throws InvalidInputError when the fields bring another type or ledger with them
  */
@@ -31,11 +31,12 @@ export function bindBody(fields: RecordBody, { type, ledger }: Binding): RecordB
 }
 
 /**
- * Refuses a record whose signed body does not say that it is one of its type, in this ledger: else a word could be
- * replayed as another one, or in another ledger. Listings and receipts pass.
+ * Refuses a record whose signed body does not say that it has its type and is for this ledger. Otherwise a signature could
+ * be replayed as another record, or in another ledger. Listings and receipts pass.
  *
- * @param ledger where the record stands, or is to stand
- * @throws InvalidInputError `unbound` for the form of before, `other_type`, `other_ledger`; naming `body.type` and `body.ledger`
+ * @param ledger where the record is, or is to be
+ * @throws InvalidInputError `unbound` for the older form, `other_type`, `other_ledger`; naming `body.type` and
+ * `body.ledger`
  */
 export function checkBinding({ type, body }: { type: string; body: RecordBody }, ledger: LedgerName): void {
   if (!isBoundType(type)) return;

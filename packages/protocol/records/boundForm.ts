@@ -4,8 +4,8 @@ import type { RecordBody } from "../json/recordBody.ts";
 import { ledgerNameSchema } from "./ledgerName.ts";
 
 /**
- * Makes the reader of a type's bodies that never had another form than the bound one: `type`, `ledger` and the fields, and no
- * other key. Whether `type` and `ledger` are the right ones is for `checkBinding`.
+ * Makes the reader of a type's bodies that always had the bound form: `type`, `ledger` and the fields, and no other key.
+ * `checkBinding` checks whether `type` and `ledger` are the right ones.
  *
  * @param fields the type's own
  * @returns a function that gives the fields without `type` and `ledger`, and throws InvalidInputError naming every field at fault, prefixed with `body.`

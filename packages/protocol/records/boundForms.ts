@@ -5,12 +5,12 @@ import { isUnbound } from "./binding.ts";
 import { ledgerNameSchema } from "./ledgerName.ts";
 
 /**
- * Makes the reader of a type's bodies, in both forms: with `type` and `ledger` in them no other key is allowed than the
- * fields; in the form of before, which old ledgers have, unknown keys are kept. Which form counts where, and whether
- * `type` and `ledger` are the right ones, is for `checkBinding`.
+ * Makes the reader of a type's bodies, in both forms. With `type` and `ledger`, no key but the fields is allowed. In the
+ * older form, which old ledgers have, unknown keys are kept. `checkBinding` checks which form counts where, and whether
+ * `type` and `ledger` are the right ones.
  *
  * @param fields the type's own
- * @param before the same in the form of before, where they differ
+ * @param before the same in the older form, where they differ
  * @returns a function that gives the fields without `type` and `ledger`, and throws InvalidInputError naming every field at fault, prefixed with `body.`
  */
 export function boundForms<Fields extends z.ZodRawShape>(

@@ -4,7 +4,7 @@ import type { RecordBody } from "../json/recordBody.ts";
 import { boundForms } from "./boundForms.ts";
 import { signatureSchema } from "./nestedSignature.ts";
 
-/** `claimed`: the challenge was handed out; `verified`: the attestor saw it posted; `unclaimed` takes a claim back. */
+/** `claimed`: the challenge was issued; `verified`: the attestor saw the post; `unclaimed` withdraws a claim. */
 export const claimStatusSchema = z.enum(["unclaimed", "claimed", "verified"], {
   error: 'must be "unclaimed", "claimed" or "verified"',
 });
@@ -22,8 +22,8 @@ const statement = {
 };
 
 /**
- * The body of a `claim`: an attestor's word that a human behind an X account owns an agent (SHP §4.2). `nonce`,
- * `post_id` and `agent_signature` are what it was shown: the challenge, the post, and the agent's consent.
+ * The body of a `claim`: an attestor states that a human behind an X account owns an agent (SHP §4.2). `nonce`, `post_id`
+ * and `agent_signature` are what it was shown: the challenge, the post, and the agent's consent.
  */
 const claimFields = {
   ...statement,

@@ -4,7 +4,7 @@ import { boundForms } from "./boundForms.ts";
 import { entryHashSchema } from "./entryHashSchema.ts";
 import { taskIdSchema } from "./taskIdSchema.ts";
 
-/** What agents say of a solution (swarm.at §11): who found it stakes it, others verify or contest it. */
+/** What agents say of a solution (swarm.at §11): its finder stakes it, others verify or contest it. */
 export const consensusTypes = ["stake", "verify", "contest"] as const;
 
 export type ConsensusType = (typeof consensusTypes)[number];
@@ -15,8 +15,8 @@ export function isConsensusType(type: unknown): type is ConsensusType {
 }
 
 /**
- * The body of a `stake`, `verify` or `contest`. `proposal` is the SHA-256 of what is proposed, 64 hex digits, made as
- * the swarm agrees (the hash of a ledger entry, of a file, of a context); the ledger only compares it.
+ * The body of a `stake`, `verify` or `contest`. `proposal` is the SHA-256 of what is proposed, 64 hex digits. The swarm
+ * agrees on what is hashed (a ledger entry, a file, a context); the ledger only compares it.
  */
 const consensusFields = {
   task_id: taskIdSchema,

@@ -2,12 +2,14 @@ import * as z from "zod";
 
 const DECIMAL = /^(?:0|[1-9][0-9]{0,11})(?:\.[0-9]{1,9})?$/;
 
-/** Signed bodies have no floats: a figure is a decimal string with at most 9 digits after the point, like "0.99" or "5000". */
+/**
+ * Signed bodies have no floats. A figure is a decimal string with at most 9 digits after the point, like "0.99" or "5000".
+ */
 export const decimalSchema = z
   .string()
   .regex(DECIMAL, 'must be a decimal string with at most 9 digits after the point, like "0.99"');
 
-/** Such a figure in units of 10⁻⁹: `"0.99"` → `990000000n`. */
+/** A figure in units of 10⁻⁹: `"0.99"` → `990000000n`. */
 export function parseDecimal(text: string): bigint {
   const [whole = "0", fraction = ""] = text.split(".");
   return BigInt(whole) * 1_000_000_000n + BigInt(fraction.padEnd(9, "0"));
@@ -20,7 +22,9 @@ export function formatDecimal(nano: bigint): string {
   return fraction === "" ? digits.slice(0, -9) : `${digits.slice(0, -9)}.${fraction}`;
 }
 
-/** A share from 0 to 1. Zod goes on after a failed pattern, so that a text that is no decimal is left to that. */
+/**
+ * A share from 0 to 1. Zod continues after a failed pattern, so this check leaves a text that is no decimal to the pattern.
+ */
 export const decimalShareSchema = decimalSchema.refine(
   (text) => !DECIMAL.test(text) || parseDecimal(text) <= 1_000_000_000n,
   "must not be above 1",

@@ -22,9 +22,9 @@ export const endpointSchema = z
 /**
  * The body of a `listing`: a seller's signed advertisement of one capability (SHP §3, §6.2, §7.3.1).
  *
- * Keys it does not know are kept: the body is stored as it was signed. `payment_mode` is `direct` and the flags are
- * false when absent. Among several listings of one agent, capability and mode the highest `issued_at` (unix seconds) wins;
- * `retired: true` takes the offer down.
+ * Unknown keys are kept: the body is stored as it was signed. `payment_mode` is `direct` and the flags are false when
+ * absent. Among several listings of one agent, capability and mode the highest `issued_at` (unix seconds) wins. `retired:
+ * true` takes the offer down.
  */
 export const listingSchema = z.looseObject({
   agent_id: addressSchema,
@@ -48,7 +48,7 @@ export const listingSchema = z.looseObject({
 export type Listing = z.output<typeof listingSchema>;
 
 function parseUrl(text: string): URL | undefined {
-  // The constructor trims and repairs; a signed address has to be one as it stands.
+  // The constructor trims and repairs. A signed address has to be valid as it is.
   if (/[\s\\]/.test(text) || !/^https?:\/\//.test(text)) return undefined;
   try {
     return new URL(text);
@@ -81,8 +81,8 @@ export function isHttpsEndpoint(listing: Listing): boolean {
 const auditConsentSchema = z.strictObject({ operator: addressSchema });
 
 /**
- * Whose audits the seller agrees to by this listing: `audit: {operator: "0x…"}`. Null for a listing without it, or with any other
- * form of it, which existing listings may have, and for one that is taken down (SHP §8.3).
+ * The operator whose audits the seller agrees to by this listing: `audit: {operator: "0x…"}`. Null for a listing without
+ * it, or with another form of it, which existing listings may have, and for a retired one (SHP §8.3).
  */
 export function auditConsent(listing: Listing): Address | null {
   const consent = auditConsentSchema.safeParse(listing.audit);
@@ -95,8 +95,8 @@ export function listingPayee(listing: Listing): Address {
 }
 
 /**
- * Whether the payee consented: `payee_signature` is the payee's own over the body without it. True as well when no
- * payee other than the agent is named, since then there is nothing to consent to.
+ * Whether the payee consented: `payee_signature` is the payee's own over the body without it. Also true when no payee other
+ * than the agent is named, since then no consent is needed.
  */
 export function checkPayeeSignature(body: RecordBody, recover?: RecoverPublicKey): boolean {
   const { payee } = body;
@@ -105,8 +105,8 @@ export function checkPayeeSignature(body: RecordBody, recover?: RecoverPublicKey
 }
 
 /**
- * The rules of a listing that need neither a clock nor a chain: the agent itself signs. Returns what is wrong,
- * nothing when all is well.
+ * The rules of a listing that need neither a clock nor a chain: the agent itself signs. Returns the faults; empty when
+ * there are none.
  */
 export function listingIssues(record: SignedRecord, listing: Listing): InputIssue[] {
   const issues: InputIssue[] = [];

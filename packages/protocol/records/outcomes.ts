@@ -7,7 +7,7 @@ import { boundForm } from "./boundForm.ts";
 export const MAX_OUTCOME_AGENTS = 256;
 const MAX_PARTS = 1_024;
 
-/** Most tasks of one kind that count for an agent in an hour: what is beyond is left out. */
+/** Most tasks of one kind that count for an agent in an hour. More are left out. */
 export const MAX_OUTCOMES = 10_000;
 
 /** Complexity is counted in thousandths, divergence in millionths. */
@@ -18,7 +18,7 @@ const upTo = (most: number) => z.int().min(0, "must not be negative").max(most, 
 
 const outcomeSchema = z
   .strictObject({
-    /** How many of its proposals were settled, and how many rejected for what they are. */
+    /** How many of its proposals were settled, and how many were rejected for their content. */
     ok: upTo(MAX_OUTCOMES),
     fail: upTo(MAX_OUTCOMES),
     /** The complexity of these tasks, summed, in thousandths. */
@@ -26,7 +26,7 @@ const outcomeSchema = z
       ok: upTo(MAX_OUTCOMES * COMPLEXITY_UNITS),
       fail: upTo(MAX_OUTCOMES * COMPLEXITY_UNITS),
     }),
-    /** How many of them a shadow was compared with, and the divergences, summed, in millionths. */
+    /** How many of them were compared with a shadow, and the sum of the divergences, in millionths. */
     divergence: z.strictObject({
       compared: upTo(2 * MAX_OUTCOMES),
       sum: upTo(2 * MAX_OUTCOMES * DIVERGENCE_UNITS),
@@ -45,12 +45,12 @@ const outcomeSchema = z
       refuse(["divergence", "sum"], `must be at most ${DIVERGENCE_UNITS} for each comparison`);
   });
 
-/** What became of an agent's proposals in an hour. */
+/** The results of an agent's proposals in an hour. */
 export type Outcome = z.infer<typeof outcomeSchema>;
 
 /**
- * The body of an `outcomes`: what became of agents' proposals in an hour, as the operator of the ledger has it (swarm.at §13). Rejected work
- * leaves no entry of its own. `hour` is unix seconds / 3600; agents beyond one record go into further parts.
+ * The body of an `outcomes`: the results of agents' proposals in an hour, as the ledger's operator has them (swarm.at §13).
+ * Rejected work has no entry of its own. `hour` is unix seconds / 3600. Agents beyond one record go into further parts.
  */
 const outcomesFields = {
   hour: z.int().min(0).max(10_000_000, "must be the number of an hour: unix seconds / 3600"),

@@ -14,9 +14,9 @@ const share = z
 const ledgerIdSchema = z.string().regex(/^0x[0-9a-f]{64}$/, "must be 0x and 64 lower-case hex digits");
 
 /**
- * The published parameters and trust roots: every threshold of the derivation, and whom it listens to. Thresholds default
- * to the values the protocol publishes (SHP §4.3, §4.5.1, §9.2); roots default to nobody. Times are seconds, amounts
- * decimal strings of atomic units, shares exact fractions.
+ * The published parameters and trust roots: every threshold of the derivation, and whom it trusts. Thresholds default to
+ * the values the protocol publishes (SHP §4.3, §4.5.1, §9.2); roots default to nobody. Times are seconds, amounts decimal
+ * strings of atomic units, shares exact fractions.
  */
 export const paramsSchema = z.strictObject({
   version: z.int().nonnegative().default(1),
@@ -36,8 +36,8 @@ export const paramsSchema = z.strictObject({
   minFundingAtomic: atomicSchema.default("100000"),
   fundingShare: share.default({ numerator: 1, denominator: 4 }),
   /**
-   * A transfer funds nobody when so many had left its sender, or reached its receiver, before it: exchanges, bridges and pools need no
-   * list.
+   * A transfer funds nobody when its sender had sent, or its receiver had received, this many before it: exchanges, bridges
+   * and pools need no list.
    */
   hubTransfers: positive.default(10_000),
   /** Deploy batch (SHP §4.5.1): registrations within this many consecutive blocks. */
@@ -45,7 +45,7 @@ export const paramsSchema = z.strictObject({
   /** Listing fingerprint (SHP §4.5.1): cosine similarity of token sets, at least this. */
   fingerprintSimilarity: share.default({ numerator: 23, denominator: 25 }),
 
-  /** Listings that an agent may have, live or retired: what it lists is looked through whenever it lists more. */
+  /** Listings that an agent may have, live or retired. Each new listing is compared with all of them. */
   maxListings: positive.default(100),
 
   /** Tier 2 (SHP §4.3). */
@@ -63,7 +63,7 @@ export const paramsSchema = z.strictObject({
 
   /** What platform escrows may charge; buyers refuse more. */
   escrowFees: feeScheduleSchema.default(() => PUBLISHED_FEES.map((band) => ({ ...band }))),
-  /** Who may receive them: what others get is a fee that can come back to who paid it. */
+  /** Who may receive them. A fee to anyone else could come back to the payer. */
   feeRecipients: z.array(addressSchema).default([]),
 
   /** Audits (SHP §8.3): their operators, rates and terms. */
@@ -72,7 +72,7 @@ export const paramsSchema = z.strictObject({
   /** The trust score and SLAs (STEWARD): who attests, probes and rules. */
   steward: stewardParamsSchema.prefault({}),
 
-  /** Trust roots: the only ones whose word is taken. */
+  /** Trust roots: only these accounts are believed. */
   operator: addressSchema.nullable().default(null),
   claimAttestors: z.array(addressSchema).default([]),
   auditArbiters: z.array(addressSchema).default([]),

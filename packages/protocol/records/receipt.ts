@@ -25,7 +25,7 @@ const checkListSchema = z
   .array(z.looseObject({ name: z.string().min(1).max(128), passed: z.boolean() }))
   .max(MAX_CHECKS);
 
-/** What each check found, by name; or as a list, as existing SDKs send it: a name that stands twice holds if both do. */
+/** What each check found, by name. Or as a list, as existing SDKs send it: a name that occurs twice passes if both pass. */
 const checksSchema = z.preprocess(
   (value) => {
     const list = checkListSchema.safeParse(value);
@@ -40,11 +40,12 @@ const checksSchema = z.preprocess(
 );
 
 /**
- * The body of a `receipt`: the seller's signed statement that a hire was completed and by which transaction it was
- * paid (SHP §7.1, §9.1). Keys it does not know are kept: the body is stored as it was signed.
+ * The body of a `receipt`: the seller's signed statement that a hire was completed and which transaction paid it (SHP §7.1,
+ * §9.1). Unknown keys are kept: the body is stored as it was signed.
  *
  * `amount_usdc_atomic` is a decimal string of 10^-6 USDC, `latency_ms` milliseconds, `completed_at` unix seconds or ISO.
- * `params_hash` and `result_hash` are the `jsonHash` of what was asked for and what was delivered: what an audit is held to (SHP §8.3).
+ * `params_hash` and `result_hash` are the `jsonHash` of what was asked for and what was delivered: audits check against
+ * them (SHP §8.3).
  */
 export const receiptSchema = z.looseObject({
   agent_id: addressSchema,
@@ -88,7 +89,7 @@ export function parseReceipt(body: RecordBody): Receipt {
 
 const ISO = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d)(?::(\d\d)(?:\.\d{1,9})?)?(Z|[+-]\d\d:?\d\d)$/;
 
-/** Unix seconds (fractions dropped) of a `completed_at`, undefined when it is none. */
+/** Unix seconds (fractions dropped) of a `completed_at`; undefined when it is no time. */
 function toSeconds(value: number | string): number | undefined {
   if (typeof value === "number") return Number.isSafeInteger(value) && value >= 0 ? value : undefined;
   const match = ISO.exec(value);
@@ -110,7 +111,7 @@ function toSeconds(value: number | string): number | undefined {
   return seconds >= 0 ? seconds : undefined;
 }
 
-/** When the hire was completed by the seller's word, in unix seconds (fractions of a second dropped). */
+/** When the seller says that the hire was completed, in unix seconds (fractions of a second dropped). */
 export function completedAtSeconds(receipt: Receipt): number {
   const seconds = toSeconds(receipt.completed_at);
   if (seconds === undefined) {
@@ -131,8 +132,8 @@ export function checkBuyerSignature(body: RecordBody, recover?: RecoverPublicKey
 }
 
 /**
- * The rules of a receipt that need neither a clock nor a chain: the seller signs, nobody hires itself, a free receipt
- * has the zero tx_hash (SHP §11). Returns what is wrong, nothing when all is well.
+ * The rules of a receipt that need neither a clock nor a chain: the seller signs, nobody hires itself, a free receipt has
+ * the zero tx_hash (SHP §11). Returns the faults; empty when there are none.
  */
 export function receiptIssues(record: SignedRecord, receipt: Receipt): InputIssue[] {
   const issues: InputIssue[] = [];

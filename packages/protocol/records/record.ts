@@ -20,7 +20,7 @@ import type { LedgerName } from "./ledgerName.ts";
 /** A statement by `signer`; `body` is kept exactly as it was signed. */
 export type SignedRecord = { type: string; body: RecordBody; signer: Address; signature: Hex };
 
-/** What a record's type may look like; which types there are is for the reader to know. */
+/** The form of a record type's name. The reader knows which types exist. */
 const RECORD_TYPE = /^[a-z][a-z0-9_.-]{0,63}$/;
 
 /** keccak256 of the UTF-8 canonical body: the 32 bytes a wallet signs as a message. */
@@ -79,10 +79,10 @@ export function recoverBodySigner(
 }
 
 /**
- * Whose wallet key made a signature over a body; null when none did. Never throws; says nothing of ERC-1271 wallets.
+ * The wallet key that signed a body; null when none did. Never throws. Says nothing of ERC-1271 wallets.
  *
  * @param recover how the key is recovered: in plain JavaScript unless the caller has something faster
- * @param key leave this out of the body: it is where the body itself holds the signature
+ * @param key leave this out of the body: it is the field in which the body itself holds the signature
  */
 export function signerOf(
   body: RecordBody,
@@ -103,7 +103,7 @@ export function signerOf(
 }
 
 /**
- * What a signature over a body is over, as text.
+ * The text that a signature over a body covers.
  *
  * @param key as in {@link signerOf}
  * @throws InvalidInputError when the body has something that cannot be signed

@@ -1,8 +1,11 @@
-/** What services ask about a type of record, beside its form and their rules. */
+/** What services ask about a type of record. Its form and their own rules are elsewhere. */
 type TypeOfRecord = {
-  /** Where records of it are settled, and how descriptions call what is settled there; without one `POST /v1/records`. */
+  /** The route that settles records of this type, and what API descriptions call them. Default: `POST /v1/records`. */
   route?: { path: string; what: string };
-  /** What there is once in a ledger: a record for which this is taken is the same one again, or contradicts it. Its signer and its body unless given. */
+  /**
+   * What identifies a record of which a ledger has one. A second record with the same identity repeats or contradicts the
+   * first. Default: its signer and its body.
+   */
   once?: (record: { signer: unknown; body: { [key: string]: unknown } }) => string;
 };
 
@@ -11,8 +14,8 @@ const vote = {
 } satisfies TypeOfRecord;
 
 /**
- * Every type of record that is settled, and that a followed ledger may carry until the parameters say otherwise, in the order of
- * lists. Each has its form beside this file, and its rules in settlement and in the derivation.
+ * Every type of record that is settled, and that a followed ledger may carry until the parameters say otherwise, in the
+ * order of lists. The form of each is in a file of this folder, its rules in settlement and in the derivation.
  */
 export const recordTypes = {
   listing: { route: { path: "/v1/listings", what: "a listing" } },
@@ -39,12 +42,12 @@ export const recordTypes = {
   // Of one signer, for or against.
   verify: { ...vote, route: { path: "/v1/verify", what: "a vote for a staked proposal" } },
   contest: { ...vote, route: { path: "/v1/contest", what: "a vote against a staked proposal" } },
-  // It is settled where the held proposal is, which is named in the path.
+  // It is settled at the route of the held proposal, whose id is in the path.
   review: { once: ({ body }) => `review ${body.proposal}` },
   params: { route: { path: "/v1/params", what: "the operator's parameters" } },
   pulse: {},
   auditor: {},
-  // One word of an auditor for each assignment (SHP §8.3.1).
+  // One verdict of an auditor for each assignment (SHP §8.3.1).
   audit_verdict: {
     once: ({ signer, body }) => `audit_verdict ${signer} ${body.hire} ${body.round} ${body.attempt}`,
   },
@@ -61,7 +64,7 @@ export const recordTypes = {
   sla_dispute: { once: ({ body }) => `sla_dispute ${body.breach}` },
   sla_ruling: {},
   sla_payment: { once: ({ body }) => `sla_payment ${body.tx_hash} ${body.log_index}` },
-  // What became of agents' proposals in an hour; agents beyond one record are in further parts.
+  // The results of agents' proposals in an hour; agents beyond one record are in further parts.
   outcomes: { once: ({ body }) => `outcomes ${body.hour} ${body.part}` },
 } satisfies { [type: string]: TypeOfRecord };
 

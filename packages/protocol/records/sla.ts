@@ -95,7 +95,7 @@ const guaranteeSchema = z.discriminatedUnion(
 
 export type SlaGuarantee = z.infer<typeof guaranteeSchema>;
 
-/** How a guarantee is called within its agent's SLA. */
+/** The name of a guarantee within its agent's SLA. */
 export function guaranteeName({
   metric,
   measurement_window,
@@ -107,7 +107,7 @@ export function windowDays(window: SlaWindow): number {
   return Number(window.slice(0, -" days".length));
 }
 
-/** The days of a suspension, null for what is none. */
+/** The days of a suspension; null for another cost. */
 export function daysOf(duration: string): number | null {
   const [, digits] = /^([1-9][0-9]?) days$/.exec(duration) ?? [];
   const days = Number(digits);
@@ -115,9 +115,9 @@ export function daysOf(duration: string): number | null {
 }
 
 /**
- * The body of an `sla`: what an agent promises, and what a breach costs it (STEWARD). The highest `issued_at` (unix seconds) holds; one
- * without guarantees withdraws. There is one guarantee of a metric and window. `effective_date`, `breach_notification` and
- * `dispute_resolution` are shown; what holds is the record's position and `params.steward`.
+ * The body of an `sla`: what an agent promises, and what a breach costs it (STEWARD). The highest `issued_at` (unix
+ * seconds) holds; one without guarantees withdraws. There is one guarantee of a metric and window. `effective_date`,
+ * `breach_notification` and `dispute_resolution` are shown only. The record's position and `params.steward` decide.
  */
 const slaFields = {
   agent_id: addressSchema,

@@ -12,8 +12,8 @@ export const slaExcuses = [
 ] as const;
 
 /**
- * The body of an `sla_ruling`: what an arbitrator of `params.steward.arbitrators` decides of a breach (STEWARD). `reinstated` gives back
- * the badges that it took.
+ * The body of an `sla_ruling`: what an arbitrator of `params.steward.arbitrators` decides about a breach (STEWARD).
+ * `reinstated` gives back the badges that the breach took.
  */
 const slaRulingFields = {
   breach: breachIdSchema,

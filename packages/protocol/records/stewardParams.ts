@@ -3,7 +3,7 @@ import { addressSchema } from "../address.ts";
 import { capabilitySchema } from "../capabilitySchema.ts";
 import { decimalSchema, parseDecimal } from "./decimalSchema.ts";
 
-/** Most roots of each kind: a slot of a host costs what its probers are. */
+/** Most roots of each kind. A slot of a host costs one read per prober. */
 const MAX_ROOTS = 32;
 
 const roots = z
@@ -23,22 +23,22 @@ const difficultySchema = decimalSchema.refine((text) => {
 }, "must be above 0 and at most 100");
 
 /**
- * Whom the second trust model listens to, and how long what takes in it (STEWARD). Without probers nothing is known of uptime. Times are
- * seconds. The weights of the score are its algorithm's and no parameters.
+ * Whom the trust score listens to, and its time limits (STEWARD). Without probers nothing is known of uptime. Times are
+ * seconds. The weights of the score belong to its algorithm and are no parameters.
  */
 export const stewardParamsSchema = z.strictObject({
-  /** Whose attestations of an agent's tests count beside its own. */
+  /** Whose attestations of an agent's tests count in addition to its own. */
   attestors: roots,
-  /** Who looks whether hosts answer. */
+  /** Who checks whether hosts answer. */
   probers: roots,
   /** Who rules on breaches of SLAs. */
   arbitrators: roots,
   /** How long after its notice an agent may contest a breach, and how long a ruling has. */
   disputeSeconds: seconds.default(604_800),
   reviewSeconds: seconds.default(604_800),
-  /** A suspension begins so long after its notice. */
+  /** A suspension begins this long after its notice. */
   suspensionNoticeSeconds: seconds.default(86_400),
-  /** How long a guarantee binds that an agent weakened or dropped. */
+  /** How long a guarantee still binds after its agent weakened or dropped it. */
   replacedSeconds: seconds.default(2_592_000),
   /** How much a hire of a capability weighs in `difficultySuccess`, as a decimal; 1 for those that are not named. */
   difficulty: z

@@ -3,7 +3,7 @@ import * as z from "zod";
 /** Longest task id, in characters. */
 export const MAX_TASK_ID_LENGTH = 128;
 
-/** The id of a task (swarm.at §4.1): any text without control characters; UUIDs by custom. */
+/** The id of a task (swarm.at §4.1): any text without control characters. UUIDs are usual. */
 export const taskIdSchema = z
   .string()
   .min(1, "must not be empty")

@@ -22,7 +22,7 @@ const hostSchema = z
 /** The first slot of the hour is the lowest bit. */
 const slotsSchema = z.int().min(0).max(0xfff, "must have 12 bits: one for each five minutes of the hour");
 
-/** In which slots a prober looked, and in which of those it found the host down. */
+/** The slots in which a prober looked, and those in which it found the host down. */
 const observationSchema = z
   .tuple([slotsSchema, slotsSchema])
   .refine(([looked, down]) => (down & ~looked) === 0, "must be down only in slots in which it looked");
@@ -43,7 +43,7 @@ const uptimeFields = {
   hosts: z
     .record(hostSchema, observationSchema)
     .refine(hasAtMost(MAX_PROBED_HOSTS), `must have at most ${MAX_PROBED_HOSTS} hosts`),
-  /** Whose terms a host answered with: agent → hosts whose 402 pays it or its payee. Told once a day. */
+  /** Whose terms a host answered with: agent → hosts whose 402 pays it or its payee. Reported once a day. */
   served: z
     .record(
       addressSchema,

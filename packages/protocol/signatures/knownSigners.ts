@@ -6,14 +6,15 @@ export type KnownSigner = {
   signature: string;
   /** The key under which the body holds the signature, which is then over the rest; undefined when it is over all of it. */
   key?: string | undefined;
-  /** Whose wallet key made it; null when none did. */
+  /** The wallet key that made it; null when none did. */
   signer: Address | null;
 };
 
 /**
- * Whose wallet keys signed bodies, as far as it was found out before: who asks again need neither hash nor recover.
+ * Signers of bodies that were recovered before. A second question needs neither a hash nor a recovery.
  *
- * A body is known as the object that it is, and forgotten with it. Who lets one be remembered must not change it.
+ * The body's object identity is the key, and the entry goes with the object. A caller that lets a body be remembered must
+ * not change it.
  */
 export class KnownSigners {
   readonly #signers = new WeakMap<RecordBody, KnownSigner[]>();

@@ -11,7 +11,7 @@ export type RecoverPublicKey = {
    * @throws when no key made this signature
    */
   (hash: Uint8Array, signature: Uint8Array, recovery: 0 | 1): Uint8Array;
-  /** Where to look first, for those who ask about the same signature at two places. */
+  /** A shortcut for callers that ask about the same signature in two places. */
   readonly known?: KnownSigners;
 };
 

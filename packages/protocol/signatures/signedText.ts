@@ -29,7 +29,7 @@ export function signerOfText(
   return signerOfDigest(textDigest(text), signature, recover);
 }
 
-/** The same for who has the digest already. */
+/** The same for a caller that has the digest already. */
 export function signerOfDigest(
   digest: Uint8Array,
   signature: string,

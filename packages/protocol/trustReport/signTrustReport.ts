@@ -5,7 +5,7 @@ import { signedBytes } from "./signedBytes.ts";
 import type { TrustReport } from "./trustReport.ts";
 
 /**
- * Signs what a node says of an agent.
+ * Signs a node's report about an agent.
  *
  * @param report JSON, without `verification`
  * @param parameters.secretKey 32 bytes

@@ -3,12 +3,13 @@ import canonicalize from "canonicalize";
 import { InvalidInputError } from "../errors.ts";
 import type { TrustReportVerification } from "./trustReport.ts";
 
-/** What the signed bytes begin with: so that a signature over a report is never one over something else. */
+/** The prefix of the signed bytes: a signature over a report is never a signature over something else. */
 const DOMAIN = "tallystick/trust-report/v1\n";
 
 /**
- * The bytes that a trust report's signature is over: `tallystick/trust-report/v1`, a line feed, and the RFC 8785 bytes of the report, `verification`
- * without its `signature` and its `verification_url`, which is whatever address the node was asked at.
+ * The bytes that a trust report's signature covers: `tallystick/trust-report/v1`, a line feed, and the RFC 8785 bytes of
+ * the report. `verification` is in them without its `signature` and without its `verification_url`, which is the address at
+ * which the node was asked.
  *
  * @throws InvalidInputError for what is no JSON
  */

@@ -8,7 +8,7 @@ export type TrustReport = {
   };
 };
 
-/** How a report is checked: whoever reads it compares `public_key` with the node's agent card. */
+/** How to check a report: compare `public_key` with the node's agent card. */
 export type TrustReportVerification = {
   algorithm: "Ed25519";
   /** 128 hex digits. */
@@ -17,6 +17,6 @@ export type TrustReportVerification = {
   signed_by: string;
   /** 64 hex digits. */
   public_key: string;
-  /** Where the node names its key: the address that it was asked at, which is not signed. */
+  /** Where the node names its key: the address at which it was asked, which is not signed. */
   verification_url: string;
 };

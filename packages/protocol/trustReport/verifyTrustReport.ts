@@ -23,19 +23,22 @@ const schema = z.strictObject({
   }),
 });
 
-/** What a check of a trust report came to. */
+/** The result of checking a trust report. */
 export type TrustReportVerdict = {
-  /** Whether the key that the report names signed it, and it is the key that was expected if one was. */
+  /** Whether the key that the report names signed it, and is the expected key if one was given. */
   isValid: boolean;
   /** Why not. */
   reason?: "signed_by" | "other_key" | "signature";
   agent: string;
-  /** The key that the report names, 64 hex digits: compare it with the node's agent card, unless one was expected. */
+  /**
+   * The key that the report names, 64 hex digits. Compare it with the node's agent card, unless you gave the expected key.
+   */
   publicKey: string;
 };
 
 /**
- * Checks a trust report, offline. Without a key that is expected anybody may have signed it: it says that the report is whole, and by which key.
+ * Checks a trust report, offline. Without an expected key anybody may have signed it: then the result says that the report
+ * is whole, and which key signed it.
  *
  * @param publicKey the node's key, 64 hex digits, as its agent card has it
  * @throws InvalidInputError naming every field at fault
@@ -43,7 +46,7 @@ export type TrustReportVerdict = {
 export function verifyTrustReport(document: unknown, publicKey?: string): TrustReportVerdict {
   const read = schema.safeParse(document);
   if (!read.success) throw invalidInputFromZod(read.error);
-  // As it came: what a schema drops or changes would not be what was signed.
+  // Checked as it came: a schema that drops or changes a key would change the signed bytes.
   const report = (document as TrustReport).trust_report;
   const { agent_id: agent, verification } = read.data.trust_report;
   const { public_key: named, signed_by, signature } = verification;
