@@ -31,7 +31,7 @@ export function updateAgent(context: ApplyContext, address: string, change: Agen
   return changeAgent(context, address, change);
 }
 
-/** Changes an agent's row in what nobody sees. */
+/** Changes columns of an agent's row that no published field shows. */
 export function changeAgent(context: ApplyContext, address: string, change: AgentChange): Answer<void> {
   return after(agentRow(context, address), (row) => {
     const open = context.agents.get(address);

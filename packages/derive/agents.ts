@@ -24,8 +24,8 @@ const START = { ...emptyRow("agent"), ...NO_WEIGHTS, signalsTripped: "" };
 const EMPTY = { ...START, ...searchRankOf(START) };
 
 /**
- * The agent, registered now if it was not: signers of valid listings, buyers and sellers of counted hires and buyers of
- * escrow deposits are agents from their first appearance on. Null for hubs and escrows, which never are.
+ * The agent; registers it if it is new. Signers of valid listings, buyers and sellers of counted hires and buyers of escrow
+ * deposits are agents from their first appearance on. Null for hubs and escrows, which never are agents.
  */
 export async function ensureAgent(context: ApplyContext, address: string): Promise<Row<"agent"> | null> {
   const found = await findAgent(context, address);
@@ -43,7 +43,7 @@ export async function ensureAgent(context: ApplyContext, address: string): Promi
   });
   await actByWord(context, address);
   await watch(context, address);
-  // Fundings that came before the registration count from now on, with the times at which they came.
+  // Fundings from before the registration count from now on, with the times at which they came.
   await evaluateFundings(context, address);
   await joinAsFunder(context, address);
   return agentRow(context, address);
@@ -54,7 +54,7 @@ export async function mayBeAgent(context: ApplyContext, address: string): Promis
   return (await findAgent(context, address)) !== null || !(await isHubOrEscrow(context, address));
 }
 
-/** The list of an address's free hires as a seller, kept also while it is not an agent yet. */
+/** The list of an address's free hires as a seller. It is kept even before the address is an agent. */
 export function freeHiresOf(seller: string): string {
   return `free/${seller}`;
 }

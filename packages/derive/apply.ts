@@ -41,8 +41,8 @@ import { transferred } from "./transfers.ts";
 import { saveWallets } from "./wallets.ts";
 
 /**
- * Applies one event to the rows in `store`: the whole derivation is this function folded over the event log. It reads
- * nothing but the event and the rows, so the same log gives the same rows anywhere.
+ * Applies one event to the rows in `store`. The whole derivation is this function folded over the event log. It reads only
+ * the event and the rows, so the same log gives the same rows anywhere.
  */
 export function apply(store: Store, event: DeriveEvent, options: ApplyOptions = {}): Answer<void> {
   return after(openContext(store, event, options), (context) =>
@@ -68,7 +68,7 @@ function settleAgents(context: ApplyContext): Answer<void> {
   );
 }
 
-/** In the order of addresses, not of what the event touched first: places on rosters decide who audits. */
+/** In the order of addresses, not in the order in which the event touched them: places on rosters decide who audits. */
 function settleRosters(context: ApplyContext): Answer<void> {
   if (context.tiered.size === 0) return;
   return forEach([...context.tiered].sort(), ([agent, isTier2]) => auditorTiered(context, agent, isTier2));
@@ -105,7 +105,7 @@ function dispatch(context: ApplyContext, event: DeriveEvent): Answer<void> {
   }
 }
 
-/** Time moves: what is due leaves its window or stops waiting. */
+/** Time moves: whatever is due leaves its window or stops waiting. */
 async function ticked(context: ApplyContext, { block, time, hash }: TickEvent): Promise<void> {
   await context.store.update("state", STATE_ID, { block, time });
   await runSchedule(context, time, (kind, [id = "", ...words]) => {

@@ -19,9 +19,9 @@ export type ApplyOptions = {
   recover?: RecoverPublicKey;
   /** How rows are hashed; in plain JavaScript unless given. */
   sha256Hex?: Sha256Hex;
-  /** Who is asked for what a relevant log lacks, while it is made; one that is read has all. */
+  /** Asked for what a relevant log lacks, while the log is made. A log that is read has everything. */
   ask?: Ask;
-  /** What trust scores would be with other weights; nothing that a node publishes is derived with any but {@link WEIGHTS}. */
+  /** Other weights for what-if trust scores. Everything that a node publishes uses {@link WEIGHTS}. */
   stewardWeights?: Weights;
 };
 
@@ -29,7 +29,7 @@ export type ApplyOptions = {
 export type ApplyContext = {
   readonly store: Store;
   readonly at: Position;
-  /** Whether this is the first line: what it says holds from the first block. */
+  /** Whether this is the first line, which holds from the first block. */
   readonly isFirst: boolean;
   readonly params: Params;
   readonly state: Row<"state">;

@@ -1,6 +1,6 @@
 /**
- * The coarse values that are published for an agent whose listings ask for `private_metrics` (SHP §9.2): the lower end of the bucket,
- * for latency the upper.
+ * The coarse values that are published for an agent whose listings ask for `private_metrics` (SHP §9.2): the lower end of
+ * the bucket, and for latency the upper end.
  */
 export const buckets = {
   tenths: { text: "steps of 0.1", of: (exact: number | null) => step(exact, 10) },
@@ -29,12 +29,12 @@ export function bucketOf<Value>(bucket: BucketName, exact: Value): Value {
   return rule(exact);
 }
 
-/** The largest multiple of 1/steps that is not above. */
+/** The largest multiple of 1/steps that is not above the value. */
 function step(value: number | null, steps: number): number | null {
   return value === null ? null : Math.floor(value * steps + 1e-9) / steps;
 }
 
-/** The largest power of ten that a whole number, in digits, reaches; 0 for 0. */
+/** The largest power of ten that is not above a whole number, as digits; 0 for 0. */
 function powerOfTen(digits: string): string {
   return digits === "0" ? "0" : `1${"0".repeat(digits.length - 1)}`;
 }

@@ -2,7 +2,7 @@ import type { Claim } from "tallystick-protocol/records/claim";
 import { findAgent, updateAgent } from "./agentRow.ts";
 import type { ApplyContext } from "./applyContext.ts";
 
-/** An attestor's latest word on who owns an agent; it waits for an agent that is not registered yet (SHP §4.2). */
+/** An attestor's latest statement about who owns an agent. It waits if the agent is not registered yet (SHP §4.2). */
 export async function claimSettled(context: ApplyContext, hash: string, body: Claim): Promise<void> {
   const claim = { xHandle: body.x_handle, status: body.state, hash };
   if ((await context.store.get("claim", body.agent_id)) === null) {

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// tallystick-derive: an event log in, state and digest out, in one thread. The only file here that reads or writes
-// anything: the derivation itself is pure.
+// tallystick-derive: an event log in, state and digest out, in one thread. Only this file reads or writes anything; the
+// derivation itself is pure.
 import { createReadStream } from "node:fs";
 import { parseArgs } from "node:util";
 import { addressSchema } from "tallystick-protocol/address";
@@ -62,7 +62,7 @@ function readCommand(args: string[]): Command | null {
 }
 
 async function* read(file: string): AsyncGenerator<string> {
-  // Opened when the first line is wanted: a file that cannot be opened says so to whoever reads, or it ends the process.
+  // Opened when the first line is wanted. So an error in opening the file reaches the reader, and does not end the process.
   const input = file === "-" ? process.stdin : createReadStream(file, { highWaterMark: 1 << 20 });
   input.setEncoding("utf8");
   yield* wholeLines(file, input as AsyncIterable<string>);
@@ -123,7 +123,7 @@ async function main(args: string[]): Promise<number> {
   }
 }
 
-// `tallystick-derive … | head` closes our output early, which is the reader's good right.
+// `tallystick-derive … | head` closes our output early. That is not an error.
 process.stdout.on("error", (error: NodeJS.ErrnoException) => {
   process.exit(error.code === "EPIPE" ? 0 : 1);
 });

@@ -12,8 +12,8 @@ import type { Row } from "./tables.ts";
 export type ClusterSignal = "funding_origin" | "deploy_batch" | "listing_fingerprint";
 
 /**
- * Shared ownership and look-alike listings make clusters of their own, which never merge: a stranger's listing can be
- * copied by anybody, and that must not drag the stranger into a ring.
+ * Shared ownership and look-alike listings make separate clusters, which never merge. Anybody can copy a stranger's
+ * listing, and that must not pull the stranger into a ring.
  */
 export type ClusterKind = "ownership" | "fingerprint";
 
@@ -40,12 +40,13 @@ export async function sharedClusterSize(context: ApplyContext, a: string, b: str
   return size;
 }
 
-/** Agents that a signal puts together: `funder` is whose money showed it, null for listings alike. */
+/** Agents that a signal puts together. `funder` is the wallet whose money shows it; null for listings alike. */
 export type Trip = { members: string[]; signal: ClusterSignal; funder: string | null };
 
 /**
- * Puts agents into one cluster, with all that they were in before. The oldest id stays and the others resolve to it
- * (union–find with path compression); a new cluster is named after where it first tripped and with whom (SHP §4.5.2).
+ * Puts agents into one cluster, with all members of their clusters. The oldest id stays and the others resolve to it
+ * (union–find with path compression). A new cluster is named after the position and the members of its first trip (SHP
+ * §4.5.2).
  */
 export async function joinCluster(context: ApplyContext, trip: Trip): Promise<void> {
   const members = [...new Set(trip.members)];
@@ -58,7 +59,7 @@ export async function joinCluster(context: ApplyContext, trip: Trip): Promise<vo
   for (const member of members.slice(1)) await joinBuyerGroups(context, members[0] ?? member, member);
 }
 
-/** What a group calls its cluster if it starts one, and its place in the order of groups. */
+/** The id of the cluster that a group would start, and its place in the order of groups. */
 type Birth = { id: () => string; ordinal: number };
 
 async function unite(
@@ -140,10 +141,10 @@ async function keepTrip(
 }
 
 /**
- * A funder turned out a hub: its trips are dropped, and the clusters they had a part in are built again from the trips that
- * are left.
+ * A funder turned out to be a hub. Its trips are dropped, and the clusters that they helped to make are built again from
+ * the trips that remain.
  *
- * @returns the trips that are left in those clusters, in order, and all that were in them
+ * @returns the trips that remain in those clusters, in order, and all former members
  */
 export async function dropTrips(
   context: ApplyContext,
@@ -186,8 +187,8 @@ export async function dropTrips(
 }
 
 /**
- * The trips that made these clusters what they are, in order, and all their members. The list of a cluster also holds trips
- * that were dropped before, or that are in another cluster since: of those, members that are elsewhere stay there.
+ * The trips that made these clusters, in order, and all their members. The list of a cluster also holds trips that were
+ * dropped before, or that are in another cluster now. Their members elsewhere stay there.
  */
 async function contentsOf(
   context: ApplyContext,
@@ -210,7 +211,10 @@ async function contentsOf(
   return { trips: [...trips].sort(([a], [b]) => a - b).map(([, trip]) => trip), members };
 }
 
-/** One member of each trip of a funder before the one by which it joined them: that one names a member a cluster of its time only. */
+/**
+ * One member of each trip of a funder before the trip by which it joined them, which names only one member of each cluster
+ * of its time.
+ */
 async function trippedBefore(context: ApplyContext, funder: string, ordinal: number): Promise<string[]> {
   const members: string[] = [];
   for await (const id of itemsOf(context.store, tripsBy(funder))) {
@@ -221,7 +225,7 @@ async function trippedBefore(context: ApplyContext, funder: string, ordinal: num
   return members;
 }
 
-/** A cluster and all that are merged into it now; some that were once have been built again since. */
+/** A cluster and all that are merged into it now. Some that once were have been built again since. */
 async function collectMerged(context: ApplyContext, root: string, into: Set<string>): Promise<void> {
   if (into.has(root)) return;
   into.add(root);
@@ -262,7 +266,7 @@ export function tripsBy(funder: string): string {
   return `tripsBy/${funder}`;
 }
 
-/** The list of all trips that had a part in a cluster. */
+/** The list of all trips that helped to make a cluster. */
 export function tripsIn(cluster: string): string {
   return `tripsIn/${cluster}`;
 }
@@ -278,7 +282,7 @@ async function findRoot(context: ApplyContext, id: string): Promise<Row<"cluster
     path.push(cluster.id);
     cluster = await clusterRow(context, cluster.parent);
   }
-  // Shortened behind us, so that following it again takes one look-up; the last one points at the root already.
+  // The path is shortened, so following it again takes one look-up. The last one points at the root already.
   for (const passed of path.slice(0, -1)) {
     await context.store.update("cluster", passed, { parent: cluster.id });
   }

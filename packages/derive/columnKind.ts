@@ -1,4 +1,4 @@
-/** What the kinds of columns hold. */
+/** The value types of the kinds of columns. */
 export type ColumnValues = {
   text: string;
   "text?": string | null;

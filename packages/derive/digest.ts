@@ -10,10 +10,11 @@ import { type Answer, after, forEach } from "./store.ts";
 import type { Row } from "./tables.ts";
 
 /**
- * One hash over all that is published, equal on every node. A leaf is the SHA-256 of the RFC 8785 bytes of
- * `[address, fields]`, of `[id, merged into, size]` for a cluster, or of a row of audits. Leaves sit in a 16-ary tree by the SHA-256
- * of their key (address, cluster id, or table and id), each at the shortest prefix that it has to itself, so that a tick costs as much as the rows it
- * touched and one row's place has a short proof. Trust scores and SLAs have a tree of their own: so that anyone can see that they change nothing of the other.
+ * One hash over everything published, equal on every node. A leaf is the SHA-256 of the RFC 8785 bytes of `[address,
+ * fields]`, of `[id, merged into, size]` for a cluster, or of a row of audits. Leaves are in a 16-ary tree by the SHA-256
+ * of their key (address, cluster id, or table and id), each at the shortest prefix that no other leaf shares. So a tick
+ * costs as much as the rows it touched, and the proof of one row is short. Trust scores and SLAs have their own tree, so
+ * anyone can see that they change nothing in the other.
  *
  *     hash(leaf)  = SHA-256(0x00 ‖ SHA-256(key) ‖ leaf)
  *     hash(inner) = SHA-256(0x01 ‖ sixteen child hashes, 32 zero bytes for none)
@@ -54,7 +55,7 @@ async function noteCluster(context: ApplyContext, id: string): Promise<void> {
   await append(context.store, touchedIn(ticks), `cluster ${id}`);
 }
 
-/** Closes a tick: puts the rows touched since the last one into the tree and keeps the digest of this position. */
+/** Closes a tick: puts the rows touched since the last tick into the tree, and keeps the digest of this position. */
 export async function digestTick(context: ApplyContext): Promise<void> {
   const { ticks } = context.state;
   const { block, time } = context.at;
@@ -120,18 +121,18 @@ async function pricesOf(
   return prices;
 }
 
-/** What the text of a leaf is, and under which key; the table of one that is a row. */
+/** The text of a leaf, and its key; the table of a leaf that is a row. */
 type FoundLeaf = Omit<RowLeaf, "table"> & Partial<Pick<RowLeaf, "table">>;
 
-/** A leaf's hash, and the hash of its key, which says where it sits. */
+/** A leaf's hash, and the hash of its key, which decides its place. */
 type Leaf = { key: string; hash: string };
 
 /** What the ids of nodes in the tree of trust scores begin with. */
 const STEWARD_TREE = "s";
 
 /**
- * Puts leaves below the node at `prefix` of a tree, each node written once, and returns that node's new hash. A child of a node is
- * `""` for none, `L<key hash><hash>` for a leaf alone below it, `N<hash>` for another inner node.
+ * Puts leaves below the node at `prefix` of a tree, writes each node once, and returns that node's new hash. A child of a
+ * node is `""` for none, `L<key hash><hash>` for a single leaf below it, `N<hash>` for an inner node.
  */
 async function putLeaves(
   context: ApplyContext,
@@ -159,7 +160,7 @@ async function putLeaves(
   return context.sha256Hex(`01${children.map((child) => child.slice(-64) || NO_CHILD).join("")}`, "hex");
 }
 
-/** The leaf that was alone below a child goes down with the others, unless it is replaced by one of them. */
+/** The leaf that was alone below a child moves down with the others, unless one of them replaces it. */
 function withAlone(group: Leaf[], key: string, hash: string): Leaf[] {
   return group.some((it) => it.key === key) ? group : [{ key, hash }, ...group];
 }

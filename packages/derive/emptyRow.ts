@@ -1,7 +1,7 @@
 import type { ColumnKind } from "./columnKind.ts";
 import { type Row, type TableName, tables } from "./tables.ts";
 
-/** The columns of a table for which its kind says how they begin: all but texts, whose beginning is one of their own. */
+/** The columns of a table whose kind decides their first value: all but texts, which start with a value of their own. */
 type Empty<T extends TableName> = {
   [C in keyof Row<T> as (typeof tables)[T][C & keyof (typeof tables)[T]] extends "text"
     ? never
@@ -10,7 +10,7 @@ type Empty<T extends TableName> = {
 
 const STARTS = { number: 0, bigint: 0n, boolean: false };
 
-/** A row with which nothing has happened: numbers at zero, flags down, and null where there may be nothing. */
+/** A row to which nothing has happened: numbers are zero, flags are false, and nullable columns are null. */
 export function emptyRow<T extends TableName>(table: T): Empty<T> {
   const columns = Object.entries(tables[table]) as [string, ColumnKind][];
   return Object.fromEntries(

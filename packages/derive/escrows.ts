@@ -23,7 +23,7 @@ import type { Row } from "./tables.ts";
 import { latencyOf, saidNothingCame } from "./telemetry.ts";
 import { markWallet } from "./wallets.ts";
 
-/** Money is held. The buyer becomes an agent; nothing is said of the seller, in whose name anyone can deposit. */
+/** Money is held. The buyer becomes an agent. Nothing is said of the seller, since anyone can deposit in its name. */
 export async function escrowDeposited(context: ApplyContext, event: EscrowDeposited): Promise<void> {
   await markWallet(context, event.escrow, "escrow");
   await context.store.insert("escrow", {
@@ -103,7 +103,7 @@ async function settle(context: ApplyContext, id: string, change: Partial<Row<"es
 
 /**
  * Joins a receipt to the escrow it names, if both sides are the same. A receipt is the seller's own act, by which a settled
- * escrow counts for it; one that comes after that tells the capability and latency.
+ * escrow counts for it. A receipt after that adds the capability and latency.
  */
 export async function attachReceipt(context: ApplyContext, receipt: Row<"receipt">): Promise<void> {
   const escrow = receipt.escrowId === null ? null : await context.store.get("escrow", receipt.escrowId);
@@ -141,7 +141,7 @@ export async function attachReceipt(context: ApplyContext, receipt: Row<"receipt
   await receiptCounted(context, receipt, escrow.hire);
 }
 
-/** Counts an escrow once it is settled and its seller has acted: by marking delivery, or by a receipt. */
+/** Counts an escrow once it is settled and its seller has acted, by marking delivery or by a receipt. */
 async function countIfDue(context: ApplyContext, id: string): Promise<void> {
   const escrow = await escrowRow(context, id);
   if (escrow.settledTime === null || escrow.hire !== null) return;
@@ -176,7 +176,7 @@ function modeOf({ provider }: Row<"escrow">): string {
   return `platform_escrow:${provider}`;
 }
 
-/** The attached receipt, unless its hire was counted by another payment since. */
+/** The attached receipt, unless another payment made its hire count since. */
 async function usableReceipt(context: ApplyContext, escrow: Row<"escrow">): Promise<Row<"receipt"> | null> {
   if (escrow.receipt === null) return null;
   const receipt = await receiptRow(context, escrow.receipt);

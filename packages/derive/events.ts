@@ -4,8 +4,9 @@ import type { RecordBody } from "tallystick-protocol/json/recordBody";
 import type { Params } from "tallystick-protocol/records/params";
 
 /**
- * The event log: all that the derivation reads, one JSON object a line, in the order block, log, seq; a block's tick is
- * its last. What an event needs of the past (`history`, `count`) stands right before it. Amounts are decimal strings of atomic units, addresses lower case, times unix seconds of the block.
+ * The event log: all that the derivation reads, one JSON object on each line, in the order block, log, seq. A block's tick
+ * is its last event. What an event needs of the past (`history`, `count`) comes right before it. Amounts are decimal
+ * strings of atomic units, addresses lower case, times unix seconds of the block.
  */
 export type DeriveEvent =
   | ParamsEvent
@@ -22,15 +23,15 @@ export type DeriveEvent =
 
 type OnChain<Kind extends string> = { block: number; time: number; log: number; kind: Kind };
 
-/** The token that a log is about, and the first block of which its transfers were read. */
+/** The token that a log is about, and the first block whose transfers were read. */
 export type LogToken = { address: Address; firstBlock: number };
 
-/** Which transfers a log has: all of the token, or those that matter; all when it does not say. */
+/** Which transfers a log has: all of the token, or those that matter. Default: all. */
 export type LogForm = "all" | "relevant";
 
 /**
- * The first line of an exported log, and of no other: the parameters the node was configured with, and the token. Without it
- * the default parameters hold, and whoever reads the log has to know the token.
+ * The first line of an exported log, and of no other: the parameters with which the node was configured, and the token.
+ * Without it the default parameters hold, and the reader of the log has to know the token.
  */
 export type ParamsEvent = OnChain<"params"> & {
   params: Params;
@@ -43,21 +44,21 @@ type Transfer = { token: Address; from: Address; to: Address; value: string; tx:
 export type TransferEvent = OnChain<"transfer"> &
   Transfer & {
     /**
-     * The log just before it is `AuthorizationUsed` by `from` (EIP-3009). A relevant log tells it of transfers to a wallet with a live
-     * listing and of those that a receipt waits for; it is false of others, and nothing asks.
+     * The log just before it is `AuthorizationUsed` by `from` (EIP-3009). A relevant log has it for transfers to a wallet
+     * with a live listing and for those that a receipt waits for. For others it is false, and nothing reads it.
      */
     authorized: boolean;
   };
 
 /**
- * Of a relevant log: a transfer of the past that the next event needs, at its own position. Without `authorized` it tells what reached
- * its receiver before that was watched; with it, what may be the payment that a receipt names.
+ * In a relevant log: a transfer of the past that the next event needs, at its own position. Without `authorized` it says
+ * what reached its receiver before that was watched. With `authorized` it may be the payment that a receipt names.
  */
 export type HistoryEvent = OnChain<"history"> & Transfer & { authorized?: boolean };
 
 /**
- * Of a relevant log: where the transfer is that made `transfers` of all that left a wallet (`out`), or reached it (`in`), or of those of
- * some value that left it (`spent`).
+ * In a relevant log: the position of the transfer that was number `transfers` of all that left a wallet (`out`), or reached
+ * it (`in`), or of those of some value that left it (`spent`).
  */
 export type CountEvent = OnChain<"count"> & {
   wallet: Address;
@@ -104,23 +105,23 @@ export type RecordEvent = OnChain<"record"> & {
   body: RecordBody;
   signer: Address;
   signature: Hex;
-  /** The verdict on chain at that block, when the signer is a contract. */
+  /** The verdict on chain at that block, if the signer is a contract. */
   erc1271?: boolean;
-  /** Why the entry could not be read as a record at all; it is kept as invalid. */
+  /** Why the entry could not be read as a record. It is kept as invalid. */
   error?: string;
 };
 
-/** `hash`: of the block, so that whoever keeps a log can tell of which chain it is. Logs made by hand need none. */
+/** `hash`: of the block. It shows of which chain a stored log is. Logs made by hand need none. */
 export type TickEvent = { block: number; time: number; kind: "tick"; hash?: Hex };
 
-/** What tells of the past: it stands before the event that needs it, out of order. */
+/** What tells of the past. It comes before the event that needs it, out of order. */
 export type PastEvent = HistoryEvent | CountEvent;
 
 export function isPast(event: DeriveEvent): event is PastEvent {
   return event.kind === "history" || event.kind === "count";
 }
 
-/** Where an event stands; a tick has neither log nor seq. */
+/** The position of an event. A tick has neither log nor seq. */
 export type Position = { block: number; time: number; log: number | null; seq: number | null };
 
 export function positionOf(event: DeriveEvent): Position {

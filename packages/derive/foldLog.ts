@@ -6,7 +6,7 @@ import { LogReader } from "./logReader.ts";
 import { MemoryStore } from "./memoryStore.ts";
 
 export type FoldLogOptions = ApplyOptions & {
-  /** The token that the log is about, for a log whose first line does not name it. Transfers of others are left out. */
+  /** The token of the log, for a log whose first line does not name it. Transfers of other tokens are left out. */
   token?: Address;
   /** Stop after this block. */
   atBlock?: number;
@@ -19,15 +19,15 @@ export type DerivedLog = {
   otherTokens: Map<string, number>;
 };
 
-/** More tokens than a log is about are a mistake or a joke, and nobody reads a longer list. */
+/** A log with more tokens is a mistake or a joke, and nobody reads a longer list. */
 const OTHER_TOKENS = 10;
 
 /**
- * Folds a whole event log, one JSON line an event, into rows in memory. Lines are read as they come, so what is kept grows
+ * Folds a whole event log, one JSON line for each event, into rows in memory. Lines are read as they come, so memory grows
  * with the state and not with the log.
  *
  * @param texts the log, each text one or more whole lines
- * @throws TallystickError naming the line that cannot be read, stands out of order, or has a transfer of nobody knows what
+ * @throws TallystickError naming the line that cannot be read, is out of order, or has a transfer of an unknown token
  */
 export async function foldLog(
   texts: AsyncIterable<string>,
@@ -57,7 +57,7 @@ export async function foldLog(
   return derived;
 }
 
-/** What to tell a person about what was left out, a line each. */
+/** What to tell a person about what was left out, one line for each. */
 export function notesOf({ otherTokens }: DerivedLog): string[] {
   return [...otherTokens].map(
     ([token, count]) => `note: left out ${count} transfers of ${token}, which is not the token of this log`,

@@ -2,7 +2,7 @@ import type { ApplyContext } from "./applyContext.ts";
 import { type Answer, after, forEach } from "./store.ts";
 import type { Row } from "./tables.ts";
 
-/** `<agent>/<hire_id>`: what a receipt counts once for. */
+/** `<agent>/<hire_id>`: one receipt counts for each such key. */
 export function hireKey(receipt: Pick<Row<"receipt">, "agent" | "hireId">): string {
   return `${receipt.agent}/${receipt.hireId}`;
 }

@@ -43,13 +43,13 @@ export type HireFacts = Outcome &
   Partial<Pick<Row<"hire">, "isAuditable">> & {
     /** Who got the money. */
     payee: string;
-    /** What of it the published recipients of fees got. */
+    /** How much of it went to published recipients of fees. */
     feePaid: bigint;
   };
 
 /**
- * Counts a hire, once and for good: registers both sides, then fixes its weight, 1 or 1/cluster_size when both are in one
- * cluster at this position (SHP §4.5.3, §9.2). False, and nothing is counted, when a side can never be an agent.
+ * Counts a hire, once and for ever: registers both sides, then fixes its weight, 1 or 1/cluster_size when both are in one
+ * cluster at this position (SHP §4.5.3, §9.2). Returns false, and counts nothing, when a side can never be an agent.
  */
 export async function countHire(context: ApplyContext, { payee, ...facts }: HireFacts): Promise<boolean> {
   if (!(await mayHire(context, facts))) return false;
@@ -82,7 +82,7 @@ export async function countHire(context: ApplyContext, { payee, ...facts }: Hire
   return true;
 }
 
-/** Whether both sides of a hire are agents or can become some: else it is none, and neither side becomes one by it. */
+/** Whether both sides of a hire are agents or can become agents. Otherwise it is no hire, and registers neither side. */
 export async function mayHire(
   context: ApplyContext,
   { seller, buyer }: Pick<HireFacts, "seller" | "buyer">,
@@ -90,12 +90,12 @@ export async function mayHire(
   return (await mayBeAgent(context, seller)) && (await mayBeAgent(context, buyer));
 }
 
-/** A hire is 24 hours old: what it was worth leaves its seller's volume. */
+/** A hire is 24 hours old: its price leaves its seller's volume. */
 export function leaveDay(context: ApplyContext, seller: string, volume: string): Promise<void> {
   return changeDayVolume(context, seller, parseRational(volume), subtract);
 }
 
-/** A hire is as old as the window: it leaves every rate and count. */
+/** A hire leaves the window: it leaves every rate and count. */
 export async function leaveWindow(context: ApplyContext, id: string): Promise<void> {
   const hire = await hireRow(context, id);
   if (!hire.inWindow) return;
@@ -103,7 +103,7 @@ export async function leaveWindow(context: ApplyContext, id: string): Promise<vo
   await changeWindow(context, hire, -1);
 }
 
-/** An operator of audits had arranged a hire: it leaves every figure of both sides, for good. */
+/** An operator of audits had arranged a hire: it leaves every figure of both sides, permanently. */
 export async function withdrawHire(context: ApplyContext, id: string): Promise<void> {
   const hire = await hireRow(context, id);
   await leaveWindow(context, id);
@@ -112,7 +112,7 @@ export async function withdrawHire(context: ApplyContext, id: string): Promise<v
     await addDayVolume(context, hire, subtract(ZERO, weightOf(hire)));
 }
 
-/** A hire may be audited from here on; one that is not counted yet is counted so. */
+/** A hire may be audited from here on. A hire that is not counted yet is counted with that. */
 export async function markAuditable(context: ApplyContext, id: string): Promise<void> {
   const hire = await context.store.get("hire", id);
   if (hire === null || hire.isAuditable) return;
@@ -122,9 +122,7 @@ export async function markAuditable(context: ApplyContext, id: string): Promise<
   await updateAgent(context, hire.seller, { windowAuditable: windowAuditable + 1 });
 }
 
-/**
- * Says more of a hire that was counted: what the work was, or what its buyer found. Its weight, price and time stay.
- */
+/** Adds to a counted hire: what the work was, or what its buyer found. Its weight, price and time stay. */
 export async function amendHire(
   context: ApplyContext,
   id: string,
@@ -143,9 +141,10 @@ export async function amendHire(
 }
 
 /**
- * Clusters came apart, since a hub was published late: hires in the window whose sides are in none together any more weigh 1 from here on.
+ * Clusters split, since a hub was published late. Hires in the window whose sides no longer share a cluster weigh 1 from
+ * here on.
  *
- * @param members all that were in those clusters
+ * @param members all former members of those clusters
  */
 export async function undampen(context: ApplyContext, members: ReadonlySet<string>): Promise<void> {
   for (const seller of members) {
@@ -168,7 +167,7 @@ function dampenedBy(seller: string): string {
   return `dampened/${seller}`;
 }
 
-/** So much of a hire's price counts in the 24-hour volume, until it leaves. */
+/** The part of a hire's price that counts in the 24-hour volume, until it leaves. */
 async function addDayVolume(
   context: ApplyContext,
   { seller, price, leavesDay }: Pick<Row<"hire">, "seller" | "price" | "leavesDay">,

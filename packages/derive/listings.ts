@@ -150,7 +150,7 @@ function rowOf(
   };
 }
 
-/** v0 is the permissive version (SHP §8.2), and what a listing that names none is taken to mean. */
+/** v0 is the permissive version (SHP §8.2), and the default for a listing that names none. */
 function verificationRank(version = "v0"): number | null {
   const [, digits] = /^v(0|[1-9][0-9]{0,8})$/.exec(version) ?? [];
   return digits === undefined ? null : Number(digits);

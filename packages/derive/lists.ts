@@ -2,8 +2,8 @@ import { type Answer, after, type Store } from "./store.ts";
 import type { Row } from "./tables.ts";
 
 /**
- * Lists of texts of one line. They only grow; what is done with is told by the row an item names. The row of a list holds
- * its last items itself, so that most lists are one row; every time they are `PAGE`, they go to a row of their own,
+ * Lists of texts of one line. They only grow; the row that an item names says whether it is done. The row of a list holds
+ * its last items itself, so most lists are one row. Each time there are `PAGE` of them, they move to a row of their own,
  * `<list>/<number of the page>`.
  */
 export const PAGE = 16;
@@ -14,10 +14,13 @@ export async function append(store: Store, list: string, item: string): Promise<
   await store.update("list", list, await withItem(store, row, item));
 }
 
-/** How long a list is, and its last items: what its row holds. */
+/** The length of a list, and its last items: the content of its row. */
 export type ListEnd = Pick<Row<"list">, "id" | "length" | "tail">;
 
-/** The end of a list with one item more, for who keeps it in a row of another table: only a page that is full is written here. */
+/**
+ * The end of a list with one item more, for callers that keep it in a row of another table. Only a full page is written
+ * here.
+ */
 export async function withItem(
   store: Store,
   { id, length, tail }: ListEnd,
@@ -33,20 +36,20 @@ export function listLength(store: Store, list: string): Answer<number> {
   return after(store.get("list", list), (row) => row?.length ?? 0);
 }
 
-/** The items that the list has when it is asked, in order. */
+/** The items that the list has at the time of the call, in order. */
 export async function* itemsOf(store: Store, list: string): AsyncGenerator<string> {
   const row = await store.get("list", list);
   if (row !== null) yield* itemsUpTo(store, row);
 }
 
-/** The items of a list whose end is at hand, in order. */
+/** The items of a list whose end the caller has, in order. */
 export async function* itemsUpTo(store: Store, end: ListEnd): AsyncGenerator<string> {
   for (let page = 0; page < Math.floor(end.length / PAGE); page++)
     yield* await pageItems(store, end.id, page);
   yield* tailItems(end);
 }
 
-/** The same at once, for a list that is known to be short. */
+/** The same as an array, for a list that is known to be short. */
 export async function allItems(store: Store, list: string): Promise<string[]> {
   const row = await store.get("list", list);
   if (row === null) return [];
@@ -57,13 +60,13 @@ export async function allItems(store: Store, list: string): Promise<string[]> {
   return items.concat(tailItems(row));
 }
 
-/** The item at `n`, or null beyond the end. */
+/** The item at `n`; null beyond the end. */
 export async function itemOf(store: Store, list: string, n: number): Promise<string | null> {
   const row = await store.get("list", list);
   return row === null ? null : itemIn(store, row, n);
 }
 
-/** The item at `n` of a list whose end is at hand, or null beyond it. */
+/** The item at `n` of a list whose end the caller has; null beyond it. */
 export async function itemIn(store: Store, end: ListEnd, n: number): Promise<string | null> {
   if (n >= end.length) return null;
   const page = Math.floor(n / PAGE);
@@ -72,13 +75,16 @@ export async function itemIn(store: Store, end: ListEnd, n: number): Promise<str
   return items[n % PAGE] ?? null;
 }
 
-/** The item added last, or null. */
+/** The item added last; null for an empty list. */
 export async function lastItem(store: Store, list: string): Promise<string | null> {
   const length = await listLength(store, list);
   return length === 0 ? null : itemOf(store, list, length - 1);
 }
 
-/** Where the last `count` items of a list are, for who reads rows by himself: pages in order, before those in the row. */
+/**
+ * Where the last `count` items of a list are, for callers that read the rows themselves: pages in order, before those in
+ * the row.
+ */
 export function lastPages({ id, length }: Row<"list">, count: number): string[] {
   const end = Math.floor(length / PAGE);
   const start = Math.max(0, Math.floor((length - count) / PAGE));

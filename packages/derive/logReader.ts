@@ -4,24 +4,24 @@ import { type DeriveEvent, isPast, type LogForm, type ParamsEvent, type PastEven
 import { parseEvent } from "./parseEvent.ts";
 
 /**
- * Reads an event log line by line, and refuses one that cannot be right as a whole: out of order, or silent about what its
- * numbers depend on. A log with a fault gives wrong numbers, never none, so every doubt ends the reading.
+ * Reads an event log line by line. Refuses a log that cannot be right as a whole: out of order, or without what its numbers
+ * depend on. A faulty log would give wrong numbers, so every doubt ends the reading.
  */
 export class LogReader {
   #line = 0;
   #last: OrderedEvent | undefined;
   #form: LogForm = "all";
-  /** The latest of what was told of the past since the last event in order. */
+  /** The latest position of the past that was told since the last event in order. */
   #past: { line: number; block: number; log: number; time: number } | undefined;
   #token: Address | undefined;
   #firstBlock = 0;
 
-  /** @param token the token that the log is about, when its first line may not say so */
+  /** @param token the token of the log, if its first line may not say so */
   constructor(token?: Address) {
     this.#token = token;
   }
 
-  /** The number of the line read last. */
+  /** The number of the line that was read last. */
   get line(): number {
     return this.#line;
   }
@@ -56,7 +56,7 @@ export class LogReader {
     return event;
   }
 
-  /** Notes a line that tells of the past: it is of another place than its own. */
+  /** Notes a line that tells of the past: its position is not where it stands. */
   #takePast({ kind, block, log, time: ownTime }: PastEvent): void {
     if (this.#form === "all") throw pastInAll(this.#line, kind);
     const past = this.#past;
@@ -65,7 +65,7 @@ export class LogReader {
     this.#past = isLatest ? { line: this.#line, block, log, time } : { ...past, time };
   }
 
-  /** What an event needs of the past is from before it. */
+  /** What an event needs of the past is earlier than the event. */
   #checkPast(event: OrderedEvent): void {
     const past = this.#past;
     if (past === undefined) return;
@@ -84,12 +84,12 @@ export class LogReader {
     if (isOfToken && block < this.#firstBlock) throw beforeFirstBlock(this.#line, block, this.#firstBlock);
   }
 
-  /** The token that the log is about, as far as is known. */
+  /** The token of the log, as far as it is known. */
   get token(): Address | undefined {
     return this.#token;
   }
 
-  /** @throws TallystickError when nothing was read: what wrote the log has failed */
+  /** @throws TallystickError when nothing was read: the program that wrote the log has failed */
   finish(): void {
     if (this.#last === undefined) {
       throw new TallystickError({
@@ -114,7 +114,7 @@ export class LogReader {
   }
 }
 
-/** What stands in the order of the log. */
+/** The place of a line in the order of the log. */
 type OrderedEvent = Exclude<DeriveEvent, PastEvent>;
 
 function parseLine(text: string, line: number): DeriveEvent {
@@ -138,7 +138,7 @@ function isBefore(a: OrderedEvent, b: OrderedEvent): boolean {
   const [logA, logB] = [logOf(a), logOf(b)];
   if (logA !== logB) return logA < logB;
   if (a.kind === "record" && b.kind === "record") return a.seq < b.seq;
-  // The parameters a log starts with share the position of whatever comes first.
+  // The parameters at the start of a log share the position of the next event.
   return a.kind === "params" && b.kind !== "params";
 }
 

@@ -4,7 +4,7 @@ import { tables } from "./tables.ts";
 
 type Tables = { [T in TableName]: Map<string, Row<T>> };
 
-/** A store in memory, for recomputing a log offline. It answers at once, without promises. */
+/** A store in memory, to recompute a log offline. It answers at once, without promises. */
 export class MemoryStore implements Store {
   readonly #tables = Object.fromEntries(Object.keys(tables).map((name) => [name, new Map()])) as Tables;
 

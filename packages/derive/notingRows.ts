@@ -2,8 +2,8 @@ import type { Store } from "./store.ts";
 import type { Row, TableName } from "./tables.ts";
 
 /**
- * The rows of audits that are published, and what settlement says of agents: each has a leaf in the digest. Who was asked stands in the leaf of
- * the audit.
+ * The rows of audits that are published, and what settlement says of agents. Each has a leaf in the digest. Assignments are
+ * in the leaf of their audit.
  */
 const OF_SHP: ReadonlySet<TableName> = new Set([
   "audit",
@@ -19,8 +19,8 @@ const OF_SHP: ReadonlySet<TableName> = new Set([
 ]);
 
 /**
- * The rows of trust scores and SLAs that have one, each with the columns that are not in it: what an agent and its guarantees came to at the last hour is
- * in the leaf of its slot, so that an hour touches no others.
+ * The rows of trust scores and SLAs that have a leaf, each with the columns that are not in it. The figures of an agent and
+ * its guarantees for the last hour are in the leaf of its slot, so an hour touches no other leaf.
  */
 const OF_STEWARD: ReadonlyMap<TableName, ReadonlySet<string>> = new Map<TableName, ReadonlySet<string>>([
   ["stewardSlot", new Set()],
@@ -42,7 +42,7 @@ export function isInLeaf(table: TableName, column: string): boolean {
   return OF_STEWARD.get(table)?.has(column) !== true;
 }
 
-/** The same rows, each change of a leaf noted in `touched` as `<table> <id>`: so that none is forgotten. */
+/** The same store. It notes each change of a leaf in `touched` as `<table> <id>`, so none is forgotten. */
 export function notingRows(store: Store, touched: Set<string>): Store {
   return {
     get: (table, id) => store.get(table, id),
@@ -53,7 +53,7 @@ export function notingRows(store: Store, touched: Set<string>): Store {
       return store.insert(table, row);
     },
     update: (table, id, change) => {
-      // A word, and what it earned; its audit's row says of whose audit it is.
+      // A verdict, and what it earned. Its audit's row says of whose audit it is.
       if (table === "auditAssignment" || OF_SHP.has(table)) touched.add(`${table} ${id}`);
       else if (OF_STEWARD.has(table) && Object.keys(change).some((column) => isInLeaf(table, column)))
         touched.add(`${table} ${id}`);
@@ -62,7 +62,7 @@ export function notingRows(store: Store, touched: Set<string>): Store {
   };
 }
 
-/** A hire that may be drawn, as most never are: it has no leaf. */
+/** A hire that may be drawn, as most never are, has no leaf. */
 function isWaiting(table: TableName, row: Row<TableName>): boolean {
   return table === "audit" && (row as Row<"audit">).drawnBlock === null;
 }

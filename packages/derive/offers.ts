@@ -5,10 +5,10 @@ import type { Row } from "./tables.ts";
 type Offered = Pick<Row<"listing">, "id" | "capability" | "price" | "live">;
 
 /**
- * Notes what a listing changed in what is offered of its capability. Nothing of reputation reads it.
+ * Notes what a listing changed in the offers of its capability. Reputation does not read it.
  *
- * @param before the listing that it replaces, if there was one
- * @param live all live listings of its seller by now
+ * @param before the listing that it replaces, if any
+ * @param live all live listings of its seller now
  */
 export async function changeOffers(
   { store }: ApplyContext,

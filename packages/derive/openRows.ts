@@ -1,9 +1,9 @@
 import type { Row } from "./tables.ts";
 
-/** What of an agent is new. */
+/** The changed columns of an agent. */
 export type AgentChange = Partial<Omit<Row<"agent">, "id">>;
 
-/** An agent as this event sees it, and what of it is not in the store yet. */
+/** An agent as this event sees it, and the changes that are not in the store yet. */
 export type OpenAgent = { row: Row<"agent">; change: AgentChange; isNew: boolean };
 
 /** What is known under a hire's key as this event sees it, and as it is in the store; null when nothing is. */

@@ -2,17 +2,17 @@ import { append, itemsOf } from "./lists.ts";
 import type { Store } from "./store.ts";
 
 /**
- * Members in order of a number (seconds, blocks), without scanning: one bitmap says which numbers of a page of 256 are
- * taken, another which pages of a book of 65,536 are, so that the nearest lower or higher member costs a few look-ups,
- * however many there are; a row of its own says that a member stands at a number. Several members may share a number, in
- * the order in which they came; the same member may stand at several.
+ * Members in order of a number (seconds, blocks), without scanning. One bitmap says which numbers of a page of 256 are
+ * taken, another which pages of a book of 65,536 are. So the nearest lower or higher member costs a few look-ups, however
+ * many there are. A row of its own says that a member has a number. Several members may share a number, in the order in
+ * which they came; one member may have several numbers.
  */
 const PAGE = 256;
 const BOOK = 65_536;
 
 export type Entry = { at: number; member: string };
 
-/** Adds a member; false if it stood there before. */
+/** Adds a member; false if it had this number before. */
 export async function addEntry(store: Store, index: string, { at, member }: Entry): Promise<boolean> {
   // Thousands may share a number: all agents of one ledger segment are registered in one block.
   const place = `${index}/${at}/has/${member}`;
@@ -63,7 +63,7 @@ async function lastAtOrBelow(store: Store, index: string, at: number, until: num
   if (here !== null) return within(page * PAGE + here, until, at);
   const book = Math.floor(at / BOOK);
   for (let b = book; b >= Math.max(0, Math.floor(until / BOOK)); b--) {
-    // In the book that `at` stands in, only pages below its own are left.
+    // In the book of `at`, only the pages below its own are left.
     const found = highestBit(
       await bitmap(store, bookId(index, b)),
       b === book ? (page % PAGE) - 1 : PAGE - 1,

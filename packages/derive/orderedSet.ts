@@ -1,9 +1,9 @@
 import type { Store } from "./store.ts";
 
 /**
- * A set of numbers with repetition, whose n-th smallest is found without scanning. As long as it never held more than
- * `SMALL` numbers it is one row, `=` and the numbers in ascending order. Then it becomes a tree of counts by length in bytes,
- * then by each byte from the highest: adding, removing and selecting cost one row for each byte of the number.
+ * A set of numbers with repetition, whose n-th smallest is found without scanning. While it never held more than `SMALL`
+ * numbers it is one row, `=` and the numbers in ascending order. Then it becomes a tree of counts by length in bytes, then
+ * by each byte from the highest. Adding, removing and selecting cost one row for each byte of the number.
  */
 const SMALL = 64;
 
@@ -18,7 +18,7 @@ export async function addNumber(store: Store, set: string, value: bigint): Promi
   for (const number of numbers) await change(store, set, number, 1);
 }
 
-/** Takes out one of the numbers equal to `value`, which must be in the set. */
+/** Removes one of the numbers equal to `value`, which must be in the set. */
 export async function removeNumber(store: Store, set: string, value: bigint): Promise<void> {
   const numbers = parseSmall((await store.get("orderedNode", set))?.counts ?? "");
   if (numbers === null) return change(store, set, value, -1);
@@ -44,7 +44,7 @@ function noSuchRank(set: string, rank: number): Error {
   return new Error(`The set ${set} has no number of rank ${rank}.`);
 }
 
-/** The numbers of a set that is one row, or null when it is a tree. */
+/** The numbers of a set that is one row; null when it is a tree. */
 function parseSmall(text: string): bigint[] | null {
   if (!text.startsWith("=")) return null;
   return text.length === 1 ? [] : text.slice(1).split(",").map(BigInt);

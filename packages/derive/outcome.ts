@@ -1,7 +1,7 @@
 import type { ApplyContext } from "./applyContext.ts";
 import type { Row } from "./tables.ts";
 
-/** What became of a hire, and on whose word. */
+/** The result of a hire, and on whose word. */
 export type Outcome = Pick<
   Row<"hire">,
   | "outcome"
@@ -22,7 +22,10 @@ const plain = {
   refundAfterDelivery: false,
 };
 
-/** A direct hire went as the buyer first signed, in the receipt or by telemetry, or else as the seller claims. */
+/**
+ * A direct hire has the result that the buyer first signed, in the receipt or by telemetry; otherwise the one the seller
+ * claims.
+ */
 export function directOutcome(receipt: Row<"receipt">, telemetry: Row<"telemetry"> | null): Outcome {
   const measured = receipt.buyerSigned ? null : (telemetry?.allPassed ?? null);
   return {
@@ -34,9 +37,9 @@ export function directOutcome(receipt: Row<"receipt">, telemetry: Row<"telemetry
 }
 
 /**
- * A settled escrow is the strongest evidence (SHP §7.3.3). Released in full or by at least half: success. Refunded by the
- * buyer, or by the arbiter it named: failure and dispute; by the seller, who gave up: failure. Timed out: failure when
- * nothing was delivered; when delivery had been marked nobody can tell, so it is neutral, and is held against the buyer.
+ * A settled escrow is the strongest evidence (SHP §7.3.3). Released in full, or at least half: success. Refunded by the
+ * buyer, or by the arbiter it named: failure and dispute. Refunded by the seller, who gave up: failure. Timed out without
+ * delivery: failure. Timed out after delivery was marked: nobody can tell, so it is neutral, and counts against the buyer.
  */
 export function escrowOutcome(context: ApplyContext, escrow: Row<"escrow">): Outcome {
   const settled = { ...plain, evidence: "escrow", price: escrow.toSeller ?? 0n };

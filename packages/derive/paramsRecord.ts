@@ -9,8 +9,8 @@ import { STATE_ID } from "./stateId.ts";
 import { markWallet, unmarkHub } from "./wallets.ts";
 
 /**
- * New parameters hold from here on. What was fixed before stays, but a wallet that is published as a hub loses its trips, and hires
- * that weighed less only for them weigh 1.
+ * New parameters hold from here on. What was fixed before stays, with one exception: a wallet that is published as a hub
+ * loses its trips, and hires that weighed less only for them weigh 1.
  */
 export async function paramsSettled(context: ApplyContext, params: Params): Promise<void> {
   if (isRelevant(context)) await noteParams(context);
@@ -43,7 +43,7 @@ export async function markRoots(context: ApplyContext, params: Params): Promise<
   for (const escrow of Object.keys(params.escrows)) await markWallet(context, escrow, "escrow");
 }
 
-/** The published hubs, and the pools that auditors are paid from: what a pool pays funds nobody and buys nothing. */
+/** The published hubs, and the pools that pay auditors: a pool funds nobody and buys nothing. */
 function hubsOf({ hubs, audit }: Params): string[] {
   const pools = Object.values(audit.operators).map(({ pool }) => pool);
   return [...new Set<string>([...hubs, ...pools])];

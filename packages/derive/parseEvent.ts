@@ -36,7 +36,7 @@ const transfer: Fields = {
   tx: isHash,
 };
 
-/** The fields each kind must have; others are ignored. */
+/** The fields that each kind must have; others are ignored. */
 const kinds: { [kind: string]: Fields } = {
   params: { ...onChain, params: isObject, token: orAbsent(isToken), form: orAbsent(isForm) },
   transfer: { ...transfer, authorized: isFlag },
@@ -80,13 +80,13 @@ const kinds: { [kind: string]: Fields } = {
   tick: { ...position, hash: orAbsent(isHash) },
 };
 
-/** What to say of a field of few values. */
+/** The message for a field with few possible values. */
 const CHOICES: { [name: string]: string } = {
   form: "must be all or relevant",
   side: "must be in, out or spent",
 };
 
-/** The same as pairs: a log has many lines. */
+/** The same as pairs, since a log has many lines. */
 const checks = new Map(Object.entries(kinds).map(([kind, fields]) => [kind, Object.entries(fields)]));
 
 /**

@@ -13,8 +13,8 @@ import type { Row } from "./tables.ts";
 import { latencyOf } from "./telemetry.ts";
 
 /**
- * What a receipt and its payment must agree on; several logs of one transaction may share it and are told apart by number.
- * Of the addresses the last sixteen digits are enough to find the few that may fit: `mayClaim` compares them whole.
+ * What a receipt and its payment must agree on. Several logs of one transaction may share it, and numbers tell them apart.
+ * The last sixteen digits of the addresses are enough to find the few that may fit; `mayClaim` compares them whole.
  */
 export function paymentKey(tx: string, from: string, to: string, value: bigint): string {
   return `${tx}/${from.slice(-16)}${to.slice(-16)}/${value}`;
@@ -26,14 +26,14 @@ export function keyOfPayment({ txHash, buyer, payee, amount }: Row<"receipt">): 
 }
 
 /**
- * How many transfers alike (one transaction, the same sides and value) can be payments, and how many receipts can wait for
- * one: every receipt looks through the former, every transfer through the latter.
+ * How many similar transfers (one transaction, the same sides and value) can be payments, and how many receipts can wait
+ * for one. Every receipt looks through the former, every transfer through the latter.
  */
 export const MAX_ALIKE = 100;
 
 /**
- * Keeps a transfer that a receipt may claim, those that are alike in the order of their logs; null for one that has too many before it,
- * or that is kept already.
+ * Keeps a transfer that a receipt may claim; similar ones are in the order of their logs. Null for one that has too many
+ * before it, or that is kept already.
  */
 export async function addPayment(
   context: ApplyContext,
@@ -58,8 +58,8 @@ async function knownPayments(
 }
 
 /**
- * Asks for the transfers before a place that this transaction, these sides and this amount have in common, but for those that are
- * known: a receipt may claim one.
+ * Asks for the earlier transfers with this transaction, these sides and this amount, except those that are known: a receipt
+ * may claim one.
  */
 export async function askPayments(
   context: ApplyContext,
@@ -73,7 +73,10 @@ export async function askPayments(
   context.ask({ kind: "payments", tx, from, to, value, after, before: placeOf(before), limit });
 }
 
-/** How many payments have this key, at least one, in few looks also when one transaction holds thousands: by doubling, then halving. */
+/**
+ * How many payments have this key, at least one. It takes few look-ups even when one transaction holds thousands: by
+ * doubling, then halving.
+ */
 async function countPayments(context: ApplyContext, key: string): Promise<number> {
   const isThere = async (n: number) => (await context.store.get("payment", `${key}/${n}`)) !== null;
   let [known, missing] = [0, 1];
@@ -108,8 +111,8 @@ export async function findPayment(
 }
 
 /**
- * Whether this log pays for this receipt: not consumed, at the log index if one is given, authorized by the buyer (EIP-3009)
- * or acknowledged by its signature, and, when the money went to another payee, with that payee's consent from before.
+ * Whether this log pays for this receipt: not consumed, at the log index if one is given, authorized by the buyer
+ * (EIP-3009) or acknowledged by its signature, and, if the money went to another payee, with that payee's earlier consent.
  */
 export async function mayClaim(
   context: ApplyContext,
@@ -135,12 +138,12 @@ function hireIdOf({ id, log }: Row<"payment">): string {
   return directHireId(id.slice(0, id.indexOf("/")), log);
 }
 
-/** Whether the payee that a receipt names has ever agreed to be paid for its agent. */
+/** Whether the payee that a receipt names ever agreed to be paid for its agent. */
 export async function hasConsent(context: ApplyContext, { agent, payee }: Row<"receipt">): Promise<boolean> {
   return payee === agent || (await context.store.get("payee", `${agent}/${payee}`)) !== null;
 }
 
-/** Makes a receipt and its payment a hire; false when the same hire was counted before or cannot be one. */
+/** Makes a hire of a receipt and its payment; false when the same hire was counted before or cannot be a hire. */
 export async function countDirectHire(
   context: ApplyContext,
   receipt: Row<"receipt">,
@@ -154,7 +157,7 @@ export async function countDirectHire(
     await context.store.update("receipt", receipt.id, { status: "unmatched" });
     return false;
   }
-  // Before the sides are registered, which must not take it for funding.
+  // Before the sides are registered, so that registration does not take it for funding.
   await paidForHire(context, payment);
   const id = hireIdOf(payment);
   const paid = {

@@ -1,7 +1,7 @@
-/** Where a log of the chain stands. */
+/** The position of a log on the chain. */
 export type Place = { block: number; log: number };
 
-/** The place alone. */
+/** Only the position. */
 export function placeOf({ block, log }: Place): Place {
   return { block, log };
 }

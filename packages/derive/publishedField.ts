@@ -2,7 +2,7 @@ import type { BucketName } from "./buckets.ts";
 import type { CapabilityPrice } from "./fieldValues.ts";
 import type { Row } from "./tables.ts";
 
-/** What each kind of field is in TypeScript. The unit stands beside it. */
+/** The TypeScript type of each kind of field, with its unit. */
 export type FieldValues = {
   /** A block number. */
   block: number;
@@ -48,10 +48,10 @@ export const units: { [T in FieldType]: string } = {
   id: "id",
 };
 
-/** What a field is worked out from: the agent's own row, its prices, and the cluster that it goes by. */
+/** What a field is computed from: the agent's own row, its prices, and the cluster that counts for it. */
 export type FieldSources = {
   agent: Row<"agent">;
-  /** Its rows of `capability`; those without hires in the window do not matter. */
+  /** Its rows of `capability`. Those without hires in the window do not matter. */
   prices: CapabilityPrice[];
   /** Null when it is in none. */
   cluster: Pick<Row<"cluster">, "id" | "size"> | null;
@@ -63,7 +63,7 @@ export type Counted = {
   window?: "windowSeconds" | "volumeWindowSeconds";
   /** Which hires of the window. */
   hires?: "all" | "rated" | "direct" | "escrow" | "timed" | "priced";
-  /** On which side the agent stands in them; the seller's without one. */
+  /** On which side of them the agent is; the seller's by default. */
   side?: "seller" | "buyer";
   ratings?: "window" | "all";
 };
@@ -71,17 +71,17 @@ export type Counted = {
 /** One published field of an agent. */
 export type PublishedField<T extends FieldType = FieldType> = {
   type: T;
-  /** For who reads an answer; one sentence. */
+  /** For readers of an answer; one sentence. */
   description: string;
   /** The rule in full. w is a hire's weight. */
   formula: string;
   /** Where it is specified. */
   section: string;
-  /** Of which evidence it is made: on-chain, receipt, telemetry, audit or registry (SHP §9.2). */
+  /** The evidence for it: on-chain, receipt, telemetry, audit or registry (SHP §9.2). */
   source: string[];
   /** How soon a change shows. */
   cadence: string;
-  /** How coarse it is while a live listing of the agent asks for private metrics; exact without one. */
+  /** Its coarse form while a live listing of the agent asks for private metrics. Without one it is exact. */
   bucket?: BucketName;
   /** The columns of the agent's row that it needs. */
   columns: (keyof Row<"agent">)[];

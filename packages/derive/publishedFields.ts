@@ -20,8 +20,9 @@ const window = "windowSeconds";
 const timed: Counted = { window, hires: "timed" };
 
 /**
- * Every published field of an agent, in the order of its answers: as a seller, over the hires in the window and as of the last tick,
- * unless it says otherwise. The derivation, GraphQL, REST, the SDK's types and the documents are made of this one table.
+ * Every published field of an agent, in the order of its answers. A field is about the agent as a seller, over the hires in
+ * the window and as of the last tick, unless it says otherwise. The derivation, GraphQL, REST, the SDK's types and the
+ * documents all use this one table.
  */
 export const publishedFields = {
   registered_block: field({
@@ -367,10 +368,10 @@ function audits(
 
 export type FieldName = keyof typeof publishedFields;
 
-/** The names of all of them, as they stand in a snapshot, in REST and in the digest. */
+/** The names of all fields, as a snapshot, REST and the digest have them. */
 export const fieldNames = Object.keys(publishedFields) as FieldName[];
 
-/** One of them, of whatever type. */
+/** One of them, of any type. */
 export function publishedFieldOf(name: FieldName): PublishedField {
   return publishedFields[name];
 }

@@ -20,7 +20,10 @@ import type { Row } from "./tables.ts";
 
 const DAY = 86_400;
 
-/** One side's stars for a hire: kept now, counted as soon as the hire is. Each side of a receipt rates once (SHP §9.1). */
+/**
+ * One side's stars for a hire. They are kept now, and counted once the hire is. Each side of a receipt rates once (SHP
+ * §9.1).
+ */
 export async function ratingSettled(
   context: ApplyContext,
   receipt: Row<"receipt">,
@@ -60,7 +63,7 @@ export function ratingId(receipt: string, side: RatingSide): string {
   return `${receipt}/${side}`;
 }
 
-/** Fixes the rating's weight; a buyer's enters its seller's stars, a seller's is shown with the hire. */
+/** Fixes the rating's weight. A buyer's rating enters its seller's stars; a seller's is shown with the hire. */
 async function countRating(context: ApplyContext, id: string, hire: string): Promise<void> {
   const rating = await ratingRow(context, id);
   if ((await context.store.get("hire", hire))?.isCanary) return;
@@ -77,7 +80,7 @@ async function countRating(context: ApplyContext, id: string, hire: string): Pro
   await schedule(context, rating.time + context.params.windowSeconds, "rating", id);
 }
 
-/** A rating is as old as the window: it leaves the average. */
+/** A rating leaves the window, and the average. */
 export async function leaveStars(context: ApplyContext, id: string): Promise<void> {
   const rating = await ratingRow(context, id);
   if (!rating.inWindow) return;
@@ -85,7 +88,7 @@ export async function leaveStars(context: ApplyContext, id: string): Promise<voi
   await changeStars(context, rating, subtract);
 }
 
-/** A hire was arranged by an operator of audits: what its buyer thought of it counts no more. */
+/** An operator of audits had arranged the hire: its buyer's rating no longer counts. */
 export async function withdrawRating(context: ApplyContext, receipt: string): Promise<void> {
   const id = ratingId(receipt, "buyer");
   const rating = await context.store.get("rating", id);
@@ -120,14 +123,14 @@ async function changeStars(
 }
 
 /**
- * Σ w·q^d·stars / Σ w·q^d with d the days from a rating to today. Both sums change by the same factor as days go by, so the
- * average can be taken from any day, here the latest, and moves only when a rating comes or goes.
+ * Σ w·q^d·stars / Σ w·q^d with d the days from a rating to today. Both sums change by the same factor from day to day. So
+ * the average can use any day, here the latest, and changes only when a rating comes or goes.
  */
 async function updateAverage(context: ApplyContext, agent: string): Promise<void> {
   const { numerator, denominator } = context.params.starDecay;
   const q = rational(BigInt(numerator), BigInt(denominator));
   let { firstStarDay } = await agentRow(context, agent);
-  // A day that was emptied by a withdrawal may still get a rating.
+  // A day that a withdrawal emptied may still get a rating.
   const isOver = (day: number) => (day + 1) * DAY <= context.state.time - context.params.windowSeconds;
   const days: { day: number; weight: Rational; stars: Rational }[] = [];
   for (let n = firstStarDay; ; n++) {

@@ -46,19 +46,19 @@ export function parseRational(text: string): Rational {
     : { n: BigInt(text.slice(0, slash)), d: BigInt(text.slice(slash + 1)) };
 }
 
-/** The fraction times 10^decimals, rounded half up (away from zero is never needed: our fractions are not negative). */
+/** The fraction times 10^decimals, rounded half up. Fractions here are never negative. */
 export function roundHalfUp({ n, d }: Rational, decimals: number): bigint {
   return (2n * n * 10n ** BigInt(decimals) + d) / (2n * d);
 }
 
 /**
- * The fraction as a JSON number, rounded half up at nine decimals. Exact until this last step; used for output only, never
- * at a gate.
+ * The fraction as a JSON number, rounded half up at nine decimals. It is exact until this last step. For output only, never
+ * for a gate.
  */
 export function toNumber(value: Rational): number {
   if (value.d === 1n) return Number(value.n);
   const scaled = roundHalfUp(value, 9);
-  // A division of two exact numbers is rounded once, as reading the digits would be.
+  // The division of two exact numbers is rounded once, like reading the digits.
   if (scaled <= Number.MAX_SAFE_INTEGER) return Number(scaled) / 1e9;
   return Number(`${scaled / 1_000_000_000n}.${(scaled % 1_000_000_000n).toString().padStart(9, "0")}`);
 }

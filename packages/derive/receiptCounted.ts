@@ -4,7 +4,7 @@ import { countPendingRatings } from "./ratings.ts";
 import type { Row } from "./tables.ts";
 import { telemetryCounted } from "./telemetry.ts";
 
-/** Closes a receipt as the one that tells of a counted hire; ratings that waited for it count now. */
+/** Closes a receipt of a counted hire. Ratings that waited for it count now. */
 export async function receiptCounted(
   context: ApplyContext,
   receipt: Row<"receipt">,

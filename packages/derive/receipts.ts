@@ -17,7 +17,7 @@ import type { Row } from "./tables.ts";
 /** What a valid receipt says, as the derivation keeps it. */
 export type ReceiptFacts = { hash: string; body: Receipt; completedAt: number; buyerSigned: boolean };
 
-/** A seller's receipt: counts as soon as its payment is there, whichever comes first (SHP §9.2, §11). */
+/** A seller's receipt. It counts as soon as its payment is there, whichever comes first (SHP §9.2, §11). */
 export async function receiptSettled(context: ApplyContext, facts: ReceiptFacts): Promise<void> {
   const receipt = rowOf(context, facts);
   await context.store.insert("receipt", receipt);
@@ -36,7 +36,7 @@ export async function receiptSettled(context: ApplyContext, facts: ReceiptFacts)
   }
 }
 
-/** Only who is to be paid, or whom it has agreed to, can be among those that wait: nobody takes another's place. */
+/** Only receipts for the payee, or for an agent that it agreed to, can wait: nobody takes another's place. */
 async function awaitPayment(context: ApplyContext, receipt: Row<"receipt">): Promise<void> {
   const waiting = waitingForPayment(keyOfPayment(receipt));
   const mayWait =
@@ -45,7 +45,7 @@ async function awaitPayment(context: ApplyContext, receipt: Row<"receipt">): Pro
   await waitIfPending(context, receipt, mayWait ? waiting : null);
 }
 
-/** The waiting time of a receipt is over. One that is joined to a held escrow goes on waiting for the settlement. */
+/** The waiting time of a receipt is over. A receipt of a held escrow goes on waiting for the settlement. */
 export async function receiptWaited(context: ApplyContext, id: string): Promise<void> {
   const receipt = await receiptRow(context, id);
   if (receipt.status !== "pending") return;
@@ -54,7 +54,7 @@ export async function receiptWaited(context: ApplyContext, id: string): Promise<
   await context.store.update("receipt", id, { status: "unmatched" });
 }
 
-/** Puts a receipt that is not settled yet on a list, or, when there is none for it, lets it go unmatched. */
+/** Puts a receipt that is not settled yet on a list. If there is no list for it, it becomes unmatched. */
 async function waitIfPending(
   context: ApplyContext,
   receipt: Row<"receipt">,
@@ -66,7 +66,7 @@ async function waitIfPending(
   await schedule(context, context.at.time + context.params.reconcileSeconds + 1, "receipt", receipt.id);
 }
 
-/** Free hires are shown, one for each buyer and seller, on the buyer's own signature; they count nowhere else. */
+/** Free hires are shown, one for each buyer and seller, if the buyer signed. They count nowhere else. */
 async function countFreeHire(context: ApplyContext, receipt: Row<"receipt">): Promise<void> {
   const id = `${receipt.buyer}/${receipt.agent}`;
   const known = (await context.store.get("freeHire", id)) !== null;

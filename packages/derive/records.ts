@@ -26,12 +26,12 @@ import { stewardReaders } from "./steward/readStewardRecord.ts";
 import type { Row } from "./tables.ts";
 import { telemetrySettled } from "./telemetry.ts";
 
-/** Why a record counts for nothing. */
+/** Why a record has no effect. */
 class InvalidRecord extends Error {}
 
 /**
- * A record of a followed ledger. One that fails its checks is kept as `invalid` with the reason and changes nothing else;
- * one of a type that means nothing to reputation is kept as `unread`.
+ * A record of a followed ledger. A record that fails its checks is kept as `invalid` with the reason and changes nothing
+ * else. A record of a type without meaning for reputation is kept as `unread`.
  */
 export async function recordSettled(context: ApplyContext, event: RecordEvent): Promise<void> {
   let effect: (() => Promise<void>) | null = null;
@@ -58,7 +58,7 @@ export async function recordSettled(context: ApplyContext, event: RecordEvent): 
   await effect?.();
 }
 
-/** Checks a record and tells what it does; null when it does nothing here. */
+/** Checks a record and says what it does; null when it does nothing here. */
 async function readRecord(context: ApplyContext, event: RecordEvent): Promise<(() => Promise<void>) | null> {
   if (event.error !== undefined) throw new InvalidRecord(event.error);
   checkLedger(context, event);
@@ -136,7 +136,7 @@ async function readRecord(context: ApplyContext, event: RecordEvent): Promise<((
   }
 }
 
-/** What means nothing to reputation, and how it is read. */
+/** The types without meaning for reputation, and how to read them. */
 const UNREAD: { [type: string]: ((body: RecordBody) => unknown) | undefined } = {
   stake: parseConsensus,
   verify: parseConsensus,
@@ -145,7 +145,7 @@ const UNREAD: { [type: string]: ((body: RecordBody) => unknown) | undefined } = 
   pulse: parsePulse,
 };
 
-/** The published parameters say which ledgers may carry which types; without any, every ledger of the log is followed. */
+/** The published parameters say which ledgers may carry which types. Without any, every ledger of the log is followed. */
 function checkLedger({ params }: ApplyContext, event: RecordEvent): void {
   if (Object.keys(params.ledgers).length === 0) return;
   const types = params.ledgers[event.ledger];
@@ -156,8 +156,8 @@ function checkLedger({ params }: ApplyContext, event: RecordEvent): void {
 }
 
 /**
- * Whether the signed body says that it is this type of record in this ledger. One that says neither, the form of before,
- * counts in a ledger until that has its first record of the other form.
+ * Whether the signed body says that it is this type of record in this ledger. A body in the older form, which says neither,
+ * counts in a ledger until that ledger has its first record of the new form.
  */
 async function checkForm(context: ApplyContext, event: RecordEvent): Promise<void> {
   const { type, body, ledger } = event;
@@ -170,7 +170,7 @@ async function checkForm(context: ApplyContext, event: RecordEvent): Promise<voi
   if (isOver) throw new InvalidRecord("unbound");
 }
 
-/** From a ledger's first record that is signed for it on, the form of before counts in it no more. */
+/** From a ledger's first bound record on, the older form no longer counts in it. */
 async function noteForm(context: ApplyContext, { type, body, ledger, seq }: RecordEvent): Promise<void> {
   if (!isBoundType(type) || isUnbound(body) || (await hasBoundRecords(context, ledger))) return;
   await context.store.insert("boundLedger", { id: ledger, seq });
@@ -186,13 +186,13 @@ function required(reading: Reading): () => Promise<void> {
   return reading;
 }
 
-/** Of what means nothing to reputation only the form is checked; before there was one, it was not. */
+/** Only the form of these is checked. Before a form existed, they were not checked. */
 function unread({ type, body }: RecordEvent): null {
   if (Object.hasOwn(UNREAD, type) && !isUnbound(body)) UNREAD[type]?.(body);
   return null;
 }
 
-/** What an agent lists is looked through whenever it lists more, so there is an end to it. */
+/** Each new listing is compared with all others of its agent, so their number is limited. */
 async function checkListingCount(context: ApplyContext, body: Listing): Promise<void> {
   if ((await context.store.get("listing", listingId(body))) !== null) return;
   const count = await listLength(context.store, listingsOf(body.agent_id));
@@ -218,7 +218,7 @@ function requireSigner(event: RecordEvent, signer: string, who: string): void {
   if (event.signer !== signer) throw new InvalidRecord(`signer must be ${who}, ${signer}`);
 }
 
-/** Whether a nested signature is taken as it is. */
+/** Whether a nested signature is accepted without a check. */
 function isPresent(event: RecordEvent, key: string, context: ApplyContext): boolean {
   return context.trustSignatures && typeof event.body[key] === "string";
 }

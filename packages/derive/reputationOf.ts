@@ -5,7 +5,7 @@ import { type FieldName, fieldNames, publishedFieldOf } from "./publishedFields.
 import type { Reputation } from "./reputation.ts";
 import type { Row } from "./tables.ts";
 
-/** Fields of which another row decides than the agent's own and those of its prices. */
+/** Fields that depend on other rows than the agent's own and its prices. */
 const OF_CLUSTER = ["cluster_id", "cluster_size"] as const;
 
 /** Fields for which the agent's own row and its prices are enough. */
@@ -14,7 +14,7 @@ export type OwnField = Exclude<FieldName, (typeof OF_CLUSTER)[number]>;
 /**
  * The fields of one agent, coarse when one of its live listings asks for private metrics.
  *
- * @param cluster the cluster of shared ownership it is in now, else the one of listings alike, else null
+ * @param cluster the cluster of shared ownership it is in now, else the cluster of similar listings, else null
  * @param prices its rows of `capability`; those without hires in the window do not matter
  */
 export function reputationOf(
@@ -26,7 +26,7 @@ export function reputationOf(
   return Object.fromEntries(fieldNames.map((name) => [name, shown(name, from)])) as Reputation;
 }
 
-/** One field as {@link reputationOf} gives it. A reader of one field need not work out the others. */
+/** One field as {@link reputationOf} gives it, without computing the others. */
 export function publishedField<F extends OwnField>(
   agent: Row<"agent">,
   field: F,
@@ -51,9 +51,9 @@ const leaves: [name: string, value: Leaf][] = fieldNames
   .sort(([a], [b]) => (a < b ? -1 : 1));
 
 /**
- * The RFC 8785 text of an agent's leaf in the digest, `[address, fields]`: its exact values, private or not. In it stand the ids of
- * the clusters it joined first instead of id and size of the current one, so that a merge does not touch every member; clusters have
- * leaves of their own.
+ * The RFC 8785 text of an agent's leaf in the digest, `[address, fields]`: its exact values, private or not. Instead of id
+ * and size of the current cluster it has the ids of the clusters that the agent joined first, so a merge does not touch
+ * every member. Clusters have leaves of their own.
  */
 export function leafText(agent: Row<"agent">, prices: CapabilityPrice[]): string {
   const from = { agent, prices, cluster: null };

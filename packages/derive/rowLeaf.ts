@@ -3,12 +3,12 @@ import { assignmentsOf } from "./audits/assignments.ts";
 import { isInLeaf } from "./notingRows.ts";
 import { type Row, type TableName, tables } from "./tables.ts";
 
-/** Which row a leaf is of, its key in the tree, and its text. */
+/** The row of a leaf, its key in the tree, and its text. */
 export type RowLeaf = { table: TableName; key: string; text: string };
 
 /**
- * The key and the RFC 8785 text of a leaf, `[table, row]`, or of an audit `["audit", row, assignments]`: every column by its name, money as decimal
- * strings. Null for an audit that was not drawn: of those the figures of its seller tell.
+ * The key and the RFC 8785 text of a leaf, `[table, row]`, or of an audit `["audit", row, assignments]`: every column by
+ * its name, money as decimal strings. Null for an audit that was not drawn, which its seller's figures count.
  */
 export async function rowLeaf(context: ApplyContext, touched: string): Promise<RowLeaf | null> {
   const [table, id] = touched.split(" ") as [TableName, string];

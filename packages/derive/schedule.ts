@@ -41,7 +41,7 @@ export type ScheduleKind =
  * Puts `kind what` on the schedule, to be run by the first tick with time ≥ `due`.
  *
  * @param due later than the last tick
- * @param what the row it is about, or all that has to be known of it, in words
+ * @param what the row it is about, or all that is needed later, in words
  */
 export async function schedule(
   context: ApplyContext,

@@ -4,12 +4,12 @@ import type { Row } from "../tables.ts";
 import { assignmentsOf } from "./assignments.ts";
 import { auditorRow, findAuditor, removeAuditor } from "./auditors.ts";
 
-/** How a verdict stood to what its audit came to. */
+/** How a verdict compares with its audit's result. */
 type Judgement = "right" | "wrongFail" | "wrongPass";
 
 const columns = { wrongFail: "wrongFails", wrongPass: "wrongPasses" } as const;
 
-/** An audit of two or more words came to its end: each of its auditors was right or alone (SHP §8.3.2). */
+/** An audit with two or more verdicts is over: each of its auditors was right, or alone (SHP §8.3.2). */
 export async function judgeAuditors(
   context: ApplyContext,
   audit: Row<"audit">,
@@ -25,7 +25,7 @@ export async function judgeAuditors(
   }
 }
 
-/** What was judged of an auditor is as old as the window; after it was taken out it counts no more anyway. */
+/** A judgement leaves the window. It no longer counts if its auditor was removed since. */
 export async function leaveAgreement(
   context: ApplyContext,
   id: string,
@@ -37,7 +37,7 @@ export async function leaveAgreement(
 }
 
 async function judge(context: ApplyContext, before: Row<"auditor">, judgement: Judgement): Promise<void> {
-  // Who was taken out for its verdicts begins anew with its next offer.
+  // An auditor that was removed for its verdicts starts again with its next offer.
   if (before.barredUntil !== null) return;
   const auditor = await change(context, before, judgement, 1);
   const { id, epoch, judged, wrongFails, wrongPasses } = auditor;

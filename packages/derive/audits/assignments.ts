@@ -10,10 +10,10 @@ import { noteAssigned } from "./modes.ts";
 import { countFor } from "./operators.ts";
 import { auditorAt, rosterOf, rosterSize } from "./rosters.ts";
 
-/** How many places of a roster are tried at a tick. */
+/** How many places of a roster are tried at one tick. */
 const MAX_PROBES = 64;
 
-/** Has the ticks look for an auditor from here on. */
+/** From the next tick on, an auditor is looked for. */
 export async function awaitAuditor(
   context: ApplyContext,
   audit: Row<"audit">,
@@ -26,8 +26,8 @@ export async function awaitAuditor(
 }
 
 /**
- * Assigns at a tick whoever the block's hash picks, to each audit that waits for somebody (SHP §8.3.1). Nobody chooses an auditor,
- * and every node picks the same.
+ * At a tick, assigns an auditor to each audit that waits for one (SHP §8.3.1). The block's hash picks the auditor: nobody
+ * chooses, and every node picks the same one.
  */
 export async function assignAuditors(
   context: ApplyContext,
@@ -35,7 +35,7 @@ export async function assignAuditors(
   abandon: (audit: Row<"audit">) => Promise<void>,
 ): Promise<void> {
   const { ticks } = context.state;
-  // One may be there twice: a late verdict began its next round while its last one waited.
+  // An audit may be on the list twice: a late verdict can begin its next round while its last round waits.
   const seen = new Set<string>();
   for await (const id of itemsOf(context.store, waitingAt(ticks))) {
     if (seen.has(id)) continue;
@@ -71,7 +71,7 @@ async function assign(context: ApplyContext, audit: Row<"audit">, hash: string):
       return true;
     }
     passedOver.push(bar);
-    // Everybody was tried: what is left of the probes finds nobody either.
+    // All were tried: more probes would find nobody either.
     if (tried.size === size) return false;
   }
   return false;
@@ -96,13 +96,13 @@ async function take(
   if (capability !== null) await noteAssigned(context, { operator, capability });
 }
 
-/** Who is asked for a verdict, and how it came to be that one. */
+/** Who is asked for a verdict, and how it was chosen. */
 export type Asked = Pick<
   Row<"auditAssignment">,
   "auditor" | "auditorType" | "models" | "passedOver" | "host"
 >;
 
-/** Begins the attempt that the audit names: somebody has the time of a verdict from here on. */
+/** Begins the attempt that the audit names. The time for a verdict starts now. */
 export async function ask(context: ApplyContext, audit: Row<"audit">, asked: Asked): Promise<void> {
   const { hire, round, attempt, seller, buyer, operator } = audit;
   const id = assignmentId(hire, round, attempt);
@@ -128,7 +128,9 @@ export async function ask(context: ApplyContext, audit: Row<"audit">, asked: Ask
   await schedule(context, context.at.time + context.params.audit.verdictSeconds, "verdict", id);
 }
 
-/** The attempt before is over, since another begins or the round ends: one without an answer is held against its auditor. */
+/**
+ * The attempt is over, because another begins or the round ends. An auditor that did not answer it is charged with that.
+ */
 export async function endAttempt(context: ApplyContext, audit: Row<"audit">): Promise<void> {
   if (audit.attempt === 0) return;
   const assignment = await assignmentRow(context, assignmentId(audit.hire, audit.round, audit.attempt));
@@ -152,7 +154,7 @@ export async function assignmentRow(context: ApplyContext, id: string): Promise<
   return row;
 }
 
-/** All that were ever asked about a hire, in order: a few for each round. */
+/** All assignments of a hire, in order: a few for each round. */
 export async function assignmentsOf(context: ApplyContext, hire: string): Promise<Row<"auditAssignment">[]> {
   const rows: Row<"auditAssignment">[] = [];
   for (const id of await allItems(context.store, assignmentsList(hire)))
@@ -164,7 +166,7 @@ function assignmentsList(hire: string): string {
   return `assignments/${hire}`;
 }
 
-/** The audits that a tick, by its number, has to find somebody for. */
+/** The audits for which the tick with this number has to find an auditor. */
 function waitingAt(tick: number): string {
   return `auditsWaiting/${tick}`;
 }

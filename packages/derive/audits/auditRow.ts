@@ -3,8 +3,8 @@ import type { Row } from "../tables.ts";
 import { countFor } from "./operators.ts";
 
 /**
- * Where an audit stands. `eligible`: it may be drawn; `assigning`: a tick has to find an auditor; `assigned`: one was asked;
- * `rechecking`: passed, and a tick decides whether it is looked at again; the others are ends.
+ * The status of an audit. `eligible`: it may be drawn; `assigning`: a tick has to find an auditor; `assigned`: an auditor
+ * was asked; `rechecking`: it passed, and a tick decides whether it is judged again. The other statuses are final.
  */
 export type AuditStatus = "eligible" | "assigning" | "assigned" | "rechecking" | AuditEnd;
 
@@ -16,7 +16,7 @@ export async function auditRow(context: ApplyContext, hire: string): Promise<Row
   return audit;
 }
 
-/** Changes an audit. With a new status nobody waits for an auditor as long as before any more. */
+/** Changes an audit. A new status ends the time in which nobody could be assigned. */
 export async function changeAudit(
   context: ApplyContext,
   audit: Row<"audit">,
@@ -30,7 +30,7 @@ export async function changeAudit(
   return changed;
 }
 
-/** Whether an operator's audits are followed now; those of one that left end as `abandoned`. */
+/** Whether this node follows an operator's audits now. Those of an operator that left end as `abandoned`. */
 export function isOperator({ params }: ApplyContext, operator: string): boolean {
   return Object.hasOwn(params.audit.operators, operator);
 }

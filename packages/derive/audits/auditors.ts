@@ -7,8 +7,9 @@ import type { Row } from "../tables.ts";
 import { joinRoster, leaveRoster, rosterOf } from "./rosters.ts";
 
 /**
- * An agent offers an operator to audit these capabilities, or takes it back. A new offer brings one back that was taken out. It
- * has a place on the rosters while its agent is in Tier 2; what else an auditor has to be is looked at when it is picked.
+ * An agent offers an operator to audit these capabilities, or withdraws. A new offer brings back an auditor that was
+ * removed. An auditor has a place on the rosters while its agent is in Tier 2. Other conditions are checked when it is
+ * picked.
  */
 export async function auditorSettled(context: ApplyContext, offer: Auditor): Promise<void> {
   const { agent_id: agent, operator } = offer;
@@ -41,7 +42,7 @@ export async function auditorSettled(context: ApplyContext, offer: Auditor): Pro
   for (const capability of capabilities) await joinRoster(context, rosterOf(operator, capability), agent);
 }
 
-/** An agent rose to Tier 2, or fell from it: its offers take their places, or give them back. */
+/** An agent rose to Tier 2, or fell from it: it gains or loses its places on the rosters. */
 export async function auditorTiered(context: ApplyContext, agent: string, isTier2: boolean): Promise<void> {
   for await (const operator of itemsOf(context.store, operatorsOf(agent))) {
     const auditor = await auditorRow(context, operator, agent);
@@ -51,7 +52,7 @@ export async function auditorTiered(context: ApplyContext, agent: string, isTier
   }
 }
 
-/** Takes an auditor out of all rosters of its operator, until it offers itself again. */
+/** Removes an auditor from all rosters of its operator, until it offers itself again. */
 export async function removeAuditor(
   context: ApplyContext,
   auditor: Row<"auditor">,
@@ -69,7 +70,7 @@ export async function findAuditor(
   return context.store.get("auditor", auditorId(operator, agent));
 }
 
-/** The same as it must be there: who was assigned once. */
+/** The row of an auditor that was assigned before, so it must exist. */
 export async function auditorRow(
   context: ApplyContext,
   operator: string,
@@ -98,7 +99,7 @@ async function takeOut(
     await leaveRoster(context, rosterOf(auditor.operator, capability), auditor.agent);
 }
 
-/** The operators that an agent ever offered itself to. */
+/** The operators to which an agent ever offered itself. */
 function operatorsOf(agent: string): string {
   return `auditorFor/${agent}`;
 }

@@ -4,7 +4,7 @@ import { clusterOf, sharedClusterSize } from "../clusters.ts";
 import type { Row } from "../tables.ts";
 import { findAuditor } from "./auditors.ts";
 
-/** Why somebody on a roster, and so in Tier 2, may not be the auditor of a hire, or null. */
+/** Why an auditor on a roster (so in Tier 2) may not judge a hire; null when it may. */
 export async function barOf(
   context: ApplyContext,
   { seller, buyer, round, capability }: Row<"audit">,
@@ -26,7 +26,7 @@ export async function barOf(
   return null;
 }
 
-/** Whether somebody buys or sells in a hire, or is one with who does. */
+/** Whether an auditor is a side of a hire, or belongs to one. */
 export async function isSideOf(
   context: ApplyContext,
   { seller, buyer }: Pick<Row<"audit">, "seller" | "buyer">,
@@ -37,7 +37,7 @@ export async function isSideOf(
   return false;
 }
 
-/** Whether two agents are in one cluster, or one buyer. Whose money made them belongs here too, once that is known. */
+/** Whether two agents are in one cluster, or count as one buyer. */
 async function areTogether(context: ApplyContext, a: string, b: string): Promise<boolean> {
   return (
     (await sharedClusterSize(context, a, b)) > 1 ||
@@ -45,7 +45,7 @@ async function areTogether(context: ApplyContext, a: string, b: string): Promise
   );
 }
 
-/** Whether a second auditor is the first one's own: by cluster, by claimed handle, by the host of its endpoint. */
+/** Whether a second auditor belongs to the first: by cluster, by claimed handle, or by the host of its endpoint. */
 async function isAkin(
   context: ApplyContext,
   before: Row<"auditAssignment">,
@@ -58,13 +58,13 @@ async function isAkin(
   return row !== null && row.host === before.host;
 }
 
-/** Whose human an agent says it is, in lower case; null when nobody's. */
+/** The X handle that claims an agent, in lower case; null without one. */
 async function handleOf(context: ApplyContext, agent: string): Promise<string | null> {
   const claim = await context.store.get("claim", agent);
   return claim === null || claim.status === "unclaimed" ? null : claim.xHandle.toLowerCase();
 }
 
-/** The clusters of some agents, of both kinds, as they are published with an assignment. */
+/** The clusters of some agents, of both kinds, as an assignment publishes them. */
 export async function clustersOf(
   context: ApplyContext,
   agents: string[],

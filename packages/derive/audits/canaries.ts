@@ -13,12 +13,12 @@ import { withdrawAudit } from "./effects.ts";
 import { countFor } from "./operators.ts";
 import type { Reading } from "./reading.ts";
 
-/** How many sellers of a wallet, and of those that are one buyer with it, are looked through for the one it bought from. */
+/** How many sellers of a wallet, and of its buyer group, are searched for the one it bought from. */
 const MAX_SELLERS = 256;
 
 /**
- * An operator commits to hires that it is about to arrange, or says which they were: what they measure is how often an auditor passes
- * good work and fails bad work (S110). It takes nobody off a roster and nothing from anybody.
+ * An operator commits to hires that it will arrange, or reveals which they were. They measure how often an auditor passes
+ * good work and fails bad work (S110). They remove nobody from a roster and take nothing from anybody.
  */
 export async function readCanary(context: ApplyContext, event: RecordEvent): Promise<Reading> {
   const { commitment, reveal } = parseAuditCanary(event.body);
@@ -63,7 +63,10 @@ async function revealed(
   await countFor(context, list.operator, "canariesRevealed");
 }
 
-/** Whether the hire leaves the figures: one that measures nothing stays what it is, so that no list takes away what was not arranged. */
+/**
+ * Whether the hire leaves the figures. A canary that measures nothing stays in them, so a list cannot remove a hire that
+ * was not arranged.
+ */
 async function revealOne(context: ApplyContext, list: Row<"canaryList">, canary: Canary): Promise<boolean> {
   const { buyer, truth } = canary;
   if ((await context.store.get("canary", buyer)) !== null) return false;
@@ -88,7 +91,7 @@ async function revealOne(context: ApplyContext, list: Row<"canaryList">, canary:
   return true;
 }
 
-/** The hire that a canary names, or why it cannot be one. */
+/** The hire that a canary names, or why it cannot be a canary. */
 async function hireOf(
   context: ApplyContext,
   list: Row<"canaryList">,
@@ -101,7 +104,7 @@ async function hireOf(
   const counted = key?.hire ?? null;
   const hire = counted === null ? null : await context.store.get("hire", counted);
   if (hire === null || hire.buyer !== buyer) return "unknown";
-  // Its buyer has said that it is this one, by the deposit or on the receipt: a seller alone may call any hire by any name.
+  // Its buyer has said that this is the hire, by the deposit or on the receipt. A seller alone could give any hire any id.
   const escrow = hire.escrowId === null ? null : await context.store.get("escrow", hire.escrowId);
   const receipt = hire.receipt === null ? null : await context.store.get("receipt", hire.receipt);
   if (escrow?.hireId !== name && receipt?.buyerSigned !== true) return "unsigned";
@@ -110,7 +113,10 @@ async function hireOf(
   return audit?.operator === list.operator ? hire : "foreign";
 }
 
-/** Whom a wallet bought from in the window, once for each hire; two at most, and two when there are too many to look through. */
+/**
+ * From whom a wallet bought in the window, once for each hire. At most two are told, and two if there are too many to
+ * search.
+ */
 async function sellersOf(context: ApplyContext, buyer: string): Promise<string[]> {
   const sellers: string[] = [];
   let seller = (await findAgent(context, buyer))?.lastSeller ?? null;

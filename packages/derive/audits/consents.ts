@@ -5,19 +5,19 @@ import type { Store } from "../store.ts";
 import type { Row } from "../tables.ts";
 
 /**
- * Whose audits a listing agrees to, from when on: numbered rows `<seconds> <operator>`, a hyphen for nobody. They are in order, so
- * that what held at a payment is found by halving. A change holds `consentSeconds` after its listing: who is about to sell
- * bad work cannot step out of the audits for one hire.
+ * Whose audits a listing agrees to, and from when: numbered rows `<seconds> <operator>`, a hyphen for nobody. They are in
+ * order, so a binary search finds what held at a payment. A change takes effect `consentSeconds` after its listing, so a
+ * seller cannot leave the audits just before it delivers bad work.
  */
 const NOBODY = "-";
 
-/** As many as stand in the row of a list itself. */
+/** As many as fit in the row of a list itself. */
 const FEW = 16;
 
 /**
- * Notes what a listing says of audits; it is a change when the listing said something else before.
+ * Notes what a listing says of audits. It is a change if the listing said something else before.
  *
- * @returns the change, and from when on it holds; null when it is none
+ * @returns the change, and when it takes effect; null without a change
  */
 export async function noteConsent(
   context: ApplyContext,
@@ -32,18 +32,18 @@ export async function noteConsent(
     await append(context.store, consentingOf(agent), id);
     await changeAgent(context, agent, { everConsented: true });
   }
-  // Never before the change before it, also when less waiting is asked for since.
+  // Never earlier than the change before it, even if the parameters now ask for a shorter wait.
   const from = Math.max(since, context.at.time + context.params.audit.consentSeconds);
   await append(context.store, consentsOf(id), `${from} ${next}`);
   return { operator, from };
 }
 
-/** Whether a seller ever agreed to audits, by whichever listing. */
+/** Whether a seller ever agreed to audits, in any listing. */
 export async function everConsented(context: ApplyContext, seller: string): Promise<boolean> {
   return (await findAgent(context, seller))?.everConsented ?? false;
 }
 
-/** Whose audits a listing agreed to at a time, or null. What it said last stands in its own row. */
+/** Whose audits a listing agreed to at a time; null for nobody's. Its last word is in its own row. */
 export async function consentOfListing(
   store: Store,
   { id, auditOperator, auditFrom }: Pick<Row<"listing">, "id" | "auditOperator" | "auditFrom">,
@@ -57,7 +57,7 @@ async function consentAt(store: Store, listing: string, time: number): Promise<s
   const list = consentsOf(listing);
   const row = await store.get("list", list);
   if (row === null) return null;
-  // Most listings say something of it once: the row of the list has it all.
+  // Most listings change this at most once, and then the row of the list has everything.
   if (row.length < FEW) return operatorIn(tailItems(row).findLast((it) => parse(it)[0] <= time));
   let [low, high] = [0, row.length];
   while (low < high) {
@@ -74,7 +74,7 @@ function operatorIn(item: string | undefined): string | null {
   return operator === NOBODY ? null : operator;
 }
 
-/** Whose audits any of a seller's listings agreed to at a time: of the first that did. */
+/** Whose audits any of a seller's listings agreed to at a time: the first listing that did. */
 export async function anyConsentAt(store: Store, seller: string, time: number): Promise<string | null> {
   for await (const listing of itemsOf(store, consentingOf(seller))) {
     const operator = await consentAt(store, listing, time);
@@ -92,7 +92,7 @@ function consentsOf(listing: string): string {
   return `consents/${listing}`;
 }
 
-/** The list of a seller's listings that ever agreed. */
+/** The list of a seller's listings that ever agreed to audits. */
 function consentingOf(seller: string): string {
   return `consenting/${seller}`;
 }

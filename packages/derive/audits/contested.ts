@@ -7,18 +7,18 @@ import type { Row } from "../tables.ts";
 import { changeAudit } from "./auditRow.ts";
 import { enqueue } from "./queues.ts";
 
-/** All of them, in parts per million. */
+/** A million parts per million: all of them. */
 const ALWAYS = 1_000_000;
 
 /**
- * A buyer took its money back after the seller had marked delivery: it says that the work was bad, and the seller that it was done. An
- * audit that was not drawn before is one of that refund.
+ * A buyer took its money back after the seller had marked delivery. The buyer says that the work was bad, and the seller
+ * that it was done. An audit that was not drawn yet becomes an audit of that refund.
  */
 export function isContested({ refundedBy, buyer, delivered }: Row<"escrow">): boolean {
   return refundedBy === buyer && delivered;
 }
 
-/** A hire was refunded so that may be audited, or was. */
+/** A hire with such a refund may be audited, or was. */
 export async function refundContested(context: ApplyContext, escrow: Row<"escrow">): Promise<void> {
   const audit = isContested(escrow) ? await context.store.get("audit", escrow.id) : null;
   if (audit === null) return;
@@ -30,7 +30,10 @@ export async function refundContested(context: ApplyContext, escrow: Row<"escrow
   await enqueue(context, "sample", { hire: audit.id, operator: audit.operator, ppm: ALWAYS });
 }
 
-/** The rate of a contested hire: the first of a buyer and seller in so long is drawn for certain, when it is not too small. */
+/**
+ * The rate of a contested hire. The first of a buyer and seller in the period is always drawn, if its amount is large
+ * enough.
+ */
 export async function contestedPpm(
   context: ApplyContext,
   hire: Pick<Row<"audit">, "buyer" | "seller" | "amount">,
@@ -39,13 +42,16 @@ export async function contestedPpm(
   return (await isDrawnAlways(context, hire)) ? ALWAYS : ppm;
 }
 
-/** An audit found good work where the buyer had taken its money back: the hire says nothing of the seller then, and something of the buyer. */
+/**
+ * An audit found good work although the buyer had taken its money back. The hire then says nothing of the seller, and
+ * counts against the buyer.
+ */
 export async function passedContested(context: ApplyContext, audit: Row<"audit">): Promise<void> {
   const escrow = await context.store.get("escrow", audit.hire);
   if (escrow !== null && isContested(escrow)) await falsify(context, audit);
 }
 
-/** The seller signed something else, too: the refund was none of that kind. */
+/** The seller also signed something else: the refund does not count as false. */
 export async function refundVindicated(context: ApplyContext, audit: Row<"audit">): Promise<void> {
   const escrow = await context.store.get("escrow", audit.hire);
   if (escrow === null || !isContested(escrow)) return;
@@ -53,7 +59,7 @@ export async function refundVindicated(context: ApplyContext, audit: Row<"audit"
   if (escrow.hire !== null) await amendHire(context, escrow.hire, { outcome: "failure", evidence: "escrow" });
 }
 
-/** A refund that was found false is as old as the window, or false no more. */
+/** A false refund leaves the window, or is no longer false. */
 export async function leaveFalseRefunds(context: ApplyContext, id: string): Promise<void> {
   const audit = await context.store.get("audit", id);
   if (audit === null || !audit.isRefundFalse) return;
@@ -61,7 +67,7 @@ export async function leaveFalseRefunds(context: ApplyContext, id: string): Prom
   await changeFalseRefunds(context, audit.buyer, -1);
 }
 
-/** What a refund after delivery comes to: of a buyer that has a false one in the window it says nothing. */
+/** What a refund after delivery means. A buyer with a false refund in the window is not believed. */
 export async function trustedOutcome(
   context: ApplyContext,
   buyer: string,
@@ -75,7 +81,7 @@ export async function trustedOutcome(
 async function falsify(context: ApplyContext, audit: Row<"audit">): Promise<void> {
   const escrow = (await context.store.get("escrow", audit.hire)) as Row<"escrow">;
   if (escrow.hire !== null) await amendHire(context, escrow.hire, { outcome: "neutral", evidence: "audit" });
-  // Who had said before that nothing came does not say that the work was bad.
+  // A buyer that had said before that nothing arrived does not say that the work was bad.
   if (escrow.nothingCame || audit.canary !== null) return;
   await changeAudit(context, audit, { isRefundFalse: true });
   await changeFalseRefunds(context, audit.buyer, 1);

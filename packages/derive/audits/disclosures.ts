@@ -6,11 +6,11 @@ import { hasAudits } from "./auditRow.ts";
 import { everConsented } from "./consents.ts";
 
 /**
- * Notes what a receipt says was asked for and delivered. A seller that signs other hashes for the same hire says two things of
- * one work; whether either receipt ever counts does not matter.
+ * Notes what a receipt says was asked for and delivered. A seller that signs other hashes for the same hire contradicts
+ * itself. It does not matter whether either receipt ever counts.
  *
- * @returns the audited hires that two things are said of from here on: of receipts that name one hire, several may be joined to
- *   payments of their own before one is counted
+ * @returns the audited hires that the receipts now contradict. Of receipts that name one hire, several may be joined to
+ * payments of their own before one is counted
  */
 export async function noteDisclosure(context: ApplyContext, receipt: Row<"receipt">): Promise<string[]> {
   const { paramsHash, resultHash } = receipt;
@@ -30,7 +30,7 @@ export async function noteDisclosure(context: ApplyContext, receipt: Row<"receip
   return hires;
 }
 
-/** Whether a seller said two things of the hire that a receipt is of, which is audited from here on. */
+/** Whether a seller contradicted itself about the hire of a receipt that is audited from now on. */
 export async function isEquivocal(
   context: ApplyContext,
   receipt: Row<"receipt">,
@@ -43,7 +43,7 @@ export async function isEquivocal(
   return known?.isEquivocal ?? false;
 }
 
-/** The list of further hires that are audited by receipts of one key: more than one is rare. */
+/** The list of further hires that are audited under one key. More than one is rare. */
 function auditedBy(key: string): string {
   return `audited/${key}`;
 }

@@ -3,17 +3,17 @@ import type { Sha256Hex } from "../sha256Hex.ts";
 const MILLION = 1_000_000n;
 
 /**
- * The first 64 bits of the SHA-256 of words with a space between them: what nobody could know before the block whose hash is
- * among the words.
+ * The first 64 bits of the SHA-256 of words joined by spaces. One of the words is a block's hash, so nobody can know the
+ * number before the block.
  */
 export function drawNumber(sha256Hex: Sha256Hex, words: readonly (string | number)[]): bigint {
   return BigInt(`0x${sha256Hex(words.join(" "), "utf8").slice(0, 16)}`);
 }
 
 /**
- * Which of `count` things in a row are drawn at a rate in parts per million: i is, when ⌊((i+1)·ppm + u)/10⁶⌋ > ⌊(i·ppm + u)/10⁶⌋
- * with u = number mod 10⁶. Each is drawn with the same chance, and their number is the rate's share to within one. It costs as
- * much as what is drawn.
+ * Which of `count` things in a row are drawn at a rate in parts per million. Number i is drawn when ⌊((i+1)·ppm + u)/10⁶⌋ >
+ * ⌊(i·ppm + u)/10⁶⌋ with u = number mod 10⁶. Each has the same chance, and the number drawn is the rate's share to within
+ * one. The cost grows with what is drawn.
  */
 export function* drawnPlaces(count: number, ppm: number, number: bigint): Generator<number> {
   if (ppm === 0) return;

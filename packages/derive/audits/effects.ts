@@ -8,7 +8,7 @@ import { changeAudit } from "./auditRow.ts";
 import { leaveFalseRefunds, trustedOutcome } from "./contested.ts";
 import { elevate } from "./elevate.ts";
 
-/** What a confirmed fail makes of a hire. It outranks whatever else is known; weight, price and money stay as they are. */
+/** What a confirmed fail does to a hire. It outranks all other evidence. Weight, price and money stay as they are. */
 const ROLLED_BACK = {
   outcome: "failure",
   dispute: true,
@@ -22,8 +22,8 @@ type Counted = "passed" | "rolledBack";
 const columns = { passed: "auditsPassed", rolledBack: "auditsRolledBack" } as const;
 
 /**
- * Rolls a hire back: its seller's rates and tier follow, and more of what it and its cluster sell is drawn for a time. One that is
- * not counted yet will be counted so. Of a hire that was arranged nothing follows.
+ * Rolls a hire back: its seller's rates and tier change, and for a time more of its sales and its cluster's are drawn. A
+ * hire that is not counted yet will be counted as rolled back. A hire that was arranged has no effect.
  */
 export async function rollBack(context: ApplyContext, before: Row<"audit">): Promise<void> {
   if (before.canary !== null) return;
@@ -33,7 +33,7 @@ export async function rollBack(context: ApplyContext, before: Row<"audit">): Pro
     await amendHire(context, audit.hire, ROLLED_BACK);
 }
 
-/** What an escrow that is counted now came to: as it was settled, unless an audit decided before. */
+/** The result of an escrow that is counted now: as it was settled, unless an audit decided before. */
 export async function auditedOutcome(
   context: ApplyContext,
   { id, buyer }: Pick<Row<"escrow">, "id" | "buyer">,
@@ -47,7 +47,7 @@ export async function auditedOutcome(
   return { ...outcome, isAuditable: audit !== null };
 }
 
-/** Its operator had arranged the hire: its audit leaves the figures of both sides. */
+/** The operator had arranged the hire: its audit leaves the figures of both sides. */
 export async function withdrawAudit(context: ApplyContext, id: string, truth: string): Promise<void> {
   const audit = await context.store.get("audit", id);
   if (audit === null) return;
@@ -57,7 +57,7 @@ export async function withdrawAudit(context: ApplyContext, id: string, truth: st
   await changeShown(context, audit, -1);
 }
 
-/** What its seller's figures tell of an audit: that the hire was eligible, drawn, undisclosed. */
+/** Adds an audit to its seller's figures: that the hire was eligible, drawn, undisclosed. */
 async function changeShown(
   context: ApplyContext,
   { seller, drawnBlock, reason }: Row<"audit">,
@@ -90,14 +90,14 @@ export async function countAudit(
   return audit;
 }
 
-/** Takes an audit out of the rate: what it found is no more, or it is as old as the window. */
+/** Takes an audit out of the rate: its result no longer holds, or it leaves the window. */
 export async function uncountAudit(context: ApplyContext, audit: Row<"audit">): Promise<Row<"audit">> {
   if (audit.counted === null) return audit;
   await change(context, audit.seller, audit.counted as Counted, -1);
   return changeAudit(context, audit, { counted: null });
 }
 
-/** An audit is as old as the window. */
+/** An audit leaves the window. */
 export async function leaveAudits(context: ApplyContext, hire: string, counted: string): Promise<void> {
   const audit = await context.store.get("audit", hire);
   if (audit !== null && audit.counted === counted) await uncountAudit(context, audit);

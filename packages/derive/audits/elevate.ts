@@ -3,7 +3,7 @@ import type { ApplyContext } from "../applyContext.ts";
 import { clusterOf } from "../clusters.ts";
 import { elevatedUntil, raiseElevation } from "./elevations.ts";
 
-/** A hire was rolled back: more of what its seller, and who is in a cluster with it, sells under this version is drawn for a time. */
+/** A hire was rolled back: for a time more hires of its seller and of its cluster are drawn under this version. */
 export async function elevate(context: ApplyContext, seller: string, version: string): Promise<void> {
   const until = context.at.time + context.params.audit.elevatedSeconds;
   await raiseElevation(context, seller, version, until);
@@ -11,7 +11,7 @@ export async function elevate(context: ApplyContext, seller: string, version: st
     await raiseElevation(context, cluster, version, until);
 }
 
-/** Whether the hires of a seller under a version are drawn more often now. */
+/** Whether hires of a seller under a version are drawn more often now. */
 export async function isElevated(context: ApplyContext, seller: string, version: string): Promise<boolean> {
   const { everElevated } = await agentRow(context, seller);
   for (const who of [...(everElevated ? [seller] : []), ...(await clustersOf(context, seller))]) {

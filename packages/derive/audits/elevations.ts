@@ -3,9 +3,9 @@ import type { ApplyContext } from "../applyContext.ts";
 import { append, itemsOf } from "../lists.ts";
 
 /**
- * Until when hires are drawn more often, for each seller of a hire that was rolled back, each cluster that one is in, and the
- * verification version that it sold under (SHP §8.3.1). A cluster's time is the latest of its members': so it is carried along when
- * clusters merge, and worked out anew when they come apart.
+ * Until when hires are drawn more often: for each seller of a rolled back hire, for each of its clusters, and for the
+ * verification version of the hire (SHP §8.3.1). A cluster's time is the latest of its members' times. So it moves along
+ * when clusters merge, and is computed again when they split.
  */
 export async function raiseElevation(
   context: ApplyContext,
@@ -18,12 +18,12 @@ export async function raiseElevation(
   if (row === null) {
     await context.store.insert("elevation", { id, until });
     await append(context.store, versionsOf(who), version);
-    // A cluster is no agent.
+    // A cluster is not an agent.
     if ((await findAgent(context, who)) !== null) await changeAgent(context, who, { everElevated: true });
   } else if (row.until < until) await context.store.update("elevation", id, { until });
 }
 
-/** Until when one of them is drawn more often, 0 when it never was. */
+/** Until when one of them is drawn more often; 0 if it never was. */
 export async function elevatedUntil(context: ApplyContext, who: string, version: string): Promise<number> {
   return (await context.store.get("elevation", idOf(who, version)))?.until ?? 0;
 }
@@ -37,7 +37,7 @@ export async function elevateWith(context: ApplyContext, cluster: string, joined
   }
 }
 
-/** A cluster comes apart: whoever is in it after says again until when. */
+/** A cluster splits: each remaining member sets its time again. */
 export async function clearElevations(context: ApplyContext, cluster: string): Promise<void> {
   for await (const version of itemsOf(context.store, versionsOf(cluster)))
     await context.store.update("elevation", idOf(cluster, version), { until: 0 });

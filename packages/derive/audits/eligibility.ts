@@ -14,7 +14,7 @@ import { isElevated } from "./elevate.ts";
 import { failEquivocal } from "./outcomes.ts";
 import { enqueue } from "./queues.ts";
 
-/** A hire as it is known when its receipt and its payment are; `paidAt`: when the buyer paid or deposited. */
+/** A hire once its receipt and its payment are known; `paidAt`: when the buyer paid or deposited. */
 export type PaidHire = Pick<Row<"audit">, "id" | "seller" | "buyer" | "amount"> & {
   paymentMode: string;
   paidAt: number;
@@ -22,10 +22,13 @@ export type PaidHire = Pick<Row<"audit">, "id" | "seller" | "buyer" | "amount"> 
   isContested: boolean;
 };
 
-/** What has to be known of a hire to tell whose audits its seller agreed to. */
+/** What is needed to tell whose audits the seller of a hire agreed to. */
 type ConsentedHire = Omit<PaidHire, "id" | "isContested">;
 
-/** Whose audits a hire is under whose receipt was joined to its payment or deposit: null without a consent, or without both hashes. */
+/**
+ * Whose audits apply to a hire whose receipt was joined to its payment or deposit. Null without a consent, or without both
+ * hashes.
+ */
 export async function consentToReceipt(
   context: ApplyContext,
   hire: ConsentedHire,
@@ -37,8 +40,8 @@ export async function consentToReceipt(
 }
 
 /**
- * A receipt was joined to its deposit: with both hashes and a consent the hire is eligible from here on, counted or not, so that
- * the money of a held escrow can still go back (SHP §8.3.1). A direct hire is from when it is counted.
+ * A receipt was joined to its deposit. With both hashes and a consent the hire is eligible now, counted or not, so that the
+ * money of a held escrow can still go back (SHP §8.3.1). A direct hire is eligible once it is counted.
  */
 export async function depositReceipted(
   context: ApplyContext,
@@ -51,7 +54,7 @@ export async function depositReceipted(
   await becomeEligible(context, hire, { ...consent, receipt });
 }
 
-/** A hire was counted: if it says by then nothing of what was done, its silence is eligible too, after the waiting time. */
+/** A hire was counted. If nothing says by then what was done, that silence becomes eligible after the waiting time. */
 export async function awaitDisclosure(
   context: ApplyContext,
   { id, seller, time }: Pick<Row<"hire">, "id" | "seller" | "time">,
@@ -89,8 +92,8 @@ function isSaid({ paramsHash, resultHash }: Row<"receipt">): boolean {
 export type Consent = { operator: string; isListed: boolean; version: string };
 
 /**
- * Whose audits the seller agreed to for this hire: by the listing of its capability and payment mode; where it lists no such
- * capability, by any of its listings, since else a name of its own making would be a way out.
+ * Whose audits the seller agreed to for this hire: by the listing of its capability and payment mode. If the seller lists
+ * no such capability, any of its listings counts, since otherwise an invented name would avoid audits.
  */
 async function consentOf(
   context: ApplyContext,
@@ -111,7 +114,7 @@ async function consentOf(
   return { operator, isListed, version: listing?.verificationVersion ?? "v0" };
 }
 
-/** Whether somebody is a hub or an escrow now: an agent's row says so itself. */
+/** Whether an address is a hub or an escrow now. An agent's row says so itself. */
 async function isPlace(context: ApplyContext, address: string): Promise<boolean> {
   return (await findAgent(context, address))?.isHub ?? isHubOrEscrow(context, address);
 }
@@ -175,8 +178,8 @@ export async function becomeEligible(
 }
 
 /**
- * The rate in force, in parts per million: the capability's own, else the common one; for a time after a hire of its seller, or of its
- * cluster, was rolled back, at least the elevated one.
+ * The rate in force, in parts per million: the capability's own, else the common one. For a time after a hire of its
+ * seller, or of its cluster, was rolled back, at least the elevated rate.
  */
 async function rateOf(
   context: ApplyContext,

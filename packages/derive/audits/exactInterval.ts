@@ -1,13 +1,14 @@
-/** Of each side; together 5 %. */
+/** On each side; 5 % together. */
 const TAIL = 0.025;
 /** Halvings of [0, 1]: more than the six decimals that are shown. */
 const HALVINGS = 40;
 const DECIMALS = 1_000_000;
 
 /**
- * The exact 95 % interval of a share, `successes` of `trials` (Clopper and Pearson, Biometrika 26, 1934): the shares under which neither
- * so many nor so few would come up by chance in fewer than one of forty times. Rounded outwards at six decimals; `[0, 1]` without
- * trials. Only the four operations that every machine does alike, and it is shown only: nothing is decided by it.
+ * The exact 95 % interval of a share, `successes` of `trials` (Clopper and Pearson, Biometrika 26, 1934): the shares for
+ * which a count this low, or this high, has a chance of at least one in forty. Rounded outwards at six decimals; `[0, 1]`
+ * without trials. It uses only the four operations that every machine computes alike. It is shown only, and decides
+ * nothing.
  *
  * @param successes whole, from 0 to `trials`
  */
@@ -28,7 +29,9 @@ function bisect(isBelow: (p: number) => boolean): [low: number, high: number] {
   return [low, high];
 }
 
-/** How likely `least` or more of `trials` come up at a chance of `p` each: its terms relative to the largest, so that none overflows. */
+/**
+ * The chance of `least` or more of `trials` at a chance of `p` each. Terms are relative to the largest, so none overflows.
+ */
 function upperTail(least: number, trials: number, p: number): number {
   const mode = Math.min(trials, Math.floor((trials + 1) * p));
   let [above, all] = [mode >= least ? 1 : 0, 1];

@@ -5,17 +5,17 @@ import { assignmentId, assignmentsOf } from "./assignments.ts";
 import { auditorRow, findAuditor } from "./auditors.ts";
 import { operatorRow } from "./operators.ts";
 
-/** What is accrued and paid is shown for each so many seconds, from 1970 on. */
+/** Accrued and paid amounts are shown for periods of this many seconds, counted from 1970. */
 export const PERIOD_SECONDS = 2_592_000;
 
-/** What judging a hire of an amount earns: the fee of its band (SHP §8.3.2). Atomic units. */
+/** The fee for a verdict on a hire of this amount, by its band (SHP §8.3.2). Atomic units. */
 export function feeOf({ fees }: AuditParams, amount: bigint): bigint {
   return BigInt(fees.findLast(({ fromAtomic }) => BigInt(fromAtomic) <= amount)?.feeAtomic ?? "0");
 }
 
 /**
- * An auditor gave its word, which earns its fee at once when it says something. One that says nothing earns it when the next word of
- * the round says nothing either: who cannot judge what others can is paid nothing.
+ * An auditor gave its verdict. A pass or a fail earns its fee at once. "Cannot judge" earns it only when the next verdict
+ * of the round says the same: an auditor that cannot judge what others can is not paid.
  */
 export async function verdictEarned(
   context: ApplyContext,
@@ -33,7 +33,7 @@ export async function verdictEarned(
   }
 }
 
-/** Two auditors found the hire bad: the first of them that was drawn earns its fee several times over. */
+/** Two auditors found the hire bad: the first of them that was drawn earns its fee several times. */
 export async function failConfirmed(context: ApplyContext, audit: Row<"audit">): Promise<void> {
   const all = await assignmentsOf(context, audit.hire);
   const first = all.find(({ verdict, auditorType }) => verdict === "fail" && auditorType === "auditor");
@@ -41,7 +41,10 @@ export async function failConfirmed(context: ApplyContext, audit: Row<"audit">):
     await accrue(context, audit, first, BigInt(context.params.audit.bountyMultiplier) - 1n);
 }
 
-/** A transfer from the pool of an operator to an auditor of its own pays what it owes. Of operators with one pool the first is meant. */
+/**
+ * A transfer from an operator's pool to one of its auditors pays what it owes. If several operators share a pool, the first
+ * counts.
+ */
 export async function poolPaid(
   context: ApplyContext,
   from: string,
@@ -56,7 +59,7 @@ export async function poolPaid(
   }
 }
 
-/** Whether a wallet is the pool of an operator: every transfer asks. */
+/** Whether a wallet is the pool of an operator. Every transfer asks this. */
 export function isPool({ params }: ApplyContext, wallet: string): boolean {
   for (const operator in params.audit.operators)
     if (params.audit.operators[operator as keyof AuditParams["operators"]]?.pool === wallet) return true;
@@ -70,7 +73,7 @@ async function accrue(
   times: bigint,
 ): Promise<void> {
   const accrued = feeOf(context.params.audit, amount) * times;
-  // The operator's own words cost its pool nothing.
+  // The operator's own verdicts cost its pool nothing.
   if (auditorType !== "auditor" || accrued === 0n) return;
   await context.store.update("auditAssignment", id, { fee: fee + accrued });
   await changeAccount(context, await auditorRow(context, operator, auditor), { accrued, paid: 0n });
@@ -84,7 +87,7 @@ async function changeAccount(
   const after = { accrued: accrued + by.accrued, paid: paid + by.paid };
   await context.store.update("auditor", id, after);
   const total = await operatorRow(context, operator);
-  // Who was paid too much pays for nobody else.
+  // A payment above what is owed to one auditor pays no other.
   const owed = total.owed + owedOf(after) - owedOf({ accrued, paid });
   await context.store.update("auditOperator", operator, {
     accrued: total.accrued + by.accrued,

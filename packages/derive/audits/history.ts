@@ -3,7 +3,7 @@ import type { Row } from "../tables.ts";
 import { type AuditEnd, auditRow, changeAudit } from "./auditRow.ts";
 import { countFor } from "./operators.ts";
 
-/** The audit by which a hire is judged again that was challenged while its capability was in bootstrap. */
+/** The audit that judges a hire again which was challenged while its capability was in bootstrap. */
 export function historyOf(hire: string): string {
   return `${hire}/history`;
 }
@@ -13,8 +13,8 @@ export function isHistory({ cause }: Pick<Row<"audit">, "cause">): boolean {
 }
 
 /**
- * What auditors of a mature capability find of such a hire changes nothing of anybody but how often its operator decided otherwise
- * (SHP §8.3.4.2).
+ * What auditors of a mature capability find of such a hire changes only the count of how often its operator decided
+ * otherwise (SHP §8.3.4.2).
  */
 export async function historyEnded(
   context: ApplyContext,

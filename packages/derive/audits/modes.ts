@@ -7,10 +7,13 @@ import type { Row } from "../tables.ts";
 import { isOperator } from "./auditRow.ts";
 import { auditorAt, rosterOf, rosterSize } from "./rosters.ts";
 
-/** What a confirmed fail does: in `bootstrap` nothing before its operator decides, when `mature` at once (SHP §8.3.4). */
+/**
+ * What a confirmed fail does: in `bootstrap` nothing until the operator decides, when `mature` it takes effect at once (SHP
+ * §8.3.4).
+ */
 export type AuditMode = "bootstrap" | "mature";
 
-/** The audits of a capability, as far as their mode goes by them. */
+/** The audits of a capability, as far as its mode depends on them. */
 type Pool = { operator: string; capability: string };
 
 export async function modeOf(
@@ -26,14 +29,14 @@ export async function findMode(context: ApplyContext, pool: Pool): Promise<Row<"
   return context.store.get("auditMode", rosterOf(pool.operator, pool.capability));
 }
 
-/** Somebody was drawn: from the first time on the capability gets older. */
+/** An auditor was assigned. A capability's age counts from the first assignment. */
 export async function noteAssigned(context: ApplyContext, pool: Pool): Promise<void> {
   const row = await modeRow(context, pool);
   if (row.firstAssigned === null)
     await context.store.update("auditMode", row.id, { firstAssigned: context.at.time });
 }
 
-/** A verdict was given: the next tick looks whether the capability is mature. */
+/** A verdict was given: the next tick checks whether the capability is mature. */
 export async function noteVerdict(context: ApplyContext, pool: Pool, auditor: string): Promise<void> {
   const row = await modeRow(context, pool);
   const { ticks } = context.state;
@@ -44,12 +47,12 @@ export async function noteVerdict(context: ApplyContext, pool: Pool, auditor: st
   await schedule(context, Math.max(due, context.state.time + 1), "share", `${row.id} ${auditor}`);
 }
 
-/** A verdict is too old to be in its auditor's share. */
+/** A verdict leaves its auditor's share. */
 export function leaveShare(context: ApplyContext, pool: string, auditor: string): Promise<void> {
   return changeShare(context, pool, auditor, -1);
 }
 
-/** Looks at a tick which of the capabilities that were judged since the last one are mature now. None goes back by itself. */
+/** At a tick, checks which of the capabilities with new verdicts are mature now. No capability goes back by itself. */
 export async function settleModes(context: ApplyContext): Promise<void> {
   for await (const id of itemsOf(context.store, judgedAt(context.state.ticks))) {
     const row = await context.store.get("auditMode", id);
@@ -58,7 +61,9 @@ export async function settleModes(context: ApplyContext): Promise<void> {
   }
 }
 
-/** Takes a capability back to bootstrap, which its operator has to justify (SHP §8.3.4.3). It gets older again from nothing. */
+/**
+ * Takes a capability back to bootstrap, which its operator has to justify (SHP §8.3.4.3). Its age starts again from zero.
+ */
 export async function backToBootstrap(
   context: ApplyContext,
   row: Row<"auditMode">,
@@ -68,7 +73,7 @@ export async function backToBootstrap(
   await context.store.update("auditMode", row.id, { firstAssigned: null });
 }
 
-/** Whether a capability was taken back with these words before: a record of long ago does it no second time. */
+/** Whether this record took a capability back before: an old record has no effect a second time. */
 export async function wasJustifiedBy(
   context: ApplyContext,
   { id, changes }: Row<"auditMode">,
@@ -81,7 +86,7 @@ export async function wasJustifiedBy(
   return false;
 }
 
-/** SHP §8.3.4.1, all four; what costs a look-up first. */
+/** SHP §8.3.4.1, all four conditions; the cheapest come first. */
 async function isMature(
   context: ApplyContext,
   { id, firstAssigned, verdicts, auditors }: Row<"auditMode">,
@@ -150,7 +155,7 @@ async function modeRow(context: ApplyContext, { operator, capability }: Pool): P
   return row;
 }
 
-/** The ordered set of how many verdicts each auditor gave of late. */
+/** The ordered set of how many recent verdicts each auditor gave. */
 function sharesOf(pool: string): string {
   return `auditShares/${pool}`;
 }

@@ -2,10 +2,10 @@ import type { ApplyContext } from "../applyContext.ts";
 import { emptyRow } from "../emptyRow.ts";
 import type { Row } from "../tables.ts";
 
-/** The figures of an operator that are counted, one up or down at a time. */
+/** The counters among an operator's figures. */
 type Figure = Exclude<keyof Row<"auditOperator">, "id" | "accrued" | "paid" | "owed">;
 
-/** An operator's figures as they stand; null before its first. */
+/** An operator's figures now; null before the first. */
 export async function operatorRow(context: ApplyContext, operator: string): Promise<Row<"auditOperator">> {
   const known = await context.store.get("auditOperator", operator);
   if (known !== null) return known;
@@ -14,7 +14,7 @@ export async function operatorRow(context: ApplyContext, operator: string): Prom
   return row;
 }
 
-/** Counts something that an operator's audits came to. */
+/** Counts one result of an operator's audits. */
 export async function countFor(
   context: ApplyContext,
   operator: string,

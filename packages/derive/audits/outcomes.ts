@@ -12,12 +12,13 @@ import { modeOf } from "./modes.ts";
 import { countFor } from "./operators.ts";
 import { enqueue } from "./queues.ts";
 
-/** Rounds after which an audit is over, whatever they came to. */
+/** After this many rounds an audit is over, whatever they found. */
 const MAX_ROUNDS = 3;
 
 /**
- * A round came to a word. One pass is enough, unless it is looked at again; a fail has to be confirmed by a second auditor; of one
- * each a third decides (SHP §8.3.1). Fails of the operator's own are confirmed by none but an auditor that was drawn (SHP §8.3.4.2).
+ * A round has a verdict. One pass is enough, unless the audit is judged again. A fail has to be confirmed by a second
+ * auditor. After one of each a third decides (SHP §8.3.1). Only a drawn auditor confirms a fail of the operator's own (SHP
+ * §8.3.4.2).
  */
 export async function roundDecided(
   context: ApplyContext,
@@ -43,7 +44,7 @@ export async function roundDecided(
   await enqueue(context, "recheck", { hire: audit.id, operator: audit.operator, ppm });
 }
 
-/** Nobody came to a word in a round, however many were asked. */
+/** Nobody gave a verdict in a round, however many were asked. */
 export function roundExhausted(context: ApplyContext, audit: Row<"audit">): Promise<void> {
   return end(context, audit, "inconclusive");
 }
@@ -52,7 +53,7 @@ export function auditPassed(context: ApplyContext, audit: Row<"audit">): Promise
   return end(context, audit, "passed");
 }
 
-/** Its operator is none any more. */
+/** Its operator is no longer one. */
 export async function auditAbandoned(context: ApplyContext, audit: Row<"audit">): Promise<void> {
   const stood = { assigning: "Unassigned", assigned: "Assigned", rechecking: "Rechecking" } as const;
   const at = stood[audit.status as keyof typeof stood];
@@ -60,14 +61,14 @@ export async function auditAbandoned(context: ApplyContext, audit: Row<"audit">)
   return end(context, audit, "abandoned");
 }
 
-/** The seller said nothing of what it did: failed by the rules, without an auditor. */
+/** The seller disclosed nothing of what it did: failed by the rules, without an auditor. */
 export async function failUndisclosed(context: ApplyContext, audit: Row<"audit">): Promise<void> {
   const { auditsUndisclosed } = await agentRow(context, audit.seller);
   await updateAgent(context, audit.seller, { auditsUndisclosed: auditsUndisclosed + 1 });
   return end(context, audit, "failed", "undisclosed");
 }
 
-/** The seller said two things of one hire: failed by the rules, drawn or not, whatever auditors said of either. */
+/** The seller signed two things about one hire: failed by the rules, drawn or not, whatever auditors found. */
 export async function failEquivocal(context: ApplyContext, audit: Row<"audit">): Promise<void> {
   if (audit.status === "failed" || audit.status === "abandoned") return;
   const cause = audit.status === "eligible" ? "rules" : audit.cause;
@@ -80,9 +81,9 @@ async function end(
   status: AuditEnd,
   reason: string | null = null,
 ): Promise<void> {
-  // Signed twice, a hire that had passed has not.
+  // A hire that had passed fails when its seller turns out to have signed twice.
   const open = await uncountAudit(context, audit);
-  // A refund that was contested is a failure already, and chosen by whoever made it: nothing follows.
+  // A contested refund is a failure already, made by the refunding side: nothing follows.
   const isContested = audit.cause === "contested";
   const isFailed = status === "failed" && !isHistory(audit) && !isContested;
   const mode = isFailed ? await modeOf(context, audit.operator, audit.capability) : null;
@@ -90,7 +91,7 @@ async function end(
   if (reason === null && (status === "passed" || status === "failed"))
     await judgeAuditors(context, ended, status);
   if (isHistory(ended)) return historyEnded(context, ended, status);
-  // By an equivocation it may end for the second time.
+  // An equivocation may end it a second time.
   if (audit.status === "passed" || audit.status === "inconclusive")
     await countFor(context, audit.operator, audit.status, -1);
   if (audit.status === "passed") await refundVindicated(context, ended);

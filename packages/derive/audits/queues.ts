@@ -4,10 +4,10 @@ import type { Store } from "../store.ts";
 import type { Row } from "../tables.ts";
 import { drawNumber, drawnPlaces } from "./drawnPlaces.ts";
 
-/** What is drawn: hires that became eligible, or audits that passed, to be looked at again. */
+/** What is drawn: hires that became eligible, or audits that passed and may be judged again. */
 export type QueueKind = "sample" | "recheck";
 
-/** Puts a hire where the next tick draws it or not, at the rate of now. */
+/** Puts a hire in the queue from which the next tick draws, at the present rate. */
 export async function enqueue(
   context: ApplyContext,
   kind: QueueKind,
@@ -28,8 +28,8 @@ export async function enqueue(
 }
 
 /**
- * Draws at a tick. Who stands in a queue since the tick's own block is drawn at the next one: that block's maker may have put it
- * there knowing its hash. A tick without a hash draws nothing, and all wait for the next.
+ * Draws at a tick. A hire that joined a queue in the tick's own block is drawn at the next tick: that block's maker may
+ * have put it there knowing its hash. A tick without a hash draws nothing, and all wait for the next.
  */
 export async function drawQueues(
   context: ApplyContext,
@@ -58,7 +58,7 @@ async function drawQueue(
   await context.store.update("auditQueue", id, { start: end });
   const number = drawNumber(context.sha256Hex, [`tallystick/audit/${kind}/v1`, hash, operator, ppm]);
   const drawn = drawnPlaces(end - start, Number(ppm), number);
-  // Of a sample only what is drawn is looked at; of those that passed the others have to be closed.
+  // In a sample only the drawn hires are looked at. Of passed audits the others have to be closed.
   if (kind === "sample") {
     for (const place of drawn) await take(kind, await hireAt(context, queue, start + place), true);
     return;
@@ -79,7 +79,7 @@ async function touch(context: ApplyContext, { id, touched }: Row<"auditQueue">, 
   await append(context.store, queuesAt(tick), id);
 }
 
-/** All hires that ever waited for a draw at a rate, in the order in which they came: who verifies a draw counts its places. */
+/** All hires that ever waited for a draw at a rate, in order. To verify a draw, count the places. */
 export async function* queuedHires(
   store: Store,
   kind: QueueKind,
@@ -93,7 +93,7 @@ function queueId(kind: QueueKind, operator: string, ppm: number): string {
   return `${kind}/${operator}/${ppm}`;
 }
 
-/** Its items are a list, whose end stands in the row of the queue. */
+/** Its items are a list, whose end is in the row of the queue. */
 function endOf({ id, length, tail }: Row<"auditQueue">): ListEnd {
   return { id: `queued/${id}`, length, tail };
 }

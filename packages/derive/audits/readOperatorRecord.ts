@@ -14,7 +14,7 @@ import { backToBootstrap, findMode, modeOf, wasJustifiedBy } from "./modes.ts";
 import { countFor } from "./operators.ts";
 import type { Reading } from "./reading.ts";
 
-/** Its operator decides what becomes of a challenged hire. */
+/** The operator decides about a challenged hire. */
 export async function readActuation(context: ApplyContext, event: RecordEvent): Promise<Reading> {
   const { hire, decision } = parseAuditActuation(event.body);
   const audit = await context.store.get("audit", hire);
@@ -30,7 +30,7 @@ export async function readActuation(context: ApplyContext, event: RecordEvent): 
   };
 }
 
-/** An operator takes a capability of its own back to bootstrap (SHP §8.3.4.3). */
+/** An operator takes one of its capabilities back to bootstrap (SHP §8.3.4.3). */
 export async function readMode(context: ApplyContext, event: RecordEvent): Promise<Reading> {
   const { capability, justification } = parseAuditMode(event.body);
   if (!isOperator(context, event.signer)) return `signer ${event.signer} is no operator of audits`;
@@ -41,7 +41,7 @@ export async function readMode(context: ApplyContext, event: RecordEvent): Promi
   return () => backToBootstrap(context, row, { justification, record: event.hash });
 }
 
-/** An operator takes a round itself, since nobody could be assigned for so long (SHP §8.3.4.2). */
+/** An operator judges a round itself, since nobody could be assigned for long enough (SHP §8.3.4.2). */
 export async function readJudge(context: ApplyContext, event: RecordEvent): Promise<Reading> {
   const { hire, round, models } = parseAuditJudge(event.body);
   const audit = await context.store.get("audit", hire);
@@ -78,7 +78,7 @@ async function judge(context: ApplyContext, audit: Row<"audit">, models: string[
   );
 }
 
-/** Has a hire judged again that its operator decided on before the capability was mature. */
+/** The operator has a hire judged again on which it decided before the capability was mature. */
 export async function readHistory(context: ApplyContext, event: RecordEvent): Promise<Reading> {
   const { hire } = parseAuditHistory(event.body);
   const audit = await context.store.get("audit", hire);

@@ -2,8 +2,8 @@ import type { ApplyContext } from "../applyContext.ts";
 import type { Row } from "../tables.ts";
 
 /**
- * The auditors of an operator for a capability that are in Tier 2, in numbered places, so that a number picks one. Who leaves gives
- * its place to the last. Offers of all others have no place: a crowd of strangers cannot hide those that may be asked.
+ * The auditors of an operator for a capability that are in Tier 2, in numbered places, so that a number picks one. When one
+ * leaves, the last takes its place. Other offers have no place: a crowd of strangers cannot hide the eligible auditors.
  */
 export async function joinRoster(context: ApplyContext, roster: string, auditor: string): Promise<void> {
   const id = `${roster}/${auditor}`;

@@ -3,12 +3,12 @@ import type { ColumnKind } from "../columnKind.ts";
 /** The rows of audits (see `../tables.ts`). */
 export const auditTables = {
   /**
-   * An audit of a hire, by the hire's id, from when it may be drawn on: it was paid and receipted, or its seller kept silent, and
-   * a listing agreed to audits (see `audits/`).
+   * An audit of a hire, by the hire's id, once it may be drawn: it was paid and has a receipt, or its seller kept silent,
+   * and a listing agreed to audits (see `audits/`).
    */
   audit: {
     id: "text",
-    /** The hire: its own id, but for one that is judged again by `audit_history`, which is `<hire>/history`. */
+    /** The hire: its own id. An audit by `audit_history` is `<hire>/history`. */
     hire: "text",
     operator: "text",
     capability: "text?",
@@ -22,8 +22,8 @@ export const auditTables = {
     /** Whether its seller said what was asked for and delivered, under a capability that it lists. */
     isDisclosed: "boolean",
     /**
-     * The rate at which it is drawn, and why it was: `sample`; `contested`, when its buyer had taken its money back after delivery;
-     * `rules`, for what its own receipts show; `history`, by `audit_history`.
+     * The rate at which it is drawn, and why it was drawn: `sample`; `contested`, when its buyer had taken its money back
+     * after delivery; `rules`, for what its own receipts show; `history`, by `audit_history`.
      */
     ppm: "number",
     cause: "text",
@@ -33,10 +33,10 @@ export const auditTables = {
     reason: "text?",
     round: "number",
     attempt: "number",
-    /** What each round came to, in order: `p` or `f`; and how many of the fails are its operator's own. */
+    /** The verdict of each round, in order: `p` or `f`; and how many of the fails are its operator's own. */
     verdicts: "text",
     operatorFails: "number",
-    /** Since which tick nobody could be assigned, while that is so. */
+    /** Since which tick nobody could be assigned, if that is so. */
     unassignedSince: "number?",
     eligibleBlock: "number",
     eligibleTime: "number",
@@ -45,26 +45,31 @@ export const auditTables = {
     closedTime: "number?",
     /** In which mode it failed: `bootstrap` or `mature`. */
     mode: "text?",
-    /** What became of a hire that failed: `rollback` or `dismiss`, and by which record of its operator; by none when it was mature. */
+    /**
+     * What happened to a hire that failed: `rollback` or `dismiss`, and which record of its operator says so; none when it
+     * was mature.
+     */
     decision: "text?",
     decisionRecord: "text?",
-    /** What auditors of a mature capability found later, once that is known: `passed`, `failed`, `inconclusive` or `abandoned`. */
+    /** What auditors of a mature capability found later, once known: `passed`, `failed`, `inconclusive` or `abandoned`. */
     history: "text?",
-    /** Whether it is among its buyer's `false_refunds`: the work was good, and the buyer took it and its money back. */
+    /**
+     * Whether it is among its buyer's `false_refunds`: the work was good, and the buyer kept it and took its money back.
+     */
     isRefundFalse: "boolean",
     /** `good` or `bad`, once its operator revealed that it had arranged the hire. */
     canary: "text?",
     /** Whether it is in its seller's `audit_pass_rate`: `passed`, `rolledBack`, or null. */
     counted: "text?",
   },
-  /** What waits to be drawn, `<kind>/<operator>/<ppm>`: from `start` on, `before` being its length before `block`. */
+  /** What waits to be drawn, `<kind>/<operator>/<ppm>`: from `start` on. `before` is its length before `block`. */
   auditQueue: {
     id: "text",
     start: "number",
     length: "number",
     before: "number",
     block: "number",
-    /** The tick for which it is on the list of those to draw from. */
+    /** The tick whose list of queues has it. */
     touched: "number",
     /** Its last items, as in the row of a list. */
     tail: "text",
@@ -79,10 +84,10 @@ export const auditTables = {
     attempt: "number",
     operator: "text",
     auditor: "text",
-    /** `auditor`, who was drawn, or `operator-issued`: by `audit_judge`, with these models, separated by line feeds. */
+    /** `auditor` for a drawn one, or `operator-issued`: by `audit_judge`, with these models, separated by line feeds. */
     auditorType: "text",
     models: "text?",
-    /** Why those that were picked before it could not be taken, in order, separated by commas. */
+    /** Why those that were picked before it could not be assigned, in order, separated by commas. */
     passedOver: "text",
     /** The clusters of auditor, buyer and seller at that time, as JSON. */
     clusters: "text",
@@ -91,13 +96,13 @@ export const auditTables = {
     /** The codes of its reasons, separated by commas. */
     reasons: "text?",
     record: "text?",
-    /** What its auditor earned by it, atomic units. */
+    /** What its auditor earned for it, atomic units. */
     fee: "bigint",
     block: "number",
     time: "number",
     verdictTime: "number?",
   },
-  /** When an auditor was asked last about a buyer and a seller, `<auditor>/<buyer>/<seller>`. */
+  /** When an auditor was last asked about a buyer and a seller, `<auditor>/<buyer>/<seller>`. */
   auditPair: { id: "text", time: "number" },
   /** What an agent offers an operator to audit, `<operator>/<agent>`. */
   auditor: {
@@ -113,14 +118,20 @@ export const auditTables = {
     time: "number",
     assigned: "number",
     answered: "number",
-    /** How many assignments in a row it let pass. */
+    /** How many assignments in a row it left unanswered. */
     unanswered: "number",
-    /** Why it was taken out, until it offers itself again: `unanswered`, `extortion` or `collusion`; and until when no offer counts. */
+    /**
+     * Why it was removed, until it offers itself again: `unanswered`, `extortion` or `collusion`; and until when no offer
+     * counts.
+     */
     removedFor: "text?",
     barredUntil: "number?",
-    /** How often it was taken out for its verdicts: what was judged of it before counts no more. */
+    /** How often it was removed for its verdicts. Earlier judgements no longer count. */
     epoch: "number",
-    /** Its verdicts on audits of two or more that ended in the window; and how many of them failed, or passed, against the end. */
+    /**
+     * Its verdicts on audits with two or more that ended in the window; and how many of its fails, and passes, the audit
+     * overruled.
+     */
     judged: "number",
     wrongFails: "number",
     wrongPasses: "number",
@@ -128,18 +139,21 @@ export const auditTables = {
     accrued: "bigint",
     paid: "bigint",
   },
-  /** Who of Tier 2 audits a capability for an operator, `<operator>/<capability>`; in which place; and where each stands. */
+  /**
+   * Who of Tier 2 audits a capability for an operator, `<operator>/<capability>`; its auditors by place; and the place of
+   * each.
+   */
   roster: { id: "text", size: "number" },
   rosterPlace: { id: "text", auditor: "text" },
   rosterMember: { id: "text", place: "number?" },
-  /** How far the audits of a capability are, `<operator>/<capability>`: `bootstrap` or `mature` (SHP §8.3.4). */
+  /** The state of the audits of a capability, `<operator>/<capability>`: `bootstrap` or `mature` (SHP §8.3.4). */
   auditMode: {
     id: "text",
     operator: "text",
     capability: "text",
     mode: "text",
     changes: "number",
-    /** When somebody was first assigned since it was last in bootstrap. */
+    /** When an auditor was first assigned since the capability was last in bootstrap. */
     firstAssigned: "number?",
     /** Verdicts of the last days, by how many auditors, and the last tick that was told of one. */
     verdicts: "number",
@@ -153,7 +167,7 @@ export const auditTables = {
     capability: "text",
     from: "text",
     to: "text",
-    /** What the operator said when it took a capability back to bootstrap, and in which record. */
+    /** The operator's reason for taking a capability back to bootstrap, and the record that has it. */
     justification: "text?",
     record: "text?",
     block: "number",
@@ -163,7 +177,7 @@ export const auditTables = {
   auditShare: { id: "text", verdicts: "number" },
   /** Until when a seller, or a cluster, is drawn more often, `<seller or cluster>/<verification version>`. */
   elevation: { id: "text", until: "number" },
-  /** When a refund after delivery was last drawn for being one, `<buyer>/<seller>`. */
+  /** When a refund after delivery was last drawn as such, `<buyer>/<seller>`. */
   contestedPair: { id: "text", time: "number" },
   /** A list of hires that an operator committed to arrange, `<operator>/<commitment>`. */
   canaryList: {
@@ -173,13 +187,13 @@ export const auditTables = {
     record: "text",
     block: "number",
     time: "number",
-    /** When it said which, how many those are, and how many of them measure nothing. */
+    /** When it revealed them, how many they are, and how many of them measure nothing. */
     revealedTime: "number?",
     revealRecord: "text?",
     hires: "number",
     voids: "number",
   },
-  /** A hire that was arranged, by the wallet that bought it, which serves once. */
+  /** An arranged hire, by the wallet that bought it. A wallet serves once. */
   canary: {
     id: "text",
     operator: "text",
@@ -205,7 +219,7 @@ export const auditTables = {
   /** An operator's own figures, of all time unless said. */
   auditOperator: {
     id: "text",
-    /** Audits that were drawn, and those of them for a refund after delivery. */
+    /** Audits that were drawn, and how many of them for a refund after delivery. */
     drawn: "number",
     contested: "number",
     passed: "number",
@@ -218,13 +232,15 @@ export const auditTables = {
     unassigned: "number",
     /** Assignments without a verdict in time. */
     unanswered: "number",
-    /** Open audits that ended since it left the parameters: nobody was assigned, somebody was, or they waited to be looked at again. */
+    /**
+     * Open audits that ended because the operator left the parameters: unassigned, assigned, or waiting to be judged again.
+     */
     abandonedUnassigned: "number",
     abandonedAssigned: "number",
     abandonedRechecking: "number",
     /** Verdicts that it gave itself. */
     issued: "number",
-    /** Its decisions. Of those that mature auditors looked at again: how many they agree with, and how many not. */
+    /** Its decisions. Of those that mature auditors judged again: how many they agree with, and how many not. */
     rolledBack: "number",
     dismissed: "number",
     historyAgreed: "number",
@@ -237,7 +253,7 @@ export const auditTables = {
     paid: "bigint",
     owed: "bigint",
   },
-  /** The same of 30 days, `<operator>/<n>`, from n × 2,592,000 on; `owed` as at its last change. */
+  /** The same over 30 days, `<operator>/<n>`, from n × 2,592,000 on; `owed` as of its last change. */
   auditPeriod: {
     id: "text",
     operator: "text",

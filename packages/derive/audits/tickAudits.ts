@@ -7,7 +7,10 @@ import { countFor } from "./operators.ts";
 import { auditAbandoned, auditPassed, failUndisclosed } from "./outcomes.ts";
 import { drawQueues, type QueueKind } from "./queues.ts";
 
-/** What a tick does for audits: draws hires, and auditors for those that wait for one, by the hash of its block (SHP §8.3.1). */
+/**
+ * What a tick does for audits: draws hires, and auditors for the audits that wait for one, by the hash of its block (SHP
+ * §8.3.1).
+ */
 export async function tickAudits(context: ApplyContext, hash: string | undefined): Promise<void> {
   await settleModes(context);
   const counts = new Map<string, { drawn: number; contested: number }>();

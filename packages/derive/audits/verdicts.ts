@@ -10,7 +10,8 @@ import { countFor } from "./operators.ts";
 import { auditAbandoned, roundDecided, roundExhausted } from "./outcomes.ts";
 
 /**
- * Why a verdict counts for nothing, or the assignment it answers. It counts until somebody else is assigned, or the round is over.
+ * Why a verdict has no effect, or the assignment it answers. It counts until another auditor is assigned, or the round is
+ * over.
  */
 export async function assignmentFor(
   context: ApplyContext,
@@ -30,7 +31,7 @@ export async function assignmentFor(
   return assignment;
 }
 
-/** An assigned auditor's word. */
+/** An assigned auditor's verdict. */
 export async function verdictSettled(
   context: ApplyContext,
   assignment: Row<"auditAssignment">,
@@ -51,7 +52,7 @@ export async function verdictSettled(
   if (audit.status === "assigned") await nextAttempt(context, audit);
 }
 
-/** The time for a verdict is over: from now on somebody else is looked for, and until there is one the verdict still counts. */
+/** The time for a verdict is over. Another auditor is looked for, and until there is one the verdict still counts. */
 export async function verdictDue(context: ApplyContext, id: string): Promise<void> {
   const assignment = (await context.store.get("auditAssignment", id)) as Row<"auditAssignment">;
   const audit = await auditRow(context, assignment.audit);

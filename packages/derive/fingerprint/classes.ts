@@ -5,8 +5,8 @@ import type { Row } from "../tables.ts";
 import { neededOverlap, overlapOf } from "./tokens.ts";
 
 /**
- * Agents with the same tokens are one class, and classes near each other are linked once, when the later one appears. So the
- * agents alike to one are those of its class and of the classes linked to it, without comparing agents.
+ * Agents with the same tokens are one class, and classes near each other are linked once, when the later one appears. So
+ * the agents similar to one are those of its class and of the linked classes; no two agents are compared.
  */
 export async function ensureClass(context: ApplyContext, tokens: string[]): Promise<Row<"fingerprint">> {
   const id = context.sha256Hex(tokens.join("\n"), "utf8");
@@ -40,15 +40,14 @@ export async function nearClasses(context: ApplyContext, id: string): Promise<Ro
 
 /**
  * Every class whose cosine with `tokens` is high enough. A set that shares at least `needed` of n tokens shares one of any
- * n − needed + 1 of them, so among the classes of each size there is only the rarest that many are looked up, and no pair
- * is missed.
+ * n − needed + 1 of them. So, among the classes of each size, only the rarest tokens are looked up, and no pair is missed.
  */
 async function findNear(context: ApplyContext, tokens: string[]): Promise<Row<"fingerprint">[]> {
   const { fingerprintSimilarity: similarity } = context.params;
   const n = tokens.length;
   const found = new Map<string, Row<"fingerprint">>();
   const own = new Set(tokens);
-  // Sets so much smaller or larger that even containing each other would not do are out of range.
+  // Sets so much smaller or larger that not even a subset would be similar are out of range.
   const [least, most] = sizesInRange(n, similarity);
   for await (const { at: size } of entriesUp(context.store, SIZES, least, most)) {
     const needed = neededOverlap(n, size, similarity);
@@ -64,7 +63,7 @@ async function findNear(context: ApplyContext, tokens: string[]): Promise<Row<"f
   return [...found.values()];
 }
 
-/** The smallest and the largest size that a set alike to one of `n` tokens can have. */
+/** The smallest and the largest size of a set that can be similar to one of `n` tokens. */
 function sizesInRange(
   n: number,
   similarity: { numerator: number; denominator: number },
@@ -75,7 +74,7 @@ function sizesInRange(
   return [least, most];
 }
 
-/** The tokens by how many classes of one size have them. */
+/** The tokens, ordered by how many classes of one size have them. */
 async function rarestFirst(context: ApplyContext, tokens: string[], size: number): Promise<string[]> {
   const counted: { token: string; classes: number }[] = [];
   for (const token of tokens) {

@@ -5,7 +5,7 @@ import type { Row } from "../tables.ts";
 import { ensureClass, nearClasses } from "./classes.ts";
 import { tokensOf } from "./tokens.ts";
 
-/** Puts an agent into the class of its live listings, and trips the signal for all who now have enough others alike. */
+/** Puts an agent into the class of its live listings, and trips the signal for all who now have enough similar agents. */
 export async function updateFingerprint(
   context: ApplyContext,
   address: string,
@@ -20,7 +20,7 @@ export async function updateFingerprint(
 
 async function leaveClass(context: ApplyContext, agent: Row<"agent">, id: string): Promise<void> {
   const { members } = await classRow(context, id);
-  // The last member takes the place that becomes free.
+  // The last member takes the free place.
   const last = await memberAt(context, id, members - 1);
   await context.store.update("fingerprintMember", `${id}/${agent.fingerprintPlace}`, { agent: last });
   await updateAgent(context, last, { fingerprintPlace: agent.fingerprintPlace });
@@ -42,7 +42,7 @@ async function enterClass(context: ApplyContext, address: string, id: string): P
   await joinAlike(context, await changeAround(context, id, 1), address);
 }
 
-/** The class and those near it, with one member more or less around; `wasCore` as before, for the classes that were. */
+/** The class and the classes near it, after one member joined or left; `wasCore` as before the change. */
 async function changeAround(
   context: ApplyContext,
   id: string,
@@ -51,7 +51,7 @@ async function changeAround(
   const changed: { row: Row<"fingerprint">; wasCore: boolean }[] = [];
   for (const row of [await classRow(context, id), ...(await nearClasses(context, id))]) {
     const around = row.around + by;
-    // A class that loses members becomes no core, whatever was published meanwhile: nobody joins it now.
+    // A class that loses members does not become a core, whatever was published meanwhile: nobody joins it now.
     const core = row.members > 0 && around > context.params.clusterOthers && (by === 1 || row.core);
     await context.store.update("fingerprint", row.id, { around, core });
     changed.push({ row: { ...row, around, core }, wasCore: row.core });
@@ -60,9 +60,9 @@ async function changeAround(
 }
 
 /**
- * A class with members is a core when each of them has `clusterOthers` others alike: all of them are one cluster then. All
- * that a newcomer makes one, or enters, are alike to it, so they are one group; of a class that was a core before, one
- * member stands for the others, and for those of other such classes in its cluster.
+ * A class with members is a core when each of them has `clusterOthers` similar agents: then all of them are one cluster.
+ * The classes that a new member makes cores, or enters, are similar to it, so they are one group. For a class that was a
+ * core before, one member stands for the others, and for other such classes in its cluster.
  */
 async function joinAlike(
   context: ApplyContext,
@@ -87,7 +87,7 @@ async function joinAlike(
   await joinCluster(context, { members: [...members], signal: "listing_fingerprint", funder: null });
 }
 
-/** All members of a class and of those near it; one stands for a near class that is in one cluster already. */
+/** All members of a class and of the classes near it. One member stands for a near class that is in one cluster already. */
 async function membersAround(context: ApplyContext, own: Row<"fingerprint">): Promise<string[]> {
   const found: string[] = [];
   for (const it of [own, ...(await nearClasses(context, own.id))]) {

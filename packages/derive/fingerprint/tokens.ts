@@ -31,7 +31,7 @@ export function neededOverlap(
   const bound = BigInt(numerator) ** 2n * BigInt(a) * BigInt(b);
   const square = BigInt(denominator) ** 2n;
   const holds = (overlap: number) => square * BigInt(overlap) ** 2n >= bound;
-  // From about there, and settled exactly.
+  // Starts near the answer, and finds it exactly.
   let overlap = Math.floor((numerator / denominator) * Math.sqrt(a * b));
   while (overlap > 0 && holds(overlap - 1)) overlap--;
   while (!holds(overlap)) overlap++;

@@ -1,26 +1,28 @@
 import { addEntry, type Entry, entriesDown, entriesUp } from "../orderIndex.ts";
 import type { Store } from "../store.ts";
 
-/** That an agent was funded, when, and in which block it was registered. */
+/** An agent was funded: when, and the block in which it was registered. */
 export type Funded = { agent: string; time: number; block: number };
 
-/** Agents in order of a number, from `at` to `until`, both included; those that share a number in the order they came. */
+/**
+ * Agents in order of a number, from `at` to `until`, both included. Agents with the same number are in the order they came.
+ */
 export type Order = {
   down: (at: number, until: number) => Iterable<Entry> | AsyncIterable<Entry>;
   up: (at: number, until: number) => Iterable<Entry> | AsyncIterable<Entry>;
 };
 
 /**
- * Most funders funded few agents. As long as there are no more than `FEW` fundings they are one row of `orderIndex`, in the
- * order in which they came; then the row is empty, and two indexes take over.
+ * Most funders funded few agents. Up to `FEW` fundings are one row of `orderIndex`, in the order in which they came. After
+ * that the row is empty and two indexes replace it.
  */
 const FEW = 24;
 
 /**
  * Notes that `funder` funded an agent.
  *
- * @returns all that it funded, in order of the time and of the block of registration; null for an order in which this
- * agent stood at the same number before
+ * @returns all that it funded, in order of the time and of the block of registration; null for an order in which this agent
+ * had the same number before
  */
 export async function addFunded(
   store: Store,

@@ -14,7 +14,7 @@ const FUNDS: { [kind in LegKind]: boolean } = { plain: true, claimable: true, pa
 /**
  * Notes a funding transfer into `wallet` and, if that is an agent, evaluates the paths that end with it.
  *
- * @param claimable whether a receipt may still show that it paid for a hire: then it funds nobody from there on
+ * @param claimable whether a receipt may still show that it paid for a hire: then it funds nobody any more
  */
 export async function addFundingTransfer(
   context: ApplyContext,
@@ -30,7 +30,7 @@ export async function addFundingTransfer(
 /**
  * Notes that a transfer, large enough to fund its receiver, is presumed to pay for a hire.
  *
- * @returns what {@link presumptionEnds} is to be told
+ * @returns the words for {@link presumptionEnds}
  */
 export async function presumePayment(context: ApplyContext, wallet: string, leg: Leg): Promise<string> {
   const line = formatLeg(leg, "presumed");
@@ -38,14 +38,14 @@ export async function presumePayment(context: ApplyContext, wallet: string, leg:
   return `${wallet} ${line}`;
 }
 
-/** No receipt claimed a presumed hire payment in time: it is plain from here on, whatever comes later. */
+/** No receipt claimed a presumed hire payment in time. It is plain from here on, whatever comes later. */
 export async function presumptionEnds(context: ApplyContext, wallet: string, line: string): Promise<void> {
   const [leg] = parseFundings(line);
   if (leg === undefined || !(await changeLine(context, wallet, line, null))) return;
   await addFundingTransfer(context, wallet, leg, false);
 }
 
-/** A receipt shows that a transfer paid for a hire: it funds nobody from here on. */
+/** A receipt shows that a transfer paid for a hire. It funds nobody from here on. */
 export async function paidForHire(context: ApplyContext, payment: Leg & { to: string }): Promise<void> {
   const { to } = payment;
   if (await changeLine(context, to, formatLeg(payment, "presumed"), null)) return;
@@ -57,7 +57,7 @@ async function addLine(context: ApplyContext, wallet: string, line: string): Pro
   await changeWallet(context, wallet, { fundings: known === "" ? line : `${known}\n${line}` });
 }
 
-/** Puts `to` in the place of a line, or takes it out; false when there is none. */
+/** Replaces a line by `to`, or removes it; false when there is none. */
 async function changeLine(
   context: ApplyContext,
   wallet: string,

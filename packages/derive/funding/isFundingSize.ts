@@ -3,7 +3,7 @@ import type { Params } from "tallystick-protocol/records/params";
 /**
  * Whether a transfer of `value`, the latest of all that make up `received`, is large enough to fund its receiver: at least
  * `minFundingAtomic`, and at least `fundingShare` of all it ever received. So dust binds nobody, and every wallet has few
- * funders, which bounds the search for them.
+ * funders, which limits the search for them.
  */
 export function isFundingSize(
   { minFundingAtomic, fundingShare }: Params,

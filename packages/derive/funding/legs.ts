@@ -2,8 +2,8 @@
 export type Leg = { from: string; block: number; time: number; log: number };
 
 /**
- * What a transfer of the size of a funding is: `claimable` while a receipt may still show that it paid for a hire, `paid`
- * once one has, so that it funds nobody any more; `presumed` to be a payment, so that it funds nobody yet.
+ * The state of a transfer of funding size: `claimable` while a receipt may still show that it paid for a hire; `paid` once
+ * a receipt has, so it no longer funds; `presumed` to be a payment, so it does not fund yet.
  */
 export type LegKind = "plain" | "claimable" | "paid" | "presumed";
 

@@ -8,9 +8,9 @@ import { isHubOrEscrow } from "../wallets.ts";
 import { addFunded, type Order } from "./fundedAgents.ts";
 
 /**
- * Notes that `funder` funded `agent` at `time`, and trips a signal if some span holds the agent and `clusterOthers` others
- * of that funder (SHP §4.5.1): fundings within `fundingSpanSeconds` (inclusive), or, however far apart they were funded,
- * registrations within `deployBatchBlocks` blocks.
+ * Notes that `funder` funded `agent` at `time`. Trips a signal if some span holds the agent and `clusterOthers` others of
+ * that funder (SHP §4.5.1): fundings within `fundingSpanSeconds` (inclusive), or, at any distance in time, registrations
+ * within `deployBatchBlocks` blocks.
  */
 export async function recordFunding(
   context: ApplyContext,
@@ -22,7 +22,7 @@ export async function recordFunding(
   const { id, registeredBlock: block } = agent;
   const { byTime, byBlock } = await addFunded(context.store, funder, { agent: id, time, block });
   if (byTime === null && byBlock === null) return;
-  // Money that a hub sent before it was published as one is kept, but binds nobody any more.
+  // Money that a hub sent before it was published as a hub is kept, but binds nobody any more.
   if (await isHubOrEscrow(context, funder)) return;
   const wasHub = (await listLength(context.store, takenBack(funder))) > 0;
   const widened = await lastWidening(context);
@@ -39,7 +39,7 @@ export async function recordFunding(
   }
 }
 
-/** Whether a span around an entry may hold others from before the parameters became wider, which nobody joined then. */
+/** Whether a span around an entry may hold agents from before the parameters were widened, which nobody joined then. */
 async function reachesBack(
   order: Order,
   { at, member }: Entry,
@@ -54,8 +54,8 @@ async function reachesBack(
 }
 
 /**
- * Notes that from here on fewer others, a longer span or a longer batch are enough to trip. Nobody is joined for that: what
- * is in one span with a later funding is.
+ * Notes that from here on fewer others, a longer span or a longer batch are enough to trip. This joins nobody by itself: a
+ * span with a later funding does.
  */
 export async function noteWidened(context: ApplyContext, params: Params): Promise<void> {
   const before = context.params;
@@ -71,14 +71,14 @@ async function lastWidening(context: ApplyContext): Promise<{ time: number; bloc
   return time === undefined || block === undefined ? undefined : { time, block };
 }
 
-/** When the parameters became wider, each time. */
+/** The times at which the parameters were widened. */
 const WIDENED = "widened";
 
 /**
- * The other members of each span around an entry that just trips. It is enough to look at the nearest few on either side:
- * a span that holds more others than that was tripped among them before, so they are in one cluster already. Not so when
- * the trips of a funder were dropped once, because it was published as a hub, nor when the span began under parameters
- * that asked for more: then whole spans are looked at.
+ * The other members of each span around an entry that just trips. It is enough to look at the nearest few on either side: a
+ * span with more agents tripped before, so they are in one cluster already. That does not hold after the trips of a funder
+ * were dropped because it was published as a hub, nor for a span that began under narrower parameters: then whole spans are
+ * looked at.
  */
 async function trippedSpans(
   context: ApplyContext,
@@ -108,7 +108,9 @@ async function trippedSpans(
   return spans;
 }
 
-/** The members of all spans that trip, as one: each span holds the entry itself. Every entry enters and leaves once. */
+/**
+ * The union of the members of all spans that trip: each span holds the entry itself. Every entry enters and leaves once.
+ */
 function wholeSpans(
   below: Entry[],
   above: Entry[],
@@ -163,7 +165,7 @@ async function trip(context: ApplyContext, funder: string, members: string[]): P
   if (!funderIsAgent) await rememberTrip(context, funder, members);
 }
 
-/** A funder that becomes an agent later joins those it tripped with; one member a cluster is enough to find them. */
+/** A funder that becomes an agent later joins those it tripped with. One member of each cluster is enough to find them. */
 async function rememberTrip(context: ApplyContext, funder: string, members: string[]): Promise<void> {
   const member = members[0];
   if (member === undefined) return;
@@ -173,7 +175,7 @@ async function rememberTrip(context: ApplyContext, funder: string, members: stri
   await append(context.store, tripsOf(funder), member);
 }
 
-/** Trips are in other clusters than they were, so that one member may stand for fewer: their funders remember all again. */
+/** Trips are in other clusters than before, so one member may stand for fewer. Their funders remember all of them again. */
 export async function rememberTrips(context: ApplyContext, trips: Trip[]): Promise<void> {
   for (const { signal, funder, members } of trips) {
     if (signal !== "funding_origin" || funder === null || (await findAgent(context, funder)) !== null)
@@ -182,7 +184,7 @@ export async function rememberTrips(context: ApplyContext, trips: Trip[]): Promi
   }
 }
 
-/** A funder is no hub any more: what it tripped before it was one stays dropped, though its money is still known. */
+/** A funder is no longer a hub. What it tripped before it was a hub stays dropped, but its money is still known. */
 export async function noteTakenBack(context: ApplyContext, funder: string): Promise<void> {
   await append(context.store, takenBack(funder), String(context.at.block));
 }
@@ -207,7 +209,7 @@ export async function joinAsFunder(context: ApplyContext, funder: string): Promi
   await joinCluster(context, { members: [...members, funder], signal: "funding_origin", funder });
 }
 
-/** In the list below: what stands before it is void. */
+/** In the list below: everything before it is void. */
 const FORGOTTEN = "";
 
 function tripsOf(funder: string): string {

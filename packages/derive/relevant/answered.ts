@@ -4,7 +4,7 @@ import type { Read } from "./reads.ts";
 
 /** What was read for one event. */
 export class Answered {
-  /** Up to which place, of a wallet's side. */
+  /** How far one side of a wallet was read. */
   readonly #until = new Map<string, Place>();
   readonly #others = new Set<string>();
 
@@ -22,7 +22,7 @@ export class Answered {
   }
 }
 
-/** The same reads, each once: of one side of a wallet the one that goes farthest. */
+/** The same reads without repetition: for one side of a wallet, only the read that goes farthest. */
 export function eachOnce(reads: readonly Read[]): Read[] {
   const once = new Map<string, Read>();
   for (const read of reads) {

@@ -9,17 +9,18 @@ import { linesOf } from "./linesOf.ts";
 import type { Read } from "./reads.ts";
 
 /**
- * Reads the chain: for each of the reads, in their order, the transfers that it asks for, in the order of the chain, at least. `event`
- * is the one that needs them. For `authorization` that is the event itself, with `authorized` as it is.
+ * Reads the chain. For each read, in order, it gives at least the transfers that the read asks for, in the order of the
+ * chain. `event` is the event that needs them. For `authorization` the answer is the event itself, with the right
+ * `authorized`.
  */
 export type ReadPast = (reads: readonly Read[], event: DeriveEvent) => Answer<readonly TransferEvent[][]>;
 
-/** Legs are at most five, and each needs two looks behind it; receipts and their sides a few more. */
+/** There are at most five legs, and each needs two looks at the past. Receipts and their sides need a few more. */
 const MOST_ROUNDS = 100;
 
 /**
- * Applies one event of the chain to the rows of a relevant log, after what it needs of the past. The event is tried, what it asked for
- * is read and told, and it is tried again, until it lacks nothing; only then anything is written to `store`.
+ * Applies one event of the chain to the rows of a relevant log, after what it needs of the past. The event is tried. What
+ * it asked for is read and told, and it is tried again until nothing is missing. Only then is anything written to `store`.
  *
  * @param event of the whole chain, later than any before it
  * @returns the lines that the log gets, in order; none for a transfer that concerns nobody
@@ -62,7 +63,7 @@ export async function applyRelevant(
   throw new Error(`What the event of block ${event.block} needs of the past has no end.`);
 }
 
-/** Sorts by place; of one place what reached a wallet comes first, then what a receipt may claim, then counts. */
+/** Sorts by position. At one position, what reached a wallet comes first, then what a receipt may claim, then counts. */
 function placeKey(line: PastEvent): string {
   const { block, log, kind } = line;
   const rank =

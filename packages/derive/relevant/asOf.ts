@@ -5,20 +5,22 @@ import type { Place } from "../place.ts";
 import { findWallet } from "../wallets.ts";
 import { formerParams, kindUntil, paramsUntil } from "./until.ts";
 
-/** The parameters that held at a place before now. */
+/** The parameters that held at an earlier position. */
 export async function paramsAt(context: ApplyContext, place: Place): Promise<Params> {
   const text = await paramsUntil(context, place);
   return text === null ? context.params : parseParams(text);
 }
 
-/** The most that `hubTransfers` ever was: a transfer with so many before it funds nobody, wherever it stands. */
+/** The highest `hubTransfers` so far. A transfer with that many before it funds nobody, at any position. */
 export async function mostHubTransfers(context: ApplyContext): Promise<number> {
   let most = context.params.hubTransfers;
   for await (const text of formerParams(context)) most = Math.max(most, parseParams(text).hubTransfers);
   return most;
 }
 
-/** Whether a transfer of the past was neither from the zero address, nor from or to what was a hub or an escrow then. */
+/**
+ * Whether a transfer of the past is plain: not from the zero address, and not from or to a hub or an escrow of that time.
+ */
 export async function isOrdinaryAt(
   context: ApplyContext,
   { from, to, ...place }: Place & { from: string; to: string },
@@ -27,13 +29,13 @@ export async function isOrdinaryAt(
   return (await kindAt(context, to, place)) === null && (await kindAt(context, from, place)) === null;
 }
 
-/** What a wallet was at a place before now: `hub`, `escrow`, or null for neither. */
+/** What a wallet was at an earlier position: `hub`, `escrow`, or null for neither. */
 export async function kindAt(context: ApplyContext, wallet: string, place: Place): Promise<string | null> {
   const kind = await kindUntil(context, wallet, place);
   return kind === undefined ? ((await findWallet(context, wallet))?.kind ?? null) : kind;
 }
 
-/** Few parameters ever hold, and thousands of transfers are judged by them. */
+/** There are few versions of the parameters, and they judge thousands of transfers. */
 const parseParams = (() => {
   const known = new Map<string, Params>();
   return (text: string): Params => {

@@ -4,7 +4,10 @@ import { addPayment, paymentKey } from "../payments.ts";
 import { isOrdinaryAt, paramsAt } from "./asOf.ts";
 import { inflowTold } from "./inflow.ts";
 
-/** A transfer of the past: what reached its receiver, or, with `authorized`, what a receipt may claim. Nothing is concluded from it by itself. */
+/**
+ * A transfer of the past: what reached its receiver, or, with `authorized`, what a receipt may claim. By itself it has no
+ * effect.
+ */
 export function historyTold(context: ApplyContext, event: HistoryEvent): Promise<void> {
   const { authorized } = event;
   return authorized === undefined

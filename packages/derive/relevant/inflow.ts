@@ -14,10 +14,13 @@ import { isOrdinaryAt, kindAt, mostHubTransfers, paramsAt } from "./asOf.ts";
 import { isRelevant } from "./isRelevant.ts";
 import { countId } from "./senders.ts";
 
-/** The list of all wallets that are watched, in the order in which they became it: whoever makes a relevant log looks for their transfers. */
+/**
+ * The list of all watched wallets, in the order in which they were added. The maker of a relevant log looks for their
+ * transfers.
+ */
 export const WATCHED = "watched";
 
-/** Whether a transfer to a wallet is in the log at its place: the wallet was watched before it. */
+/** Whether a relevant log has a transfer to a wallet at its own position: the wallet was watched before it. */
 export async function isWatched(
   { store }: Pick<ApplyContext, "store">,
   wallet: string,
@@ -27,7 +30,7 @@ export async function isWatched(
   return watched !== null && isBefore(watched, place);
 }
 
-/** What reaches a wallet is in a relevant log from here on, and what reached it before is told now. */
+/** A relevant log has what reaches a wallet from here on, and tells now what reached it before. */
 export async function watch(context: ApplyContext, wallet: string): Promise<void> {
   if (!isRelevant(context)) return;
   const inflow = await inflowOf(context, wallet);
@@ -41,8 +44,8 @@ export async function watch(context: ApplyContext, wallet: string): Promise<void
 }
 
 /**
- * Asks for what reached a wallet before a place, as far as it can matter: what comes after `hubTransfers` others funds nobody. Of a
- * wallet that is watched only what was left out then, and `hubTransfers` has become more since, can be missing.
+ * Asks for what reached a wallet before a position, as far as it can matter: after `hubTransfers` others a transfer funds
+ * nobody. For a watched wallet only one thing can be missing: what was left out then, if `hubTransfers` has grown since.
  */
 export async function askInflow(context: ApplyContext, wallet: string, before: Place): Promise<void> {
   const inflow = await inflowOf(context, wallet);
@@ -58,7 +61,10 @@ export async function askInflow(context: ApplyContext, wallet: string, before: P
   context.ask({ kind: "transfersTo", wallet, known, after, before: placeOf(end), limit });
 }
 
-/** A transfer of the past that reached a wallet: it is judged by what held then. What was told before, or is in the log, changes nothing. */
+/**
+ * A transfer of the past that reached a wallet. The parameters of that time judge it. If it was told before, or is in the
+ * log, it changes nothing.
+ */
 export async function inflowTold(context: ApplyContext, event: HistoryEvent): Promise<void> {
   const { to, block, log } = event;
   const known = await inflowOf(context, to);
@@ -87,7 +93,7 @@ export async function inflowTold(context: ApplyContext, event: HistoryEvent): Pr
   else await context.store.update("inflow", to, change);
 }
 
-/** What a family may begin with, and what may have come back, is judged by what held then as well. */
+/** The first inflow of a family, and money that came back, are also judged by what held then. */
 async function familyInflowTold(context: ApplyContext, event: HistoryEvent, params: Params): Promise<void> {
   const sent = { ...event, value: BigInt(event.value) };
   // Whether its sender had sent too many is asked when it matters.

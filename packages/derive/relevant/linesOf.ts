@@ -12,9 +12,9 @@ import {
 } from "./reads.ts";
 
 /**
- * What a relevant log says of what was read.
+ * The lines of a relevant log for what was read.
  *
- * @param transfers in the order of the chain, at least those that were asked for: what is too much is left out
+ * @param transfers in the order of the chain, at least those that were asked for; the others are left out
  */
 export function linesOf(read: Read, transfers: readonly TransferEvent[]): PastEvent[] {
   switch (read.kind) {

@@ -4,8 +4,8 @@ import type { Place } from "../place.ts";
 export type Read = TransfersToRead | TransfersFromRead | FirstSpentRead | PaymentsRead | AuthorizationRead;
 
 /**
- * The first `limit` transfers of any value that reached a wallet between two places, neither included; `after` null: since the first
- * block. `known` are told already.
+ * The first `limit` transfers of any value that reached a wallet between two positions, neither included; `after` null:
+ * since the first block. `known` of them were told already.
  */
 export type TransfersToRead = {
   kind: "transfersTo";
@@ -16,21 +16,21 @@ export type TransfersToRead = {
   limit: number;
 };
 
-/** Whether `limit` transfers of any value had left a wallet before a place, and where the last of them is. */
+/** Whether `limit` transfers of any value had left a wallet before a position, and where the last of them is. */
 export type TransfersFromRead = { kind: "transfersFrom"; wallet: string; before: Place; limit: number };
 
 /**
- * Anybody can make a wallet send nothing, so that is no act of its own; but of one that has sent so much, no more is looked through for
- * the first transfer of some value.
+ * Anybody can make a wallet send nothing, so an empty transfer is no act of the wallet. But after so many of them the
+ * search for the first transfer of some value stops.
  */
 export const MOST_EMPTY = 10_000;
 
-/** Where a wallet first sent something before a place, if it did: of some value, or for the `MOST_EMPTY`-th time. */
+/** Where a wallet first sent some value before a position, or its empty transfer number `MOST_EMPTY`. */
 export type FirstSpentRead = { kind: "firstSpent"; wallet: string; before: Place };
 
 /**
- * The first `limit` transfers of one transaction, between two places, that may be a receipt's payment, each with whether it is
- * authorized.
+ * The first `limit` transfers of one transaction, between two positions, that may be a receipt's payment, each with whether
+ * it is authorized.
  */
 export type PaymentsRead = {
   kind: "payments";
@@ -46,5 +46,5 @@ export type PaymentsRead = {
 /** Whether the transfer that is being applied is authorized. */
 export type AuthorizationRead = { kind: "authorization" };
 
-/** Asks for what a read tells; true when the log has it already. */
+/** Asks for a read; true when the log has its answer already. */
 export type Ask = (read: Read) => boolean;

@@ -6,7 +6,7 @@ import { applyRelevant } from "./applyRelevant.ts";
 import { pastOf } from "./pastOf.ts";
 
 /**
- * Makes of a log of all transfers the one of those that matter, line by line. Both derive to the same digest at every tick.
+ * Turns a log of all transfers into a log of those that matter, line by line. Both derive to the same digest at every tick.
  *
  * @param log of the form `all`, with its parameters as the first line
  * @throws TallystickError when it is not

@@ -13,8 +13,8 @@ export async function countTold(context: ApplyContext, event: CountEvent): Promi
 }
 
 /**
- * Whether `hubTransfers` transfers had left the sender of a leg before it: then it funds nobody. While a relevant log is made, one of
- * which that is not known yet is taken to have sent as many, so that nothing is looked for behind an exchange.
+ * Whether `hubTransfers` transfers had left the sender of a leg before it: then it funds nobody. While a relevant log is
+ * made, a sender whose count is not known yet counts as one of those, so nothing behind an exchange is searched.
  */
 export async function hasSentTooMany(context: ApplyContext, leg: Place & { from: string }): Promise<boolean> {
   const { hubTransfers } = await paramsAt(context, leg);
@@ -24,8 +24,8 @@ export async function hasSentTooMany(context: ApplyContext, leg: Place & { from:
 }
 
 /**
- * Where the first transfer of some value left a wallet, when that was before a place, else null. Undefined while a relevant log is made and
- * that was not read yet.
+ * Where the first transfer of some value left a wallet, if that was before a position, else null. Undefined while a
+ * relevant log is made and that was not read yet.
  */
 export async function firstSpent(
   context: ApplyContext,

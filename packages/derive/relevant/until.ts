@@ -2,31 +2,31 @@ import type { ApplyContext } from "../applyContext.ts";
 import { append, itemsOf, listLength } from "../lists.ts";
 import { isBefore, type Place } from "../place.ts";
 
-// What holds no more is kept with until where it held, so that a transfer that is told later can be judged by it. What the first line
-// says holds from the first block.
+// Past states are kept with the position at which they ended. So a transfer that is told later can be judged by the state
+// of its time. The first line holds from the first block.
 
-/** Notes until where the parameters held that new ones replace. */
+/** Notes where the replaced parameters ended. */
 export function noteParams(context: ApplyContext): Promise<void> {
   return noteUntil(context, PARAMS, JSON.stringify(context.params));
 }
 
-/** The parameters that held at a place, as JSON; null when they hold still. */
+/** The parameters that held at a position, as JSON; null when they still hold. */
 export function paramsUntil(context: ApplyContext, place: Place): Promise<string | null> {
   return heldAt(context, PARAMS, place);
 }
 
-/** All parameters that hold no more, as JSON. */
+/** All earlier parameters, as JSON. */
 export async function* formerParams({ store }: ApplyContext): AsyncGenerator<string> {
   if ((await listLength(store, PARAMS)) === 0) return;
   for await (const item of itemsOf(store, PARAMS)) yield readUntil(item).what;
 }
 
-/** Notes until where a wallet was what it is no more: `hub`, `escrow` or nothing of these. */
+/** Notes until where a wallet had another kind: `hub`, `escrow` or neither. */
 export function noteKind(context: ApplyContext, wallet: string, kind: string | null): Promise<void> {
   return noteUntil(context, kindsOf(wallet), kind ?? NEITHER);
 }
 
-/** What a wallet was at a place: `hub`, `escrow`, or null for neither; undefined when it is still what it was then. */
+/** What a wallet was at a position: `hub`, `escrow`, or null for neither; undefined when it has not changed since. */
 export async function kindUntil(
   context: ApplyContext,
   wallet: string,
@@ -47,7 +47,7 @@ function noteUntil({ store, at }: ApplyContext, list: string, what: string): Pro
   return append(store, list, `${at.block} ${at.log ?? 0} ${what}`);
 }
 
-/** What ended first after a place held there; null when it holds still. */
+/** The state that was in force at a position; null when it still is. */
 async function heldAt({ store }: ApplyContext, list: string, place: Place): Promise<string | null> {
   if ((await listLength(store, list)) === 0) return null;
   for await (const item of itemsOf(store, list)) {

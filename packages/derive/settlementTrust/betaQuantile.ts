@@ -1,17 +1,18 @@
-/** Figures are whole numbers of 10⁻⁹; the middle between two of them is a whole number of these. */
+/** Figures are whole numbers of 10⁻⁹. The middle between two figures is a whole number of these halves. */
 const HALVES = 2_000_000_000n;
 
-/** 1 in so many lies below the quantile: the 5th percentile. */
+/** One in twenty lies below the quantile: the 5th percentile. */
 const ONE_IN = 20n;
 
-/** Bits behind the point at first, in 2⁻ᵇ. */
+/** Bits after the binary point at the start, in 2⁻ᵇ. */
 const FIRST_BITS = 80n;
 
 /**
- * The 5th percentile of Beta(alpha, beta) in units of 10⁻⁹, rounded to the nearest. Both parameters are whole, so that the share below x is a sum of
- * binomial terms, and every term is a fraction of the one beside it. The sums are bracketed by whole numbers, one rounded down and one rounded up,
- * with more bits until the bracket decides: so the answer is the exact one, on every machine. No sum is ever exactly 1/20 at such a middle: x would be
- * 1/q for q = 1024·5ⁱ by the rational root theorem, and q − 1 would have to divide 19.
+ * The 5th percentile of Beta(alpha, beta) in units of 10⁻⁹, rounded to the nearest. Both parameters are whole, so the share
+ * below x is a sum of binomial terms, and every term is a fraction of its neighbour. Whole numbers bracket the sums, one
+ * rounded down and one rounded up, with more bits until the bracket decides. So the answer is the exact one on every
+ * machine. No sum is ever exactly 1/20 at such a middle: x would be 1/q for q = 1024·5ⁱ by the rational root theorem, and q
+ * − 1 would have to divide 19.
  *
  * @param alpha whole, at least 1
  * @param beta whole, at least 2
@@ -39,15 +40,16 @@ function isBeyond(alpha: number, beta: number, x: bigint): boolean {
 }
 
 /**
- * Of n = alpha + beta − 1 trials that succeed with chance x, the share below x is that of fewer than beta failures. With the term of beta − 1 failures
- * as the unit, `few` is the sum downwards from there and `many` the sum upwards; the share is few / (few + many).
+ * In n = alpha + beta − 1 trials that succeed with chance x, the share below x is the chance of fewer than beta failures.
+ * With the term of beta − 1 failures as the unit, `few` is the sum downwards from there and `many` the sum upwards. The
+ * share is few / (few + many).
  *
- * @returns undefined when so many bits do not decide
+ * @returns undefined when this many bits do not decide
  */
 function decide(alpha: number, beta: number, x: bigint, bits: bigint): boolean | undefined {
   const rest = HALVES - x;
   const unit = 1n << bits;
-  // Terms from the middle outwards: the k-th is the one before times the k-th fraction.
+  // Terms from the middle outwards: term k is the one before it times fraction k.
   const few = new Terms(unit, beta - 1, (k) => [BigInt(beta - k) * x, BigInt(alpha + k) * rest]);
   const many = new Terms(unit, alpha, (k) => [BigInt(alpha + 1 - k) * rest, BigInt(beta - 1 + k) * x]);
   few.low = unit;
@@ -79,12 +81,12 @@ class Terms {
     this.#fraction = fraction;
   }
 
-  /** Whether what is left is too small for the bits, or nothing. */
+  /** Whether the rest is too small for the bits, or nothing. */
   get isDone(): boolean {
     return this.#taken === this.#count || (this.#isFalling && this.#term[1] <= 1n);
   }
 
-  /** What the whole sum is at most; while the terms still rise nobody knows. */
+  /** An upper bound of the whole sum; none while the terms still rise. */
   get most(): bigint | undefined {
     const left = this.#count - this.#taken;
     if (left > 0 && !this.#isFalling) return undefined;

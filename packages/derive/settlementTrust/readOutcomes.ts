@@ -7,7 +7,9 @@ import { trustOf } from "./trustOf.ts";
 
 const HOUR = 3_600;
 
-/** Reads what became of proposals in an hour: the operator's word, once for each part of an hour of a ledger. */
+/**
+ * Reads the results of proposals in an hour, as the operator states them: one record for each part of an hour of a ledger.
+ */
 export async function readOutcomes(context: ApplyContext, event: RecordEvent): Promise<Reading> {
   const body = parseOutcomes(event.body);
   const { operator } = context.params;

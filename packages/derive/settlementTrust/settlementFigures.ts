@@ -3,17 +3,20 @@ import { nanoToNumber } from "../steward/nano.ts";
 import type { Row } from "../tables.ts";
 import { penaltyOf, type SettlementLevel, settlementLevels } from "./trustOf.ts";
 
-/** What is published of settlement's trust in an agent: the operator's word, and advice. Shares are numbers from 0 to 1, rounded at nine decimals. */
+/**
+ * The published figures of settlement's trust in an agent: advice, on the operator's word. Shares are numbers from 0 to 1,
+ * rounded at nine decimals.
+ */
 export type SettlementFigures = {
   trust: number;
   level: SettlementLevel;
-  /** The 5th percentile, before the mean divergence is taken off. */
+  /** The 5th percentile, before the mean divergence is subtracted. */
   percentile: number;
-  /** Of what was compared; null when nothing was. */
+  /** The mean over compared proposals; null without any. */
   mean_divergence: number | null;
   settled: number;
   rejected: number;
-  /** Complexity summed, in tasks of complexity 1. */
+  /** The sum of complexity, in tasks of complexity 1. */
   settled_complexity: number;
   rejected_complexity: number;
   compared: number;

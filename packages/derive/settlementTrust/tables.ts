@@ -2,15 +2,15 @@ import type { ColumnKind } from "../columnKind.ts";
 
 /** The rows of what settlement says of agents' proposals (see `../tables.ts`). Shares are whole numbers of 10⁻⁹. */
 export const settlementTrustTables = {
-  /** One of each agent that a record of outcomes names; whoever is no agent of SHP has one too. */
+  /** One for each agent that a record of outcomes names, even if it is no agent of SHP. */
   settlementTrust: {
     id: "text",
-    /** Its proposals that were settled, and that were rejected, of all time; and their complexity, summed, in thousandths. */
+    /** Its settled and its rejected proposals, of all time; and the sums of their complexity, in thousandths. */
     settled: "number",
     rejected: "number",
     settledComplexity: "number",
     rejectedComplexity: "number",
-    /** How many of them a shadow was compared with, and the divergences, summed, in millionths. */
+    /** How many of them were compared with a shadow, and the sum of the divergences, in millionths. */
     compared: "number",
     divergence: "number",
     /** The parameters of its Beta distribution, and the 5th percentile of that. */
@@ -20,9 +20,9 @@ export const settlementTrustTables = {
     /** The percentile less the mean divergence, at least 0; and the level it gives: 0 to 3 (see `trustOf.ts`). */
     trust: "number",
     level: "number",
-    /** The last hour that a record told of it, unix seconds / 3600. */
+    /** The last hour that a record reported for it, unix seconds / 3600. */
     lastHour: "number",
   },
-  /** The parts of hours that were told, `<ledger>/<hour>/<part>`. */
+  /** The parts of hours that were reported, `<ledger>/<hour>/<part>`. */
   outcomesTold: { id: "text" },
 } as const satisfies Record<string, Record<string, ColumnKind>>;

@@ -8,7 +8,7 @@ export const settlementLevels = ["untrusted", "provisional", "trusted", "senior"
 
 export type SettlementLevel = (typeof settlementLevels)[number];
 
-/** What each level asks for: so many settled proposals, and a trust of so much in units of 10⁻⁹. */
+/** What each level requires: this many settled proposals, and a trust of this much in units of 10⁻⁹. */
 const BARS = [
   { settled: 0, trust: 0 },
   { settled: 5, trust: 600_000_000 },
@@ -16,7 +16,7 @@ const BARS = [
   { settled: 100, trust: 920_000_000 },
 ];
 
-/** So much evidence, in tasks of complexity 1, is looked at: what is more is taken in proportion, so that a figure costs no more. */
+/** The largest evidence, in tasks of complexity 1. More is scaled down, so that a figure does not cost more. */
 export const MOST_EVIDENCE = 1_000;
 
 /** Sums over all of an agent's proposals, as its row has them. */
@@ -26,8 +26,8 @@ export type Evidence = Pick<
 >;
 
 /**
- * The parameters of the Beta distribution: 1 + Σc over what was settled, 2 + Σc over what was rejected, in whole tasks. What was settled is rounded
- * down and what was rejected up: rounding never flatters.
+ * The parameters of the Beta distribution: 1 + Σc over settled and 2 + Σc over rejected proposals, in whole tasks. Settled
+ * is rounded down and rejected up: rounding never flatters.
  */
 export function betaOf({ settledComplexity, rejectedComplexity }: Evidence): { alpha: number; beta: number } {
   const unit = BigInt(COMPLEXITY_UNITS);
