@@ -1,4 +1,4 @@
-/** Audit hires: an auditor, what it judges by, and what it reads. */
+/** Audit hires: an auditor, its judges, and what it reads. */
 export type { DisclosedHire, DisclosedWork, Disclosure } from "tallystick-protocol/audits/disclosure";
 export { InvalidInputError, TallystickError } from "tallystick-protocol/errors";
 export {

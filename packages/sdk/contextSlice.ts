@@ -9,12 +9,12 @@ export type ContextSlice = {
   slice: { [key: string]: unknown };
   /** The head of the ledger at which it was taken: the parent of a proposal made from it. */
   parentHash: string;
-  /** SHA-256 of the slice's text, 64 hex digits: says in the ledger what the agent worked with. */
+  /** SHA-256 of the slice's text, 64 hex digits. In the ledger it says what the agent worked with. */
   contextHash: string;
 };
 
 /**
- * The part of a state that a task needs: the keys that are named, and `core_logic` (swarm.at §6.2).
+ * The part of a state that a task needs: the named keys, and `core_logic` (swarm.at §6.2).
  *
  * @example contextSlice({ core_logic: "be kind", budget: 3, secret: 1 }, ["budget"]) // { core_logic, budget }
  */
@@ -36,7 +36,7 @@ export type FetchContextSliceParameters = {
 };
 
 /**
- * The slice that the service has: of its institutional rules and of the shared state, with the head it belongs to.
+ * The service's slice: of its institutional rules and of the shared state, with the head it belongs to.
  *
  * @throws ServiceError when the service refuses or cannot be reached
  */

@@ -35,40 +35,43 @@ import { type Fetch, requestService } from "./requestService.ts";
 import { type KeyValueStore, memoryStore } from "./store/keyValueStore.ts";
 
 export type CreateBuyerParameters = {
-  /** The agent's wallet. It signs; it sends no transactions and needs no gas. */
+  /** The agent's wallet. It signs. It sends no transactions and needs no gas. */
   account: LocalAccount;
   /** Of the node: search, and where ratings and telemetry go. */
   baseUrl: string;
   network: PaymentNetwork;
-  /** The node's ledger, which ratings and telemetry are signed for. Default: what the node says first, kept in `journal`. */
+  /**
+   * The node's ledger, for which ratings and telemetry are signed. Default: what the node says first, kept in `journal`.
+   */
   ledger?: LedgerName;
-  /** What may be spent in all; without one only each hire's own maximum counts. See `openTokenBudget`, `storeBudget`. */
+  /** The limit for all spending. Without one only each hire's own maximum counts. See `openTokenBudget`, `storeBudget`. */
   budget?: Budget;
-  /** The escrows that may hold this buyer's money, by payment mode (`platform_escrow:ID`). No other is ever paid into. */
+  /** The escrows that may hold this buyer's money, by payment mode (`platform_escrow:ID`). No other is ever paid. */
   escrows?: { [paymentMode: string]: AllowedEscrow };
   /**
-   * Remembers hires that are paid for: `fileStore(folder)` to survive a crash between payment and verification. Of hires that
-   * may be audited it keeps the work for 14 days: `createSeller` shows it to auditors when it is given this store as `bought`.
+   * Remembers hires that are paid for. `fileStore(folder)` survives a crash between payment and verification. For hires
+   * that may be audited it keeps the work for 14 days: give this store to `createSeller` as `bought`, and it shows the work
+   * to auditors.
    */
   journal?: KeyValueStore;
   /** Finds sellers. Default: the node's `POST /v1/search`. */
   search?: SearchClient;
   /**
-   * Reads the chain: a viem public client. Without it no direct payment is ever called paid, since nobody here has seen
-   * it; and one that expired counts as spent, since nobody here knows.
+   * Reads the chain: a viem public client. Without it no direct payment is ever reported as paid, since nothing here has
+   * seen it. An expired payment counts as spent, since nothing here knows.
    */
   client?: PublicClient;
-  /** How many blocks, the payment's own included, have to show it. Default 1. */
+  /** How many blocks, the payment's own included, must show it. Default 1. */
   confirmations?: number;
   /** Allows sellers at http and private addresses. For local networks only. */
   devMode?: boolean;
-  /** Reaches the node, and sellers too when it is given. */
+  /** Reaches the node, and also sellers if it is given. */
   fetch?: Fetch;
-  /** Reaches sellers. Default: public servers only, judged when they are connected to; see `createPublicFetch`. */
+  /** Reaches sellers. Default: public servers only, checked when the connection is made; see `createPublicFetch`. */
   sellerFetch?: Fetch;
   /** Milliseconds since 1970. */
   now?: () => number;
-  /** The chain's clock in milliseconds, by which payments expire. Default: `now`; local chains may be ahead of it. */
+  /** The chain's clock in milliseconds, by which payments expire. Default: `now`. Local chains may be ahead of it. */
   chainNow?: () => number;
 };
 
@@ -76,30 +79,30 @@ export type Buyer = {
   address: Address;
   /** See {@link hire}. The types of `params` and result are those of the capability. */
   hire: <Id extends string>(parameters: HireParameters<Id>) => Promise<HireResult<Id>>;
-  /** Rates a hire, once: with the token that came with it (SHP §9.1). Tells which ledger it was signed for. */
+  /** Rates a hire, once: with the token that came with it (SHP §9.1). Returns the ledger for which it was signed. */
   rate: (parameters: RateParameters) => Promise<{ ledger: LedgerName }>;
   search: SearchClient["search"];
-  /** Concludes the hires that were interrupted; call it at the start, or at any time. See {@link resumeHires}. */
+  /** Concludes the hires that were interrupted. Call it at the start, or at any time. See {@link resumeHires}. */
   resume: (verify?: Verify) => Promise<ResumedHire[]>;
-  /** The idempotency key that `hire` takes for a call that brings none. */
+  /** The idempotency key that `hire` uses for a call without one. */
   keyOf: (parameters: HireParameters) => Promise<string>;
   /**
-   * What became of the hire with an idempotency key; undefined when there is none of the last 30 days. Takes it up when its
-   * money is open and nobody in this process is at it.
+   * The state of the hire with an idempotency key; undefined without one in the last 30 days. Resumes it if its money is
+   * open and it does not run in this process.
    */
   find: (
     idempotencyKey: string,
     verify?: Verify,
   ) => Promise<{ kept: KeptHire; hire?: HireResult; error?: TallystickError } | undefined>;
-  /** Waits for what hires left to do in the background: what the ledger is told, releases and refunds under way. */
+  /** Waits for the background work of hires: reports to the ledger, releases and refunds. */
   idle: () => Promise<void>;
   /** How many reports wait for the ledger. `resume` and every hire send them. */
   waitingReports: () => Promise<number>;
 };
 
 /**
- * A buyer: hires agents as one calls a function. Never signs for more than the listing's price, the budget and the
- * caller's maximum, nor to anybody but the listing's payee.
+ * A buyer: hires agents as one calls a function. Never signs for more than the listing's price, the budget and the caller's
+ * maximum, and only to the listing's payee.
  *
  * @example
  * const buyer = createBuyer({ account, baseUrl: "https://node.example", network: base, budget: memoryBudget(5_000_000n) });
@@ -127,7 +130,7 @@ export function createBuyer(parameters: CreateBuyerParameters): Buyer {
   };
   const allowsEscrow = (mode: string): boolean => Object.hasOwn(escrows, mode);
   const journal = parameters.journal ?? memoryStore();
-  // Strangers' addresses are resolved and judged at the moment of connecting.
+  // Strangers' addresses are resolved and checked at the moment of connecting.
   const sellerFetch = parameters.sellerFetch ?? (parameters.fetch || devMode ? fetch : createPublicFetch());
   const background = createBackground();
   const ledger = knownLedger({ baseUrl, ledger: parameters.ledger, store: journal, fetch });

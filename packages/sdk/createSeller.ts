@@ -32,9 +32,9 @@ import type { KeyValueStore } from "./store/keyValueStore.ts";
 export type CreateSellerParameters = {
   /** The agent's wallet: signs listings and receipts. It sends no transactions. */
   account: LocalAccount;
-  /** What is offered. */
+  /** What it offers. */
   listings: readonly OfferTerms[];
-  /** Who does the work, by capability; each takes and gives the types of its own. */
+  /** Who does the work, by capability. Each takes and returns the types of its own. */
   handlers: Handlers;
   /** Where buyers reach this seller: what `POST {endpoint}/hire` means. */
   endpoint: string;
@@ -44,42 +44,42 @@ export type CreateSellerParameters = {
   /** Verifies and settles direct payments: a client, or the URL of a facilitator. */
   facilitator: FacilitatorClient | string;
   /**
-   * Remembers jobs, nonces, buyers and receipts: `fileStore(folder)` for anything real. Sellers may share it, and so may
+   * Remembers jobs, nonces, buyers and receipts. Use `fileStore(folder)` in production. Sellers may share it, and so may
    * processes of one seller: each job belongs to one of them.
    */
   store: KeyValueStore;
-  /** How long a process that says nothing keeps its jobs from the seller's others, in milliseconds. Default 10,000. */
+  /** How long a silent process keeps its jobs from the seller's other processes, in milliseconds. Default 10,000. */
   leaseMs?: number;
   /**
-   * Reads the chain: a viem public client. With it nothing is delivered for a direct payment that the chain does not
-   * show, whatever a facilitator says, and what a crash left open is looked up.
+   * Reads the chain: a viem public client. With it nothing is delivered for a direct payment that the chain does not show,
+   * whatever a facilitator says. It also looks up what a crash left open.
    */
   client?: PublicClient;
-  /** How many blocks, the payment's own included, have to show it. Default 1. */
+  /** How many blocks, the payment's own included, must show it. Default 1. */
   confirmations?: number;
-  /** How long the chain may take to show what the facilitator has settled, in milliseconds. Default 5,000. */
+  /** How long the chain may take to show what the facilitator settled, in milliseconds. Default 5,000. */
   shownWithinMs?: number;
-  /** Looks payments up in another way than `client`; see `findPaymentOnChain`. */
+  /** Replaces `client` for looking payments up; see `findPaymentOnChain`. */
   findPayment?: FindPayment;
-  /** How other payment modes than `direct` are settled, by mode; see `escrowMode`. */
+  /** How payment modes other than `direct` are settled, by mode; see `escrowMode`. */
   modes?: { [paymentMode: string]: SettlementMode };
   /** Schemas of `custom.*` capabilities (SHP §5.2). */
   schemas?: CustomSchemas;
   redeemQuote?: RedeemQuote;
-  /** Says which auditor is assigned to a hire, so that it is shown the work. Default: the node at `baseUrl`. */
+  /** Says which auditor is assigned to a hire and may see its work. Default: the node at `baseUrl`. */
   auditNode?: Pick<AuditNode, "openOfSeller" | "openOfHire">;
-  /** The journal of the same agent's buyer: auditors are shown what it bought where its seller does not show it. */
+  /** The journal of the same agent's buyer. Auditors see what it bought if its seller does not show it. */
   bought?: KeyValueStore;
   /** How long auditors may ask for the work of a hire, in seconds: the node's `audit.disclosureSeconds`. Default 14 days. */
   disclosureSeconds?: number;
-  /** The indexer's word on whether a buyer has hired before, for first calls for free. */
+  /** The indexer's answer whether a buyer has hired before, for free first calls. */
   hasHired?: HasHired;
   freeCallsPerDay?: number;
   /** Jobs at once. Default 64. */
   maxRunning?: number;
   /** Largest request, in bytes. Default 1 MiB. */
   maxBodyBytes?: number;
-  /** How long an answer waits for its receipt to be settled. Default 2,000. */
+  /** How long an answer waits until its receipt is settled. Default 2,000. */
   receiptWaitMs?: number;
   /** How long a free hire's receipt waits for its buyer's signature. Default 10,000. */
   countersignMs?: number;
@@ -99,7 +99,7 @@ export type Seller = {
   listings: SignedRecord[];
   /** Puts the listings into the ledger. Safe to repeat. @throws ServiceError */
   publish: () => Promise<void>;
-  /** Takes up what a crash interrupted: unfinished jobs and receipts on their way. Call it once at the start. */
+  /** Resumes what a crash interrupted: unfinished jobs and receipts on their way. Call it once at the start. */
   resume: () => Promise<void>;
   /** Receipts that have not reached the ledger yet. */
   waitingReceipts: () => Promise<number>;

@@ -14,16 +14,16 @@ import { AnswerTooLarge } from "../readBytes.ts";
 import { readText } from "../readText.ts";
 import type { Fetch } from "../requestService.ts";
 
-/** Somebody who may show the work. */
+/** A party that may show the work. */
 export type Holder = { who: "seller" | "buyer" | "operator"; origin: string };
 
-/** Who did not show the work, and why not: a word of ours or a status, never theirs. */
+/** Who did not show the work, and why: a code of ours or a status, never their own text. */
 export type NotShown = Holder & { why: string };
 
 export type AskForWorkParameters = {
   account: LocalAccount;
   fetch: Fetch;
-  /** How long one holder may take to the last byte, in milliseconds. */
+  /** How long one holder may take until the last byte, in milliseconds. */
   timeoutMs: number;
   /** Milliseconds since 1970. */
   now: () => number;
@@ -32,8 +32,8 @@ export type AskForWorkParameters = {
 };
 
 /**
- * Asks for the work of a hire, one holder after the other, and takes what is proved to be the hire's (SHP §8.3.1). A holder
- * that lies, hangs, redirects or sends without end has not shown it.
+ * Asks for the work of a hire, one holder after the other, and accepts what is proved to be the hire's (SHP §8.3.1). A
+ * holder that lies, hangs, redirects or sends without end has not shown it.
  */
 export async function askForWork(
   assignment: Assignment,

@@ -5,12 +5,12 @@ import { type AuditMoves, type AuditStep, type AuditStepParameters, isPast } fro
 import type { AuditWork } from "./auditWork.ts";
 import { disclosedHireOf } from "./disclosedHireOf.ts";
 
-/** Nobody is said to hide work before so much of the time for a verdict is over, and not before so many tries. */
+/** Nobody is accused of hiding work before this share of the time for a verdict is over, and before this many tries. */
 const ASKED_SHARE = 3 / 4;
 const LEAST_TRIES = 3;
 
 /**
- * Asks the seller for the work, then the buyer, then the operator where one is named. When nobody ever shows it the verdict is
+ * Asks the seller for the work, then the buyer, then the operator if one is named. If nobody ever shows it the verdict is
  * fail, `undisclosed`.
  */
 export function askStep(parameters: AuditStepParameters, { forward, later }: AuditMoves): AuditStep {
@@ -33,11 +33,11 @@ export function askStep(parameters: AuditStepParameters, { forward, later }: Aud
     return holders;
   }
 
-  /** Whether requests of ours may have been refused because of this machine's clock. Unknown counts as right. */
+  /** Whether our requests may have been refused because of this machine's clock. An unknown clock counts as right. */
   async function isClockOff(signal: AbortSignal): Promise<boolean> {
     const { headers } = await requestService({ baseUrl, path: "/v1/ledger/latest", fetch, signal });
     const theirs = Date.parse(headers.get("date") ?? "");
-    // A header has whole seconds, and took its time.
+    // A header has whole seconds, and took time to arrive.
     return Number.isFinite(theirs) && Math.abs(theirs - now()) > (DISCLOSURE_TOLERANCE_SECONDS - 5) * 1000;
   }
 

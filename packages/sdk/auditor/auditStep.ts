@@ -5,7 +5,7 @@ import type { Fetch } from "../requestService.ts";
 import type { AuditWork, AuditWorks } from "./auditWork.ts";
 import type { Judge } from "./judge.ts";
 
-/** What the steps of an audit have in common. */
+/** What the steps of an audit share. */
 export type AuditStepParameters = {
   account: LocalAccount;
   /** Of the node that takes the verdicts. */
@@ -13,7 +13,7 @@ export type AuditStepParameters = {
   judge: Judge;
   /** Origins that keep the work of challenged hires, by operator. */
   operatorOrigins?: { [operator: string]: string } | undefined;
-  /** How long whoever shows the work may take, and the judge, in milliseconds. */
+  /** How long a holder of the work may take, and how long the judge, in milliseconds. */
   askMs?: number | undefined;
   judgeMs?: number | undefined;
   /** Largest disclosure, in bytes. */
@@ -29,11 +29,11 @@ export type AuditStepParameters = {
   log: (sentence: string, details?: { [key: string]: unknown }) => void;
 };
 
-/** How a step ends. Each writes the work down. */
+/** How a step ends. Each end is written down. */
 export type AuditMoves = {
   /** At the next step, or where the step says. */
   forward: (work: AuditWork, change: Partial<AuditWork>) => Promise<AuditWork>;
-  /** At the same step, which is tried again, later each time. */
+  /** At the same step, which is tried again with longer and longer pauses. */
   later: (work: AuditWork, change: Partial<AuditWork>) => Promise<AuditWork>;
 };
 

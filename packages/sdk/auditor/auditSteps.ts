@@ -4,13 +4,12 @@ import type { AuditWork } from "./auditWork.ts";
 import { judgeStep } from "./judgeStep.ts";
 import { verdictStep } from "./verdictStep.ts";
 
-/** How long a step that came to nothing waits, in milliseconds; doubles each time. */
+/** How long a failed step waits, in milliseconds. It doubles each time. */
 const FIRST_WAIT_MS = 60_000;
 const LONGEST_WAIT_MS = 3_600_000;
 
 /**
- * Takes an audit as far as it goes now. What comes next is written down before it is done; every step may be done again after
- * a crash.
+ * Takes an audit as far as it can go now. Each step is written down before it is done, and can be repeated after a crash.
  */
 export function auditSteps(parameters: AuditStepParameters): AuditStep {
   const { works, now } = parameters;

@@ -4,7 +4,10 @@ import type { KeyValueStore } from "../store/keyValueStore.ts";
 import type { NotShown } from "./askForWork.ts";
 import type { Judgement } from "./judge.ts";
 
-/** Longest that anything of a hire is kept, in milliseconds (SHP §8.3.1): 30 days, the last of them to delete it in. */
+/**
+ * The longest time that anything of a hire is kept, in milliseconds (SHP §8.3.1): 30 days, of which the last is for
+ * deleting it.
+ */
 export const LONGEST_KEPT_MS = 29 * 86_400_000;
 
 /**
@@ -13,8 +16,8 @@ export const LONGEST_KEPT_MS = 29 * 86_400_000;
  * - `asking`: nobody has shown the work yet
  * - `judging`: the work is here, under `bytes/`
  * - `decided`: the verdict is fixed, and signed under `verdict/`; it may have been sent
- * - `posted`: it stands in the ledger; the work is deleted
- * - `over`: somebody else was asked, or the ledger refused the verdict for good
+ * - `posted`: it is in the ledger; the work is deleted
+ * - `over`: another auditor was asked, or the ledger refused the verdict finally
  */
 export type AuditStage = "asking" | "judging" | "decided" | "posted" | "over";
 
@@ -24,20 +27,20 @@ export type AuditWork = {
   assignment: Assignment;
   stage: AuditStage;
   seenAt: number;
-  /** How often the present step was tried, and when it is again. */
+  /** How often the present step was tried, and when the next try is. */
   tries: number;
   nextAt: number;
   /** Who was asked last and did not show the work. */
   notShown?: NotShown[];
   judgement?: Judgement;
-  /** Why the last try of the judge, or of the ledger, came to nothing. */
+  /** Why the judge, or the ledger, failed at the last try. */
   failure?: string;
 };
 
-/** The work that was shown, as it came. */
+/** The work that was shown, unchanged. */
 type Bytes = { text: string; at: number };
 
-/** What an auditor remembers. The store is its own: `fileStore(folder)` for anything real. */
+/** What an auditor remembers. The store must be its own. Use `fileStore(folder)` in production. */
 export type AuditWorks = ReturnType<typeof auditWorks>;
 
 export function auditWorks(store: KeyValueStore) {
@@ -49,7 +52,7 @@ export function auditWorks(store: KeyValueStore) {
 
   return {
     get: (token: string) => store.get<AuditWork>(`work/${token}`),
-    /** Begins an audit; nothing happens when it was begun. */
+    /** Begins an audit. Does nothing when it was begun before. */
     begin: (work: AuditWork) => store.putNew(`work/${work.token}`, work),
     put: (work: AuditWork) => store.put(`work/${work.token}`, work),
     all: async (): Promise<AuditWork[]> => {
@@ -66,7 +69,7 @@ export function auditWorks(store: KeyValueStore) {
       await forgetBytes(token);
       for (const folder of ["verdict", "decision", "work"]) await store.delete(`${folder}/${token}`);
     },
-    /** Fixes the signed verdict: the first that is written stays, whatever is judged later. */
+    /** Fixes the signed verdict: the first one that is written stays, whatever is judged later. */
     fixVerdict: async (token: string, record: SignedRecord): Promise<SignedRecord> => {
       if (await store.putNew(`verdict/${token}`, record)) return record;
       return (await store.get<SignedRecord>(`verdict/${token}`)) ?? record;

@@ -19,15 +19,15 @@ export type CreateAuditorParameters = {
   account: LocalAccount;
   /** Of the node that assigns, and takes the verdicts. */
   baseUrl: string;
-  /** Reads the chain, which says what is final: a viem public client. */
+  /** Reads the chain, to know which blocks are final: a viem public client. */
   client: BlockReader;
   /** Who judges: `personJudge`, `programJudge`, `modelJudge`, `everyJudge` of them, or your own. */
   judge: Judge;
   /** Remembers audits: `fileStore(folder)`, this auditor's own. */
   store: KeyValueStore;
-  /** Assigns in another way than the node at `baseUrl`. */
+  /** Replaces the node at `baseUrl` as the source of assignments. */
   node?: AuditNode;
-  /** The node's ledger, which verdicts are signed for. Default: what the node says first, kept in `store`. */
+  /** The node's ledger, for which verdicts are signed. Default: what the node says first, kept in `store`. */
   ledger?: LedgerName;
   /** Where operators keep the work of challenged hires: origins, by operator. They are asked last. */
   operatorOrigins?: { [operator: string]: string };
@@ -35,28 +35,30 @@ export type CreateAuditorParameters = {
   everyMs?: number;
   /** Audits at once. Default 4. */
   atOnce?: number;
-  /** Most audits that are not over. Default 1,000; more are left to the other auditors. */
+  /** Most audits that are not over. Default 1,000. More are left to the other auditors. */
   maxOpen?: number;
-  /** How long whoever shows the work may take, and the judge, in milliseconds. Default one minute, and ten. */
+  /** How long a holder of the work may take, and how long the judge, in milliseconds. Default one minute, and ten. */
   askMs?: number;
   judgeMs?: number;
   /** Largest disclosure, in bytes. Default 32 MiB. */
   maxBytes?: number;
   /** Allows sellers and buyers at http and private addresses. For local networks only. */
   devMode?: boolean;
-  /** Reaches the node, and in `devMode` everybody. */
+  /** Reaches the node, and in `devMode` also sellers and buyers. */
   fetch?: Fetch;
-  /** Reaches sellers and buyers. Default: public servers only, judged when they are connected to; see `createPublicFetch`. */
+  /**
+   * Reaches sellers and buyers. Default: public servers only, checked when the connection is made; see `createPublicFetch`.
+   */
   holderFetch?: Fetch;
   /** Milliseconds since 1970. */
   now?: () => number;
   log?: (sentence: string, details?: { [key: string]: unknown }) => void;
 };
 
-/** What an agent offers to audit, for whom. `endpoint` is where the operator reaches it. */
+/** What an agent offers to audit, and for whom. `endpoint` is where the operator reaches it. */
 export type AuditorOffer = Pick<AuditorBody, "capabilities" | "endpoint"> & {
   operator: string;
-  /** False takes the offer back. Default true. */
+  /** False withdraws the offer. Default true. */
   active?: boolean;
 };
 
@@ -64,20 +66,24 @@ export type Auditor = {
   address: Address;
   /** Puts itself on an operator's rosters, or takes itself off. @throws ServiceError, InvalidInputError */
   offer: (offer: AuditorOffer) => Promise<void>;
-  /** Looks once what is assigned, and takes every audit as far as it goes now. Never rejects because of one audit. @throws ServiceError when the node cannot be asked */
+  /**
+   * Reads the assignments once, and takes every audit as far as it can go now. A failing audit does not reject it. @throws
+   * ServiceError when the node cannot be asked
+   */
   round: () => Promise<void>;
-  /** Does that again and again, until `close`. */
+  /** Repeats that until `close`. */
   start: () => void;
   /** The audits that are not forgotten yet. */
   works: () => Promise<AuditWork[]>;
-  /** Waits for the round that is under way, and stops. */
+  /** Waits for the present round, and stops. */
   close: () => Promise<void>;
 };
 
 /**
- * An auditor (SHP §8.3.1): follows what a node assigns to it, asks the seller, else the buyer, for the work, holds it to the
- * receipt, has it judged, and puts its verdict into the ledger. Whatever moment it is killed at, it goes on from there and
- * signs one verdict for each assignment. What it was shown is deleted once the verdict stands, and after 30 days at the latest.
+ * An auditor (SHP §8.3.1). It follows what a node assigns to it, asks the seller, or else the buyer, for the work, checks
+ * it against the receipt, has it judged, and puts its verdict into the ledger. If it is killed at any moment, it continues
+ * from there and signs one verdict for each assignment. The work is deleted once the verdict is in the ledger, and after 30
+ * days at the latest.
  *
  * @example
  * const auditor = createAuditor({ account, baseUrl: "https://node.example", client, store: fileStore("./auditor"),
@@ -101,7 +107,7 @@ export function createAuditor(parameters: CreateAuditorParameters): Auditor {
 
   async function runRound(): Promise<void> {
     const due = await followAssignments({ auditor: address, node, works, maxOpen, now, log }, stop.signal);
-    // A few at a time, so that one that hangs keeps nobody else waiting.
+    // A few at a time, so that one that hangs does not delay the others.
     const worker = async (): Promise<void> => {
       for (let work = due.shift(); work !== undefined; work = due.shift()) {
         if (stop.signal.aborted) return;

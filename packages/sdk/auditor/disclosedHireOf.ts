@@ -3,9 +3,9 @@ import { TallystickError } from "tallystick-protocol/errors";
 import type { Assignment } from "../audits/assignment.ts";
 
 /**
- * What the work of an assignment has to be.
+ * What the work of an assignment must match.
  *
- * @throws TallystickError `not_auditable` for a hire whose receipt does not say it: those fail by the rules alone
+ * @throws TallystickError `not_auditable` for a hire whose receipt lacks it: the rules alone fail such hires
  */
 export function disclosedHireOf(assignment: Assignment): DisclosedHire {
   const { seller, buyer, capability, hireId, paramsHash, resultHash } = assignment;

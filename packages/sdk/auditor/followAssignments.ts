@@ -14,15 +14,15 @@ export type FollowParameters = {
   log: (sentence: string, details?: { [key: string]: unknown }) => void;
 };
 
-/** How long after the time for its verdict an audit that is over is remembered, in milliseconds. */
+/** How long a finished audit is remembered after the time for its verdict, in milliseconds. */
 const REMEMBERED_MS = 86_400_000;
 
 const isEnded = ({ stage }: AuditWork): boolean => stage === "posted" || stage === "over";
 
 /**
- * Looks what is assigned to an auditor: writes down what is new and final, forgets what is over, and deletes what was shown.
+ * Reads an auditor's assignments: writes down what is new and final, forgets what is over, and deletes what was shown.
  *
- * @returns what there is to do, what is due first before the rest
+ * @returns the audits to work on, the most urgent first
  * @throws ServiceError, ChainError when the node or the chain cannot be asked
  */
 export async function followAssignments(
@@ -37,7 +37,7 @@ export async function followAssignments(
   for (const assignment of open) {
     const token = auditToken(assignment);
     if (known.has(token) || count >= maxOpen) continue;
-    // Of hires whose receipt does not say what they were, the rules alone judge.
+    // Hires whose receipt does not say what they were are judged by the rules alone.
     if (assignment.paramsHash === null || !(await node.isFinal(assignment, signal))) continue;
     const at = now();
     const work: AuditWork = { token, assignment, stage: "asking", seenAt: at, tries: 0, nextAt: at };
@@ -54,7 +54,7 @@ export async function followAssignments(
   return due.sort((a, b) => a.assignment.due - b.assignment.due);
 }
 
-/** What there is to do for an audit, if anything. Whatever became of it, nothing is kept for longer than 30 days. */
+/** What there is to do for an audit, if anything. Nothing is kept for longer than 30 days, whatever happened to it. */
 async function tidy(
   { node, works, now }: FollowParameters,
   work: AuditWork,
@@ -68,14 +68,14 @@ async function tidy(
     return undefined;
   }
   if (isListed && stage === "over" && work.failure === undefined) {
-    // A node that was behind, or began anew, is back: what was signed still stands, the rest is asked for again.
+    // A node that was behind, or started from zero, is back. What was signed still holds, the rest is asked for again.
     const again = (await works.verdict(token)) ? "decided" : "asking";
     const next: AuditWork = { ...work, stage: again, tries: 0, nextAt: now() };
     await works.put(next);
     return next;
   }
   if (isEnded(work)) return undefined;
-  // A list has an end, and moves on from page to page: whether an audit is over the hire itself says.
+  // A list is limited and changes from page to page. The hire itself says whether its audit is over.
   const isOpen =
     isListed || (await node.openOfHire(assignment.hire, signal)).some((one) => auditToken(one) === token);
   if (isOpen) return work;

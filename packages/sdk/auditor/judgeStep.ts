@@ -7,7 +7,7 @@ import { disclosedHireOf } from "./disclosedHireOf.ts";
 import { type AuditCase, type Judgement, readJudgement } from "./judge.ts";
 import { withoutQuotes } from "./withoutQuotes.ts";
 
-/** From this share of the time on, who could not judge says so, and the next auditor is asked the sooner. */
+/** From this share of the time on, an auditor that could not judge says so, and the next auditor is asked sooner. */
 const JUDGED_SHARE = 9 / 10;
 
 /** Has the work judged, once it was shown. */
@@ -32,14 +32,14 @@ export function judgeStep(parameters: AuditStepParameters, { forward, later }: A
       const reasons = [{ code: "auditor_error" as const, detail: "no judgement came in time" }];
       return await forward(work, { stage: "decided", judgement: { verdict: "inconclusive", reasons } });
     }
-    // A person's decision is looked for at every round; a judge that failed rests.
+    // A person's decision is looked for at every round; after an error the judge pauses.
     return failure === undefined ? work : await later(work, { failure });
   }
 
   return async (work, signal) => {
     const { token, assignment } = work;
     const text = await works.bytes(token);
-    // Deleted by a hand: it is asked for again.
+    // Deleted by hand: it is asked for again.
     if (text === undefined) return await forward(work, { stage: "asking" });
     const shown = readForeignJson(text) as { request: string; result: string };
     const hire = disclosedHireOf(assignment);

@@ -6,21 +6,24 @@ import { type AuditWork, auditWorks } from "./auditWork.ts";
 import { disclosedHireOf } from "./disclosedHireOf.ts";
 import { type Judge, type Judgement, readJudgement } from "./judge.ts";
 
-/** What waits for a person, and what the person says. */
+/** What waits for a person, and what the person decided. */
 export type AuditDesk = {
   /** Give it to `createAuditor`. */
   judge: Judge;
-  /** The audits whose work is here and waits for a judgement, those that are due first. */
+  /** The audits whose work is here and waits for a judgement, the most urgent first. */
   waiting: () => Promise<AuditWork[]>;
-  /** The work of one: strangers' text. @throws TallystickError `unknown_audit` */
+  /** The work of one: text from strangers. @throws TallystickError `unknown_audit` */
   show: (token: string) => Promise<{ work: AuditWork; params: unknown; result: unknown }>;
-  /** Judges one; may be said anew until the auditor takes it up. @throws TallystickError `unknown_audit`; InvalidInputError */
+  /**
+   * Judges one. The decision can change until the auditor uses it. @throws TallystickError `unknown_audit`;
+   * InvalidInputError
+   */
   decide: (token: string, judgement: Judgement) => Promise<void>;
 };
 
 /**
- * A judge that is a person: the auditor leaves the work in its store, and takes the decision from there. Whoever reads and
- * decides may be another process on the same store.
+ * A judge that is a person: the auditor leaves the work in its store, and reads the decision from there. The person may use
+ * another process on the same store.
  *
  * @param store the auditor's own
  */

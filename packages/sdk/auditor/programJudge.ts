@@ -8,8 +8,8 @@ import type { AuditCase, Judge, Judgement } from "./judge.ts";
 const MOST_NAMED = 8;
 
 /**
- * A judge that is a program: the capability's own verifier (SHP §8.1), at a stricter version than the seller's listing was held
- * to. It finds broken work; that work fits its form says little of its worth, so put it before another judge (`everyJudge`).
+ * A judge that is a program: the capability's own verifier (SHP §8.1), at a stricter version than the seller's listing had.
+ * It finds broken work. A right form says little about the worth of work, so put it before another judge (`everyJudge`).
  *
  * @param options.version `v0`, `v1`, …; default the capability's newest
  */
@@ -25,7 +25,7 @@ export function programJudge(options: { version?: string } = {}): Judge {
   return (auditCase, { remember }) => remember("program", () => verify(auditCase));
 }
 
-/** What its checks are worth as a verdict. Says which failed, not what they complained of: that may quote the work. */
+/** The verdict that its checks give. Names the failed checks but not their complaints, which may quote the work. */
 function judgementOf({ all_passed, checks, reason }: Verification): Judgement {
   if (all_passed)
     return { verdict: "pass", reasons: [{ code: "meets_request", detail: "every check passed" }] };

@@ -6,11 +6,11 @@ import type { AuditWork } from "./auditWork.ts";
 import { disclosedHireOf } from "./disclosedHireOf.ts";
 import type { Judgement } from "./judge.ts";
 
-/** Signs the verdict and puts it into the ledger; then what was shown is deleted. */
+/** Signs the verdict and puts it into the ledger, then deletes what was shown. */
 export function verdictStep(parameters: AuditStepParameters, { forward, later }: AuditMoves): AuditStep {
   const { account, baseUrl, fetch, ledger, works, log } = parameters;
 
-  /** The signed verdict, made once: whatever is judged after a crash, the first one stands. */
+  /** The signed verdict, made once: whatever is judged after a crash, the first one stays. */
   async function verdictOf({ token, assignment, judgement }: AuditWork): Promise<SignedRecord> {
     const known = await works.verdict(token);
     if (known) return known;
@@ -35,7 +35,8 @@ export function verdictStep(parameters: AuditStepParameters, { forward, later }:
       await works.forgetBytes(token);
       return await forward(work, { stage: "over", failure });
     }
-    // What was shown is needed no more. Before the end is written down: a next process would not look again.
+    // The work is not needed any more. It is deleted before the end is written down, since a next process would not look
+    // again.
     await works.forgetBytes(token);
     const posted = await forward(work, { stage: "posted" });
     log("A verdict stands in the ledger.", { token, verdict: record.body.verdict });
@@ -43,7 +44,7 @@ export function verdictStep(parameters: AuditStepParameters, { forward, later }:
   };
 }
 
-/** Whether sending it again cannot help: the service understood the record and said no. */
+/** Whether sending it again cannot help: the service understood the record and refused it. */
 function isFinal(error: unknown): boolean {
   if (!(error instanceof ServiceError)) return false;
   const { status } = error;

@@ -1,11 +1,11 @@
 import type { AuditReason } from "tallystick-protocol/records/auditReasons";
 
-/** So many characters in a row of the work, and a reason quotes it. */
+/** A reason with this many characters of the work in a row quotes it. */
 const QUOTE_LENGTH = 20;
 
 /**
- * Takes the words out of reasons that quote the work: reasons stand in the ledger for good, where nothing of params and result
- * belongs. The codes stay. Letters' case and spaces make no difference.
+ * Removes the words of reasons that quote the work. Reasons stay in the ledger permanently, and params and results must not
+ * be there. The codes stay. Case and spaces make no difference.
  *
  * @param texts what was asked for and delivered, as JSON text
  */

@@ -2,7 +2,7 @@ import type { Address } from "tallystick-protocol/address";
 import { assignmentName } from "tallystick-protocol/audits/disclosureRequest";
 import type { Hex } from "tallystick-protocol/hex";
 
-/** An auditor that a node's draw has assigned to a hire, and what the node knows of the hire. */
+/** An auditor that a node's draw assigned to a hire, and what the node knows of the hire. */
 export type Assignment = {
   /** `<tx>-<log>` of the payment, or the escrowId. */
   hire: string;
@@ -12,7 +12,7 @@ export type Assignment = {
   auditor: Address;
   seller: Address;
   buyer: Address;
-  /** Of the hire's receipt; null where the receipt does not say it. */
+  /** From the hire's receipt; null where the receipt does not say it. */
   capability: string | null;
   hireId: Hex | null;
   paramsHash: Hex | null;
@@ -20,18 +20,18 @@ export type Assignment = {
   verificationVersion: string;
   /** What the buyer put up, in atomic units as a decimal string. */
   amount: string;
-  /** The tick that assigned it, and the hash of its block by which the auditor was drawn. `time` is unix seconds. */
+  /** The tick that assigned it, and the hash of its block, which drew the auditor. `time` is unix seconds. */
   block: number;
   time: number;
   tickHash: Hex | null;
-  /** Unix seconds: from the first tick then another auditor is looked for. */
+  /** Unix seconds. From the first tick after it another auditor is looked for. */
   due: number;
 };
 
-/** Most assignments of one list. Who needs one that is not in a list of so many asks for its hire. */
+/** Most assignments of one list. To find one beyond that, ask for its hire. */
 export const MOST_LISTED = 500;
 
-/** What auditors, and those that show them their work, ask a node that they trust. */
+/** What auditors, and those who show them their work, ask a node that they trust. */
 export type AuditNode = {
   /** The assignments of an auditor that wait for its verdict, the latest first, at most {@link MOST_LISTED}. @throws ServiceError */
   openOfAuditor: (auditor: Address, signal?: AbortSignal) => Promise<Assignment[]>;
@@ -41,11 +41,14 @@ export type AuditNode = {
   openOfHire: (hire: string, signal?: AbortSignal) => Promise<Assignment[]>;
   /** Whether no reorganization takes an assignment back. @throws when the chain cannot be asked */
   isFinal: (assignment: Assignment, signal?: AbortSignal) => Promise<boolean>;
-  /** Where an agent is reached: the origins of its listings, those of a capability first, then live ones. @throws ServiceError */
+  /**
+   * Where an agent is reached: the origins of its listings. Listings of a capability come first, then live ones. @throws
+   * ServiceError
+   */
   originsOf: (agent: Address, capability: string | null, signal?: AbortSignal) => Promise<string[]>;
 };
 
-/** What of a chain's client says which blocks are final: a viem public client has it, whatever its chain. */
+/** The part of a chain's client that says which blocks are final. Every viem public client has it. */
 export type BlockReader = {
   getBlock: (
     which: { blockTag: "finalized" } | { blockNumber: bigint },

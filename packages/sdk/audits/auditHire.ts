@@ -1,12 +1,15 @@
-/** What an operator of audits hires a drawn auditor for: it takes an assignment. Its word comes by the ledger (SHP §8.3.1). */
+/**
+ * What an operator of audits hires a drawn auditor for: to take an assignment. Its verdict comes through the ledger (SHP
+ * §8.3.1).
+ */
 export const AUDIT_CAPABILITY = "custom.tallystick.audit";
 
 const text = { type: "string", maxLength: 256 };
 const count = { type: "integer", minimum: 0 };
 
 /**
- * The schemas of {@link AUDIT_CAPABILITY}, for auditors that want their fee when they are hired: they serve it at the endpoint of their
- * offer like any capability they sell, and answer once they have taken the assignment.
+ * The schemas of {@link AUDIT_CAPABILITY}, for auditors that want their fee when they are hired. They serve it at the
+ * endpoint of their offer like any capability they sell, and answer once they have taken the assignment.
  *
  * @example createSeller({ …, listings: [{ capability: AUDIT_CAPABILITY, price_usdc: "0.005", max_latency_ms: 10_000 }],
  *   schemas: auditHireSchemas, handlers: { [AUDIT_CAPABILITY]: () => ({ taken: true }) } })

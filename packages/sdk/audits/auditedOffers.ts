@@ -4,18 +4,20 @@ import { toBareHex } from "tallystick-protocol/hex";
 import { auditConsent, type Listing } from "tallystick-protocol/records/listing";
 import type { KeyValueStore } from "../store/keyValueStore.ts";
 
-/** How long hires may still be audited after their listing took its consent back, in milliseconds: a day, and two to spare. */
+/**
+ * How long hires may still be audited after their listing withdrew its consent, in milliseconds: a day, and two in reserve.
+ */
 const TAIL_MS = 3 * 86_400_000;
 
 /** `endedAt` in milliseconds since 1970: absent while the listing consents. */
 type Consent = { endedAt?: number };
 
 /**
- * Which of a seller's listings may be audited: those that consent now, and those that took it back a moment ago, which the store
+ * Which of a seller's listings may be audited: those that consent now, and those that withdrew recently, which the store
  * remembers.
  *
  * @param now milliseconds since 1970
- * @returns a function that says it of a listing of these
+ * @returns a function that answers this for one of the listings
  */
 export async function auditedOffers(
   listings: readonly Listing[],

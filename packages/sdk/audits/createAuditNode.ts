@@ -10,11 +10,11 @@ import { type Assignment, type AuditNode, type BlockReader, MOST_LISTED } from "
 /** How many audits a node is asked for at a time. */
 const PAGE = 20;
 
-/** How many listings of an agent are looked at, and origins tried. */
+/** How many listings of an agent are read, and how many origins are tried. */
 const MOST_LISTINGS = 100;
 const MOST_ORIGINS = 4;
 
-/** How long the chain's word on what is final counts, in milliseconds. */
+/** How long an answer of the chain about finality is used, in milliseconds. */
 const FINAL_MS = 10_000;
 
 type OpenNode = OpenAuditsAnswer["auditAssignments"]["nodes"][number];
@@ -27,7 +27,7 @@ type Page<Node> = { nodes: Node[]; pageInfo: { hasNextPage: boolean; endCursor?:
  * Asks a node about open audits.
  *
  * @param parameters.baseUrl the node's address
- * @param parameters.client reads the chain: what is final is the chain's word, not the node's. Only auditors need it
+ * @param parameters.client reads the chain: the chain says what is final, not the node. Only auditors need it
  */
 export function createAuditNode(parameters: {
   baseUrl: string;
@@ -54,7 +54,7 @@ export function createAuditNode(parameters: {
     },
     openOfSeller: async (seller, signal) => {
       const open: Assignment[] = [];
-      // Of one that waits for another auditor the last one's verdict still counts.
+      // While an audit waits for another auditor, the last one's verdict still counts.
       for (const status of ["ASSIGNED", "ASSIGNING"] as const) {
         const audits = await everyPage(async (page) => {
           return (await graphql.audits({ where: { seller, status }, ...page })).audits;
@@ -71,7 +71,7 @@ export function createAuditNode(parameters: {
     },
     originsOf: async (agent, capability) => {
       const { listings } = await listingsOf(agent, { limit: MOST_LISTINGS }).catch((error: unknown) => {
-        // Who only bought, and of whose hires none is counted yet, is no agent.
+        // An address that only bought, and of whose hires none is counted yet, is no agent.
         if (error instanceof ServiceError && error.code === "unknown_agent") return { listings: [] };
         throw error;
       });
@@ -94,13 +94,13 @@ async function everyPage<Node>(
     const { nodes: some, pageInfo }: Page<Node> = await ask({ first: PAGE, after });
     nodes.push(...some);
     after = pageInfo.endCursor ?? null;
-    // A page with nothing on it says that there is more for ever.
+    // A node could send empty pages that promise more without end.
     const isLast = !pageInfo.hasNextPage || after === null || some.length === 0;
     if (isLast || nodes.length >= MOST_LISTED) return nodes.slice(0, MOST_LISTED);
   }
 }
 
-/** The last final block, asked for now and then. */
+/** The last final block, asked for from time to time. */
 function createFinalBlock(client: BlockReader): () => Promise<bigint> {
   let last: { at: number; block: Promise<bigint> } | undefined;
   return () => {
@@ -119,7 +119,7 @@ function rank(listing: { capability: string; retired: boolean }, capability: str
   return (listing.capability === capability ? 2 : 0) + (listing.retired ? 0 : 1);
 }
 
-/** The assignment that an audit waits on: that of its last round and attempt, while it has no verdict. */
+/** The assignment that an audit waits for: that of its last round and attempt, while it has no verdict. */
 function openIn(audit: AuditWithRounds): Assignment[] {
   const attempts = audit.rounds.flatMap(({ attempts }) => attempts);
   return attempts.filter((attempt) => isOpen(audit, attempt)).map((attempt) => asAssignment(audit, attempt));

@@ -17,11 +17,11 @@ export type DisclosureRoutesParameters = {
 };
 
 /**
- * `GET /audits/{hire}` (SHP §8.3.1): shows the work of a hire to the auditor that is assigned to it now, and to nobody else. It
- * asks by the header {@link DISCLOSURE_HEADER}. Answers `{request, result}`, each as JSON text.
+ * `GET /audits/{hire}` (SHP §8.3.1): shows the work of a hire to the auditor that is assigned to it now, and to nobody
+ * else. The auditor asks with the header {@link DISCLOSURE_HEADER}. Answers `{request, result}`, each as JSON text.
  *
- * Refuses with 400 what is no request, or was signed at another time; 403 whoever is not the auditor; 404 what is not assigned
- * or not kept; 503 while the node cannot be asked.
+ * Refuses with 400 what is no request, or was signed at another time; with 403 anyone but the auditor; with 404 what is not
+ * assigned or not kept; with 503 while the node cannot be asked.
  */
 export function disclosureRoutes(parameters: DisclosureRoutesParameters): Hono {
   const { holder, findAssignment, kept, now, log } = parameters;
@@ -37,7 +37,7 @@ export function disclosureRoutes(parameters: DisclosureRoutesParameters): Hono {
       log("The node could not be asked who audits a hire.", { hire, error: String(error) });
       throw refused(503, "node_unreachable", "The node cannot be asked at the moment who audits this hire.");
     });
-    // Whose signature it is costs most, so it is asked of real assignments only.
+    // Checking the signature costs most, so it is done for real assignments only.
     if (assignment === undefined || ![assignment.seller, assignment.buyer].includes(holder)) {
       throw refused(404, "not_assigned", "No such audit of a hire of this agent is open.");
     }

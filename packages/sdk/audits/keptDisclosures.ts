@@ -2,27 +2,29 @@ import type { Disclosure } from "tallystick-protocol/audits/disclosure";
 import { isHex } from "tallystick-protocol/hex";
 import type { KeyValueStore } from "../store/keyValueStore.ts";
 
-/** How long what an auditor may ask for is kept, in seconds: the default of `params.audit.disclosureSeconds`. */
+/** How long the work for auditors is kept, in seconds: the default of `params.audit.disclosureSeconds`. */
 export const DISCLOSURE_SECONDS = 1_209_600;
 
 const DAY_MS = 86_400_000;
 
-/** How often what is too old is looked for, in milliseconds. */
+/** How often old work is looked for, in milliseconds. */
 const SWEEP_MS = 3_600_000;
 
 type Kept = Disclosure & { until: number };
 
-/** The work that an auditor may ask for, by hire id: under `disclosure/` in a store, and when each ends under `expiry/`. */
+/**
+ * The work that an auditor may ask for, by hire id: under `disclosure/` in a store, and the end of each under `expiry/`.
+ */
 export type KeptDisclosures = {
   /** Writes the work of a hire down. Safe to repeat. */
   keep: (hireId: string, disclosure: Disclosure) => Promise<void>;
   find: (hireId: string) => Promise<Disclosure | undefined>;
-  /** Forgets what is too old, at most once an hour. */
+  /** Forgets old work, at most once an hour. */
   sweep: () => Promise<void>;
 };
 
 /**
- * Keeps what was asked for and delivered, for as long as auditors may ask.
+ * Keeps what was asked for and delivered for as long as auditors may ask.
  *
  * @param parameters.seconds how long
  * @param parameters.now milliseconds since 1970
@@ -39,9 +41,9 @@ export function keptDisclosures(parameters: {
     if (now() - sweptAt < SWEEP_MS) return;
     sweptAt = now();
     const today = Math.floor(now() / DAY_MS);
-    // The day is in the key, so that nothing large is read to find what is old.
+    // The day is in the key, so old work is found without reading anything large.
     for (const key of await store.keys("expiry")) {
-      // An agent that buys and sells may have one store for both: those of its seller have another form.
+      // An agent that buys and sells may use one store for both. The seller's entries have another form.
       const [, day, hireId] = /^expiry\/(\d+)\.(0x[0-9a-f]{64})$/.exec(key) ?? [];
       if (day === undefined || Number(day) >= today) continue;
       await store.delete(`disclosure/${hireId}`);
@@ -53,7 +55,8 @@ export function keptDisclosures(parameters: {
     keep: async (hireId, disclosure) => {
       if (!isHex(hireId, 32)) return;
       const until = now() + seconds * 1000;
-      // First the day it ends: whatever is kept is deleted, also when this process ends between the two.
+      // The day of the end is written first. So everything is deleted some day, even if this process ends between the two
+      // writes.
       await store.put(`expiry/${Math.floor(until / DAY_MS)}.${hireId}`, until);
       await store.put(`disclosure/${hireId}`, { ...disclosure, until } satisfies Kept);
       await sweep();

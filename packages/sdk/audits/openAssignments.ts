@@ -1,7 +1,7 @@
 import { startDeadline } from "../deadline.ts";
 import { type Assignment, MOST_LISTED, nameOf } from "./assignment.ts";
 
-/** How often a node is asked for one list at most, and for how long an answer counts, in milliseconds. */
+/** How often a node is asked for one list at most, and how long an answer is used, in milliseconds. */
 const ASK_EVERY_MS = 5_000;
 const COUNTS_MS = 60_000;
 
@@ -9,13 +9,13 @@ const COUNTS_MS = 60_000;
 const NODE_MS = 10_000;
 
 /**
- * Looks an open assignment up in a list of a node's. However many strangers ask for whatever they make up, the node is asked
- * once in five seconds, by one request at a time.
+ * Finds an open assignment in a list of the node. However many strangers ask for invented names, the node is asked once in
+ * five seconds, by one request at a time.
  *
  * @param load the list
  * @param now milliseconds since 1970
- * @returns `find` gives the assignment of a name, or undefined, and throws what `load` throws; `isCut` says whether there may be
- * more than were listed
+ * @returns `find` gives the assignment of a name, or undefined, and throws what `load` throws; `isCut` says whether there
+ * may be more than were listed
  */
 export function openAssignments(
   load: (signal: AbortSignal) => Promise<Assignment[]>,

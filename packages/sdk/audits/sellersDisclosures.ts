@@ -18,7 +18,7 @@ export type SellersDisclosures = {
   disclose: (job: Job) => Promise<void>;
   /** What auditors are shown. */
   routes: Hono;
-  /** Forgets what is too old. */
+  /** Forgets old work. */
   sweep: () => Promise<void>;
 };
 
@@ -26,7 +26,7 @@ export async function sellersDisclosures(parameters: {
   seller: Address;
   listings: readonly Listing[];
   store: KeyValueStore;
-  /** Where the same agent keeps what it bought: its copies are shown where a seller does not. */
+  /** Where the same agent keeps what it bought. Its copies are shown when a seller does not show its own. */
   bought?: KeyValueStore | undefined;
   node?: Pick<AuditNode, "openOfSeller" | "openOfHire"> | undefined;
   baseUrl: string;
@@ -50,7 +50,7 @@ export async function sellersDisclosures(parameters: {
       holder: seller,
       findAssignment: async (name, hire) => {
         const sale = await ofSales.find(name);
-        // One that it bought, or of more sales than a list has.
+        // A hire that it bought, or one of more sales than a list has.
         return sale ?? (copies || ofSales.isCut() ? await ofHire(name, hire) : undefined);
       },
       kept: { find: async (hireId) => (await kept.find(hireId)) ?? (await copies?.find(hireId)) },
@@ -61,7 +61,7 @@ export async function sellersDisclosures(parameters: {
   };
 }
 
-/** Most look-ups of single hires at a time: a node lists audits by their seller, not by their buyer. */
+/** Most look-ups of single hires at a time. A node lists audits by their seller, not by their buyer. */
 const MOST_LOOKUPS = 4;
 
 function assignmentsOfHires(load: AuditNode["openOfHire"]) {

@@ -3,25 +3,25 @@ import type { BudgetToken } from "tallystick-protocol/hire/budgetToken";
 import { BudgetError } from "../errors.ts";
 
 /**
- * What a buyer may spend. An amount is reserved before anything is signed, under the id of its hire, and stays reserved
+ * What a buyer may spend. An amount is reserved before anything is signed, under the id of its hire. It stays reserved
  * until the hire's money is known to be spent or back. One hire is reserved once, however often it is asked for. Amounts
  * are atomic units.
  */
 export type Budget = {
-  /** @throws BudgetError `budget_exceeded`, `budget_token_refused`; then nothing is reserved */
+  /** @throws BudgetError `budget_exceeded`, `budget_token_refused`; nothing is reserved then */
   reserve: (hireId: string, amount: bigint) => Promise<void>;
-  /** The money is the seller's: it will not come back. */
+  /** The seller has the money: it will not come back. */
   spend: (hireId: string) => Promise<void>;
-  /** The money was never signed for, or came back to the wallet. Nothing happens when nothing is reserved. */
+  /** The money was never signed for, or came back to the wallet. Does nothing when nothing is reserved. */
   giveBack: (hireId: string) => Promise<void>;
   /**
-   * Takes up a hire of an earlier process whose money is open, in books that do not outlive a process; whatever the limit
-   * says, since it was signed for.
+   * Adds a hire of an earlier process whose money is open, to books that do not outlive a process. It ignores the limit,
+   * since the money was signed for.
    */
   recall?: (hireId: string, amount: bigint) => Promise<void>;
   /** What is left. */
   remaining: () => Promise<bigint>;
-  /** The operator's leave to spend that this budget enforces; shown to sellers. */
+  /** The operator's budget token that this budget enforces. It is shown to sellers. */
   token?: BudgetToken;
 };
 
@@ -35,7 +35,7 @@ export function leftIn({ spent, reserved }: BudgetBook, limit: bigint): bigint {
   return Object.values(reserved).reduce((left, amount) => left - BigInt(amount), limit - BigInt(spent));
 }
 
-/** What happens in the books: the next ones, or an error and nothing changes. */
+/** A change of the books: the next books, or an error without a change. */
 export const bookings = {
   /** @throws BudgetError `budget_exceeded` */
   reserve: (book: BudgetBook, limit: bigint, hireId: string, amount: bigint): BudgetBook => {
@@ -64,7 +64,7 @@ export function budgetExceeded(amount: bigint, left: bigint): BudgetError {
   });
 }
 
-/** A budget of this process. Exact, and gone when the process ends. */
+/** A budget of this process. It is exact, and gone when the process ends. */
 export function memoryBudget(limit: bigint): Budget {
   let book = EMPTY_BOOK;
   return {
@@ -84,7 +84,7 @@ export function memoryBudget(limit: bigint): Budget {
   };
 }
 
-/** Several budgets at once: what one of them refuses is not reserved in any. */
+/** Several budgets at once. An amount that one of them refuses is reserved in none. */
 export function everyBudget(first: Budget, ...others: Budget[]): Budget {
   const all = [first, ...others];
   const token = all.find((budget) => budget.token)?.token;

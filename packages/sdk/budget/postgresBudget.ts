@@ -1,6 +1,6 @@
 import { type Budget, budgetExceeded } from "./budget.ts";
 
-/** What is needed of a Postgres client: `pg`'s Pool has it. */
+/** The part of a Postgres client that is needed. `pg`'s Pool has it. */
 export type PostgresClient = {
   query: (text: string, values?: unknown[]) => Promise<{ rows: { [column: string]: unknown }[] }>;
 };
@@ -25,7 +25,7 @@ const TABLES = `
     PRIMARY KEY (name, hire_id)
   )`;
 
-/** One statement, so that it happens whole or not at all: the row's lock makes everybody else wait and look again. */
+/** One statement, so it happens as a whole or not at all. The row's lock makes all others wait and look again. */
 const RESERVE = `
   WITH taken AS (
     UPDATE tallystick_budgets SET taken = taken + $3
@@ -39,7 +39,7 @@ const GIVE_BACK = `
   WITH back AS (DELETE FROM tallystick_reservations WHERE name = $1 AND hire_id = $2 RETURNING amount)
   UPDATE tallystick_budgets SET taken = taken - back.amount FROM back WHERE name = $1`;
 
-/** A budget in Postgres, for buyers on several machines. Exact: amounts are `numeric`. Makes its two tables itself. */
+/** A budget in Postgres, for buyers on several machines. Exact: amounts are `numeric`. Creates its two tables. */
 export async function openPostgresBudget(parameters: PostgresBudgetParameters): Promise<Budget> {
   const { client, name, limit } = parameters;
   await client.query(TABLES);

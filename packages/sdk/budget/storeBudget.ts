@@ -11,12 +11,12 @@ export type StoreBudgetParameters = {
   limit: bigint;
 };
 
-/** How often a change is tried again when others come first. */
+/** How often a change is tried again after other processes were faster. */
 const MAX_ATTEMPTS = 10_000;
 
 /**
- * A budget in a store, exact across processes without a lock: the books are numbered, and the next number can be
- * written by one only (`putNew`). Whoever comes second reads again. A process that is killed leaves whole books.
+ * A budget in a store, exact across processes without a lock. The books are numbered, and only one process can write the
+ * next number (`putNew`). The slower one reads again. A process that is killed leaves complete books.
  */
 export function storeBudget({ store, name, limit }: StoreBudgetParameters): Budget {
   const keyOf = (number: number): string => `budget/${name}.${number}`;
@@ -36,7 +36,7 @@ export function storeBudget({ store, name, limit }: StoreBudgetParameters): Budg
       const number = await latest();
       if (number === 0) return { number, book: EMPTY_BOOK };
       const book = await store.get<BudgetBook>(keyOf(number));
-      // Gone: somebody has written newer books since and cleared these away.
+      // Another process has written newer books and removed these.
       if (book) return { number, book };
     }
   }
@@ -46,7 +46,7 @@ export function storeBudget({ store, name, limit }: StoreBudgetParameters): Budg
       const { number, book } = await read();
       const changed = next(book);
       if (!(await store.putNew(keyOf(number + 1), changed))) continue;
-      // The number may have been used and cleared away meanwhile; then newer books exist, and these are void.
+      // The number may have been used and removed meanwhile. Then newer books exist, and these are void.
       if ((await latest()) > number + 1) {
         await store.delete(keyOf(number + 1));
         continue;

@@ -6,15 +6,15 @@ import { BudgetError } from "../errors.ts";
 import { type Budget, memoryBudget } from "./budget.ts";
 
 export type TokenBudgetParameters = {
-  /** The operator's leave to spend (SHP §4.4). */
+  /** The operator's budget token (SHP §4.4). */
   token: BudgetToken;
-  /** Whose leave counts. */
+  /** Whose tokens count. */
   operators: readonly Address[];
   /** The wallet that spends. */
   agent: Address;
   /**
-   * Makes the books for a limit, under a name that is the token's own: the same token in two processes has to mean one
-   * budget. Default: of this process.
+   * Makes the books for a limit, under the token's own name: the same token in two processes must mean one budget. Default:
+   * books of this process.
    *
    * @example (name, limit) => storeBudget({ store: fileStore("./budgets"), name, limit })
    */
@@ -24,9 +24,9 @@ export type TokenBudgetParameters = {
 };
 
 /**
- * The budget that an operator's token allows: so much, for this wallet, from when it was issued until it has expired.
+ * The budget that an operator's token allows: its amount, for this wallet, from its issue until it expires.
  *
- * @throws BudgetError `budget_token_refused` when the token is not this wallet's, or of nobody who may issue one
+ * @throws BudgetError `budget_token_refused` when the token is not this wallet's, or its signer may not issue one
  */
 export async function openTokenBudget(parameters: TokenBudgetParameters): Promise<Budget> {
   const { token, operators, agent, now = Date.now } = parameters;

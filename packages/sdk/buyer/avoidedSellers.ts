@@ -1,9 +1,9 @@
 import type { KeyValueStore } from "../store/keyValueStore.ts";
 
-/** How long a seller that failed is tried after all others, in milliseconds. */
+/** How long a seller that failed is tried only after all others, in milliseconds. */
 const AVOID_MS = 3_600_000;
 
-/** The most sellers that are remembered; beyond it, who failed is forgotten at once. */
+/** The most sellers that are remembered. Further failures are forgotten at once. */
 const MAX_AVOIDED = 1_000;
 
 /** Sellers that failed, or did not answer, in the last hour: they are tried last. */
@@ -11,7 +11,7 @@ export type AvoidedSellers = {
   /** Their addresses. */
   now: () => Promise<Set<string>>;
   add: (agent: string) => Promise<void>;
-  /** It has delivered: it is as good as any. */
+  /** It has delivered, so it is no longer avoided. */
   remove: (agent: string) => Promise<void>;
 };
 

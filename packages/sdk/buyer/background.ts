@@ -1,7 +1,7 @@
-/** Work that goes on when its caller has been answered. Each piece has its own limit, and none can fail a caller. */
+/** Work that continues after its caller got an answer. Each piece has its own limit, and none can fail a caller. */
 export type Background = {
   add: (work: Promise<unknown>) => void;
-  /** Waits until nothing is under way. */
+  /** Waits until all of it is done. */
   idle: () => Promise<void>;
 };
 

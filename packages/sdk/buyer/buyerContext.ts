@@ -19,10 +19,10 @@ import type { Reports } from "./reports.ts";
 import type { SearchClient } from "./searchClient.ts";
 import type { Verify } from "./verifyResult.ts";
 
-/** A hire with an idempotency key that is under way in this process. */
+/** A hire with an idempotency key that runs in this process. */
 export type KeyedHire = { asked: string; hire: Promise<HireResult> };
 
-/** What every hire of one buyer has in common. */
+/** What all hires of one buyer share. */
 export type BuyerContext = {
   account: LocalAccount;
   address: Address;
@@ -30,24 +30,24 @@ export type BuyerContext = {
   baseUrl: string;
   search: SearchClient & Required<Pick<SearchClient, "sla">>;
   budget: Budget | undefined;
-  /** Hires that are paid for and not concluded, so that a crash forgets none. */
+  /** Hires that are paid for and not concluded. A crash forgets none of them. */
   journal: KeyValueStore;
-  /** The ledger to sign ratings and telemetry for. */
+  /** The ledger for which ratings and telemetry are signed. */
   ledger: () => Promise<LedgerName>;
-  /** The jobs of hires that are under way in this process: they are not to be taken up by a `resume`. */
+  /** The jobs of hires that run in this process. A `resume` leaves them alone. */
   underWay: Set<string>;
   /** The callers' own checks, by job, of hires whose money is open. */
   verifiers: Map<string, Verify>;
-  /** The hires with an idempotency key: all that are remembered, and those that are under way in this process. */
+  /** The hires with an idempotency key: all that are remembered, and those that run in this process. */
   kept: KeptHires;
   keyed: Map<string, KeyedHire>;
-  /** What goes on when a hire has its result. */
+  /** What continues after a hire has its result. */
   background: Background;
-  /** What the ledger is to be told. */
+  /** What will be reported to the ledger. */
   reports: Reports;
-  /** The work of hires that may be audited: its seller may not show it (SHP §8.3.1). */
+  /** The work of hires that may be audited, in case their seller does not show it (SHP §8.3.1). */
   disclosures: KeptDisclosures;
-  /** Who failed lately. */
+  /** Who failed recently. */
   avoided: AvoidedSellers;
   modeOf: (paymentMode: string) => BuyerMode;
   allowsEscrow: (paymentMode: string) => boolean;
@@ -69,15 +69,15 @@ export type SignedPayment = {
 };
 
 /**
- * Where the money of a hire is, and in which transaction that came about. `book` is what the budget does: the amount is
- * spent, comes back, or stays reserved because the money is still open.
+ * Where the money of a hire is, and which transaction put it there. `book` is what the budget does: the amount is spent,
+ * comes back, or stays reserved because the money is still open.
  */
 export type Conclusion = { money: MoneyState | "released"; tx?: Hex; book: "spend" | "giveBack" | "open" };
 
 /** How a buyer pays: directly, or by one escrow. */
 export type BuyerMode = {
   /**
-   * Signs for what the seller asks, when it is what was agreed; `amount` is told before anything is signed, so that the
+   * Signs for what the seller asks, if it is what was agreed. `amount` is reported before anything is signed, so that the
    * budget can refuse.
    *
    * @throws PaymentRefusedError
@@ -88,17 +88,17 @@ export type BuyerMode = {
     hireId: Hex,
     reserve: (amount: bigint) => Promise<void>,
   ) => Promise<SignedPayment>;
-  /** The escrow that a payment goes into; absent where there is none. */
+  /** The escrow that a payment goes into; absent without one. */
   escrowOf?: (payment: SignedPayment) => EscrowOfHire;
   /** Where the money is once the payment was sent. */
   whenSent: MoneyState;
-  /** Does what can be done for the money of a hire that failed after its payment was sent; says where the money is. */
+  /** Does what it can for the money of a hire that failed after its payment was sent, and says where the money is. */
   abandon: (payment: SignedPayment) => Promise<MoneyState>;
   /**
-   * How a payment whose hire was never finished ended: not used and never to be, back, or the seller's. False: not yet.
+   * How a payment ended whose hire was never finished: not used and never usable, back, or the seller's. False: not yet.
    * Only looks.
    */
   isOver: (payment: SignedPayment) => Promise<false | (Conclusion & { money: MoneyState })>;
-  /** Acts on what the verification found: in escrow mode it releases or refunds. Says what the chain shows of it. */
+  /** Acts on the result of the verification: in escrow mode it releases or refunds. Returns what the chain shows of it. */
   conclude: (payment: SignedPayment, verification: Verification) => Promise<Conclusion>;
 };

@@ -13,24 +13,24 @@ import { type Delivery, readDelivery } from "./readAnswer.ts";
 import type { SellerResponse } from "./sellerClient.ts";
 import { bothOf, verdict, verifyResult } from "./verifyResult.ts";
 
-/** How long a hire that has its result waits for the release, the refund, or a look at the chain, in milliseconds. */
+/** How long a hire with its result waits for the release, the refund, or a look at the chain, in milliseconds. */
 export const SETTLE_MS = 10_000;
 
-/** How long the chain is watched for a payment that it does not show yet, in the background, and how often. */
+/** How long, in the background, the chain is watched for a payment that it does not show yet, and how often. */
 const WATCH_MS = 60_000;
 const WATCH_EVERY_MS = 2_000;
 
-/** What came, and what the buyer makes of it. */
+/** What arrived, and what the buyer found. */
 export type Judged = {
   status: number;
-  /** Why its JSON was not read. */
+  /** Why its JSON was refused. */
   refused: string | undefined;
   delivery: Delivery | undefined;
   verification: Verification;
   latencyMs: number;
 };
 
-/** Reads and verifies what a seller answered. The one way for every hire, first or resumed. */
+/** Reads and verifies a seller's answer. Every hire takes this path, new or resumed. */
 export async function judgeDelivery(hiring: Hiring, response: SellerResponse): Promise<Judged> {
   const { context, candidate, order, hireId, startedAt, schemas, sent } = hiring;
   const { listing } = candidate;
@@ -46,7 +46,7 @@ export async function judgeDelivery(hiring: Hiring, response: SellerResponse): P
   const found = delivery
     ? await verifyResult(listing, order.params, delivery.result, { verify: order.verify, schemas }, hireId)
     : verdict("readable", false, "The answer is neither a result nor an answer of the protocol.");
-  // A receipt of other bytes is bad work, whatever the result is worth: an audit would judge those.
+  // A receipt of other bytes is bad work, however good the result: an audit would judge those bytes.
   const otherBytes = delivery?.otherBytes;
   const verification =
     otherBytes === undefined ? found : bothOf(found, verdict("receipt_hashes", false, otherBytes));
@@ -54,8 +54,8 @@ export async function judgeDelivery(hiring: Hiring, response: SellerResponse): P
 }
 
 /**
- * Lets the mode act on what was found, books it, and writes down what the ledger is to be told. What is not settled when
- * its time is over goes on in the background, and is for the next `resume` to finish.
+ * Lets the payment mode act on the result, books it, and writes the report for the ledger. What is not settled in time
+ * continues in the background, and the next `resume` finishes it.
  *
  * @throws HireFailedError `garbage_answer`
  */
@@ -98,7 +98,7 @@ export async function concludeHire(hiring: Hiring, judged: Judged): Promise<Hire
   };
 }
 
-/** Keeps what was asked for and delivered, for an auditor whom the seller does not show it. */
+/** Keeps what was asked for and delivered, for an auditor to whom the seller does not show it. */
 function keepCopy({ context, candidate, request, hireId }: Hiring, { delivery }: Judged): void {
   if (delivery === undefined || auditConsent(candidate.listing) === null) return;
   const { result } = delivery;
@@ -114,14 +114,14 @@ async function settleInTime(
 ): Promise<Omit<Conclusion, "book">> {
   const { context, candidate, order } = hiring;
   const mode = context.modeOf(candidate.listing.payment_mode);
-  // Whatever fails here, the result is there: what is not settled stays in the journal.
+  // The result is there, even if this fails. What is not settled stays in the journal.
   const settled = settle(hiring, payment, judged).catch(() => undefined);
   context.background.add(settled);
   const conclusion = await within(settled, Math.min(SETTLE_MS, order.deadline.left()));
   return conclusion ?? { money: mode.escrowOf ? "held" : mode.whenSent };
 }
 
-/** Acts on the verdict; writes down the report, books the money, and forgets the hire, in this order. */
+/** Acts on the verdict, writes the report, books the money and forgets the hire, in this order. */
 async function settle(hiring: Hiring, payment: SignedPayment, judged: Judged): Promise<Conclusion> {
   const { context, candidate, jobId } = hiring;
   const mode = context.modeOf(candidate.listing.payment_mode);
@@ -139,7 +139,7 @@ async function settle(hiring: Hiring, payment: SignedPayment, judged: Judged): P
   return conclusion;
 }
 
-/** The budget first: a hire is forgotten only when its money is in the books. */
+/** The budget comes first: a hire is forgotten only when its money is in the books. */
 export async function book(
   { context, hireId, jobId }: Pick<Hiring, "context" | "hireId" | "jobId">,
   { book: how }: Pick<Conclusion, "book">,
@@ -151,7 +151,7 @@ export async function book(
   context.verifiers.delete(jobId);
 }
 
-/** Looks for a direct payment on the chain until it is there, for a while. */
+/** Looks for a direct payment on the chain for some time. */
 async function watch(hiring: Hiring, payment: SignedPayment): Promise<void> {
   const { context, candidate } = hiring;
   const mode = context.modeOf(candidate.listing.payment_mode);
@@ -166,7 +166,9 @@ async function watch(hiring: Hiring, payment: SignedPayment): Promise<void> {
   }
 }
 
-/** Writes down what the ledger is to be told: the receipt of a free hire with both signatures, and the buyer's word. */
+/**
+ * Writes down what will be reported to the ledger: the receipt of a free hire with both signatures, and the buyer's report.
+ */
 async function report(hiring: Hiring, { delivery, verification, latencyMs }: Judged): Promise<void> {
   const { context, candidate, order, jobId, sent, isResumed } = hiring;
   if (!delivery?.answer || delivery.receiptIssues.length > 0 || isResumed?.isReported) return;

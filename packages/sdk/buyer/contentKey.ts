@@ -1,12 +1,12 @@
 import type { BuyerContext } from "./buyerContext.ts";
 import { askedOf } from "./hireByKey.ts";
 
-/** For how long the same call is the same hire, in milliseconds. */
+/** How long the same call means the same hire, in milliseconds. */
 export const SAME_CALL_MS = 3_600_000;
 
 /**
- * The key of a call that brings none, from what it asks for: so that whoever did not get the answer and calls again does
- * not pay again. It holds for an hour from the first call on, across the full hours that the key is made of.
+ * The key of a call without one, made from what it asks for. So a caller that got no answer and calls again does not pay
+ * again. It holds for an hour from the first call on, even if a full hour, which is part of the key, begins in between.
  */
 export async function contentKey(
   { kept, now }: Pick<BuyerContext, "kept" | "now">,

@@ -7,17 +7,17 @@ import { isCustomCapability } from "tallystick-protocol/capability";
 import { TallystickError } from "tallystick-protocol/errors";
 import type { SellerClientRequest } from "./sellerClient.ts";
 
-/** How long a seller may take to say what it takes and gives, in milliseconds. */
+/** How long a seller may take to send its schemas, in milliseconds. */
 const SCHEMA_MS = 5_000;
 
 /**
  * The schemas that the seller of a `custom.*` capability publishes at `ENDPOINT/capabilities/ID/schema` (SHP §5.2). The
- * params are held to them before anything is signed, the result afterwards unless the caller judges it itself. None for
- * standard capabilities.
+ * params are checked against them before anything is signed. The result is checked afterwards, unless the caller judges it
+ * itself. Standard capabilities have none.
  *
- * @param hasOwnCheck the caller judges the result, so that it can do without
+ * @param hasOwnCheck the caller judges the result, so missing schemas are no error
  * @throws InvalidInputError `invalid_params` naming every field at fault
- * @throws TallystickError `schema_unavailable` when the seller publishes none that is fit for use
+ * @throws TallystickError `schema_unavailable` when the seller publishes none that can be used
  */
 export async function schemasFor(
   ask: SellerClientRequest,

@@ -22,7 +22,7 @@ export function directPayment(parameters: {
   network: PaymentNetwork;
   /** Milliseconds since 1970. */
   now: () => number;
-  /** What the chain shows of a payment; without it nobody here can say that one was paid. */
+  /** What the chain shows of a payment. Without it nobody here can say that a payment was made. */
   readState?: ((payment: { payer: Address; nonce: Hex }) => Promise<PaymentState>) | undefined;
 }): BuyerMode {
   const { account, network, now, readState } = parameters;
@@ -63,11 +63,11 @@ export function directPayment(parameters: {
       };
     },
     whenSent: "authorized",
-    // What is signed cannot be taken back; it expires.
+    // A signature cannot be taken back, but it expires.
     abandon: async () => "authorized",
     isOver: async (payment) => {
       if (!readState) {
-        // Nobody can say whether it was used, so it counts as spent once it is of no more use to the seller.
+        // Nobody can say whether it was used. So it counts as spent once the seller cannot use it any more.
         const isExpired = now() / 1000 >= payment.validUntil + EXPIRY_MARGIN_SECONDS;
         return isExpired && { money: "authorized", book: "spend" };
       }
@@ -75,7 +75,7 @@ export function directPayment(parameters: {
       if (isUsed) return { money: "paid", book: "spend" };
       return time >= payment.validUntil && { money: "none", book: "giveBack" };
     },
-    // What the verification found feeds the seller's reputation; the money is its own (SHP §7.3.2).
+    // The verification enters the seller's reputation. The money stays the seller's (SHP §7.3.2).
     conclude: async (payment) => {
       if (!readState) return { money: "authorized", book: "spend" };
       const { isUsed } = await readState(authorizationOf(payment));

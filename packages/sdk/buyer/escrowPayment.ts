@@ -22,19 +22,19 @@ import type { BuyerMode, Conclusion, SignedPayment } from "./buyerContext.ts";
 import { type Agreed, judgeTerms, refusal } from "./judgeTerms.ts";
 
 /**
- * An escrow that a buyer allows to hold its money. Whoever puts one on the list should have looked at its contract, its
- * audit, its guardians and its operator (SHP §12).
+ * An escrow that may hold a buyer's money. Before you add one, look at its contract, its audit, its guardians and its
+ * operator (SHP §12).
  */
 export type AllowedEscrow = {
   /** The contract's address. */
   escrow: Address;
   /** Carries releases and refunds to the contract. */
   relay: EscrowRelay;
-  /** Who may be paid the fee; without one, no fee is accepted. */
+  /** Who may receive the fee. Without one, no fee is accepted. */
   feeRecipient?: Address;
   /** The most it may charge. Default: the published schedule. */
   fees?: readonly FeeBand[];
-  /** Who may refund besides buyer and seller, if the buyer wants anybody to. */
+  /** Who may refund in addition to buyer and seller, if the buyer wants anybody to. */
   arbiter?: Address;
   /** Milliseconds for verification. Default 30 s, or 5 min when the result comes later. */
   verificationWindowMs?: number;
@@ -44,9 +44,9 @@ export type AllowedEscrow = {
 const CLOCK_MARGIN_SECONDS = 60;
 
 /**
- * Payment by escrow (SHP §7.3.3): one signature funds the escrow and fixes its terms. What verifies is released, what
- * does not is refunded, and what nobody speaks of comes back by itself at the deadline: the time of signing, the
- * seller's latency and the verification window together.
+ * Payment by escrow (SHP §7.3.3): one signature funds the escrow and fixes its terms. The buyer releases what verifies and
+ * refunds what does not. Without a word from anybody the money comes back at the deadline: the time of signing, plus the
+ * seller's latency, plus the verification window.
  */
 export function escrowPayment(parameters: {
   account: LocalAccount;
@@ -54,7 +54,7 @@ export function escrowPayment(parameters: {
   allowed: AllowedEscrow;
   /** Milliseconds since 1970. */
   now: () => number;
-  /** What the chain shows of an escrow. Without it the relay's word is taken, which the buyer has named itself. */
+  /** What the chain shows of an escrow. Without it the relay is believed, which the buyer has named itself. */
   readState?: ((escrow: Address, id: Hex) => Promise<EscrowState>) | undefined;
 }): BuyerMode {
   const { account, network, allowed, now } = parameters;
@@ -63,7 +63,7 @@ export function escrowPayment(parameters: {
   const signer = createEscrowSigner({ account, deployment, network });
   const hireOf = ({ payload }: SignedPayment): Hire => readEscrowPayload(payload.payload).hire;
 
-  /** Whether what was signed for it can no longer be deposited. */
+  /** Whether the signed deposit has become impossible. */
   const isExpired = ({ deadline }: Hire): boolean => now() / 1000 > Number(deadline) + CLOCK_MARGIN_SECONDS;
 
   const shown = (id: Hex): Promise<EscrowState> =>
@@ -141,7 +141,7 @@ function moneyOf({ status }: EscrowState): Conclusion["money"] {
   return status === "released" || status === "split" ? "released" : "refunded";
 }
 
-/** What the budget makes of it: what is held, or may yet be taken, stays reserved. */
+/** The entry for the budget: what is held, or may still be taken, stays reserved. */
 function booked(money: Conclusion["money"]): Conclusion {
   if (money === "released" || money === "paid") return { money, book: "spend" };
   return { money, book: money === "refunded" || money === "none" ? "giveBack" : "open" };
@@ -152,7 +152,7 @@ function asMoneyState(money: Conclusion["money"]): MoneyState {
 }
 
 /**
- * The rest of the terms, which must be the listing's and the published ones. The arbiter is the buyer's own choice.
+ * The other terms, which must be the listing's and the published ones. The arbiter is the buyer's own choice.
  *
  * @throws PaymentRefusedError `malformed_terms`, `payee_changed`, `fee_too_high`
  */

@@ -15,10 +15,10 @@ export type Candidate = {
   suspendedUntil?: Suspension;
 };
 
-/** How many pages of a hundred offers are looked through. */
+/** How many pages of a hundred offers are read. */
 const MAX_PAGES = 20;
 
-/** What a hire wants of its seller. `mode` is `direct`, `escrow` (any that is allowed) or one payment mode. */
+/** What a hire wants from its seller. `mode` is `direct`, `escrow` (any that is allowed) or one payment mode. */
 export type Wishes = {
   capability: string;
   maxPrice: bigint;
@@ -29,7 +29,7 @@ export type Wishes = {
   minAvgStars?: number | undefined;
   minTrustTier?: number | undefined;
   require?: Requirements | undefined;
-  /** Whether it may be one that is suspended. */
+  /** Whether a suspended agent is accepted. */
   allowSuspended?: boolean | undefined;
   /** Whether an escrow payment mode may be used. */
   allowsEscrow: (paymentMode: string) => boolean;
@@ -38,13 +38,11 @@ export type Wishes = {
 };
 
 /**
- * The sellers that a hire may go to, in the search's order, which is the published ranking; those to avoid come last.
- * Further pages are asked for only when whoever takes them comes to their end. What the search answers is held to the
- * wishes again.
+ * The sellers that a hire may use, in the search's order, which is the published ranking. Avoided sellers come last.
+ * Further pages are read only when the caller has used up the offers. Every offer is checked against the wishes again.
  *
- * @throws NoSellerError `no_seller`, `seller_suspended` when the one that is wanted takes no new hires now, or
- * `no_recovery` when there are some but none by an escrow that is allowed; an error of the search when nobody was found
- * before it
+ * @throws NoSellerError `no_seller`, `seller_suspended` when the wanted seller takes no new hires now, or `no_recovery`
+ * when there are some but none by an escrow that is allowed; an error of the search when nobody was found before it
  */
 export async function* findSellers(
   client: SearchClient,
@@ -60,14 +58,14 @@ export async function* findSellers(
     ...(wishes.minTrustTier !== undefined && { min_trust_tier: wishes.minTrustTier }),
     ...requirementsAsked(wishes.require ?? {}),
     ...(wishes.mode === "escrow" ? {} : { payment_mode: wishes.mode }),
-    // So that it can be said why the one that is wanted is not hired.
+    // So the error can say why the wanted seller is not hired.
     ...((wishes.seller !== undefined || wishes.allowSuspended === true) && { include_suspended: true }),
     limit: 100,
   };
   const others: Candidate[] = [];
   const last: Candidate[] = [];
   let isFound = false;
-  // One seller, or one of some escrows, may stand behind many that the search cannot leave out.
+  // The search cannot filter for one seller, or for one of several escrows, so it may be far down the list.
   for (let cursor: string | null | undefined, page = 0; page < MAX_PAGES; page++) {
     const asked = { ...request, ...(typeof cursor === "string" && { cursor }) };
     let answer: Awaited<ReturnType<SearchClient["search"]>>;
@@ -125,7 +123,7 @@ function isWanted({ listing, price, reputation }: Candidate, wishes: Wishes): bo
   );
 }
 
-/** Whether a payment mode is the one that is wanted: `escrow` stands for any but `direct`. */
+/** Whether a payment mode is the wanted one: `escrow` means any but `direct`. */
 export function isOfMode(paymentMode: string, wanted: string): boolean {
   return wanted === "escrow" ? paymentMode !== "direct" : paymentMode === wanted;
 }

@@ -15,12 +15,12 @@ type Start = (order: KeyedOrder) => Promise<HireResult>;
 type Wanted = Omit<HireParameters, "signal" | "verify"> & { verify?: Verify; signal?: AbortSignal };
 
 /**
- * Hires once for each idempotency key, however often and from however many processes on one store it is called: the same
- * key gives the same hire, its state, and its result. A hire for which nothing was signed may be tried again.
+ * Hires once for each idempotency key, even if it is called often and from several processes on one store. The same key
+ * gives the same hire, its state, and its result. A hire for which nothing was signed may be tried again.
  *
- * @param untilMs how long the whole call may take: another process starts over only after that
+ * @param untilMs how long the whole call may take: only after that does another process start over
  * @throws TallystickError `idempotency_key_reused` when the key was used for something else; `hire_under_way` while another
- * process is at it
+ * process runs it
  */
 export async function hireByKey(
   context: BuyerContext,
@@ -44,7 +44,7 @@ export async function hireByKey(
   }
 }
 
-/** What became of the hire with this key; takes it up when its money is open and nobody in this process is at it. */
+/** The state of the hire with this key. Resumes it if its money is open and it does not run in this process. */
 export async function findByKey(
   context: BuyerContext,
   key: string,
@@ -81,7 +81,8 @@ async function run(
     if (kept.state === "signed" || kept.state === "done" || kept.state === "failed") {
       return again(await ended(context, kept, wanted.verify));
     }
-    // Who began it has ended without a word, and without a signature: that is written down before it leaves.
+    // The process that began it ended without a result and without a signature. That is written down before a payment
+    // leaves.
     if (kept.state === "running" && now() <= kept.until) throw underWay(key);
     mine = { ...first, startedAt: kept.startedAt, attempts: kept.attempts };
     await keep.put(mine);
@@ -122,7 +123,7 @@ async function run(
     await keep.done(key, hire);
     return hire;
   } catch (error) {
-    // Money that is under way stays `signed`: the next call takes it up.
+    // While the money is open the state stays `signed`: the next call resumes it.
     isOver = true;
     if (!isSigned) await open();
     else if (error instanceof HireFailedError && isSettled(error)) await keep.failed(key, error);
@@ -130,7 +131,7 @@ async function run(
   }
 }
 
-/** Whether the money of a failed hire goes nowhere any more. */
+/** Whether the money of a failed hire can no longer go anywhere. */
 export function isSettled({ money }: HireFailedError): boolean {
   return money === "paid" || money === "refunded" || money === "none";
 }
@@ -178,7 +179,7 @@ async function withItsMoney(
   return { ...hire, money: resumed.money };
 }
 
-/** The result of a hire for a call that is not its first. */
+/** The result of a hire for a call after the first. */
 function again(hire: HireResult): HireResult {
   return { ...hire, isRepeated: true };
 }
@@ -201,7 +202,7 @@ function underWay(key: string): TallystickError {
   });
 }
 
-/** What tells one hire from another: all that is asked for, not how long is waited for it. */
+/** What distinguishes hires: everything that is asked for, but not how long the caller waits. */
 export function askedOf(wanted: { [name: string]: unknown }): string {
   const { signal, verify, onProgress, deadlineMs, telemetry, idempotencyKey, maxAttempts, ...rest } = wanted;
   return jsonHash(rest, "params");

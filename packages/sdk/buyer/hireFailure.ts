@@ -8,7 +8,7 @@ import {
 import type { Hiring } from "./hiring.ts";
 import type { SellerResponse } from "./sellerClient.ts";
 
-/** The error for an answer that is no delivery, with the seller's own words beside it, when it has them. */
+/** The error for an answer that is no delivery, with the seller's own words if it sent any. */
 export function refusedBy(
   hiring: Hiring,
   { status, body }: SellerResponse,
@@ -24,7 +24,7 @@ export function refusedBy(
   });
 }
 
-/** What to do next, by where the money is. */
+/** What to do next; depends on where the money is. */
 export const MONEY_HINTS: { [money in MoneyState]: string } = {
   none: "Nothing was paid. Hire somebody else.",
   authorized: "The seller can still take the payment until it expires. Look the job up before hiring again.",
@@ -33,7 +33,7 @@ export const MONEY_HINTS: { [money in MoneyState]: string } = {
   refunded: "The money is back.",
 };
 
-/** The error of a hire that failed with its seller. */
+/** The error of a hire that failed at its seller. */
 export function failed(
   { candidate, hireId, jobId }: Hiring,
   failure: {

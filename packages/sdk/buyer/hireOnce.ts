@@ -18,16 +18,16 @@ import type { Hiring, Order } from "./hiring.ts";
 import type { JournalEntry } from "./journal.ts";
 import { createSellerClient, type SellerResponse, UnreachableError } from "./sellerClient.ts";
 
-/** How long a seller may take to name its terms, in milliseconds. */
+/** How long a seller may take to send its terms, in milliseconds. */
 const TERMS_MS = 10_000;
 
 /**
- * Hires one seller: asks for terms, judges and signs them, gets the result, verifies it, and concludes. Waits for nothing
- * that comes after the result, and for nothing at all beyond the deadline.
+ * Hires one seller: asks for terms, checks and signs them, gets the result, verifies it, and concludes. Waits for nothing
+ * that comes after the result, and never beyond the deadline.
  *
  * @throws PaymentRefusedError, BudgetError: nothing was signed
  * @throws HireFailedError saying where the money is
- * @throws the reason of the deadline's signal, as long as no payment was sent
+ * @throws the reason of the deadline's signal, if no payment was sent yet
  */
 export async function hireOnce(
   context: BuyerContext,
@@ -52,7 +52,7 @@ export async function hireOnce(
   }
 }
 
-/** What a hire that was stopped in the middle ends with: once its payment was sent, it says where the money is. */
+/** The error of a hire that was stopped in the middle. After its payment was sent, it says where the money is. */
 function stopped(hiring: Hiring, error: unknown): unknown {
   const { context, candidate, order, sent } = hiring;
   const { signal } = order.deadline;
@@ -73,7 +73,7 @@ function stopped(hiring: Hiring, error: unknown): unknown {
   });
 }
 
-/** Asks for terms, pays them and gets the answer. */
+/** Asks for terms, pays and gets the answer. */
 async function obtain(hiring: Hiring): Promise<SellerResponse> {
   const { context, candidate, order } = hiring;
   const { listing } = candidate;
@@ -96,8 +96,8 @@ async function obtain(hiring: Hiring): Promise<SellerResponse> {
 }
 
 /**
- * Signs what is asked for and writes it down, before and after. When that fails nothing has left this process: the budget
- * gets it back.
+ * Signs what is asked for, and writes it down before and after. If that fails nothing has left this process, and the budget
+ * gets the amount back.
  */
 async function sign(hiring: Hiring, mode: BuyerMode, required: PaymentRequired): Promise<SignedPayment> {
   const { context, candidate, order, hireId, jobId } = hiring;
@@ -107,7 +107,7 @@ async function sign(hiring: Hiring, mode: BuyerMode, required: PaymentRequired):
   const entry = journalEntry(hiring);
   try {
     const payment = await mode.pay(required, agreed, hireId, async (amount) => {
-      // Whoever finds this entry without a payment knows that what the budget reserved for it can come back.
+      // An entry without a payment shows that the reserved amount can come back.
       await context.journal.put(`hire/${jobId}`, entry);
       await context.budget?.reserve(hireId, amount);
     });
@@ -124,13 +124,13 @@ async function sign(hiring: Hiring, mode: BuyerMode, required: PaymentRequired):
   }
 }
 
-/** Takes back what was prepared for a payment that was never sent. */
+/** Undoes the preparations for a payment that was never sent. */
 async function forget({ context, hireId, jobId }: Hiring): Promise<void> {
   await context.budget?.giveBack(hireId);
   await context.journal.delete(`hire/${jobId}`);
 }
 
-/** Gets the seller's own schemas when its capability is a custom one, and holds the params to them. */
+/** Gets the seller's own schemas for a custom capability, and checks the params against them. */
 async function holdToSchemas(hiring: Hiring): Promise<void> {
   const { ask, candidate, order } = hiring;
   const { capability } = candidate.listing;
@@ -143,7 +143,7 @@ async function holdToSchemas(hiring: Hiring): Promise<void> {
   }
 }
 
-/** Brings the money of a failed hire back where that can be done in time, and says where it is. */
+/** Brings the money of a failed hire back if that can be done in time, and says where it is. */
 async function abandon(hiring: Hiring, payment: SignedPayment, error: unknown): Promise<never> {
   if (!(error instanceof HireFailedError)) throw error;
   const { context, candidate, order, hireId, jobId } = hiring;
@@ -225,7 +225,7 @@ function isUsedNonce({ status, body }: SellerResponse, jobId: string): boolean {
   return status === 409 && code === "duplicate_nonce" && job_id === jobId;
 }
 
-/** The seller knows this key's nonce, and this process does not: an earlier one paid, and its notes are gone. */
+/** The seller knows this key's nonce and this process does not: an earlier process paid, and its notes are gone. */
 function hiredBefore(hiring: Hiring): HireFailedError {
   return failed(hiring, {
     code: "hired_before",
@@ -236,13 +236,13 @@ function hiredBefore(hiring: Hiring): HireFailedError {
   });
 }
 
-/** Whether it was too late for an answer, or what stands in front of the seller speaks: a seller gives its refusals a code. */
+/** Whether the answer came too late, or from a proxy in front of the seller: a seller gives its refusals a code. */
 function isOfGateway({ status, body }: SellerResponse): boolean {
   if (status === 504) return true;
   return (status === 502 || status === 503) && typeof Object(body).code !== "string";
 }
 
-/** Sends the payment. When the answer is lost the hire is looked up: it is never sent, or paid, twice. */
+/** Sends the payment. If the answer is lost, the hire is looked up. It is never sent, or paid, twice. */
 async function sendPaid(
   hiring: Hiring,
   headers: { [name: string]: string },
@@ -264,7 +264,7 @@ async function sendPaid(
   }
 }
 
-/** Looks a job up until it has ended, or the time for this seller is over. */
+/** Looks a job up until it ends, or the time for this seller is over. */
 export async function lookUp(
   hiring: Hiring,
   jobId: string,

@@ -11,7 +11,7 @@ import type { Verify } from "./verifyResult.ts";
 export type Order = {
   params: { [key: string]: unknown };
   maxPrice: bigint;
-  /** How long one seller is waited for. */
+  /** How long to wait for one seller. */
   maxLatencyMs: number;
   callbackUrl?: string | undefined;
   quoteToken?: string | undefined;
@@ -20,19 +20,19 @@ export type Order = {
   deadline: Deadline;
   /** Whether to tell the ledger what was measured. */
   telemetry: boolean;
-  /** When it was asked for with an idempotency key. */
+  /** Set when it was asked for with an idempotency key. */
   keyed?: KeyedOrder | undefined;
-  /** Is told how far the hire is. */
+  /** Called with the progress of the hire. */
   onProgress?: ((stage: HireStage) => void) | undefined;
 };
 
-/** How far a hire is. */
+/** The progress of a hire. */
 export type HireStage = "searching" | "asking" | "working" | "verifying" | "settling";
 
 /** What the idempotency key of a hire keeps of it. */
 export type KeyedOrder = {
   key: string;
-  /** The nonce for the next seller that is asked. */
+  /** The nonce for the next seller. */
   nextNonce: () => Promise<Hex>;
   /** Written down before a payment leaves this process: from then on nobody starts over. */
   signed: (hire: { hireId: Hex; jobId: string; seller: string }) => Promise<void>;
@@ -40,7 +40,7 @@ export type KeyedOrder = {
   unsigned: () => Promise<void>;
 };
 
-/** One hire under way. */
+/** One running hire. */
 export type Hiring = {
   context: BuyerContext;
   candidate: Candidate;
@@ -53,10 +53,10 @@ export type Hiring = {
   startedAt: number;
   /** Milliseconds that are left for this seller. */
   left: () => number;
-  /** What a custom capability's result is held to. */
+  /** The schemas against which a custom capability's result is checked. */
   schemas?: CustomSchemas | undefined;
-  /** Once the payment has left this process: from then on it may be taken. */
+  /** Set once the payment has left this process: it may be taken from then on. */
   sent?: SignedPayment;
-  /** Taken up after a crash, or later: nobody measured how long it took. */
+  /** Resumed after a crash, or later: nobody measured how long it took. */
   isResumed?: { isReported: boolean };
 };

@@ -4,7 +4,7 @@ import type { HireRequest } from "tallystick-protocol/hire/hireRequest";
 import type { Listing } from "tallystick-protocol/records/listing";
 import type { PaymentPayload } from "../x402/paymentHeaders.ts";
 
-/** A hire that is about to be paid, or is paid, and that is not concluded. Amounts are atomic units as decimal strings. */
+/** A hire that is about to be paid, or is paid, and is not concluded. Amounts are atomic units as decimal strings. */
 export type JournalEntry = {
   hireId: Hex;
   jobId: string;
@@ -13,16 +13,16 @@ export type JournalEntry = {
   listing: Listing;
   request: HireRequest;
   maxPrice: string;
-  /** Who judges the result: the standard, the seller's schemas as they were before it was paid, or the caller. */
+  /** Who judges the result: the standard, the seller's schemas as they were before the payment, or the caller. */
   judge: "standard" | "caller" | CustomSchemas;
-  /** Whether the ledger is to be told what was found. */
+  /** Whether to report the result to the ledger. */
   telemetry: boolean;
-  /** Milliseconds since 1970: who has not signed by then never sends anything. */
+  /** Milliseconds since 1970. A process that has not signed by then never sends anything. */
   signsUntil: number;
   /** Absent: nothing that was signed has left this process. `validUntil` is unix seconds. */
   signed?: { amount: string; payload: PaymentPayload; validUntil: number };
-  /** The idempotency key it was asked for with. */
+  /** The idempotency key with which it was asked for. */
   key?: string;
-  /** The result was judged before, and what the ledger is to be told is written down. */
+  /** The result was judged before, and the report for the ledger is written down. */
   isReported?: boolean;
 };

@@ -10,15 +10,15 @@ import type { HireResult } from "./hireResult.ts";
 /** How long a hire is remembered by its idempotency key, in milliseconds. */
 export const KEPT_MS = 30 * 86_400_000;
 
-/** The most hires that are remembered; the oldest go first. */
+/** The most hires that are remembered. The oldest go first. */
 export const MOST_KEPT = 10_000;
 
-/** The most characters of results that one process keeps; the oldest results go first, what became of the hire stays. */
+/** The most characters of results that one process keeps. The oldest results go first; their hires stay. */
 export const MOST_KEPT_CHARACTERS = 128 * 1024 * 1024;
 
 const SWEEP_MS = 3_600_000;
 
-/** A hire after which money may have moved, as it can be looked up. */
+/** A hire that may have moved money, as it can be looked up. */
 type SignedHire = { hireId: Hex; jobId: string; seller: string };
 
 /** A {@link HireFailedError} as JSON. */
@@ -31,13 +31,13 @@ type KeptFailure = SignedHire & {
   words?: SellerWords;
 };
 
-/** What became of the hire with an idempotency key. Times are milliseconds since 1970. */
+/** The state of the hire with an idempotency key. Times are milliseconds since 1970. */
 export type KeptHire = {
   key: string;
   /** A hash of what was asked for. */
   asked: string;
   startedAt: number;
-  /** Sellers that were asked; each has a nonce of its own. */
+  /** The sellers that were asked. Each has its own nonce. */
   attempts: number;
 } & (
   | { state: "running"; until: number }
@@ -54,19 +54,19 @@ export type KeptHires = {
   /** Writes only when nobody has written this key yet. */
   putNew: (kept: KeptHire) => Promise<boolean>;
   put: (kept: KeptHire) => Promise<void>;
-  /** The result of a hire, wherever it was concluded. Nothing happens when its key is not kept. */
+  /** The result of a hire, wherever it was concluded. Does nothing when its key is not kept. */
   done: (key: string, hire: HireResult) => Promise<void>;
-  /** The failure of a hire whose money is settled. Nothing happens when its key is not kept. */
+  /** The failure of a hire whose money is settled. Does nothing when its key is not kept. */
   failed: (key: string, error: HireFailedError) => Promise<void>;
-  /** The nonce of an attempt: nobody without the wallet can compute it, and it is the same in every process. */
+  /** The nonce of an attempt. Only the wallet can compute it, and it is the same in every process. */
   nonce: (key: string, attempt: number) => Promise<Hex>;
 };
 
 /**
  * Remembers hires by their idempotency key for 30 days.
  *
- * A nonce leads to the job's id, and who knows that can fetch the result. So it is not made of the key alone, which may be
- * guessed, but of the wallet's signature over the key. A key of 32 random bytes in hex is the first nonce itself.
+ * A nonce leads to the job's id, and with that anyone can fetch the result. A key may be guessed, so the nonce is made of
+ * the wallet's signature over the key. A key of 32 random bytes in hex is the first nonce itself.
  */
 export function keptHires(
   store: KeyValueStore,
@@ -75,7 +75,7 @@ export function keptHires(
   mostCharacters = MOST_KEPT_CHARACTERS,
 ): KeptHires {
   let sweptAt = 0;
-  /** The results that this process has kept, the oldest first. */
+  /** The results that this process keeps, the oldest first. */
   const sizes = new Map<string, number>();
   let characters = 0;
   const get = async (key: string): Promise<KeptHire | undefined> => {
@@ -84,7 +84,7 @@ export function keptHires(
   };
   const put = (kept: KeptHire): Promise<void> => store.put(nameOf(kept.key), kept);
 
-  /** Forgets what is too old, at most once an hour. */
+  /** Forgets old hires, at most once an hour. */
   async function sweep(): Promise<void> {
     if (now() - sweptAt < SWEEP_MS) return;
     sweptAt = now();
@@ -99,7 +99,7 @@ export function keptHires(
     }
   }
 
-  /** Lets go of the oldest results when they are too many together. */
+  /** Drops the oldest results when all together are too large. */
   async function makeRoom(key: string, size: number): Promise<void> {
     characters += size - (sizes.get(key) ?? 0);
     sizes.delete(key);
@@ -123,7 +123,7 @@ export function keptHires(
     putNew: async (kept) => {
       await sweep();
       if (await store.putNew(nameOf(kept.key), kept)) return true;
-      // What is too old counts as gone.
+      // An expired hire counts as gone.
       if ((await get(kept.key)) !== undefined) return false;
       await store.delete(nameOf(kept.key));
       return await store.putNew(nameOf(kept.key), kept);
@@ -191,7 +191,7 @@ function asJson(error: HireFailedError): KeptFailure {
   };
 }
 
-/** A name for every key, whatever is in it. */
+/** A name for every key, whatever it contains. */
 function nameOf(key: string): string {
   return `${FOLDER}/${toBareHex(sha256(utf8ToBytes(key)))}`;
 }

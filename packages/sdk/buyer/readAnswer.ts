@@ -9,17 +9,17 @@ import { isSignedBy } from "tallystick-protocol/records/record";
 import { readSettled } from "../x402/paymentHeaders.ts";
 import type { SellerResponse } from "./sellerClient.ts";
 
-/** What the seller delivered, and what is wrong with the receipt it came with. */
+/** What the seller delivered, and the faults of its receipt. */
 export type Delivery = {
   result: unknown;
   answer: HireAnswer | undefined;
   tx: Hex | undefined;
   receiptIssues: string[];
-  /** Why the receipt, though this hire's, is of other params or another result; undefined when it is not. */
+  /** Why the receipt, though of this hire, is for other params or another result; undefined when it is not. */
   otherBytes?: string | undefined;
 };
 
-/** What the receipt of a hire has to say. `amount` is atomic units. */
+/** What the receipt of a hire must say. `amount` is atomic units. */
 export type ExpectedReceipt = {
   seller: Address;
   buyer: Address;
@@ -31,10 +31,10 @@ export type ExpectedReceipt = {
 };
 
 /**
- * Reads a delivery. A seller that knows x402 but not SHP answers with the result alone; then there is no receipt, and
- * the settlement header says which transaction it was.
+ * Reads a delivery. A seller that knows x402 but not SHP answers with the result alone. Then there is no receipt, and the
+ * settlement header names the transaction.
  *
- * @returns undefined when it is neither: the seller answered garbage
+ * @returns undefined when it is neither: the answer is garbage
  */
 export function readDelivery(response: SellerResponse, expected: ExpectedReceipt): Delivery | undefined {
   const { body, headers } = response;
@@ -55,7 +55,7 @@ export function readDelivery(response: SellerResponse, expected: ExpectedReceipt
   };
 }
 
-/** A seller that signs other hashes than those of what it delivers would have an audit judge something else (SHP §8.3). */
+/** If a seller signs other hashes than those of its delivery, an audit would judge something else (SHP §8.3). */
 function hashIssue({ signed_receipt, result }: HireAnswer, { params }: ExpectedReceipt): string | undefined {
   const { params_hash, result_hash } = signed_receipt?.body ?? {};
   try {
@@ -69,7 +69,7 @@ function hashIssue({ signed_receipt, result }: HireAnswer, { params }: ExpectedR
   }
 }
 
-/** What is wrong with a receipt: replayed from another hire, for another amount, not signed, … */
+/** The faults of a receipt: replayed from another hire, for another amount, not signed, … */
 function receiptIssues({ signed_receipt: signed }: HireAnswer, expected: ExpectedReceipt): string[] {
   if (!signed) return ["the seller gave no signed receipt"];
   try {

@@ -6,7 +6,7 @@ import type { LocalAccount } from "viem";
 import { type Fetch, requestService } from "../requestService.ts";
 import type { SellerClientRequest } from "./sellerClient.ts";
 
-/** Who reports, where to, and for which ledger what is reported is signed. */
+/** Who reports, to which service, and for which ledger the report is signed. */
 export type Reporter = {
   account: LocalAccount;
   baseUrl: string;
@@ -15,8 +15,8 @@ export type Reporter = {
 };
 
 /**
- * Tells the ledger what the buyer measured and found (SHP §8.1, §9.2): what counts of a hire is its buyer's word before
- * its seller's.
+ * Tells the ledger what the buyer measured and found (SHP §8.1, §9.2). For a hire the buyer's word counts before its
+ * seller's.
  *
  * @throws ServiceError
  */
@@ -42,9 +42,9 @@ export async function reportHire(
 }
 
 /**
- * Signs the receipt of a free hire, which counts for nothing without its buyer's signature (SHP §11).
+ * Signs the receipt of a free hire, which does not count without its buyer's signature (SHP §11).
  *
- * @returns the receipt's entry hash, null while the ledger does not have it
+ * @returns the receipt's entry hash; null while the ledger does not have it
  */
 export async function countersign(
   context: Pick<Reporter, "account">,
@@ -62,7 +62,7 @@ export async function countersign(
 /** How long a seller may take for one question about a receipt, in milliseconds. */
 const COUNTERSIGN_MS = 5_000;
 
-/** The entry hash of a job's receipt, by its seller; null while the ledger does not have it. */
+/** The entry hash of a job's receipt, as its seller says; null while the ledger does not have it. */
 export async function findReceiptHash(ask: SellerClientRequest, jobId: string): Promise<string | null> {
   return receiptHashIn((await ask(`/jobs/${jobId}`, COUNTERSIGN_MS)).body);
 }
@@ -78,7 +78,7 @@ export type RateParameters = {
   ratingToken: string;
   stars: number;
   latencyMs?: number;
-  /** Stays with the registry; the ledger keeps its hash. */
+  /** Stays at the registry; the ledger keeps its hash. */
   comment?: string;
 };
 

@@ -6,7 +6,7 @@ import type { KeyValueStore } from "../store/keyValueStore.ts";
 import { countersign, findReceiptHash, type Reporter, reportHire } from "./report.ts";
 import { createSellerClient } from "./sellerClient.ts";
 
-/** What the ledger is to be told of one hire. */
+/** The report to the ledger about one hire. */
 export type Report = {
   jobId: string;
   endpoint: Listing["endpoint"];
@@ -20,15 +20,15 @@ export type Report = {
   since: number;
 };
 
-/** Reports on their way to the ledger. They are written down, so that neither a hire waits for them nor a crash loses them. */
+/** Reports on their way to the ledger. They are written down, so that no hire waits for them and no crash loses them. */
 export type Reports = {
   add: (report: Report) => Promise<void>;
-  /** Sends what is waiting, once. What does not get through waits for the next time. */
+  /** Sends what is waiting, once. What fails waits for the next time. */
   flush: () => Promise<void>;
   waiting: () => Promise<number>;
 };
 
-/** How long a report is tried for, in milliseconds: a week. */
+/** How long a report is tried, in milliseconds: a week. */
 const KEEP_MS = 7 * 86_400_000;
 
 /** The most reports that one round sends. */
@@ -37,11 +37,11 @@ const MAX_A_ROUND = 100;
 /** How many are sent at once. */
 const AT_ONCE = 8;
 
-/** How long one that did not get through waits, in milliseconds; doubles each time. */
+/** How long a report waits after a failure, in milliseconds. It doubles each time. */
 const FIRST_WAIT_MS = 1_000;
 const LONGEST_WAIT_MS = 600_000;
 
-/** The outbox of what a buyer says of its hires, under `report/` in its journal. */
+/** The outbox of a buyer's reports about its hires, under `report/` in its journal. */
 export function createReports(
   parameters: Reporter & {
     /** Reaches sellers. */
@@ -51,7 +51,7 @@ export function createReports(
   },
 ): Reports {
   const { account, baseUrl, fetch, ledger, sellerFetch, store, now } = parameters;
-  /** When a report that did not get through is tried again, and how often it was. */
+  /** When a failed report is tried again, and how often it was tried. */
   const later = new Map<string, { at: number; times: number }>();
   let round: Promise<void> = Promise.resolve();
   let next: Promise<void> | undefined;
@@ -91,14 +91,14 @@ export function createReports(
   async function sendAll(): Promise<void> {
     const due = (await store.keys("report")).filter((key) => (later.get(key)?.at ?? 0) <= now());
     const waiting = due.slice(0, MAX_A_ROUND);
-    // A few at a time: one that hangs keeps nobody else waiting.
+    // A few at a time, so that one that hangs does not delay the others.
     while (waiting.length > 0) await Promise.all(waiting.splice(0, AT_ONCE).map(trySend));
   }
 
   return {
     add: (report) => store.put(`report/${report.jobId}`, report),
     flush: () => {
-      // Whoever adds something while a round is under way is served by the one after it.
+      // What is added during a round is sent by the next round.
       next ??= round.then(() => {
         next = undefined;
         round = sendAll();
@@ -110,7 +110,7 @@ export function createReports(
   };
 }
 
-/** Whether the ledger has understood and said no. */
+/** Whether the ledger understood the report and refused it. */
 function isFinal(error: unknown): boolean {
   if (!(error instanceof ServiceError)) return false;
   const { status } = error;

@@ -1,9 +1,9 @@
 import { formatUsdc, parseUsdc } from "tallystick-protocol/amount";
 import type { SearchRequest } from "../query/answers.ts";
 
-/** What a seller's reputation has to rest on. A figure that a node does not tell, or that is null, meets no requirement. */
+/** What a seller's reputation must rest on. A figure that is null, or that the node does not have, meets no requirement. */
 export type Requirements = {
-  /** Families of wallets that bought, by whose money they began with: at least so many. */
+  /** The least number of families of wallets that bought, by whose money they began with. */
   independentBuyers?: number;
   /** From 0 to 1: the share of direct payments for which the seller wrote a receipt. */
   receiptCoverage?: number;
@@ -11,7 +11,7 @@ export type Requirements = {
   keptUsdc?: string;
 };
 
-/** Requirements as a search takes them. */
+/** Requirements in the form that a search takes. */
 export function requirementsAsked(require: Requirements): Partial<SearchRequest> {
   const { independentBuyers, receiptCoverage, keptUsdc } = require;
   return {
@@ -21,7 +21,10 @@ export function requirementsAsked(require: Requirements): Partial<SearchRequest>
   };
 }
 
-/** Whether what a search told of a seller meets them: a node that does not know the filters lets everybody pass. */
+/**
+ * Whether a seller from a search meets them. It is checked here again, since a node without these filters lets everybody
+ * pass.
+ */
 export function meetsRequirements(
   reputation: { [field: string]: unknown },
   { independentBuyers, receiptCoverage, keptUsdc }: Requirements,

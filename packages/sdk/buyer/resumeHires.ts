@@ -14,24 +14,24 @@ import type { JournalEntry } from "./journal.ts";
 import { createSellerClient } from "./sellerClient.ts";
 import type { Verify } from "./verifyResult.ts";
 
-/** What became of a hire that was interrupted. */
+/** The result of a hire that was interrupted. */
 export type ResumedHire = { jobId: string; hireId: Hex; escrow: EscrowOfHire | null } & (
   | { hire: HireResult }
   | { error: TallystickError; isOver: boolean; money: MoneyState }
 );
 
-/** How long a resumed hire may take to be looked up, and to be judged and settled after it, in milliseconds. */
+/** How long the look-up of a resumed hire may take, and how long judging and settling it after that, in milliseconds. */
 const LOOK_MS = 5_000;
 const RESUME_MS = LOOK_MS + 2 * SETTLE_MS;
 
-/** How many hires are taken up at once: a seller that hangs keeps no other waiting. */
+/** How many hires are resumed at once, so that a seller that hangs does not delay the others. */
 const AT_ONCE = 8;
 
 /**
- * Concludes the hires in the journal: each is looked up at its seller, judged as it would have been (by the caller's own
- * check, by the seller's schemas of the time, or by the standard), and released, refunded or reported. One that its seller
- * does not finish stays in the journal until its payment can no longer be taken; then its budget comes back, since nothing
- * was paid. Hires that are under way in this process are left alone. Reports that wait for the ledger are sent as well.
+ * Concludes the hires in the journal. Each is looked up at its seller, judged as it would have been (by the caller's own
+ * check, by the seller's schemas of that time, or by the standard), and released, refunded or reported. A hire that its
+ * seller does not finish stays in the journal until its payment can no longer be taken; then its budget comes back, since
+ * nothing was paid. Hires that run in this process are left alone. Reports that wait for the ledger are sent too.
  *
  * @param verify the caller's own check, as it was given to `hire`. Without it hires that had one wait: nobody else may
  * release them
@@ -47,7 +47,9 @@ export async function resumeHires(context: BuyerContext, verify?: Verify): Promi
   return outcomes;
 }
 
-/** Concludes one hire, as {@link resumeHires} does all. Undefined: it is under way in this process, or not in the journal. */
+/**
+ * Concludes one hire, as {@link resumeHires} does for all. Undefined: it runs in this process, or is not in the journal.
+ */
 export async function resumeHire(
   context: BuyerContext,
   jobId: string,
@@ -65,7 +67,7 @@ async function resumeEntry(
   if (!entry || context.underWay.has(entry.jobId)) return undefined;
   const { hireId, jobId, signed } = entry;
   if (!signed) {
-    // Whoever was about to sign has not sent anything, and will not.
+    // A process that was about to sign has not sent anything, and will not.
     if (context.now() > entry.signsUntil) await book({ context, hireId, jobId }, { book: "giveBack" });
     return undefined;
   }
@@ -89,7 +91,7 @@ async function resumeEntry(
   }
 }
 
-/** What a resumed hire came to, under the idempotency key it was asked for with. */
+/** The end of a resumed hire, under the idempotency key with which it was asked for. */
 async function keep({ kept }: BuyerContext, key: string, resumed: ResumedHire): Promise<void> {
   if ("hire" in resumed) await kept.done(key, resumed.hire);
   else if (resumed.isOver && resumed.error instanceof HireFailedError) {
@@ -134,7 +136,7 @@ async function resumeOne(
     isResumed: { isReported: entry.isReported ?? false },
   };
   const mode = modeIn(context, listing.payment_mode);
-  // Its escrow was taken off the list meanwhile: what it holds comes back at the deadline, and no other hire has to wait.
+  // Its escrow was taken off the list meanwhile. Its money comes back at the deadline, and no other hire has to wait.
   if (mode instanceof NoSellerError) {
     return { jobId, hireId, escrow: null, error: mode, isOver: false, money: "authorized" };
   }
@@ -149,7 +151,7 @@ async function resumeOne(
   } catch (cause) {
     error = asFailure(hiring, cause, mode.whenSent);
   }
-  // Who cannot be asked today is asked the next time, and a seller has the time that it was given.
+  // A seller that cannot be asked today is asked the next time, and keeps the time that it was given.
   let { money } = error;
   const isDue = !WITHOUT_JUDGE.has(error.code) && context.now() >= entry.startedAt + maxLatencyMs;
   if (isDue || isFinal(error))
@@ -159,15 +161,15 @@ async function resumeOne(
   return { ...of, error, isOver: Boolean(ending), money: ending ? ending.money : money };
 }
 
-/** There is nobody here who could judge a result, which says nothing of the result. */
+/** Nothing here can judge the result, which says nothing of the result. */
 const WITHOUT_JUDGE: ReadonlySet<string> = new Set(["verify_needed", "capability_unavailable"]);
 
-/** Whether the seller has said that there will be no result. */
+/** Whether the seller said that there will be no result. */
 function isFinal({ code }: HireFailedError): boolean {
   return code !== "seller_timeout" && code !== "seller_unreachable" && !WITHOUT_JUDGE.has(code);
 }
 
-/** Loads the verifier before the result is there: one that cannot be fetched must not look like a bad result. */
+/** Loads the verifier before the result arrives: a verifier that cannot be fetched must not look like a bad result. */
 async function loadVerifier(hiring: Hiring, money: MoneyState): Promise<void> {
   try {
     await capabilityOf(hiring.candidate.listing.capability);

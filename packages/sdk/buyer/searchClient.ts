@@ -1,6 +1,6 @@
 import type { SearchRequest } from "../query/answers.ts";
 
-/** One offer with its seller's reputation, as far as a buyer looks at it (SHP §6.2). Unknown figures are null. */
+/** One offer with its seller's reputation, as far as a buyer uses it (SHP §6.2). Unknown figures are null. */
 export type FoundAgent = {
   agent_id: string;
   listing: { [key: string]: unknown };
@@ -9,13 +9,16 @@ export type FoundAgent = {
   steward?: { suspended_until?: number | null; [key: string]: unknown } | null;
 };
 
-/** Finds sellers: a query client (`createQueryClient`), or whatever else can. */
+/** Finds sellers: a query client (`createQueryClient`), or anything with the same method. */
 export type SearchClient = {
   search: (
     request: SearchRequest,
     options?: { signal?: AbortSignal },
   ) => Promise<{ agents: readonly FoundAgent[]; next_cursor?: string | null }>;
-  /** What an agent promises: asked before a listing is hired that nobody searched for. Default: the node's word. */
+  /**
+   * Whether an agent is suspended. Asked before a listing is hired that did not come from a search. Default: the node's
+   * answer.
+   */
   sla?: (
     agent: string,
     options?: { signal?: AbortSignal },

@@ -4,10 +4,10 @@ import { abortable, startDeadline } from "../deadline.ts";
 import { readText } from "../readText.ts";
 import type { Fetch } from "../requestService.ts";
 
-/** An answer, read whole. `body` is its JSON, undefined when it is none that is read: then `refused` says why. */
+/** A complete answer. `body` is its JSON; undefined when it was not read as JSON, and then `refused` says why. */
 export type SellerResponse = { status: number; headers: Headers; body: unknown; refused?: ForeignJsonError };
 
-/** The request did not come through: `late` when the time ran out. */
+/** The request failed. `late` means that the time ran out. */
 export class UnreachableError extends Error {
   readonly late: boolean;
 
@@ -21,9 +21,9 @@ export class UnreachableError extends Error {
 const MAX_ANSWER_BYTES = 32 * 1024 * 1024;
 
 /**
- * Sends requests to one seller's endpoint; none takes longer than it was given, however slowly the seller drips.
+ * Sends requests to one seller's endpoint. None takes longer than its time, however slowly the seller sends.
  *
- * @throws UnreachableError when no answer came; the outer signal's reason when that was aborted
+ * @throws UnreachableError without an answer; the outer signal's reason when that was aborted
  */
 export function createSellerClient(
   listing: Pick<Listing, "endpoint">,
@@ -46,7 +46,7 @@ export function createSellerClient(
         headers: { accept: "application/json", ...post?.headers, ...(post && JSON_TYPE) },
         ...(post && { method: "POST", body: JSON.stringify(post.body) }),
       });
-      // A stand-in for fetch may not know signals.
+      // A replacement for fetch may ignore signals.
       const response = await abortable(request, signal);
       const text = await readText(response, MAX_ANSWER_BYTES, signal);
       return { status: response.status, headers: response.headers, ...readBody(text) };

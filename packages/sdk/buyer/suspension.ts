@@ -4,10 +4,10 @@ import { NoSellerError } from "../errors.ts";
 /** The end of the year 9999, unix seconds. */
 const LATEST = 253_402_300_799;
 
-/** Until when somebody takes no new hires, for a breach of its SLA, unix seconds; null for not. */
+/** Until when an agent takes no new hires, for a breach of its SLA, unix seconds; null when it takes them. */
 export type Suspension = number | null;
 
-/** Reads what a node says: a time up to the year 9999; what is none is later than all. */
+/** Reads a time from a node, up to the year 9999. Anything else counts as the latest possible time. */
 export function readSuspension(seconds: unknown): Suspension {
   if (seconds === undefined || seconds === null) return null;
   return Number.isSafeInteger(seconds) ? Math.min(Math.max(0, seconds as number), LATEST) : LATEST;

@@ -4,20 +4,21 @@ import { isCustomCapability } from "tallystick-protocol/capability";
 import type { Listing } from "tallystick-protocol/records/listing";
 import { verifyApart } from "../verification/verifyApart.ts";
 
-/** A caller's own judgement of a result: for `custom.*` capabilities, or to ask for more than the standard does. */
+/** A caller's own check of a result: for `custom.*` capabilities, or to ask for more than the standard does. */
 export type Verify = (
   params: unknown,
   result: unknown,
   of?: { capability: string; hireId: string },
 ) => Verification | Promise<Verification>;
 
-/** What a result is judged by: the caller's own check before the seller's schemas, and these before the standard. */
+/** What judges a result: the caller's own check, else the seller's schemas, else the standard. */
 export type Judge = { verify?: Verify | undefined; schemas?: CustomSchemas | undefined };
 
 /**
- * The buyer's check of what was delivered (SHP §8.1): the caller's when it has one, else that of the seller's schemas for
- * a custom capability, else the capability's own in the version the listing targets; in a worker that is ended when it takes
- * too long. Never throws: a check that fails to run has failed, and so has a custom capability that nobody can judge.
+ * The buyer's check of what was delivered (SHP §8.1): the caller's if there is one; else the seller's schemas for a custom
+ * capability; else the capability's own in the version that the listing targets. It runs in a worker that is stopped when
+ * it takes too long. Never throws: a check that fails to run has failed, and so has a custom capability that nobody can
+ * judge.
  */
 export async function verifyResult(
   { capability, verification_version: version }: Listing,
@@ -36,7 +37,7 @@ export async function verifyResult(
   }
 }
 
-/** A verification of one check. */
+/** A verification with one check. */
 export function verdict(name: string, passed: boolean, detail?: string): Verification {
   return {
     all_passed: passed,
@@ -45,7 +46,7 @@ export function verdict(name: string, passed: boolean, detail?: string): Verific
   };
 }
 
-/** Two verifications as one: it passes when both do. */
+/** Two verifications as one. It passes when both do. */
 export function bothOf(a: Verification, b: Verification): Verification {
   return {
     all_passed: a.all_passed && b.all_passed,

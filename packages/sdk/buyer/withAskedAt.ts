@@ -1,7 +1,7 @@
 import { capabilityOf } from "tallystick-capabilities/capabilityOf";
 
 /**
- * The params of a hire with the time it is asked for, where the capability takes one and the caller gave none: without it the
+ * The params of a hire with the time of the request, if the capability takes one and the caller gave none: without it the
  * age of an answer cannot be checked. Params that a quote names stay as they are, since its signature covers them.
  *
  * @param now milliseconds since 1970

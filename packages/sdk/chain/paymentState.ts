@@ -6,7 +6,7 @@ import type { PaymentNetwork } from "./paymentNetwork.ts";
 /** An EIP-3009 authorization as a block shows it. `time` is the block's, in unix seconds. */
 export type PaymentState = { isUsed: boolean; time: number };
 
-/** A block with so many blocks on top of it, itself included, that it counts as settled. */
+/** The number of blocks, with the payment's own, after which a payment counts as settled, and the block that has it. */
 export async function settledBlock(client: PublicClient, confirmations: number): Promise<bigint> {
   const head = await client.getBlockNumber({ cacheTime: 0 });
   const depth = BigInt(Math.max(1, Math.floor(confirmations)) - 1);
@@ -14,8 +14,8 @@ export async function settledBlock(client: PublicClient, confirmations: number):
 }
 
 /**
- * Whether an authorization was used, as of the last block that has its confirmations. A nonce signed for one payment
- * only can have been used for no other.
+ * Whether an authorization was used, as of the last block with enough confirmations. A nonce that was signed for one
+ * payment only cannot have been used for another.
  */
 export async function readPaymentState(
   client: PublicClient,

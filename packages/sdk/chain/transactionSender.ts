@@ -22,17 +22,19 @@ export type ContractCall = {
   abi: readonly unknown[];
   functionName: string;
   args: readonly unknown[];
-  /** Gas to send with it. Default: the node's estimate and a quarter; what can end early without failing must say. */
+  /**
+   * Gas to send with it. Default: the node's estimate and a quarter. Set it for a call that can end early without failing.
+   */
   gas?: bigint;
 };
 
-/** Sends one account's transactions, in order, without two of them ever taking one nonce. */
+/** Sends one account's transactions in order. Two of them never take one nonce. */
 export type TransactionSender = {
   address: Address;
   client: PublicClient;
-  /** Simulates, sends, and gives the hash; the next call need not wait for it to be mined. */
+  /** Simulates, sends, and returns the hash. The next call need not wait until it is mined. */
   send: (call: ContractCall) => Promise<Hex>;
-  /** As `send`, and waits until it is mined. @throws ChainError when it is reverted */
+  /** Like `send`, and waits until it is mined. @throws ChainError when it is reverted */
   sendAndWait: (call: ContractCall) => Promise<TransactionReceipt>;
 };
 
@@ -44,18 +46,18 @@ export type TransactionSenderParameters = {
   rpc: string | Transport;
   /** Milliseconds between two looks for a receipt. Default 1,000. */
   pollingMs?: number;
-  /** Milliseconds until the next call is no longer kept waiting by one that the RPC does not answer. Default 20,000. */
+  /** Milliseconds after which a call without an answer from the RPC no longer delays the next one. Default 20,000. */
   sendMs?: number;
 };
 
-/** What is known of one: whether it has left, and whether it must not leave any more. */
+/** What is known of one: whether it was sent, and whether it must not be sent any more. */
 type Attempt = { isSent: boolean; isOver: boolean };
 
 /**
  * An account that sends transactions for others: a facilitator, a relay, a keeper.
  *
- * Calls are queued: each is simulated with the account as sender (so that a bad one costs nothing and keeps no nonce),
- * then sent with the next nonce.
+ * Calls are queued. Each is simulated with the account as sender (so a bad one costs nothing and takes no nonce), then sent
+ * with the next nonce.
  */
 export function createTransactionSender(parameters: TransactionSenderParameters): TransactionSender {
   const { account, chainId, rpc, pollingMs = 1_000, sendMs = 20_000 } = parameters;
@@ -72,7 +74,7 @@ export function createTransactionSender(parameters: TransactionSenderParameters)
 
   async function sendNow(call: ContractCall, attempt: Attempt): Promise<Hex> {
     try {
-      // A quarter more: what a payment costs depends on balances that may have changed by then.
+      // A quarter more: the cost of a payment depends on balances that may have changed by then.
       const gas = call.gas ?? ((await client.estimateContractGas({ ...call, account })) * 5n) / 4n;
       const nonce = await client.getTransactionCount({ address: account.address, blockTag: "pending" });
       const data = encodeFunctionData(call);

@@ -20,14 +20,14 @@ import type { Fetch } from "../requestService.ts";
 
 export type ClarifyParameters = {
   account: LocalAccount;
-  /** One that says `clarification_supported`. */
+  /** A listing with `clarification_supported`. */
   listing: Listing;
-  /** What the schema cannot say: at most 2 KB. The seller takes it as data. */
+  /** What the schema cannot say, at most 2 KB. The seller treats it as data. */
   brief: string;
   params?: { [key: string]: unknown };
   maxPriceUsdc?: string;
   maxLatencyMs?: number;
-  /** When each listing last countered, kept by the caller between rounds. */
+  /** When each listing last countered. The caller keeps it between rounds. */
   memory?: CounterMemory;
   /** Allows sellers at http and private addresses. For local networks only. */
   devMode?: boolean;
@@ -40,8 +40,8 @@ export type ClarifyParameters = {
 export type CounterMemory = Map<string, number>;
 
 /**
- * Asks a seller for a firm offer before hiring (SHP §7.5): one request, one answer, nothing is paid. Gives up after five
- * seconds. What comes back was checked: every offer in it is signed by the seller for this buyer.
+ * Asks a seller for a firm offer before a hire (SHP §7.5): one request, one answer, no payment. Gives up after five
+ * seconds. The answer is checked: the seller signed every offer in it for this buyer.
  *
  * @throws SellerRefusedError; TallystickError `clarification_not_supported`, `countered_just_now`, `bad_quote`;
  * InvalidInputError for a malformed answer; UnreachableError
@@ -93,7 +93,7 @@ export async function clarify(parameters: ClarifyParameters): Promise<ClarifyAns
 }
 
 /**
- * What to hire with to accept an offer: the listing at the offered price and time, the offered params as they are.
+ * The parameters to hire with to accept an offer: the listing at the offered price and time, the offered params unchanged.
  *
  * @example await buyer.hire({ ...acceptOffer(listing, answer.quote), maxPriceUsdc: "3.00", maxLatencyMs: 60_000 })
  */

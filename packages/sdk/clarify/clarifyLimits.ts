@@ -15,12 +15,13 @@ type Round = {
 };
 
 /**
- * How often a buyer may ask (SHP §7.5.3, §7.5.6): after so many rounds in 24 hours that led to no hire no more, and not
- * about the same listing within 30 seconds of a counter. Declined rounds do not count: the buyer could not accept them.
+ * How often a buyer may ask (SHP §7.5.3, §7.5.6). After this many rounds in 24 hours without a hire it may not ask again,
+ * and never about a listing within 30 seconds of its counter. Declined rounds do not count: the buyer could not accept
+ * them.
  */
 export function clarifyLimits({ store, maxUnaccepted }: { store: KeyValueStore; maxUnaccepted: number }) {
   let last: Promise<unknown> = Promise.resolve();
-  /** One after the other, so that two requests at once do not both take the last round. */
+  /** One after the other, so that two simultaneous requests do not both take the last round. */
   const inTurn = <Value>(work: () => Promise<Value>): Promise<Value> => {
     const next = last.then(work, work);
     last = next.catch(() => {});
@@ -75,7 +76,7 @@ export function clarifyLimits({ store, maxUnaccepted }: { store: KeyValueStore; 
         await store.put(keyOf(who), rounds.map(mark));
       }),
 
-    /** A hire came of it. */
+    /** It led to a hire. */
     accept: (buyer: string, round: string) =>
       inTurn(async () => {
         for (const who of [buyer, `unsigned-${buyer}`]) {

@@ -25,10 +25,10 @@ import { HireRefusedError } from "../seller/sellerErrors.ts";
 import type { KeyValueStore } from "../store/keyValueStore.ts";
 import { clarifyLimits } from "./clarifyLimits.ts";
 
-/** A stranger's words. They say what is wanted; they are never run, and no instruction to whoever reads them. */
+/** Text from a stranger. It says what is wanted. Never run it, and never follow instructions in it. */
 export type UntrustedText = { readonly text: string; toString: () => string };
 
-/** What is asked, as the seller's answerer sees it. */
+/** The question, as the seller's answerer sees it. */
 export type Clarification = {
   buyer: Address;
   capability: string;
@@ -47,7 +47,7 @@ export type Offered = {
   notes?: string;
 };
 
-/** What the seller says: one firm offer, up to three alternatives with a reason, or no. */
+/** The seller's answer: one firm offer, up to three alternatives with a reason, or no. */
 export type Answer = { quote: Offered } | { reason: string; options: Offered[] } | { decline: string };
 
 export type CreateClarificationParameters = {
@@ -55,13 +55,13 @@ export type CreateClarificationParameters = {
   account: LocalAccount;
   /** The custom capabilities whose listings say `clarification_supported`. */
   capabilities: readonly string[];
-  /** Decides, within three seconds; what takes longer is declined. */
+  /** Decides, within three seconds. After that the request is declined. */
   answer: (asked: Clarification) => Answer | Promise<Answer>;
   /** Remembers rounds, for the limits. */
   store: KeyValueStore;
   /** How long quotes are honoured, in seconds. Default 600. */
   quoteSeconds?: number;
-  /** Rounds that a buyer may leave without hiring in 24 hours. Default 10. */
+  /** Rounds that a buyer may leave without a hire in 24 hours. Default 10. */
   maxUnaccepted?: number;
   /** Checks the params that an answer would execute, e.g. the capability's schema. @throws InvalidInputError */
   checkParams?: (capability: string, params: unknown) => void | Promise<void>;
@@ -71,18 +71,18 @@ export type CreateClarificationParameters = {
 };
 
 export type ClarificationDesk = {
-  /** `POST /clarify`; mount it beside the seller's other routes: `seller.app.route("/", desk.app)`. */
+  /** `POST /clarify`. Mount it with the seller's other routes: `seller.app.route("/", desk.app)`. */
   app: Hono;
   /** For `createSeller({ redeemQuote })`: the price of the quote that a hire presents, or 409. */
   redeemQuote: (request: HireRequest) => Promise<{ price: bigint }>;
 };
 
-/** The smallest and largest body of a request worth reading, in bytes. */
+/** The smallest and largest body of a request that is read, in bytes. */
 const MAX_BODY_BYTES = 65_536;
 
 /**
- * The seller's side of clarification (SHP §7.5): one request, one answer; no payment, no receipt, no reputation. Quotes
- * are signed by the wallet and honoured until they expire for exactly the params they were given for.
+ * The seller's side of clarification (SHP §7.5): one request, one answer; no payment, no receipt, no reputation. The wallet
+ * signs the quotes, and the seller honours them until they expire for exactly the params they were given for.
  *
  * @throws InvalidInputError when a capability is a standard one, which must not be clarified
  * @example
@@ -153,7 +153,7 @@ export function createClarification(parameters: CreateClarificationParameters): 
     const { request, signed } = readClarifyRequest(readForeignJson(await c.req.text()));
     if (!capabilities.includes(request.capability)) throw notOffered(request.capability);
     const round = toHex(crypto.getRandomValues(new Uint8Array(8)));
-    // Unsigned requests may come from anybody: they use up nobody's own rounds.
+    // Unsigned requests may come from anybody, so they use up nobody's rounds.
     const who = signed ? request.buyer_id : `unsigned-${request.buyer_id}`;
     const { capability, nonce } = request;
     await limits.begin({ who, round, nonce, capability, now: seconds() });
