@@ -1,0 +1,58 @@
+import { keccak_256 } from "@noble/hashes/sha3.js";
+import { expect } from "chai";
+import fc from "fast-check";
+import { loggedBytes, loggedText } from "tallystick-protocol/erc8004/loggedText";
+import { toHex } from "tallystick-protocol/hex";
+
+const bytesOf = (text: string) => new TextEncoder().encode(text);
+const hashOf = (raw: Uint8Array) => toHex(keccak_256(raw));
+
+describe("a stranger's text in the event log", () => {
+  it("is itself up to 256 bytes, and its beginning, length and hash above", () => {
+    expect(loggedText(bytesOf(""))).to.equal("");
+    expect(loggedText(bytesOf("é".repeat(128)))).to.equal("é".repeat(128));
+    const long = bytesOf("a".repeat(257));
+    expect(loggedText(long)).to.deep.equal({ text: "a".repeat(256), bytes: 257, hash: hashOf(long) });
+  });
+
+  it("is never cut inside a character", () => {
+    for (const [letter, before] of [
+      ["é", 255],
+      ["字", 254],
+      ["🜲", 253],
+      ["🜲", 255],
+    ] as const) {
+      const raw = bytesOf("a".repeat(before) + letter + letter);
+      expect(loggedText(raw), letter).to.deep.include({ text: "a".repeat(before), bytes: raw.length });
+    }
+  });
+
+  it("has no control character, and no byte that is not UTF-8: those are U+FFFD, and the hash tells what they were", () => {
+    for (const raw of [bytesOf("a\u0000b"), bytesOf("a\nb"), bytesOf("a\u009bb"), Uint8Array.of(97, 255, 98)])
+      expect(loggedText(raw)).to.deep.equal({ text: "a\ufffdb", bytes: raw.length, hash: hashOf(raw) });
+    expect(loggedText(bytesOf("\ufeffa"))).to.equal("\ufeffa");
+    // A text that has U+FFFD itself is whole.
+    expect(loggedText(bytesOf("a\ufffdb"))).to.equal("a\ufffdb");
+  });
+
+  it("is bounded whatever was sent, and a text is whole only when it gives the bytes again", () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 600 }), (raw) => {
+        const logged = loggedText(raw);
+        const text = typeof logged === "string" ? logged : logged.text;
+        expect(text.length).to.be.at.most(256);
+        expect(text).not.to.match(/[\p{Cc}\p{Cs}]/u);
+        if (typeof logged === "string") expect(bytesOf(logged)).to.deep.equal(raw);
+        else expect(logged).to.deep.include({ bytes: raw.length, hash: hashOf(raw) });
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  it("is hex where it was bytes", () => {
+    expect(loggedBytes(Uint8Array.of(0, 1))).to.equal("0x0001");
+    expect(loggedBytes(new Uint8Array(256))).to.equal(`0x${"00".repeat(256)}`);
+    const long = new Uint8Array(257);
+    expect(loggedBytes(long)).to.deep.equal({ bytes: 257, hash: hashOf(long) });
+  });
+});
