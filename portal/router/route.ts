@@ -4,12 +4,15 @@ export type Route =
   | { page: "agent"; address: string }
   | { page: "hire"; id: string }
   | { page: "cluster"; id: string }
+  | { page: "ledger"; id: string; search: URLSearchParams }
+  | { page: "network" }
   | { page: "verify"; agent: string | null }
   | { page: "missing"; hash: string };
 
 /** A payment's `<tx>-<log>`, or an escrow's id with or without `-hire`. */
 const HIRE_ID = /^0x[0-9a-f]{64}(?:-(?:\d{1,10}|hire))?$/;
 const CLUSTER_ID = /^clst_[0-9A-Z]{26}$/;
+const LEDGER_ID = /^0x[0-9a-f]{64}$/;
 const ADDRESS = /^0x[0-9a-f]{40}$/;
 
 /** Reads the part of the page's address behind `#`. What it does not know is `missing`: nothing is made of a stranger's link. */
@@ -26,6 +29,8 @@ export function routeOf(hash: string): Route {
   if (page === "agent" && ADDRESS.test(lower)) return { page: "agent", address: lower };
   if (page === "hire" && HIRE_ID.test(lower)) return { page: "hire", id: lower };
   if (page === "cluster" && CLUSTER_ID.test(id)) return { page: "cluster", id };
+  if (page === "ledger" && LEDGER_ID.test(lower)) return { page: "ledger", id: lower, search };
+  if (page === "network" && id === "") return { page: "network" };
   if (page === "verify" && (id === "" || ADDRESS.test(lower)))
     return { page: "verify", agent: id === "" ? null : lower };
   return missing;
@@ -40,5 +45,10 @@ export const linkTo = {
   agent: (address: string): string => `#/agent/${address}`,
   hire: (id: string): string => `#/hire/${id}`,
   cluster: (id: string): string => `#/cluster/${id}`,
+  ledger: (id: string, search: { [name: string]: string } = {}): string => {
+    const query = new URLSearchParams(search).toString();
+    return `#/ledger/${id}${query === "" ? "" : `?${query}`}`;
+  },
+  network: (): string => "#/network",
   verify: (agent?: string): string => (agent === undefined ? "#/verify" : `#/verify/${agent}`),
 };

@@ -41,6 +41,8 @@ export function Portal() {
 /** Pages that are loaded when somebody goes there. */
 const loadHire = () => import("../hire/HirePage.tsx").then((it) => it.HirePage);
 const loadCluster = () => import("../cluster/ClusterPage.tsx").then((it) => it.ClusterPage);
+const loadLedger = () => import("../ledger/LedgerPage.tsx").then((it) => it.LedgerPage);
+const loadNetwork = () => import("../network/NetworkPage.tsx").then((it) => it.NetworkPage);
 const loadVerify = () => import("../verify/VerifyPage.tsx").then((it) => it.VerifyPage);
 
 /** The same for all that one page shows, whatever it is searched for. */
@@ -48,6 +50,7 @@ function nameOf(route: Route): string {
   if (route.page === "agent") return `agent/${route.address}`;
   if (route.page === "cluster") return `cluster/${route.id}`;
   if (route.page === "hire") return `hire/${route.id}`;
+  if (route.page === "ledger") return `ledger/${route.id}`;
   return route.page === "verify" ? `verify/${route.agent}` : route.page;
 }
 
@@ -61,6 +64,10 @@ function Page({ route }: { route: Route }) {
       return <Later load={loadHire} id={route.id} />;
     case "cluster":
       return <Later load={loadCluster} id={route.id} />;
+    case "ledger":
+      return <Later load={loadLedger} id={route.id} search={route.search} />;
+    case "network":
+      return <Later load={loadNetwork} />;
     case "verify":
       return <Later load={loadVerify} agent={route.agent} />;
     default:

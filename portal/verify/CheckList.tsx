@@ -12,12 +12,19 @@ const LOOKS: { [state: string]: { kind: string; icon: IconName; word: string } }
 /** What was verified here, check by check; what was not says so. */
 export function CheckList({ finding }: { finding: Finding }) {
   const broken = isBroken(finding);
+  const isSomething = finding.checks.some(({ state }) => state === "yes");
   const first = finding.checks.find(({ state }) => state === "no");
   return (
     <div class="stack">
-      <Notice kind={broken ? "bad" : "good"} title={broken ? "It does not hold" : "It holds"} isLive>
-        {broken ? first?.text : `${finding.title}, verified in this browser.`}
-      </Notice>
+      {broken || isSomething ? (
+        <Notice kind={broken ? "bad" : "good"} title={broken ? "It does not hold" : "It holds"} isLive>
+          {broken ? first?.text : `${finding.title}, verified in this browser.`}
+        </Notice>
+      ) : (
+        <Notice kind="info" title="Nothing was verified" isLive>
+          What is needed for it is not at hand.
+        </Notice>
+      )}
       <ul class="checks">
         {finding.checks.map(({ state, text, detail }) => {
           const { kind, icon, word } = LOOKS[state] ?? { kind: "open", icon: "info", word: "" };

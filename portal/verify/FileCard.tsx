@@ -1,6 +1,7 @@
 import { useRef, useState } from "preact/hooks";
 import { plainText } from "../design/format.ts";
 import { Icon } from "../design/Icon.tsx";
+import { ChainCard } from "./ChainCard.tsx";
 import { Running } from "./Running.tsx";
 import { useVerification } from "./useVerification.ts";
 import { verifyInWorker } from "./verifyInWorker.ts";
@@ -9,13 +10,17 @@ import { verifyInWorker } from "./verifyInWorker.ts";
 export function FileCard() {
   const [isOver, setOver] = useState(false);
   const [name, setName] = useState("");
+  const [keys, setKeys] = useState("");
   const input = useRef<HTMLInputElement>(null);
   const { verification, run, stop } = useVerification();
   const verify = (file: File | undefined) => {
     if (file === undefined) return;
     setName(plainText(file.name, 80));
     run(({ signal, say }) =>
-      verifyInWorker({ kind: "file", file }, { signal, onProgress: (share) => say("Verifying", share) }),
+      verifyInWorker(
+        { kind: "file", file, keys },
+        { signal, onProgress: (share) => say("Verifying", share) },
+      ),
     );
   };
   const drop = (event: DragEvent) => {
@@ -23,43 +28,73 @@ export function FileCard() {
     setOver(false);
     verify(event.dataTransfer?.files[0]);
   };
+  const tree = verification.state === "done" ? verification.finding.tree : undefined;
   return (
-    <section class="card" aria-labelledby="file">
-      <div class="head">
-        <h2 id="file">A file</h2>
-        <span class="soft">works without a connection; nothing of it is sent anywhere</span>
-      </div>
-      {/* biome-ignore lint/a11y/noStaticElementInteractions: the button in it does the same. */}
-      <div
-        class={`drop ${isOver ? "over" : ""}`}
-        onDragOver={(event) => {
-          event.preventDefault();
-          setOver(true);
-        }}
-        onDragLeave={() => setOver(false)}
-        onDrop={drop}
-      >
-        <Icon name="file" size={28} />
-        <p>
-          Drop a ledger, an exported event log, a <code>.proof</code> file or a signed record here
-        </p>
-        <button type="button" class="button main" onClick={() => input.current?.click()}>
-          Choose a file
-        </button>
-        <input
-          ref={input}
-          type="file"
-          class="visually-hidden"
-          tabIndex={-1}
-          aria-label="A file to verify"
-          onChange={(event) => {
-            verify(event.currentTarget.files?.[0]);
-            event.currentTarget.value = "";
+    <>
+      <section class="card" aria-labelledby="file">
+        <div class="head">
+          <h2 id="file">A file</h2>
+          <span class="soft">works without a connection; nothing of it is sent anywhere</span>
+        </div>
+        {/* biome-ignore lint/a11y/noStaticElementInteractions: the button in it does the same. */}
+        <div
+          class={`drop ${isOver ? "over" : ""}`}
+          onDragOver={(event) => {
+            event.preventDefault();
+            setOver(true);
           }}
-        />
-        {name !== "" && <p class="soft small">{name}</p>}
-      </div>
-      <Running verification={verification} stop={stop} />
-    </section>
+          onDragLeave={() => setOver(false)}
+          onDrop={drop}
+        >
+          <Icon name="file" size={28} />
+          <p>
+            Drop a ledger, an exported event log, a <code>.proof</code> or <code>.tlog-proof</code> file, a
+            checkpoint, a trust report or a signed record here
+          </p>
+          <button type="button" class="button main" onClick={() => input.current?.click()}>
+            Choose a file
+          </button>
+          <input
+            ref={input}
+            type="file"
+            class="visually-hidden"
+            tabIndex={-1}
+            aria-label="A file to verify"
+            onChange={(event) => {
+              verify(event.currentTarget.files?.[0]);
+              event.currentTarget.value = "";
+            }}
+          />
+          {name !== "" && <p class="soft small">{name}</p>}
+        </div>
+        <details>
+          <summary>Keys that you believe</summary>
+          <div class="stack">
+            <p class="soft small">
+              Who signed a checkpoint, a proof or a trust report is checked by keys that you have from
+              somewhere else: a log's <code>vkey</code> a line, a C2SP policy with witnesses, or the 64 hex
+              digits of a node's report key. Give them before the file.
+            </p>
+            <textarea
+              aria-label="Keys that you believe"
+              rows={3}
+              value={keys}
+              autocomplete="off"
+              spellcheck={false}
+              onInput={({ currentTarget }) => setKeys(currentTarget.value)}
+            />
+          </div>
+        </details>
+        <Running verification={verification} stop={stop} />
+      </section>
+      {tree !== undefined && (
+        <ChainCard key={tree.root} tree={tree}>
+          <p>
+            The root that {tree.what} comes to is compared with the head that the contract of this node's
+            ledgers holds now, as you have it from your own sources.
+          </p>
+        </ChainCard>
+      )}
+    </>
   );
 }

@@ -1,3 +1,4 @@
+import { useRef } from "preact/hooks";
 import { Address } from "../design/Address.tsx";
 import { Icon } from "../design/Icon.tsx";
 import { nodeUrl } from "../node/nodeUrl.ts";
@@ -5,13 +6,21 @@ import { askClaim, untilFinal } from "./askClaim.ts";
 import { Running } from "./Running.tsx";
 import { useVerification } from "./useVerification.ts";
 import { verifyInWorker } from "./verifyInWorker.ts";
+import type { Claim } from "./verifyNode.ts";
 
 /** What the node says of all, or of one agent, held to its event log, which is derived again here. */
 export function NodeCard({ agent }: { agent: string | null }) {
   const { verification, run, stop } = useVerification();
-  const verify = () =>
+  const claimed = useRef<Claim | null>(null);
+  const later = verification.state === "done" ? verification.finding.mayWaitFor : undefined;
+  const verify = (from?: number) =>
     run(async ({ signal, say }) => {
-      const claim = agent === null ? null : await askClaim(agent, signal);
+      if (from === undefined) claimed.current = agent === null ? null : await askClaim(agent, signal);
+      const claim = claimed.current;
+      if (from !== undefined) {
+        say(`Waiting until block ${from} is final`);
+        await untilFinal(from, signal);
+      }
       const derive = () =>
         verifyInWorker(
           { kind: "node", url: nodeUrl, claim },
@@ -40,13 +49,20 @@ export function NodeCard({ agent }: { agent: string | null }) {
         <button
           type="button"
           class="button main"
-          onClick={verify}
+          onClick={() => verify()}
           disabled={verification.state === "running"}
         >
           <Icon name="shield" /> {agent === null ? "Derive it again" : "Check it here"}
         </button>
       </p>
       <Running verification={verification} stop={stop} />
+      {later !== undefined && (
+        <p>
+          <button type="button" class="button" onClick={() => verify(later)}>
+            Wait until block {later.toLocaleString("en")} is final, and check the rest
+          </button>
+        </p>
+      )}
     </section>
   );
 }

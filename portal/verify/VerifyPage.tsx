@@ -1,5 +1,6 @@
 import { shortHash } from "../design/format.ts";
 import { useTitle } from "../shell/useTitle.ts";
+import { ChainCard } from "./ChainCard.tsx";
 import { FileCard } from "./FileCard.tsx";
 import { NodeCard } from "./NodeCard.tsx";
 
@@ -13,6 +14,7 @@ export function VerifyPage({ agent }: { agent: string | null }) {
         <p>What is called verified here was verified in this browser, from bytes. What was not says so.</p>
       </div>
       <NodeCard key={agent ?? "all"} agent={agent} />
+      {agent === null && <ChainCard />}
       <FileCard />
     </>
   );

@@ -1,5 +1,13 @@
 /** What a file can be that is verified here. */
-export type FileKind = "ledger" | "log" | "proof" | "record" | "unknown";
+export type FileKind =
+  | "ledger"
+  | "log"
+  | "proof"
+  | "tlogProof"
+  | "checkpoint"
+  | "report"
+  | "record"
+  | "unknown";
 
 /**
  * What a file is, by how it begins: names lie.
@@ -12,6 +20,9 @@ export function fileKindOf(begin: string): FileKind {
   if (/"kind"\s*:\s*"params"/.test(line)) return "log";
   if (/"current_hash"\s*:/.test(line) && /"parent_hash"\s*:/.test(line)) return "ledger";
   if (/"format"\s*:\s*"tallystick\/proof\/v1"/.test(text)) return "proof";
+  if (line === "c2sp.org/tlog-proof@v1") return "tlogProof";
+  if (/^[^\n]{1,300}\n\d{1,16}\n[A-Za-z0-9+/]{43}=\n/.test(text)) return "checkpoint";
+  if (text.startsWith("{") && /"trust_report"\s*:/.test(text)) return "report";
   if (text.startsWith("{") && /"body"\s*:/.test(text) && /"signature"\s*:/.test(text)) return "record";
   return "unknown";
 }

@@ -7,8 +7,16 @@ const BEGIN = 1 << 16;
 /** A proof or a record is read as a whole; one that is longer is none. */
 const MOST_TEXT = 16 << 20;
 
-/** Verifies a file, whatever kind it is of. Nothing of it leaves the browser. */
-export async function verifyFile(file: Blob, onProgress: (share: number) => void): Promise<Finding> {
+/**
+ * Verifies a file, whatever kind it is of. Nothing of it leaves the browser.
+ *
+ * @param keysText keys that the reader believes, as {@link readKeys} reads them; may be empty
+ */
+export async function verifyFile(
+  file: Blob,
+  keysText: string,
+  onProgress: (share: number) => void,
+): Promise<Finding> {
   const kind = fileKindOf(await file.slice(0, BEGIN).text());
   if (kind === "ledger") {
     const { verifyLedgerFile } = await import("./verifyLedgerFile.ts");
@@ -23,13 +31,23 @@ export async function verifyFile(file: Blob, onProgress: (share: number) => void
       title: "Not a file that can be verified here",
       checks: [
         fails(
-          "This is no ledger, event log, proof or signed record",
-          "A ledger has an entry a line, an event log begins with a line of kind params, and proofs and records are JSON.",
+          "This is no ledger, event log, proof, checkpoint, trust report or signed record",
+          "A ledger has an entry a line, an event log begins with a line of kind params, .proof files, reports and records are JSON.",
         ),
       ],
     };
   }
   const text = await file.text();
-  if (kind === "proof") return (await import("./verifyProofFile.ts")).verifyProofFile(text);
-  return (await import("./verifyRecordFile.ts")).verifyRecordFile(text);
+  if (kind === "record") return (await import("./verifyRecordFile.ts")).verifyRecordFile(text);
+  const { readKeys, unreadable } = await import("./verifyKeys.ts");
+  let keys: ReturnType<typeof readKeys>;
+  try {
+    keys = readKeys(keysText);
+  } catch (error) {
+    return unreadable("The keys that you gave", "They cannot be read", error);
+  }
+  if (kind === "proof") return (await import("./verifyProofFile.ts")).verifyProofFile(text, keys);
+  if (kind === "tlogProof") return (await import("./verifyTlogProofFile.ts")).verifyTlogProofFile(text, keys);
+  if (kind === "report") return (await import("./verifyReportFile.ts")).verifyReportFile(text, keys);
+  return (await import("./verifyCheckpointFile.ts")).verifyCheckpointFile(text, keys);
 }

@@ -62,6 +62,7 @@ export async function verifyLedgerFile(file: Blob, onProgress: (share: number) =
         `Its AnchoredLedger has to hold this root at size ${frontier.size}, or a larger tree that contains it.`,
       ),
     ],
+    tree: { what: "the file", size: frontier.size, root: toHex(frontier.root()), isWhole: true },
   };
 }
 

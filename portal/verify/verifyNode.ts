@@ -40,7 +40,7 @@ export async function verifyNode(
     return {
       title,
       // Nothing to wait for where everything is so already.
-      ...(isEarlier && ofClaim.length === 1 && { waitsFor: claim.asOf.block }),
+      ...(isEarlier && { [ofClaim.length === 1 ? "waitsFor" : "mayWaitFor"]: claim.asOf.block }),
       checks: [
         holds(
           `The node's ${events.toLocaleString("en")} events were derived again here`,

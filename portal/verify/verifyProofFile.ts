@@ -2,13 +2,15 @@ import { TallystickError } from "tallystick-protocol/errors";
 import { toHex } from "tallystick-protocol/hex";
 import { parseProofBundle, verifyProofBundle } from "tallystick-protocol/proof/proofBundle";
 import { type Check, type Finding, fails, holds, isOpen } from "./check.ts";
+import type { BelievedKeys } from "./verifyKeys.ts";
 
 /** Verifies a `.proof` file: that its entry stands in the ledger whose head its writer signed. */
-export function verifyProofFile(text: string): Finding {
+export function verifyProofFile(text: string, { logs }: BelievedKeys): Finding {
   const title = "A proof of one entry";
   try {
     const { entry, index, checkpoint, ledger, transaction } = verifyProofBundle(parseProofBundle(text), {
       leaveWriterToChain: true,
+      ...(logs.length > 0 && { keys: logs }),
     });
     const { size, root, origin } = checkpoint;
     const checks: Check[] = [
@@ -19,7 +21,9 @@ export function verifyProofFile(text: string): Finding {
       ),
       holds(
         "The checkpoint is signed",
-        `by the key of ${origin} that the file names. Compare it with one that you know.`,
+        logs.length > 0
+          ? `by a key of ${origin} that you gave`
+          : `by the key of ${origin} that the file names. Compare it with one that you know.`,
       ),
     ];
     if (ledger === null) {
@@ -42,7 +46,7 @@ export function verifyProofFile(text: string): Finding {
         ? isOpen("It names no transaction that anchored it")
         : isOpen("Whether the chain took this root", `Look at transaction ${transaction}.`),
     );
-    return { title, checks };
+    return { title, checks, tree: { what: "the proof", size, root: toHex(root), isWhole: false } };
   } catch (error) {
     if (!(error instanceof TallystickError)) throw error;
     return { title, checks: [fails("The proof does not hold", error.message)] };

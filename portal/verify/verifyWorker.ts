@@ -1,11 +1,13 @@
 import type { Finding } from "./check.ts";
 import { fails } from "./check.ts";
 import type { ToldEntry } from "./verifyEntry.ts";
+import type { Tree } from "./verifyHead.ts";
 import type { Claim } from "./verifyNode.ts";
 
 /** What the worker is asked. */
 export type VerifyJob =
-  | { kind: "file"; file: Blob }
+  | { kind: "file"; file: Blob; keys: string }
+  | { kind: "ledger"; url: string; ledger: string; heads: Tree[] }
   | { kind: "entry"; entry: ToldEntry; line: string }
   | { kind: "node"; url: string; claim: Claim | null };
 
@@ -29,7 +31,10 @@ async function run(job: VerifyJob): Promise<Finding> {
     scope.postMessage({ kind: "progress", share });
   };
   try {
-    if (job.kind === "file") return await (await import("./verifyFile.ts")).verifyFile(job.file, onProgress);
+    if (job.kind === "file")
+      return await (await import("./verifyFile.ts")).verifyFile(job.file, job.keys, onProgress);
+    if (job.kind === "ledger")
+      return await (await import("./verifyLedgerOfNode.ts")).verifyLedgerOfNode(job, onProgress);
     if (job.kind === "entry") return (await import("./verifyEntry.ts")).verifyEntry(job.entry, job.line);
     return await (await import("./verifyNode.ts")).verifyNode(job.url, job.claim, onProgress);
   } catch (error) {

@@ -5,7 +5,7 @@ import { gzipSync } from "node:zlib";
 import { expect } from "chai";
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { buildPortal } from "../../portal/build.mjs";
-import { cast } from "../indexer/support/apiStory.ts";
+import { cast, LEDGER } from "../indexer/support/apiStory.ts";
 import { BROWSER_MS, startBrowser } from "../support/browser.ts";
 import { expectAccessible } from "./support/axe.ts";
 import { openPortalSite, type PortalSite } from "./support/portalSite.ts";
@@ -85,6 +85,10 @@ describe("the portal", function () {
     ["a cluster", () => `#/cluster/${clusterId}`, "What put them together"],
     ["a cluster that is none", () => `#/cluster/clst_${"A".repeat(26)}`, "No such cluster"],
     ["a hire that is none", () => `#/hire/0x${"ab".repeat(32)}-1`, "No such hire"],
+    ["a ledger", () => `#/ledger/${LEDGER}`, "Anchored heads"],
+    ["an entry of a ledger", () => `#/ledger/${LEDGER}?entry=0`, "What was signed"],
+    ["a ledger that is none", () => `#/ledger/0x${"ab".repeat(32)}`, "No such ledger"],
+    ["the network", () => "#/network", "How they changed"],
     ["verification", () => "#/verify", "Check it yourself"],
     ["an address that is nobody's", () => `#/agent/0x${"ab".repeat(20)}`, "Nobody here by that address"],
     ["a link that lost a part", () => "#/agent/0x12", "There is no such page"],

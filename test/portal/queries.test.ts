@@ -6,7 +6,10 @@ import { AGENT, type AgentAnswer } from "../../portal/agent/agentQuery.ts";
 import { CLUSTER, type ClusterAnswer } from "../../portal/cluster/clusterQuery.ts";
 import { HIRE, type HireAnswer } from "../../portal/hire/hireQuery.ts";
 import { momentsOf } from "../../portal/hire/momentsOf.ts";
+import { ENTRY, ENTRY_BY_HASH, LEDGER } from "../../portal/ledger/ledgerQuery.ts";
 import { MARKET, type Market } from "../../portal/market/marketQuery.ts";
+import { HISTORY, NETWORK } from "../../portal/network/networkQuery.ts";
+import { HEADS } from "../../portal/verify/askLedgers.ts";
 import { repositoryRoot } from "../../scripts/repositoryRoot.ts";
 import { type ApiStory, cast, openApiStory } from "../indexer/support/apiStory.ts";
 
@@ -19,7 +22,18 @@ describe("the questions of the portal", function () {
     story = await openApiStory();
   });
 
-  for (const [name, query] of Object.entries({ MARKET, AGENT, HIRE, CLUSTER })) {
+  for (const [name, query] of Object.entries({
+    MARKET,
+    AGENT,
+    HIRE,
+    CLUSTER,
+    LEDGER,
+    ENTRY,
+    ENTRY_BY_HASH,
+    HEADS,
+    NETWORK,
+    HISTORY,
+  })) {
     it(`${name} is one that the schema knows`, () => {
       expect(validate(schema, parse(query))).to.deep.equal([]);
     });

@@ -87,7 +87,9 @@ describe("verification in the portal", function () {
     expect(await verify(JSON.stringify({ format: "tallystick/proof/v1" }))).to.contain(
       "The proof does not hold",
     );
-    expect(await verify("hello")).to.contain("This is no ledger, event log, proof or signed record");
+    expect(await verify("hello")).to.contain(
+      "This is no ledger, event log, proof, checkpoint, trust report or signed record",
+    );
   });
 
   it("says so of a node that gives no log", async () => {

@@ -1,7 +1,7 @@
 import { LedgerLineError } from "tallystick-protocol/ledger/verifyLedger";
+import { TILE_WIDTH, type Tile } from "tallystick-protocol/merkle/tilePath";
 import type { DiskLedger } from "../ledger/diskLedger.ts";
 import { MAX_ENTRY_BYTES } from "../ledger/diskLedger.ts";
-import { TILE_WIDTH, type Tile } from "./tilePath.ts";
 
 /**
  * The bytes of a tile (C2SP tlog-tiles): the 32-byte roots of `width` subtrees of 256^level leaves, or `width` entries

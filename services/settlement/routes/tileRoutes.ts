@@ -1,7 +1,7 @@
 import { Hono } from "hono";
 import { TallystickError } from "tallystick-protocol/errors";
+import { parseTilePath } from "tallystick-protocol/merkle/tilePath";
 import type { AppDependencies } from "../appDependencies.ts";
-import { parseTilePath } from "../proofs/tilePath.ts";
 import { readTile } from "../proofs/tiles.ts";
 
 /** Under which path the log lies for tools that read C2SP tlog-tiles. */

@@ -2,12 +2,12 @@ import { mkdir, open, readFile, rename, rm, stat } from "node:fs/promises";
 import path from "node:path";
 import { TallystickError } from "tallystick-protocol/errors";
 import { bytesEqual } from "tallystick-protocol/hex";
+import { formatTilePath, TILE_WIDTH, type Tile } from "tallystick-protocol/merkle/tilePath";
 import { type Checkpoint, parseCheckpoint } from "tallystick-protocol/note/checkpoint";
 import { parseSignedNote } from "tallystick-protocol/note/signedNote";
 import type { DiskLedger } from "../ledger/diskLedger.ts";
 import { syncFolder } from "../ledger/syncFolder.ts";
 import type { StoredCheckpoint } from "../proofs/checkpoints.ts";
-import { formatTilePath, TILE_WIDTH, type Tile } from "../proofs/tilePath.ts";
 import { readTile } from "../proofs/tiles.ts";
 
 /** Name of the file that says how far the log goes. It is written last. */

@@ -9,13 +9,13 @@ import {
   type VerifiedLedger,
 } from "tallystick-protocol/ledger/verifyLedger";
 import { MerkleFrontier } from "tallystick-protocol/merkle/merkleFrontier";
+import { formatTilePath, TILE_WIDTH, type Tile } from "tallystick-protocol/merkle/tilePath";
 import { parseCheckpoint } from "tallystick-protocol/note/checkpoint";
 import { isNoteSignedBy, type NoteVerifierKey, parseSignedNote } from "tallystick-protocol/note/signedNote";
 import { policyObjection, type TrustPolicy } from "tallystick-protocol/note/trustPolicy";
 import { sha256ByNode } from "tallystick-runtime/hashing/sha256ByNode";
 import { MAX_ENTRY_BYTES } from "../ledger/diskLedger.ts";
 import { fetchBytes } from "../ledger/fetchBytes.ts";
-import { formatTilePath, TILE_WIDTH, type Tile } from "../proofs/tilePath.ts";
 import { CHECKPOINT_FILE } from "./staticLog.ts";
 
 /** Largest checkpoint, and largest bundle of entries, in bytes. */

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { expect } from "chai";
@@ -8,6 +8,7 @@ import { actors } from "../../../scripts/demo/actors.ts";
 import { askGraphql } from "../../../scripts/demo/readBack.ts";
 import { waitUntil } from "../../../scripts/processes/waitUntil.ts";
 import { type Lie, type LyingNode, openLyingNode } from "../../portal/support/lyingNode.ts";
+import { type LyingRpc, openLyingRpc, type RpcLie } from "../../portal/support/lyingRpc.ts";
 import { BROWSER_MS, startBrowser } from "../../support/browser.ts";
 import type { DemoResult } from "./demoProcess.ts";
 
@@ -26,6 +27,8 @@ export function portalLies(demoOf: () => DemoResult): void {
     this.timeout(BROWSER_MS);
     let folder: string;
     let node: LyingNode;
+    /** Two sources in front of the one chain: one as it is, one that may lie. */
+    let rpc: LyingRpc;
     let browser: Browser;
     let page: Page;
 
@@ -33,6 +36,7 @@ export function portalLies(demoOf: () => DemoResult): void {
       folder = mkdtempSync(path.join(tmpdir(), "tallystick-portal-"));
       await buildPortal(folder);
       node = await openLyingNode(demoOf().url, folder);
+      rpc = await openLyingRpc(demoOf().rpcUrl);
       browser = await startBrowser();
       page = await browser.newPage();
       page.setDefaultTimeout(60_000);
@@ -40,6 +44,7 @@ export function portalLies(demoOf: () => DemoResult): void {
     after(async () => {
       await browser?.close();
       await node?.close();
+      await rpc?.close();
       rmSync(folder, { recursive: true, force: true });
     });
 
@@ -197,6 +202,168 @@ export function portalLies(demoOf: () => DemoResult): void {
         body.replace('"protocol_version": "swarmwage', '"protocol_version": "swarmwagf'),
       );
       expect(await toldOfReceipt(lie)).to.contain("The entry does not hold");
+    });
+
+    it("names the digest of another block", async () => {
+      const other = `0x${"d1".repeat(32)}`;
+      const lie: Lie = (asked, body) =>
+        /#tallystick-as-of$/.test(asked)
+          ? body.replace(/digest="0x[0-9a-f]{64}"/, `digest="${other}"`)
+          : body;
+      await told(actors.scribe.address, lie);
+      // Its figures hold as far as the log is final; that digest is of a later block.
+      const wait = page.getByRole("button", { name: /^Wait until block/ });
+      if (await wait.isVisible()) {
+        await wait.click();
+        await page.locator(".checks").waitFor({ state: "detached" });
+        await mine();
+        await page.locator(".checks").waitFor();
+      }
+      expect(await page.locator(".checks").innerText()).to.match(
+        /The digest that came with the figures is not that of block \d+/,
+      );
+    });
+
+    const truth: Lie = (_, body) => body;
+    const rpcTruth: RpcLie = (_, __, result) => result;
+    /** What the page says of the heads of ledgers in front of a node and a source that lie so. */
+    const toldOfHeads = async (lie: Lie, rpcLie = rpcTruth, sources = [demoOf().rpcUrl, rpc.url]) => {
+      [node.lie, rpc.lie, rpc.asked] = [lie, rpcLie, []];
+      await page.goto(`${node.url}#/ledger/${demoOf().ledger.id}`);
+      await page.reload();
+      return await askChainInPage(sources);
+    };
+    const askChainInPage = async (sources: readonly string[]) => {
+      for (const [n, label] of [/First source/, /Second source/].entries())
+        await page
+          .getByLabel(label)
+          .last()
+          .fill(sources[n] ?? "");
+      expect(rpc.asked, "asked before the reader pressed").to.deep.equal([]);
+      await page.getByRole("button", { name: "Ask the chain" }).last().click();
+      const checks = page.locator("section", { hasText: "asked only when you press" }).locator(".checks");
+      await checks.last().waitFor();
+      return await checks.last().innerText();
+    };
+    /** The newest head as the node tells it; changed where it stands. */
+    const withHead = (
+      change: (head: { size: number; root: string }) => { size: number; root: string },
+    ): Lie =>
+      changing(/graphql$/, (body) =>
+        body.replace(
+          /("origin":"[^"]*","size":)(\d+)(,"root":")(0x[0-9a-f]{64})/,
+          (_, begin, size, middle, root) => {
+            const { size: at, root: told } = change({ size: Number(size), root });
+            return `${begin}${at}${middle}${told}`;
+          },
+        ),
+      );
+
+    it("finds the head of an honest node on the chain, by two sources", async () => {
+      const said = await toldOfHeads(truth);
+      expect(said).not.to.contain("Does not hold");
+      expect(said)
+        .to.contain("Two sources say the same")
+        .and.contain("The node's head is the chain's")
+        .and.contain("The ledger's id follows from chain, contract, first writer and name");
+      expect(rpc.asked).to.include("eth_call");
+    });
+
+    it("says one source with one", async () => {
+      const said = await toldOfHeads(truth, rpcTruth, [rpc.url]);
+      expect(said).to.contain("One source").and.contain("The node's head is the chain's");
+    });
+
+    it("names a false head that one source of two tells", async () => {
+      const lie: RpcLie = (method, [call], result) =>
+        method === "eth_call" && String(result).length === 258 && call !== undefined
+          ? `0x${"ab".repeat(32)}${String(result).slice(66)}`
+          : result;
+      expect(await toldOfHeads(truth, lie)).to.contain("The two sources do not agree");
+    });
+
+    it("names an old head", async () => {
+      const { checkpoints } = await askGraphql<{
+        checkpoints: { nodes: { size: string; root: string }[] };
+      }>(demoOf().url, `{ checkpoints(ledger: "${demoOf().ledger.id}", first: 10) { nodes { size root } } }`);
+      const [newest] = checkpoints.nodes;
+      const old = checkpoints.nodes.find(({ size }) => size !== newest?.size);
+      const said = await toldOfHeads(withHead(() => ({ size: Number(old?.size), root: String(old?.root) })));
+      expect(said).to.contain("The node tells an old head");
+    });
+
+    it("names another ledger's head", async () => {
+      const said = await toldOfHeads(withHead(({ size }) => ({ size, root: `0x${"1d".repeat(32)}` })));
+      expect(said).to.contain("The node tells the head of another ledger");
+    });
+
+    it("names a contract that is not the ledger's", async () => {
+      const lie = changing(/graphql$/, (body) =>
+        body.replace(/"anchoredLedger":"0x[0-9a-f]{40}"/, `"anchoredLedger":"0x${"cc".repeat(20)}"`),
+      );
+      expect(await toldOfHeads(lie)).to.contain(
+        "The node names another contract or writer than the ledger's id does",
+      );
+    });
+
+    /** What the ledger's page says after a button was pressed, in front of a node that lies so. */
+    const toldOfLedger = async (button: string, lie: Lie): Promise<string> => {
+      node.lie = lie;
+      await page.goto(`${node.url}#/ledger/${demoOf().ledger.id}`);
+      await page.reload();
+      await page.getByRole("button", { name: button }).click();
+      await page.locator(".checks").first().waitFor();
+      return await page.locator(".checks").first().innerText();
+    };
+
+    it("finds any two heads of one history, by proof, by every entry and by tiles", async () => {
+      expect(await toldOfLedger("Check the proof here", truth)).to.contain(
+        "The later head is a continuation of the earlier one",
+      );
+      expect(await toldOfLedger("Read every entry here", truth)).to.match(
+        /heads are of one and the same growing tree/,
+      );
+      const tiles = await toldOfLedger("Read the tiles here", truth);
+      expect(tiles).to.contain("The tiles make the root of the anchored head");
+      expect(tiles).not.to.contain("Does not hold");
+    });
+
+    it("names two heads that are not of one history", async () => {
+      const lie = changing(/consistency\?/, (body) =>
+        body.replace(
+          /("proof":\["(?:0x)?)([0-9a-f]{2})/,
+          (_, key, byte) => `${key}${byte === "11" ? "22" : "11"}`,
+        ),
+      );
+      expect(await toldOfLedger("Check the proof here", lie)).to.contain("are not of one history");
+    });
+
+    it("names a truncated ledger", async () => {
+      const lie = changing(/ledger\/entries\?/, (body) =>
+        body
+          .split("\n")
+          .slice(0, -4)
+          .map((line) => `${line}\n`)
+          .join(""),
+      );
+      expect(await toldOfLedger("Read every entry here", lie)).to.contain("The ledger is cut off");
+    });
+
+    it("names what is missing at the end of a ledger file, by the chain", async () => {
+      [node.lie, rpc.lie, rpc.asked] = [truth, rpcTruth, []];
+      await page.goto(`${node.url}#/verify`);
+      await page.reload();
+      const lines = readFileSync(demoOf().ledgerFile, "utf8")
+        .split("\n")
+        .slice(0, demoOf().ledger.size - 2);
+      await page.getByLabel("A file to verify").setInputFiles({
+        name: "ledger.jsonl",
+        mimeType: "text/plain",
+        buffer: Buffer.from(`${lines.join("\n")}\n`),
+      });
+      await page.getByRole("heading", { name: "The chain, and the file" }).waitFor();
+      const said = await askChainInPage([demoOf().rpcUrl, rpc.url]);
+      expect(said).to.match(/The last \d+ entries are missing in the file/);
     });
 
     it("finds an honest node honest again", async () => {

@@ -27,7 +27,9 @@ export async function openLyingNode(target: string, folder: string): Promise<Lyi
       const value = response.headers.get(name);
       return value === null ? [] : [[name, node.lie(`${path}#${name}`, value)]];
     });
-    return new Response(node.lie(path, await response.text()), { status: response.status, headers });
+    const isText = response.headers.get("content-type") !== "application/octet-stream";
+    const body = isText ? node.lie(path, await response.text()) : await response.arrayBuffer();
+    return new Response(body, { status: response.status, headers });
   });
   const server = createAdaptorServer({ fetch: app.fetch });
   await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));

@@ -3,12 +3,12 @@ import { writeFileSync } from "node:fs";
 import path from "node:path";
 import { expect } from "chai";
 import { fromHex, toHex } from "tallystick-protocol/hex";
+import { formatTileIndex, parseTilePath } from "tallystick-protocol/merkle/tilePath";
 import { verifyConsistency } from "tallystick-protocol/merkle/verifyConsistency";
 import { verifyInclusion } from "tallystick-protocol/merkle/verifyInclusion";
 import { parseProofBundle, verifyProofBundle } from "tallystick-protocol/proof/proofBundle";
 import { ProofError } from "tallystick-protocol/proof/provenEntry";
 import { verifyProofFile } from "../../../scripts/commands/verifyProof.ts";
-import { formatTileIndex, parseTilePath } from "../../../services/settlement/proofs/tilePath.ts";
 import { temporaryFolder } from "../support/temporaryFolder.ts";
 import { openTestService, type TestService } from "../support/testService.ts";
 

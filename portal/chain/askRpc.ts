@@ -1,0 +1,52 @@
+/** How long a source may take, and how much it may say: what is asked of it has a few hundred characters. */
+const [PATIENCE_MS, MOST_CHARACTERS] = [15_000, 1_000_000];
+
+/**
+ * Asks a chain's JSON-RPC. It is the reader's choice, and told nothing of the reader.
+ *
+ * @throws Error whose message says what went wrong
+ */
+export async function askRpc(
+  url: string,
+  method: string,
+  params: unknown[],
+  signal: AbortSignal,
+): Promise<unknown> {
+  const limit = AbortSignal.timeout(PATIENCE_MS);
+  let text: string;
+  let status: number;
+  try {
+    const response = await fetch(url, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ jsonrpc: "2.0", id: 1, method, params }),
+      signal: AbortSignal.any([signal, limit]),
+      credentials: "omit",
+      redirect: "error",
+      referrerPolicy: "no-referrer",
+    });
+    status = response.status;
+    text = await response.text();
+  } catch {
+    signal.throwIfAborted();
+    throw new Error(
+      limit.aborted
+        ? `It does not answer within ${PATIENCE_MS / 1_000} seconds.`
+        : "It does not answer, or answers no web pages.",
+    );
+  }
+  const { result, error } = answerOf(text);
+  if (error !== undefined && error !== null)
+    throw new Error(`It refuses ${method}: ${String(Object(error).message).slice(0, 200)}`);
+  if (result === undefined) throw new Error(`It answers ${method} with status ${status} and no result.`);
+  return result;
+}
+
+function answerOf(text: string): { result?: unknown; error?: unknown } {
+  if (text.length > MOST_CHARACTERS) return {};
+  try {
+    return Object(JSON.parse(text));
+  } catch {
+    return {};
+  }
+}

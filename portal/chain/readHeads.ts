@@ -1,0 +1,139 @@
+import { keccak_256 } from "@noble/hashes/sha3.js";
+import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils.js";
+import type { Hex } from "tallystick-protocol/hex";
+import { askRpc } from "./askRpc.ts";
+import { sourceName } from "./sourceUrl.ts";
+
+/** What a chain says of a ledger at a block. */
+export type ChainHead = {
+  blockHash: Hex;
+  size: number;
+  root: Hex;
+  /** When it was anchored, unix seconds. */
+  time: number;
+  /** How often it was anchored; 0 of a ledger that nobody opened or anchored. */
+  anchors: number;
+  isForked: boolean;
+};
+
+/** What became of asking one source. */
+export type Reading = { source: string } & ({ head: ChainHead } | { problem: string });
+
+export type Readings = {
+  /** The block that all were asked about. */
+  block: number;
+  /** It is the one that was wanted, and not an earlier or a later one. */
+  isWanted: boolean;
+  readings: Reading[];
+};
+
+/** An AnchoredLedger and one of its ledgers. */
+export type LedgerPlace = { chainId: number; contract: string; ledger: string };
+
+type Tip = { url: string; tip: number } | { url: string; problem: string };
+
+/**
+ * Reads a ledger's head from each source, all at one block: the one that is wanted where every source has it, otherwise the last that
+ * all have.
+ *
+ * @param urls JSON-RPC addresses, as {@link sourceUrlOf} gives them
+ */
+export async function readHeads(
+  urls: readonly string[],
+  place: LedgerPlace,
+  wanted: number | null,
+  signal: AbortSignal,
+): Promise<Readings> {
+  const tips = await Promise.all(urls.map((url) => tipOf(url, place.chainId, signal)));
+  const known = tips.flatMap((it) => ("tip" in it ? [it.tip] : []));
+  const last = known.length === 0 ? 0 : Math.min(...known);
+  const isReached = wanted !== null && wanted <= last;
+  const first = isReached ? await readAll(tips, place, wanted, signal) : null;
+  // A source forgets the state of older blocks: then the last one has to do.
+  if (first !== null && wanted !== null && first.every((it) => "head" in it))
+    return { block: wanted, isWanted: true, readings: first };
+  return { block: last, isWanted: wanted === null, readings: await readAll(tips, place, last, signal) };
+}
+
+async function tipOf(url: string, chainId: number, signal: AbortSignal): Promise<Tip> {
+  try {
+    const [chain, tip] = await Promise.all([
+      askRpc(url, "eth_chainId", [], signal).then(count),
+      askRpc(url, "eth_blockNumber", [], signal).then(count),
+    ]);
+    return chain === chainId
+      ? { url, tip }
+      : { url, problem: `It leads to chain ${chain}, and this ledger is on chain ${chainId}.` };
+  } catch (error) {
+    signal.throwIfAborted();
+    return { url, problem: (error as Error).message };
+  }
+}
+
+async function readAll(
+  tips: readonly Tip[],
+  place: LedgerPlace,
+  block: number,
+  signal: AbortSignal,
+): Promise<Reading[]> {
+  return await Promise.all(
+    tips.map(async (it): Promise<Reading> => {
+      const source = sourceName(it.url);
+      if ("problem" in it) return { source, problem: it.problem };
+      try {
+        return { source, head: await headAt(it.url, place, block, signal) };
+      } catch (error) {
+        signal.throwIfAborted();
+        return { source, problem: (error as Error).message };
+      }
+    }),
+  );
+}
+
+async function headAt(
+  url: string,
+  { contract, ledger }: LedgerPlace,
+  block: number,
+  signal: AbortSignal,
+): Promise<ChainHead> {
+  const at = `0x${block.toString(16)}`;
+  const call = (signature: string) =>
+    askRpc(url, "eth_call", [{ to: contract, data: `${selector(signature)}${ledger.slice(2)}` }, at], signal);
+  const [found, head, forked] = await Promise.all([
+    askRpc(url, "eth_getBlockByNumber", [at, false], signal),
+    call("head(bytes32)"),
+    call("isEquivocated(bytes32)"),
+  ]);
+  const [root = "", size = "", time = "", anchors = ""] = words(head, 4);
+  const [isForked = ""] = words(forked, 1);
+  return {
+    blockHash: word(Object(found).hash),
+    root: `0x${root}`,
+    size: count(`0x${size}`),
+    time: count(`0x${time}`),
+    anchors: count(`0x${anchors}`),
+    isForked: BigInt(`0x${isForked}`) !== 0n,
+  };
+}
+
+function selector(signature: string): string {
+  return `0x${bytesToHex(keccak_256(utf8ToBytes(signature)).subarray(0, 4))}`;
+}
+
+function words(answer: unknown, expected: number): string[] {
+  if (typeof answer !== "string" || !new RegExp(`^0x[0-9a-f]{${64 * expected}}$`).test(answer))
+    throw new Error("It answers something that no AnchoredLedger does: is this its contract?");
+  return answer.slice(2).match(/.{64}/g) ?? [];
+}
+
+function word(value: unknown): Hex {
+  if (typeof value !== "string" || !/^0x[0-9a-f]{64}$/.test(value))
+    throw new Error("It does not know the block that it was asked about.");
+  return value as Hex;
+}
+
+function count(value: unknown): number {
+  const number = typeof value === "string" && /^0x[0-9a-f]{1,64}$/.test(value) ? Number(BigInt(value)) : -1;
+  if (!Number.isSafeInteger(number) || number < 0) throw new Error("It answers something that is no number.");
+  return number;
+}

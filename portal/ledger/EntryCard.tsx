@@ -1,0 +1,131 @@
+import { useState } from "preact/hooks";
+import { Address, Hash } from "../design/Address.tsx";
+import { plainText } from "../design/format.ts";
+import { Icon } from "../design/Icon.tsx";
+import { Notice } from "../design/Notice.tsx";
+import { Answered } from "../design/States.tsx";
+import { Time } from "../design/Time.tsx";
+import { askGraphql } from "../node/askGraphql.ts";
+import { useAnswer } from "../node/useAnswer.ts";
+import { linkTo } from "../router/route.ts";
+import { EntryCheck } from "../verify/EntryCheck.tsx";
+import { ENTRY, ENTRY_BY_HASH, type EntryAnswer, type LedgerEntry } from "./ledgerQuery.ts";
+
+/** Finds one entry of a ledger by its number or its hash, and shows it with what proves it. */
+export function EntryCard({ ledger, wanted }: { ledger: string; wanted: string | null }) {
+  const [isBad, setBad] = useState(false);
+  const name = wanted === null ? undefined : readEntryName(wanted);
+  const find = (event: SubmitEvent) => {
+    event.preventDefault();
+    const text = String(new FormData(event.currentTarget as HTMLFormElement).get("entry") ?? "");
+    const found = readEntryName(text);
+    setBad(found === undefined);
+    if (found !== undefined) location.hash = linkTo.ledger(ledger, { entry: String(found) });
+  };
+  return (
+    <section class="card" aria-labelledby="entry">
+      <h2 id="entry">{name === undefined ? "Find an entry" : `Entry ${shown(name)}`}</h2>
+      <form class="row" onSubmit={find} aria-label="Find an entry">
+        <input
+          type="search"
+          name="entry"
+          class="grow"
+          aria-label="An entry's number or hash"
+          placeholder="Number, from 0, or hash"
+          defaultValue={wanted ?? ""}
+          aria-invalid={isBad}
+          autocomplete="off"
+          spellcheck={false}
+          onInput={() => setBad(false)}
+        />
+        <button type="submit" class="button">
+          <Icon name="search" /> Find
+        </button>
+        {isBad && (
+          <p role="alert" class="small">
+            A number counts from 0; a hash has 64 hex digits.
+          </p>
+        )}
+      </form>
+      {name !== undefined && <Found ledger={ledger} name={name} />}
+    </section>
+  );
+}
+
+/** A position from 0, or 64 hex digits; undefined when it is neither. */
+export function readEntryName(text: string): number | string | undefined {
+  const word = text.trim().toLowerCase().replaceAll(",", "");
+  if (/^\d{1,15}$/.test(word)) return Number(word);
+  const hash = word.replace(/^0x/, "");
+  return /^[0-9a-f]{64}$/.test(hash) ? hash : undefined;
+}
+
+function shown(name: number | string): string {
+  return typeof name === "number" ? name.toLocaleString("en") : `${name.slice(0, 8)}…`;
+}
+
+function Found({ ledger, name }: { ledger: string; name: number | string }) {
+  const question =
+    typeof name === "number"
+      ? { query: ENTRY, variables: { ledger, seq: name } }
+      : { query: ENTRY_BY_HASH, variables: { hash: name } };
+  const asked = useAnswer<EntryAnswer>(`entry ${ledger} ${name}`, (signal) =>
+    askGraphql<EntryAnswer>(question, signal),
+  );
+  return (
+    <Answered asked={asked} what="the entry">
+      {({ entry }) =>
+        entry === null ? (
+          <Notice kind="info" title="No such entry">
+            The ledger has none there that this node has loaded.
+          </Notice>
+        ) : (
+          <Shown entry={entry} ledger={ledger} />
+        )
+      }
+    </Answered>
+  );
+}
+
+function Shown({ entry, ledger }: { entry: LedgerEntry; ledger: string }) {
+  const { record, hash } = entry;
+  return (
+    <>
+      {entry.ledger !== ledger && (
+        <Notice kind="warn" title="It stands in another ledger">
+          The entry of this hash was found in the ledger below.
+        </Notice>
+      )}
+      <dl class="facts">
+        <dt>Type</dt>
+        <dd>{plainText(record?.type ?? entry.type ?? "settlement", 60)}</dd>
+        <dt>Hash</dt>
+        <dd>
+          <Hash hash={hash} what="the entry's hash" />
+        </dd>
+        {record !== null && (
+          <>
+            <dt>Signed by</dt>
+            <dd>
+              <Address address={record.signer} isCopied />
+            </dd>
+            <dt>Counts</dt>
+            <dd>{record.valid ? "yes" : `no: ${plainText(record.reason ?? "", 80)}`}</dd>
+            <dt>Anchored</dt>
+            <dd>
+              <Time at={record.time} />
+            </dd>
+          </>
+        )}
+      </dl>
+      <EntryCheck entry={entry} isLinked={false} />
+      {record !== null && (
+        <details>
+          <summary>What was signed</summary>
+          {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by keys (WCAG 2.1.1). */}
+          <pre tabIndex={0}>{JSON.stringify(record.body, null, 2)}</pre>
+        </details>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,38 @@
+import { Icon } from "../design/Icon.tsx";
+import { Running } from "../verify/Running.tsx";
+import { useVerification } from "../verify/useVerification.ts";
+import type { Ledger } from "./ledgerQuery.ts";
+import { verifyTiles } from "./verifyTiles.ts";
+
+/** The log as any transparency log gives it: its tiles are read, and its roots made of them here. */
+export function TileCard({ ledger }: { ledger: Ledger }) {
+  const { verification, run, stop } = useVerification();
+  const verify = () =>
+    run(({ signal, say }) => {
+      say("Reading tiles");
+      return verifyTiles(ledger, signal);
+    });
+  return (
+    <section class="card" aria-labelledby="tiles">
+      <div class="head">
+        <h2 id="tiles">Its tiles</h2>
+        <span class="soft">C2SP tlog-tiles, below /tlog</span>
+      </div>
+      <p>
+        A log's tiles hold the hashes of its tree. From the same few tiles two roots are made here: that of
+        the newest checkpoint, and that of the anchored head. Tools for transparency logs read them too.
+      </p>
+      <p>
+        <button
+          type="button"
+          class="button main"
+          onClick={verify}
+          disabled={verification.state === "running"}
+        >
+          <Icon name="shield" /> Read the tiles here
+        </button>
+      </p>
+      <Running verification={verification} stop={stop} />
+    </section>
+  );
+}

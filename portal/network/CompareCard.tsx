@@ -1,0 +1,118 @@
+import { useState } from "preact/hooks";
+import { sourceUrlOf } from "../chain/sourceUrl.ts";
+import { Icon } from "../design/Icon.tsx";
+import { NodeError } from "../node/nodeError.ts";
+import { nodeUrl } from "../node/nodeUrl.ts";
+import { type Check, type Finding, fails, holds, isOpen } from "../verify/check.ts";
+import { Running } from "../verify/Running.tsx";
+import { useVerification } from "../verify/useVerification.ts";
+
+type Digest = { block: number; digest: string };
+
+/** Ticks that are compared, and most characters of such an answer. */
+const [TICKS, MOST_CHARACTERS] = [100, 1_000_000];
+
+/** Compares what this node and another one come to, tick by tick. Nothing is asked before the button is pressed. */
+export function CompareCard() {
+  const [text, setText] = useState("");
+  const [error, setError] = useState("");
+  const { verification, run, stop } = useVerification();
+  const compare = (event: SubmitEvent) => {
+    event.preventDefault();
+    const url = sourceUrlOf(text);
+    if (url === null)
+      return setError("The address of a node begins with https://, or http:// on this machine.");
+    run(async ({ signal, say }) => {
+      say("Asking both nodes");
+      const [own, other] = await Promise.all([
+        digestsOf(nodeUrl, signal),
+        digestsOf(url.replace(/\/+$/, ""), signal),
+      ]);
+      return compareDigests(own, other, new URL(url).host);
+    });
+  };
+  return (
+    <section class="card" aria-labelledby="compare">
+      <div class="head">
+        <h2 id="compare">Another node</h2>
+        <span class="soft">asked only when you press</span>
+      </div>
+      <p>
+        Two nodes with the same parameters come to the same digest at every tick. Name another node that you
+        trust: where they differ, one of them lacks something or lies.
+      </p>
+      <form class="row" onSubmit={compare} aria-label="Another node" noValidate>
+        <input
+          type="url"
+          class="grow"
+          aria-label="The other node's address"
+          placeholder="https://node.example"
+          value={text}
+          autocomplete="off"
+          spellcheck={false}
+          aria-invalid={error !== ""}
+          onInput={({ currentTarget }) => {
+            setText(currentTarget.value);
+            setError("");
+          }}
+        />
+        <button type="submit" class="button main" disabled={verification.state === "running"}>
+          <Icon name="shield" /> Compare
+        </button>
+        {error !== "" && (
+          <p role="alert" class="small">
+            {error}
+          </p>
+        )}
+      </form>
+      <Running verification={verification} stop={stop} />
+    </section>
+  );
+}
+
+/** What two nodes say of the same ticks. */
+export function compareDigests(own: readonly Digest[], other: readonly Digest[], host: string): Finding {
+  const title = "Two nodes";
+  const byBlock = new Map(other.map(({ block, digest }) => [block, digest]));
+  const common = own.filter(({ block }) => byBlock.has(block)).sort((a, b) => a.block - b.block);
+  if (common.length === 0)
+    return {
+      title,
+      checks: [isOpen("They have no tick in common", `${host} may follow another chain, or be far behind.`)],
+    };
+  const first = common.find(({ block, digest }) => byBlock.get(block) !== digest);
+  const blocks = `blocks ${common[0]?.block} to ${common.at(-1)?.block}`;
+  const check: Check =
+    first === undefined
+      ? holds(`The nodes agree at ${common.length} ticks`, `${host}, ${blocks}`)
+      : fails(
+          `The nodes differ from block ${first.block} on`,
+          `This node says ${first.digest}, ${host} says ${byBlock.get(first.block)}. tallystick compare names the first line of their logs that differs.`,
+        );
+  return { title, checks: [check] };
+}
+
+async function digestsOf(url: string, signal: AbortSignal): Promise<Digest[]> {
+  const { host } = new URL(url);
+  try {
+    const response = await fetch(`${url}/graphql`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ query: `{ digests(first: ${TICKS}) { nodes { block digest } } }` }),
+      signal: AbortSignal.any([signal, AbortSignal.timeout(15_000)]),
+      credentials: "omit",
+      redirect: "error",
+      referrerPolicy: "no-referrer",
+    });
+    const text = await response.text();
+    const { data } = Object(text.length > MOST_CHARACTERS ? null : JSON.parse(text));
+    const { nodes } = Object(Object(data).digests);
+    if (!Array.isArray(nodes)) throw new TypeError();
+    return nodes.filter(
+      (it): it is Digest => Number.isSafeInteger(Object(it).block) && typeof Object(it).digest === "string",
+    );
+  } catch {
+    signal.throwIfAborted();
+    throw new NodeError({ code: "unreachable", message: `${host} gives no digests.`, hint: "Is it a node?" });
+  }
+}

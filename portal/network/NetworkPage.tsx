@@ -1,0 +1,227 @@
+import { Address, Hash } from "../design/Address.tsx";
+import { AsQuery } from "../design/AsQuery.tsx";
+import { type Column, DataTable } from "../design/DataTable.tsx";
+import { formatNumber, plainText } from "../design/format.ts";
+import { Answered } from "../design/States.tsx";
+import { Time } from "../design/Time.tsx";
+import { useAnswer } from "../node/useAnswer.ts";
+import { linkTo } from "../router/route.ts";
+import { useTitle } from "../shell/useTitle.ts";
+import { CompareCard } from "./CompareCard.tsx";
+import { askNetwork, NETWORK, type Network } from "./networkQuery.ts";
+import { type ParamChange, type ParamRow, paramChanges, paramRows } from "./paramRows.ts";
+import { RunCard } from "./RunCard.tsx";
+
+/** What a threshold means, by its path; others say it by their names. */
+const MEANINGS: { [path: string]: string } = {
+  windowSeconds: "Rates, counts and tiers are of this many seconds",
+  volumeWindowSeconds: "Volume is of this many seconds",
+  reconcileSeconds: "How long a receipt waits for its payment",
+  minHireAtomic: "Below this a hire is free, and counts nowhere (millionths of USDC)",
+  clusterOthers: "So many other agents of one funder make a cluster",
+  fundingSpanSeconds: "They were funded within so many seconds",
+  maxIntermediaries: "Through at most so many wallets",
+  minFundingAtomic: "A smaller transfer funds nobody (millionths of USDC)",
+  fundingShare: "Nor does one that is a smaller share of what the agent got",
+  hubTransfers: "A wallet with so many transfers is a hub: it funds nobody",
+  deployBatchBlocks: "Registered together: within so many blocks",
+  fingerprintSimilarity: "Listings alike: at least so similar",
+  maxListings: "Listings that an agent may have",
+  tier2MinSuccesses: "Tier 2 needs so many successes",
+  tier2MinSuccessRate: "Tier 2 needs at least this rate, and keeps to it",
+  tier2MinCapabilities: "Tier 2 needs so many capabilities",
+  tier2MinBuyers: "Tier 2 needs so many buyers",
+  tier2RequiresClaim: "Tier 2 needs a human's claim",
+  starDecay: "A rating of yesterday counts this share of today's",
+  tickBlocks: "Blocks between two ticks",
+};
+
+/** Whom a node listens to; everything else in the parameters is a threshold. */
+const ROOTS =
+  /^(operator|claimAttestors|auditArbiters|hubs|feeRecipients|escrows|ledgers|boundLedgers|audit\.operators|steward\.[a-zA-Z]*(?:attest|prob|rul|arbiter|endors)[a-zA-Z]*)(?:\.|$)/i;
+
+const CHANGES: Column<ParamChange>[] = [
+  {
+    name: "Version",
+    cell: (it) => <a href={linkTo.ledger(it.ledger, { entry: String(it.seq) })}>{it.version}</a>,
+    value: (it) => it.version,
+    isNumber: true,
+  },
+  { name: "Parameter", cell: (it) => <code>{plainText(it.path, 120)}</code>, value: (it) => it.path },
+  { name: "Before", cell: (it) => <Value text={it.from ?? "–"} />, value: (it) => it.from },
+  { name: "After", cell: (it) => <Value text={it.to ?? "–"} />, value: (it) => it.to },
+  { name: "From", cell: (it) => <Time at={it.time} isDate />, value: (it) => it.time, isNumber: true },
+];
+
+const PARAMS: Column<ParamRow>[] = [
+  { name: "Parameter", cell: (it) => <code>{plainText(it.path, 120)}</code>, value: (it) => it.path },
+  { name: "Value", cell: (it) => <Value text={it.value} />, value: (it) => it.value },
+  {
+    name: "Means",
+    cell: (it) => <span class="soft">{MEANINGS[it.path] ?? ""}</span>,
+    value: (it) => MEANINGS[it.path] ?? "",
+  },
+];
+
+/** What a node goes by and whom it listens to, how that changed, and how to run a node that agrees. */
+export function NetworkPage() {
+  useTitle("Network");
+  const asked = useAnswer<Network>("network", askNetwork);
+  return (
+    <>
+      <div class="lead">
+        <h1>What this node goes by</h1>
+        <p>
+          Its operator chooses thresholds and whom to listen to, and signs them into the ledger. Everything
+          else follows from the chain and the ledgers, on every node that takes the same parameters.
+        </p>
+      </div>
+      <Answered asked={asked} what="the parameters">
+        {(network) => <Known network={network} />}
+      </Answered>
+      <CompareCard />
+      <RunCard />
+      <AsQuery question={{ query: NETWORK, variables: {} }} />
+    </>
+  );
+}
+
+function Known({ network }: { network: Network }) {
+  const { meta, params, version, history } = network;
+  const rows = paramRows(params);
+  const roots = rows.filter(({ path }) => ROOTS.test(path));
+  const thresholds = rows.filter(({ path }) => !ROOTS.test(path));
+  return (
+    <>
+      <dl class="tiles">
+        <div class="tile">
+          <dt>chain</dt>
+          <dd>{meta.chainId}</dd>
+        </div>
+        <div class="tile">
+          <dt>block</dt>
+          <dd>{formatNumber(meta.indexedBlock)}</dd>
+        </div>
+        <div class="tile">
+          <dt>ledgers</dt>
+          <dd>{formatNumber(meta.ledgers.length)}</dd>
+        </div>
+        <div class="tile">
+          <dt>parameters</dt>
+          <dd>version {version}</dd>
+        </div>
+      </dl>
+      <section class="card" aria-labelledby="ledgers">
+        <h2 id="ledgers">Ledgers that it follows</h2>
+        <DataTable
+          caption="Ledgers"
+          columns={LEDGERS}
+          rows={meta.ledgers}
+          keyOf={(it) => it.id}
+          empty="It follows none."
+        />
+      </section>
+      <section class="card" aria-labelledby="contracts">
+        <h2 id="contracts">Contracts that it reads</h2>
+        <dl class="facts">
+          <dt>Ledgers are anchored in</dt>
+          <dd>
+            {meta.contracts.anchoredLedger === null ? (
+              "–"
+            ) : (
+              <Hash hash={meta.contracts.anchoredLedger} what="the contract's address" />
+            )}
+          </dd>
+          {meta.contracts.escrows.map(({ address, provider }) => (
+            <Escrow key={address} address={address} provider={provider} />
+          ))}
+          <dt>Token</dt>
+          <dd>
+            <Hash hash={meta.token.address} what="the token's address" />{" "}
+            <span class="soft">{plainText(meta.token.domainName ?? "", 40)}</span>
+          </dd>
+        </dl>
+      </section>
+      <section class="card" aria-labelledby="roots">
+        <div class="head">
+          <h2 id="roots">Whom it listens to</h2>
+          <span class="soft">trust roots: nobody else's word is taken</span>
+        </div>
+        <DataTable
+          caption="Trust roots"
+          columns={PARAMS.slice(0, 2)}
+          rows={roots}
+          keyOf={(it) => it.path}
+          empty="Nobody."
+        />
+      </section>
+      <section class="card" aria-labelledby="thresholds">
+        <h2 id="thresholds">Thresholds</h2>
+        <DataTable
+          caption="Thresholds"
+          columns={PARAMS}
+          rows={thresholds}
+          keyOf={(it) => it.path}
+          empty="None."
+        />
+      </section>
+      <section class="card" aria-labelledby="changes">
+        <div class="head">
+          <h2 id="changes">How they changed</h2>
+          <span class="soft">each by a record that the operator signed</span>
+        </div>
+        <DataTable
+          caption="Changes of parameters"
+          columns={CHANGES}
+          rows={paramChanges(history)}
+          keyOf={(it) => it.id}
+          empty="No record has set them yet: they are those that this node was started with."
+        />
+      </section>
+    </>
+  );
+}
+
+const LEDGERS: Column<Network["meta"]["ledgers"][number]>[] = [
+  {
+    name: "Ledger",
+    cell: ({ id, origin }) => <a href={linkTo.ledger(id)}>{plainText(origin ?? id, 60)}</a>,
+    value: ({ origin, id }) => origin ?? id,
+  },
+  { name: "Id", cell: ({ id }) => <Hash hash={id} what="the ledger's id" />, value: ({ id }) => id },
+  { name: "Entries", cell: ({ size }) => formatNumber(size), value: ({ size }) => size, isNumber: true },
+  { name: "Last anchor", cell: ({ time }) => <Time at={time} />, value: ({ time }) => time, isNumber: true },
+];
+
+function Escrow({ address, provider }: { address: string; provider: string }) {
+  return (
+    <>
+      <dt>Escrow {plainText(provider, 40)}</dt>
+      <dd>
+        <Hash hash={address} what="the escrow's address" />
+      </dd>
+    </>
+  );
+}
+
+/** A value, with the addresses in it as the rest of the page shows them. */
+function Value({ text }: { text: string }) {
+  const words = text.split(", ");
+  if (words.length > 0 && words.every((it) => /^0x[0-9a-f]{40}$/.test(it)))
+    return (
+      <span class="row">
+        {words.map((it) => (
+          <Address key={it} address={it} isCopied />
+        ))}
+      </span>
+    );
+  if (words.every((it) => /^0x[0-9a-f]{64}$/.test(it)))
+    return (
+      <span class="row">
+        {words.map((it) => (
+          <Hash key={it} hash={it} what="the id" href={linkTo.ledger(it)} />
+        ))}
+      </span>
+    );
+  return <span class={words.length > 3 ? "wrap" : undefined}>{plainText(text, 400)}</span>;
+}

@@ -1,0 +1,43 @@
+import { CopyButton } from "../design/CopyButton.tsx";
+import { nodeUrl } from "../node/nodeUrl.ts";
+
+const STEPS: { title: string; text: string; command: string }[] = [
+  {
+    title: "A node",
+    text: "Reads the chain and the ledgers and derives everything itself. It needs a Postgres and an RPC. The operator's manual says what goes into .env.",
+    command: "npm start",
+  },
+  {
+    title: "A replica",
+    text: "Only answers, from the Postgres of a node: any number of them, started and stopped at any time.",
+    command: "npm run -s tallystick -- replica --port 42080",
+  },
+  {
+    title: "A check",
+    text: "Walks the digests of two nodes to the first tick at which they differ, and names the line of their logs.",
+    command: `npm run -s tallystick -- compare ${nodeUrl} https://another.node`,
+  },
+];
+
+/** How somebody else comes to the same figures. */
+export function RunCard() {
+  return (
+    <section class="card" aria-labelledby="run">
+      <div class="head">
+        <h2 id="run">Run one yourself</h2>
+        <a href={`${nodeUrl}/docs/operators`}>The operator's manual</a>
+      </div>
+      <div class="groups">
+        {STEPS.map(({ title, text, command }) => (
+          <div class="stack tight" key={title}>
+            <h3>{title}</h3>
+            <p class="soft">{text}</p>
+            <p class="row">
+              <code>{command}</code> <CopyButton text={command} what="the command" />
+            </p>
+          </div>
+        ))}
+      </div>
+    </section>
+  );
+}

@@ -1,0 +1,113 @@
+import type { ComponentChildren } from "preact";
+import { useId, useState } from "preact/hooks";
+import { PUBLIC_SOURCES } from "../chain/publicSources.ts";
+import { sourceName, sourceUrlOf } from "../chain/sourceUrl.ts";
+import { Icon } from "../design/Icon.tsx";
+import { Running } from "./Running.tsx";
+import { useVerification } from "./useVerification.ts";
+import type { OwnTree } from "./verifyHead.ts";
+import { verifyOnChain } from "./verifyOnChain.ts";
+
+/** What the reader wrote, kept until the page is closed. */
+let written: [string, string] = ["", ""];
+
+/**
+ * Holds the heads of ledgers to the chain, asked by the reader's own sources. Nothing is asked before the button is pressed.
+ *
+ * @param ledger only this one
+ * @param tree what is held to the chain instead of the node's own head
+ */
+export function ChainCard(props: { ledger?: string; tree?: OwnTree; children?: ComponentChildren }) {
+  const { ledger, tree, children } = props;
+  const id = useId();
+  const [urls, setUrls] = useState(written);
+  const [error, setError] = useState("");
+  const { verification, run, stop } = useVerification();
+  const write = (now: [string, string]) => {
+    written = now;
+    setUrls(now);
+    setError("");
+  };
+  const verify = (event: SubmitEvent) => {
+    event.preventDefault();
+    const asked = readSources(urls);
+    if (typeof asked === "string") return setError(asked);
+    run(({ signal, say }) => {
+      say("Asking the chain");
+      return verifyOnChain({ urls: asked, ledger, tree, signal });
+    });
+  };
+  return (
+    <section class="card" aria-labelledby={`${id}-chain`}>
+      <div class="head">
+        <h2 id={`${id}-chain`}>{tree === undefined ? "The chain's heads" : `The chain, and ${tree.what}`}</h2>
+        <span class="soft">asked only when you press</span>
+      </div>
+      {children ?? (
+        <p>
+          The head that this node tells is compared with the one that the ledger's contract holds at the same
+          block. You choose who tells you what the chain says. With two sources a false head needs both to
+          lie.
+        </p>
+      )}
+      <form class="stack" onSubmit={verify} noValidate>
+        <div class="two even">
+          {(["First source", "Second source"] as const).map((label, n) => (
+            <div class="field" key={label}>
+              <label
+                for={`${id}-source-${n}`}
+              >{`${label} (JSON-RPC)${n === 1 ? ", if you have one" : ""}`}</label>
+              <input
+                type="url"
+                id={`${id}-source-${n}`}
+                value={urls[n]}
+                placeholder="https://"
+                autocomplete="off"
+                spellcheck={false}
+                aria-invalid={error !== ""}
+                aria-describedby={error === "" ? undefined : `${id}-error`}
+                onInput={({ currentTarget }) =>
+                  write(n === 0 ? [currentTarget.value, urls[1]] : [urls[0], currentTarget.value])
+                }
+              />
+            </div>
+          ))}
+        </div>
+        {error !== "" && (
+          <p id={`${id}-error`} role="alert" class="small">
+            {error}
+          </p>
+        )}
+        <div class="row">
+          <button type="submit" class="button main" disabled={verification.state === "running"}>
+            <Icon name="shield" /> Ask the chain
+          </button>
+          <span class="soft small">Public ones of</span>
+          {PUBLIC_SOURCES.map((it) => (
+            <button key={it.chain} type="button" class="button small" onClick={() => write([...it.urls])}>
+              {it.chain}
+            </button>
+          ))}
+        </div>
+      </form>
+      <Running verification={verification} stop={stop} />
+    </section>
+  );
+}
+
+/** One address or two; what is wrong with them otherwise. */
+export function readSources(texts: readonly string[]): string[] | string {
+  const given = texts.filter((it) => it.trim() !== "");
+  if (given.length === 0) return "Write the address of a JSON-RPC that you trust, or take public ones.";
+  const urls: string[] = [];
+  for (const text of given) {
+    const url = sourceUrlOf(text);
+    if (url === null)
+      return "An address begins with https:// (http:// only for this machine), without a password.";
+    urls.push(url);
+  }
+  const [one = "", other = ""] = urls;
+  if (other !== "" && sourceName(one) === sourceName(other))
+    return "Both addresses are of one host: that is one source. Name another, or leave one out.";
+  return urls;
+}

@@ -1,0 +1,86 @@
+import { askGraphql } from "../node/askGraphql.ts";
+import { NodeError } from "../node/nodeError.ts";
+import { request } from "../node/request.ts";
+import type { ToldLedger, Tree } from "./verifyHead.ts";
+
+export const HEADS = `query Heads {
+  meta {
+    chainId indexedBlock contracts { anchoredLedger }
+    ledgers { id origin size root firstWriter guardian }
+    blockedAtSegment { ledger }
+  }
+}`;
+
+/** The answer to {@link HEADS}. */
+export type HeadsAnswer = {
+  meta: {
+    chainId: number;
+    indexedBlock: number;
+    contracts: { anchoredLedger: string | null };
+    ledgers: {
+      id: string;
+      origin: string | null;
+      size: number;
+      root: string;
+      firstWriter: string | null;
+      guardian: string | null;
+    }[];
+    blockedAtSegment: { ledger: string } | null;
+  };
+};
+
+/** A node follows a few ledgers; one that names more is not asked about all. */
+const MOST_LEDGERS = 8;
+
+/** The ledgers that the node follows, with the heads that it tells now: all of them, or one. */
+export async function askLedgers(
+  only: string | undefined,
+  signal: AbortSignal,
+): Promise<(ToldLedger & { tree: Tree })[]> {
+  const { data } = await askGraphql<HeadsAnswer>({ query: HEADS, variables: {} }, signal);
+  const { chainId, indexedBlock, contracts, ledgers, blockedAtSegment } = data.meta;
+  const { anchoredLedger: contract } = contracts;
+  const found = ledgers.filter(({ id }) => only === undefined || id === only).slice(0, MOST_LEDGERS);
+  if (contract === null || found.length === 0)
+    throw new NodeError({ code: "no_ledger", message: "The node follows no such ledger." });
+  return found.map(({ id, origin, size, root, firstWriter, guardian }) => ({
+    place: { chainId, contract, ledger: id },
+    named:
+      firstWriter === null || guardian === null || origin === null ? null : { firstWriter, guardian, origin },
+    indexedBlock,
+    isBlocked: blockedAtSegment?.ledger === id,
+    tree: { size, root },
+  }));
+}
+
+/**
+ * A consistency proof between two sizes of a ledger (RFC 9162 §2.1.4), from the settlement behind the node; null when that keeps another
+ * ledger, or does not answer.
+ */
+export async function askConsistency(
+  ledger: string,
+  from: number,
+  to: number,
+  signal: AbortSignal,
+): Promise<Uint8Array[] | null> {
+  try {
+    const [latest, answer] = await Promise.all([
+      request("/v1/ledger/latest", { signal }),
+      request(`/v1/ledger/consistency?from=${from}&to=${to}`, { signal }),
+    ]);
+    if ((latest.json as { ledger?: unknown }).ledger !== ledger) return null;
+    const { proof } = answer.json as { proof?: unknown };
+    if (!Array.isArray(proof) || proof.length > 64) return null;
+    return proof.map(bytesOf);
+  } catch (error) {
+    if (error instanceof NodeError) return null;
+    throw error;
+  }
+}
+
+/** Of 32 bytes, or none: what is no hash proves nothing. */
+function bytesOf(hex: unknown): Uint8Array {
+  const digits = typeof hex === "string" ? hex.replace(/^0x/, "") : "";
+  if (!/^[0-9a-f]{64}$/.test(digits)) return new Uint8Array(0);
+  return Uint8Array.from(digits.match(/../g) ?? [], (it) => Number.parseInt(it, 16));
+}

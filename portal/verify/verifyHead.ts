@@ -1,0 +1,216 @@
+import { TallystickError } from "tallystick-protocol/errors";
+import { fromHex, type Hex } from "tallystick-protocol/hex";
+import { ledgerId } from "tallystick-protocol/ledger/anchor";
+import { verifyConsistency } from "tallystick-protocol/merkle/verifyConsistency";
+import type { ChainHead, LedgerPlace, Reading, Readings } from "../chain/readHeads.ts";
+import { type Check, fails, holds, isOpen } from "./check.ts";
+
+/** Size and root of a tree: of a node's ledger, of a file, of a proof. */
+export type Tree = { size: number; root: string };
+
+/** A ledger as a node tells it, to be held to the chain. */
+export type ToldLedger = {
+  place: LedgerPlace;
+  /** What its id follows from; null when the node does not know. */
+  named: { firstWriter: string; guardian: string; origin: string } | null;
+  /** The block up to which the node says it has read the chain. */
+  indexedBlock: number;
+  /** It says itself that it waits for entries of this ledger. */
+  isBlocked: boolean;
+};
+
+/** Proves that the tree of one size begins that of another; null when nobody gives a proof. */
+export type Prove = (from: number, to: number) => Promise<Uint8Array[] | null>;
+
+/** That a ledger's id follows from the contract that is asked about it: a node cannot name a contract of its own. */
+export function idCheck({ place, named }: ToldLedger): Check {
+  const { chainId, contract, ledger } = place;
+  if (named === null)
+    return isOpen(
+      "Whether the ledger's id belongs to this contract",
+      "The node does not know its first writer.",
+    );
+  const { firstWriter, guardian, origin } = named;
+  try {
+    const id = ledgerId({
+      chainId,
+      contract: contract as Hex,
+      writer: firstWriter as Hex,
+      guardian: guardian as Hex,
+      origin,
+    });
+    if (id === ledger)
+      return holds("The ledger's id follows from chain, contract, first writer and name", id);
+  } catch (error) {
+    if (!(error instanceof TallystickError)) throw error;
+  }
+  return fails(
+    "The node names another contract or writer than the ledger's id does",
+    `The id is a hash of chain, contract, first writer, guardian and name. ${ledger} is not that of ${contract}.`,
+  );
+}
+
+/** Whether the sources say the same, and what; `head` is null when there is nothing to go by. */
+export function sourceChecks({ block, readings }: Readings): { checks: Check[]; head: ChainHead | null } {
+  const problems = readings.flatMap((it) =>
+    "problem" in it ? [isOpen(`${it.source} could not be asked`, it.problem)] : [],
+  );
+  const heads = readings.flatMap((it) => ("head" in it ? [it] : []));
+  const [one, other] = heads;
+  if (one === undefined)
+    return { checks: [...problems, isOpen("No source could be asked, so nothing was verified")], head: null };
+  const at = `at block ${block.toLocaleString("en")}`;
+  if (other === undefined) {
+    const detail = `Only ${one.source} says so, ${at}. A second source would have to lie with it.`;
+    return { checks: [...problems, isOpen("One source", detail)], head: one.head };
+  }
+  const differing = (["blockHash", "size", "root", "isForked"] as const).find(
+    (name) => one.head[name] !== other.head[name],
+  );
+  if (differing === undefined) {
+    const check = holds(`Two sources say the same, ${at}`, `${one.source} and ${other.source}`);
+    return { checks: [...problems, check], head: one.head };
+  }
+  const detail = `${sentenceOf(one)} ${sentenceOf(other)} One of them lies, or is on another fork: ask a third.`;
+  return { checks: [...problems, fails(`The two sources do not agree ${at}`, detail)], head: null };
+}
+
+function sentenceOf({ source, head }: Extract<Reading, { head: ChainHead }>): string {
+  const { size, root, blockHash, isForked } = head;
+  const mark = isForked ? ", marked as forked" : "";
+  return `${source} says: ${size.toLocaleString("en")} entries, root ${root}${mark}, block ${blockHash}.`;
+}
+
+/**
+ * Holds a node's head to the chain's, read at the block that the node says it has read.
+ *
+ * @param isSameBlock the chain was read at that block; otherwise it may have gone on, or the source may be behind
+ */
+export async function nodeHeadChecks(
+  told: Tree,
+  head: ChainHead,
+  { indexedBlock, isBlocked }: Pick<ToldLedger, "indexedBlock" | "isBlocked">,
+  { block, isSameBlock, prove }: { block: number; isSameBlock: boolean; prove: Prove },
+): Promise<Check[]> {
+  const general = stateCheck(head);
+  if (general !== null) return [general];
+  const numbers = `The node says ${count(told.size)}, the chain ${count(head.size)}.`;
+  if (told.size === head.size)
+    return [
+      told.root === head.root
+        ? holds("The node's head is the chain's", `${count(told.size)} entries, root ${told.root}`)
+        : fails(
+            "The node tells the head of another ledger",
+            `At ${count(told.size)} entries it says root ${told.root}, the chain ${head.root}.`,
+          ),
+    ];
+  if (told.size > head.size)
+    return [
+      block < indexedBlock
+        ? isOpen("The sources are behind the node", `They are at block ${block}, it is at ${indexedBlock}.`)
+        : fails("The node tells more entries than the chain has anchored", numbers),
+    ];
+  const checks = await beginningChecks("The node's head", told, head, prove);
+  if (isBlocked) return [isOpen("The node waits for entries, as it says itself", numbers), ...checks];
+  return [
+    isSameBlock
+      ? fails(
+          "The node tells an old head",
+          `${numbers} It says that it has read the chain up to block ${indexedBlock}, and that block has the newer one.`,
+        )
+      : isOpen("The chain may have gone on since the block that the node has read", numbers),
+    ...checks,
+  ];
+}
+
+/** A tree that somebody has: of a file, which should be all of a ledger, or of a proof, which may be of an earlier head. */
+export type OwnTree = Tree & { what: string; isWhole: boolean };
+
+/** Holds a tree that somebody has to the chain's newest head. */
+export async function treeChecks(tree: OwnTree, head: ChainHead, prove: Prove): Promise<Check[]> {
+  const { what, isWhole } = tree;
+  const general = stateCheck(head);
+  if (general !== null) return [general];
+  if (tree.size === head.size)
+    return [
+      tree.root === head.root
+        ? holds(`The chain has the root of ${what}`, `${count(tree.size)} entries, root ${tree.root}`)
+        : fails(
+            `The chain has another root than ${what}`,
+            `At ${count(tree.size)} entries ${what} comes to ${tree.root}, the chain has ${head.root}.`,
+          ),
+    ];
+  if (tree.size > head.size) {
+    const missing = tree.size - head.size;
+    const isOn = await proves(head, tree, prove);
+    if (isOn === false)
+      return [
+        fails(`What the chain has is not the beginning of ${what}`, `The chain has root ${head.root}.`),
+      ];
+    return [
+      isOn === null ? noProof() : holds(`What the chain has is the beginning of ${what}`),
+      isOpen(`The last ${count(missing)} entries are not anchored yet`),
+    ];
+  }
+  const checks = await beginningChecks(`The root of ${what}`, tree, head, prove);
+  if (!isWhole || checks.every(({ state }) => state !== "yes")) return checks;
+  const missing = count(head.size - tree.size);
+  const detail = `The chain has ${count(head.size)} entries, ${what} ${count(tree.size)}.`;
+  return [fails(`The last ${missing} entries are missing in ${what}`, detail), ...checks];
+}
+
+async function beginningChecks(what: string, tree: Tree, head: ChainHead, prove: Prove): Promise<Check[]> {
+  const isOn = await proves(tree, head, prove);
+  if (isOn === null) return [noProof()];
+  return [
+    isOn
+      ? holds(`${what} is the beginning of what the chain has`, "The consistency proof was checked here.")
+      : fails(
+          `${what} is not the beginning of what the chain has`,
+          "No consistency proof leads from the one to the other: it is another ledger's, or was changed.",
+        ),
+  ];
+}
+
+/** Null when there is no proof to be had. */
+export async function proves(from: Tree, to: Tree, prove: Prove): Promise<boolean | null> {
+  const proof = from.size === to.size ? [] : await prove(from.size, to.size);
+  if (proof === null) return null;
+  return verifyConsistency({
+    from: from.size,
+    to: to.size,
+    fromRoot: bytesOf(from.root),
+    toRoot: bytesOf(to.root),
+    proof,
+  });
+}
+
+function stateCheck({ anchors, isForked }: ChainHead): Check | null {
+  if (isForked)
+    return fails(
+      "The contract has marked this ledger: its writer signed two histories",
+      "Indexers load nothing more of it.",
+    );
+  if (anchors === 0)
+    return fails("The contract has no such ledger", "Nothing was ever anchored under this id.");
+  return null;
+}
+
+function noProof(): Check {
+  return isOpen(
+    "No consistency proof is to be had here",
+    "Reading every entry of the ledger shows the same.",
+  );
+}
+
+function bytesOf(root: string): Uint8Array {
+  try {
+    return fromHex(root.startsWith("0x") ? root : `0x${root}`);
+  } catch {
+    return new Uint8Array(0);
+  }
+}
+
+function count(value: number): string {
+  return value.toLocaleString("en");
+}

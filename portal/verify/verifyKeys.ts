@@ -1,0 +1,75 @@
+import { TallystickError } from "tallystick-protocol/errors";
+import {
+  isNoteSignedBy,
+  type NoteVerifierKey,
+  parseVerifierKey,
+  type SignedNote,
+} from "tallystick-protocol/note/signedNote";
+import {
+  parseTrustPolicy,
+  policyObjection,
+  type TrustPolicy,
+  witnessesOf,
+} from "tallystick-protocol/note/trustPolicy";
+import { type Check, fails, holds, isOpen } from "./check.ts";
+
+/** Keys that a reader believes: of logs, with a policy of witnesses if they gave one; and bare keys of nodes that sign reports. */
+export type BelievedKeys = {
+  logs: readonly NoteVerifierKey[];
+  policy: TrustPolicy | null;
+  reports: readonly string[];
+};
+
+/** Longest text of keys that is read, in characters. */
+const LONGEST = 200_000;
+
+/**
+ * Reads what a reader wrote: a `vkey` or the 64 hex digits of a report's key on each line, or a whole C2SP tlog-policy.
+ *
+ * @throws TallystickError of a line that is none of these
+ */
+export function readKeys(text: string): BelievedKeys {
+  const whole = text.slice(0, LONGEST);
+  if (/^[ \t]*quorum[ \t]/m.test(whole)) {
+    const policy = parseTrustPolicy(whole);
+    return { logs: policy.logs.map(({ key }) => key), policy, reports: [] };
+  }
+  const words = whole.split(/\s+/).filter((it) => it !== "");
+  const isReport = (word: string) => /^(?:0x)?[0-9a-f]{64}$/i.test(word);
+  return {
+    logs: words.filter((it) => !isReport(it)).map((it) => parseVerifierKey(it, "key")),
+    policy: null,
+    reports: words.filter(isReport).map((it) => it.toLowerCase().replace(/^0x/, "")),
+  };
+}
+
+/** Who signed a checkpoint, as far as the reader knows any of them. */
+export function signatureChecks(note: SignedNote, origin: string, { logs, policy }: BelievedKeys): Check[] {
+  if (logs.length === 0)
+    return [
+      isOpen(
+        "Who signed it",
+        `It says ${origin}. Give the key of that log, which you have from somewhere else, to check it.`,
+      ),
+    ];
+  if (policy !== null) {
+    const objection = policyObjection(note, origin, policy);
+    if (objection !== undefined) return [fails("It is not what the policy asks for", objection)];
+    const witnesses = [...witnessesOf(note, policy)].map(([name]) => name);
+    return [
+      holds("A log of the policy signed it", origin),
+      witnesses.length === 0
+        ? isOpen("No witness of the policy cosigned it", "The policy asks for none.")
+        : holds("Its quorum of witnesses cosigned it", witnesses.join(", ")),
+    ];
+  }
+  return logs.some((key) => key.name === origin && isNoteSignedBy(note, key))
+    ? [holds("A key that you gave signed it", origin)]
+    : [fails("None of the keys that you gave signed it", `It says that it is of ${origin}.`)];
+}
+
+/** What a file that cannot be read says; other errors go on. */
+export function unreadable(title: string, text: string, error: unknown): { title: string; checks: Check[] } {
+  if (!(error instanceof TallystickError)) throw error;
+  return { title, checks: [fails(text, error.message)] };
+}

@@ -1,0 +1,113 @@
+import { bytesEqual, fromHex, toHex } from "tallystick-protocol/hex";
+import { LedgerChain, LedgerLineError } from "tallystick-protocol/ledger/verifyLedger";
+import { MerkleFrontier } from "tallystick-protocol/merkle/merkleFrontier";
+import { type Check, type Finding, fails, holds, isOpen } from "./check.ts";
+import type { Tree } from "./verifyHead.ts";
+
+/** A tab waits so long for one answer, which has so many characters at most, and reads so many entries. */
+const [PATIENCE_MS, MOST_CHARACTERS, MOST_ENTRIES] = [30_000, 32 << 20, 2_000_000];
+
+/**
+ * Reads every entry of a ledger that a node follows, and grows its tree here: each head that the node tells has to be the tree's at that
+ * size, so that any two of them are of one history.
+ *
+ * @param heads that the node tells, in any order
+ */
+export async function verifyLedgerOfNode(
+  { url, ledger, heads }: { url: string; ledger: string; heads: readonly Tree[] },
+  onProgress: (share: number) => void,
+): Promise<Finding> {
+  const title = "Every entry of this ledger";
+  const wanted = heads.toSorted((a, b) => a.size - b.size);
+  const last = wanted.at(-1)?.size ?? 0;
+  const chain = new LedgerChain();
+  const frontier = new MerkleFrontier();
+  const wrong: Check[] = [];
+  let next = 0;
+  const compare = () => {
+    for (; wanted[next] !== undefined && (wanted[next] as Tree).size <= frontier.size; next++) {
+      const { size, root } = wanted[next] as Tree;
+      if (!isRoot(root, frontier.root()))
+        wrong.push(
+          fails(
+            `The head at ${size.toLocaleString("en")} entries is not this ledger's`,
+            `The node tells root ${root}, its entries make ${toHex(frontier.root())}.`,
+          ),
+        );
+    }
+  };
+  compare();
+  try {
+    while (frontier.size < Math.min(last, MOST_ENTRIES)) {
+      const before = frontier.size;
+      for (const line of await askLines(url, ledger, before, last)) {
+        frontier.append(chain.next(line));
+        compare();
+      }
+      if (frontier.size === before) break;
+      onProgress(frontier.size / last);
+    }
+  } catch (error) {
+    if (!(error instanceof LedgerLineError)) throw error;
+    return {
+      title,
+      checks: [
+        holds(`The ${frontier.size.toLocaleString("en")} entries before it verify`),
+        fails(`Entry ${error.line - 1} does not hold`, error.reason),
+      ],
+    };
+  }
+  const all = `${frontier.size.toLocaleString("en")} entries`;
+  return {
+    title,
+    checks: [
+      ...wrong,
+      ...(frontier.size < last
+        ? [
+            frontier.size >= MOST_ENTRIES
+              ? isOpen(
+                  `A tab reads ${MOST_ENTRIES.toLocaleString("en")} entries`,
+                  "tallystick verify-ledger reads all.",
+                )
+              : fails(
+                  "The ledger is cut off",
+                  `The node tells ${last.toLocaleString("en")} entries, and gives ${all}.`,
+                ),
+          ]
+        : []),
+      holds(`All ${all} verify`, "Each hashes to what it says, and names the one before it."),
+      ...(wrong.length === 0 && next > 0
+        ? [
+            holds(
+              `${next} ${next === 1 ? "head is" : "heads are"} of one and the same growing tree`,
+              `Nothing was taken back between any two of them. The last root: ${toHex(frontier.root())}`,
+            ),
+          ]
+        : []),
+      isOpen("Whether the chain has these heads, ask the chain"),
+    ],
+  };
+}
+
+function isRoot(told: string, root: Uint8Array): boolean {
+  try {
+    return bytesEqual(fromHex(told.startsWith("0x") ? told : `0x${told}`), root);
+  } catch {
+    return false;
+  }
+}
+
+async function askLines(url: string, ledger: string, from: number, to: number): Promise<string[]> {
+  const path = `/v1/ledger/entries?ledger=${encodeURIComponent(ledger)}&from=${from}&to=${Math.min(to, from + 1_024)}`;
+  const response = await fetch(`${url}${path}`, {
+    signal: AbortSignal.timeout(PATIENCE_MS),
+    credentials: "omit",
+    redirect: "error",
+    referrerPolicy: "no-referrer",
+  });
+  if (!response.ok) return [];
+  const text = await response.text();
+  if (text.length > MOST_CHARACTERS) return [];
+  const lines = text.split("\n");
+  return lines.at(-1) === "" ? lines.slice(0, -1) : lines;
+}

@@ -1,0 +1,57 @@
+import { readHeads } from "../chain/readHeads.ts";
+import { askConsistency, askLedgers } from "./askLedgers.ts";
+import type { Check, Finding } from "./check.ts";
+import { idCheck, nodeHeadChecks, type OwnTree, sourceChecks, treeChecks } from "./verifyHead.ts";
+
+type Parameters = {
+  /** JSON-RPC addresses of the reader's choice, one or two. */
+  urls: readonly string[];
+  /** Only this ledger; otherwise all that the node follows. */
+  ledger: string | undefined;
+  /** What is held to the chain instead of the node's head: the root of a file, or of a proof. */
+  tree: OwnTree | undefined;
+  signal: AbortSignal;
+};
+
+/** An answer may be cut by a block that came meanwhile: what does not hold is looked at once more. */
+const ATTEMPTS = 2;
+
+/** Holds the heads of ledgers to what the chain says, as the reader's own sources tell it. */
+export async function verifyOnChain(parameters: Parameters): Promise<Finding> {
+  for (let attempt = 1; ; attempt++) {
+    const finding = await verifyOnce(parameters);
+    if (attempt === ATTEMPTS || finding.checks.every(({ state }) => state !== "no")) return finding;
+  }
+}
+
+async function verifyOnce({ urls, ledger, tree, signal }: Parameters): Promise<Finding> {
+  const told = await askLedgers(ledger, signal);
+  const found: Check[][] = [];
+  for (const it of told) {
+    const { place, indexedBlock } = it;
+    const checks: Check[] = [];
+    found.push(checks);
+    const id = idCheck(it);
+    if (id.state === "no") {
+      checks.push(id);
+      continue;
+    }
+    const wanted = tree === undefined ? indexedBlock : null;
+    const readings = await readHeads(urls, place, wanted, signal);
+    const sources = sourceChecks(readings);
+    checks.push(...sources.checks);
+    if (sources.head === null) continue;
+    checks.push(id);
+    const prove = (from: number, to: number) => askConsistency(place.ledger, from, to, signal);
+    const { block, isWanted: isSameBlock } = readings;
+    checks.push(
+      ...(tree === undefined
+        ? await nodeHeadChecks(it.tree, sources.head, it, { block, isSameBlock, prove })
+        : await treeChecks(tree, sources.head, prove)),
+    );
+  }
+  // A file names no ledger: where it is one of several, the others say nothing about it.
+  const holding = found.filter((checks) => checks.every(({ state }) => state !== "no"));
+  const counted = tree !== undefined && holding.length > 0 ? holding : found;
+  return { title: "What the chain says", checks: counted.flat() };
+}

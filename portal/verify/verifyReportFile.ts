@@ -1,0 +1,51 @@
+import { verifyTrustReport } from "tallystick-protocol/trustReport/verifyTrustReport";
+import { type Finding, fails, holds, isOpen } from "./check.ts";
+import { type BelievedKeys, unreadable } from "./verifyKeys.ts";
+
+const REASONS = {
+  signed_by: "It names another key than the one it shows",
+  other_key: "Another key than yours signed it",
+  signature: "The key that it names did not sign it",
+} as const;
+
+/** Verifies a signed trust report (STEWARD): that it is whole, and whose key signed it. */
+export function verifyReportFile(text: string, { reports }: BelievedKeys): Finding {
+  const title = "A trust report";
+  try {
+    const value = parseJson(text);
+    const [expected] = reports;
+    const { isValid, reason, agent, publicKey } = verifyTrustReport(value, expected);
+    const { trust_score, trust_tier } = Object(Object(value).trust_report);
+    const said = typeof trust_score === "number" ? `score ${trust_score}, tier ${String(trust_tier)}` : "";
+    return {
+      title,
+      checks: [
+        isValid
+          ? holds("It is as it was signed", `of agent ${agent} ${said}`)
+          : fails(REASONS[reason ?? "signature"], `of agent ${agent}; key ${publicKey}`),
+        expected === undefined
+          ? isOpen(
+              "Whose key signed it",
+              `Key ${publicKey}. Compare it with the agent card of the node that you had it from, or give that key here.`,
+            )
+          : isValid
+            ? holds("The key that you gave signed it", publicKey)
+            : fails("It is not by the key that you gave", expected),
+        isOpen(
+          "Whether its figures are right",
+          "The page of its agent derives figures again from the node's log.",
+        ),
+      ],
+    };
+  } catch (error) {
+    return unreadable(title, "The report cannot be read", error);
+  }
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,261 @@
+import { ed25519 } from "@noble/curves/ed25519.js";
+import { expect } from "chai";
+import { toHex } from "tallystick-protocol/hex";
+import { entryLine, GENESIS_HASH, sealEntry } from "tallystick-protocol/ledger/entry";
+import { lineLeafHash } from "tallystick-protocol/merkle/entryLeafHash";
+import { MerkleFrontier } from "tallystick-protocol/merkle/merkleFrontier";
+import { MerkleTree } from "tallystick-protocol/merkle/merkleTree";
+import { formatCheckpoint } from "tallystick-protocol/note/checkpoint";
+import {
+  formatSignedNote,
+  formatVerifierKey,
+  noteVerifierKey,
+  signNote,
+} from "tallystick-protocol/note/signedNote";
+import { formatTlogProof } from "tallystick-protocol/proof/tlogProof";
+import { reportKeyOf } from "tallystick-protocol/trustReport/reportKey";
+import { signTrustReport } from "tallystick-protocol/trustReport/signTrustReport";
+import type { ChainHead } from "../../portal/chain/readHeads.ts";
+import { sourceUrlOf } from "../../portal/chain/sourceUrl.ts";
+import { readEntryName } from "../../portal/ledger/EntryCard.tsx";
+import { rootFromTiles } from "../../portal/ledger/tiles.ts";
+import { compareDigests } from "../../portal/network/CompareCard.tsx";
+import { paramChanges, paramRows } from "../../portal/network/paramRows.ts";
+import { readSources } from "../../portal/verify/ChainCard.tsx";
+import type { Finding } from "../../portal/verify/check.ts";
+import { fileKindOf } from "../../portal/verify/fileKind.ts";
+import { verifyFile } from "../../portal/verify/verifyFile.ts";
+import { nodeHeadChecks, type Prove, sourceChecks, treeChecks } from "../../portal/verify/verifyHead.ts";
+
+const ORIGIN = "tallystick.test/portal";
+const SEED = new Uint8Array(32).fill(7);
+const key = formatVerifierKey(noteVerifierKey(ORIGIN, ed25519.getPublicKey(SEED)));
+
+const entry = sealEntry({
+  timestamp: 1_767_225_600,
+  taskId: "task-0",
+  parentHash: GENESIS_HASH,
+  payload: { type: "settlement", data_update: {} },
+});
+const line = entryLine(entry);
+const tree = new MerkleTree();
+for (let n = 0; n < 700; n++) tree.append(n === 3 ? lineLeafHash(line) : new Uint8Array(32).fill(n % 251));
+const text = formatCheckpoint({ origin: ORIGIN, size: 7, root: tree.root(7) });
+const checkpoint = formatSignedNote({ text, signatures: [signNote(text, ORIGIN, SEED)] });
+const proof = formatTlogProof({
+  extra: new TextEncoder().encode(line),
+  index: 3,
+  proof: tree.inclusionProof(3, 7),
+  checkpoint,
+});
+const report = signTrustReport(
+  { agent_id: `0x${"11".repeat(20)}`, trust_score: 0.93, trust_tier: "verified" },
+  { secretKey: SEED, verificationUrl: "https://node.example/v1/report-key" },
+);
+
+const verify = (content: string, keys = "") => verifyFile(new Blob([content]), keys, () => {});
+const said = ({ checks }: Finding, state: string) =>
+  checks.flatMap((it) => (it.state === state ? [it.text] : []));
+
+describe("files that the portal verifies", () => {
+  it("are known by how they begin", () => {
+    expect(fileKindOf(proof)).to.equal("tlogProof");
+    expect(fileKindOf(checkpoint)).to.equal("checkpoint");
+    expect(fileKindOf(JSON.stringify(report))).to.equal("report");
+  });
+
+  it("are checked by keys that the reader believes, and say so without any", async () => {
+    for (const file of [checkpoint, proof]) {
+      expect(said(await verify(file), "open")).to.include("Who signed it");
+      expect(said(await verify(file, key), "yes")).to.include("A key that you gave signed it");
+      const other = formatVerifierKey(noteVerifierKey(ORIGIN, ed25519.getPublicKey(SEED.map(() => 8))));
+      expect(said(await verify(file, other), "no")).to.deep.equal([
+        "None of the keys that you gave signed it",
+      ]);
+      const policy = `log ${key}\nquorum none\n`;
+      expect(said(await verify(file, policy), "yes")).to.include("A log of the policy signed it");
+    }
+    expect(said(await verify(checkpoint, "not-a-key"), "no")).to.deep.equal(["They cannot be read"]);
+  });
+
+  it("carry the root that the chain is asked about", async () => {
+    const { tree: found } = await verify(proof, key);
+    expect(found).to.deep.equal({ what: "the proof", size: 7, root: toHex(tree.root(7)), isWhole: false });
+  });
+
+  it("are refused where one byte was changed", async () => {
+    expect(said(await verify(proof.replace("index 3", "index 2"), key), "no")).to.deep.equal([
+      "It is not entry 2 of the ledger that the checkpoint is of",
+    ]);
+    expect(said(await verify(checkpoint.replace("\n7\n", "\n8\n"), key), "no")).to.have.length(1);
+  });
+
+  it("take a trust report: whole or not, by the key that was expected or another", async () => {
+    const whole = JSON.stringify(report);
+    const { public_key } = reportKeyOf(SEED);
+    expect(said(await verify(whole), "open")).to.include("Whose key signed it");
+    expect(said(await verify(whole, public_key), "yes")).to.include("The key that you gave signed it");
+    expect(said(await verify(whole, "ab".repeat(32)), "no")).to.include("Another key than yours signed it");
+    expect(said(await verify(whole.replace("0.93", "0.99")), "no")).to.deep.equal([
+      "The key that it names did not sign it",
+    ]);
+    expect(said(await verify('{"trust_report": 1}'), "no")).to.deep.equal(["The report cannot be read"]);
+  });
+});
+
+describe("heads in the portal", () => {
+  const head = (size: number, changed: Partial<ChainHead> = {}): ChainHead => ({
+    blockHash: `0x${"b1".repeat(32)}`,
+    size,
+    root: toHex(tree.root(size)),
+    time: 1,
+    anchors: 3,
+    isForked: false,
+    ...changed,
+  });
+  const told = (size: number) => ({ size, root: toHex(tree.root(size)) });
+  const prove: Prove = async (from, to) => tree.consistencyProof(from, to);
+  const node = { indexedBlock: 100, isBlocked: false };
+  const at = { block: 100, isSameBlock: true, prove };
+  const failsOf = (checks: { state: string; text: string }[]) =>
+    checks.flatMap(({ state, text }) => (state === "no" ? [text] : []));
+
+  it("agree, or are named: old, another ledger's, more than is anchored, forked, of no ledger", async () => {
+    expect(failsOf(await nodeHeadChecks(told(9), head(9), node, at))).to.deep.equal([]);
+    expect(failsOf(await nodeHeadChecks(told(5), head(9), node, at))).to.deep.equal([
+      "The node tells an old head",
+    ]);
+    expect(
+      failsOf(await nodeHeadChecks({ ...told(5), root: head(6).root }, head(9), node, at)),
+    ).to.have.length(2);
+    expect(failsOf(await nodeHeadChecks({ size: 9, root: head(8).root }, head(9), node, at))).to.deep.equal([
+      "The node tells the head of another ledger",
+    ]);
+    expect(failsOf(await nodeHeadChecks(told(12), head(9), node, at))).to.deep.equal([
+      "The node tells more entries than the chain has anchored",
+    ]);
+    expect(failsOf(await nodeHeadChecks(told(9), head(9, { isForked: true }), node, at))).to.have.length(1);
+    expect(failsOf(await nodeHeadChecks(told(9), head(9, { anchors: 0 }), node, at))).to.have.length(1);
+  });
+
+  it("accuse nobody of what time explains: a blocked node, a chain that went on, a source behind", async () => {
+    const blocked = { ...node, isBlocked: true };
+    expect(failsOf(await nodeHeadChecks(told(5), head(9), blocked, at))).to.deep.equal([]);
+    const later = { ...at, block: 120, isSameBlock: false };
+    expect(failsOf(await nodeHeadChecks(told(5), head(9), node, later))).to.deep.equal([]);
+    const behind = { ...at, block: 90, isSameBlock: false };
+    expect(failsOf(await nodeHeadChecks(told(9), head(5), node, behind))).to.deep.equal([]);
+  });
+
+  it("of a file name what is missing at its end, and what is another ledger's", async () => {
+    const file = { what: "the file", isWhole: true };
+    expect(failsOf(await treeChecks({ ...told(5), ...file }, head(9), prove))).to.deep.equal([
+      "The last 4 entries are missing in the file",
+    ]);
+    const other = { size: 5, root: `0x${"ee".repeat(32)}`, ...file };
+    expect(failsOf(await treeChecks(other, head(9), prove))).to.deep.equal([
+      "The root of the file is not the beginning of what the chain has",
+    ]);
+    expect(failsOf(await treeChecks({ ...told(9), ...file }, head(5), prove))).to.deep.equal([]);
+    expect(failsOf(await treeChecks({ ...told(5), ...file, isWhole: false }, head(9), prove))).to.deep.equal(
+      [],
+    );
+    expect(failsOf(await treeChecks(other, head(9), async () => null))).to.deep.equal([]);
+  });
+
+  it("of sources that differ in anything are believed of neither", () => {
+    const reading = (source: string, changed: Partial<ChainHead> = {}) => ({
+      source,
+      head: head(9, changed),
+    });
+    const of = (...readings: Parameters<typeof sourceChecks>[0]["readings"]) =>
+      sourceChecks({ block: 1, isWanted: true, readings });
+    expect(of(reading("a"), reading("b")).head?.size).to.equal(9);
+    for (const changed of [
+      { root: head(8).root },
+      { size: 8 },
+      { isForked: true },
+      { blockHash: head(8).root },
+    ])
+      expect(of(reading("a"), reading("b", changed))).to.have.property("head", null);
+    const single = of(reading("a"), { source: "b", problem: "away" });
+    expect(single.checks.map((it) => it.text)).to.deep.equal(["b could not be asked", "One source"]);
+    expect(of({ source: "b", problem: "away" }).head).to.equal(null);
+  });
+
+  it("are asked of two hosts, over HTTPS or on this machine", () => {
+    expect(readSources(["https://a.example/key", ""])).to.deep.equal(["https://a.example/key"]);
+    expect(readSources(["https://a.example/1", "https://a.example/2"])).to.be.a("string");
+    for (const bad of ["", "ftp://a", "http://a.example", "https://me:secret@a.example", "javascript:1"])
+      expect(readSources([bad]), bad).to.be.a("string");
+    expect(sourceUrlOf("http://127.0.0.1:8545")).to.equal("http://127.0.0.1:8545/");
+  });
+
+  it("are made of tiles, at every size", async () => {
+    const frontier = new MerkleFrontier();
+    const complete = new Map<string, Uint8Array>();
+    const leaves = Array.from({ length: 700 }, (_, n) =>
+      n === 3 ? lineLeafHash(line) : new Uint8Array(32).fill(n % 251),
+    );
+    for (const leaf of leaves)
+      frontier.append(leaf, (height, index, hash) => void complete.set(`${height}/${index}`, hash));
+    let read = 0;
+    for (const size of [1, 2, 255, 256, 257, 512, 513, 699, 700]) {
+      read = 0;
+      const root = await rootFromTiles(size, async ({ level, index, width }) => {
+        read++;
+        const hashes = Array.from({ length: width }, (_, n) =>
+          complete.get(`${8 * Number(level)}/${256 * index + n}`),
+        );
+        return Uint8Array.from(hashes.flatMap((it) => [...(it ?? [])]));
+      });
+      expect(toHex(root), `${size}`).to.equal(toHex(tree.root(size)));
+      expect(read).to.be.at.most(10);
+    }
+  });
+});
+
+describe("the network's page", () => {
+  it("compares the digests of two nodes where both have some", () => {
+    const digests = (from: number, name: string) =>
+      [0, 10, 20].map((n) => ({ block: from + n, digest: `${name} ${from + n}` }));
+    expect(compareDigests(digests(0, "a"), digests(10, "a"), "b").checks[0]?.state).to.equal("yes");
+    expect(compareDigests(digests(0, "a"), digests(10, "b"), "b").checks[0]?.text).to.equal(
+      "The nodes differ from block 10 on",
+    );
+    expect(compareDigests(digests(0, "a"), digests(100, "a"), "b").checks[0]?.state).to.equal("open");
+  });
+
+  it("tells what each record of parameters changed", () => {
+    const record = (seq: number, body: object, valid = true) => ({
+      ...{ ledger: "0x1", seq },
+      record: { body: { ...body }, signer: "0x2", time: seq, valid, reason: null },
+    });
+    const history = [
+      record(9, { version: 3, tickBlocks: 1 }, false),
+      record(5, { version: 2, tickBlocks: 20, hubs: ["0xa", "0xb"] }),
+      record(1, {
+        version: 1,
+        tickBlocks: 10,
+        hubs: ["0xa"],
+        fundingShare: { numerator: 1, denominator: 4 },
+      }),
+    ];
+    expect(paramChanges(history).map(({ path, from, to }) => [path, from, to])).to.deep.equal([
+      ["tickBlocks", "10", "20"],
+      ["hubs", "0xa", "0xa, 0xb"],
+      ["fundingShare", "1/4", null],
+      ["all of them", null, "published first"],
+    ]);
+    expect(paramRows({ type: "params", operator: null })).to.deep.equal([
+      { path: "operator", value: "nobody" },
+    ]);
+  });
+
+  it("reads an entry's number or hash", () => {
+    expect(readEntryName(" 1,024 ")).to.equal(1_024);
+    expect(readEntryName(`0x${"AB".repeat(32)}`)).to.equal("ab".repeat(32));
+    for (const bad of ["", "-1", "1.5", "0x12", "9".repeat(16)])
+      expect(readEntryName(bad), bad).to.equal(undefined);
+  });
+});
