@@ -69,6 +69,19 @@ describe("a capability is mature", () => {
       expect(await isMature(await aged(log))).to.equal(rings === 3);
     });
 
+  for (const families of [2, 3])
+    it(`${families === 3 ? "with" : "not with"} auditors of ${families} families, each without a cluster`, async () => {
+      const log = scene({ auditors: 0, audit: SLOW });
+      for (let n = 0; n < 12; n++) {
+        const auditor = wallet(100 + n);
+        log.transfer(wallet(70 + (n % families)), auditor, 1_000);
+        log.hire(auditor, wallet(99), { amount: 1_000 });
+        offer(log, auditor, { endpoint: `https://auditor-${n}.example` });
+      }
+      log.after(DAY).tick(tickHash(2));
+      expect(await isMature(await aged(log))).to.equal(families === 3);
+    });
+
   for (const seconds of [MONTH - 1, MONTH])
     it(`${seconds === MONTH ? "" : "not "}${seconds} seconds after the first assignment`, async () => {
       const log = await aged(scene({ auditors: 10, audit: SLOW }), { seconds });

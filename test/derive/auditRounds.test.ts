@@ -184,6 +184,47 @@ describe("who audits", () => {
     }
   });
 
+  it("is of no family of buyer or seller, as each was when it first acted", async () => {
+    for (const [first, status] of [
+      ["money", "assigning"],
+      ["act", "assigned"],
+    ] as const) {
+      const log = scene({ auditors: 0 });
+      const acts = () => log.transfer(wallet(100), wallet(98), 1);
+      if (first === "act") acts();
+      log.transfer(BUYER, wallet(100), 1_000);
+      if (first === "money") acts();
+      log.hire(wallet(100), wallet(99));
+      offer(log, wallet(100));
+      drawn(log);
+      expect(await statusOf(log), `first ${first}`).to.equal(status);
+      if (status === "assigned") continue;
+      offer(log, wallet(101));
+      log.transfer(wallet(101), wallet(98), 1);
+      log.hire(wallet(101), wallet(99));
+      log.after(60).tick(tickHash(7));
+      const { last } = await only(log);
+      expect(JSON.parse(last.families)).to.deep.equal({
+        [wallet(101)]: wallet(101),
+        [BUYER]: BUYER,
+        [SELLER]: SELLER,
+      });
+    }
+  });
+
+  it("has nobody's family while it has not acted: an operator that began with nothing may still judge", async () => {
+    for (const gift of [false, true]) {
+      const log = scene({ auditors: 0 });
+      if (gift) log.transfer(BUYER, AUDITED, 1_000);
+      if (gift) log.transfer(AUDITED, wallet(98), 1);
+      drawn(log);
+      log.after(DAY).tick(tickHash(8));
+      const { audit } = await only(log);
+      log.record("audit_judge", AUDITED, { hire: audit.hire, round: 1, models: ["model-a"] });
+      expect(await statusOf(log)).to.equal(gift ? "assigning" : "assigned");
+    }
+  });
+
   for (const [seconds, asked] of [
     [7 * DAY - 1, 1],
     [7 * DAY, 2],
@@ -198,7 +239,7 @@ describe("who audits", () => {
     });
   }
 
-  it("confirms a fail only when no cluster, handle or host joins it to the first", async () => {
+  it("confirms a fail only when no cluster, family, handle or host joins it to the first", async () => {
     const joined: { [what: string]: (log: EventLog) => void } = {
       cluster: (log) => {
         for (const it of [wallet(100), wallet(101), wallet(60), wallet(61)]) {
@@ -206,6 +247,7 @@ describe("who audits", () => {
           log.transfer(wallet(70), it, 900_000_000);
         }
       },
+      family: () => {},
       handle: (log) => {
         for (const [at, x_handle] of [
           [100, "Ada"],
@@ -222,7 +264,14 @@ describe("who audits", () => {
       nothing: () => {},
     };
     for (const [what, join] of Object.entries(joined)) {
-      const log = scene({ auditors: 2 });
+      const log = scene({ auditors: what === "family" ? 0 : 2 });
+      // Paid before they did anything, both are of their first buyer's family.
+      if (what === "family") {
+        for (const n of [100, 101]) {
+          log.hire(wallet(n), wallet(97));
+          offer(log, wallet(n), { endpoint: `https://auditor-${n}.example` });
+        }
+      }
       join(log);
       drawn(log);
       await say(log, "fail");

@@ -18,7 +18,10 @@ export const tickHash = (n: number): Hex => `0x${n.toString(16).padStart(64, "0"
 
 type Scene = { audit?: RecordBody; auditors?: number; endpoint?: (n: number) => string };
 
-/** A seller that agreed to audits a day ago, and auditors in Tier 2 on the roster. */
+/**
+ * A seller that agreed to audits a day ago, and auditors in Tier 2 on the roster. They spent something before they were paid, so that
+ * each is a family of its own.
+ */
 export function scene({
   audit = {},
   auditors = 3,
@@ -33,6 +36,7 @@ export function scene({
   });
   log.listing(SELLER, "text.translate", { audit: { operator: AUDITED } });
   for (let n = 0; n < auditors; n++) {
+    log.transfer(wallet(100 + n), wallet(98), 1);
     log.hire(wallet(100 + n), wallet(99));
     offer(log, wallet(100 + n), { endpoint: endpoint(n) });
   }

@@ -60,6 +60,7 @@ const attempt = z.object({
     .array(z.string())
     .openapi({ description: "Why those could not be asked whom the first probes found" }),
   clusters: z.record(z.string(), z.array(z.string())),
+  families: z.record(z.string(), z.string()),
   verdict: z.string().nullable().openapi({ description: "pass, fail or inconclusive" }),
   verdict_time: seconds.nullable(),
   reason_codes: z.array(z.string()),

@@ -101,6 +101,7 @@ function attemptJson(row: Row<"auditAssignment">): AuditJson["rounds"][number]["
     assigned_at: row.time,
     passed_over: row.passedOver === "" ? [] : row.passedOver.split(","),
     clusters: JSON.parse(row.clusters),
+    families: JSON.parse(row.families),
     verdict: row.verdict,
     verdict_time: row.verdictTime,
     reason_codes: row.reasons === null ? [] : row.reasons.split(","),

@@ -38,11 +38,15 @@ export const AuditReasonRef = builder.objectRef<AuditReason>("AuditReason").impl
 });
 
 const AgentClustersRef = builder
-  .objectRef<{ address: string; clusters: string[] }>("AgentClusters")
+  .objectRef<{ address: string; clusters: string[]; family: string | null }>("AgentClusters")
   .implement({
     fields: (t) => ({
       address: t.field({ type: "Address", resolve: ({ address }) => address }),
       clusters: t.exposeStringList("clusters", { description: "Ids of its clusters at that time." }),
+      family: t.exposeID("family", {
+        nullable: true,
+        description: "Its family, for `family(id)`; null when it was not looked at.",
+      }),
     }),
   });
 
@@ -94,17 +98,21 @@ export const AuditAssignmentRef = builder.objectRef<Assignment>("AuditAssignment
     }),
     passedOver: t.stringList({
       description:
-        "Why those whom the first probes found could not be asked, in order: party, tier, capability, cluster, pair, earlier or akin.",
+        "Why those whom the first probes found could not be asked, in order: party, tier, capability, cluster, family, pair, earlier or akin.",
       resolve: ({ passedOver }) => (passedOver === "" ? [] : passedOver.split(",")),
     }),
     clusters: t.field({
       type: [AgentClustersRef],
       description: "Those of auditor, buyer and seller at that time.",
-      resolve: ({ clusters }) =>
-        Object.entries(JSON.parse(clusters) as { [agent: string]: string[] }).map(([address, ids]) => ({
-          address,
-          clusters: ids,
-        })),
+      resolve: ({ clusters, families }) => {
+        const familyOf = JSON.parse(families) as { [agent: string]: string };
+        return Object.entries(JSON.parse(clusters) as { [agent: string]: string[] }).map(
+          ([address, ids]) => ({
+            ...{ address, clusters: ids },
+            family: familyOf[address] ?? null,
+          }),
+        );
+      },
     }),
     verdict: t.field({
       type: AuditVerdict,

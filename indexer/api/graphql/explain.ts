@@ -16,7 +16,7 @@ import type { PageArgs } from "./pageArgs.ts";
 import { RatingConnection, RatingRef } from "./rating.ts";
 
 /** Rises with every change of a rule of a published field; the digests of two versions cannot be compared. */
-const FORMULA_VERSION = 7;
+const FORMULA_VERSION = 8;
 
 type Explained = { agent: Agent; field: FieldName; state: Row<"state"> | null };
 

@@ -1,4 +1,5 @@
 import type { ApplyContext } from "../applyContext.ts";
+import { familiesOf } from "../families/kinship.ts";
 import { allItems, append, itemsOf } from "../lists.ts";
 import { schedule } from "../schedule.ts";
 import type { Row } from "../tables.ts";
@@ -106,6 +107,7 @@ export type Asked = Pick<
 export async function ask(context: ApplyContext, audit: Row<"audit">, asked: Asked): Promise<void> {
   const { hire, round, attempt, seller, buyer, operator } = audit;
   const id = assignmentId(hire, round, attempt);
+  const sides = [asked.auditor, buyer, seller];
   await context.store.insert("auditAssignment", {
     id,
     hire,
@@ -114,7 +116,8 @@ export async function ask(context: ApplyContext, audit: Row<"audit">, asked: Ask
     attempt,
     operator,
     ...asked,
-    clusters: JSON.stringify(await clustersOf(context, [asked.auditor, buyer, seller])),
+    clusters: JSON.stringify(await clustersOf(context, sides)),
+    families: JSON.stringify(await familiesOf(context, sides)),
     verdict: null,
     reasons: null,
     record: null,

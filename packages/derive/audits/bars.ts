@@ -1,6 +1,7 @@
 import type { ApplyContext } from "../applyContext.ts";
 import { buyerGroupOf } from "../buyerGroups.ts";
 import { clusterOf, sharedClusterSize } from "../clusters.ts";
+import { areKin } from "../families/kinship.ts";
 import type { Row } from "../tables.ts";
 import { findAuditor } from "./auditors.ts";
 
@@ -16,6 +17,9 @@ export async function barOf(
   if ((sold?.windowSuccesses ?? 0) === 0) return "capability";
   for (const side of [buyer, seller]) {
     if (await areTogether(context, auditor, side)) return "cluster";
+  }
+  for (const side of [buyer, seller]) {
+    if (await areKin(context, auditor, side)) return "family";
   }
   const last = await context.store.get("auditPair", pairId({ buyer, seller }, auditor));
   if (last !== null && last.time > context.at.time - context.params.audit.pairSeconds) return "pair";
@@ -33,8 +37,13 @@ export async function isSideOf(
   who: string,
 ): Promise<boolean> {
   for (const side of [buyer, seller])
-    if (side === who || (await areTogether(context, who, side))) return true;
+    if (side === who || (await haveOneOwner(context, who, side))) return true;
   return false;
+}
+
+/** Whether two agents may belong to one owner: by cluster, or by the money that they began with. */
+async function haveOneOwner(context: ApplyContext, a: string, b: string): Promise<boolean> {
+  return (await areTogether(context, a, b)) || (await areKin(context, a, b));
 }
 
 /** Whether two agents are in one cluster, or count as one buyer. */
@@ -45,13 +54,13 @@ async function areTogether(context: ApplyContext, a: string, b: string): Promise
   );
 }
 
-/** Whether a second auditor belongs to the first: by cluster, by claimed handle, or by the host of its endpoint. */
+/** Whether a second auditor belongs to the first: by cluster, by family, by claimed handle, or by the host of its endpoint. */
 async function isAkin(
   context: ApplyContext,
   before: Row<"auditAssignment">,
   auditor: string,
 ): Promise<boolean> {
-  if (await areTogether(context, before.auditor, auditor)) return true;
+  if (await haveOneOwner(context, before.auditor, auditor)) return true;
   const handle = await handleOf(context, auditor);
   if (handle !== null && handle === (await handleOf(context, before.auditor))) return true;
   const row = await findAuditor(context, before.operator, auditor);

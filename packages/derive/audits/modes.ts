@@ -1,5 +1,7 @@
 import type { ApplyContext } from "../applyContext.ts";
 import { buyerGroupOf } from "../buyerGroups.ts";
+import { clusterOf } from "../clusters.ts";
+import { knownFamily } from "../families/kinship.ts";
 import { append, itemsOf } from "../lists.ts";
 import { addNumber, removeNumber, selectNumbers } from "../orderedSet.ts";
 import { schedule } from "../schedule.ts";
@@ -100,10 +102,18 @@ async function isMature(
     const { numerator, denominator } = params.matureShare;
     if (most * BigInt(denominator) > BigInt(verdicts) * BigInt(numerator)) return false;
   }
-  const parties = new Set<string>();
-  for (let place = 0; place < size && parties.size < params.matureClusters; place++)
-    parties.add(await buyerGroupOf(context, await auditorAt(context, id, place)));
-  return parties.size >= params.matureClusters;
+  const owners = new Set<string>();
+  for (let place = 0; place < size && owners.size < params.matureClusters; place++)
+    owners.add(await ownerOf(context, await auditorAt(context, id, place)));
+  return owners.size >= params.matureClusters;
+}
+
+/** What stands behind an auditor: its clusters, as one buyer. Without a cluster it is the family of the money that it began with. */
+async function ownerOf(context: ApplyContext, auditor: string): Promise<string> {
+  for (const kind of ["ownership", "fingerprint"] as const)
+    if ((await clusterOf(context, auditor, kind)) !== null)
+      return `group ${await buyerGroupOf(context, auditor)}`;
+  return `family ${(await knownFamily(context, auditor)) ?? auditor}`;
 }
 
 async function changeMode(

@@ -91,6 +91,8 @@ export const auditTables = {
     passedOver: "text",
     /** The clusters of auditor, buyer and seller at that time, as JSON. */
     clusters: "text",
+    /** Their families, as JSON. */
+    families: "text",
     host: "text",
     verdict: "text?",
     /** The codes of its reasons, separated by commas. */

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Facts, Hire, Receipt } from "./facts.ts";
+import { kinOf } from "./families.ts";
 import { components, fingerprintGroups, ownershipGroups, sharedSize } from "./groups.ts";
 
 /** What the oracle notes of audits, in plain arrays. */
@@ -156,6 +157,12 @@ export const parties = (facts: Facts) => components([...ownershipGroups(facts), 
 /** In one cluster, or one buyer. */
 export function together(facts: Facts, a: string, b: string): boolean {
   return sharedSize(facts, a, b) > 1 || parties(facts).some((it) => it.has(a) && it.has(b));
+}
+
+/** Of one family, as far as both have acted. */
+export function kin(facts: Facts, a: string, b: string): boolean {
+  const family = kinOf(facts, a);
+  return family !== null && family === kinOf(facts, b);
 }
 
 export function rosterOf({ audits }: Facts, operator: string, capability: string): string[] {

@@ -5,7 +5,7 @@ import { parseAuditJudge } from "tallystick-protocol/records/auditJudge";
 import { parseAuditor } from "tallystick-protocol/records/auditor";
 import { parseAuditVerdict } from "tallystick-protocol/records/auditVerdict";
 import { undo } from "./auditEnds.ts";
-import { followed, isOpen, join, leave, type Offer, offerOf, together } from "./auditFacts.ts";
+import { followed, isOpen, join, kin, leave, type Offer, offerOf, together } from "./auditFacts.ts";
 import { modeOf } from "./auditModes.ts";
 import { earnWord } from "./auditMoney.ts";
 import { decide, miss, newRound, next } from "./auditRounds.ts";
@@ -85,7 +85,9 @@ export function readJudge(facts: Facts, event: RecordEvent): void {
   if (operator !== event.signer || !followed(facts, operator)) return;
   if (modeOf(facts, operator, capability) === "mature" || audit.nobodySince === null) return;
   if (facts.asOf < audit.nobodySince + facts.params.audit.judgeAfterSeconds) return;
-  if ([seller, buyer].some((it) => it === operator || together(facts, it, operator))) return;
+  const isOfSide = (it: string) =>
+    it === operator || together(facts, it, operator) || kin(facts, it, operator);
+  if ([seller, buyer].some(isOfSide)) return;
   if (audit.asked.some((it) => it.round === round && it.models !== null)) return;
   miss(facts, audit);
   audit.attempt += 1;

@@ -1,7 +1,7 @@
 import type { TickEvent } from "tallystick-derive/events";
 import { endSilence, queue } from "./auditEligible.ts";
 import { close } from "./auditEnds.ts";
-import { type Audit, drawNumber, followed, leave, offerOf, rosterOf, together } from "./auditFacts.ts";
+import { type Audit, drawNumber, followed, kin, leave, offerOf, rosterOf, together } from "./auditFacts.ts";
 import { settleModes } from "./auditModes.ts";
 import type { Facts } from "./facts.ts";
 import { inWindow } from "./fields.ts";
@@ -164,6 +164,7 @@ function barTo(facts: Facts, now: number, audit: Audit, auditor: string): string
   const good = facts.hires.filter((it) => it.seller === auditor && it.outcome === "success" && !it.isCanary);
   if (!good.some((it) => it.capability === capability && inWindow(facts, it))) return "capability";
   if (sides.some((it) => together(facts, it, auditor))) return "cluster";
+  if (sides.some((it) => kin(facts, it, auditor))) return "family";
   const forPair = facts.audits.asked.filter(
     (it) => it.auditor === auditor && it.audit.buyer === buyer && it.audit.seller === seller,
   );
@@ -174,8 +175,8 @@ function barTo(facts: Facts, now: number, audit: Audit, auditor: string): string
     const handles = [before.auditor, auditor].map((it) => facts.handles.get(it) ?? null);
     const sameHandle = handles[0] !== null && handles[0] === handles[1];
     const sameHost = before.host === offerOf(facts, audit.operator, auditor).host;
-    if (audit.round > 1 && (together(facts, before.auditor, auditor) || sameHandle || sameHost))
-      return "akin";
+    const sameOwner = together(facts, before.auditor, auditor) || kin(facts, before.auditor, auditor);
+    if (audit.round > 1 && (sameOwner || sameHandle || sameHost)) return "akin";
   }
   return null;
 }

@@ -66,5 +66,5 @@ const EXPECTED = [
   ...["round 1", "round 2", "round 3"],
   ...["to mature", "to bootstrap", "rollback when mature", "history: passed", "history: failed"],
   ...["operator-issued: pass", "operator-issued: fail", "operator-issued: inconclusive"],
-  ...["capability", "cluster", "pair", "akin", "party"].map((bar) => `passed over: ${bar}`),
+  ...["capability", "cluster", "family", "pair", "akin", "party"].map((bar) => `passed over: ${bar}`),
 ];

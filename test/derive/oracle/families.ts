@@ -261,6 +261,11 @@ export function familyOf(facts: Facts, wallet: string): string {
   return way.length > 17 ? DEEP : (way.at(-1) ?? wallet);
 }
 
+/** The family of a wallet that acted; null of one that has not. */
+export function kinOf(facts: Facts, wallet: string): string | null {
+  return firstAct(facts, wallet) === undefined ? null : familyOf(facts, wallet);
+}
+
 function account(facts: Facts, wallet: string): string {
   const family = familyOf(facts, wallet);
   return family === DEEP ? wallet : family;

@@ -5,7 +5,7 @@ import { parseSla, type Sla } from "tallystick-protocol/records/sla";
 import { parseSlaDispute } from "tallystick-protocol/records/slaDispute";
 import { parseSlaRuling } from "tallystick-protocol/records/slaRuling";
 import type { Facts, Hire } from "./facts.ts";
-import { components, fingerprintGroups, ownershipGroups } from "./groups.ts";
+import { familyOf } from "./families.ts";
 
 type Terms = Sla["guarantees"][number];
 type Promised = {
@@ -261,7 +261,8 @@ export class SlaBook {
     const firstDay = this.slas.get(agent)?.firstDay ?? 0;
     return this.#facts.hires.filter((it) => {
       const day = dayOf(it.time);
-      return it.seller === agent && it.size === 1 && day > firstDay && day >= from && day <= to;
+      const isFar = it.seller === agent && it.size === 1 && day > firstDay && day >= from && day <= to;
+      return isFar && familyOf(this.#facts, it.buyer) !== familyOf(this.#facts, agent);
     });
   }
 
@@ -294,12 +295,8 @@ export class SlaBook {
         ? it.latency !== null && isWorse(terms, { n: it.latency, d: 1 }, terms.breach_threshold)
         : this.#isFailure(it),
     );
-    const owners = components([...ownershipGroups(this.#facts), ...fingerprintGroups(this.#facts)]);
-    const ownerOf = (buyer: string) => {
-      const at = owners.findIndex((it) => it.has(buyer));
-      return at < 0 ? buyer : String(at);
-    };
-    return new Set(bad.map(({ buyer }) => ownerOf(buyer))).size >= 3;
+    const families = bad.map(({ buyer }) => familyOf(this.#facts, buyer)).filter((it) => it !== "deep");
+    return new Set(families).size >= 3;
   }
 
   told(): { [agent: string]: ExpectedSla } {

@@ -54,6 +54,7 @@ const action = fc.oneof(
       failed: fc.constantFrom(0, 1, 2, 5, 20),
       slow: fc.constantFrom(0, 1, 5),
       buyers: fc.constantFrom(1, 2, 3, 5),
+      family: fc.constantFrom("strangers", "strangers", "strangers", "relatives", "own", "mixed"),
       excused: fc.boolean(),
     }),
   },
@@ -129,7 +130,7 @@ async function act(log: EventLog, it: Action): Promise<void> {
       return promise(log, it.agent, it.guarantees as RecordBody[], it.ago);
     case "sell":
       for (let n = 0; n < it.count; n++) {
-        const buyer = wallet(300 + (n % it.buyers));
+        const buyer = buyerOf(log, it, n % it.buyers);
         const passed = n >= it.failed;
         const latency_ms = n < it.slow ? 1_001 : n % 3 === 0 ? 500 : 100;
         const receipt = log.hire(wallet(it.agent), buyer, {
@@ -188,6 +189,15 @@ async function act(log: EventLog, it: Action): Promise<void> {
         log.tick();
       }
   }
+}
+
+/** One of strangers, of two that one wallet funds, or of those that the agent itself does: what reaches them first decides. */
+function buyerOf(log: EventLog, { agent: seller, family }: Extract<Action, { do: "sell" }>, n: number) {
+  const kind = family === "mixed" ? (["strangers", "relatives", "own"] as const)[n % 3] : family;
+  if (kind === "strangers") return wallet(300 + n);
+  const buyer = wallet((kind === "own" ? 320 + 10 * seller : 310) + n);
+  log.transfer(kind === "own" ? wallet(seller) : wallet(98), buyer, 50_000);
+  return buyer;
 }
 
 /** One of the last breaches. */

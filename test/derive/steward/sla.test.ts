@@ -117,7 +117,7 @@ describe("SLAs: what is a breach", () => {
     }
   });
 
-  it("needs twenty hires, and failures of three buyers of different clusters", async () => {
+  it("needs twenty hires, and failures of three families of buyers", async () => {
     const count = async (build: (log: EventLog) => void) => {
       const log = promise(stewardLog(), success());
       goTo(log, START + DAY);
@@ -127,13 +127,45 @@ describe("SLAs: what is a breach", () => {
     expect(await count((log) => hires(log, 19, false))).to.equal(0);
     expect(await count((log) => hires(log, 20, false))).to.equal(1);
     expect(await count((log) => hires(log, 40, false, { buyers: 2 }))).to.equal(0);
+    const fundedBy =
+      (funder: number, ...buyers: number[]) =>
+      (log: EventLog) => {
+        for (const n of buyers) log.transfer(wallet(funder), wallet(n), 90_000);
+        hires(log, 40, false, { buyers: 4 });
+      };
+    expect(await count(fundedBy(99, 300, 301, 302, 303)), "four buyers of one family").to.equal(0);
+    expect(await count(fundedBy(99, 300, 301, 302)), "two families").to.equal(0);
+    expect(await count(fundedBy(99, 300, 301)), "three families").to.equal(1);
+    expect(await count(fundedBy(1, 300, 301)), "two of its own").to.equal(0);
+    expect(await count(fundedBy(1, 300)), "one of its own").to.equal(1);
     expect(
       await count((log) => {
-        for (const n of [300, 301, 302, 303]) log.transfer(wallet(99), wallet(n), 100_000_000);
         hires(log, 40, false, { buyers: 4 });
+        for (const n of [300, 301, 302, 303]) log.transfer(wallet(99), wallet(n), 90_000);
       }),
-      "four buyers of one owner",
-    ).to.equal(0);
+      "money that came after they bought",
+    ).to.equal(1);
+    for (const [steps, breaches] of [
+      [16, 1],
+      [17, 0],
+    ] as const)
+      expect(
+        await count((log) => {
+          const way = Array.from({ length: steps }, (_, n) => wallet(500 + n));
+          for (const [n, from] of way.entries()) log.transfer(from, way[n + 1] ?? wallet(300), 90_000);
+          hires(log, 40, false, { buyers: 3 });
+        }),
+        `a founder ${steps} steps away`,
+      ).to.equal(breaches);
+    expect(
+      await count((log) => {
+        hires(log, 10, false);
+        log.transfer(AGENT, wallet(400), 90_000);
+        hires(log, 200, true, { buyers: 1, from: 400 });
+        hires(log, 10, false);
+      }),
+      "a good record that it buys itself",
+    ).to.equal(1);
     expect(
       await count((log) => {
         for (const buyer of [AGENT, wallet(300), wallet(301), wallet(302)]) {

@@ -1,6 +1,7 @@
 import { breachId } from "tallystick-protocol/records/breachId";
 import type { ApplyContext } from "../../applyContext.ts";
-import { buyerGroupOf } from "../../buyerGroups.ts";
+import { DEEP } from "../../families/familyOf.ts";
+import { knownFamily } from "../../families/kinship.ts";
 import { itemsOf } from "../../lists.ts";
 import { schedule } from "../../schedule.ts";
 import type { Row } from "../../tables.ts";
@@ -10,8 +11,8 @@ import { applyPenalty, liftPenalty } from "./penalties.ts";
 import { isFailure, slaHiresOf } from "./slaHires.ts";
 import { type Figure, isBeyond, isLatency, nanoFigure } from "./terms.ts";
 
-/** Failures have to be of so many buyers of different clusters. */
-const LEAST_BUYERS = 3;
+/** Failures have to be of so many families of buyers. */
+const LEAST_FAMILIES = 3;
 
 /** Opens a breach of a guarantee, with the terms that it has now. */
 export async function openBreach(
@@ -134,20 +135,21 @@ async function release(context: ApplyContext, breach: Row<"breach">, fromDay: nu
   await context.store.update("guarantee", breach.guarantee, { openBreach: null, fromDay, closes: "" });
 }
 
-/** Whether what is beyond the threshold was found by buyers of three different clusters: one buyer that refunds itself breaches nothing. */
+/** Whether three families of buyers found what is beyond the threshold: one buyer that refunds itself breaches nothing. */
 export async function isOfManyBuyers(
   context: ApplyContext,
   guarantee: Row<"guarantee">,
   { fromDay, toDay }: { fromDay: number; toDay: number },
 ): Promise<boolean> {
   if (guarantee.metric === "uptime") return true;
-  const parties = new Set<string>();
+  const families = new Set<string>();
   for (let day = fromDay; day <= toDay; day++) {
     for await (const id of itemsOf(context.store, slaHiresOf(guarantee.agent, day))) {
       const hire = await context.store.get("hire", id);
       if (hire === null || !(await isBad(context, guarantee, hire))) continue;
-      parties.add(await buyerGroupOf(context, hire.buyer));
-      if (parties.size >= LEAST_BUYERS) return true;
+      const family = await knownFamily(context, hire.buyer);
+      if (family !== null && family !== DEEP) families.add(family);
+      if (families.size >= LEAST_FAMILIES) return true;
     }
   }
   return false;

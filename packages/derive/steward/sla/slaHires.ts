@@ -1,4 +1,5 @@
 import type { ApplyContext } from "../../applyContext.ts";
+import { areKin } from "../../families/kinship.ts";
 import { append } from "../../lists.ts";
 import type { Row } from "../../tables.ts";
 import { dayOf } from "../days.ts";
@@ -17,10 +18,12 @@ export async function noteForSla(
   before: { hire: Row<"hire">; isExcused: boolean } | null,
   after: { hire: Row<"hire">; isExcused: boolean },
 ): Promise<void> {
-  const { seller, time, id: hireId } = after.hire;
+  const { seller, buyer, time, id: hireId } = after.hire;
   const sla = await context.store.get("sla", seller);
   const day = dayOf(time);
   if (sla === null || day <= sla.firstDay) return;
+  // What one source of money buys from itself says nothing either.
+  if (await areKin(context, seller, buyer)) return;
   const [was, is] = [before === null ? NOTHING : partOf(before), partOf(after)];
   const wasIn = before !== null && before.hire.clusterSize === 1;
   if (!wasIn && after.hire.clusterSize === 1) await append(context.store, slaHiresOf(seller, day), hireId);

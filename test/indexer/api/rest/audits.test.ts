@@ -47,7 +47,12 @@ describe("REST: audits", () => {
         attempts: [
           {
             ...{ attempt: 1, auditor: it.auditor, auditor_type: "auditor", passed_over: [] },
-            ...{ assigned_block: it.block, assigned_at: it.time, clusters: JSON.parse(it.clusters) },
+            ...{
+              assigned_block: it.block,
+              assigned_at: it.time,
+              clusters: JSON.parse(it.clusters),
+              families: JSON.parse(it.families),
+            },
             ...{
               verdict: "fail",
               verdict_time: it.verdictTime,

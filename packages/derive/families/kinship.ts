@@ -1,0 +1,31 @@
+import type { ApplyContext } from "../applyContext.ts";
+import { actedBefore, familyOf } from "./familyOf.ts";
+
+/** A wallet's family as of here; null of one that has not acted: whose money it begins with is open. */
+export async function knownFamily(context: ApplyContext, wallet: string): Promise<string | null> {
+  const known = await context.store.get("kin", wallet);
+  if (known !== null) return known.family;
+  // What is said at this very place counts, and a tick comes after all logs of its block.
+  const log = context.at.log === null ? Number.MAX_SAFE_INTEGER : context.at.log + 1;
+  const act = await actedBefore(context, wallet, { block: context.at.block, log });
+  return act === null ? null : (await familyOf(context, wallet, act)).family;
+}
+
+/** Whether two wallets began with one wallet's money. Those in `deep`, of whom nobody can tell, count as one family. */
+export async function areKin(context: ApplyContext, a: string, b: string): Promise<boolean> {
+  const family = await knownFamily(context, a);
+  return family !== null && family === (await knownFamily(context, b));
+}
+
+/** The families of some agents, as they are published with an assignment. */
+export async function familiesOf(
+  context: ApplyContext,
+  agents: readonly string[],
+): Promise<{ [agent: string]: string }> {
+  const families: { [agent: string]: string } = {};
+  for (const agent of agents) {
+    const family = await knownFamily(context, agent);
+    if (family !== null) families[agent] = family;
+  }
+  return families;
+}
