@@ -10,6 +10,9 @@ import { defineConfig } from "hardhat/config";
 // The compiler comes from npm, so a build needs no download and is the same on every machine.
 const solc = createRequire(import.meta.url).resolve("solc/soljson.js");
 
+// A demo's chain begins some days ago, so that what takes days has room before the present.
+const { CHAIN_STARTS_AT: startsAt } = process.env;
+
 export default defineConfig({
   plugins: [
     hardhatEthers,
@@ -19,6 +22,9 @@ export default defineConfig({
     hardhatNetworkHelpers,
     hardhatTypechain,
   ],
+  ...(startsAt !== undefined && {
+    networks: { node: { type: "edr-simulated", initialDate: startsAt } },
+  }),
   paths: {
     sources: "./contracts",
     ignition: "./scripts/ignition",

@@ -40,6 +40,12 @@ export const actors = {
   sterling: actor("sterling"),
   /** Takes good work, and its money back. */
   gripe: actor("gripe"),
+  /** Promises to be reached, is not, and keeps its word after that. */
+  harbor: actor("harbor"),
+  /** Looks whether harbor's host answers. */
+  prober: actor("prober"),
+  /** Rules on what harbor disputes. */
+  arbitrator: actor("arbitrator"),
   /** Pays the auditors: the operator's pool. */
   pool: actor("pool"),
   /** Sends what the SDK's agents have signed, and pays for it. */
@@ -59,6 +65,7 @@ export const agents: Actor[] = [
   actors.quill,
   actors.mirage,
   actors.sterling,
+  actors.harbor,
   actors.acme,
   actors.bolt,
   actors.gripe,

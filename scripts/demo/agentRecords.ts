@@ -2,6 +2,7 @@ import { TallystickError } from "tallystick-protocol/errors";
 import type { Hex } from "tallystick-protocol/hex";
 import type { RecordBody } from "tallystick-protocol/json/recordBody";
 import { signBody, signRecord } from "tallystick-protocol/records/record";
+import type { RecordType } from "tallystick-protocol/records/recordTypes";
 import type { Actor } from "./actors.ts";
 import type { DemoNode } from "./startDemoNode.ts";
 
@@ -63,12 +64,21 @@ export function createAgentRecords(
     publishParams: async (by: Actor, body: RecordBody): Promise<Settled> =>
       await send("/v1/params", await signRecord({ type: "params", ledger, body, account: by.account }), by),
 
+    /** A record of a type that has no route of its own. */
+    publish: async (type: RecordType, by: Actor, body: RecordBody): Promise<Settled> =>
+      await send("/v1/records", await signRecord({ type, ledger, body, account: by.account }), by),
+
     /** How many entries the ledger has. */
     latest: async (): Promise<{ size: number }> =>
       (await (await fetch(`${url}/v1/ledger/latest`, { signal })).json()) as { size: number },
 
     /** Publishes an offer. */
-    list: (seller: Actor, { capability, price, latency }: Offer, paymentMode = "direct"): Promise<Settled> =>
+    list: (
+      seller: Actor,
+      { capability, price, latency }: Offer,
+      paymentMode = "direct",
+      issuedAt = Math.floor(Date.now() / 1000),
+    ): Promise<Settled> =>
       post(
         "/v1/listings",
         "listing",
@@ -80,7 +90,7 @@ export function createAgentRecords(
           endpoint: `https://${seller.name}.example/hire`,
           payment_mode: paymentMode,
           first_call_free: false,
-          issued_at: Math.floor(Date.now() / 1000),
+          issued_at: issuedAt,
         },
         seller,
       ),

@@ -221,6 +221,11 @@ function timeVerbs({ client, rpc }: Connection) {
       await rpc("evm_mine", []);
     },
 
+    /** Gives the next block this time, in unix seconds; those after it go on from there. */
+    setNextTime: async (time: number): Promise<void> => {
+      await rpc("evm_setNextBlockTimestamp", [time]);
+    },
+
     /** Mines up to the next tick of the indexer, at least one block. Gives its number. */
     mineToTick: async (): Promise<number> => {
       const block = Number(await client.getBlockNumber());

@@ -99,6 +99,8 @@ export const expectedAgents: ReadonlyMap<string, ExpectedAgent> = new Map<string
     actors.sterling.address,
     { ...nothing, last30dHireCount: 1, last30dHireCountRaw: 1, refundRate: 1, distinctBuyers: 1 },
   ],
+  // Nobody hired it: its story is that of its SLA.
+  [actors.harbor.address, nothing],
   // Of its two escrow hires it let one time out after delivery.
   [actors.acme.address, { ...nothing, hiresBought: 15, silentTimeoutRate: 0.5 }],
   [actors.bolt.address, { ...nothing, hiresBought: 14, silentTimeoutRate: 0 }],
@@ -154,6 +156,33 @@ export const expectedAudits: ReadonlyMap<string, ExpectedAudit> = new Map<string
   ],
 ]);
 
+/** What became of a promise. */
+export type ExpectedSla = {
+  overallStatus: string;
+  suspendedUntil: number | null;
+  breaches: { metric: string; value: number; status: string; steps: string[] }[];
+};
+
+/** The SLAs, by who promised: an hour of the first 18 was lost, 204 of 216 slots, which is less than 95 %. */
+export const expectedSlas: ReadonlyMap<string, ExpectedSla> = new Map<string, ExpectedSla>([
+  [
+    actors.harbor.address,
+    {
+      overallStatus: "compliant",
+      suspendedUntil: null,
+      breaches: [
+        {
+          ...{ metric: "uptime", value: 0.944444444, status: "confirmed" },
+          steps: ["detected", "disputed", "upheld", "confirmed", "closed"],
+        },
+      ],
+    },
+  ],
+]);
+
+/** The parameters, an offer, the SLA, a dispute and a ruling, and what was seen in 18 hours and one later. */
+const PROMISED = 5 + 19;
+
 /** What the auditors earned, in atomic units, and were paid: three fees for the first fail, one for the second, one for the pass. */
 export const EXPECTED_EARNED = 25_000n;
 
@@ -162,9 +191,9 @@ const DISPATCHED = 3;
 
 /**
  * 12 offers, and 13, 5 and 20 receipts. Then the parameters, 3 offers and 10 receipts of quill, 2 offers to audit, 2 audited offers and
- * receipts, 3 verdicts and a decision. Beside these a receipt for each auditor that took its fee when it was hired.
+ * receipts, 3 verdicts and a decision. Before all that the SLA. Beside these a receipt for each auditor that took its fee when it was hired.
  */
-export const EXPECTED_ENTRIES = 50 + 1 + 13 + 2 + 4 + 4 + DISPATCHED;
+export const EXPECTED_ENTRIES = 50 + 1 + 13 + 2 + 4 + 4 + DISPATCHED + PROMISED;
 
 /** 11 of scribe, 2 of rookie, 5 of forge, 20 in the ring, 10 of quill, and the two that were audited. */
 export const EXPECTED_HIRES = 50;

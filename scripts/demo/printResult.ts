@@ -1,7 +1,7 @@
 import { styleText } from "node:util";
 import Table from "cli-table3";
 import { actors, agents, nameOf } from "./actors.ts";
-import type { AgentAnswer, Answer } from "./readBack.ts";
+import { type AgentAnswer, type Answer, slasOf } from "./readBack.ts";
 import type { StoryResult } from "./runStory.ts";
 import type { DemoNode } from "./startDemoNode.ts";
 
@@ -55,6 +55,16 @@ function auditLines({ audits }: Answer): string[] {
   ];
 }
 
+/** What became of each promise, and what broke it. */
+function slaLines(answer: Answer): string[] {
+  return slasOf(answer).flatMap(({ address, overallStatus, breaches }) =>
+    breaches.flatMap(({ metric, value, steps }) => [
+      `${nameOf(address)} promised its ${metric}; probers measured ${percent(value)}: ${steps.join(", ")}`,
+      `search left it out while it was suspended; that is over, and it is ${overallStatus}`,
+    ]),
+  );
+}
+
 function percent(rate: number | null): string {
   return rate === null ? dim("–") : `${(rate * 100).toFixed(rate === 0 || rate === 1 ? 0 : 1)} %`;
 }
@@ -72,6 +82,7 @@ export function resultText(node: DemoNode, { answer, target, rewrite }: StoryRes
     `${bold("Digest")}   ${answer.meta.digest} at block ${answer.meta.block}`,
     `${bold("Ring")}     ring-1 sold 20 perfect hires; they count 4, as buyers and seller have their money from one wallet`,
     `${bold("Audits")}   ${auditLines(answer).join("\n         ")}`,
+    `${bold("SLA")}      ${slaLines(answer).join("\n         ")}`,
     "",
     `${bold("The operator rewrites line")} ${bold(String(rewrite.line))}${bold(", a failed hire, into a success:")}`,
     ...indent(shortHashes(rewrite.verifyLedger.edited)),
@@ -140,6 +151,7 @@ export function resultJson(
     agents: answer.agents.nodes.map((agent) => ({ name: nameOf(agent.address), ...agent })),
     clusters: answer.clusters.nodes.map(({ id, size }) => ({ id, size })),
     audits: answer.audits.nodes,
+    slas: slasOf(answer).map((sla) => ({ name: nameOf(sla.address), ...sla })),
     rewrite,
   };
 }

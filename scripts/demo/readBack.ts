@@ -10,8 +10,10 @@ import {
   EXPECTED_HIRES,
   type ExpectedAgent,
   type ExpectedAudit,
+  type ExpectedSla,
   expectedAgents,
   expectedAudits,
+  expectedSlas,
 } from "./expectations.ts";
 
 /** An agent as GraphQL answers it. */
@@ -34,7 +36,15 @@ export type Answer = {
   escrows: { nodes: { status: string }[] };
   clusters: { nodes: { id: string; size: number; members: { nodes: { address: string }[] } }[] };
   audits: { nodes: AuditAnswer[] };
+  agentsByAddress: { address: string; sla: SlaAnswer | null }[];
   auditors: { nodes: { address: string; accruedUsdc: string; paidUsdc: string }[] };
+};
+
+/** An SLA as GraphQL answers it. */
+export type SlaAnswer = {
+  overallStatus: string;
+  suspendedUntil: number | null;
+  breaches: { nodes: { metric: string; value: number; status: string; steps: { step: string }[] }[] };
 };
 
 /** An audit as GraphQL answers it. */
@@ -67,6 +77,12 @@ const AUDITS = `{
     rounds { attempts { auditorAddress verdict } }
   } }
   auditors(first: 10) { nodes { address accruedUsdc paidUsdc } }
+}`;
+
+const SLAS = `{
+  agentsByAddress(addresses: ${JSON.stringify([...expectedSlas.keys()])}) {
+    address sla { overallStatus suspendedUntil breaches(first: 5) { nodes { metric value status steps { step } } } }
+  }
 }`;
 
 /** Asks a node's GraphQL. */
@@ -118,6 +134,7 @@ export async function readBack(url: string, target: Target, signal?: AbortSignal
   const answer = {
     ...(await askGraphql<Answer>(url, EVERYTHING, signal)),
     ...(await askGraphql<Answer>(url, AUDITS, signal)),
+    ...(await askGraphql<Answer>(url, SLAS, signal)),
   };
   const wrong = differences(answer, target);
   if (wrong.length === 0) return answer;
@@ -165,6 +182,12 @@ export function differences(answer: Answer, target: Target): string[] {
     const sum = answer.auditors.nodes.reduce((sum, it) => sum + parseUsdc(it[field]), 0n);
     expect(`the auditors' ${field}`, formatUsdc(sum), formatUsdc(EXPECTED_EARNED));
   }
+  for (const [agent, sla] of expectedSlas)
+    expect(
+      `${nameOf(agent)}'s SLA`,
+      slasOf(answer).find(({ address }) => address === agent),
+      { address: agent, ...sla },
+    );
   const { ledger: id, size, root } = target;
   expect("the ledger", answer.meta.ledgers, [{ id, size, root }]);
   expect("the tick", answer.meta.block, target.block);
@@ -179,6 +202,18 @@ function toldOf({ audits }: Answer, seller: string): ExpectedAudit | undefined {
   const verdicts = rounds.flatMap(({ attempts }) => attempts.map(({ verdict }) => verdict ?? "none"));
   const { outcome = "none", evidence = "none" } = hire ?? {};
   return { cause, status, isRefundFalse, outcome, evidence, verdicts };
+}
+
+/** What became of each promise, with the steps of its breaches by name. */
+export function slasOf({ agentsByAddress }: Answer): ({ address: string } & ExpectedSla)[] {
+  return agentsByAddress.flatMap(({ address, sla }) => {
+    if (sla === null) return [];
+    const breaches = sla.breaches.nodes.map(({ steps, ...breach }) => ({
+      ...breach,
+      steps: steps.map(({ step }) => step),
+    }));
+    return [{ address, ...sla, breaches }];
+  });
 }
 
 function ring(): string[] {

@@ -12,6 +12,7 @@ import { openMarket } from "./story/openMarket.ts";
 import { type RewriteResult, rewriteHistory } from "./story/rewriteHistory.ts";
 import { runRing } from "./story/runRing.ts";
 import type { Scene } from "./story/scene.ts";
+import { keepPromise } from "./story/sla/keepPromise.ts";
 
 /** How the story ended: what the node answers, and what came of rewriting the ledger. */
 export type StoryResult = { answer: Answer; target: Target; rewrite: RewriteResult };
@@ -36,6 +37,7 @@ export async function runStory(
   const act = (title: string, play: (scene: Scene) => Promise<string>) =>
     progress.step(title, async () => ({ detail: await play(scene), value: undefined }));
 
+  await act("SLA", keepPromise);
   await act("market", openMarket);
   await act("direct", hireDirectly);
   await act("escrow", hireByEscrow);

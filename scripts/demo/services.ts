@@ -25,14 +25,22 @@ async function rpcAnswers(rpcUrl: string, signal: AbortSignal): Promise<boolean>
   return (await fetch(rpcUrl, { method: "POST", headers, body, signal })).ok;
 }
 
-/** A local chain: `hardhat node`, on 127.0.0.1 only. */
-export function chainService({ port, logs }: { port: number; logs: string }): Service {
+/** A local chain: `hardhat node`, on 127.0.0.1 only. Its clock begins at `startsAt`; default now. */
+export function chainService({
+  port,
+  logs,
+  startsAt,
+}: {
+  port: number;
+  logs: string;
+  startsAt?: Date;
+}): Service {
   return {
     name: "chain",
     command: process.execPath,
     args: ["node_modules/hardhat/dist/src/cli.js", "node", "--hostname", "127.0.0.1", "--port", String(port)],
     cwd: repositoryRoot,
-    env: childEnvironment(),
+    env: childEnvironment(startsAt && { CHAIN_STARTS_AT: startsAt.toISOString() }),
     logFile: path.join(logs, "chain.log"),
     isReady: (signal) => rpcAnswers(`http://127.0.0.1:${port}`, signal),
   };
@@ -53,7 +61,7 @@ export type SettlementServiceParameters = {
   apiKey: string;
 };
 
-/** The write side: settlement, anchoring every second. */
+/** The write side: settlement, anchoring four times a second. */
 export function settlementService(parameters: SettlementServiceParameters): Service {
   const { port, logs, ledgerDir, origin, rpcUrl, deployment, anchorKey, operator, apiKey } = parameters;
   return {
@@ -71,7 +79,7 @@ export function settlementService(parameters: SettlementServiceParameters): Serv
       ANCHORED_LEDGER: deployment.anchoredLedger,
       ANCHOR_PRIVATE_KEY: anchorKey,
       SETTLEMENT_API_KEYS: apiKey,
-      ANCHOR_INTERVAL_SECONDS: "1",
+      ANCHOR_INTERVAL_SECONDS: "0.25",
       OPERATOR: operator,
       // All the demo's agents have one address.
       RATE_LIMIT_PER_ADDRESS: "0",

@@ -65,7 +65,7 @@ export async function startDemoNode(parameters: StartDemoNodeParameters): Promis
   });
   const chain = progress.step("chain", async () => {
     const port = await freePort();
-    await startService(supervisor, chainService({ port, logs }), signal);
+    await startService(supervisor, chainService({ port, logs, startsAt: chainStart(Date.now()) }), signal);
     return { detail: `Hardhat's, on port ${port}`, value: `http://127.0.0.1:${port}` };
   });
   const contracts = chain.then((rpcUrl) =>
@@ -137,6 +137,15 @@ export async function startDemoNode(parameters: StartDemoNodeParameters): Promis
     ledgerFile: path.join(ledgerDir, ledger, "ledger.jsonl"),
     logs,
   };
+}
+
+/** Days before the present in which the story's SLA lives. */
+const DAYS_BEFORE = 4;
+
+/** Noon of the day on which the demo's chain begins: late enough that the next UTC day is whole, early enough for all that follows. */
+function chainStart(now: number): Date {
+  const day = 86_400_000;
+  return new Date((Math.floor(now / day) - DAYS_BEFORE + 0.5) * day);
 }
 
 /** Gives accounts of a local chain the ether that transactions cost. */

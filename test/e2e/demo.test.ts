@@ -68,6 +68,15 @@ describe("npm run demo", function () {
     expect(verdictsOf("sterling")).to.deep.equal(["PASSED", "PASS"]);
   });
 
+  it("has had an SLA broken, disputed and upheld, and what that cost is over", () => {
+    const [sla, ...others] = demo.slas;
+    expect(others).to.deep.equal([]);
+    expect(sla).to.include({ name: "harbor", overallStatus: "compliant" });
+    expect(sla?.breaches.map(({ steps }) => steps)).to.deep.equal([
+      ["detected", "disputed", "upheld", "confirmed", "closed"],
+    ]);
+  });
+
   it("takes no second decision on what its operator rolled back", async () => {
     const { auditedHire = "" } = demo.audits.find(({ status }) => status === "ROLLED_BACK") ?? {};
     const words = ["audit-operator", "decide", auditedHire, "dismiss", "--reason", "other"];
@@ -158,9 +167,9 @@ describe("npm run demo", function () {
 
     const lines = readFileSync(demo.ledgerFile, "utf8").split("\n");
     const changed = path.join(folder, "changed.jsonl");
-    writeFileSync(changed, lines.with(30, lines[30]!.replace("swarmwage/v0.3", "swarmwage/v0.2")).join("\n"));
+    writeFileSync(changed, lines.with(54, lines[54]!.replace("swarmwage/v0.3", "swarmwage/v0.2")).join("\n"));
     const bad = await command("verify-ledger", changed);
-    expect(bad.out).to.contain("line 31");
+    expect(bad.out).to.contain("line 55");
     expect(bad.code).to.equal(1);
   });
 
@@ -214,7 +223,7 @@ describe("npm run demo", function () {
     const { code } = await run.ended;
     expect(run.err()).to.contain("nothing left running");
     expect(run.out()).to.match(/ring-1.*│ 4 of 20 │/);
-    expect(run.out()).to.contain("/graphql").and.contain("line 20");
+    expect(run.out()).to.contain("/graphql").and.contain("line 44");
     expect(code).to.equal(0);
     const ports = [...run.err().matchAll(/on port (\d+)/g)].map((match) => Number(match[1]));
     expect(ports).to.have.length(4);

@@ -20,6 +20,7 @@ export async function openMarket({ chain, records, untilAnchored }: Scene): Prom
   for (const wallet of ring) await chain.transfer(puppeteer, wallet, parseUsdc("25"));
 
   const [leader, ...others] = ring;
+  const { size: before } = await records.latest();
   for (const offer of [TRANSLATE, SUMMARIZE, EXTRACT]) {
     await records.list(scribe, offer);
     await records.list(leader, { ...offer, price: "0.10" });
@@ -30,5 +31,5 @@ export async function openMarket({ chain, records, untilAnchored }: Scene): Prom
 
   // An offer counts from its anchor on. Whoever is paid before has no offer on the chain's clock yet.
   await untilAnchored(last.index + 1);
-  return `${last.index + 1} offers by 8 sellers, anchored`;
+  return `${last.index + 1 - before} offers by 8 sellers, anchored`;
 }

@@ -29,6 +29,11 @@ export type DemoResult = {
     status: string;
     rounds: { attempts: { auditorAddress: string; verdict: string }[] }[];
   }[];
+  slas: {
+    name: string;
+    overallStatus: string;
+    breaches: { metric: string; value: number; status: string; steps: string[] }[];
+  }[];
   rewrite: { line: number; anchor: { transaction: `0x${string}`; refusedWith: string } };
 };
 

@@ -6,6 +6,7 @@ import {
   EXPECTED_HIRES,
   expectedAgents,
   expectedAudits,
+  expectedSlas,
 } from "../../../scripts/demo/expectations.ts";
 import { type Answer, differences } from "../../../scripts/demo/readBack.ts";
 
@@ -41,6 +42,15 @@ function perfect(): Answer {
         rounds: verdicts.map((verdict) => ({ attempts: [{ auditorAddress: "0x04", verdict }] })),
       })),
     },
+    agentsByAddress: [...expectedSlas].map(([address, { breaches, ...sla }]) => ({
+      address,
+      sla: {
+        ...sla,
+        breaches: {
+          nodes: breaches.map((it) => ({ ...it, steps: it.steps.map((step) => ({ step })) })),
+        },
+      },
+    })),
     auditors: {
       nodes: [
         { address: "0x04", accruedUsdc: "0.02", paidUsdc: "0.02" },
