@@ -149,6 +149,7 @@ export const guarantee = deriveTable("guarantee", (table) => ({ byAgent: index()
 export const slaDay = deriveTable("slaDay");
 export const breach = deriveTable("breach", (table) => ({
   byAgent: index().on(table.agent, table.detectedTime, table.id),
+  byStatus: index().on(table.status, table.decidedBy),
 }));
 export const breachStep = deriveTable("breachStep", (table) => ({
   byBlock: index().on(table.block, table.id),
@@ -156,6 +157,9 @@ export const breachStep = deriveTable("breachStep", (table) => ({
 export const slaClaim = deriveTable("slaClaim", (table) => ({
   byBreach: index().on(table.breach, table.id),
   byBuyer: index().on(table.buyer, table.id),
+}));
+export const slaMonitoring = deriveTable("slaMonitoring", (table) => ({
+  byAgent: index().on(table.agent, table.id),
 }));
 export const slaPayment = deriveTable("slaPayment");
 export const settlementTrust = deriveTable("settlementTrust", (table) => ({

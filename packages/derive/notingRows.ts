@@ -28,6 +28,7 @@ const OF_STEWARD: ReadonlyMap<TableName, ReadonlySet<string>> = new Map<TableNam
   ["guarantee", new Set(["current", "status", "closes", "closedDay", "daysUntilBreach"])],
   ["breach", new Set(["checkedDay"])],
   ["breachStep", new Set()],
+  ["slaMonitoring", new Set()],
   ["slaClaim", new Set()],
   ["slaPayment", new Set()],
 ]);

@@ -32,6 +32,16 @@ export type ShownSla = {
     trust_score_impact: number;
     sla_tier: string;
     suspended_until: number | null;
+    own_monitoring: {
+      prober: string;
+      asked_at: number;
+      differences: {
+        metric: string;
+        measurement_window: string;
+        measured: number | null;
+        claimed: number | null;
+      }[];
+    }[];
   } | null;
   as_of: { block: number; time: number };
 };
@@ -73,6 +83,17 @@ export function slaStatusText({ agent_id, sla_status: sla, as_of }: ShownSla): s
     ),
     `  - Trust score impact: ${sla.trust_score_impact === 0 ? "0.0" : sla.trust_score_impact.toFixed(4)}`,
   );
+  const lies = sla.own_monitoring.flatMap((it) =>
+    it.differences.map((difference) => ({ ...it, ...difference })),
+  );
+  if (lies.length > 0) lines.push("", bold("Its own monitoring says something else:"));
+  for (const { metric, measurement_window, measured, claimed, prober, asked_at } of lies) {
+    const [said, was] = [claimed, measured].map((it) => (it === null ? "nothing" : figure(metric, it)));
+    lines.push(
+      `  ${warned(`${titleOf(metric)} (${measurement_window}): it says ${said}, measured was ${was}`)}`,
+      `     - asked by ${prober}, ${dateOf(asked_at)}`,
+    );
+  }
   const risks = sla.guarantees.filter(({ status }) => status !== "compliant");
   if (risks.length > 0) {
     lines.push("", bold("Recommendation:"));

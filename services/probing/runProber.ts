@@ -8,6 +8,7 @@ import { TallystickError } from "tallystick-protocol/errors";
 import { tryForeignJson } from "tallystick-protocol/json/foreignJson";
 import type { RecordBody } from "tallystick-protocol/json/recordBody";
 import { signRecord } from "tallystick-protocol/records/record";
+import type { RecordType } from "tallystick-protocol/records/recordTypes";
 import { guardServer } from "tallystick-runtime/http/guardServer";
 import { limitSockets } from "tallystick-runtime/http/limitSockets";
 import { limitTime } from "tallystick-runtime/http/limitTime";
@@ -65,8 +66,8 @@ export async function runProber(
   const address = account.address.toLowerCase() as Address;
   const { nodeUrl, ledger, folder } = config;
   const named = knownLedger({ baseUrl: nodeUrl, ledger, store: fileStore(path.join(folder, "state")) });
-  const send = async (body: RecordBody): Promise<{ hash: string }> => {
-    const record = await signRecord({ type: "uptime", ledger: await named(), body, account });
+  const settle = async (type: RecordType, body: RecordBody): Promise<{ hash: string }> => {
+    const record = await signRecord({ type, ledger: await named(), body, account });
     const { text } = await requestService({
       baseUrl: nodeUrl,
       path: "/v1/records",
@@ -79,16 +80,11 @@ export async function runProber(
   const { region, maxHosts, requestsPerSecond, keep, leaveOut, uplink, contact } = config;
   const userAgent = `${ROBOT}/1.0 (+${contact})`;
   const prober = await Prober.open({
-    folder,
-    region,
-    maxHosts,
-    requestsPerSecond,
-    keep,
-    leaveOut,
+    ...{ folder, region, maxHosts, requestsPerSecond, keep, leaveOut },
     log,
     policy,
     resolve,
-    send,
+    send: (body) => settle("uptime", body),
     now: now ?? (() => Date.now() / 1_000),
     moments: drawnMoments(config.privateKey),
     asker: { address, userAgent },
@@ -99,6 +95,7 @@ export async function runProber(
     ...{ ask, policy, resolve, leaveOut, userAgent, log, signal: stop.signal },
     monitored: () => readMonitored(nodeUrl, stop.signal),
     pause: () => pause(MONITORING_MS),
+    send: (body) => settle("monitoring", body),
     now: now ?? (() => Date.now() / 1_000),
   });
   const server = await listen(prober, monitoring, config, log);

@@ -191,7 +191,7 @@ function stewardRootOf(store: MemoryStore): Buffer {
       ),
     ),
     ...rows("breach").map((row) => leaf("breach", but(row, "checkedDay") as typeof row)),
-    ...(["breachStep", "slaClaim", "slaPayment"] as const).flatMap((table) =>
+    ...(["breachStep", "slaMonitoring", "slaClaim", "slaPayment"] as const).flatMap((table) =>
       rows(table).map((row) => leaf(table, row)),
     ),
   ]);

@@ -1,13 +1,18 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect } from "chai";
+import type { RecordBody } from "tallystick-protocol/json/recordBody";
+import { parseMonitoring } from "tallystick-protocol/records/monitoring";
+import { ServiceError } from "tallystick-sdk/requestService";
 import { memoryStore } from "tallystick-sdk/store/keyValueStore";
 import { compareMonitoring } from "../../services/probing/monitoring/compareMonitoring.ts";
 import { openMonitoringDesk } from "../../services/probing/monitoring/monitoringDesk.ts";
 import { type MonitoringReport, monitoringRound } from "../../services/probing/monitoring/monitoringRound.ts";
+import { differencesToTell } from "../../services/probing/monitoring/tellDifferences.ts";
 import { ask } from "../../services/probing/net/ask.ts";
 import { openPolicy, publicPolicy } from "../../services/probing/net/policy.ts";
 
+const agents = [`0x${"a1".repeat(20)}`, `0x${"b2".repeat(20)}`] as const;
 const measured = [
   { metric: "uptime", window: "30 days", current: 0.95, status: "at_risk" },
   { metric: "latency_p99", window: "7 days", current: 1_000, status: "compliant" },
@@ -39,8 +44,15 @@ describe("an agent's own monitoring", () => {
     const store = memoryStore();
     const clock = { now: 100_000 };
     let rounds = 0;
+    const sent: RecordBody[] = [];
+    let refusal: Error | undefined = new ServiceError({ code: "x", message: "away", status: 503 });
+    const endpoints = ["liar", "honest"];
     const open = () =>
       openMonitoringDesk(store, {
+        send: async (body) => {
+          if (refusal !== undefined) throw refusal;
+          sent.push(body);
+        },
         ...{ policy: openPolicy, leaveOut: [], userAgent: "test", resolve: async () => ["127.0.0.1"] },
         ...{ now: () => clock.now, pause: async () => {}, log: () => {} },
         signal: new AbortController().signal,
@@ -50,17 +62,93 @@ describe("an agent's own monitoring", () => {
         }),
         monitored: async function* () {
           rounds++;
-          for (const agent of ["honest", "liar"])
-            yield { agent, endpoint: `http://x.example/${agent}`, measured };
+          for (const [n, endpoint] of endpoints.entries())
+            yield { agent: agents[n] ?? "", endpoint: `http://x.example/${endpoint}`, measured };
         },
       });
     await (await open()).round();
     const again = await open();
     await again.round();
-    expect([rounds, again.reports().map(({ agent }) => agent)]).to.deep.equal([1, ["liar", "honest"]]);
+    expect([rounds, again.reports().map(({ agent }) => agent)]).to.deep.equal([1, agents]);
+    expect(sent).to.deep.equal([]);
+
+    // Settlement is back: what was found is told once, by whatever process, and no more while it stays so.
+    refusal = undefined;
+    const third = await open();
+    for (let n = 0; n < 3; n++) await third.round();
+    expect([rounds, sent.length]).to.deep.equal([1, 1]);
+    expect(parseMonitoring({ ...sent[0], type: "monitoring", ledger: "local" })).to.deep.equal({
+      ...{ day: 1, part: 0 },
+      agents: {
+        [agents[0]]: {
+          ...{ endpoint: "http://x.example/liar", asked_at: 100_000 },
+          differences: [
+            { metric: "uptime", measurement_window: "30 days", measured: "0.95", claimed: "1" },
+            { metric: "latency_p99", measurement_window: "7 days", measured: "1000", claimed: "1" },
+          ],
+        },
+      },
+    });
     clock.now += 86_400;
-    await again.round();
-    expect(rounds).to.equal(2);
+    await third.round();
+    expect([rounds, sent.length]).to.deep.equal([2, 1]);
+
+    // It tells the truth now, and says so once; a record that settlement refuses for what it is does not wait for ever.
+    endpoints[0] = "honest";
+    clock.now += 86_400;
+    await third.round();
+    expect(sent.at(-1)?.agents).to.deep.equal({
+      [agents[0]]: {
+        ...{ endpoint: "http://x.example/honest", asked_at: clock.now, differences: [] },
+      },
+    });
+    endpoints[1] = "liar";
+    clock.now += 86_400;
+    refusal = new ServiceError({ code: "invalid_input", message: "no", status: 400 });
+    await third.round();
+    refusal = undefined;
+    await third.round();
+    expect(sent).to.have.length(2);
+  });
+
+  it("is told with figures that records can have, whatever the endpoint answers", () => {
+    const claims = [1e300, -1, 1e12, 0.1 + 0.2, 5e-10, 7];
+    const guarantees = claims.map((current, n) => ({
+      ...{ metric: "latency_p99", window: "7 days", measured: { current: n, status: "" }, differs: true },
+      claimed: { current, status: "" },
+    }));
+    const told = guarantees.map((it) => {
+      const report = {
+        agent: agents[0],
+        endpoint: "http://x.example",
+        askedAt: 5,
+        problem: null,
+        guarantees: [it],
+      };
+      const { bodies } = differencesToTell([report], {}, 1);
+      const { agents: read } = parseMonitoring({ ...bodies[0], type: "monitoring", ledger: "local" });
+      return read[agents[0]]?.differences[0]?.claimed;
+    });
+    expect(told).to.deep.equal([null, null, null, "0.3", "0.000000001", "7"]);
+    const many = Array.from({ length: 250 }, (_, n) => ({
+      ...{
+        agent: `0x${String(n).padStart(40, "0")}`,
+        endpoint: "http://x.example",
+        askedAt: 5,
+        problem: null,
+      },
+      guarantees: guarantees.slice(0, 1),
+    }));
+    expect(
+      differencesToTell(many, {}, 1).bodies.map(({ part, agents: all }) => [
+        part,
+        Object.keys(all as object).length,
+      ]),
+    ).to.deep.equal([
+      [0, 100],
+      [1, 100],
+      [2, 50],
+    ]);
   });
 
   it("is asked of public addresses alone, without following anybody, and cut where it does not end", async () => {

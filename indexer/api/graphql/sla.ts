@@ -3,13 +3,15 @@ import {
   breachReport,
   type GuaranteeReport,
   guaranteeReport,
+  type MonitoringReport,
+  monitoringReport,
   slaReport,
   type TierRequirement,
   tierRequirements,
 } from "tallystick-derive/steward/sla/slaReport";
 import type { Row } from "tallystick-derive/tables";
 import { formatUsdc } from "tallystick-protocol/amount";
-import { breachesOf, claimsOf } from "../rows/steward.ts";
+import { breachesOf, claimsOf, monitoringOf } from "../rows/steward.ts";
 import { type Agent, AgentRef, agentAt } from "./agent.ts";
 import { builder, OrderDirection } from "./builder.ts";
 import { listPage } from "./list.ts";
@@ -169,6 +171,38 @@ const TierRequirementRef = builder.objectRef<TierRequirement>("SlaTierRequiremen
   }),
 });
 
+const MonitoringDifferenceRef = builder
+  .objectRef<MonitoringReport["differences"][number]>("SlaMonitoringDifference")
+  .implement({
+    fields: (t) => ({
+      metric: t.exposeString("metric"),
+      measurementWindow: t.string({ resolve: (it) => it.measurement_window }),
+      measured: t.exposeFloat("measured", { nullable: true, description: figure }),
+      claimed: t.exposeFloat("claimed", { nullable: true, description: "As its own endpoint told it." }),
+    }),
+  });
+
+const MonitoringRef = builder.objectRef<MonitoringReport>("SlaMonitoring").implement({
+  description: "What a prober found last when it asked an agent's own monitoring (STEWARD T026).",
+  fields: (t) => ({
+    prober: t.field({ type: "Address", resolve: ({ prober }) => prober }),
+    endpoint: t.exposeString("endpoint"),
+    askedAt: t.field({ type: "SafeInt", resolve: (it) => it.asked_at }),
+    differences: t.field({
+      type: [MonitoringDifferenceRef],
+      description:
+        "Guarantees of which it told something else than what was measured; none: it differs no more.",
+      resolve: ({ differences }) => differences,
+    }),
+    recordHash: t.exposeString("record"),
+  }),
+});
+
+const MonitoringConnection = builder.connectionObject(
+  { type: MonitoringRef, name: "SlaMonitoringConnection" },
+  { name: "SlaMonitoringEdge" },
+);
+
 const SlaRef = builder.objectRef<Sla>("Sla").implement({
   description: "What an agent promises (STEWARD T018), as of the last hour.",
   fields: (t) => ({
@@ -210,6 +244,17 @@ const SlaRef = builder.objectRef<Sla>("Sla").implement({
         resolve: ({ row }, args, context) => listPage(args, context, breachesOf(row.id)),
       },
       BreachConnection,
+    ),
+    ownMonitoring: t.connection(
+      {
+        type: MonitoringRef,
+        description:
+          "By prober: where its own monitoring endpoint told something else than what was measured.",
+        args: { orderDirection: t.arg({ type: OrderDirection }) },
+        resolve: ({ row }, args, context) =>
+          listPage(args, context, monitoringOf(row.id), { toNode: monitoringReport }),
+      },
+      MonitoringConnection,
     ),
     trustScoreImpact: t.float({
       description: "What breaches take from the trust score: 0 or less.",

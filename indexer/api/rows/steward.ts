@@ -1,11 +1,11 @@
-import { and, eq, gte, sql } from "ponder";
+import { and, asc, eq, gte, sql } from "ponder";
 import { NANO } from "tallystick-derive/steward/nano";
 import type { Row } from "tallystick-derive/tables";
 import * as schema from "../../ponder.schema.ts";
 import type { Database } from "../database.ts";
 import type { RowList } from "./list.ts";
 
-const { attestation, breach, hire, slaClaim, steward, telemetry, clientError } = schema;
+const { attestation, breach, hire, slaClaim, slaMonitoring, steward, telemetry, clientError } = schema;
 
 /** Which trust scores. */
 export type ScoreWhere = { minScore?: number | null; minTier?: number | null };
@@ -49,6 +49,27 @@ export function breachesOf(agent: string): RowList<Row<"breach">> {
     order: [breach.detectedTime, breach.id],
     direction: "desc",
   };
+}
+
+/** What each prober found last of an agent's own monitoring, in the order of their addresses. */
+export function monitoringOf(agent: string): RowList<Row<"slaMonitoring">> {
+  return {
+    table: slaMonitoring,
+    of: { name: "monitoring", column: slaMonitoring.agent, id: agent },
+    order: [slaMonitoring.id],
+    direction: "asc",
+  };
+}
+
+/** Until when the next disputed breach has to be ruled on, unix seconds; null when none is disputed. */
+export async function nextRulingDue(db: Database): Promise<number | null> {
+  const [next] = await db
+    .select({ decidedBy: breach.decidedBy })
+    .from(breach)
+    .where(eq(breach.status, "disputed"))
+    .orderBy(asc(breach.decidedBy))
+    .limit(1);
+  return next?.decidedBy ?? null;
 }
 
 /** What a breach owes to buyers. */

@@ -111,6 +111,23 @@ const breach = z.object({
   paid_atomic: z.string(),
 });
 
+const monitoring = z.object({
+  prober: z.string(),
+  endpoint: z.string().openapi({ description: "As the agent's SLA named it then" }),
+  asked_at: seconds,
+  differences: z
+    .array(
+      z.object({
+        metric: z.string(),
+        measurement_window: z.string(),
+        measured: figure.nullable(),
+        claimed: figure.nullable(),
+      }),
+    )
+    .openapi({ description: "None: it differs no more" }),
+  record: hash,
+});
+
 const slaStatus = z
   .object({
     agent_id: z.string(),
@@ -143,6 +160,10 @@ const slaStatus = z
           .openapi({ description: "What each tier asks of an SLA; it changes no tier" }),
         sla_tier: tier.openapi({ description: "The highest tier all of whose requirements are promised" }),
         suspended_until: seconds.nullable(),
+        own_monitoring: z.array(monitoring).openapi({
+          description:
+            "What probers found when they asked its own monitoring endpoint, where that ever told something else",
+        }),
       })
       .nullable()
       .openapi({ description: "Null: it promises nothing" }),

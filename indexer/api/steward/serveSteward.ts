@@ -1,7 +1,7 @@
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import type { FactorReport, ScoreReport } from "tallystick-derive/steward/scoreReport";
 import { linesOf } from "tallystick-derive/steward/sla/lines";
-import { slaReport } from "tallystick-derive/steward/sla/slaReport";
+import { monitoringReport, slaReport } from "tallystick-derive/steward/sla/slaReport";
 import type { Row } from "tallystick-derive/tables";
 import { formatUsdc } from "tallystick-protocol/amount";
 import { TallystickError } from "tallystick-protocol/errors";
@@ -13,7 +13,7 @@ import { agentOf } from "../rest/agents.ts";
 import { pageOf } from "../rest/cursor.ts";
 import { rowsById } from "../rows/rowsById.ts";
 import { lastTick } from "../rows/state.ts";
-import { breachesOf, failureReasons, failuresSince } from "../rows/steward.ts";
+import { breachesOf, failureReasons, failuresSince, monitoringOf } from "../rows/steward.ts";
 import { type FindRows, publishedScoreOf } from "./publishedScoreOf.ts";
 import { type FailuresJson, failuresRoute, reportKeyRoute, slaRoute, trustReportRoute } from "./routes.ts";
 
@@ -21,6 +21,9 @@ const DAY = 86_400;
 
 /** Breaches that an SLA's status shows. */
 const SHOWN_BREACHES = 20;
+
+/** Probers whose word on its own monitoring is shown. */
+const SHOWN_PROBERS = 20;
 
 /**
  * Adds what REST tells of trust scores and SLAs.
@@ -107,12 +110,14 @@ async function slaStatusOf(db: Database, address: string) {
     find("steward", [address]),
   ]);
   if (sla === undefined) return { agent_id: address, sla_status: null, as_of: asOf };
-  const [guarantees, { shown: breaches }] = await Promise.all([
+  const [guarantees, { shown: breaches }, { shown: monitored }] = await Promise.all([
     find("guarantee", linesOf(sla.binding)),
     pageOf(db, breachesOf(address), { limit: SHOWN_BREACHES }),
+    pageOf(db, monitoringOf(address), { limit: SHOWN_PROBERS }),
   ]);
   const ordered = guarantees.sort((a, b) => (a.id < b.id ? -1 : 1));
-  const sla_status = slaReport(sla, { guarantees: ordered, breaches, score: score ?? null, time: asOf.time });
+  const report = slaReport(sla, { guarantees: ordered, breaches, score: score ?? null, time: asOf.time });
+  const sla_status = { ...report, own_monitoring: monitored.map(monitoringReport) };
   return { agent_id: address, sla_status, as_of: asOf };
 }
 

@@ -10,6 +10,7 @@ import { claimedUp } from "./claimedUp.ts";
 import { endorsementId, endorsementSettled } from "./endorsements.ts";
 import { hostsProbed, hourEnd, REPORT_SECONDS } from "./probes.ts";
 import { servicesProbed } from "./served.ts";
+import { readMonitoring } from "./sla/monitoring.ts";
 import { readSla, readSlaDispute, readSlaPayment, readSlaRuling } from "./sla/readSlaRecord.ts";
 
 /** The records of the trust score and of SLAs, each with its rules. */
@@ -20,6 +21,7 @@ export const stewardReaders: ReadonlyMap<
   ["attestation", readAttestation],
   ["uptime", readUptime],
   ["endorsement", readEndorsement],
+  ["monitoring", readMonitoring],
   ["sla", readSla],
   ["sla_dispute", readSlaDispute],
   ["sla_ruling", readSlaRuling],

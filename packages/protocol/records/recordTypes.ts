@@ -60,6 +60,8 @@ export const recordTypes = {
   // What a prober saw in an hour; hosts beyond one record are in further parts.
   uptime: { once: ({ signer, body }) => `uptime ${signer} ${body.hour} ${body.part}` },
   endorsement: {},
+  // What a prober found on a day of agents' own monitoring; agents beyond one record are in further parts.
+  monitoring: { once: ({ signer, body }) => `monitoring ${signer} ${body.day} ${body.part}` },
   sla: {},
   sla_dispute: { once: ({ body }) => `sla_dispute ${body.breach}` },
   sla_ruling: {},

@@ -1,41 +1,79 @@
+import type { RecordBody } from "tallystick-protocol/json/recordBody";
+import { ServiceError } from "tallystick-sdk/requestService";
 import type { KeyValueStore } from "tallystick-sdk/store/keyValueStore";
 import { type MonitoringParameters, type MonitoringReport, monitoringRound } from "./monitoringRound.ts";
+import { differencesToTell, type Told } from "./tellDifferences.ts";
 
 /** Seconds between two rounds. */
 const DAY = 86_400;
 
+/** Most records that wait for settlement: the oldest go first. */
+const MOST_WAITING = 256;
+
 const KEPT = "monitoring/reports";
 
-type Kept = { startedAt: number; reports: MonitoringReport[] };
+type Kept = { startedAt: number; reports: MonitoringReport[]; told: Told; waiting: RecordBody[] };
 
 export type MonitoringDesk = {
-  /** Asks all agents, if a day is over since it did. A process that starts again does not begin anew. */
+  /** Asks all agents, if a day is over since it did, and tells what differs. A process that starts again does not begin anew. */
   round: () => Promise<void>;
   /** What became of each, and whose own word differs from what was measured first. */
   reports: () => MonitoringReport[];
 };
 
-/** Looks once a day at what agents say of themselves, and remembers it. */
+/**
+ * Looks once a day at what agents say of themselves, remembers it, and has it settled where it differs from what was measured.
+ *
+ * @param parameters.send signs a body as a `monitoring` record and sends it; the same body gives the same record, which settlement has once
+ */
 export async function openMonitoringDesk(
   store: KeyValueStore,
   parameters: Omit<MonitoringParameters, "monitored"> & {
     monitored: () => MonitoringParameters["monitored"];
+    send: (body: RecordBody) => Promise<unknown>;
   },
 ): Promise<MonitoringDesk> {
-  let kept = (await store.get<Kept>(KEPT)) ?? { startedAt: 0, reports: [] };
+  const { now, signal, log, send } = parameters;
+  let kept: Kept = {
+    ...{ startedAt: 0, reports: [], told: {}, waiting: [] },
+    ...(await store.get<Partial<Kept>>(KEPT)),
+  };
+
+  async function look(): Promise<void> {
+    const startedAt = Math.floor(now());
+    if (startedAt < kept.startedAt + DAY) return;
+    // Written first: a process that ends in the middle of it does not ask everybody again.
+    await store.put(KEPT, { ...kept, startedAt });
+    const reports: MonitoringReport[] = [];
+    await monitoringRound({ ...parameters, monitored: parameters.monitored() }, (report) => {
+      reports.push(report);
+    });
+    if (signal.aborted) return;
+    const { bodies, told } = differencesToTell(reports, kept.told, Math.floor(startedAt / DAY));
+    // Written down before anything is sent: whatever ends the process, the same is told.
+    kept = { startedAt, reports, told, waiting: [...kept.waiting, ...bodies].slice(-MOST_WAITING) };
+    await store.put(KEPT, kept);
+  }
+
+  /** Sends what waits, in order. What settlement refuses for what it is, is let go. */
+  async function tell(): Promise<void> {
+    for (const body of kept.waiting) {
+      try {
+        await send(body);
+      } catch (error) {
+        const isRefused = error instanceof ServiceError && error.status >= 400 && error.status < 429;
+        log("What differs in agents' own monitoring could not be told.", { error, isRefused });
+        if (!isRefused) return;
+      }
+      kept = { ...kept, waiting: kept.waiting.filter((it) => it !== body) };
+      await store.put(KEPT, kept);
+    }
+  }
+
   return {
     round: async () => {
-      const startedAt = Math.floor(parameters.now());
-      if (startedAt < kept.startedAt + DAY) return;
-      // Written first: a process that ends in the middle of it does not ask everybody again.
-      await store.put(KEPT, { ...kept, startedAt });
-      const reports: MonitoringReport[] = [];
-      await monitoringRound({ ...parameters, monitored: parameters.monitored() }, (report) => {
-        reports.push(report);
-      });
-      if (parameters.signal.aborted) return;
-      kept = { startedAt, reports };
-      await store.put(KEPT, kept);
+      await look();
+      if (!signal.aborted) await tell();
     },
     reports: () =>
       kept.reports.toSorted((a, b) => Number(isOff(b)) - Number(isOff(a)) || (a.agent < b.agent ? -1 : 1)),

@@ -1,6 +1,7 @@
 import type { InputIssue } from "tallystick-protocol/errors";
 import { parseAttestation } from "tallystick-protocol/records/attestation";
 import { checkEndorsedSignature, parseEndorsement } from "tallystick-protocol/records/endorsement";
+import { parseMonitoring } from "tallystick-protocol/records/monitoring";
 import type { SignedRecord } from "tallystick-protocol/records/record";
 import { parseSla } from "tallystick-protocol/records/sla";
 import { parseSlaDispute } from "tallystick-protocol/records/slaDispute";
@@ -9,6 +10,7 @@ import { parseSlaRuling } from "tallystick-protocol/records/slaRuling";
 import { parseUptime } from "tallystick-protocol/records/uptime";
 
 const HOUR = 3_600;
+const DAY = 86_400;
 
 /** The types of records that the second trust model and its SLAs are made of (STEWARD). */
 const RULES = {
@@ -17,6 +19,15 @@ const RULES = {
     const { hour } = parseUptime(body);
     if ((hour + 1) * HOUR <= latest) return [];
     return [{ field: "body.hour", message: "is not over yet; it is unix seconds / 3600" }];
+  },
+  monitoring: ({ body }, latest) => {
+    const { day, agents } = parseMonitoring(body);
+    const issues = Object.entries(agents).flatMap(([agent, { asked_at: askedAt }]) =>
+      inFuture(`agents.${agent}.asked_at`, askedAt, latest),
+    );
+    if (day * DAY > latest)
+      issues.push({ field: "body.day", message: "has not begun; it is unix seconds / 86400" });
+    return issues;
   },
   endorsement: ({ body, signer }, latest) => {
     const { agent_id: agent, endorser, revoked, issued_at: issuedAt } = parseEndorsement(body);

@@ -10,6 +10,7 @@ const RUNS = { numRuns: 12 };
 const OF_STEWARD = [
   "attestation",
   "uptime",
+  "monitoring",
   "endorsement",
   "sla",
   "sla_dispute",
@@ -130,6 +131,12 @@ describe("laws of the trust score", () => {
             part: n,
             hosts: Object.fromEntries([0, 1, 2].map((host) => [`h${host}.example:443`, [4095, 4095]])),
             served: { [agent]: ["h0.example:443"] },
+          });
+          by("monitoring", {
+            ...{ day: Math.floor(log.time / DAY), part: n },
+            agents: {
+              [agent]: { endpoint: "https://h0.example/sla", asked_at: log.time, differences: [] },
+            },
           });
           by("sla_ruling", { breach: `brch_${"0".repeat(26)}`, ruling: "upheld", reasons: "x" });
         }

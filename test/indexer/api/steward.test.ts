@@ -12,7 +12,7 @@ import { slaStatusText } from "../../../scripts/steward/slaStatusText.ts";
 import { trustReportText } from "../../../scripts/steward/trustReportText.ts";
 import { openApiDatabase } from "../../../tools/bench/api/apiDatabase.ts";
 import { wallet } from "../../derive/eventLog.ts";
-import { AGENT, BUYER } from "../../derive/steward/stewardScene.ts";
+import { AGENT, BUYER, PROBERS } from "../../derive/steward/stewardScene.ts";
 import { node, openApiStory } from "../support/apiStory.ts";
 import { measureQuery } from "../support/measureQuery.ts";
 import { BARE, BROKEN, CAPABILITY, ENDORSERS, TESTED, trustStory } from "../support/stewardStory.ts";
@@ -209,6 +209,30 @@ describe("trust scores and SLAs in the API", () => {
     expect(status.penalties_applied[0]).to.include({ type: "temporary_suspension", recovery_days_left: 30 });
     expect((await get(`/v1/agents/${AGENT}/sla`)).sla_status).to.equal(null);
     expect((await refusal(`/v1/agents/${wallet(77)}/sla`)).code).to.equal("unknown_agent");
+  });
+
+  it("tell what its own monitoring says otherwise, and whose word that is", async () => {
+    const { sla_status: status } = await get(`/v1/agents/${BROKEN}/sla`);
+    const [told] = status.own_monitoring;
+    expect(told).to.deep.include({
+      ...{ prober: PROBERS[0], endpoint: "https://h0.example/sla" },
+      differences: [
+        {
+          ...{ metric: "success_rate", measurement_window: "30 days" },
+          ...{ measured: 0.733333333, claimed: 0.99 },
+        },
+      ],
+    });
+    const { agent } = await ask(`{ agent(address: "${BROKEN}") { sla { ownMonitoring { nodes {
+      prober endpoint askedAt recordHash differences { metric measurementWindow measured claimed }
+    } } } } }`);
+    const [{ differences, ...of }] = agent.sla.ownMonitoring.nodes;
+    expect(of).to.deep.equal({
+      ...{ prober: told.prober, endpoint: told.endpoint, askedAt: told.asked_at, recordHash: told.record },
+    });
+    expect(differences.map((it: Json) => it.claimed)).to.deep.equal([0.99]);
+    const text = stripVTControlCharacters(slaStatusText(await get(`/v1/agents/${BROKEN}/sla`)));
+    expect(text).to.contain("Success Rate (30 days): it says 99.00%, measured was 73.33%");
   });
 
   it("tell an agent's failures of the last days, with what their buyers said", async () => {

@@ -49,6 +49,18 @@ export function trustStory(): EventLog {
   // Undisputed for seven days; then a day of notice.
   log.after(7 * DAY + 600).tick();
   log.after(DAY + 600).tick();
+  const [prober = BROKEN] = PROBERS;
+  log.record("monitoring", prober, {
+    ...{ day: Math.floor(log.time / DAY), part: 0 },
+    agents: {
+      [BROKEN]: {
+        ...{ endpoint: "https://h0.example/sla", asked_at: log.time },
+        differences: [
+          { metric: "success_rate", measurement_window: "30 days", measured: "0.733333333", claimed: "0.99" },
+        ],
+      },
+    },
+  });
   for (let n = 0; n < 10; n++) {
     const receipt = log.after(1).hire(AGENT, BUYER, { passed: n > 1 });
     const failure = n === 0 ? "client_error" : "timeout";

@@ -15,6 +15,7 @@ import { parseConsensus } from "tallystick-protocol/records/consensus";
 import { parseEndorsement } from "tallystick-protocol/records/endorsement";
 import type { LedgerName } from "tallystick-protocol/records/ledgerName";
 import { parseListing } from "tallystick-protocol/records/listing";
+import { parseMonitoring } from "tallystick-protocol/records/monitoring";
 import { parseOutcomes } from "tallystick-protocol/records/outcomes";
 import { parseParams } from "tallystick-protocol/records/params";
 import { parsePulse } from "tallystick-protocol/records/pulse";
@@ -94,6 +95,18 @@ const BORN_BOUND: typeof BOUND = {
       agents: { [address]: { ok: 1, fail: 0, c: { ok: 1, fail: 0 }, divergence: { compared: 0, sum: 0 } } },
     },
     parseOutcomes,
+  ],
+  monitoring: [
+    {
+      ...{ day: 20_454, part: 0 },
+      agents: {
+        [address]: {
+          ...{ endpoint: "https://agent.example/sla", asked_at: 1_767_225_600 },
+          differences: [{ metric: "uptime", measurement_window: "7 days", measured: "0.9", claimed: null }],
+        },
+      },
+    },
+    parseMonitoring,
   ],
   sla_payment: [{ breach, buyer: address, tx_hash: hire, log_index: 0 }, parseSlaPayment],
 };

@@ -179,6 +179,24 @@ const bodies: { [type in RecordType]: { fields: RecordBody; by: typeof agent } }
     },
     by: agent,
   },
+  monitoring: {
+    fields: {
+      day: Math.floor(NOW / 86_400),
+      part: 0,
+      agents: {
+        [addressOf(agent)]: {
+          endpoint: "https://agent.example/sla",
+          asked_at: NOW,
+          differences: [
+            { metric: "uptime", measurement_window: "30 days", measured: "0.94", claimed: "1" },
+            { metric: "latency_p99", measurement_window: "7 days", measured: "900.5", claimed: null },
+          ],
+        },
+        [addressOf(payee)]: { endpoint: "https://other.example/sla", asked_at: NOW - 1, differences: [] },
+      },
+    },
+    by: buyer,
+  },
   sla_ruling: { fields: { breach: BREACH, ruling: "upheld", reasons: "It was not." }, by: buyer },
   outcomes: {
     fields: {

@@ -32,6 +32,19 @@ const latency = {
 const guarantee = (change: RecordBody) => ({ guarantees: [{ ...uptime, ...change }] });
 const penalty = (change: RecordBody) => guarantee({ penalty: change });
 
+const difference = (change: RecordBody): RecordBody => ({
+  ...{ metric: "uptime", measurement_window: "30 days", measured: "0.94", claimed: null },
+  ...change,
+});
+const monitored = (change: RecordBody): RecordBody => ({
+  ...{ endpoint: "https://agent.example/sla", asked_at: NOW, differences: [difference({})] },
+  ...change,
+});
+const crowd = (count: number) =>
+  Object.fromEntries(
+    Array.from({ length: count }, (_, n) => [`0x${String(n).padStart(40, "0")}`, monitored({})]),
+  );
+
 /** A good body of each type, whose it is, and bodies of which one field is refused. */
 const GOOD: {
   [type: string]: { fields: RecordBody; by: LocalAccount; bad: { [field: string]: RecordBody[] } };
@@ -81,6 +94,42 @@ const GOOD: {
         { served: { [addressOf(seller)]: ["a:1", "a:1"] } },
         { served: { [addressOf(seller)]: Array.from({ length: 17 }, (_, n) => `a:${n + 1}`) } },
       ],
+    },
+  },
+  monitoring: {
+    fields: {
+      day: Math.floor(NOW / 86_400),
+      part: 0,
+      agents: { [addressOf(seller)]: monitored({}) },
+    },
+    by: buyer,
+    bad: {
+      "body.day": [{ day: Math.floor(NOW / 86_400) + 1 }, { day: -1 }],
+      "body.part": [{ part: -1 }, { part: 1024 }],
+      "body.agents": [{ agents: {} }, { agents: crowd(101) }],
+      "body.agents.0x12": [{ agents: { "0x12": monitored({}) } }],
+      [`body.agents.${addressOf(seller)}.endpoint`]: [
+        { agents: { [addressOf(seller)]: monitored({ endpoint: "ftp://agent.example" }) } },
+      ],
+      [`body.agents.${addressOf(seller)}.asked_at`]: [
+        { agents: { [addressOf(seller)]: monitored({ asked_at: NOW + 301 }) } },
+        { agents: { [addressOf(seller)]: monitored({ asked_at: -1 }) } },
+      ],
+      [`body.agents.${addressOf(seller)}.differences`]: [
+        {
+          agents: {
+            [addressOf(seller)]: monitored({ differences: [difference({}), difference({ claimed: "1" })] }),
+          },
+        },
+      ],
+      [`body.agents.${addressOf(seller)}.differences.0.metric`]: [
+        { agents: { [addressOf(seller)]: monitored({ differences: [difference({ metric: "speed" })] }) } },
+      ],
+      [`body.agents.${addressOf(seller)}.differences.0.claimed`]: [
+        { agents: { [addressOf(seller)]: monitored({ differences: [difference({ claimed: "-1" })] }) } },
+        { agents: { [addressOf(seller)]: monitored({ differences: [difference({ claimed: "1e9" })] }) } },
+      ],
+      body: [{ note: "x" }],
     },
   },
   endorsement: {

@@ -1,4 +1,5 @@
 import { formatDecimal } from "tallystick-protocol/records/decimalSchema";
+import type { MonitoringDifference } from "tallystick-protocol/records/monitoring";
 import { parseRational } from "../../rational.ts";
 import type { Row } from "../../tables.ts";
 import { NANO, nanoOf, nanoToNumber } from "../nano.ts";
@@ -28,6 +29,22 @@ export type GuaranteeReport = {
   since: number;
   /** Until when it binds, once it was weakened, dropped or withdrawn. */
   bound_until: number | null;
+};
+
+/** What a prober found when it asked the agent's own monitoring (T026), where that differs from what was measured. */
+export type MonitoringReport = {
+  prober: string;
+  endpoint: string;
+  asked_at: number;
+  /** Shares, or milliseconds; null for none. */
+  differences: {
+    metric: string;
+    measurement_window: string;
+    measured: number | null;
+    claimed: number | null;
+  }[];
+  /** The ledger entry. */
+  record: string;
 };
 
 export type BreachReport = {
@@ -117,6 +134,21 @@ export function guaranteeReport(row: Row<"guarantee">): GuaranteeReport {
     penalty: penaltyOf(row),
     since: row.since,
     bound_until: row.boundUntil,
+  };
+}
+
+export function monitoringReport(row: Row<"slaMonitoring">): MonitoringReport {
+  const { differences } = JSON.parse(row.differences) as { differences: MonitoringDifference[] };
+  const figure = (text: string | null) => (text === null ? null : Number(text));
+  return {
+    prober: row.prober,
+    endpoint: row.endpoint,
+    asked_at: row.askedAt,
+    differences: differences.map(({ measured, claimed, ...of }) => ({
+      ...of,
+      ...{ measured: figure(measured), claimed: figure(claimed) },
+    })),
+    record: row.record,
   };
 }
 

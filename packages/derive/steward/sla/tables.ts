@@ -95,6 +95,20 @@ export const slaTables = {
     block: "number",
     time: "number",
   },
+  /**
+   * What a prober found last when it asked an agent's own monitoring, `<agent>/<prober>`: the guarantees of which that tells something else than what
+   * was measured, as canonical JSON.
+   */
+  slaMonitoring: {
+    id: "text",
+    agent: "text",
+    prober: "text",
+    endpoint: "text",
+    askedAt: "number",
+    differences: "text",
+    record: "text",
+    time: "number",
+  },
   /** What a buyer is owed for a breach, `<breach>/<buyer>`; and which transfer paid it, `<tx>-<log>`. */
   slaClaim: { id: "text", breach: "text", buyer: "text", owed: "bigint", payment: "text?" },
   slaPayment: { id: "text", claim: "text" },

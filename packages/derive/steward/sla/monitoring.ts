@@ -1,0 +1,39 @@
+import { canonicalBody, type RecordBody } from "tallystick-protocol/json/recordBody";
+import { type Monitoring, parseMonitoring } from "tallystick-protocol/records/monitoring";
+import type { ApplyContext } from "../../applyContext.ts";
+import type { Reading } from "../../audits/reading.ts";
+import type { RecordEvent } from "../../events.ts";
+import { DAY } from "../days.ts";
+
+/** What a prober found of agents' own monitoring (T026): shown beside the SLA, and in no figure. */
+export async function readMonitoring(context: ApplyContext, event: RecordEvent): Promise<Reading> {
+  const body = parseMonitoring(event.body);
+  if (!context.params.steward.probers.includes(event.signer)) return `signer ${event.signer} is no prober`;
+  if (body.day * DAY > context.at.time) return "body.day has not begun";
+  for (const [agent, { asked_at: askedAt }] of Object.entries(body.agents))
+    if (askedAt > context.at.time) return `body.agents.${agent}.asked_at is later than the record itself`;
+  return () => monitoringSettled(context, event, body);
+}
+
+/** Of each agent that promises something the prober's newest word holds; none before that it differs. */
+async function monitoringSettled(context: ApplyContext, event: RecordEvent, { agents }: Monitoring): Promise<void> {
+  for (const [agent, { endpoint, asked_at: askedAt, differences }] of Object.entries(agents).sort(
+    byAddress,
+  )) {
+    const id = `${agent}/${event.signer}`;
+    const known = await context.store.get("slaMonitoring", id);
+    if (known === null && (differences.length === 0 || (await context.store.get("sla", agent)) === null))
+      continue;
+    if (known !== null && known.askedAt >= askedAt) continue;
+    const told = {
+      ...{ endpoint, askedAt, record: event.hash, time: context.at.time },
+      differences: canonicalBody({ differences } as RecordBody),
+    };
+    if (known !== null) await context.store.update("slaMonitoring", id, told);
+    else await context.store.insert("slaMonitoring", { id, agent, prober: event.signer, ...told });
+  }
+}
+
+function byAddress([a]: [string, unknown], [b]: [string, unknown]): number {
+  return a < b ? -1 : 1;
+}

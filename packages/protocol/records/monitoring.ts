@@ -1,0 +1,72 @@
+import * as z from "zod";
+import { addressSchema } from "../address.ts";
+import type { RecordBody } from "../json/recordBody.ts";
+import { boundForm } from "./boundForm.ts";
+import { decimalSchema } from "./decimalSchema.ts";
+import { endpointSchema } from "./listing.ts";
+import { slaMetrics, slaWindows } from "./sla.ts";
+
+/** Most agents of one record, and most parts of a day's. */
+export const MAX_MONITORED_AGENTS = 100;
+const MAX_PARTS = 1_024;
+
+/** A figure of a guarantee: a share, or milliseconds; null for none. */
+const figureSchema = decimalSchema.nullable();
+
+const differenceSchema = z.strictObject({
+  metric: z.enum(slaMetrics),
+  measurement_window: z.enum(slaWindows),
+  /** As the node had it when the endpoint was asked. */
+  measured: figureSchema,
+  /** As the endpoint told it. */
+  claimed: figureSchema,
+});
+
+/** One guarantee of which an agent's own endpoint tells something else than what was measured. */
+export type MonitoringDifference = z.infer<typeof differenceSchema>;
+
+const agentSchema = z.strictObject({
+  endpoint: endpointSchema,
+  asked_at: z.int().min(0, "must be unix seconds"),
+  /** None: what was told before differs no more. */
+  differences: z
+    .array(differenceSchema)
+    .refine(
+      (all) =>
+        new Set(all.map(({ metric, measurement_window: window }) => `${metric}/${window}`)).size ===
+        all.length,
+      "must not have two of a metric and window",
+    ),
+});
+
+/**
+ * The body of a `monitoring`: what a prober of `params.steward.probers` found when it asked the endpoints at which agents tell how they keep their SLAs
+ * (STEWARD T026), of those whose word differs from what was measured. `day` is unix seconds / 86400; agents beyond one record go into further parts.
+ */
+const monitoringFields = {
+  day: z.int().min(0).max(1_000_000, "must be the number of a day: unix seconds / 86400"),
+  part: z
+    .int()
+    .min(0)
+    .max(MAX_PARTS - 1, `must be less than ${MAX_PARTS}`),
+  agents: z
+    .record(addressSchema, agentSchema)
+    .refine((all) => Object.keys(all).length > 0, "must have at least one agent")
+    .refine(
+      (all) => Object.keys(all).length <= MAX_MONITORED_AGENTS,
+      `must have at most ${MAX_MONITORED_AGENTS} agents`,
+    ),
+};
+
+const read = boundForm(monitoringFields);
+
+export type Monitoring = ReturnType<typeof read>;
+
+/**
+ * Reads the body of what a prober found of agents' own monitoring.
+ *
+ * @throws InvalidInputError naming every field at fault, prefixed with `body.`
+ */
+export function parseMonitoring(body: RecordBody): Monitoring {
+  return read(body);
+}
