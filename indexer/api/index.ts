@@ -10,15 +10,16 @@ import { createApi } from "./app.ts";
 import { clientLimits } from "./clientLimits.ts";
 import { registerMetrics } from "./metrics.ts";
 import { protectServer } from "./protectServer.ts";
+import { nextRulingDue } from "./rows/steward.ts";
 import { createStream } from "./stream/createStream.ts";
 import { onHttpServer } from "./stream/onHttpServer.ts";
 
 const registry = metricsRegistry();
-registerMetrics(registry, operations);
 
 const { databaseUrl } = config;
 const databaseSchema = ponderSchema() ?? config.databaseSchema;
 const { db } = openReadDatabase({ databaseUrl, databaseSchema });
+registerMetrics(registry, operations, () => nextRulingDue(db));
 const watch = watchDatabase({ databaseUrl, databaseSchema });
 
 const limits = clientLimits(config);

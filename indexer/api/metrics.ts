@@ -3,34 +3,43 @@ import type { Operations } from "../operations.ts";
 
 const SEGMENT = "tallystick_blocked_at_segment_seconds";
 const TRANSFERS = "tallystick_blocked_at_transfers_seconds";
+const RULING = "tallystick_sla_ruling_due_seconds";
 
 /** Metrics are scraped also while the database does not answer. */
 const PATIENCE_MS = 1_000;
 
 /**
- * Adds to Ponder's `/metrics` how long the indexer has been waiting for a ledger segment, or for transfers: 0 when it is not. Read when it
- * is scraped, so that an API replica, which indexes nothing itself, tells the same.
+ * Adds to Ponder's `/metrics` how long the indexer has been waiting for a ledger segment, or for transfers: 0 when it is not; and until when the
+ * next dispute over an SLA has to be ruled on. Read when it is scraped, so that an API replica, which indexes nothing itself, tells the same.
+ *
+ * @param rulingDue unix seconds; null when nobody waits for a ruling
  */
 export function registerMetrics(
   registry: Registry | undefined,
   operations: Pick<Operations, "readBlocked" | "readBlockedTransfers">,
+  rulingDue: () => Promise<number | null>,
 ): void {
   if (registry === undefined || registry.getSingleMetric(SEGMENT) !== undefined) return;
-  secondsSince(registry, {
+  gauge(registry, {
     name: SEGMENT,
     help: "Seconds since the indexer began to wait for a ledger segment that is missing or contradicts its anchored root",
-    read: operations.readBlocked,
+    read: async () => secondsBlocked(await operations.readBlocked()),
   });
-  secondsSince(registry, {
+  gauge(registry, {
     name: TRANSFERS,
     help: "Seconds since the indexer began to wait for transfers that no source tells or that do not add up to a balance",
-    read: operations.readBlockedTransfers,
+    read: async () => secondsBlocked(await operations.readBlockedTransfers()),
+  });
+  gauge(registry, {
+    name: RULING,
+    help: "When the earliest disputed breach of an SLA is upheld by itself, unix seconds; 0 while none waits for a ruling",
+    read: async () => (await rulingDue()) ?? 0,
   });
 }
 
-function secondsSince(
+function gauge(
   registry: Registry,
-  { name, help, read }: { name: string; help: string; read: () => Promise<{ since: number } | null> },
+  { name, help, read }: { name: string; help: string; read: () => Promise<number> },
 ): void {
   new Gauge({
     name,
@@ -40,7 +49,7 @@ function secondsSince(
       const unknown = new Promise<number>((resolve) => {
         setTimeout(resolve, PATIENCE_MS, Number.NaN).unref();
       });
-      const known = read().then(secondsBlocked, () => Number.NaN);
+      const known = read().catch(() => Number.NaN);
       this.set(await Promise.race([known, unknown]));
     },
   });

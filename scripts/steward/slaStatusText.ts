@@ -32,7 +32,8 @@ export type ShownSla = {
     trust_score_impact: number;
     sla_tier: string;
     suspended_until: number | null;
-    own_monitoring: {
+    /** Nodes of before do not tell it. */
+    own_monitoring?: {
       prober: string;
       asked_at: number;
       differences: {
@@ -83,7 +84,7 @@ export function slaStatusText({ agent_id, sla_status: sla, as_of }: ShownSla): s
     ),
     `  - Trust score impact: ${sla.trust_score_impact === 0 ? "0.0" : sla.trust_score_impact.toFixed(4)}`,
   );
-  const lies = sla.own_monitoring.flatMap((it) =>
+  const lies = (sla.own_monitoring ?? []).flatMap((it) =>
     it.differences.map((difference) => ({ ...it, ...difference })),
   );
   if (lies.length > 0) lines.push("", bold("Its own monitoring says something else:"));

@@ -107,7 +107,8 @@ async function exposed(): Promise<Map<string, string[]>> {
   for (const { text } of texts) addText(await text());
   addText(await (await createWitnessApp(witness as never, () => {}).request("/metrics")).text());
   const indexer = new Registry();
-  registerMetrics(indexer, { readBlocked: async () => null, readBlockedTransfers: async () => null });
+  const operations = { readBlocked: async () => null, readBlockedTransfers: async () => null };
+  registerMetrics(indexer, operations, async () => null);
   requestHistogram(indexer);
   await addRegistry(indexer);
   await addRegistry(notifierRegistry(() => anyState as never));
@@ -145,6 +146,7 @@ describe("alerts and the dashboard", () => {
       "tallystick_notices",
       "tallystick_witness",
       "tallystick_blocked",
+      "tallystick_sla",
       "ponder_",
     ])
       expect(

@@ -3,27 +3,42 @@ import type { Hono } from "hono";
 import type { openApiDatabase } from "../../../tools/bench/api/apiDatabase.ts";
 import { rowsRead } from "./rowsRead.ts";
 
+type ApiDatabase = Awaited<ReturnType<typeof openApiDatabase>>;
+
 /** Rows that all statements of a query looked at, and objects that its answer has. */
 export async function measureQuery(
   app: Hono,
-  database: Awaited<ReturnType<typeof openApiDatabase>>,
+  database: ApiDatabase,
   query: string,
 ): Promise<{ read: number; given: number; plans: string }> {
-  database.statements = 0;
-  const response = await app.request("/graphql", {
+  const { read, plans, body } = await measureRequest(app, database, "/graphql", {
     method: "POST",
     headers: { "content-type": "application/json" },
     body: JSON.stringify({ query }),
   });
-  const body = (await response.json()) as { data: object; errors?: unknown };
-  expect(body.errors, JSON.stringify(body.errors)).to.equal(undefined);
+  const { data, errors } = body as { data: object; errors?: unknown };
+  expect(errors, JSON.stringify(errors)).to.equal(undefined);
+  return { read, given: nodesIn(data), plans };
+}
+
+/** Rows that all statements of a request looked at, and its answer. */
+export async function measureRequest(
+  app: Hono,
+  database: ApiDatabase,
+  path: string,
+  { status = 200, ...init }: RequestInit & { status?: number } = {},
+): Promise<{ read: number; plans: string; body: unknown }> {
+  database.statements = 0;
+  const response = await app.request(path, init);
+  expect(response.status, await response.clone().text()).to.equal(status);
+  const body = await response.json();
   // Without the one row that says what an answer is as of, and without estimates: these read nothing.
   const sent = [...database.sent].filter(({ query }) => !/^EXPLAIN|from (?:"\w+"\.)?"state"/i.test(query));
   const statements = await Promise.all(sent.map((it) => rowsRead(database.pool, it)));
   return {
     read: statements.reduce((sum, it) => sum + it.read, 0),
-    given: nodesIn(body.data),
     plans: statements.map(({ plan }) => plan).join("\n"),
+    body,
   };
 }
 

@@ -16,7 +16,11 @@ export async function readMonitoring(context: ApplyContext, event: RecordEvent):
 }
 
 /** Of each agent that promises something the prober's newest word holds; none before that it differs. */
-async function monitoringSettled(context: ApplyContext, event: RecordEvent, { agents }: Monitoring): Promise<void> {
+async function monitoringSettled(
+  context: ApplyContext,
+  event: RecordEvent,
+  { agents }: Monitoring,
+): Promise<void> {
   for (const [agent, { endpoint, asked_at: askedAt, differences }] of Object.entries(agents).sort(
     byAddress,
   )) {
