@@ -18,7 +18,7 @@ import { reviewRoutes } from "./routes/reviewRoutes.ts";
 import { settleRoutes } from "./routes/settleRoutes.ts";
 import { tileRoutes } from "./routes/tileRoutes.ts";
 
-/** Every route and the methods it has, for the answer to a wrong one. */
+/** Every route and its methods, for the answer to a wrong method. */
 const METHODS: { [path: string]: string } = {
   "/v1/settle": "POST",
   "/v1/actions": "POST",
@@ -46,7 +46,7 @@ const METHODS: { [path: string]: string } = {
   "/metrics": "GET",
 };
 
-/** What costs more to read than a look into memory or a file: the whole ledger again, or a signature for every size. */
+/** Routes that cost more than a look into memory or a file: the whole ledger again, or a signature for every size. */
 const COSTLY = [
   "/v1/ledger/verify",
   "/v1/ledger/checkpoint",
@@ -55,7 +55,7 @@ const COSTLY = [
   "/tlog/checkpoint",
 ];
 
-/** The HTTP side of settlement. Every error leaves as `application/problem+json`, made in one place. */
+/** The HTTP side of settlement. All errors become `application/problem+json` in one place. */
 export function createApp(dependencies: AppDependencies): Hono {
   const app = new Hono();
   app.use(measureRoutes(dependencies.metrics.observeRequest));
@@ -71,8 +71,8 @@ export function createApp(dependencies: AppDependencies): Hono {
 
   const { gate, engine } = dependencies;
   app.use(async (c, next) => {
-    // Said before anything is looked at or asked for: a claim would else be looked up at X and then be refused.
-    // Notices are beside the ledger.
+    // Checked before anything is looked up: otherwise a claim would be looked up at X and then refused.
+    // Notices are not part of the ledger.
     const isOfLedger = !c.req.path.startsWith("/v1/notices");
     if (c.req.method === "POST" && isOfLedger && engine.mode !== "sandbox") gate.requireWrites();
     await next();

@@ -17,16 +17,16 @@ import type { Notices } from "./notices/notices.ts";
 import type { Checkpoints } from "./proofs/checkpoints.ts";
 import type { WitnessState } from "./witnessing/witnesses.ts";
 
-/** What the routes are given: the parts of the service, put together in `service.ts`. */
+/** What the routes get: the parts of the service, put together in `service.ts`. */
 export type AppDependencies = {
   engine: SettlementEngine;
   ledger: DiskLedger;
   index: LedgerIndex;
   held: HeldProposals;
   ruleBook: RuleBook;
-  /** What the ledger is called: its id on chain (`local` when it is not anchored) and its origin. */
+  /** The ledger's name: its id on chain (`local` when it is not anchored) and its origin. */
   ledgerName: { ledger: Hex | "local"; origin: string };
-  /** How signers that a record does not name are recovered. */
+  /** How signers are recovered when a record does not name them. */
   recover: RecoverPublicKey;
   /** Keys that may settle generic proposals. */
   apiKeys: ApiKeys;
@@ -34,17 +34,17 @@ export type AppDependencies = {
   checkpoints: Checkpoints;
   /** The ledger on chain; null when it is not anchored. */
   identity: ProofBundle["ledger"];
-  /** By which transaction the contract came to hold a size and root, if it is known and stands. */
+  /** The transaction by which the contract came to hold a size and root, if it is known and still valid. */
   transactionOf: (anchor: { size: number; root: Hex }) => Hex | undefined;
-  /** Whether the ledger may be written and signed over. */
+  /** Whether the ledger may be written and signed. */
   gate: LedgerGate;
   /** Absent when this service attests no claims. */
   claimDesk?: ClaimDesk;
   /** Absent when no notices are sent. */
   notices?: Notices;
-  /** How anchoring goes; absent when the ledger is not anchored. */
+  /** The state of anchoring; absent when the ledger is not anchored. */
   anchoring?: () => AnchoringState;
-  /** How each witness does; absent when the ledger has none. */
+  /** The state of each witness; absent when the ledger has none. */
   witnesses?: () => WitnessState[];
   metrics: Metrics;
   /** The time, in seconds since 1970. */

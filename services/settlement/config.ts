@@ -22,36 +22,36 @@ import { readWitnessing, type WitnessingConfig } from "./witnessing/witnessingCo
 
 /** Where and how the ledger is anchored. */
 export type AnchoringConfig = {
-  /** Signs for the writer: its own key, or one that the writer, a contract, takes. */
+  /** Signs for the writer: its own key, or one that the writer, a contract, accepts. */
   privateKey: Hex;
   /** Who writes the ledger now: a wallet key or a contract (ERC-1271). */
   writer: Address;
-  /** Who wrote it first. Fixed with the ledger's id. */
+  /** The first writer. It is part of the ledger's id and never changes. */
   firstWriter: Address;
   /** Sends the anchors and pays for them. */
   relayerKey: Hex;
   /**
-   * Where it is written, on another disk than the ledger's, which anchors were signed for another to send; absent when the
-   * writer sends them itself.
+   * A file on another disk than the ledger's, which remembers the anchors that were signed for another account to send;
+   * absent when the writer sends them itself.
    */
   wordsDir?: string;
-  /** Who may announce another writer; the zero address for nobody. Fixed with the ledger's id. */
+  /** Who may announce another writer; the zero address for nobody. It is part of the ledger's id. */
   guardian: Address;
   contract: Address;
   rpcUrl: string;
   chainId: number;
   intervalSeconds: number;
   maxEntries: number;
-  /** How many blocks lie on an anchor before the writer gives its word for it in a checkpoint. */
+  /** How many blocks must follow an anchor before the writer signs its head in a checkpoint. */
   confirmations: number;
-  /** How far the clock may be from a new block's time, in seconds, before writes are refused; 0: not looked at. */
+  /** How far the clock may be from a new block's time, in seconds, before writes are refused; 0: not checked. */
   clockLimitSeconds: number;
 };
 
 /** Who attests claims, and how X is asked. */
 export type ClaimsConfig = { privateKey: Hex; xApiUrl: string; xApiKey: string };
 
-/** Everything the service is told from outside. */
+/** All settings of the service. */
 export type SettlementConfig = {
   mode: SettlementMode;
   host: string;
@@ -72,7 +72,7 @@ export type SettlementConfig = {
   rpcUrl?: string;
   /** Whose reviews and parameters are settled. */
   operator?: Address;
-  /** Signs pulses in the operator's name; absent: no pulses. */
+  /** Signs pulses for the operator; absent: no pulses. */
   operatorPrivateKey?: Hex;
   /** Seconds between pulses; 0 for none. */
   pulseIntervalSeconds: number;
@@ -81,13 +81,13 @@ export type SettlementConfig = {
   claims?: ClaimsConfig;
   anchoring?: AnchoringConfig;
   witnessing?: WitnessingConfig;
-  /** Where the log is written as files for a static host; absent: nowhere. */
+  /** Where the log is written as files for a static host; absent: it is not. */
   staticLogDir?: string;
-  /** Who sends notices to buyers, and may read where; absent: none are sent. */
+  /** Who sends notices to buyers, and may read their addresses; absent: none are sent. */
   notifier?: Address;
 };
 
-/** Hardhat's and Anvil's: its blocks come when somebody writes, and its time is what somebody sets. */
+/** Hardhat's and Anvil's chains: a block comes with each transaction, and somebody may set its time. */
 const LOCAL_CHAIN = 31_337;
 
 const share = z.coerce.number().min(0, "must be from 0 to 1").max(1, "must be from 0 to 1");
@@ -123,7 +123,7 @@ const environmentSchema = z.object({
   MAX_DRIFT_ALLOWED: share.default(0.15),
   KEYS_FILE: z.string().optional(),
   RATE_LIMIT_PER_KEY: wholeNumber.default(6_000),
-  // Ten a second: more than one seller does, and each may cost a signature check.
+  // Ten a second: more than one seller needs, and each may cost a signature check.
   RATE_LIMIT_PER_ADDRESS: wholeNumber.default(600),
   TRUST_PROXY: proxiesSetting("this service").default(0),
   RULES_FILE: z.string().optional(),
@@ -156,7 +156,7 @@ const environmentSchema = z.object({
   NOTIFIER: addressSetting.optional(),
 });
 
-/** The variables that settlement reads, and no others need to be in its environment. */
+/** The variables that settlement reads. No others need to be in its environment. */
 export const settlementVariables = Object.keys(environmentSchema.shape);
 
 /**
@@ -171,7 +171,7 @@ export function readConfig(environment: Environment): SettlementConfig {
   const claims = readClaims(env);
   const operator = readOperator(env);
   const witnessing = readWitnesses(env);
-  // Who lets listings lead into private networks is trying things out.
+  // Private networks in listings are for tests only.
   const mode = env.SETTLEMENT_MODE ?? (env.DEV_MODE ? "staging" : "production");
   if (mode === "production" && env.DEV_MODE)
     refuse("DEV_MODE", "must not be set when SETTLEMENT_MODE is production");
@@ -208,7 +208,7 @@ export function readConfig(environment: Environment): SettlementConfig {
   };
 }
 
-/** Where the API keys are kept unless KEYS_FILE says otherwise. */
+/** The default place of the API keys, unless KEYS_FILE names another. */
 export function keysFileIn(ledgerDir: string): string {
   return path.join(ledgerDir, "keys.json");
 }
@@ -217,7 +217,7 @@ function refuse(field: string, message: string): never {
   throw new InvalidInputError({ issues: [{ field, message }], code: "invalid_configuration" });
 }
 
-/** Invariant: the operator's key is the operator's. */
+/** Invariant: the operator's key belongs to the operator. */
 function readOperator(env: z.output<typeof environmentSchema>): Address | undefined {
   const { OPERATOR: operator, OPERATOR_PRIVATE_KEY: key } = env;
   if (key === undefined) return operator;
@@ -227,7 +227,7 @@ function readOperator(env: z.output<typeof environmentSchema>): Address | undefi
   return address;
 }
 
-/** Invariant: whoever attests claims can ask X, and shows its key to a public server only. */
+/** Invariant: a service that attests claims can ask X, and shows its key to a public server only. */
 function readClaims(env: z.output<typeof environmentSchema>): ClaimsConfig | undefined {
   const { CLAIM_ATTESTOR_PRIVATE_KEY: privateKey, X_API_URL: xApiUrl, X_API_KEY: xApiKey } = env;
   if (privateKey === undefined) return undefined;
@@ -237,7 +237,7 @@ function readClaims(env: z.output<typeof environmentSchema>): ClaimsConfig | und
   return { privateKey, xApiUrl, xApiKey };
 }
 
-/** Invariant: whoever requires a quorum says of whom. */
+/** Invariant: a quorum needs its witnesses. */
 function readWitnesses(env: z.output<typeof environmentSchema>): WitnessingConfig | undefined {
   const { WITNESS_POLICY: file, WITNESS_REQUIRED: required, DEV_MODE: devMode, LEDGER_ORIGIN: origin } = env;
   if (file !== undefined) return readWitnessing(file, { required, devMode, origin });
@@ -245,7 +245,7 @@ function readWitnesses(env: z.output<typeof environmentSchema>): WitnessingConfi
   return undefined;
 }
 
-/** Invariant: whoever anchors says with which contract, on which chain, and by which RPC. */
+/** Invariant: anchoring needs a contract, a chain and an RPC. */
 function readAnchoring(env: z.output<typeof environmentSchema>): AnchoringConfig | undefined {
   const { ANCHOR_PRIVATE_KEY: privateKey, RELAYER_PRIVATE_KEY: relayerKey = privateKey } = env;
   if (privateKey === undefined || relayerKey === undefined) {
@@ -279,7 +279,10 @@ function readAnchoring(env: z.output<typeof environmentSchema>): AnchoringConfig
   };
 }
 
-/** Invariant: an anchor that is signed for another to send is remembered where an image of the ledger's disk does not reach. */
+/**
+ * Invariant: anchors that are signed for another to send are remembered outside of the ledger's disk, so that an old image
+ * of that disk does not lose them.
+ */
 function readWordsDir(env: z.output<typeof environmentSchema>): string {
   const { ANCHOR_WORDS_DIR: wordsDir, LEDGER_DIR: ledgerDir } = env;
   const why =

@@ -1,4 +1,4 @@
-// The settlement process: `node --import tsx services/settlement/main.ts`. Configured by environment variables (config.ts).
+// The settlement process: `node --import tsx services/settlement/main.ts`. Environment variables configure it (config.ts).
 import type { Server } from "node:http";
 import { serve } from "@hono/node-server";
 import { TallystickError } from "tallystick-protocol/errors";
@@ -11,10 +11,10 @@ import { stderrLog as log } from "tallystick-runtime/stderrLog";
 import { readConfig, type SettlementConfig } from "./config.ts";
 import { openService } from "./service.ts";
 
-/** How long requests under way may take when the process is told to stop, in milliseconds. */
+/** How long running requests may take when the process is told to stop, in milliseconds. */
 const STOP_GRACE_MS = 5_000;
 
-/** How long answers may take to go out when the ledger has failed, in milliseconds. */
+/** How long answers may take to leave when the ledger has failed, in milliseconds. */
 const FAIL_GRACE_MS = 250;
 
 function end(error: unknown): never {
@@ -35,7 +35,7 @@ function cannotListen({ host, port }: SettlementConfig, cause: Error): Tallystic
   });
 }
 
-/** Ends the process because the ledger cannot be relied on, once those who wait have their 503. */
+/** Ends the process because the ledger cannot be trusted, after those who wait have their 503. */
 function fail(error: Error): void {
   log("The ledger can no longer be written; the service ends.", { error });
   setTimeout(() => end(error), FAIL_GRACE_MS);
@@ -58,7 +58,7 @@ async function main(): Promise<void> {
   limitTime(server);
   limitSockets(server, { trustedProxies: config.rateLimits.trustedProxies });
   surviveRequests(onFault, end);
-  // The port is taken, say: the ledger and the chain are left as they are when the service is told to stop.
+  // For example, the port is taken. Ledger and chain are left as they are when the service is told to stop.
   server.on("error", (error) => {
     void service
       .close()

@@ -6,9 +6,9 @@ import type { DiskLedger } from "./ledger/diskLedger.ts";
 import type { LedgerGate } from "./ledger/ledgerGate.ts";
 import type { WitnessState } from "./witnessing/witnesses.ts";
 
-/** What the service counts, and where Prometheus reads it. */
+/** What the service counts, and the text for Prometheus. */
 export type Metrics = {
-  /** One proposal or record: its type and what became of it (`SETTLED`, `KNOWN`, `REJECTED`, … or a problem's code). */
+  /** One proposal or record: its type and its result (`SETTLED`, `KNOWN`, `REJECTED`, … or a problem's code). */
   countOutcome: (type: string, outcome: string) => void;
   /** A write that the disk refused. */
   countRefusedWrite: () => void;
@@ -20,7 +20,7 @@ export type Metrics = {
   contentType: string;
 };
 
-/** Metrics of one service; nothing global, so that two services in one process do not meet. */
+/** Metrics of one service. Nothing is global, so two services in one process do not share any. */
 export function createMetrics(sources: {
   ledger: DiskLedger;
   held: HeldProposals;

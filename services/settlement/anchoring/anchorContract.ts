@@ -25,29 +25,29 @@ export type AnchorContract = {
    * @throws TallystickError `not_open` when it is a follower's of its first writer, which cannot open it
    */
   open: () => Promise<void>;
-  /** Anchors, and waits for the transaction; returns its hash. `seq` is the number that this anchor will get. */
+  /** Anchors, and waits for the transaction. Returns its hash. `seq` is the number that this anchor gets. */
   anchor: (parameters: NextAnchor) => Promise<Hex>;
 };
 
-/** What is anchored next. */
+/** What the next anchor holds. */
 export type NextAnchor = { seq: bigint; size: bigint; root: Hex; proof: Hex[] };
 
 export type AnchorContractParameters = {
   transport: Transport;
-  /** It sends the transactions and pays for them. Its nonces are nobody else's while a ledger runs. */
+  /** Sends the transactions and pays for them. Nothing else may use its nonces while a ledger runs. */
   account: Account;
-  /** Who writes the ledger; who did first, if that is another. */
+  /** Who writes the ledger; and its first writer, if that is another. */
   writer: Address;
   firstWriter?: Address;
-  /** Signs an anchor for the writer. Needed where the writer does not send its anchors itself. */
+  /** Signs an anchor for the writer. Needed if the writer does not send its anchors itself. */
   sign?: (anchor: Omit<NextAnchor, "proof">) => Promise<Hex>;
   chainId: number;
   contract: Address;
   ledgerId: Hex;
   origin: string;
-  /** How many blocks lie on an anchor that counts as confirmed; none unless given. */
+  /** How many blocks must follow an anchor until it counts as confirmed. Default none. */
   confirmations?: number;
-  /** Who may announce another writer, as the ledger's id says; the zero address for nobody. */
+  /** Who may announce another writer, as in the ledger's id; the zero address for nobody. */
   guardian: Address;
   /** How often to look for a receipt, in milliseconds. */
   pollingIntervalMs?: number;
@@ -57,7 +57,7 @@ export type AnchorContractParameters = {
 
 type Sent = { nonce: number; maxFeePerGas: bigint; maxPriorityFeePerGas: bigint };
 
-/** An AnchoredLedger on a chain, spoken to by JSON-RPC. One transaction is in flight at a time. */
+/** An AnchoredLedger on a chain, by JSON-RPC. One transaction is in flight at a time. */
 export function anchorContract(parameters: AnchorContractParameters): AnchorContract {
   const { transport, account, chainId, contract, ledgerId, origin, guardian, writer, sign } = parameters;
   const { firstWriter = writer } = parameters;
@@ -72,16 +72,16 @@ export function anchorContract(parameters: AnchorContractParameters): AnchorCont
     chain,
     transport,
     pollingInterval: pollingIntervalMs,
-    // A head that is some seconds old would make us anchor from where the ledger no longer is.
+    // With a head that is some seconds old we would anchor from the wrong size.
     cacheTime: 0,
   });
   const wallet: WalletClient<Transport, Chain, Account> = createWalletClient({ account, chain, transport });
   const target = { address: contract, abi: anchoredLedgerAbi } as const;
   let unmined: Sent | undefined;
 
-  /** Sends a call and waits for it; a transaction that nobody mined is replaced by the next one, at a higher price. */
+  /** Sends a call and waits for it. If nobody mines it, the next transaction replaces it at a higher price. */
   async function send(data: Hex): Promise<Hex> {
-    // On the mined state, not the pending one, where an anchor of ours may still be waiting.
+    // On the mined state. In the pending state one of our anchors may still be waiting.
     const estimate = await client.estimateGas({ account, to: contract, data, blockTag: "latest" });
     const gas = (estimate * 6n) / 5n;
     const request = await wallet.prepareTransactionRequest({ to: contract, data, gas, type: "eip1559" });
@@ -133,14 +133,14 @@ export function anchorContract(parameters: AnchorContractParameters): AnchorCont
       const isSender = account.address.toLowerCase() === writer;
       const signature = isSender || !sign ? "0x" : await sign({ seq, size, root });
       const args = [ledgerId, size, root, proof, signature] as const;
-      // Tells the contract's own reason where it would refuse, before anything is spent.
+      // Gives the contract's own reason if it would refuse, before anything is spent.
       await client.simulateContract({ ...target, account, functionName: "anchor", args });
       return send(encodeFunctionData({ ...target, functionName: "anchor", args }));
     },
   };
 }
 
-/** Nodes take a replacement only when it pays at least a tenth more; a quarter leaves no doubt. */
+/** Nodes accept a replacement only if it pays at least a tenth more. A quarter is safe. */
 function atLeastAQuarterMore(now: bigint, before: bigint): bigint {
   const more = (before * 5n) / 4n + 1n;
   return now > more ? now : more;

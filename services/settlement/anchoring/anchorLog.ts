@@ -3,7 +3,7 @@ import path from "node:path";
 import type { Hex } from "tallystick-protocol/hex";
 import { z } from "zod";
 
-/** Name of the file beside the ledger. */
+/** Name of the file next to the ledger. */
 export const ANCHOR_FILE = "anchors.jsonl";
 
 const hex32 = z
@@ -12,12 +12,12 @@ const hex32 = z
   .transform((text) => text as Hex);
 const anchorSchema = z.object({ size: z.int().positive(), root: hex32, transaction: hex32 });
 
-/** One anchor that was mined: the size and root that the contract took, and by which transaction. */
+/** One mined anchor: the size and root that the contract accepted, and the transaction. */
 export type AnchorRecord = z.output<typeof anchorSchema>;
 
 /**
- * Remembers by which transactions the ledger was anchored lately, so that proofs can name it after a restart. It is a
- * memory only: the truth is on the chain, and a line that is missing or damaged costs proofs the transaction's hash.
+ * Remembers which transactions anchored the ledger recently, so that proofs can name them after a restart. It is only a
+ * memory. The truth is on the chain; if a line is missing or damaged, proofs lack the transaction's hash.
  */
 export class AnchorLog {
   readonly #file: string;
@@ -57,10 +57,10 @@ export class AnchorLog {
 /** How many anchors are remembered. */
 const KEPT = 256;
 
-/** How much of the file's end is read: many lines, however long the ledger has been anchored. */
+/** How much of the file's end is read: enough for many lines. */
 const TAIL_BYTES = 64 * 1024;
 
-/** The end of a file; nothing when there is none. The first line of it may be cut in two. */
+/** The end of a file; empty if there is none. Its first line may be cut. */
 async function readTail(file: string): Promise<string> {
   const handle = await open(file, "r").catch((error: NodeJS.ErrnoException) => {
     if (error.code === "ENOENT") return undefined;

@@ -9,8 +9,8 @@ import { haltOf } from "./compareWithChain.ts";
 import type { LedgerOnChain } from "./readLedgerOnChain.ts";
 
 /**
- * How anchoring goes: what the contract held when last read, and what went wrong since, if anything. `failures` counts
- * all failed rounds. `age` is how many seconds ago the contract was last known to hold all that was on disk; `stale`
+ * The state of anchoring: what the contract held when it was last read, and what went wrong since, if anything. `failures`
+ * counts all failed rounds. `age` is how many seconds ago the contract was last known to hold everything on disk; `stale`
  * when that is more than twice the interval.
  */
 export type AnchoringState = {
@@ -30,28 +30,28 @@ export type AnchorRound =
 
 export type AnchorerParameters = {
   contract: AnchorContract;
-  /** Holds the ledger against every answer of the chain. */
+  /** Compares every answer of the chain with the ledger. */
   watch: Pick<ChainWatch, "seen">;
   /** Asked before anything is signed. */
   history: Pick<SignedHistory, "cover">;
-  /** Told of every answer of the chain, before it is compared. */
+  /** Called with every answer of the chain, before it is compared. */
   onAnswer?: (onChain: LedgerOnChain) => void;
-  /** Told of every answer of the chain that agrees with the ledger. */
+  /** Called with every answer of the chain that agrees with the ledger. */
   onCompared?: (onChain: LedgerOnChain) => Promise<void>;
   /** The verified tree over the entries on disk. */
   tree: MerkleTree;
-  /** Which size to anchor, with the witnesses' word; absent: all that there is. */
+  /** Which size to anchor, with the witnesses' cosignatures. Default: everything. */
   sizeToAnchor?: (oldSize: number, size: number) => Promise<number>;
   /** Time between rounds, in milliseconds. */
   intervalMs: number;
-  /** How many new entries start a round before its time. */
+  /** This many new entries start a round early. */
   maxEntries: number;
-  /** First and longest wait after a failed round, in milliseconds; it doubles in between. */
+  /** First and longest wait after a failed round, in milliseconds. It doubles in between. */
   backoffMs?: { first: number; longest: number };
   log: Log;
-  /** Whether writes wait for the chain to answer: then it is asked more often. */
+  /** Whether writes wait for an answer of the chain: then it is asked more often. */
   isWaitedFor?: () => boolean;
-  /** Told of every anchor that was mined. */
+  /** Called with every anchor that was mined. */
   onAnchored?: (anchor: { size: number; root: Hex; transaction: Hex }) => Promise<void>;
   /** A clock that only goes forward, in milliseconds. */
   elapsedMs?: () => number;
@@ -61,8 +61,8 @@ export type AnchorerParameters = {
 const WAITED_FOR_MS = 5_000;
 
 /**
- * Keeps the ledger's head on chain. Every round reads the contract's head and continues from there, so that it does not
- * matter what happened before: a restart, a reorg that undid an anchor, a transaction of an earlier process, a dead RPC.
+ * Keeps the ledger's head on chain. Every round reads the contract's head and continues from there. So it does not matter
+ * what happened before: a restart, a reorg that undid an anchor, a transaction of an earlier process, a dead RPC.
  */
 export class Anchorer {
   readonly #parameters: AnchorerParameters;
@@ -75,7 +75,7 @@ export class Anchorer {
   };
   #running: Promise<void> | undefined;
   #stopped = false;
-  /** Failed rounds in a row, and in all. */
+  /** Failed rounds in a row, and in total. */
   #failures = 0;
   #allFailures = 0;
   #wake: (() => void) | undefined;
@@ -89,7 +89,7 @@ export class Anchorer {
     this.#upToDateAt = this.#elapsedMs();
   }
 
-  /** How anchoring goes. */
+  /** The state of anchoring. */
   get state(): AnchoringState {
     const age = (this.#elapsedMs() - this.#upToDateAt) / 1_000;
     const stale = age * 1_000 > 2 * this.#parameters.intervalMs;
@@ -102,7 +102,7 @@ export class Anchorer {
     this.#watch ??= setInterval(() => this.#sayWhenStale(), this.#parameters.intervalMs).unref();
   }
 
-  /** Says once that the anchor is too old, and once that it no longer is. A round that hangs cannot keep this quiet. */
+  /** Reports once that the anchor is too old, and once that it is new again. A round that hangs cannot hide this. */
   #sayWhenStale(): void {
     const { log, tree } = this.#parameters;
     const { stale, age, size, error } = this.state;
@@ -117,12 +117,12 @@ export class Anchorer {
     log(stale ? "The anchor is older than twice its interval." : "The anchor is up to date again.", fields);
   }
 
-  /** Tell it that the tree has grown: enough new entries start a round early, unless rounds are failing. */
+  /** Call it when the tree has grown. Enough new entries start a round early, unless rounds are failing. */
   grown(): void {
     if (this.#failures === 0 && this.#isDue()) this.#wake?.();
   }
 
-  /** Ends the rounds. Resolves when none is under way; a transaction that was sent stays sent. */
+  /** Ends the rounds. Resolves when none is running. A transaction that was sent stays sent. */
   async stop(): Promise<void> {
     this.#stopped = true;
     clearInterval(this.#watch);
@@ -131,7 +131,7 @@ export class Anchorer {
   }
 
   /**
-   * Reads the contract and holds the ledger against it; sends nothing.
+   * Reads the contract and compares the ledger with it. Sends nothing.
    *
    * @throws TallystickError as {@link ChainWatch.seen}. Errors of the RPC come through as they are.
    */
@@ -156,8 +156,9 @@ export class Anchorer {
   /**
    * One round: opens the ledger if it is not open, and anchors what is new. Sends at most one anchor.
    *
-   * @throws TallystickError as {@link ChainWatch.seen} when chain and disk do not belong together, and as
-   * {@link SignedHistory.cover} when disk and what was signed do not: then it sends nothing. Errors of the RPC and the contract come through as they are.
+   * @throws TallystickError as {@link ChainWatch.seen} when chain and disk contradict each other, and as {@link
+   * SignedHistory.cover} when disk and signed heads do: then it sends nothing. Errors of the RPC and the contract are
+   * passed on unchanged.
    */
   async anchorOnce(): Promise<AnchorRound> {
     const { contract, tree, history, onAnchored, sizeToAnchor } = this.#parameters;
@@ -181,7 +182,7 @@ export class Anchorer {
       return { kind: "upToDate", size };
     }
 
-    // Said by its reason, before anything is signed that could not be sent.
+    // The reason is given before anything is signed that could not be sent.
     const halt = haltOf(onChain);
     if (halt) throw halt;
     const newSize = (await sizeToAnchor?.(oldSize, size)) ?? size;
@@ -192,7 +193,7 @@ export class Anchorer {
     this.#state = { ...this.#state, size: newSize, seq: this.#state.seq + 1, root };
     this.#upToDateAt = asOf;
     await onAnchored?.({ size: newSize, root, transaction });
-    // So that the writer's word for it need not wait for the next round; what goes wrong here that one will tell.
+    // So the writer's signature for it need not wait for the next round. That round reports what goes wrong here.
     await this.look().catch(() => {});
     return { kind: "anchored", oldSize, newSize, root, transaction };
   }
@@ -225,7 +226,7 @@ export class Anchorer {
     }
   }
 
-  /** Whether so many entries are waiting that the next round should not wait for its time. */
+  /** Whether so many entries wait that the next round should start now. */
   #isDue(): boolean {
     return this.#parameters.tree.size - this.#state.size >= this.#parameters.maxEntries;
   }
@@ -243,7 +244,7 @@ export class Anchorer {
   }
 }
 
-/** The shortest sentence that says what went wrong: viem's errors have one, others only a message. */
+/** The shortest sentence that says what went wrong. viem's errors have one, other errors only a message. */
 function reasonOf(error: unknown): string {
   if (error instanceof Error && "shortMessage" in error && typeof error.shortMessage === "string") {
     return error.shortMessage.replaceAll("\n", " ");

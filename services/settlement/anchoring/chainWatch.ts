@@ -8,34 +8,34 @@ import type { LedgerOnChain } from "./readLedgerOnChain.ts";
 export type ChainWatchParameters = {
   /** Over the entries on disk. */
   tree: MerkleTree;
-  /** Whose ledger it is taken to be. */
+  /** The writer that the ledger should have. */
   writer: Address;
   gate: LedgerGate;
   /**
-   * Whether a contradiction is over when a later block does not show it any more. Not where anchors are signed for
-   * others to send: what a reorg undid is then still a word of the writer. Who the writer is contradicts no history, so
-   * that is always forgiven: a new writer's service waits for the block of its acceptance.
+   * Whether a contradiction ends when a later block no longer shows it. Not if anchors are signed for others to send: after
+   * a reorg such an anchor is still signed. A different writer contradicts no history, so that always ends: a new writer's
+   * service waits for the block of its acceptance.
    */
   forgives: boolean;
 };
 
-/** Holds every answer of the chain against the ledger on disk, and closes the gate when they do not belong together. */
+/** Compares every answer of the chain with the ledger on disk, and closes the gate when they contradict each other. */
 export class ChainWatch {
   readonly #parameters: ChainWatchParameters;
   #agreedAt: bigint | undefined;
   #contradiction: { block: bigint; error: TallystickError } | undefined;
 
-  /** The gate is closed until the chain has answered once: an older copy of a ledger looks like a whole one. */
+  /** The gate is closed until the chain has answered once: an older copy of a ledger looks complete. */
   constructor(parameters: ChainWatchParameters) {
     this.#parameters = parameters;
     parameters.gate.close("chain", chainUnknown(), { quietly: true });
   }
 
   /**
-   * Takes in an answer of the chain.
+   * Takes an answer of the chain.
    *
-   * @throws TallystickError as {@link compareWithChain}; `stale_chain` when an older block than one that was seen
-   * contradicts the ledger, which says nothing
+   * @throws TallystickError as {@link compareWithChain}; `stale_chain` when a block older than one already seen contradicts
+   * the ledger, which proves nothing
    */
   seen(onChain: LedgerOnChain): void {
     const { tree, writer, gate } = this.#parameters;
@@ -49,7 +49,7 @@ export class ChainWatch {
       gate.close("chain", error);
       throw error;
     }
-    // A node that is behind, among several that answer in turn, has not seen the contradiction yet.
+    // Of several nodes that answer in turn, one that is behind has not seen the contradiction yet.
     if (this.#contradiction && (this.#isForGood() || block <= this.#contradiction.block))
       throw this.#contradiction.error;
     this.#contradiction = undefined;

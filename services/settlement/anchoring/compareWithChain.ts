@@ -5,11 +5,11 @@ import type { MerkleTree } from "tallystick-protocol/merkle/merkleTree";
 import type { LedgerOnChain } from "./readLedgerOnChain.ts";
 
 /**
- * Compares a ledger on disk with what its contract holds. A chain that holds less than the disk is as it should be: the
- * rest is not anchored yet, a reorg undid it, or the node that answers is some blocks behind.
+ * Compares a ledger on disk with what its contract holds. It is normal that the chain holds less than the disk: the rest is
+ * not anchored yet, a reorg undid it, or the node that answers is some blocks behind.
  *
  * @param tree over the entries on disk
- * @param writer whose ledger it is taken to be
+ * @param writer the writer that the ledger should have
  * @throws TallystickError `chain_ahead`, `root_contradicts`, `writer_differs`, `writer_changed` or `ledger_equivocated`
  */
 export function compareWithChain(
@@ -65,8 +65,8 @@ export function compareWithChain(
 }
 
 /**
- * What keeps a ledger from being anchored though nothing contradicts it: its guardian has announced another writer, and
- * what is written meanwhile may belong to no ledger afterwards.
+ * Why a ledger should not be written although nothing contradicts it: its guardian has announced another writer, and
+ * entries written meanwhile may belong to no ledger later.
  */
 export function haltOf({ ledger }: LedgerOnChain): TallystickError | undefined {
   const { announced } = ledger ?? {};

@@ -8,17 +8,19 @@ import { zeroAddress } from "viem";
 /** The last anchored state of a ledger, as the contract has it. */
 export type AnchoredHead = { root: Hex; size: bigint; time: bigint; seq: bigint };
 
-/** What the contract says of a ledger that is open. */
+/** What the contract says of an open ledger. */
 export type LedgerState = {
   writer: Address;
   head: AnchoredHead;
   isEquivocated: boolean;
   /**
-   * Who is announced as the next writer, from when on it may accept (unix seconds), and whether nothing can be anchored
-   * until then; null when nobody is.
+   * The announced next writer, when it may accept (unix seconds), and whether nothing can be anchored until then; null when
+   * nobody is announced.
    */
   announced: { next: Address; readyAt: bigint; halted: boolean } | null;
-  /** Up to how many entries the one who asks wrote the ledger before another followed; null when it never did. */
+  /**
+   * The size up to which the asking account wrote the ledger before another writer followed; null when it never wrote it.
+   */
   formerSize: bigint | null;
 };
 
@@ -29,8 +31,8 @@ export type LedgerOnChain = {
   /** Undefined when it is not open. */
   ledger: LedgerState | undefined;
   /**
-   * The head as it was so many blocks earlier that no reorg is expected to undo it; undefined when the ledger was not
-   * open then, or when the node does not have that state.
+   * The head some blocks earlier, so old that no reorg should undo it. Undefined when the ledger was not open then, or when
+   * the node does not have that state.
    */
   confirmed: { size: bigint; root: Hex } | undefined;
 };
@@ -41,17 +43,17 @@ export type ReadLedgerParameters = {
   chainId: number;
   contract: Address;
   ledgerId: Hex;
-  /** How many blocks lie on an anchor that counts as confirmed. */
+  /** How many blocks must follow an anchor until it counts as confirmed. */
   confirmations: number;
-  /** Who asks: whether it was the writer once is asked too. */
+  /** Who asks. It is also read whether this account was the writer before. */
   asker?: Address;
 };
 
 /**
- * Reads a ledger from its contract at the latest block. The block is named in every call: behind a balancer the nodes
- * may be at different ones, and half an answer of each would be the answer of none.
+ * Reads a ledger from its contract at the latest block. Every call names the block. Nodes behind a balancer may be at
+ * different blocks, and two half answers are no answer.
  *
- * @throws TallystickError `wrong_chain`; errors of the RPC come through as they are
+ * @throws TallystickError `wrong_chain`; errors of the RPC are passed on unchanged
  */
 export async function readLedgerOnChain(parameters: ReadLedgerParameters): Promise<LedgerOnChain> {
   const { client, chainId, contract, ledgerId, confirmations, asker } = parameters;

@@ -6,10 +6,10 @@ import type { HeadSignature } from "tallystick-protocol/note/headSignature";
 import { askWallet, type CallReader } from "tallystick-runtime/erc1271/askWallet";
 import { hashTypedData, type LocalAccount } from "viem";
 
-/** What a writer gives its word for. */
+/** The terms that a writer signs. */
 export type WriterTerms = ReturnType<typeof anchorTypedData> | ReturnType<typeof headTypedData>;
 
-/** Speaks for a ledger's writer. Call it only when what is signed was written down as signed. */
+/** Signs for a ledger's writer. First write down what you sign; then call it. */
 export type WriterSigner = { writer: Address; sign: (terms: WriterTerms) => Promise<HeadSignature> };
 
 /** A writer that is a wallet key. */
@@ -21,19 +21,19 @@ export function keySigner(account: LocalAccount): WriterSigner {
 }
 
 export type ContractSignerParameters = {
-  /** Whose key the contract takes: an owner of a Safe of which one owner is enough, say. */
+  /** A key that the contract accepts: an owner of a Safe of which one owner is enough, for example. */
   account: LocalAccount;
   writer: Address;
   chainId: number;
   /** A client of the chain. */
   chain: CallReader;
-  /** The ledger's contract, which is known to be there. */
+  /** The ledger's contract. It must exist. */
   witness: Address;
 };
 
 /**
- * A writer that is a contract (ERC-1271). A Safe wants its owner's signature over the terms as a message of its own; other
- * wallets want it over the terms themselves. The contract is asked which one it takes, each time: owners come and go.
+ * A writer that is a contract (ERC-1271). A Safe wants its owner's signature over the terms as a Safe message; other
+ * wallets want it over the terms themselves. The contract is asked each time which one it accepts, since owners change.
  */
 export function contractSigner(parameters: ContractSignerParameters): WriterSigner {
   const { account, writer, chainId, chain, witness } = parameters;
@@ -48,7 +48,7 @@ export function contractSigner(parameters: ContractSignerParameters): WriterSign
         const signature = await form(terms);
         const answer = await askWallet(chain, { signer: writer, hash: digestOf(terms), signature }, witness);
         if (answer === "yes") {
-          // The next word is most likely taken in the same form.
+          // The next signature is most likely accepted in the same form.
           forms.sort((a, b) => Number(b === form) - Number(a === form));
           return { by: "contract", signature };
         }
@@ -71,7 +71,7 @@ function noContract(writer: Address): TallystickError {
   });
 }
 
-/** Both kinds of terms are typed data of one domain; viem's types want to know which. */
+/** Both kinds of terms are typed data of one domain; viem's types must know which. */
 function signTerms(account: LocalAccount, terms: WriterTerms): Promise<Hex> {
   return terms.primaryType === "Anchor" ? account.signTypedData(terms) : account.signTypedData(terms);
 }

@@ -3,7 +3,7 @@ import { createPublicFetch } from "tallystick-sdk/net/publicFetch";
 import type { Fetch } from "tallystick-sdk/requestService";
 import { z } from "zod";
 
-/** Looks whether an X account has posted a text. */
+/** Checks whether an X account has posted a text. */
 export type ClaimChecker = {
   /**
    * The id of a post by `handle` that has `text` in it, undefined when there is none.
@@ -22,20 +22,20 @@ const answerSchema = z.object({
     .optional(),
 });
 
-/** How long to wait for X's whole answer, in milliseconds, and how many bytes it may have: ten posts with their authors. */
+/** How long to wait for X's whole answer, in milliseconds, and its most bytes: ten posts with their authors. */
 const TIMEOUT_MS = 10_000;
 const MAX_ANSWER_BYTES = 1 << 20;
 
-/** Every address will do: for a stand-in on one's own machine. */
+/** Every address is accepted, for a stand-in on this machine. */
 const ANYWHERE = { isPublic: () => true, problemOf: () => undefined };
 
 /**
- * Asks the X API, version 2, at a public address by https. Redirects are not followed: the key is X's alone.
+ * Asks the X API, version 2, at a public address by https. Redirects are not followed: the key is for X only.
  *
  * @param url `https://api.x.com`, or a stand-in
  * @param apiKey app-only Bearer token
  * @param resolve the addresses of a name; by DNS unless given
- * @param devMode lets the stand-in be on one's own machine, and speak http
+ * @param devMode allows a stand-in on this machine, and http
  */
 export function xClaimChecker({
   url,
@@ -80,7 +80,7 @@ async function ask(fetch: Fetch, url: string, apiKey: string): Promise<z.output<
       headers: { authorization: `Bearer ${apiKey}`, accept: "application/json" },
     });
     status = response.status;
-    // X says so of a post that does not exist; that is an answer.
+    // X says so for a post that does not exist. That is an answer.
     if (status === 404) return {};
     if (!response.ok) throw new Error(`it answered ${status}`);
     return answerSchema.parse(await response.json());

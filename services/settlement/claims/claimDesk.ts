@@ -11,21 +11,21 @@ import type { SettledRecord, SettlementEngine, Validated } from "../engine/settl
 import { checkSignature, type IsContractSignature } from "../signatures/checkSignature.ts";
 import type { ClaimChecker } from "./claimChecker.ts";
 
-/** How long a challenge may be posted and shown, in seconds. */
+/** How long a challenge is valid, in seconds. */
 export const CHALLENGE_LIFETIME = 86_400;
 
 /** What the owner of an X account posts to claim an agent (SHP §4.2). */
 export type ClaimChallenge = { nonce: string; verificationHash: string; text: string; expiresAt: number };
 
-/** What the agent signs and the account has posted. `postId` where to look for it. */
+/** What the agent signs and the account has posted. `postId` says where to look for it. */
 export type ClaimProof = ClaimSubject & { nonce: string; signature: Hex; postId?: string };
 
 /** Who claims which agent. */
 export type ClaimSubject = { agentId: Address; handle: string };
 
 /**
- * Human ownership claims (SHP §4.2). Nothing is kept between the challenge and its proof: the nonce carries when it
- * expires and a code that only this attestor can make, so a restart loses no claim and nobody can fill a memory.
+ * Human ownership claims (SHP §4.2). Nothing is stored between the challenge and its proof. The nonce contains its expiry
+ * and a code that only this attestor can make. So a restart loses no claim, and nobody can fill the memory.
  */
 export class ClaimDesk {
   readonly #attestor: LocalAccount;
@@ -36,7 +36,7 @@ export class ClaimDesk {
   readonly #isContractSignature: IsContractSignature | undefined;
   readonly #readSignature: ReadSignature | undefined;
 
-  /** @param secret whatever only this service knows; the attestor's private key will do */
+  /** @param secret known to this service only; the attestor's private key, for example */
   constructor(parameters: {
     attestor: LocalAccount;
     secret: Uint8Array;
@@ -56,7 +56,7 @@ export class ClaimDesk {
     this.#readSignature = parameters.readSignature;
   }
 
-  /** Hands out a challenge. Settles nothing. */
+  /** Issues a challenge. Settles nothing. */
   challenge(subject: ClaimSubject): ClaimChallenge {
     const expiresAt = Math.floor(this.#now()) + CHALLENGE_LIFETIME;
     const nonce = `${expiresAt}.${this.#code(subject, expiresAt)}`;
@@ -66,10 +66,10 @@ export class ClaimDesk {
   }
 
   /**
-   * Settles the claim when the account has posted the challenge's hash and the agent has signed `{agent_id, x_handle,
-   * nonce}`: a post alone would let anyone claim any agent.
+   * Settles the claim if the account has posted the challenge's hash and the agent has signed `{agent_id, x_handle,
+   * nonce}`. With a post alone anyone could claim any agent.
    *
-   * @throws InvalidInputError `invalid_challenge` naming `nonce` when it was not handed out here, or has expired;
+   * @throws InvalidInputError `invalid_challenge` naming `nonce` when this service did not issue it, or it has expired;
    * `invalid_signature` naming `signature` when the agent did not sign
    * @throws TallystickError `claim_not_proven` (422), `x_unavailable` (503); nothing is settled then
    */

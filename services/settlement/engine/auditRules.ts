@@ -10,7 +10,7 @@ import { type Auditor, parseAuditor } from "tallystick-protocol/records/auditor"
 import { parseAuditVerdict } from "tallystick-protocol/records/auditVerdict";
 import type { SignedRecord } from "tallystick-protocol/records/record";
 
-/** What an operator of audits says, and by whom it is read. An operator settles in its own service. */
+/** What an operator of audits signs, and who reads it. An operator settles in its own service. */
 const OPERATORS_WORDS = {
   audit_judge: parseAuditJudge,
   audit_actuation: parseAuditActuation,
@@ -27,8 +27,8 @@ export function isAuditRecordType(type: string): type is AuditRecordType {
 }
 
 /**
- * What is wrong with a record of audits beside its form, and whose it has to be: undefined when anybody may say it. Whether an
- * auditor was assigned is for the derivation: only that knows the draws.
+ * What is wrong with a record of audits apart from its form, and who has to sign it: undefined when anybody may. The
+ * derivation decides whether an auditor was assigned: only it knows the draws.
  *
  * @param context `latest`: unix seconds that the signer's clock may have reached
  * @throws InvalidInputError naming every field at fault
@@ -54,7 +54,7 @@ export function auditRules(
 
 function auditorIssues(auditor: Auditor, latest: number, devMode: boolean): InputIssue[] {
   const issues: InputIssue[] = [];
-  // Whoever stops may do so whatever has become of its address.
+  // An auditor that stops may do so whatever its address is now.
   const endpoint = devMode || !auditor.active ? undefined : addressProblem(auditor.endpoint);
   if (endpoint) issues.push({ field: "body.endpoint", message: endpoint });
   if (auditor.issued_at > latest)

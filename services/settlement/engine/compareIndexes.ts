@@ -12,28 +12,28 @@ import type { FileLine } from "../ledger/ledgerLines.ts";
 import { INDEX_FILE, removeIndex, TABLES } from "./indexDatabase.ts";
 import { LedgerIndex } from "./ledgerIndex.ts";
 
-/** Name of the folder, in the ledger's, where an index is made anew to be compared. */
+/** The folder, inside the ledger's, where an index is rebuilt for the comparison. */
 export const CHECK_FOLDER = "index.checking";
 
-/** Rows that are compared before others have their turn. */
+/** Rows that are compared before other work has its turn. */
 const ROWS_AT_ONCE = 500;
 
 type Row = { [column: string]: unknown };
 
-/** An index that is being made of a ledger's lines, to be compared with the one that is in use. */
+/** An index that is rebuilt from a ledger's lines, to be compared with the one in use. */
 export type IndexComparison = {
-  /** Takes in verified lines; `first` is the position of the first one. */
+  /** Takes verified lines; `first` is the position of the first one. */
   add: (lines: readonly FileLine[], first: number) => void;
   /**
-   * Takes in the rest, and compares every row.
+   * Takes the rest, and compares every row.
    *
-   * @throws TallystickError `index_differs`; the file of the one in use is gone then, so that the next start makes a new one
+   * @throws TallystickError `index_differs`. The file in use is deleted then, so the next start makes a new one
    */
   finish: () => Promise<void>;
   close: () => void;
 };
 
-/** Begins to make an index anew, beside one that goes on being used and written. */
+/** Begins to rebuild an index while the other one is used and written. */
 export function compareIndexes(index: LedgerIndex, ledger: DiskLedger, signal: AbortSignal): IndexComparison {
   const folder = path.join(ledger.folder, CHECK_FOLDER);
   rmSync(folder, { recursive: true, force: true });

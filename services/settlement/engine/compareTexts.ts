@@ -1,17 +1,17 @@
 import type { PyJson } from "tallystick-protocol/json/pythonJson";
 import { areEqualTexts, type ComparatorName } from "./textComparators.ts";
 
-/** A comparator for the texts at a path of `data_update`. `*` stands for any key, and for any place in a list. */
+/** A comparator for the texts at a path of `data_update`. `*` matches any key, and any place in a list. */
 export type ComparatorRule = { path: readonly string[]; comparator: ComparatorName; overlap: number };
 
-/** What a comparator found of two texts that are not the same characters. `shadow` is the shadow's text. */
+/** What a comparator found for two texts with different characters. `shadow` is the shadow's text. */
 export type TextComparison = { path: string; comparator: string; equal: boolean; shadow: string };
 
-/** Most comparisons that are told; what is beyond is compared as it stands. */
+/** Most comparisons that are recorded. Further texts are compared character by character. */
 const MOST = 64;
 
 /**
- * Lets the rules judge free text: a leaf of the shadow that its comparator calls equal is replaced by the proposal's, so that
+ * Applies the rules for free text. A leaf of the shadow that its comparator calls equal is replaced by the proposal's, so
  * divergence sees no difference there. A paraphrase is no divergence (swarm.at §6.3).
  *
  * @returns the shadow to compare, and what was judged, for the ledger

@@ -7,21 +7,21 @@ import {
 import type { IndexDatabase } from "./indexDatabase.ts";
 import { nameKey } from "./indexDatabase.ts";
 
-/** A stake that is not final closes this long after it was made, in seconds: nobody votes on it any more. */
+/** A stake that is not final closes after this time, in seconds: nobody can vote on it any more. */
 export const STAKE_SECONDS = 30 * 86_400;
 
 /** Why a step changes nothing: as for `TaskConsensus`, or because the stake has closed. */
 export type TableRefusal = ConsensusRefusal | "stake_closed";
 
-/** A staked proposal with its first voters on each side, and how many there are. */
+/** A staked proposal with its first voters on each side, and their numbers. */
 export type ListedProposal = StakedProposal & { verifyCount: number; contestCount: number };
 
 type Step = Omit<ConsensusStep, "index"> & { taskId: string; time: number };
 type Stake = { staker: string; at: number; time: number; verifies: number; contests: number };
 
 /**
- * The consensus of every task (swarm.at §11), in the index on disk: each step costs the same, however many tasks, stakes and
- * votes there are. It decides as `TaskConsensus` does, and closes stakes after {@link STAKE_SECONDS}.
+ * The consensus of every task (swarm.at §11), in the index on disk. A step costs the same however many tasks, stakes and
+ * votes there are. It decides like `TaskConsensus`, and closes stakes after {@link STAKE_SECONDS}.
  */
 export class ConsensusTable {
   readonly #sql;
@@ -62,7 +62,7 @@ export class ConsensusTable {
     return time > stake.time + STAKE_SECONDS ? "stake_closed" : undefined;
   }
 
-  /** Takes in a step as it stands in the ledger, at position `index`. What {@link refusal} objects to changes nothing. */
+  /** Applies a step that is in the ledger, at position `index`. A step that {@link refusal} objects to changes nothing. */
   apply(step: Step & { index: number }): void {
     if (this.refusal(step)) return;
     const { taskId, type, proposal, signer, index, time } = step;

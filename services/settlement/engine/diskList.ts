@@ -3,12 +3,12 @@ import type { StatementSync } from "node:sqlite";
 /** Records in a piece: 8 kB of hashes. */
 const PER_PIECE = 256;
 
-/** Pieces of one list that are kept at hand besides those that are not on disk yet. */
+/** Pieces of one list that stay in memory, in addition to those that are not on disk yet. */
 const AT_HAND = 64;
 
 /**
- * A list of records of one width that only grows, in pieces in a database. What was pushed is kept at hand until it is
- * committed, so that a transaction that fails takes nothing from it.
+ * A list of records of one width that only grows, in pieces in a database. New records stay in memory until they are
+ * committed, so a failed transaction loses none.
  */
 export class DiskList {
   readonly #get: StatementSync;
@@ -54,7 +54,7 @@ export class DiskList {
     for (const [number, piece] of this.#fresh) this.#put.run(this.#list, number, piece);
   }
 
-  /** Tell it that the transaction was committed. */
+  /** Call it after the transaction was committed. */
   committed(): void {
     for (const [number, piece] of this.#fresh) this.#keep(number, piece);
     this.#fresh.clear();

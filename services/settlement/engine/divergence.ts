@@ -4,7 +4,7 @@ import type { PyJson } from "tallystick-protocol/json/pythonJson";
 type Tally = { leaves: number; difference: number };
 
 /**
- * How far two JSON values are apart, from 0 (equal) to 1 (nothing in common): the share of their leaves that differ.
+ * The distance of two JSON values, from 0 (equal) to 1 (nothing in common): the share of their leaves that differ.
  *
  * A leaf is a scalar or an empty object or array, at its path (object keys and array positions). Every path at which
  * either value has a leaf counts one. The difference there is 1 when the other value has no leaf at that path or a
@@ -24,7 +24,7 @@ function compare(a: PyJson | undefined, b: PyJson | undefined, tally: Tally): vo
   const left = children(a);
   const right = children(b);
   if (left === undefined || right === undefined) {
-    // At least one is a leaf here (or absent): that is one path, and what the other has below are paths of their own.
+    // At least one is a leaf here (or absent). That is one path, and the paths below the other are their own.
     if ((a !== undefined && left === undefined) || (b !== undefined && right === undefined)) {
       tally.leaves += 1;
       tally.difference += leafDifference(a, b);
@@ -47,7 +47,7 @@ function compare(a: PyJson | undefined, b: PyJson | undefined, tally: Tally): vo
 
 type Children = { kind: "array" | "object"; values: Map<string | number, PyJson> };
 
-/** What stands below a value, undefined for a leaf or nothing. */
+/** The values below a value; undefined for a leaf or nothing. */
 function children(value: PyJson | undefined): Children | undefined {
   if (value === null || typeof value !== "object") return undefined;
   const isArray = Array.isArray(value);
@@ -79,11 +79,11 @@ function relativeDifference(a: number | bigint, b: number | bigint): number {
   if (typeof a === "bigint" && typeof b === "bigint") {
     const size = bigMax(bigAbs(a), bigAbs(b));
     const billionths = (bigAbs(a - b) * 1_000_000_000n) / size;
-    // Different ints never come out equal, and never further apart than 1.
+    // Different ints never compare as equal, and never further apart than 1.
     return Math.min(1, Math.max(Number(billionths), 1) / 1_000_000_000);
   }
   const [x, y] = [Number(a), Number(b)];
-  // An int beyond every double, or two doubles whose difference is beyond them: further apart than either is large.
+  // An int beyond every double, or two doubles whose difference is: they are further apart than either is large.
   if (!Number.isFinite(x - y)) return 1;
   return Math.min(1, Math.abs(x - y) / Math.max(Math.abs(x), Math.abs(y)));
 }

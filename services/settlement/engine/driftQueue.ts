@@ -1,24 +1,24 @@
-/** How many answers go out whenever the head moves. One would do if every agent came back; two, in case one does not. */
+/** How many answers go out each time the head moves. One would do if every agent came back; two, in case one does not. */
 const AT_ONCE = 2;
 
-/** How long the next ones wait for those before them to come back, in milliseconds. */
+/** How long the next agents wait for those before them to come back, in milliseconds. */
 const PATIENCE_MS = 10;
 
-/** Most answers that are held back at one time; beyond that they go out at once. */
+/** Most answers that are held back at one time. Further answers go out at once. */
 const MOST_WAITING = 10_000;
 
-/** Most tasks that are remembered for having been rejected. */
+/** Most rejected tasks that are remembered. */
 const MOST_REMEMBERED = 10_000;
 
 type Waiting = { since: number; answer: () => void };
 
 /**
- * The order in which agents that proposed on an old head are told so.
+ * The order in which agents learn that they proposed on an old head.
  *
- * Were all of them told at once, all would propose again on the one new head, and all but one in vain: the more agents,
- * the fewer entries, and chance would decide whose. So the answers go out a few at a time, whenever the head has moved
- * (or nobody came back), those first whose task has waited longest since its first rejection. What an answer says does
- * not change by that, only when it comes.
+ * If all were told at once, all would propose again on the one new head, and all but one in vain. More agents would mean
+ * fewer entries, and chance would decide whose. So the answers go out a few at a time, each time the head has moved (or
+ * nobody came back). The task that has waited longest since its first rejection comes first. This changes only when an
+ * answer comes, not what it says.
  */
 export class DriftQueue {
   readonly #waiting: Waiting[] = [];
@@ -28,7 +28,7 @@ export class DriftQueue {
   #count = 0;
   #timer: NodeJS.Timeout | undefined;
 
-  /** @param isMoving whether the head is about to be built upon: it would lead whoever is told of it to the next drift */
+  /** @param isMoving whether an entry on this head is on its way: anyone told of it now would drift again */
   constructor(isMoving: () => boolean = () => false) {
     this.#isMoving = isMoving;
   }
@@ -38,7 +38,7 @@ export class DriftQueue {
     return this.#waiting.length > 0;
   }
 
-  /** Resolves when it is this task's turn to be told. */
+  /** Resolves when this task may be told. */
   wait(taskId: string): Promise<void> {
     const since = this.#remember(taskId);
     if (this.#waiting.length >= MOST_WAITING) return Promise.resolve();
@@ -50,12 +50,12 @@ export class DriftQueue {
     });
   }
 
-  /** Tell it that the head has moved. */
+  /** Call it when the head has moved. */
   moved(): void {
     if (this.#waiting.length > 0) this.#release();
   }
 
-  /** Tell it that a task was settled: if it is rejected again, it waits anew. */
+  /** Call it when a task was settled. If it is rejected again, it waits from the start. */
   settled(taskId: string): void {
     this.#since.delete(taskId);
   }

@@ -3,10 +3,10 @@ import path from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { TallystickError } from "tallystick-protocol/errors";
 
-/** Name of the file beside the held proposals'. */
+/** Name of the file next to the held proposals'. */
 export const HELD_INDEX_FILE = "held.sqlite";
 
-/** To be raised whenever what stands in the file changes: older ones are made anew. */
+/** Raise it whenever the file's content changes: older files are made anew. */
 const FORMAT = 1;
 
 /** Memory that the database may keep pages in, in KiB. */
@@ -25,7 +25,7 @@ export type HeldRow = {
 type Statements = ReturnType<typeof prepare>;
 
 /**
- * Where held proposals stand in their file, and which of them wait for a review. A cache: it follows from the file, and from
+ * Where held proposals are in their file, and which of them wait for a review. A cache: it follows from the file and from
  * the ledger's reviews.
  */
 export class HeldIndex {
@@ -40,12 +40,12 @@ export class HeldIndex {
     try {
       this.#open();
     } catch {
-      // Damaged, or of an older format, which is the same.
+      // Damaged, or of an older format: both are made anew.
       this.clear();
     }
   }
 
-  /** Empties it: it is not of this file. */
+  /** Empties it: it belongs to another file. */
   clear(): void {
     this.close();
     for (const suffix of ["", "-wal", "-shm"])
@@ -76,7 +76,7 @@ export class HeldIndex {
     return this.#waiting;
   }
 
-  /** The byte behind the last line that it knows. */
+  /** The byte after the last line that it knows. */
   get end(): number {
     const last = this.last();
     return last === undefined ? 0 : last.start + last.length;
@@ -109,7 +109,7 @@ export class HeldIndex {
     }
   }
 
-  /** Takes in one; many go into one transaction, until {@link commit}. */
+  /** Adds one. Many go into one transaction, until {@link commit}. */
   add({ id, task, timestamp, divergence, start, length }: HeldRow): void {
     const isNew = this.#do((sql) => {
       if (!this.#database.isTransaction) this.#database.exec("BEGIN");

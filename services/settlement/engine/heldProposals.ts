@@ -15,21 +15,21 @@ import { ledgerLines } from "../ledger/ledgerLines.ts";
 import { HeldIndex, type HeldRow as Row } from "./heldIndex.ts";
 import { type Proposal, type ShadowProposal, settlementPayload } from "./proposal.ts";
 
-/** Name of the file beside the ledger. */
+/** Name of the file next to the ledger. */
 export const HELD_FILE = "held.jsonl";
 
-/** A proposal that waits for a person to look at it. `timestamp` in seconds, `divergence` from 0 to 1. */
+/** A proposal that waits for a person. `timestamp` in seconds, `divergence` from 0 to 1. */
 export type HeldProposal = { id: string; taskId: string; timestamp: number; divergence: number };
 
-/** What was held: the payload that would have been settled on `parentHash`, and what its shadow said instead. */
+/** What is held: the payload that would have been settled on `parentHash`, and what its shadow said instead. */
 export type HeldContent = { parentHash: string; payload: PyObject; shadow: PyObject };
 
 type PyObject = { [key: string]: PyJson };
 
 /**
- * The proposals that were escrowed for high divergence (swarm.at §5.1): an append-only file, one canonical JSON line
- * each with both versions, on disk before the agent is answered. Where they stand in it is in an index beside it, which
- * follows from the file and is made anew when it does not fit.
+ * The proposals that are held for high divergence (swarm.at §5.1): an append-only file, one canonical JSON line each with
+ * both versions, on disk before the agent gets its answer. An index next to it has their positions. It follows from the
+ * file and is rebuilt when it does not match.
  */
 export class HeldProposals {
   readonly #file: AppendFile;
@@ -47,7 +47,7 @@ export class HeldProposals {
   }
 
   /**
-   * Opens the file in a ledger's folder, which must be locked. A torn last line is cut, like the ledger's.
+   * Opens the file in a ledger's folder, which must be locked. An incomplete last line is cut, as in the ledger.
    *
    * @throws TallystickError `held_corrupt` naming the line when the file is not what was written; `index_unavailable`
    */
@@ -97,7 +97,7 @@ export class HeldProposals {
     for (const row of this.#index.allWaiting()) yield heldOf(row);
   }
 
-  /** Tell it that a proposal was reviewed. */
+  /** Call it when a proposal was reviewed. */
   reviewed(id: string): void {
     this.#index.reviewed(id);
   }
@@ -125,7 +125,7 @@ export class HeldProposals {
     const text = (await this.#file.read(row.start, row.length)).toString("latin1").trimEnd();
     const line = parseLine(text, `at byte ${row.start}`);
     const { task_id, parent_hash, proposal, shadow } = line;
-    // What an operator is shown, and releases, is what was held.
+    // What an operator sees and releases must be what was held.
     if (idOf({ task_id, parent_hash, proposal, shadow } as PyObject) !== id)
       throw corrupt(`at byte ${row.start}`, "it is not what was held");
     return {
@@ -141,9 +141,10 @@ export class HeldProposals {
   }
 
   /**
-   * Holds a proposal and its shadow; the same pair is held once. Resolves when it is on disk.
+   * Holds a proposal and its shadow. The same pair is held once. Resolves when it is on disk.
    *
-   * @throws TallystickError `index_unavailable` (503) when the disk takes the line and not the index; holding it again tries anew
+   * @throws TallystickError `index_unavailable` (503) when the disk accepts the line but not the index; holding it again
+   * tries again
    */
   async hold(
     proposal: Proposal,
@@ -185,7 +186,7 @@ async function fits(filePath: string, last: Row | undefined): Promise<boolean> {
       return line?.terminated === true && readLine(line.text, 0).id === last.id;
     }
   } catch {
-    // Read anew, it is said which line it is.
+    // Reading again finds which line it is.
   }
   return false;
 }
@@ -199,7 +200,7 @@ function contentOf(proposal: Proposal, shadow: ShadowProposal): PyObject {
   };
 }
 
-/** The id under which a proposal is held with its shadow: SHA-256 of both, so that the same pair is held once. */
+/** The id of a held proposal with its shadow: SHA-256 of both, so the same pair is held once. */
 export function heldId(proposal: Proposal, shadow: ShadowProposal): string {
   return idOf(contentOf(proposal, shadow));
 }

@@ -7,40 +7,40 @@ import type { LedgerName } from "tallystick-protocol/records/ledgerName";
 import type { LedgerStore, StorePosition } from "../ledger/ledgerStore.ts";
 import { DiskList } from "./diskList.ts";
 
-/** Name of the file beside the ledger. SQLite keeps two more beside it while it is open. */
+/** Name of the file next to the ledger. While it is open SQLite keeps two more there. */
 export const INDEX_FILE = "index.sqlite";
 
-/** To be raised whenever what stands in the file changes, or how it follows from the entries: older ones are made anew. */
+/** Raise it whenever the file's content changes, or how it follows from the entries: older files are made anew. */
 const FORMAT = 3;
 
 /** Memory that the database may keep pages in, in KiB. */
 const CACHE_KIB = 16_384;
 
-/** Pages that wait beside the database before they are put into it: more at once would be felt as a pause. */
+/** Pages that wait before they are put into the database. More at once would cause a noticeable pause. */
 const CHECKPOINT_PAGES = 2_000;
 
 /** Entries that go into one transaction. */
 const ENTRIES_TOGETHER = 512;
 
-/** Bytes of a line's end: a float, exact below 2^53. */
+/** Bytes of a line's end as a float, exact below 2^53. */
 const NUMBER_BYTES = 8;
 const ENDS = 0;
 const LEVELS = 1;
 
 export type IndexOptions = {
-  /** What the ledger is called: what counts in it depends on it. */
+  /** The ledger's name: it decides which records count. */
   ledger?: LedgerName;
-  /** Of the fingerprints; a new one unless it is to be compared with another index. */
+  /** The salt of the fingerprints. New, unless the index is to be compared with another. */
   salt?: string;
 };
 
 type Meta = StorePosition & { format: number; ledger: string; salt: string; boot: string; clean: number };
 
 /**
- * What the engine looks up in the ledger, on disk, so that neither memory nor the time of a start grows with what is written.
- * It is a cache: everything in it follows from the entries before its position, and is committed together with it. One
- * that is missing, damaged, of another ledger or of an older format is made anew; so is one of a machine that lost its power,
- * since nothing waits for the disk here.
+ * What the engine looks up in the ledger, on disk, so that neither memory nor the time of a start grows with the ledger. It
+ * is a cache: everything in it follows from the entries before its position, and is committed with that position. It is
+ * made anew when it is missing, damaged, of another ledger or of an older format. The same holds after a power failure,
+ * since nothing here waits for the disk.
  */
 export class IndexDatabase implements Omit<LedgerStore, "clear"> {
   readonly #file: string;
@@ -64,12 +64,12 @@ export class IndexDatabase implements Omit<LedgerStore, "clear"> {
       put: this.prepare("INSERT OR REPLACE INTO piece VALUES (?, ?, ?)"),
     };
     this.#setMeta = this.prepare('UPDATE meta SET size = ?, "end" = ?, head = ?, clean = ?');
-    // From here on a lost power leaves something that nobody may rely on: that it does is on disk first.
+    // After a power failure from here on, nobody may rely on the file. That mark is on disk first.
     this.#write(0);
     this.#database.exec("PRAGMA synchronous = OFF; BEGIN");
   }
 
-  /** Salts the fingerprints of names, so that nobody can make two that are one. */
+  /** Salts the fingerprints of names, so that nobody can make two names with one fingerprint. */
   get salt(): string {
     return this.#meta.salt;
   }
@@ -100,12 +100,12 @@ export class IndexDatabase implements Omit<LedgerStore, "clear"> {
     };
   }
 
-  /** Call it when all of an entry is in, with where it stands: many go into one transaction. */
+  /** Call it when everything of an entry is in, with its position. Many go into one transaction. */
   entryTaken(position: StorePosition): void {
     if (++this.#changes % ENTRIES_TOGETHER === 0) this.commit(position);
   }
 
-  /** Puts everything so far on disk. Throws when the disk refuses: then {@link undo} it. */
+  /** Puts everything so far on disk. Throws when the disk refuses; then {@link undo} it. */
   commit(position: StorePosition): void {
     this.#commit(position, 0);
     this.#database.exec("BEGIN");
@@ -119,10 +119,10 @@ export class IndexDatabase implements Omit<LedgerStore, "clear"> {
     for (const list of this.#lists.values()) list.committed();
   }
 
-  /** Goes back to what is committed; what the lists have been given since, they keep. */
+  /** Goes back to what is committed. The lists keep what they got since. */
   undo(): void {
     try {
-      // SQLite has done it by itself after some errors.
+      // After some errors SQLite has done it by itself.
       if (this.#database.isTransaction) this.#database.exec("ROLLBACK");
     } finally {
       Object.assign(this.#meta, this.prepare("SELECT * FROM meta").get() as Meta);
@@ -130,7 +130,7 @@ export class IndexDatabase implements Omit<LedgerStore, "clear"> {
     }
   }
 
-  /** Puts everything on disk for good, and ends it. */
+  /** Puts everything on disk, and closes it. */
   close(position?: StorePosition): void {
     try {
       if (position !== undefined && this.#file !== ":memory:") {
@@ -158,13 +158,13 @@ export class IndexDatabase implements Omit<LedgerStore, "clear"> {
   }
 }
 
-/** Takes an index away; the next opening makes a new one. */
+/** Deletes an index. The next opening makes a new one. */
 export function removeIndex(folder: string): void {
   for (const suffix of ["", "-wal", "-shm"])
     rmSync(path.join(folder, `${INDEX_FILE}${suffix}`), { force: true });
 }
 
-/** Opens an index that may be relied upon; undefined when there is none. */
+/** Opens an index that can be trusted; undefined when there is none. */
 function openKept(
   file: string,
   { ledger = "local" }: IndexOptions,
@@ -180,7 +180,7 @@ function openKept(
       return { database, meta: { ...meta, boot } };
     }
   } catch {
-    // There is none, or it is damaged, which is the same.
+    // Missing or damaged: both are treated alike.
   }
   database?.close();
   return undefined;
@@ -227,7 +227,7 @@ function open(file: string): DatabaseSync {
   }
 }
 
-/** Names the time since the machine started; "" where it cannot be told. */
+/** The time since the machine started; "" where it cannot be told. */
 function bootId(): string {
   try {
     return readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim();
@@ -236,7 +236,7 @@ function bootId(): string {
   }
 }
 
-/** Names are keys as UTF-16: a lone surrogate is a character of its own there, which SQLite's text has not. */
+/** Names are keys as UTF-16: a lone surrogate is a character of its own there, which SQLite's text cannot hold. */
 export function nameKey(name: string): Buffer {
   return Buffer.from(name, "utf16le");
 }

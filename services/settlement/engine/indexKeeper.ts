@@ -6,23 +6,23 @@ import type { LedgerGate } from "../ledger/ledgerGate.ts";
 import { compareIndexes } from "./compareIndexes.ts";
 import type { LedgerIndex } from "./ledgerIndex.ts";
 
-/** How soon it is tried again to write an index that the disk has refused, in milliseconds. */
+/** How long to wait before an index that the disk refused is written again, in milliseconds. */
 const RETRY_MS = 1_000;
 
-/** What ends the service when it is found; a disk that has no room for the comparison says nothing of either. */
+/** Errors that end the service. A full disk during the comparison proves nothing and is not one of them. */
 const FOUND: unknown[] = ["ledger_line", "ledger_layout", "index_differs"];
 
 export type IndexKeeperParameters = {
   gate: LedgerGate;
   log: Log;
-  /** Told when ledger or index are not what they were: the process should end. */
+  /** Called when ledger or index have changed from outside: the process should end. */
   onFailure: (error: Error) => void;
 };
 
 /**
- * Sees to the index while the service runs. When the disk refuses it, nothing is written until it is whole again. And what
- * was not read of the ledger at the start is read in the background: every line is compared with the tree, and the index with
- * one that is made anew of these lines.
+ * Looks after the index while the service runs. If the disk refuses it, nothing is written until it is complete again. What
+ * was not read of the ledger at the start is read in the background: every line is compared with the tree, and the index
+ * with one that is rebuilt from these lines.
  */
 export class IndexKeeper {
   readonly #parameters: IndexKeeperParameters;
@@ -36,12 +36,12 @@ export class IndexKeeper {
     this.#parameters = parameters;
   }
 
-  /** Names what it keeps, once the ledger is open. */
+  /** Gives it the index and the ledger, once the ledger is open. */
   keep(index: LedgerIndex, ledger: DiskLedger): void {
     this.#kept = { index, ledger };
   }
 
-  /** Tell it that the disk has refused the index. */
+  /** Call it when the disk has refused the index. */
   behind(error: TallystickError): void {
     this.#parameters.gate.close("index", error);
     this.#tryLater();
@@ -65,7 +65,7 @@ export class IndexKeeper {
     else this.#tryLater();
   }
 
-  /** Begins to read what was not read at the start, if there is any. */
+  /** Begins to read what was not read at the start, if anything. */
   start(): void {
     if (!this.#kept || this.#kept.ledger.unread === 0) return;
     const { log, onFailure } = this.#parameters;
@@ -94,7 +94,7 @@ export class IndexKeeper {
     }
   }
 
-  /** Ends it. Resolves when nothing of it is under way. */
+  /** Ends it. Resolves when none of its work is running. */
   async stop(): Promise<void> {
     this.#end.abort();
     clearTimeout(this.#timer);

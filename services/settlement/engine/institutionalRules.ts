@@ -22,7 +22,7 @@ const actionSchema = z.strictObject({
   budget: z
     .array(z.strictObject({ field: z.string().min(1), max: amount, per_seconds: z.int().positive() }))
     .default([]),
-  /** A dispatcher has another model check every task with this action (docs/dispatch.md). */
+  /** A dispatcher lets another model check every task with this action (docs/dispatch.md). */
   shadow: z.boolean().default(false),
 });
 
@@ -68,22 +68,22 @@ export type ActionRule = {
   budget: { field: string; max: bigint; perSeconds: number }[];
 };
 
-/** The institutional rules (swarm.at §2, §4.3): kept in a file, outside of every agent. */
+/** The institutional rules (swarm.at §2, §4.3): in a file that no agent can change. */
 export type InstitutionalRules = {
   version: number;
   minConfidence: number;
   maxDriftAllowed: number;
-  /** What a `data_update` of a type has to look like; `*` for every one. */
+  /** The JSON Schema of a `data_update` of a type; `*` for every type. */
   types: Map<string, z.ZodType>;
-  /** What actions may do, by {@link actionName}; `*` for those that have no rule of their own. */
+  /** What actions may do, by {@link actionName}; `*` for actions without a rule of their own. */
   actions: Map<string, ActionRule>;
-  /** Where free text of a shadow is judged by its words, in the order of the file: the first that fits a path counts. */
+  /** Where free text of a shadow is judged by its words, in the order of the file. The first that matches a path counts. */
   comparators: ComparatorRule[];
-  /** The file as it stands: what agents read slices of. */
+  /** The file as it is: agents read slices of it. */
   slices: PyObject;
 };
 
-/** Thresholds for a file that names none, and for a service without one. */
+/** Thresholds for a file without them, and for a service without a file. */
 export type RuleDefaults = { minConfidence: number; maxDriftAllowed: number };
 
 /** The rules of a service that has no file. */
@@ -110,7 +110,7 @@ export function readRules(file: string, defaults: RuleDefaults): InstitutionalRu
     });
   }
   try {
-    // A second "actions" further down would undo the first without a word.
+    // A second "actions" further down would silently undo the first.
     return parseRules(parsePythonJson(text, { duplicateKeys: "refuse" }), defaults);
   } catch (error) {
     if (!(error instanceof JsonSyntaxError)) throw error;
@@ -175,7 +175,8 @@ function readAction(rule: z.output<typeof actionSchema>): ActionRule {
 }
 
 /**
- * A quantity in millionths: of an int, a decimal string, or a float (rounded up, so that none slips below a limit).
+ * A quantity in millionths: of an int, a decimal string, or a float (rounded up, so that none stays below a limit by
+ * rounding).
  * Undefined for anything else and for negative ones.
  */
 export function millionths(value: unknown): bigint | undefined {
@@ -188,7 +189,7 @@ export function millionths(value: unknown): bigint | undefined {
   return BigInt(Math.ceil(value * 1_000_000 - 1e-6));
 }
 
-/** The value with Python's ints as JavaScript numbers: schemas and thresholds need no more than those. */
+/** The value with Python's ints as JavaScript numbers, which is exact enough for schemas and thresholds. */
 export function toPlainJson(value: PyJson): unknown {
   if (typeof value === "bigint") return Number(value);
   if (Array.isArray(value)) return value.map(toPlainJson);

@@ -15,8 +15,8 @@ export type LedgerClockParameters = {
 };
 
 /**
- * Gives entries their time, which never goes backwards, and closes the gate while the clock cannot be right: one entry
- * from a wrong clock would be the newest of its ledger for years, and everything that is counted in windows would stop.
+ * Gives entries their time, which never goes backwards. Closes the gate while the clock cannot be right: one entry from a
+ * wrong clock would be the newest of its ledger for years, and everything that counts in windows would stop.
  */
 export class LedgerClock {
   readonly #parameters: LedgerClockParameters;
@@ -24,7 +24,7 @@ export class LedgerClock {
   /** Time of the last entry, on disk or on its way. */
   #last = Number.NEGATIVE_INFINITY;
   #block: bigint | undefined;
-  /** Why the clock is not believed until a block fits it. */
+  /** Why the clock is not trusted until a block agrees with it. */
   #doubt: TallystickError | undefined;
   #looked: { now: number; elapsed: number } | undefined;
 
@@ -34,7 +34,7 @@ export class LedgerClock {
     parameters.gate.onAsk(() => this.#check());
   }
 
-  /** Takes in the time of the ledger's last entry, in seconds. */
+  /** Takes the time of the ledger's last entry, in seconds. */
   entry(timestamp: number): void {
     this.#last = timestamp;
   }
@@ -60,7 +60,7 @@ export class LedgerClock {
     this.#parameters.gate.requireWrites();
   }
 
-  /** Takes in the latest block of the chain; one that was seen before, or is older, says nothing. Time in unix seconds. */
+  /** Takes the latest block of the chain. A block that is known or older says nothing. Time in unix seconds. */
   seen({ number, time }: { number: bigint; time: bigint }): void {
     const { limitSeconds, now } = this.#parameters;
     if (limitSeconds === 0 || (this.#block !== undefined && number <= this.#block)) return;
@@ -90,7 +90,7 @@ export class LedgerClock {
     else gate.open("clock");
   }
 
-  /** A clock that was set between two looks is not believed until the chain agrees with it. */
+  /** A clock that was set between two looks is not trusted until the chain agrees with it. */
   #lookForJump(now: number): void {
     const before = this.#looked;
     const elapsed = this.#elapsed();

@@ -14,40 +14,42 @@ import { recordKey } from "./recordKey.ts";
 
 type PyObject = { [key: string]: PyJson };
 
-/** A review as it stands in the ledger. */
+/** A review in the ledger. */
 export type SettledReview = { decision: string; hash: string; index: number };
 
-/** What the index remembers of itself beside its tables. */
+/** What the index stores about itself, in addition to its tables. */
 const REVIEWS = "reviews";
 const HAS_BOUND = "has bound records";
 const OUTCOMES_FROM = "outcomes from";
 const TOLD_HOUR = "told hour";
 
-/** SQLite's codes for a file that is damaged, or none of its own. */
+/** SQLite's codes for a file that is damaged, or not a database. */
 const DAMAGED = [11, 26];
 
 export type LedgerIndexOptions = Omit<IndexOptions, "salt"> & {
-  /** Told when the index is damaged. Its file is gone then: the process should end, and the next start makes a new one. */
+  /**
+   * Called when the index is damaged. Its file is deleted then: the process should end, and the next start makes a new one.
+   */
   onFailure?: (error: Error) => void;
-  /** Told when the disk refuses the index, and why: until it is whole again nothing can be looked up in it. */
+  /** Called when the disk refuses the index, with the reason. Until it is complete again nothing can be looked up in it. */
   onBehind?: (error: TallystickError) => void;
 };
 
 /**
- * What the engine looks up in the ledger without reading it: which records it has, where a task's entries stand, the
- * shared state, the newest listings, consensus, reviews. All of it comes from the entries alone and is on disk (see
- * `IndexDatabase`): anybody may write records, and memory must not grow with them. Positions are found by 64 bits of a
- * salted hash: read the entry before relying on one.
+ * What the engine looks up in the ledger without reading it: which records it has, where a task's entries are, the shared
+ * state, the newest listings, consensus, reviews. All of it follows from the entries and is on disk (see `IndexDatabase`):
+ * anybody may write records, and memory must not grow with them. Positions are found by 64 bits of a salted hash: read the
+ * entry before you rely on one.
  *
- * When the disk refuses a change, the index falls back to what was committed and is behind the ledger until {@link catchUp};
- * whatever is looked up meanwhile is refused, since it might be wrong.
+ * When the disk refuses a change, the index falls back to what was committed and is behind the ledger until {@link
+ * catchUp}. Look-ups are refused meanwhile, since they might be wrong.
  */
 export class LedgerIndex {
   readonly #folder: string | undefined;
   readonly #options: LedgerIndexOptions & { salt?: string };
   #opened: Tables | undefined;
   #behind: TallystickError | undefined;
-  /** Entries whose tables are in it, committed or not, and what the ledger's position is. */
+  /** Entries whose tables are in it, committed or not, and its position in the ledger. */
   #size = 0;
   #ledger: StorePosition = { size: 0, end: 0, head: "" };
   #reviewCount = 0;
@@ -55,13 +57,13 @@ export class LedgerIndex {
   #outcomesFrom: number | undefined;
   #toldHour: number | undefined;
 
-  /** @param folder the ledger's, which this process has locked when anything is asked; in memory without one */
+  /** @param folder the ledger's, which this process has locked before anything is asked; in memory without one */
   constructor(folder?: string, options: LedgerIndexOptions & { salt?: string } = {}) {
     this.#folder = folder;
     this.#options = options;
   }
 
-  /** Where the ledger keeps what it has to know of its own file. To be called when the folder is locked. */
+  /** Where the ledger keeps what it needs to know of its own file. Call it when the folder is locked. */
   openStore(): LedgerStore {
     const database = () => this.#open().database;
     return {
@@ -72,12 +74,12 @@ export class LedgerIndex {
     };
   }
 
-  /** Salts its fingerprints; what is to be compared with it has the same. */
+  /** The salt of its fingerprints. An index to be compared with it has the same. */
   get salt(): string {
     return this.#open().database.salt;
   }
 
-  /** Whose records count in it. */
+  /** The ledger whose records count in it. */
   get ledgerName(): LedgerName {
     return this.#options.ledger ?? "local";
   }
@@ -122,13 +124,13 @@ export class LedgerIndex {
     this.#open();
   }
 
-  /** The tables, while they say what the ledger does. */
+  /** The tables, while they agree with the ledger. */
   get #tables(): Tables {
     if (this.#behind) throw this.#behind;
     return this.#open();
   }
 
-  /** Looks something up. A damaged file is taken away, so that no later start relies on it. */
+  /** Looks something up. A damaged file is deleted, so that no later start relies on it. */
   #look<T>(read: (tables: Tables) => T): T {
     const tables = this.#tables;
     try {
@@ -138,11 +140,11 @@ export class LedgerIndex {
     }
   }
 
-  /** Takes in an entry that is on disk. `end` is the byte behind its line. */
+  /** Takes an entry that is on disk. `end` is the byte after its line. */
   add(entry: LedgerEntry, index: number, end = 0): void {
     const tables = this.#open();
     this.#ledger = { size: index + 1, end, head: entry.currentHash };
-    // It waits for its turn in `catchUp`.
+    // It waits for `catchUp`.
     if (this.#behind) return;
     try {
       this.#add(tables, entry, index);
@@ -163,10 +165,10 @@ export class LedgerIndex {
   }
 
   /**
-   * Takes in what came while the disk refused, and commits it.
+   * Takes what came while the disk refused, and commits it.
    *
    * @param read reads an entry of the ledger
-   * @returns whether it is whole again
+   * @returns whether it is complete again
    */
   async catchUp(read: (index: number) => Promise<LedgerEntry>): Promise<boolean> {
     const tables = this.#open();
@@ -186,7 +188,7 @@ export class LedgerIndex {
     }
   }
 
-  /** What to throw for a failure; a change that failed is undone with all that was not committed. */
+  /** The error for a failure. A change that failed is undone with everything that was not committed. */
   #failed(error: unknown, isChange = false): unknown {
     const { errcode } = error as { errcode?: number };
     if (errcode === undefined) throw error;
@@ -245,7 +247,7 @@ export class LedgerIndex {
     );
   }
 
-  /** What the swarm has said of tasks. */
+  /** The consensus of tasks. */
   get consensus(): ConsensusTable {
     return this.#tables.consensus;
   }
@@ -261,19 +263,19 @@ export class LedgerIndex {
     return this.#reviewCount;
   }
 
-  /** Position of the first entry that may tell of an agent's outcome, undefined when none does. */
+  /** Position of the first entry that may tell of an agent's outcome; undefined without one. */
   get outcomesFrom(): number | undefined {
     this.#open();
     return this.#outcomesFrom;
   }
 
-  /** The last hour whose outcomes were told, unix seconds / 3600. */
+  /** The last hour whose outcomes were reported, unix seconds / 3600. */
   get toldHour(): number | undefined {
     this.#open();
     return this.#toldHour;
   }
 
-  /** Releases behind which nothing was settled yet: hash of the review → id of what it releases. */
+  /** Releases after which nothing was settled yet: hash of the review → id of what it releases. */
   get unfinishedReleases(): ReadonlyMap<string, string> {
     const rows = this.#look(({ openReleases }) => openReleases.all()) as {
       review: string;
@@ -297,9 +299,9 @@ export class LedgerIndex {
   }
 
   /**
-   * The slice of the shared state that a task needs (swarm.at §6.2): the keys asked for, and `core_logic`. The shared
-   * state is every settled `data_update` laid over the ones before it, by top-level key, and over all of them the
-   * institutional rules, which no agent can overwrite.
+   * The slice of the shared state that a task needs (swarm.at §6.2): the keys asked for, and `core_logic`. The shared state
+   * is every settled `data_update`, laid over the earlier ones by top-level key. The institutional rules are laid over all
+   * of them, and no agent can overwrite those.
    */
   contextSlice(keywords: readonly string[], rules: PyObject = {}): PyObject {
     const slice: PyObject = {};
@@ -310,7 +312,7 @@ export class LedgerIndex {
     return slice;
   }
 
-  /** Puts it on disk and ends it. */
+  /** Puts it on disk and closes it. */
   close(): void {
     const tables = this.#opened;
     this.#opened = undefined;
@@ -318,7 +320,7 @@ export class LedgerIndex {
     try {
       tables?.database.close(isWhole ? this.#ledger : undefined);
     } catch {
-      // The next start makes a new one: nothing is lost with it.
+      // The next start makes a new one, and nothing is lost.
     }
   }
 
@@ -335,7 +337,7 @@ export class LedgerIndex {
     return (tables.position.get(this.#fingerprint(tables, name)) as { at: number } | undefined)?.at;
   }
 
-  /** Keeps a position for a name, and gives the one that was kept. */
+  /** Keeps a position for a name, and returns the one that was kept. */
   #swap(tables: Tables, name: string, at: number): number | undefined {
     const key = this.#fingerprint(tables, name);
     const before = (tables.position.get(key) as { at: number } | undefined)?.at;
@@ -346,7 +348,7 @@ export class LedgerIndex {
   #addRecord(tables: Tables, entry: LedgerEntry, body: PyObject, index: number): void {
     const { payload, taskId, currentHash, timestamp } = entry;
     const { type, signer } = payload;
-    // What was signed for another ledger, or in a form that no longer counts here, says nothing and takes nobody's place.
+    // What was signed for another ledger, or in a form that no longer counts here, says nothing and blocks nothing.
     if (!this.#counts(tables, type, body)) return;
     const key = this.#fingerprint(tables, `record ${recordKey({ type, signer, body }, () => taskId)}`);
     tables.addPosition.run(key, index);
@@ -365,7 +367,7 @@ export class LedgerIndex {
     }
   }
 
-  /** As in the derivation: the form of before counts in a ledger until its first record of the new form. */
+  /** As in the derivation: the older form counts in a ledger until its first record of the new form. */
   #counts(tables: Tables, type: PyJson | undefined, body: PyObject): boolean {
     if (typeof type !== "string" || !isBoundType(type)) return true;
     if (!Object.hasOwn(body, "type") && !Object.hasOwn(body, "ledger")) return !this.#hasBound;
@@ -390,7 +392,7 @@ export class LedgerIndex {
 
   #addListing(tables: Tables, body: PyObject): void {
     const issuedAt = typeof body.issued_at === "bigint" ? Number(body.issued_at) : 0;
-    // A time beyond every clock is the same as the latest that a number can count to.
+    // A time beyond every clock counts as the latest possible number.
     tables.setListing.run(nameKey(offerKey(body)), Math.max(0, Math.min(issuedAt, Number.MAX_SAFE_INTEGER)));
   }
 

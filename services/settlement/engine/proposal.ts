@@ -13,20 +13,20 @@ export type Proposal = {
   /** Hash of the last entry the agent knew: 64 hex digits. */
   parentHash: string;
   agentMetadata: PyObject;
-  /** SHA-256 of the context slice the agent worked with, when it says so. */
+  /** SHA-256 of the context slice with which the agent worked, if it says so. */
   contextHash?: string;
   dataUpdate: PyObject;
   /** The agent's own confidence, from 0 to 1. */
   confidenceScore: number;
   /** Trace of reasoning, free text. */
   proof?: string;
-  /** What the rules' comparators found of its texts and its shadow's. Said by settlement, never by the agent. */
+  /** What the rules' comparators found for its texts and its shadow's. Settlement writes it, never the agent. */
   comparisons?: TextComparison[];
-  /** The agent whose API key it came with; never read from the proposal itself. */
+  /** The agent of the API key with which it came. It is never read from the proposal itself. */
   agent?: Address;
 };
 
-/** The same task done by another model (swarm.at §6.3): only its result is compared. */
+/** The same task done by another model (swarm.at §6.3). Only its result is compared. */
 export type ShadowProposal = { dataUpdate: PyObject };
 
 /** A request to settle: the proposal, and a shadow of it when there is one. */
@@ -75,7 +75,7 @@ class Reader {
 
   object(value: PyJson | undefined, field: string): PyObject {
     if (value !== null && typeof value === "object" && !Array.isArray(value)) return value;
-    // What is missing below a missing object is not worth a line each.
+    // What is missing below a missing object needs no line of its own.
     this.#say(field, "must be an object");
     return {};
   }
@@ -123,7 +123,7 @@ class Reader {
   }
 }
 
-/** The payload of the ledger entry that a settled proposal becomes. */
+/** The payload of the ledger entry for a settled proposal. */
 export function settlementPayload(proposal: Proposal): PyObject {
   const payload: PyObject = {
     type: "settlement",

@@ -20,21 +20,21 @@ import { type LedgerIndex, offerKey } from "./ledgerIndex.ts";
 import { isStewardRecordType, stewardIssues } from "./stewardRules.ts";
 import { unknownOfListing, unknownOfReceipt } from "./unknownKeys.ts";
 
-/** What the rules of records look at besides the record. */
+/** What the rules of records need in addition to the record. */
 export type RuleContext = {
   /** Unix seconds. */
   now: number;
   devMode: boolean;
   index: LedgerIndex;
-  /** Who reviews, publishes parameters and pulses; undefined: nobody. */
+  /** Who signs reviews, parameters and pulses; undefined: nobody. */
   operator: Address | undefined;
-  /** Whose word on claims is settled; undefined: nobody's. */
+  /** Whose claims are settled; undefined: nobody's. */
   claimAttestor: Address | undefined;
-  /** The receipt that stands in the ledger under an entry hash, undefined when none does. */
+  /** The receipt in the ledger under an entry hash; undefined when there is none. */
   receiptOf: (entryHash: string) => Promise<RecordBody | undefined>;
 };
 
-/** Oldest receipt that is taken, in seconds: reconciliation gives up after a day. */
+/** Oldest receipt that is accepted, in seconds: reconciliation gives up after a day. */
 export const RECEIPT_MAX_AGE = 86_400;
 
 /** How far a clock may be ahead of ours, in seconds. */
@@ -42,7 +42,7 @@ export const CLOCK_TOLERANCE = 300;
 
 const HOUR = 3_600;
 
-/** Protocol versions whose receipts are taken (SHP §2). */
+/** Protocol versions whose receipts are accepted (SHP §2). */
 const PROTOCOL_VERSION = /^swarmwage\/v0\.[123]$/;
 
 /**
@@ -174,7 +174,7 @@ function listingRules(
 ): void {
   const { issues, code, hint } = offerProblem(listing, now, "body.");
   issues.push(...unknown);
-  // Whoever takes an offer down may do so whatever has become of its address.
+  // A seller that takes an offer down may do so whatever its address is now.
   const endpoint = devMode || listing.retired ? undefined : addressProblem(listing.endpoint);
   if (endpoint) issues.push({ field: "body.endpoint", message: endpoint });
   const issuedAt = listing.issued_at ?? 0;
@@ -190,8 +190,8 @@ function listingRules(
 }
 
 /**
- * A receipt may name any capability: that money was paid and for what is a fact, and whoever sold under a name that is
- * no more, or not yet, known here could not prove it otherwise. The taxonomy binds offers.
+ * A receipt may name any capability. That money was paid, and for what, is a fact. A seller under a name that is no longer,
+ * or not yet, known here could not prove it in any other way. The taxonomy binds offers.
  */
 function receiptRules(receipt: Receipt, { now }: RuleContext): void {
   if (!PROTOCOL_VERSION.test(receipt.protocol_version)) {

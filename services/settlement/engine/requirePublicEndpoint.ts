@@ -10,9 +10,9 @@ export type ResolveHost = (host: string) => Promise<string[]>;
 const RESOLVE_MS = 3_000;
 
 /**
- * Refuses a listing whose name leads into a private network now. A name that does not resolve is let through: it harms
- * nobody, and whoever calls it looks again. It does not keep a name from leading elsewhere tomorrow; that is why buyers
- * judge the address that they connect to.
+ * Refuses a listing whose name leads into a private network now. A name that does not resolve is accepted: it harms nobody,
+ * and callers check again. The name may still lead elsewhere tomorrow, which is why buyers check the address to which they
+ * connect.
  *
  * @throws InvalidInputError `body.endpoint`
  */

@@ -5,35 +5,35 @@ import { type ActionRule, type InstitutionalRules, millionths, toPlainJson } fro
 
 type PyObject = { [key: string]: PyJson };
 
-/** What was spent by one settled proposal, in millionths, at a time in seconds. */
+/** What one settled proposal spent, in millionths, at a time in seconds. */
 type Spent = { time: number; amount: bigint };
 
-/** After how many spendings of one kind those that no budget looks at any more are forgotten. */
+/** After this many spendings of one kind, those that no budget reaches are forgotten. */
 const FORGET_EVERY = 1_024;
 
 /**
- * The institutional rules held against proposals (swarm.at §2: "verified against the Institutional Logic schema"), with
- * the budgets that were used up so far. Feed it the ledger's entries in order, those at least that {@link longestBudget} reaches.
+ * Checks proposals against the institutional rules (swarm.at §2: "verified against the Institutional Logic schema"), with
+ * the budgets used so far. Give it the ledger's entries in order, at least those that {@link longestBudget} reaches.
  */
 export class RuleBook {
   readonly rules: InstitutionalRules;
   readonly #spent = new Map<string, Spent[]>();
-  /** What is spent by entries on their way to disk. */
+  /** What entries on their way to disk spend. */
   readonly #underWay = new Set<{ key: string; amount: bigint }>();
-  /** The latest time of an entry: an older clock must not make a budget new. */
+  /** The latest time of an entry: an older clock must not renew a budget. */
   #latest = Number.NEGATIVE_INFINITY;
 
   constructor(rules: InstitutionalRules) {
     this.rules = rules;
   }
 
-  /** The longest time that a budget looks back, in seconds: what is older need not be fed to it. */
+  /** The longest time that a budget looks back, in seconds. Older entries are not needed. */
   get longestBudget(): number {
     const budgets = [...this.rules.actions.values()].flatMap(({ budget }) => budget);
     return Math.max(0, ...budgets.map(({ perSeconds }) => perSeconds));
   }
 
-  /** Takes in an entry that is on disk. */
+  /** Takes an entry that is on disk. */
   add({ payload, timestamp }: LedgerEntry): void {
     const dataUpdate = payload.data_update;
     if (dataUpdate === null || typeof dataUpdate !== "object" || Array.isArray(dataUpdate)) return;
@@ -45,14 +45,14 @@ export class RuleBook {
       const list = this.#spent.get(key) ?? [];
       if (list.length === 0) this.#spent.set(key, list);
       list.push({ time, amount });
-      // What is too old for any budget goes, now and then.
+      // From time to time, what is too old for any budget is forgotten.
       if (list.length % FORGET_EVERY === 0) this.#forget(list, time - this.#longest(action, field));
     }
   }
 
   /**
-   * Counts what a `data_update` spends until its entry is on disk and {@link add} counts it: another one that comes
-   * meanwhile must not spend the same. Returns how to end that.
+   * Counts what a `data_update` spends until its entry is on disk and {@link add} counts it, so that another one meanwhile
+   * cannot spend the same. Returns a function that ends this.
    */
   reserve(dataUpdate: PyObject): () => void {
     const { action } = dataUpdate;
@@ -63,7 +63,7 @@ export class RuleBook {
     };
   }
 
-  /** What a `data_update` takes from budgets. Several of one field, a day's and an hour's, look at one list. */
+  /** What a `data_update` takes from budgets. Several budgets of one field, a day's and an hour's, share one list. */
   #spendings(action: string, dataUpdate: PyObject): { key: string; field: string; amount: bigint }[] {
     const fields = new Set(this.#ruleOf(action)?.budget.map((budget) => budget.field));
     return [...fields].flatMap((field) => {
@@ -73,8 +73,8 @@ export class RuleBook {
   }
 
   /**
-   * Why the rules refuse a `data_update`, as a sentence, or undefined when they allow it. A `type` in it chooses a
-   * schema, an `action` a rule.
+   * Why the rules refuse a `data_update`, as a sentence; undefined when they allow it. A `type` in it chooses a schema, an
+   * `action` a rule.
    *
    * @param now in seconds
    * @param isLeave whether the action rules have allowed it already: then a default that allows nothing does not count
@@ -125,12 +125,12 @@ export class RuleBook {
     return undefined;
   }
 
-  /** Actions without a rule of their own share one budget: else a new name would be a new budget. */
+  /** Actions without a rule of their own share one budget: otherwise a new name would be a new budget. */
   #spentKey(action: string, field: string): string {
     return `${field} ${this.#isNamed(action) ? actionName(action) : DEFAULT_ACTION}`;
   }
 
-  /** Whether there is a rule for just this action. `*` is no name of one. */
+  /** Whether there is a rule for this very action. `*` is not a name. */
   #isNamed(action: string): boolean {
     return action !== DEFAULT_ACTION && this.rules.actions.has(actionName(action));
   }

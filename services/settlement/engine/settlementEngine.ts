@@ -30,44 +30,44 @@ import type { RuleBook } from "./ruleBook.ts";
 /** `sandbox` checks everything and writes nothing; `staging` and `production` write. */
 export type SettlementMode = "sandbox" | "staging" | "production";
 
-/** Where an entry stands: its hash, its position from 0 and its time in seconds. */
+/** The place of an entry: its hash, its position from 0 and its time in seconds. */
 export type SettledEntry = { hash: string; index: number; timestamp: number };
 
-/** What a sandbox answers in place of SETTLED: all checks passed, nothing was written. */
+/** What a sandbox answers instead of SETTLED: all checks passed, nothing was written. */
 export type Validated = { status: "VALIDATED"; mode: "sandbox" };
 
-/** What became of a proposal (swarm.at §5.1). */
+/** The result of a proposal (swarm.at §5.1). */
 export type SettleOutcome =
   | ({ status: "SETTLED" } & SettledEntry)
   | { status: "REJECTED"; reason: string; head?: string }
   | { status: "ESCROWED"; reason: string; id: string; divergence: number }
   | Validated;
 
-/** A settled record. `known` when the ledger had it already: nothing was written then. */
+/** A settled record. `known` when the ledger had it already: then nothing was written. */
 export type SettledRecord = { status: "SETTLED"; known: boolean } & SettledEntry;
 
-/** A review, and the entry its release became. */
+/** A review, and the entry of its release. */
 export type ReviewedProposal = SettledRecord & { released?: SettledEntry };
 
 export type SettlementEngineParameters = {
   ledger: DiskLedger;
-  /** What records have to be signed for. */
+  /** The ledger for which records must be signed. */
   ledgerName: LedgerName;
-  /** Fed with every entry of that ledger. */
+  /** Gets every entry of that ledger. */
   index: LedgerIndex;
-  /** Fed with the entries of that ledger. */
+  /** Gets the entries of that ledger. */
   ruleBook: RuleBook;
   held: HeldProposals;
-  /** Where rejected proposals of agents are counted; nowhere unless given. */
+  /** Counts rejected proposals of agents. Default: nothing does. */
   rejected?: RejectedWork;
   /** Gives entries their time, and refuses while nothing may be written. */
   clock: LedgerClock;
   /** The time, in seconds since 1970, with fractions. */
   now: () => number;
   mode?: SettlementMode;
-  /** Lets listings name http and private addresses. */
+  /** Allows listings to name http and private addresses. */
   devMode?: boolean;
-  /** Looks names of endpoints up. Absent: only what is written is judged. */
+  /** Resolves the names of endpoints. Absent: only the text is checked. */
   resolveHost?: ResolveHost;
   operator?: Address | undefined;
   claimAttestor?: Address | undefined;
@@ -82,10 +82,10 @@ type UnderWay = { record: SignedRecord; digest: string; settled: Promise<Settled
 /** Turns proposals and signed records into entries of the ledger (swarm.at §5). */
 export class SettlementEngine {
   readonly mode: SettlementMode;
-  /** What the ledger is called in the records that stand in it. */
+  /** The ledger's name in the records it holds. */
   readonly ledgerName: LedgerName;
   readonly #parameters: SettlementEngineParameters;
-  /** Records on their way to disk by key, so that a second copy waits for the first instead of becoming a second entry. */
+  /** Records on their way to disk by key, so that a second copy waits for the first and does not become a second entry. */
   readonly #underWay = new Map<string, UnderWay>();
   readonly #drift: DriftQueue;
   #finishing: Promise<void> = Promise.resolve();
@@ -100,11 +100,11 @@ export class SettlementEngine {
   }
 
   /**
-   * Settles a proposal (swarm.at §5.2), in this order: its parent is the head, its confidence suffices and the
-   * institutional rules allow it, its shadow does not diverge; then it is hashed and appended. Answers only when what it
-   * answers is on disk.
+   * Settles a proposal (swarm.at §5.2), in this order: its parent is the head, its confidence is high enough and the
+   * institutional rules allow it, its shadow does not diverge. Then it is hashed and appended. Answers only when the result
+   * is on disk.
    *
-   * @param isLeave whether the action rules have allowed the action that it is leave for
+   * @param isLeave whether the action rules have allowed the action that it asks permission for
    */
   async settle(
     given: Proposal,
@@ -142,12 +142,12 @@ export class SettlementEngine {
     const endReservation = ruleBook.reserve(proposal.dataUpdate);
     const settled = await this.#append({ taskId: proposal.taskId, payload }).finally(endReservation);
     this.#drift.settled(proposal.taskId);
-    // Whoever has been waiting for this head is told of it first.
+    // Agents that have waited for this head are told of it first.
     if (this.#drift.isBusy) await new Promise((resolve) => setImmediate(resolve));
     return { status: "SETTLED", ...settled };
   }
 
-  /** Rejects a proposal for what it is; that counts for the agent it came from, when the operator named one with its key. */
+  /** Rejects a proposal for its content. That counts for its agent, if the operator named one with the key. */
   async #rejected({ agent, agentMetadata }: Proposal, reason: string): Promise<SettleOutcome> {
     const { rejected, clock } = this.#parameters;
     if (agent !== undefined && this.mode !== "sandbox")
@@ -155,37 +155,37 @@ export class SettlementEngine {
     return { status: "REJECTED", reason };
   }
 
-  /** Tells of a drift, with the head to re-base on; while others are told so too, one after the other. */
+  /** Reports a drift, with the head to build on. Other agents are told too, one after the other. */
   async #drifted(taskId: string): Promise<SettleOutcome> {
     const { ledger } = this.#parameters;
     const isMoving = ledger.nextParent !== ledger.head;
-    // A head that is about to be built upon would only lead to the next rejection.
+    // A head on which an entry is already on its way would only lead to the next rejection.
     if (isMoving || this.#drift.isBusy) await this.#drift.wait(taskId);
     return { status: "REJECTED", reason: "State drift detected. Re-base required.", head: ledger.head };
   }
 
   /**
-   * Settles a protocol record: schema, signature and rules stand in for the confidence, and the ledger gives the
-   * parent. The same record (type, signer, body) again gives the same entry back. Its task id is its digest.
+   * Settles a protocol record. Schema, signature and rules replace the confidence, and the ledger gives the parent. The
+   * same record (type, signer, body) again gets the same entry. Its task id is its digest.
    *
-   * @throws InvalidInputError naming the field at fault (`unbound`, `other_type`, `other_ledger`: it is not signed as
-   * what it is sent as, or for another ledger); TallystickError `conflicting_record` (409) with the entry when
-   * the ledger has another record under its key. Nothing is written then.
+   * @throws InvalidInputError naming the field at fault (`unbound`, `other_type`, `other_ledger`: it is signed as something
+   * else, or for another ledger); TallystickError `conflicting_record` (409) with the entry when the ledger has another
+   * record under its key. Nothing is written then.
    */
   async settleRecord(record: SignedRecord): Promise<SettledRecord | Validated> {
     const { now, devMode = false, index, operator, claimAttestor } = this.#parameters;
     checkBinding(record, this.ledgerName);
     const key = recordKey(record, () => recordDigest(record.body));
-    // What is in the ledger passed the rules when it came; only new records are held against today's clock.
+    // A record in the ledger passed the rules when it came. Only new records are checked against today's clock.
     if (!this.#underWay.has(key) && index.indexOfRecord(key) === undefined) {
       const receiptOf = (hash: string) => this.#receiptOf(hash);
       await checkRecord(record, { now: now(), devMode, index, operator, claimAttestor, receiptOf });
     }
     const { isContractSignature, readSignature, resolveHost } = this.#parameters;
     const digest = await checkSignature(record, isContractSignature, readSignature);
-    // Only who has signed makes this service ask name servers.
+    // Name servers are asked only for records with a valid signature.
     if (resolveHost && !devMode) await requirePublicEndpoint(record, resolveHost);
-    // Looked up after the last wait: from here to the append no other copy can come in between.
+    // Looked up after the last wait: between here and the append no other copy can come in.
     const underWay = this.#underWay.get(key);
     const known = index.indexOfRecord(key);
     if (underWay)
@@ -206,8 +206,8 @@ export class SettlementEngine {
   }
 
   /**
-   * Settles the operator's review of a held proposal (swarm.at §5.1), and behind it what it releases, on the head of
-   * the moment: what the proposal was made on has long been built upon.
+   * Settles the operator's review of a held proposal (swarm.at §5.1), and after it what it releases, on the present head:
+   * the head of the proposal is long past.
    *
    * @throws as {@link settleRecord}; TallystickError `unknown_held` (404) when nothing is held under its id,
    * `rules_refuse` (409) when the rules do not allow what it would release
@@ -215,7 +215,7 @@ export class SettlementEngine {
   async settleReview(record: SignedRecord): Promise<ReviewedProposal | Validated> {
     const { held, index } = this.#parameters;
     const id = String(record.body.proposal);
-    // Asked first: a review of nothing would stand in the ledger for good.
+    // Asked first: a review of nothing would stay in the ledger for ever.
     const { payload } = await held.content(id);
     const isRelease = record.body.decision === "release";
     const endReservation =
@@ -231,9 +231,9 @@ export class SettlementEngine {
   }
 
   /**
-   * The rules once more, since they and what is left of budgets may have changed while it was held.
+   * Checks the rules again, since they and the rest of the budgets may have changed while it was held.
    *
-   * @returns how to end what it counts as spent until it is settled
+   * @returns a function that ends what it counts as spent until it is settled
    * @throws TallystickError `rules_refuse` (409); nothing is settled then
    */
   #allowRelease(payload: LedgerEntry["payload"]): () => void {
@@ -256,10 +256,10 @@ export class SettlementEngine {
     return { ...review, released: settledEntry(await this.#parameters.ledger.entry(at), at) };
   }
 
-  /** Settles what was released but not yet settled, as a crash between the two can leave it. Call it at every start. */
+  /** Settles what was released but not yet settled, as after a crash between the two. Call it at every start. */
   async finishReleases(): Promise<void> {
     if (this.mode === "sandbox") return;
-    // One after the other: two at once would both settle what neither has settled yet.
+    // One after the other: two at once would both settle the same.
     const before = this.#finishing;
     this.#finishing = before.catch(() => {}).then(() => this.#finishReleases());
     return this.#finishing;
@@ -281,7 +281,9 @@ export class SettlementEngine {
     }
   }
 
-  /** Answers a record whose key is taken: the entry when it is the same record, a refusal when it is another one. */
+  /**
+   * Answers a record whose key is taken: with the entry when it is the same record, with a refusal when it is another one.
+   */
   #again(
     record: SignedRecord,
     digest: string,

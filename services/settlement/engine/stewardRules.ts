@@ -65,8 +65,8 @@ export function isStewardRecordType(type: string): type is StewardRecordType {
 }
 
 /**
- * What is wrong with a record of STEWARD beside its form. Whose word counts is for the derivation: that knows the parameters' attestors,
- * probers and arbitrators, and who is party of a breach.
+ * What is wrong with a record of STEWARD apart from its form. Whose records count is for the derivation, which knows the
+ * attestors, probers and arbitrators of the parameters, and the parties of a breach.
  *
  * @param latest unix seconds that the signer's clock may have reached
  * @throws InvalidInputError naming every field at fault

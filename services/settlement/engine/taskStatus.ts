@@ -5,16 +5,16 @@ import type { HeldProposals } from "./heldProposals.ts";
 import type { LedgerIndex } from "./ledgerIndex.ts";
 import type { SettledEntry } from "./settlementEngine.ts";
 
-/** Most entries, held proposals and staked proposals that one answer tells of a task: task ids may repeat without end. */
+/** Most entries, held proposals and staked proposals in one answer about a task: task ids may repeat without end. */
 export const MAX_HISTORY = 100;
 
-/** How many are told unless asked otherwise. */
+/** The default number. */
 export const DEFAULT_HISTORY = 20;
 
-/** Which part of a task's history is told: the newest `limit` entries, or those before the entry at `before`. */
+/** Which part of a task's history: the newest `limit` entries, or those before the entry at `before`. */
 export type HistoryPage = { limit: number; before?: number | undefined };
 
-/** A held proposal as its task shows it; `review` is the operator's decision and the hash of its entry. */
+/** A held proposal as its task shows it. `review` is the operator's decision and the hash of its entry. */
 export type HeldStatus = {
   id: string;
   timestamp: number;
@@ -25,7 +25,7 @@ export type HeldStatus = {
 /** What is known of a task, oldest first. */
 export type TaskStatus = {
   settled: (SettledEntry & { parent_hash: string })[];
-  /** What to give as `before` for what is older; null when there is nothing. */
+  /** The value of `before` for older entries; null when there are none. */
   next: number | null;
   held: HeldStatus[];
   consensus: { final: string | null; finalAt: number | null; proposals: readonly ListedProposal[] } | null;

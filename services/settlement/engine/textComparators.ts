@@ -1,16 +1,16 @@
-/** The ways in which two texts may be called equal, by the name that the rules and the ledger give them. */
+/** The comparators that may call two texts equal, by their names in the rules and the ledger. */
 export const COMPARATORS = ["exact", "normalised", "overlap/1"] as const;
 
 export type ComparatorName = (typeof COMPARATORS)[number];
 
-/** How much of two texts has to be the same words for `overlap/1`, in thousandths, unless the rules say otherwise. */
+/** How much of two texts must be the same words for `overlap/1`, in thousandths. Default for rules without it. */
 export const DEFAULT_OVERLAP = 600;
 
-/** Words that turn a sentence round. Two texts that differ in these differ, however many words they share. */
+/** Words that reverse a sentence. Texts that differ in these differ, however many words they share. */
 const TURNS = /^(?:no|not|never|none|nothing|nobody|neither|nor|without|cannot|\p{L}+n['’]t)$/u;
 
 /**
- * Whether two texts say the same, as one comparator has it. Each takes time in proportion to the texts.
+ * Whether two texts say the same, by one comparator. Each takes time in proportion to the texts.
  *
  * - `exact`: they are the same characters.
  * - `normalised`: the same letters and digits in the same order, whatever their case, form (NFKC), spaces and punctuation.
@@ -39,7 +39,7 @@ export function areEqualTexts(
   return common > 0 && 2_000 * common >= overlap * (left.length + right.length);
 }
 
-/** Words and numbers. The sign of a number and the point in it belong to it: 1.5 is not 15, and -3 is not 3. */
+/** Words and numbers. A number includes its sign and its point: 1.5 is not 15, and -3 is not 3. */
 function wordsOf(text: string): string[] {
   return (
     text

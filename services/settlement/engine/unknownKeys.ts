@@ -3,14 +3,14 @@ import { canonicalBody, type RecordBody, type RecordJson } from "tallystick-prot
 import { listingSchema } from "tallystick-protocol/records/listing";
 import { receiptSchema } from "tallystick-protocol/records/receipt";
 
-/** Most bytes (UTF-8, canonical) of all that a listing or receipt says beside the fields of its schema. */
+/** Most bytes (UTF-8, canonical) of all that a listing or receipt says outside the fields of its schema. */
 export const MAX_UNKNOWN_BYTES = 4_096;
 
-/** Most checks of a receipt that are given by name, and characters of a name: as for checks that are given as a list. */
+/** Most checks of a receipt by name, and most characters of a name: the same as for checks in a list. */
 const MAX_CHECKS = 256;
 const MAX_CHECK_NAME = 128;
 
-/** What the schema of listings names and leaves open is as good as unknown. */
+/** A field that the schema of listings names but leaves open counts as unknown. */
 const LISTING_KEYS = new Set(Object.keys(listingSchema.shape).filter((key) => key !== "audit"));
 const RECEIPT_KEYS = new Set(Object.keys(receiptSchema.shape));
 const VERIFICATION_KEYS = new Set(["all_passed", "checks"]);
@@ -18,12 +18,12 @@ const CHECK_KEYS = new Set(["name", "passed"]);
 
 type Unknown = { field: string; bytes: number };
 
-/** What is too long in a listing's body beside its own fields; nothing when all is well. */
+/** What is too long in a listing's body outside its own fields; empty when nothing is. */
 export function unknownOfListing(body: RecordBody): InputIssue[] {
   return tooLong(unknownIn(body, LISTING_KEYS, "body"));
 }
 
-/** The same of a receipt's, with what its `verification` says beside the outcome. */
+/** The same for a receipt, with what its `verification` says in addition to the outcome. */
 export function unknownOfReceipt(body: RecordBody): InputIssue[] {
   const verification = asObject(body.verification);
   const checks = verification.checks ?? null;
@@ -54,7 +54,7 @@ function unknownIn(object: RecordBody, known: ReadonlySet<string>, path: string)
     .filter((key) => !known.has(key))
     .map((key) => ({
       field: `${path}.${key.slice(0, 64)}`,
-      // Without the braces around it.
+      // Without the braces.
       bytes: Buffer.byteLength(canonicalBody({ [key]: object[key] as RecordJson })) - 2,
     }));
 }

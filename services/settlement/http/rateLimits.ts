@@ -6,15 +6,15 @@ import type { ApiKeys } from "../keys/apiKeys.ts";
 import { bearerKey } from "./requireBearer.ts";
 
 /**
- * Requests a minute; 0 for no limit. `trustedProxies`: how many proxies, one behind the other, stand in front of this
- * service and say in `X-Forwarded-For` who asked them; 0 when clients come straight here, and could write anything there.
+ * Requests a minute; 0 for no limit. `trustedProxies`: how many proxies, one behind the other, are in front of this service
+ * and name the client in `X-Forwarded-For`. 0 when clients connect directly and could write anything there.
  */
 export type RateLimitConfig = { perKey: number; perAddress: number; trustedProxies: number };
 
 /** The window in which requests are counted, in seconds. */
 export const RATE_WINDOW = 60;
 
-/** Most callers that are counted at one time; beyond that the oldest window is forgotten first. */
+/** Most callers that are counted at one time. Beyond that the oldest window is forgotten first. */
 const MAX_CALLERS = 100_000;
 
 /** How many requests each caller has left in its window of {@link RATE_WINDOW} seconds. */
@@ -25,7 +25,7 @@ export class RateCounter {
   take(caller: string, limit: number, now: number): { allowed: boolean; remaining: number; reset: number } {
     let window = this.#windows.get(caller);
     if (!window || now >= window.start + RATE_WINDOW || now < window.start) {
-      // Set anew, so that the map is in the order of the windows' beginnings.
+      // Set again, so that the map stays in the order in which the windows began.
       this.#windows.delete(caller);
       window = { start: now, used: 0 };
       this.#windows.set(caller, window);
@@ -48,8 +48,8 @@ export class RateCounter {
 }
 
 /**
- * Limits requests per key, and per address for those without a known one. Answers carry `RateLimit-Policy` and
- * `RateLimit` (draft-ietf-httpapi-ratelimit-headers-07); one too many is answered 429 with `Retry-After`.
+ * Limits requests for each key, and for each address without a known key. Answers carry `RateLimit-Policy` and `RateLimit`
+ * (draft-ietf-httpapi-ratelimit-headers-07). One too many gets 429 with `Retry-After`.
  */
 export function rateLimits(
   config: RateLimitConfig,
@@ -80,7 +80,7 @@ export function rateLimits(
   };
 }
 
-/** Who is asking. Without a connection, as tests ask, only the headers tell. */
+/** Who asks. Without a connection, as in tests, only the headers say so. */
 function clientAddress(c: Context, trustedProxies: number): string {
   const { incoming } = (c.env ?? {}) as { incoming?: IncomingMessage };
   const headers = { "x-forwarded-for": c.req.header("x-forwarded-for") };

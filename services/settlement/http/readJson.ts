@@ -7,7 +7,7 @@ export const MAX_BODY_BYTES = 64 * 1024;
 /**
  * Reads a request's JSON body with its ints and floats kept apart.
  *
- * @throws TallystickError `payload_too_large` (413) beyond {@link MAX_BODY_BYTES}, whatever the headers claimed
+ * @throws TallystickError `payload_too_large` (413) beyond {@link MAX_BODY_BYTES}, whatever the headers claim
  * @throws InvalidInputError `malformed_json` (400) when it is no UTF-8, no JSON, or has a key twice in one object
  */
 export async function readJson(request: Request): Promise<PyJson> {
@@ -15,7 +15,7 @@ export async function readJson(request: Request): Promise<PyJson> {
   try {
     // A byte order mark is kept, so that the reader refuses it: JSON has none.
     const text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
-    // Of two values for one key the sender may have read, or had checked, the other one.
+    // Of two values for one key the sender may have meant, or had checked, the other one.
     return parsePythonJson(text, { duplicateKeys: "refuse" });
   } catch (error) {
     const reason = error instanceof JsonSyntaxError ? error.message : "it is not UTF-8";
@@ -31,7 +31,7 @@ export async function readJson(request: Request): Promise<PyJson> {
 async function readBody(request: Request): Promise<Uint8Array> {
   const announced = request.headers.get("content-length");
   if (Number(announced ?? 0) > MAX_BODY_BYTES) throw tooLarge();
-  // The server cuts the connection at the announced length, so all of it may be read at once, which is much quicker.
+  // The server cuts the connection at the announced length. So everything may be read at once, which is much faster.
   if (announced !== null && request.headers.get("transfer-encoding") === null) {
     const bytes = new Uint8Array(await request.arrayBuffer());
     if (bytes.length > MAX_BODY_BYTES) throw tooLarge();

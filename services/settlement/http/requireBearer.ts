@@ -6,17 +6,17 @@ export function bearerKey(authorization: string | undefined): string | undefined
   return /^Bearer +(\S+)$/i.exec(authorization ?? "")?.[1];
 }
 
-/** Whether `Authorization: Bearer <key>` has a key that the operator gave out. */
+/** Whether `Authorization: Bearer <key>` has a key that the operator issued. */
 export async function hasBearer(authorization: string | undefined, keys: ApiKeys): Promise<boolean> {
   const given = bearerKey(authorization);
   return given !== undefined && (await keys.find(given)) !== undefined;
 }
 
 /**
- * Checks `Authorization: Bearer <key>` against the keys the operator gave out (swarm.at §7).
+ * Checks `Authorization: Bearer <key>` against the keys that the operator issued (swarm.at §7).
  *
  * @returns whose key it is
- * @throws TallystickError `unauthorized` (401); also when the operator has given out none
+ * @throws TallystickError `unauthorized` (401); also when the operator has issued none
  */
 export async function requireBearer(authorization: string | undefined, keys: ApiKeys): Promise<ApiKey> {
   const given = bearerKey(authorization);

@@ -1,6 +1,6 @@
 import type { StatusByCode } from "tallystick-protocol/problem";
 
-/** The codes of this service that a client is told, besides those that mean the same everywhere. */
+/** The codes of this service for clients, in addition to those with one meaning everywhere. */
 export const SETTLEMENT_STATUS: StatusByCode = {
   unknown_task: 404,
   conflicting_record: 409,

@@ -3,17 +3,17 @@ import { statSync } from "node:fs";
 import type { Address } from "tallystick-protocol/address";
 import { hashKey, readKeyFile } from "./keyFile.ts";
 
-/** How long an answer may rest on the key file as it was, in milliseconds. */
+/** How long the key file is not read again, in milliseconds. */
 const RECHECK_MS = 1_000;
 
-/** Whose a key is: its id, and the agent whose proposals come with it, when the operator named one. */
+/** A key's owner: its id, and the agent whose proposals come with it, if the operator named one. */
 export type ApiKey = { id: string; agent?: Address };
 
 type KnownKey = ApiKey & { digest: Buffer };
 
 /**
- * The keys that may settle proposals: those of the configuration, and those of the key file that are not revoked. The
- * file is read again when it changes, so that a key given out or taken back needs no restart.
+ * The keys that may settle proposals: those of the configuration, and those of the key file that are not revoked. The file
+ * is read again when it changes, so a new or revoked key needs no restart.
  */
 export class ApiKeys {
   readonly #fixed: KnownKey[];
@@ -31,17 +31,17 @@ export class ApiKeys {
     this.#file = file;
   }
 
-  /** Whether nobody has a key. */
+  /** Whether there are no keys at all. */
   async isEmpty(): Promise<boolean> {
     await this.#refresh();
     return this.#fixed.length + this.#fromFile.length === 0;
   }
 
-  /** Whose a key is, undefined when it is not known or was revoked. */
+  /** The owner of a key; undefined when the key is unknown or revoked. */
   async find(key: string): Promise<ApiKey | undefined> {
     await this.#refresh();
     const digest = Buffer.from(hashKey(key), "hex");
-    // All are compared, in constant time, so that the time of the answer tells nothing about any key.
+    // All are compared, in constant time, so that the time of the answer reveals nothing about any key.
     const found = [...this.#fixed, ...this.#fromFile].filter((known) =>
       timingSafeEqual(known.digest, digest),
     );

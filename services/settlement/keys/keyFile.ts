@@ -14,15 +14,15 @@ const keySchema = z.strictObject({
   sha256: z.string().regex(/^[0-9a-f]{64}$/),
   created_at: z.int(),
   revoked_at: z.int().nullable(),
-  /** Whose proposals come with it. */
+  /** The agent whose proposals come with it. */
   agent: addressSchema.optional(),
 });
 const fileSchema = z.strictObject({ version: z.literal(1), keys: z.array(keySchema) });
 
-/** A key as it is kept: its SHA-256 and who has it. Times in unix seconds. The key itself is shown once and kept nowhere. */
+/** A stored key: its SHA-256 and its owner. Times in unix seconds. The key itself is shown once and stored nowhere. */
 export type StoredKey = z.output<typeof keySchema>;
 
-/** SHA-256 of a key, 64 hex digits. Keys are 160 random bits, so a plain hash gives nothing away. */
+/** SHA-256 of a key, 64 hex digits. Keys are 160 random bits, so a plain hash is safe. */
 export function hashKey(key: string): string {
   return createHash("sha256").update(key).digest("hex");
 }
@@ -30,7 +30,7 @@ export function hashKey(key: string): string {
 /**
  * The keys in a file; none when there is no file.
  *
- * @throws TallystickError `keys_unreadable` when it is no such file
+ * @throws TallystickError `keys_unreadable` when the file is no key file
  */
 export async function readKeyFile(file: string): Promise<StoredKey[]> {
   try {
@@ -49,7 +49,7 @@ export async function readKeyFile(file: string): Promise<StoredKey[]> {
 /**
  * Makes a key, keeps its hash, and returns both. The key is `tsk_` and 32 base 32 characters.
  *
- * @param agent whose proposals come with it: what becomes of them is told of this agent; of nobody unless given
+ * @param agent whose proposals come with it: their results count for this agent. Default: for nobody
  */
 export async function addKey(
   file: string,
@@ -69,7 +69,7 @@ export async function addKey(
 }
 
 /**
- * Takes a key back, for good. A running service notices within a second.
+ * Revokes a key permanently. A running service notices within a second.
  *
  * @throws TallystickError `unknown_key` when there is none with this id
  */
@@ -88,7 +88,7 @@ export async function revokeKey(file: string, id: string, now: number): Promise<
   return found;
 }
 
-/** Written beside it and moved in its place, so that a reader never sees half a file. */
+/** Written next to it and then renamed, so that a reader never sees half a file. */
 async function writeKeyFile(file: string, keys: StoredKey[]): Promise<void> {
   const folder = path.dirname(file);
   await makeFolder(folder);
@@ -96,6 +96,6 @@ async function writeKeyFile(file: string, keys: StoredKey[]): Promise<void> {
   await writeFile(next, `${JSON.stringify({ version: 1, keys }, null, 2)}\n`, { mode: 0o600, flush: true });
   await chmod(next, 0o600);
   await rename(next, file);
-  // A key that was taken back must not come back with the power.
+  // A revoked key must not come back after a power failure.
   await syncFolder(folder);
 }

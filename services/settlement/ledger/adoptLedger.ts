@@ -16,14 +16,14 @@ import {
 import { makeFolder } from "./makeFolder.ts";
 
 /**
- * Takes the ledger in a folder for the one to go on with, by writing what was signed last: the contract's head, or the
- * ledger's own last entry when there is no chain. The whole ledger is verified and compared with the chain before.
+ * Accepts the ledger in a folder as the one to continue. Writes what was signed last: the contract's head, or the ledger's
+ * own last entry when there is no chain. Before that the whole ledger is verified and compared with the chain.
  *
- * Where anchors are signed for somebody to send, it also says that none was that the chain does not show: then take it for
- * the newest copy only if that is known.
+ * If anchors are signed for others to send, it also states that there is no signed anchor which the chain does not show.
+ * Then use it only if you know that this is the newest copy.
  *
- * @param onChain what the contract says of it and whose it is; undefined when it is not anchored. `wordsFolder`: where it
- * stands which anchors were signed for another to send
+ * @param onChain what the contract says of the ledger and who its writer is; undefined when it is not anchored.
+ * `wordsFolder`: the folder that remembers anchors signed for others to send
  * @throws TallystickError `no_ledger`; `last_signed_present` when the file is there; `ledger_locked` while a service
  * writes the ledger; those of {@link compareWithChain}; LedgerLineError
  */

@@ -16,33 +16,33 @@ export type AppendTarget = Pick<
 
 export type OpenAppendFileParameters = {
   filePath: string;
-  /** Told when nobody knows any more what is on the disk: the file takes nothing more, the process should end. */
+  /** Called when nobody knows any more what is on the disk. The file accepts nothing more, and the process should end. */
   onFailure: (error: Error) => void;
   /**
-   * Told when a write was refused (no space, read-only) and undone: everything that waited is rejected, and the next
-   * append will follow what is on disk.
+   * Called when a write was refused (no space, read-only) and undone. Everything that waited is rejected, and the next
+   * append follows what is on disk.
    */
   onUndone?: (error: Error) => void;
-  /** Told of every write that is on disk, and how long the disk took to keep it, in seconds. */
+  /** Called after every write that is on disk, with how long the disk took, in seconds. */
   onSynced?: (seconds: number) => void;
-  /** What is to be done with the file once nobody else can write it, and before anything is appended. */
+  /** What to do with the file once nobody else can write it, and before anything is appended. */
   prepare?: () => Promise<void>;
   /** How the file is opened; replaced in tests by a disk that fails. */
   openFile?: (filePath: string) => Promise<AppendTarget>;
 };
 
 /**
- * A file that only grows, written with group commit: what comes in while one fsync is under way goes into the next, so
- * that many writers share the cost of each.
+ * A file that only grows, written with group commit: what arrives during one fsync goes into the next, so many writers
+ * share the cost of each.
  *
- * The file itself is locked, whatever its folder's lock says. Before anything is answered as written, the file under its
- * path has to be the one that was written, and as long as it has to be: what somebody unlinked, replaced or wrote into
- * would else be lost, or settled twice.
+ * The file itself is locked, whatever its folder's lock says. Before anything is reported as written, the file under its
+ * path must be the one that was written, with the right length. Otherwise an entry could be lost or settled twice, because
+ * somebody deleted, replaced or changed the file.
  *
- * When a write is refused (the disk is full, the file system read-only), what it left half-written is cut off again,
- * everything that waits is rejected, and the next append tries anew. After a failed fsync, or when the cut fails as well,
- * nobody knows what is on the disk (the kernel may have dropped the pages): then the file takes nothing more and
- * `onFailure` is told. The next start reads what is there.
+ * When a write is refused (the disk is full, the file system read-only), its half-written bytes are cut off again,
+ * everything that waits is rejected, and the next append tries again. After a failed fsync, or when the cut fails too,
+ * nobody knows what is on the disk (the kernel may have dropped the pages). Then the file accepts nothing more and
+ * `onFailure` is called. The next start reads what is there.
  */
 export class AppendFile {
   readonly #file: AppendTarget;
@@ -54,7 +54,7 @@ export class AppendFile {
   #failure: TallystickError | undefined;
   #closed = false;
   #waitingBytes = 0;
-  /** Bytes that are on disk for sure. */
+  /** Bytes that are certainly on disk. */
   #end: number;
 
   private constructor(file: AppendTarget, opened: BigIntStats, parameters: OpenAppendFileParameters) {
@@ -65,10 +65,10 @@ export class AppendFile {
   }
 
   /**
-   * Opens the file, making it if needed, and locks it; a new file's name is on disk too when this resolves.
+   * Opens the file, creates it if needed, and locks it. When this resolves, a new file's name is on disk too.
    *
-   * @throws TallystickError `ledger_locked` when another process has it open for writing; `ledger_unavailable` when
-   * another file was put in its place meanwhile
+   * @throws TallystickError `ledger_locked` when another process has it open for writing; `ledger_unavailable` when another
+   * file took its place meanwhile
    */
   static async open(parameters: OpenAppendFileParameters): Promise<AppendFile> {
     const { filePath, prepare, openFile = (at) => open(at, "a+") } = parameters;
@@ -87,7 +87,7 @@ export class AppendFile {
     }
   }
 
-  /** Bytes that are to be written and are not on disk yet. */
+  /** Bytes that wait and are not on disk yet. */
   get waitingBytes(): number {
     return this.#waitingBytes;
   }
@@ -106,7 +106,7 @@ export class AppendFile {
       this.#waitingBytes += bytes.length;
       this.#waiting.push({ bytes, resolve, reject });
     });
-    // It writes for all who wait, so a fault in it is not that of the request that began it.
+    // It writes for all who wait, so its errors do not belong to the request that started it.
     this.#flushing ??= asOurOwn(() => this.#flush());
     return written;
   }
@@ -124,8 +124,8 @@ export class AppendFile {
   }
 
   /**
-   * Looks whether the file under the path is still the one that is open, and no longer than it was made here. When it is
-   * not, nobody knows what will be read there: it takes nothing more and `onFailure` is told.
+   * Checks that the file under the path is still the open one, and no longer than what was written here. Otherwise nobody
+   * knows what will be read there: it accepts nothing more and `onFailure` is called.
    *
    * @throws TallystickError `ledger_unavailable` (503)
    */
@@ -133,7 +133,7 @@ export class AppendFile {
     if (this.#failure) throw this.#failure;
     const [end, isQuiet] = [this.#end, this.#flushing === undefined];
     const wrong = await this.#difference((size) => {
-      // While something is being written nobody can say how long it is.
+      // During a write nobody can say how long it is.
       const isExact = isQuiet && this.#flushing === undefined && this.#end === end;
       return isExact ? size === BigInt(end) : size >= BigInt(end);
     });
@@ -154,7 +154,7 @@ export class AppendFile {
   }
 
   async #flush(): Promise<void> {
-    // Lets the requests that are being answered in this turn of the event loop join the first write.
+    // Lets the requests of this turn of the event loop join the first write.
     await new Promise((resolve) => setImmediate(resolve));
     while (this.#waiting.length > 0) {
       const batch = this.#waiting;
@@ -174,7 +174,7 @@ export class AppendFile {
         this.#fail(batch, cause);
         break;
       }
-      // Only now: before the write it would say nothing of what became of the write.
+      // Only now: before the write this check would say nothing about the write.
       const end = BigInt(this.#end + bytes.length);
       const wrong = await this.#difference((size) => size === end);
       if (wrong !== undefined) {
@@ -190,10 +190,10 @@ export class AppendFile {
     this.#flushing = undefined;
   }
 
-  /** Cuts off what a refused write left, and rejects it with everything that was to follow it. */
+  /** Cuts off what a refused write left, and rejects it with everything that was to follow. */
   async #undo(batch: Waiting[], length: number, cause: unknown): Promise<void> {
     try {
-      // What somebody else put there is not ours to cut.
+      // Bytes that somebody else wrote are not ours to cut.
       const most = BigInt(this.#end + length);
       const wrong = await this.#difference((size) => size >= BigInt(this.#end) && size <= most);
       if (wrong !== undefined) return this.#fail(batch, new Error(wrong));
@@ -225,7 +225,7 @@ export class AppendFile {
 
 type Inode = Pick<BigIntStats, "dev" | "ino">;
 
-/** What is wrong with the file under a path, as a clause; undefined when it is this one and has a right length. */
+/** What is wrong with the file under a path, as a clause; undefined when it is this one and has the right length. */
 async function differenceOf(
   filePath: string,
   { dev, ino }: Inode,
@@ -257,7 +257,7 @@ function refusal(cause: unknown): TallystickError {
   return unavailable(`The ledger cannot be written: ${reason}.`, cause);
 }
 
-/** The refusal of a write: 503, nothing of it is kept. */
+/** The refusal of a write: 503, and nothing of it is kept. */
 export function unavailable(message: string, cause?: unknown): TallystickError {
   return new TallystickError({
     code: "ledger_unavailable",

@@ -19,46 +19,51 @@ import { tailProblem, verifyBeginning } from "./verifyKnown.ts";
 /** Name of the ledger's file in its folder. */
 export const LEDGER_FILE = "ledger.jsonl";
 
-/** Longest line of an entry, in bytes: C2SP tlog-tiles writes the length of an entry in 16 bits. */
+/** Longest line of an entry, in bytes. C2SP tlog-tiles writes the length of an entry in 16 bits. */
 export const MAX_ENTRY_BYTES = 65_535;
 
-/** Most bytes that wait for a disk that is slow or hangs, before new entries are refused. */
+/** Most bytes that wait for a slow disk before new entries are refused. */
 export const MAX_WAITING_BYTES = 32 << 20;
 
 /** How many older entries {@link DiskLedger.verifyGrowth} reads again each time. */
 export const SCRUB_ENTRIES = 20_000;
 
-/** How many of the last entries that a store knows are verified before anything is served; see {@link DiskLedger.checkRest}. */
+/**
+ * How many of the last entries that a store knows are verified before anything is served; see {@link DiskLedger.checkRest}.
+ */
 export const TAIL_ENTRIES = 20_000;
 
-/** Where the hash of an entry stands in its canonical line. */
+/** Where the hash of an entry is in its canonical line. */
 const CURRENT_HASH_AT = '{"current_hash": "'.length;
 
 const PARENT_HASH_AT = CURRENT_HASH_AT + 64 + '", "parent_hash": "'.length;
 
-/** What goes into a new entry; parent and hash are the ledger's business. `timestamp` in seconds. */
+/** The content of a new entry. The ledger adds parent and hash. `timestamp` in seconds. */
 export type NewEntry = { timestamp: number; taskId: string; payload: { [key: string]: PyJson } };
 
-/** A new entry in its place. `durable` resolves once it cannot be lost any more: only then may it be told to anyone. */
+/** A new entry with its position. `durable` resolves once it cannot be lost. Only then may anyone be told of it. */
 export type Appended = { entry: LedgerEntry; index: number; durable: Promise<void> };
 
-/** An entry that is on disk, its position from 0, and the byte behind its line. */
+/** An entry on disk, its position from 0, and the byte after its line. */
 export type OnEntry = (entry: LedgerEntry, index: number, end: number) => void;
 
 export type OpenLedgerParameters = {
-  /** Folder of this ledger; made if needed. */
+  /** Folder of this ledger; created if needed. */
   folder: string;
-  /** Told of every entry on disk, in order: first those that are there, or that the store does not know, later the new ones. */
+  /**
+   * Called with every entry on disk, in order: first those that are there, or that the store does not know; later the new
+   * ones.
+   */
   onEntry?: OnEntry;
-  /** Opens what is known of the file from an earlier opening, once the folder is locked; nothing unless given. */
+  /** Opens what is known of the file from an earlier opening, once the folder is locked. Default: nothing. */
   openStore?: () => LedgerStore;
   /** How many of the last entries that the store knows are verified at the opening. */
   tailEntries?: number;
-  /** Told when nobody knows any more what is on disk: the ledger takes nothing more and the process should end. */
+  /** Called when nobody knows any more what is on disk. The ledger accepts nothing more and the process should end. */
   onFailure?: (error: Error) => void;
-  /** Told when a write was refused and undone: what waited was not settled, the ledger goes on. */
+  /** Called when a write was refused and undone. What waited was not settled; the ledger continues. */
   onUndone?: (error: Error) => void;
-  /** Told of every write that is on disk: how long the disk took to keep it, in seconds. */
+  /** Called after every write that is on disk, with how long the disk took, in seconds. */
   onSynced?: (seconds: number) => void;
   /** How the file is opened; replaced in tests by a disk that fails. */
   openFile?: OpenAppendFileParameters["openFile"];
@@ -67,18 +72,18 @@ export type OpenLedgerParameters = {
 /**
  * A ledger in a folder: `ledger.jsonl`, one canonical line an entry, append-only, one writer.
  *
- * `size`, `head`, `tree` and everything that is read tell of entries on disk only. Entries on their way there already
- * have their place in the chain: {@link nextParent} is the hash the next one will link to.
+ * `size`, `head`, `tree` and everything that is read cover entries on disk only. Entries on their way there already have
+ * their place in the chain: {@link nextParent} is the hash to which the next one will link.
  */
 export class DiskLedger {
   readonly folder: string;
-  /** What was mended when the ledger was opened. */
+  /** The repairs that were made when the ledger was opened. */
   repair: LedgerRepair | undefined;
 
   #tree = new MerkleTree(sha256ByNode);
-  /** Where each line ends: the byte behind it. */
+  /** Where each line ends: the byte after it. */
   #ends: NumberStore = new GrowingNumbers(8);
-  /** How many entries at the beginning were not read at the opening, and not since. */
+  /** How many entries at the beginning were not read since the opening. */
   #unread = 0;
   readonly #onEntry: OnEntry;
   readonly #growthListeners = new Set<(size: number) => void>();
@@ -89,7 +94,7 @@ export class DiskLedger {
   #nextIndex = 0;
   #verifying: Promise<VerifiedLedger> | undefined;
   #rest: Promise<void> = Promise.resolve();
-  /** Entries that were read back from disk, and how far the present round over them has come. */
+  /** Entries that were read back from disk, and how far the present round over them is. */
   #readBack = 0;
   #scrubbed = 0;
 
@@ -99,8 +104,8 @@ export class DiskLedger {
   }
 
   /**
-   * Locks the folder, verifies the chain and mends a torn last line. Of what a store knows from an earlier opening only the
-   * first entry and the last {@link TAIL_ENTRIES} are verified here; the rest is for {@link checkRest}.
+   * Locks the folder, verifies the chain and repairs an incomplete last line. If a store knows the ledger from an earlier
+   * opening, only the first entry and the last {@link TAIL_ENTRIES} are verified here; {@link checkRest} does the rest.
    *
    * @throws TallystickError `ledger_locked` when another process writes it
    * @throws LedgerLineError naming the line when the ledger is not what was written
@@ -122,7 +127,7 @@ export class DiskLedger {
         },
         onFailure,
         onUndone: (error) => {
-          // Whatever was on its way is gone with the write: the chain goes on from what is on disk.
+          // What was on its way is lost with the write. The chain continues from what is on disk.
           ledger.#nextParent = ledger.#head;
           ledger.#nextIndex = ledger.size;
           onUndone?.(error);
@@ -140,7 +145,7 @@ export class DiskLedger {
     }
   }
 
-  /** Takes over what a store knows, when the file has it too. */
+  /** Uses what a store knows, if the file agrees. */
   async #goOn(store: LedgerStore, tailEntries = TAIL_ENTRIES): Promise<StorePosition | undefined> {
     const take = (size: number) => {
       this.#tree = new MerkleTree(sha256ByNode, { size, level: (level) => store.hashes(level) });
@@ -159,15 +164,15 @@ export class DiskLedger {
     return undefined;
   }
 
-  /** How many entries at the beginning were read neither at the opening nor since. */
+  /** How many entries at the beginning were not read since the opening, and not during it. */
   get unread(): number {
     return this.#unread;
   }
 
   /**
-   * Verifies what was not read at the opening, with pauses as long as the reading, so that others are served meanwhile.
+   * Verifies what was not read at the opening. It pauses as long as it reads, so that others are served meanwhile.
    *
-   * @param each told of every group of lines, after they were verified
+   * @param each called with every group of lines, after they were verified
    * @throws LedgerLineError naming the first bad line
    */
   async checkRest(
@@ -202,7 +207,7 @@ export class DiskLedger {
     return this.#head;
   }
 
-  /** Hash that the next entry will have as its parent: the last one taken, on disk or on its way. */
+  /** Hash that the next entry will have as its parent: of the last accepted entry, on disk or on its way. */
   get nextParent(): string {
     return this.#nextParent;
   }
@@ -236,7 +241,7 @@ export class DiskLedger {
     return { entry, index, durable };
   }
 
-  /** Calls back after every new entry on disk, with the size. Returns how to stop it. */
+  /** Calls back after every new entry on disk, with the size. Returns a function that stops this. */
   onGrowth(listener: (size: number) => void): () => void {
     this.#growthListeners.add(listener);
     return () => this.#growthListeners.delete(listener);
@@ -255,7 +260,7 @@ export class DiskLedger {
   }
 
   /**
-   * What the entry at a position says of itself besides its payload, which may be long and is not parsed.
+   * What the entry at a position says of itself, without its payload, which may be long and is not parsed.
    *
    * @throws InvalidInputError naming `index` when there is none
    */
@@ -265,7 +270,7 @@ export class DiskLedger {
     this.#checkRange(index, index + 1, "index", "index");
     const [start, end] = [this.#endOf(index - 1), this.#endOf(index)];
     const line = (await this.#file.read(start, end - start)).toString("latin1", 0, end - start - 1);
-    // Its keys are sorted: the hash is first, task and time are last. Within a string the quotes would be escaped.
+    // Its keys are sorted: the hash is first, task and time are last. Inside a string the quotes would be escaped.
     const tail = line.lastIndexOf(', "task_id": "');
     const { task_id: taskId, timestamp } = JSON.parse(`{${line.slice(tail + 1)}`);
     return {
@@ -277,7 +282,7 @@ export class DiskLedger {
   }
 
   /**
-   * The canonical lines of the entries [from, to), newline behind each, in pieces as they are read.
+   * The canonical lines of the entries [from, to), each with its newline, in pieces as they are read.
    *
    * @throws InvalidInputError naming `from` or `to`, before the first piece
    */
@@ -296,9 +301,9 @@ export class DiskLedger {
   }
 
   /**
-   * Reads the file again from its beginning and verifies every entry that was on disk when asked. Several askers at
-   * one time share one reading, and the next begins no sooner than as much later as the last one took: whoever keeps
-   * asking cannot keep the service at it all the time.
+   * Reads the file again from its beginning and verifies every entry that was on disk at the time of the call. Simultaneous
+   * callers share one reading. The next one starts only after a pause as long as the last reading, so repeated calls cannot
+   * keep the service busy all the time.
    *
    * @throws LedgerLineError naming the first bad line
    */
@@ -328,7 +333,7 @@ export class DiskLedger {
     for await (const lines of ledgerLines(this.path, this.#endOf(size - 1))) {
       for (const line of lines) {
         const leaf = chain.next(line);
-        // A forger can make a chain that holds together; it is another one than was written here.
+        // A forger can make a consistent chain, but not the one that was written here.
         if (!bytesEqual(leaf, this.tree.leaf(frontier.size))) {
           throw new LedgerLineError(frontier.size + 1, "the entry is not the one that was settled");
         }
@@ -341,11 +346,11 @@ export class DiskLedger {
   }
 
   /**
-   * Reads back what was written since the last call, and the next {@link SCRUB_ENTRIES} of what is older, and compares
-   * it with the tree. What the file was opened with counts as read.
+   * Reads back what was written since the last call, and the next {@link SCRUB_ENTRIES} older entries, and compares them
+   * with the tree. What was read at the opening counts as read.
    *
    * @returns the size up to which everything was read back at least once
-   * @throws LedgerLineError naming the first line that is not the one that was settled
+   * @throws LedgerLineError naming the first line that is not the settled one
    */
   async verifyGrowth(): Promise<number> {
     const size = this.size;
@@ -372,15 +377,15 @@ export class DiskLedger {
   }
 
   /**
-   * Looks whether the file is still the one that was opened, and holds nothing but what was written here.
+   * Checks that the file is still the one that was opened, and contains only what was written here.
    *
-   * @throws TallystickError `ledger_unavailable` (503) when it is not; `onFailure` is told too
+   * @throws TallystickError `ledger_unavailable` (503) when it is not; `onFailure` is called too
    */
   checkFile(): Promise<void> {
     return this.#file.check();
   }
 
-  /** Waits until everything appended is on disk, then gives the folder free. */
+  /** Waits until everything appended is on disk, then unlocks the folder. */
   async close(): Promise<void> {
     try {
       await this.#file.close();
@@ -397,7 +402,7 @@ export class DiskLedger {
     this.#onEntry(entry, index, end);
   }
 
-  /** The byte behind the line at a position; 0 for the line before the first. */
+  /** The byte after the line at a position; 0 for the line before the first. */
   #endOf(index: number): number {
     return index < 0 ? 0 : this.#ends.at(index);
   }

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { readBytes } from "tallystick-runtime/http/readBytes";
 
-/** How long one answer may take to its last byte, in milliseconds, and how often it is asked for. */
+/** How long one answer may take until its last byte, in milliseconds, and how often it is asked for. */
 const TIMEOUT_MS = 60_000;
 const ATTEMPTS = 5;
 
@@ -12,15 +12,15 @@ export type FetchBytesParameters<T> = {
   url: string;
   /** Largest answer that is read, in bytes. */
   most: number;
-  /** What the answer says; may throw a {@link TransientError} to have it asked for again. */
+  /** Reads the answer. May throw a {@link TransientError} to have it asked for again. */
   read: (bytes: Buffer) => T;
-  /** Pause before the second attempt in milliseconds; doubled before each further one. Default 500. */
+  /** Pause before the second attempt in milliseconds. It doubles before each further one. Default 500. */
   pauseMs?: number | undefined;
   signal?: AbortSignal | undefined;
 };
 
 /**
- * Fetches a page from whoever keeps it, with some attempts.
+ * Fetches a page from a server that keeps it, with several attempts.
  *
  * @throws Error whose message says why there is no such answer; the signal's reason
  */

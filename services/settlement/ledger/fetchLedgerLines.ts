@@ -6,7 +6,7 @@ import { fetchBytes, TransientError } from "./fetchBytes.ts";
 /** Entries asked for at once; a follower may answer fewer. */
 const PAGE = 256;
 
-/** What that many entries can have at most. */
+/** The most bytes that this many entries can have. */
 const MOST_PAGE_BYTES = PAGE * (MAX_ENTRY_BYTES + 1);
 
 export type FetchLinesParameters = {
@@ -15,16 +15,16 @@ export type FetchLinesParameters = {
   ledgerId: Hex;
   from: number;
   to: number;
-  /** Pause before the second attempt in milliseconds; doubled before each further one. Default 500. */
+  /** Pause before the second attempt in milliseconds. It doubles before each further one. Default 500. */
   pauseMs?: number;
   signal?: AbortSignal;
 };
 
 /**
- * The lines of the entries [from, to) of a ledger from whoever keeps it, a page at a time. Says nothing of whether they are
- * right: whoever answers may be anyone.
+ * The lines of the entries [from, to) of a ledger from a server that keeps it, a page at a time. It does not check them:
+ * the server may be anyone's.
  *
- * @throws TallystickError `source_unavailable` when they are not to be had, after some attempts
+ * @throws TallystickError `source_unavailable` when the server does not give them, after several attempts
  */
 export async function* fetchLedgerLines(parameters: FetchLinesParameters): AsyncGenerator<Buffer[]> {
   const { from, to } = parameters;
@@ -64,7 +64,7 @@ function linesOf(bytes: Buffer, most: number): Buffer[] {
   const lines: Buffer[] = [];
   for (let at = 0; at < bytes.length; ) {
     const end = bytes.indexOf(0x0a, at);
-    // An answer that broke off, though nobody said so.
+    // An answer that was cut off without an error.
     if (end === -1) break;
     lines.push(bytes.subarray(at, end));
     at = end + 1;

@@ -15,28 +15,28 @@ import { lockFolder } from "./lockFolder.ts";
 import { readAnyLedger, type VerifiedFile } from "./readAnyLedger.ts";
 import { syncFolder } from "./syncFolder.ts";
 
-/** How far an entry's time may be ahead of ours, in seconds: behind a later one every write would wait for that day. */
+/** How far an entry's time may be ahead of ours, in seconds. After a later one every write would wait until that day. */
 const CLOCK_TOLERANCE = 300;
 
 /** Bytes of lines that are written at once. */
 const PIECE = 1 << 20;
 
 export type ImportLedgerParameters = {
-  /** The ledger to take over, in any layout. It is only read. */
+  /** The ledger to import, in any layout. It is only read. */
   file: string;
-  /** The folder of the ledger that it becomes; made if needed, and without entries so far. */
+  /** The folder of the new ledger; created if needed. It has no entries yet. */
   folder: string;
   /** Unix seconds. */
   now: number;
-  /** What the contract says of the ledger and whose it is; undefined when it is not anchored. */
+  /** What the contract says of the ledger and who its writer is; undefined when it is not anchored. */
   onChain?: (LedgerOnChain & { expectedWriter: Address }) | undefined;
 };
 
 /**
- * Takes a verified ledger over as the beginning of one of ours: the same contents and hashes, in canonical lines. Nothing is
- * in its place before all of it is checked and on disk.
+ * Imports a verified ledger as the beginning of one of ours: the same contents and hashes, in canonical lines. The folder
+ * changes only after all of it is checked and on disk.
  *
- * @throws LedgerLineError naming the first line that does not verify, or that no ledger here could hold: longer than
+ * @throws LedgerLineError naming the first line that does not verify, or that none of our ledgers can hold: longer than
  * {@link MAX_ENTRY_BYTES}, or of a time before 1970 or ahead of now
  * @throws TallystickError `ledger_present` when the folder has entries; `ledger_locked`; those of {@link compareWithChain}
  */
@@ -50,7 +50,7 @@ export async function importLedger(parameters: ImportLedgerParameters): Promise<
     const tree = new MerkleTree(sha256ByNode);
     const verified = await copyCanonically(parameters, unfinished, tree);
     if (onChain !== undefined) compareWithChain(onChain, { tree, writer: onChain.expectedWriter });
-    // Before the entries are there: a service makes none beside entries.
+    // Before the entries are there: a service does not create one for existing entries.
     if ((await readCheckpointKey(folder)) === undefined) await makeCheckpointKey(folder);
     await rename(unfinished, target);
     await syncFolder(folder);
@@ -110,7 +110,7 @@ async function copyCanonically(
   }
 }
 
-/** Why an entry that verifies cannot stand in a ledger of ours; undefined when it can. */
+/** Why a verified entry cannot be in one of our ledgers; undefined when it can. */
 function importProblem({ entry, line }: CheckedEntry, now: number): string | undefined {
   if (line.length > MAX_ENTRY_BYTES)
     return `the entry verifies, but has ${line.length} bytes in canonical layout; at most ${MAX_ENTRY_BYTES} fit into a ledger`;

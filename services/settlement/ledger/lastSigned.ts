@@ -5,12 +5,12 @@ import type { Hex } from "tallystick-protocol/hex";
 import { z } from "zod";
 import { syncFolder } from "./syncFolder.ts";
 
-/** Name of the file beside the ledger. */
+/** Name of the file next to the ledger. */
 export const LAST_SIGNED_FILE = "last-signed.json";
 
 /**
- * Name of the file, on another disk than the ledger's, with the largest anchor that was signed for somebody to send. Until
- * it is mined nobody else knows of it, so an older image of the ledger's disk would be taken for the newest.
+ * Name of the file, on another disk than the ledger's, with the largest anchor that was signed for others to send. Until
+ * that is mined nobody else knows of it, so an older image of the ledger's disk would look like the newest.
  */
 export const LAST_WORD_FILE = "last-word.json";
 
@@ -23,7 +23,7 @@ const schema = z.strictObject({
     .transform((text) => text as Hex),
 });
 
-/** The largest state of a ledger that anything was ever signed over: its number of entries and their root. */
+/** The largest state of a ledger that was ever signed: its number of entries and their root. */
 export type LastSigned = { size: number; root: Hex };
 
 /**
@@ -55,8 +55,8 @@ export async function readLastSigned(
 }
 
 /**
- * Writes what is about to be signed. When this resolves, the file and its name are on disk: only then may the signature
- * leave. Whoever reads at any moment, after a power cut too, finds the old content or the new one.
+ * Writes what is about to be signed. When this resolves, the file and its name are on disk. Only then may the signature
+ * leave. A reader always finds the old content or the new one, also after a power failure.
  */
 export async function writeLastSigned(
   folder: string,

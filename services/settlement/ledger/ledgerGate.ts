@@ -3,22 +3,22 @@ import { asOurOwn } from "tallystick-runtime/http/requestScope";
 import type { Log } from "tallystick-runtime/stderrLog";
 
 /**
- * Who can close the gate: the chain's answer, what was signed before, a witness, another copy of the log, the ledger's guardian,
- * the index, the clock.
+ * What can close the gate: the chain's answer, what was signed before, a witness, another copy of the log, the ledger's
+ * guardian, the index, the clock.
  */
 export type GatePart = "chain" | "signed" | "witness" | "copy" | "halt" | "index" | "clock";
 
 const PARTS: readonly GatePart[] = ["chain", "signed", "witness", "copy", "halt", "index", "clock"];
 
-/** Those that stop signatures too: what the ledger says is in doubt. */
+/** Those that stop signatures too: the content of the ledger is in doubt. */
 const SIGNING: readonly GatePart[] = ["chain", "signed", "witness", "copy"];
 
 /** How soon to ask again, in seconds, as the answer to a refused request says. */
 const RETRY_AFTER = "5";
 
 /**
- * Whether the ledger may be written and signed over. Reads go on whatever it says. Each part is closed and opened by
- * itself; the first reason in the order of {@link GatePart} is the one that is told.
+ * Whether the ledger may be written and signed. Reads always continue. Each part closes and opens by itself. The first
+ * reason in the order of {@link GatePart} is reported.
  */
 export class LedgerGate {
   readonly #log: Log;
@@ -31,7 +31,7 @@ export class LedgerGate {
     this.#log = log;
   }
 
-  /** Closes a part with a reason that has a code and says what to do. Said in the log when it is a new one, unless `quietly`. */
+  /** Closes a part for a reason that has a code and says what to do. A new reason is logged, unless `quietly`. */
   close(part: GatePart, reason: TallystickError, { quietly = false } = {}): void {
     const before = this.#closed.get(part);
     this.#closed.set(part, reason);
@@ -51,18 +51,18 @@ export class LedgerGate {
   }
 
   #tell(): void {
-    // A request may have asked the question; what follows from the answer is nobody's request.
+    // A request may have asked the question, but the consequences belong to no request.
     asOurOwn(() => {
       for (const listener of this.#listeners) listener();
     });
   }
 
-  /** Calls back whenever a part was closed for a new reason, and when the last closed one has opened. */
+  /** Calls back when a part closes for a new reason, and when the last closed one has opened. */
   onChange(listener: () => void): void {
     this.#listeners.add(listener);
   }
 
-  /** Lets a part look anew before every answer about writes. */
+  /** Lets a part check again before every answer about writes. */
   onAsk(look: () => void): void {
     this.#looks.push(look);
   }
@@ -80,12 +80,12 @@ export class LedgerGate {
     if (refusal) throw asAnswer(refusal);
   }
 
-  /** Whether the ledger may be signed over. */
+  /** Whether the ledger may be signed. */
   get maySign(): boolean {
     return !SIGNING.some((part) => this.#closed.has(part));
   }
 
-  /** @throws TallystickError with status 503 while nothing may be signed: then no checkpoint is given out either */
+  /** @throws TallystickError with status 503 while nothing may be signed. Then no checkpoint is given out either */
   requireSignatures(): void {
     const part = SIGNING.find((one) => this.#closed.has(one));
     if (part) throw asAnswer(this.#closed.get(part) as TallystickError);

@@ -2,8 +2,8 @@ import { open } from "node:fs/promises";
 import { TallystickError } from "tallystick-protocol/errors";
 
 /**
- * One line of a ledger file, without its newline. Offsets are in bytes; `end` is behind the newline. Its bytes are there
- * until the next group of lines is asked for.
+ * One line of a ledger file, without its newline. Offsets are in bytes; `end` is after the newline. Its bytes are valid
+ * until the next group of lines is read.
  */
 export class FileLine {
   readonly bytes: Buffer;
@@ -21,8 +21,8 @@ export class FileLine {
   }
 
   /**
-   * The bytes read as Latin-1: a canonical line is pure ASCII, and any other byte comes out as a character that no
-   * canonical line has.
+   * The bytes read as Latin-1: a canonical line is pure ASCII, and any other byte becomes a character that no canonical
+   * line has.
    */
   get text(): string {
     return this.bytes.toString("latin1");
@@ -34,10 +34,10 @@ const NEWLINE = 0x0a;
 /** Bytes that are read at a time. */
 const PIECE = 1 << 18;
 
-/** {@link PIECE} for those who make much of every line: small, so that it is gone before the collector keeps it. */
+/** {@link PIECE} for callers that do much work on each line. It is small, so that the garbage collector frees it early. */
 export const SMALL_PIECE = 1 << 16;
 
-/** Longest line that is read, in bytes: more than a crash can leave half written, and what memory has room for. */
+/** Longest line that is read, in bytes: more than a crash can leave half written, and small enough for memory. */
 export const MAX_LINE_BYTES = 64 << 20;
 
 /** A line has more than {@link MAX_LINE_BYTES}. `start` is where it begins, in bytes. */
@@ -52,7 +52,7 @@ export class LineTooLongError extends TallystickError {
 }
 
 /**
- * The lines of a ledger file, in groups as they are read, so that reading costs no promise a line.
+ * The lines of a ledger file, in groups as they are read, so that reading needs no promise for each line.
  *
  * A last line without newline comes with `terminated: false`.
  *
@@ -94,13 +94,13 @@ export async function* ledgerLines(
   if (rest.length > 0) yield [new FileLine(Buffer.concat(rest), start, false)];
 }
 
-/** The bytes [from, end) of a file. While one buffer is looked at the next is read; both are filled again and again. */
+/** The bytes [from, end) of a file. While one buffer is used the next is read; both are filled again and again. */
 async function* pieces(filePath: string, from: number, end: number, size: number): AsyncGenerator<Buffer> {
   const file = await open(filePath, "r");
   const buffers = [Buffer.allocUnsafeSlow(size), Buffer.allocUnsafeSlow(size)] as const;
   const read = (turn: number, at: number) => {
     const reading = file.read(buffers[turn % 2] as Buffer, 0, Math.min(size, end - at), at);
-    // It is waited for below; until then its failure is nobody's.
+    // It is awaited below. Until then nobody handles its failure.
     reading.catch(() => {});
     return reading;
   };

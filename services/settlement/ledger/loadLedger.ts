@@ -6,20 +6,20 @@ import { sha256ByNode } from "tallystick-runtime/hashing/sha256ByNode";
 import { type FileLine, ledgerLines, SMALL_PIECE } from "./ledgerLines.ts";
 import type { StorePosition } from "./ledgerStore.ts";
 
-/** Told of every good entry. `end` is the byte behind its line. */
+/** Called with every good entry. `end` is the byte after its line. */
 export type OnLoadedEntry = (entry: LedgerEntry, leafHash: Uint8Array, end: number) => void;
 
 /**
- * What was mended at the end of the file. `cut`: a last line that a crash left half written was taken off (its bytes
- * are kept in `ledger.torn` beside it, when there is space). `completed`: a whole, valid last line only lacked its newline.
+ * The repair at the end of the file. `cut`: a last line that a crash left half written was removed (its bytes are kept in
+ * `ledger.torn` next to it, if there is space). `completed`: a complete, valid last line only lacked its newline.
  */
 export type LedgerRepair = { kind: "cut" | "completed"; line: number; bytes: number };
 
 /**
- * Reads a ledger file from its beginning, or from behind what is known of it, and verifies the chain. A torn last line was never answered as settled,
- * so it is cut; anything else that is wrong is somebody's change, and nothing is touched.
+ * Reads a ledger file from its beginning, or from where it is known, and verifies the chain. An incomplete last line was
+ * never reported as settled, so it is cut. Any other fault is somebody's change, and nothing is touched.
  *
- * @param known how far it was read and verified before
+ * @param known how much was read and verified before
  * @returns the repair that was made, if any
  * @throws LedgerLineError naming the first bad line
  */
@@ -59,7 +59,7 @@ function check(chain: LedgerChain, line: FileLine) {
 
 async function cut(filePath: string, line: FileLine, number: number): Promise<LedgerRepair> {
   const torn = filePath.replace(/\.jsonl$/, ".torn");
-  // On a disk that is full the bytes go: nobody was told of them, and the ledger goes on.
+  // On a full disk these bytes are dropped: nobody was told of them, and the ledger continues.
   await appendFile(torn, Buffer.from(`${line.text}\n`, "latin1"), { flush: true }).catch(() => {});
   await truncate(filePath, line.start);
   const file = await open(filePath, "r+");

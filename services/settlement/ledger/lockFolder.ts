@@ -4,11 +4,11 @@ import { tryLock } from "fs-native-extensions";
 import { TallystickError } from "tallystick-protocol/errors";
 import { makeFolder } from "./makeFolder.ts";
 
-/** Gives the lock back. The operating system does the same when the process ends, however it ends. */
+/** Releases the lock. The operating system does the same when the process ends in any way. */
 export type ReleaseLock = () => Promise<void>;
 
 /**
- * Takes the lock of a ledger's folder, making the folder if needed: a ledger has one writer.
+ * Takes the lock of a ledger's folder and creates the folder if needed: a ledger has one writer.
  *
  * @throws TallystickError `ledger_locked` when another process holds it; `ledger_unavailable` when the folder cannot be
  * made or written

@@ -2,12 +2,12 @@ import { mkdir } from "node:fs/promises";
 import path from "node:path";
 import { syncFolder } from "./syncFolder.ts";
 
-/** Folders that are not ours to sync, or cannot be, were made by somebody else, long ago. */
+/** Folders that we may not or cannot sync were made by somebody else, long ago. */
 const NOT_OURS = ["EACCES", "EPERM", "EROFS", "EINVAL", "ENOTSUP", "ENOSYS"];
 
 /**
- * Makes a folder, and those above it that are missing. Its name and theirs are on disk when this resolves, also when an
- * earlier process has made them and ended right then: else a loss of power could take away the folder with all that is in it.
+ * Creates a folder, and the missing ones above it. When this resolves, their names are on disk, even if an earlier process
+ * created them and ended right then. Otherwise a power failure could remove the folder with everything in it.
  */
 export async function makeFolder(folder: string): Promise<void> {
   await mkdir(folder, { recursive: true });

@@ -14,7 +14,7 @@ import { lockFolder } from "./lockFolder.ts";
 import { syncFolder } from "./syncFolder.ts";
 
 export type PullLedgerParameters = {
-  /** The ledger's folder; made if needed. What is in it may be an older copy, damaged, or missing. */
+  /** The ledger's folder; created if needed. It may contain an older copy, a damaged one, or none. */
   folder: string;
   /** The follower, replica or service to fetch from; without a trailing slash. */
   baseUrl: string;
@@ -34,22 +34,22 @@ export type PulledLedger = {
   kept: number;
   fetched: number;
   /**
-   * Entries behind the restored ones that are known to have been settled, from what was signed last and from the file that
-   * was there. More may have been: null when nothing is known at all.
+   * Entries after the restored ones that are known to have been settled, from what was signed last and from the old file.
+   * There may have been more. Null when nothing is known.
    */
   lost: number | null;
-  /** Where the file that was there has gone; undefined when it stayed or there was none. */
+  /** Where the old file is now; undefined when it stayed or there was none. */
   setAside: string | undefined;
-  /** Whether the key is there that followers know the ledger's checkpoints by. */
+  /** Whether the key is there by which followers know the ledger's checkpoints. */
   hasKey: boolean;
 };
 
-/** The good beginning of a file: entries, the bytes they take, and what lies behind them. */
+/** The good beginning of a file: entries, the bytes they take, and what follows them. */
 type Beginning = { tree: MerkleTree; chain: LedgerChain; bytes: number; linesBehind: number };
 
 /**
  * Restores a ledger up to its last anchor: keeps the entries on disk that belong to it, fetches the others, and verifies
- * every one and the anchored root before anything takes its place. The file that was there is set aside, never removed.
+ * every one and the anchored root before anything changes. The old file is set aside, never deleted.
  *
  * @throws TallystickError `source_contradicts` when what was fetched is not what was anchored; `source_unavailable`;
  * `ledger_locked` while a service writes the ledger. Nothing is changed then.
@@ -83,7 +83,7 @@ export async function pullLedger(parameters: PullLedgerParameters): Promise<Pull
     }
     const { size } = restored;
     const root = toHex(restored.root(size));
-    // Behind the rename: until then the service keeps to what was signed before, and waits.
+    // After the rename. Until then the service uses what was signed before, and waits.
     await writeLastSigned(folder, { size, root });
     const known = Math.max(signed?.size ?? 0, hadEntries);
     return {
@@ -100,7 +100,7 @@ export async function pullLedger(parameters: PullLedgerParameters): Promise<Pull
   }
 }
 
-/** Fetches what is missing behind the disk's entries; when these are of another history, everything. */
+/** Fetches what is missing after the disk's entries; everything, if these belong to another history. */
 async function fetchRest(
   parameters: PullLedgerParameters,
   target: string,
@@ -118,7 +118,7 @@ async function fetchRest(
   return writeRestored(parameters, target, unfinished, emptyBeginning(), 0);
 }
 
-/** Writes the first `kept` entries of the disk, and behind them those that are fetched, up to the anchor. */
+/** Writes the first `kept` entries of the disk, then the fetched ones, up to the anchor. */
 async function writeRestored(
   { baseUrl, ledgerId, anchored, pauseMs, signal }: PullLedgerParameters,
   target: string,
@@ -182,7 +182,7 @@ function emptyBeginning(): Beginning {
   };
 }
 
-/** Reads a file as far as it verifies, and counts the lines behind that, which somebody may have been told of. */
+/** Reads a file as far as it verifies, and counts the lines after that, of which somebody may have been told. */
 async function readBeginning(file: string): Promise<Beginning> {
   const found = emptyBeginning();
   if (!(await stat(file).catch(() => undefined))) return found;
@@ -194,7 +194,7 @@ async function readBeginning(file: string): Promise<Beginning> {
           continue;
         }
         try {
-          // A line without its newline was never answered: it is fetched, or gone.
+          // A line without its newline was never reported as settled. It is fetched, or lost.
           if (!line.terminated) throw new LedgerLineError(found.tree.size + 1, "it is cut off");
           found.tree.append(found.chain.next(line));
           found.bytes = line.end;
@@ -226,7 +226,7 @@ async function copyBytes(from: string, length: number, output: FileHandle): Prom
   }
 }
 
-/** Gives a file a second name, so that its own can go to another. */
+/** Gives a file a second name, so that its own name is free for another. */
 async function keepBeside(file: string): Promise<string> {
   for (let number = 1; ; number++) {
     const beside = `${file}.before-pull-${number}`;
@@ -237,5 +237,5 @@ async function keepBeside(file: string): Promise<string> {
   }
 }
 
-/** What to say of a key that followers miss. */
+/** What to say about a key that followers miss. */
 export const MISSING_KEY_HINT = `${CHECKPOINT_KEY_FILE} is missing: restore it from a backup, or set CHECKPOINT_PRIVATE_KEY and tell followers its verifier key.`;

@@ -12,13 +12,13 @@ import { MerkleFrontier } from "tallystick-protocol/merkle/merkleFrontier";
 import { sha256ByNode } from "tallystick-runtime/hashing/sha256ByNode";
 import { type FileLine, LineTooLongError, ledgerLines } from "./ledgerLines.ts";
 
-/** What a good file comes to, and which of its lines are in other layouts than the canonical one. */
+/** The result for a good file, and which of its lines are in another layout than the canonical one. */
 export type VerifiedFile = VerifiedLedger & { otherLayouts: OtherLayouts };
 
 /**
- * Verifies a ledger file line by line, whoever wrote it and in whatever layout, in constant memory.
+ * Verifies a ledger file line by line, whoever wrote it and in any layout, in constant memory.
  *
- * @param onEntry told of every entry in turn, after it was checked; `number` is its line, from 1
+ * @param onEntry called with every entry in turn, after it was checked; `number` is its line, from 1
  * @throws LedgerLineError naming the first bad line
  * @throws TallystickError `unreadable_file` when the file cannot be read
  */
@@ -53,7 +53,7 @@ export async function readAnyLedger(
   return { size: frontier.size, head: chain.head, root: frontier.root(), otherLayouts: chain.otherLayouts };
 }
 
-/** A folder or a missing file is told apart from a bad ledger. */
+/** A folder or a missing file gets another error than a bad ledger. */
 async function checkReadable(file: string): Promise<void> {
   try {
     const handle = await open(file, "r");

@@ -11,16 +11,18 @@ import {
 import type { LedgerGate } from "./ledgerGate.ts";
 
 export type SignedHistoryParameters = {
-  /** Where it is written what was signed: the ledger's folder, which this process has locked, or one on another disk. */
+  /**
+   * Where it is stored what was signed: the ledger's folder, which this process has locked, or a folder on another disk.
+   */
   folder: string;
-  /** What is written there: all that is signed, or only anchors that are signed for somebody to send. */
+  /** What is stored there: everything that is signed, or only anchors that are signed for others to send. */
   of?: "all" | "words";
   /** Over the entries on disk. */
   tree: MerkleTree;
   gate: LedgerGate;
-  /** Where it is kept what was signed; in the folder's file unless a simulation keeps it elsewhere. */
+  /** Where it is stored what was signed; in the folder's file, unless a simulation uses something else. */
   store?: LastSignedStore;
-  /** Looks whether the ledger's file is still the one that was opened; throws when it is not. */
+  /** Checks that the ledger's file is still the one that was opened; throws when it is not. */
   checkFile?: () => Promise<void>;
 };
 
@@ -31,9 +33,9 @@ export type LastSignedStore = {
 };
 
 /**
- * Keeps the service from ever signing two histories. Before a signature leaves, what is to be signed is compared with
- * what was signed last, and written down. A ledger that does not contain what was signed last is an older copy, or
- * another history: then nothing more is signed or written.
+ * Prevents the service from ever signing two histories. Before a signature leaves, what is to be signed is compared with
+ * what was signed last, and written down. A ledger that does not contain what was signed last is an older copy, or another
+ * history. Then nothing more is signed or written.
  */
 export class SignedHistory {
   readonly #parameters: SignedHistoryParameters & { store: LastSignedStore };
@@ -43,7 +45,7 @@ export class SignedHistory {
     this.#parameters = parameters;
   }
 
-  /** Compares the ledger with what was signed last; closes the gate when they do not belong together. */
+  /** Compares the ledger with what was signed last. Closes the gate when they contradict each other. */
   static async open(parameters: SignedHistoryParameters): Promise<SignedHistory> {
     const { folder, tree, gate, of = "all" } = parameters;
     const name = of === "all" ? LAST_SIGNED_FILE : LAST_WORD_FILE;
@@ -53,7 +55,7 @@ export class SignedHistory {
     };
     try {
       const last = await store.read();
-      // From here on the file is there: entries without it are a copy that is not whole.
+      // From here on the file exists. Entries without it are an incomplete copy.
       if (last === undefined && tree.size === 0) await store.write({ size: 0, root: toHex(tree.root(0)) });
       else requireContained(tree, last, of);
     } catch (error) {
@@ -64,10 +66,10 @@ export class SignedHistory {
   }
 
   /**
-   * Call it before signing anything over the first `size` entries; sign when it resolves. Callers take turns.
+   * Call it before you sign the first `size` entries, and sign when it resolves. Callers take turns.
    *
    * @throws TallystickError when the gate is closed, or closes now because what was signed last is not in the ledger.
-   * Errors of the disk come through: nothing may be signed then either.
+   * Errors of the disk are passed on: then nothing may be signed either.
    */
   cover(size: number): Promise<void> {
     const covered = this.#turn.then(() => this.#cover(size));

@@ -1,6 +1,6 @@
 import { open } from "node:fs/promises";
 
-/** Puts the names in a folder on disk: a new or renamed file is not there for sure before. */
+/** Puts the names in a folder on disk. Before that a new or renamed file may be lost. */
 export async function syncFolder(folderPath: string): Promise<void> {
   const folder = await open(folderPath, "r");
   try {

@@ -14,8 +14,8 @@ type KnownLedger = {
 };
 
 /**
- * Why a file is not the one that a store knows, as far as its first entry and its last ones tell; undefined when nothing
- * speaks against it.
+ * Why a file is not the one that a store knows, as far as its first entry and its last ones show; undefined when nothing
+ * contradicts it.
  */
 export async function tailProblem(
   { tree, linesOf }: KnownLedger,
@@ -46,15 +46,15 @@ export async function tailProblem(
       ? undefined
       : `it does not end with entry ${size}`;
   } catch (error) {
-    // Whatever it is: what is read anew from the file tells.
+    // Whatever the fault is, reading the file again finds it.
     return (error as Error).message;
   }
 }
 
 /**
- * Verifies the first `size` entries, with pauses as long as the reading.
+ * Verifies the first `size` entries. It pauses as long as it reads.
  *
- * @param options.each told of every group of lines, after they were verified
+ * @param options.each called with every group of lines, after they were verified
  * @throws LedgerLineError naming the first bad line
  */
 export async function verifyBeginning(

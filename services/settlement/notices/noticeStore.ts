@@ -5,17 +5,17 @@ import { TallystickError } from "tallystick-protocol/errors";
 import { hostOf } from "tallystick-protocol/net/publicAddress";
 import type { NoticeSubscription } from "tallystick-protocol/notices/noticeSubscription";
 
-/** Name of the file beside the ledger. It is private, and follows from no entry: copies of the ledger do not have it. */
+/** Name of the file next to the ledger. It is private and follows from no entry: copies of the ledger do not have it. */
 const NOTICES_FILE = "notices.sqlite";
 
 /** Most subscriptions of one buyer. */
 const MOST_OF_BUYER = 8;
 
-/** For how long a subscription holds without being renewed, and how long one is remembered that was taken back, in seconds. */
+/** How long a subscription holds without renewal, and how long a cancelled one is remembered, in seconds. */
 export const SUBSCRIPTION_SECONDS = 90 * 86_400;
 const REMEMBERED_SECONDS = 3_600;
 
-/** A subscription that holds. `since` and `expiresAt`: unix seconds. */
+/** An active subscription. `since` and `expiresAt`: unix seconds. */
 export type KeptSubscription = {
   id: string;
   buyer: Address;
@@ -36,8 +36,8 @@ type StoredRow = {
 };
 
 /**
- * What buyers want to be told, on disk. One that has room for `most`; a stranger with many wallets takes nobody's place: when it is full,
- * the newest of the site that has most makes room, unless the newcomer is of that very site.
+ * What buyers subscribed to, on disk, with room for `most`. A stranger with many wallets takes nobody's place: when it is
+ * full, the newest subscription of the site with the most makes room, unless the newcomer is of that same site.
  */
 export class NoticeStore {
   readonly #database: DatabaseSync;
@@ -60,10 +60,10 @@ export class NoticeStore {
   }
 
   /**
-   * Takes a buyer's word on one address; without agents it takes the former back.
+   * Takes a buyer's subscription for one address. Without agents it cancels the one before.
    *
    * @param now unix seconds
-   * @throws TallystickError `stale_subscription`, `too_many_subscriptions`, `notices_full`; then nothing changed
+   * @throws TallystickError `stale_subscription`, `too_many_subscriptions`, `notices_full`; nothing changes then
    */
   keep(id: string, word: NoticeSubscription, now: number): KeptSubscription {
     this.#run("DELETE FROM subscription WHERE expires_at <= ?", now);
@@ -94,7 +94,7 @@ export class NoticeStore {
     return keptOf(row);
   }
 
-  /** Those that hold, in the order of their ids, after one of them. */
+  /** The active ones, in the order of their ids, after one of them. */
   list(after: string, limit: number, now: number): KeptSubscription[] {
     const rows = this.#database
       .prepare(
