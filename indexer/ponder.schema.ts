@@ -176,7 +176,7 @@ export const listPage = deriveTable("listPage");
 export const digestNode = deriveTable("digestNode");
 export const digest = deriveTable("digest");
 
-// What the handlers keep beside it.
+// What the handlers store in addition.
 
 /**
  * The events that the derivation was given, in the order of `position`: the log that `tallystick export` writes, but for
@@ -222,7 +222,7 @@ export const timeline = onchainTable("timeline", (p) => ({
   counterpart: p.text(),
 }));
 
-// Summaries of hires for insights, beside the derivation (see src/insights.ts).
+// Summaries of hires for insights. They are not part of the derivation (see src/insights.ts).
 
 const tally = (p: PgColumnsBuilders) => ({
   hires: p.int8({ mode: "number" }).notNull(),

@@ -30,7 +30,7 @@ export type ApiDependencies = Pick<QueryContext, "db" | "operations" | "node"> &
   insightsPrice?: InsightsPrice | null;
   /** Signs trust reports (Ed25519), 32 bytes; null: there are none. */
   reportKey?: Uint8Array | null;
-  /** Subscriptions served at one time, whoever they are for. */
+  /** Subscriptions served at one time, for all clients together. */
   subscriptions?: number;
   /** Whether the database answers; without it every request finds out by itself. */
   watch?: Pick<DatabaseWatch, "isAway" | "goesAwayDuring">;

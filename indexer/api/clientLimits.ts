@@ -9,8 +9,8 @@ const WAITING = 256;
 const STATEMENTS = 3;
 
 /**
- * Routes that cost other than a point before their answer is known: whether the process is well, which whoever starts it asks;
- * figures of the whole process, searches, pages made anew, and the log, whose lines cost more.
+ * Routes that do not cost one point before their answer is known: the health of the process, for its supervisor; figures of
+ * the whole process; searches; pages that are made anew; and the log, whose lines cost more.
  */
 const PRICES: [path: RegExp, points: number][] = [
   [/^\/(?:health|ready)$/, 0],
@@ -21,7 +21,7 @@ const PRICES: [path: RegExp, points: number][] = [
   [/^\/v1\/clusters\/[^/]+\/graph$/, 20],
 ];
 
-/** What each client may ask of this process, which serves an API of its own whether or not others serve beside it. */
+/** What each client may ask of this process, which serves its own API even if others run next to it. */
 export function clientLimits({
   trustedProxies,
   clientLimits: { points, streams },

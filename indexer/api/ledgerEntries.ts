@@ -10,14 +10,14 @@ import { followedLedger } from "./rows/ledgers.ts";
 /** The ledgers that a node follows, the one it answers for by default first, and their lines. */
 export type FollowedLedgers = { ids: readonly Hex[]; lines: Pick<KeptLines, "read"> };
 
-/** Most entries of one answer, and about how many bytes: whoever wants more asks again from where it ended. */
+/** Most entries of one answer, and about how many bytes. To get more, ask again from where it ended. */
 const MOST_ENTRIES = 1_024;
 const MOST_BYTES = 4 << 20;
 
 /**
  * `GET /v1/ledger/entries?ledger=&from=&to=`: the canonical lines of [from, to) of a followed ledger, one a line
  * (`application/jsonl`), up to its last anchor; fewer when there are many. `ledger` is the first followed one, `from` 0 and `to`
- * the size when absent. Whoever lost its copy of a ledger gets back from here what was anchored.
+ * the size when absent. An operator that lost its copy of a ledger gets back from here what was anchored.
  */
 export function ledgerEntries(db: Database, { ids, lines }: FollowedLedgers): Hono {
   const app = new Hono();
@@ -28,7 +28,7 @@ export function ledgerEntries(db: Database, { ids, lines }: FollowedLedgers): Ho
       const hint = ids.length === 0 ? "It follows none." : `It follows ${ids.slice(0, 10).join(", ")}.`;
       return problem(404, "unknown_ledger", "This node does not follow that ledger.", { hint });
     }
-    // Lines are kept beside what is derived: read between two equal sights of the ledger, they are those of its root.
+    // Lines are stored apart from the rows. Read between two equal states of the ledger, they are those of its root.
     for (let attempt = 0; attempt < 3; attempt++) {
       const { size, root } = await anchoredHead(db, id);
       const [from, to] = range(req.query("from"), req.query("to"), size);

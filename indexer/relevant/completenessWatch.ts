@@ -32,8 +32,8 @@ export type Look = {
 };
 
 /**
- * Looks again and again, beside the derivation, whether what watched wallets received, as the rows have it, and what they sent add up to
- * their balances. It visits some of them each time, and those that are new.
+ * Checks again and again, in the background, whether what watched wallets received (by the rows) and what they sent add up
+ * to their balances. Each time it visits some of them, and all new ones.
  */
 export class CompletenessWatch {
   readonly #options: CompletenessWatchOptions;

@@ -128,7 +128,7 @@ function isNearHead({ head, finalizedHead }: ChainView): boolean {
   return head.block > finalizedHead.block - NEAR;
 }
 
-/** Holds a tick while transfers do not add up, and begins another look beside it. */
+/** Holds a tick while transfers do not add up, and starts another look in the background. */
 async function checkTransfers(
   db: Context["db"],
   view: ChainView,

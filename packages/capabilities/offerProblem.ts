@@ -8,11 +8,11 @@ import { currentVersion, DEPRECATION_WINDOW_SECONDS, versionStatus } from "./ver
 export type OfferProblem = { issues: InputIssue[]; code?: string; hint?: string };
 
 /**
- * The rules of the taxonomy for whoever publishes an offer (SHP §5.1, §7.5, §8.2): a standard capability that there is,
- * or a `custom.*` one; a verification version of it that may still be advertised; clarification of custom work only.
- * They bind those who write. What stands in a ledger counts by the derivation's rules, which know no taxonomy.
+ * The rules of the taxonomy for publishers of offers (SHP §5.1, §7.5, §8.2): an existing standard capability, or a
+ * `custom.*` one; a verification version of it that may still be advertised; clarification for custom work only. They bind
+ * writers. What is in a ledger counts by the derivation's rules, which know no taxonomy.
  *
- * Whoever takes an offer down may do so whatever it was of.
+ * An offer of anything may be taken down.
  *
  * @param now unix seconds
  * @param prefix put before every field, e.g. `body.`

@@ -4,7 +4,7 @@ import type { PublishedVersion } from "./versions.ts";
 
 /**
  * The names of a family of standard capabilities (SHP §5.1, §8.2), and nothing else: what takes and gives which data,
- * and how that is verified, is in `standard/`. So whoever only has to know a name loads no verifier.
+ * and how that is verified, is in `standard/`. So a reader of names loads no verifier.
  */
 export type CapabilityFamily = {
   id: string;

@@ -15,7 +15,7 @@ export type McpAppParameters = {
 
 /**
  * MCP over streamable HTTP at `/mcp`. On the own machine other sites' pages are kept out by their Host and Origin; to
- * listen elsewhere a key is required, since whoever reaches it can spend.
+ * listen elsewhere a key is required, since everyone who reaches it can spend.
  *
  * @throws TallystickError `key_required`
  */

@@ -13,7 +13,7 @@ export function toolResult(output: { [key: string]: unknown }): CallToolResult {
 /** What went wrong, in words an agent can act on: the code, what happened, what to do next, where the money is. */
 export function toolError(error: unknown): CallToolResult {
   if (!(error instanceof TallystickError)) {
-    // Whoever made the text that could not be handled may have written this message.
+    // A stranger who made the text that could not be handled may have written this message.
     const message = error instanceof Error ? error.message : String(error);
     return failure(`internal: Something failed in this server.\n${quoteStranger(message)}`);
   }

@@ -43,11 +43,11 @@ export type HireParameters<Id extends string = string> = {
   /** Ends the wait at once, wherever the hire is. */
   signal?: AbortSignal;
   /**
-   * The same key gives the same hire, its state, and its result, for 30 days: so that whoever did not get the answer may
-   * call again. 1 to 200 visible ASCII characters. Default: made of what is asked for, so that the same call within an
-   * hour is the same hire. `"new"` makes every call a hire of its own.
+   * The same key gives the same hire, its state, and its result, for 30 days. So a caller that got no answer may call
+   * again. 1 to 200 visible ASCII characters. Default: made of what is asked for, so that the same call within an hour is
+   * the same hire. `"new"` makes every call a hire of its own.
    */
   idempotencyKey?: string;
-  /** Is told how far the hire is. */
+  /** Called with the progress of the hire. */
   onProgress?: (stage: HireStage) => void;
 };

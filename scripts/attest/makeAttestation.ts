@@ -4,7 +4,7 @@ import { parseAttestation } from "tallystick-protocol/records/attestation";
 import { countRuns } from "./countRuns.ts";
 import type { Report } from "./readReport.ts";
 
-/** What the caller says of the tests, beside their reports. */
+/** What the caller says of the tests, in addition to their reports. */
 export type AttestationTerms = {
   agentId: string;
   version: string;

@@ -26,7 +26,7 @@ export type DerivedLog = {
   lastBlock: number;
 };
 
-/** Reads the whole log of a node and derives it again; what the node says beside it is not believed. */
+/** Reads the whole log of a node and derives it again; what else the node says is not trusted. */
 export async function deriveLogOf(url: string, signal?: AbortSignal): Promise<DerivedLog> {
   const ticks: LogTick[] = [];
   const records: DerivedLog["records"] = new Map();

@@ -5,7 +5,7 @@ import { BootstrapError } from "./say.mjs";
 
 /**
  * npm's own program, to run it under a Node of our choice. `npm_execpath` names it when npm started us; otherwise it
- * lies beside the running Node, or behind the `npm` of the PATH.
+ * is next to the running Node, or behind the `npm` of the PATH.
  * @param {Record<string, string | undefined>} env @param {string} execPath
  * @param {(file: string) => boolean} exists
  * @returns {string | undefined}

@@ -25,8 +25,8 @@ const CODES = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const;
 const SAME_WISH_MS = 1_500;
 
 /**
- * Turns signals into an AbortSignal, so that work can end in good order. Whoever asks again after a moment is impatient:
- * then the process exits at once, and the supervisor ends what is left.
+ * Turns signals into an AbortSignal, so that work can end in good order. A second signal after a moment means that the user
+ * does not want to wait: then the process exits at once, and the supervisor ends what is left.
  */
 export function watchShutdown(): Shutdown {
   const controller = new AbortController();

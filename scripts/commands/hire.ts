@@ -155,7 +155,7 @@ async function resume(options: HireOptions): Promise<void> {
   );
 }
 
-/** How far it is, beside the answer. */
+/** Its progress, apart from the answer. */
 function tell(sentence: string): void {
   process.stderr.write(`${sentence}\n`);
 }

@@ -10,7 +10,7 @@ const CHUNK = 1 << 20;
  * @throws TallystickError `unreadable_file`, or `line_too_long`
  */
 export async function* readWholeLines(file: string): AsyncGenerator<string> {
-  // Opened when the first line is wanted: a file that cannot be opened says so to whoever reads, or it ends the process.
+  // Opened when the first line is wanted. So an error in opening the file reaches the reader, and does not end the process.
   const input = file === "-" ? process.stdin : createReadStream(file, { highWaterMark: CHUNK });
   input.setEncoding("utf8");
   yield* wholeLines(file, input as AsyncIterable<string>);

@@ -32,7 +32,7 @@ const abis = { HireEscrow: hireEscrowAbi, AnchoredLedger: anchoredLedgerAbi };
 /** The factory that Ignition deploys through: CreateX, at this address on most chains. */
 export const CREATEX = "0xba5Ed099633D3B313e4D5F7bdc1305d3c28ba5Ed";
 
-/** The salt of the project's own deployments. Not bound to a deployer: whoever is first deploys the same thing. */
+/** The salt of the project's own deployments. Not bound to a deployer: anyone who is first deploys the same contract. */
 export const DEPLOYMENT_SALT = id("tallystick contracts, version 1");
 
 export function frozenFile(name: string): string {

@@ -57,7 +57,7 @@ export async function runKeeper(config: KeeperConfig): Promise<RunningKeeper> {
   };
 }
 
-/** Lets every address ask so much and no more: each request costs questions to the chain, whoever asks and whatever for. */
+/** Limits the requests of every address: each request costs questions to the chain. */
 function protect(server: Server, { requestsPerAddress, trustedProxies }: KeeperConfig): void {
   // No limit to those under way: most of them only wait for a round.
   const limits = { ...pointsAMinute(requestsPerAddress), atOnce: 0, waiting: 0, streams: 0 };

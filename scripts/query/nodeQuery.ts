@@ -21,7 +21,7 @@ export function nodeAt({ url }: QueryOptions): QueryClient {
   return createQueryClient({ baseUrl: url });
 }
 
-/** Prints the answer for whoever asked: JSON for programs, text for people. */
+/** Prints the answer: JSON for programs, text for people. */
 export function answer(options: Pick<QueryOptions, "json">, value: unknown, text: () => string): void {
   process.stdout.write(options.json ? `${JSON.stringify(value, null, 2)}\n` : `${text()}\n`);
 }

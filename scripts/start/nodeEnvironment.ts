@@ -84,7 +84,7 @@ export async function nodeEnvironment(
   const settlement = attempt(() => readSettlementConfig(forSettlement), part === "node" ? issues : []);
   if (settlement?.anchoring !== undefined)
     complete({ LEDGERS: `${settlement.ledger}=${set.SETTLEMENT_URL}`, BOUND_LEDGERS: settlement.ledger });
-  // The indexer takes the word of whoever settlement signs for.
+  // The indexer trusts the accounts for which settlement signs.
   if (settlement?.operator !== undefined) complete({ OPERATOR: settlement.operator });
   const forIndexer = pick(set, (name) => indexerVariables.includes(name));
   const indexer = attempt(() => readIndexerConfig(forIndexer), issues);

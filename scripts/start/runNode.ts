@@ -12,7 +12,7 @@ import { urlOf } from "./urlOf.ts";
 
 /**
  * Runs a part of a node, or all of it, until a signal, or until one of its processes ends: then it stops the others too, so
- * that whoever supervises this process starts them again.
+ * that the supervisor of this process starts them again.
  *
  * @param parameters.logs the folder of the logs
  * @param parameters.part the whole node, another indexer, or a replica

@@ -8,7 +8,7 @@ import type { ShownFactor, ShownReport } from "./shownReport.ts";
 const DAY = 86_400;
 const SCORE_DAYS = 30;
 
-/** A factor as its evidence gives it, in units of 10⁻⁹, beside what the node says. */
+/** A factor as its evidence gives it, in units of 10⁻⁹, next to what the node says. */
 export type Recomputed = { recomputed: number; told: number; agrees: boolean };
 
 /**

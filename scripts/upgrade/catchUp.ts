@@ -4,7 +4,7 @@ import { lookAgain } from "./lookAgain.ts";
 import type { UpgradeSession } from "./openUpgradeSession.ts";
 import type { UpgradeReport } from "./upgradeReport.ts";
 
-/** Two schemas: the one that answers, and the one that shall. */
+/** Two schemas: the one that answers now, and the one that will. */
 export type Schemas = { live: string; next: string };
 
 /** How far the new one is. */

@@ -15,8 +15,8 @@ export type LookAgainParameters = {
 const AWAY_MS = 120_000;
 
 /**
- * Asks `look` again and again until it answers something else than undefined. What it throws ends the wait, but for a database that
- * is away for a while, and for a lock that another holds.
+ * Asks `look` again and again until it returns something other than undefined. An error ends the wait, except for a
+ * database that is away for a while, and for a lock that another process holds.
  *
  * @throws what `look` throws; TallystickError `wait_timeout`; the signal's reason when aborted
  */

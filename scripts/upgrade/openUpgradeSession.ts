@@ -1,7 +1,7 @@
 import pg from "pg";
 import { TallystickError } from "tallystick-protocol/errors";
 
-/** The database of an upgrade. Whoever has one is the only one who upgrades these views. */
+/** The database of an upgrade. Only one process at a time can have one and upgrade these views. */
 export type UpgradeSession = {
   /** Runs one statement; connects again, and takes the lock again, when the connection was lost. */
   query: (sql: string, values?: unknown[]) => Promise<pg.QueryResult>;

@@ -2,7 +2,7 @@ import { type InputIssue, InvalidInputError } from "tallystick-protocol/errors";
 
 /** As DATABASE_SCHEMA has it: Ponder puts 18 more characters to some of its names, and Postgres cuts off after 63. */
 const NAME = /^[a-z_][a-z0-9_]{0,44}$/;
-/** What is not an indexer's: Postgres' own, Ponder's cache of the chain, what the node keeps beside its rows. */
+/** What is not an indexer's: Postgres' own, Ponder's cache of the chain, what the node stores apart from its rows. */
 const OTHERS = /^(?:pg_.*|information_schema|public|ponder_sync|ops)$/;
 
 /** The names of the views that replicas read through: now, while they are made, and those of the last switch. */

@@ -12,13 +12,13 @@ import type { AuditorAccount } from "./operatorNode.ts";
 import { paymentNonce } from "./paymentNonce.ts";
 import { createPoolTransfers, type SignedTransfer } from "./poolTransfers.ts";
 
-/** A payment that was decided on: written before its signature leaves, and forgotten once the chain has it for good. */
+/** A payment that was decided on: written before its signature leaves, and forgotten once it is final on the chain. */
 type Payment = SignedTransfer & {
   /** What the auditor was paid before, in atomic units. */
   paid: string;
 };
 
-/** How one round ended. `waiting`: decided on, and not on the chain for good yet. Amounts are atomic units. */
+/** How one round ended. `waiting`: decided on, and not final on the chain yet. Amounts are atomic units. */
 export type PaymentRound = { settled: bigint; waiting: number; refused: number };
 
 export type PaymentDeskParameters = {

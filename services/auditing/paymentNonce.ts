@@ -5,8 +5,8 @@ import { type Hex, toHex } from "tallystick-protocol/hex";
 import type { PaymentNetwork } from "tallystick-sdk/chain/paymentNetwork";
 
 /**
- * The EIP-3009 nonce of a pool's next payment to an auditor. It is made of what the auditor was paid so far, so that of all
- * payments that begin there the token lets one through, whoever signs the others: a process that was killed, one beside it, or
+ * The EIP-3009 nonce of a pool's next payment to an auditor. It is made of what the auditor was paid so far. So the token
+ * accepts only one of all payments that start there, even if others sign too: a process that was killed, a second one, or
  * one that lost its disk.
  *
  * @param paid atomic units, all transfers from the pool to the auditor

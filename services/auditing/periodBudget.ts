@@ -25,7 +25,7 @@ export function periodBudget(parameters: { store: KeyValueStore; limit: bigint; 
     ofPeriod((await store.get<number>(`reserved/${hireId}`)) ?? current());
   return {
     reserve: async (hireId, amount) => {
-      // Whoever comes back to it, after a crash and in the next period too, finds where it stands.
+      // After a crash, and in the next period, the amount is found here again.
       await store.putNew(`reserved/${hireId}`, current());
       await (await reservedIn(hireId)).reserve(hireId, amount);
     },

@@ -68,7 +68,7 @@ const environmentSchema = z.object({
   TRUST_PROXY: proxiesSetting("this dispatcher").default(0),
 });
 
-/** The variables that a dispatcher reads, but for the keys that models.yaml names. */
+/** The variables that a dispatcher reads, except the keys that models.yaml names. */
 export const dispatchVariables = Object.keys(environmentSchema.shape);
 
 /** The keys of vendors that a dispatcher takes from a node's `.env`. */

@@ -47,7 +47,7 @@ export type DispatcherParameters = {
   log?: Log;
   /** Milliseconds since 1970. */
   now?: () => number;
-  /** From 0 to below 1, and unknown to whoever asks: which tasks are drawn for a shadow. */
+  /** From 0 to below 1, and unknown to clients: it decides which tasks are drawn for a shadow. */
   random?: () => number;
 };
 

@@ -6,7 +6,7 @@ import type { KeyValueStore } from "tallystick-sdk/store/keyValueStore";
 import type { LocalAccount } from "viem";
 import type { BreachStep, Subscription } from "./notifierNode.ts";
 
-/** What happened longer ago is no news, in seconds: whoever follows a node anew, or indexes it again, tells nobody of the past. */
+/** What happened longer ago is no news, in seconds. So a sender that starts from zero, or follows a node that does, tells nobody of the past. */
 export const NEWS_SECONDS = 7 * 86_400;
 
 /** For how long a notice is tried, and how long is remembered that it was sent, in seconds. The memory outlives the news. */

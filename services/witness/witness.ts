@@ -34,7 +34,7 @@ const EMPTY_ROOT = sha256(new Uint8Array());
 
 /**
  * Watches that logs only grow: it cosigns a checkpoint when a key of its log signed it and a proof shows that it continues
- * the last one it cosigned (C2SP tlog-witness). Whoever brings the checkpoint is of no importance.
+ * the last one it cosigned (C2SP tlog-witness). It does not matter who brings the checkpoint.
  */
 export class Witness {
   readonly name: string;

@@ -7,10 +7,10 @@ import { TallystickError } from "tallystick-protocol/errors";
 export const WITNESS_KEY_FILE = "witness.key";
 
 /**
- * The Ed25519 seed of a witness, out of its folder; made when the witness has cosigned nothing yet.
+ * The Ed25519 seed of a witness, from its folder. It is made when the witness has cosigned nothing yet.
  *
- * @throws TallystickError `bad_witness_key`, or `witness_key_missing` beside what it has cosigned: with a new key it would be
- * another witness to everybody who trusts it
+ * @throws TallystickError `bad_witness_key`, or `witness_key_missing` when it has cosigned before: with a new key it would
+ * be another witness to everybody who trusts it
  */
 export function witnessSeed(folder: string, { isNew }: { isNew: boolean }): Uint8Array {
   const file = path.join(folder, WITNESS_KEY_FILE);

@@ -8,7 +8,7 @@ import { queryError } from "./errors.ts";
 /** How long a list is; an estimate where counting would read too much of it. */
 export type ListCount = { count: number; isEstimate: boolean };
 
-/** The code-first GraphQL schema is collected here; the modules beside it add their types and queries. */
+/** The code-first GraphQL schema is collected here; the other modules of this folder add their types and queries. */
 export const builder = new SchemaBuilder<{
   Context: QueryContext;
   DefaultFieldNullability: false;

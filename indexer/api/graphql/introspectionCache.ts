@@ -58,7 +58,7 @@ function keyOf({ query, operationName }: YogaInitialContext["params"]): string |
   try {
     return JSON.stringify([operationName ?? null, stripIgnoredCharacters(query)]);
   } catch {
-    // It cannot be read; whoever parses it says so.
+    // It cannot be read; the parser reports that.
     return undefined;
   }
 }

@@ -26,7 +26,7 @@ export const NodeRef = builder.interfaceRef<object>("Node").implement({
   resolveType: (value) => types.get(value as object),
 });
 
-/** Makes a type's objects to be had by `node(id)`. */
+/** Lets `node(id)` return a type's objects. */
 export function registerNode(type: string, finder: Finder): void {
   finders.set(type, finder);
 }

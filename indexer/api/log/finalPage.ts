@@ -4,7 +4,7 @@ import { createHash } from "node:crypto";
 export const FOREVER = "public, max-age=31536000, immutable";
 export const FOR_NOW = "public, max-age=5";
 
-/** The page under a tag of its bytes; without them for whoever has them. */
+/** The page with a tag of its bytes; without the bytes for a client that has them. */
 export function finalPage(
   known: string | undefined,
   body: string,

@@ -13,7 +13,7 @@ import { digestsRoute, eventsRoute, LINES_HEADER } from "./routes.ts";
 const LINES_PER_POINT = 100;
 const BYTES_PER_POINT = 64 * 1024;
 
-/** What is read and hashed costs the same whether much of it is sent, as gzip makes it, or nothing to whoever has it. */
+/** Reading and hashing cost the same whether much is sent, little with gzip, or nothing to a client that has it. */
 function charge(env: unknown, lines: number, body: string): void {
   const points = Math.max(lines / LINES_PER_POINT, Buffer.byteLength(body) / BYTES_PER_POINT);
   admittedOf((env as Connection | undefined)?.incoming)?.budget.charge(points);

@@ -52,7 +52,7 @@ export type ClusterGraph = {
 /** What a graph has at most. A picture of more shows nothing, and a stranger decides how much money reaches a wallet. */
 export const GRAPH_LIMITS = {
   members: 5_000,
-  /** Wallets beside the members. */
+  /** Wallets other than the members. */
   wallets: 5_000,
   edges: 20_000,
   /** Transfers into one wallet. */

@@ -14,7 +14,7 @@ export type OrderKey = PgColumn | { expression: SQL; type: OrderKind };
 
 type TableOf<Found> = PgTable & { readonly $inferSelect: Found };
 
-/** Rows of a table in an order. The modules beside this one make them; whoever reads one takes it as it is. */
+/** Rows of a table in an order. The other modules of this folder make them; readers take one as it is. */
 export type RowList<Found> = {
   table: TableOf<Found>;
   /** What the list is ordered by, all in one direction; together they tell every row from every other. */
@@ -25,10 +25,10 @@ export type RowList<Found> = {
   /** What every row has to be looked at for: then a page looks at no more than {@link SCAN} rows for each it may give. */
   filter?: SQL | undefined;
   /**
-   * The list belongs to one of many objects, by this column; all lists of one name and request are read by one statement, so
-   * the name tells `where` and `filter` too. For one value it is worth it as well: the planner does not know the value, and
-   * so cannot think of it as so frequent that it might as well read along another index and meet it by and by. Instead of a
-   * column an expression that an index has.
+   * The list belongs to one of many objects, by this column. One statement reads all lists of one name and request, so the
+   * name must identify `where` and `filter` too. It helps even for one value. The planner does not know the value, so it
+   * cannot assume that the value is frequent and read along another index until it meets it. Instead of a column it may be
+   * an expression that an index has.
    */
   of?: { name: string; column: PgColumn | SQL; id: string } | undefined;
   /** Those that are read of each row; all without. Only for lists without `of`. */
@@ -152,7 +152,7 @@ function selectRows<Found>(
   } ORDER BY ${orderBy} LIMIT ${sql.raw(String(limit))}`;
   if (filter === undefined) return inner;
   const scanned = sql`list_place = ${sql.raw(String(limit))}`;
-  // Not sorted again: that would read all of the inner rows before the first one is given. Whoever gets them sorts them.
+  // Not sorted again: that would read all of the inner rows before the first one is given. The reader sorts them.
   return sql`SELECT *, ${scanned} AS list_last FROM (${inner}) AS scanned WHERE list_keep OR ${scanned} LIMIT ${sql.raw(String(size + 2))}`;
 }
 

@@ -9,7 +9,7 @@ import { type RowList, readAlong } from "./list.ts";
 import { prepared } from "./prepared.ts";
 import { nanoShare, type ScoreWhere } from "./steward.ts";
 
-/** Any platform escrow, whoever runs it (SHP §6.1). */
+/** Any platform escrow, of any provider (SHP §6.1). */
 export const ANY_PLATFORM_ESCROW = "platform_escrow:*";
 
 const { listing, agent, cluster, state, steward, sla } = schema;

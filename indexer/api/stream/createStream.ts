@@ -162,7 +162,7 @@ function outletOf(socket: WebSocket): Outlet {
     },
     close: (code, reason) => {
       socket.close(code, reason);
-      // Whoever reads nothing does not read the goodbye either.
+      // A client that reads nothing does not read the closing message either.
       setTimeout(() => socket.terminate(), TERMINATE_MS).unref();
     },
   };

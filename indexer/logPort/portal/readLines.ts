@@ -48,7 +48,7 @@ export async function* readLines(
     }
     return { kind: "whole", rest: Buffer.concat(pieces).toString() };
   } finally {
-    // Whoever stops reading ends the connection.
+    // The connection ends when the reader stops.
     await iterator.return?.().catch(() => {});
   }
 }

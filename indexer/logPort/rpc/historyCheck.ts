@@ -28,7 +28,7 @@ const [FIRST_STEP, MOST_STEP] = [16, 10_000];
 export type HistoryCheck = {
   /** Finds the token's first transfer, once. */
   prepare(finalized: BlockAt, signal: AbortSignal): Promise<void>;
-  /** What to ask beside; null while the token has no transfer. */
+  /** What to ask in addition; null while the token has no transfer. */
   call(): RpcCall | null;
   /** A transaction that a node with the whole history knows. */
   transaction(): Hex | null;

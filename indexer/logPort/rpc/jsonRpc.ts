@@ -26,8 +26,8 @@ export type JsonRpcOptions = Retries & {
 
 export type JsonRpc = {
   /**
-   * Sends calls in one request, which one node answers unless whoever stands between takes it apart. Asks again, so often as it may,
-   * when no whole answer comes or the server says that it is asked too often. Other errors are given back.
+   * Sends calls in one request, which one node answers, unless a proxy splits it. Asks again, within its retries, when no
+   * complete answer comes or the server says that it is asked too often. Other errors are returned.
    *
    * @throws SourceUnavailableError, SourceRefusedError (401, 403, 404, or too large a batch)
    */

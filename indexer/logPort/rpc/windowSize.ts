@@ -2,8 +2,8 @@
 const FEW = 2_000;
 
 /**
- * How many blocks are asked for at once: halved when the node refuses, for good when it counts blocks, for now when it counts what it
- * would have to answer.
+ * How many blocks are asked for at once. It is halved when the node refuses: permanently when the node counts blocks, for
+ * now when it counts the size of its answer.
  */
 export function windowSize(most: number) {
   let ceiling = most;

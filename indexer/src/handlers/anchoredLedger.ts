@@ -120,7 +120,7 @@ ponder.on("AnchoredLedger:Anchored", async ({ event, context }) => {
   await saveHead(context, ledgerId, newHead, place);
 });
 
-/** Loads a segment, and keeps its lines for whoever loses them. */
+/** Loads a segment, and keeps its lines for followers that lose them. */
 async function loadAndKeep(
   ledgerId: Hex,
   anchored: Anchor,
@@ -180,7 +180,7 @@ async function saveGenericWork(
   await context.db.insert(genericEntry).values({ ...row, hash: entry.currentHash, type: entryType(entry) });
 }
 
-/** What happens while a segment is not to be had. */
+/** What happens while a segment is not available. */
 function waiting(
   context: AnchoredContext,
   { args, block }: Event<"AnchoredLedger:Anchored">,

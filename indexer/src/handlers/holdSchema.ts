@@ -3,9 +3,9 @@ import { sql } from "ponder";
 import { ponderSchema } from "../../ponderProcess.ts";
 
 /**
- * Takes the lock of the schema that this process writes to. Ponder takes it at every start but one: where an indexer has ended before
- * its first checkpoint, the next finds tables and no checkpoint, goes on, and leaves the lock as that one left it, which is open. Then
- * a second indexer could write to the same tables, and whoever asks whether somebody does would hear no.
+ * Takes the lock of the schema to which this process writes. Ponder takes it at every start but one: where an indexer has
+ * ended before its first checkpoint, the next one finds tables and no checkpoint, continues, and leaves the lock as it was,
+ * which is open. Then a second indexer could write to the same tables, and a check for that would say no.
  */
 export async function holdSchema(db: Context["db"]): Promise<void> {
   const schema = ponderSchema();

@@ -54,7 +54,7 @@ export class RowCache {
   wrote(changes: readonly RowChange[]): void {
     for (const { table, before, after } of changes) {
       if (before === null) this.#written?.add(table, after.id);
-      // What was read of it before, be it that it is not there, no longer holds.
+      // What was read of it before no longer holds, also not that it did not exist.
       if (WRITTEN_ONCE.has(table)) this.#rows.drop(table, after.id);
       else this.#latest(table).put(table, after.id, after);
     }

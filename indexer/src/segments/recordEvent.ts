@@ -11,7 +11,7 @@ export type RecordPosition = { block: number; time: number; log: number; ledger:
 /** Generic work (swarm.at §4.1) is settled in the same ledger, but is no protocol record and decides no row. */
 const GENERIC_WORK = "settlement";
 
-/** The entry's type as it is stored beside it, or null when it has none that could be a type's name. */
+/** The entry's type as it is stored with it, or null when it has none that could be a type's name. */
 export function entryType({ payload }: LedgerEntry): string | null {
   const type = Object.hasOwn(payload, "type") ? payload.type : undefined;
   return typeof type === "string" && /^[\w.-]{1,64}$/.test(type) ? type : null;

@@ -11,7 +11,7 @@ export type SegmentRequest = { from: number; to: number; byteOffset: number; sig
 /** Reads the lines of a segment, without newlines. Says nothing of whether they are right. */
 export type SegmentSource = (request: SegmentRequest) => Promise<string[]>;
 
-/** The entries are not to be had now; later they may be. The message is published: it names no path and no URL. */
+/** The entries are not available now. They may be later. The message is published: it names no path and no URL. */
 export class SegmentUnavailableError extends TallystickError {
   constructor(message: string, cause?: unknown) {
     super({ code: "segment_unavailable", message, cause });
@@ -20,7 +20,7 @@ export class SegmentUnavailableError extends TallystickError {
 
 /** Entries asked for at once: about a megabyte, and at the very most 70 MB, as a record is at most 64 KiB. */
 const PAGE = 1_000;
-/** More than a thousand entries can have. Whoever answers more is not read to the end: a segment's source may be anyone. */
+/** More bytes than a thousand entries can have. A longer answer is not read to its end: a segment's source may be anyone's. */
 const MOST_PAGE_BYTES = 80 << 20;
 const TIMEOUT_MS = 30_000;
 const CHUNK = 1 << 18;

@@ -6,8 +6,8 @@ import { nodeHash } from "tallystick-protocol/merkle/hash";
 type Place = { height: number; index: number };
 
 /**
- * Of a ledger's Merkle tree every fourth level is kept, the leaves among them, and of a level 16 nodes in one row: a row for
- * 15 entries, and a proof reads few of them.
+ * Every fourth level of a ledger's Merkle tree is stored, the leaves included, and 16 nodes of a level in one row. That is
+ * a row for 15 entries, and a proof reads few of them.
  */
 const STEP = 4;
 const PAGE = 2 ** STEP;

@@ -15,7 +15,7 @@ export function variablesIn(environment: Environment): { [name: string]: string 
 /**
  * Reads a process's variables.
  *
- * @param holder whose they are: a key of another process must not be among them
+ * @param holder the process that reads them: they must not contain a key of another process
  * @throws InvalidInputError `invalid_configuration` naming every variable at fault
  */
 export function readEnvironment<Schema extends z.ZodType>(

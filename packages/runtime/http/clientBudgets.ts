@@ -49,13 +49,16 @@ export type ClientBudget = {
   openStream: () => (() => void) | undefined;
 };
 
-/** Clients heard of since this many others were; whoever is not heard of for as many again is forgotten, and begins anew. */
+/**
+ * Clients are remembered in generations of this many. A client that is silent for two generations is forgotten, and starts
+ * again.
+ */
 const GENERATION = 50_000;
 
 /** Refusals held back for one client at one time; further ones are told at once. */
 const MOST_HELD = 64;
 
-/** Whoever has so large a part of a burst left asks for no more than it earns, or has only begun to. */
+/** A client with this share of its burst left asks no faster than it earns, or has only started. */
 const LIGHT = 0.8;
 
 /** How long a client that asks for more than it earns lets others go first, in milliseconds. */
@@ -164,7 +167,7 @@ export class ClientBudgets {
     return state;
   }
 
-  /** Whoever has something open is not forgotten: else it could have it twice. */
+  /** A client with something open is not forgotten: otherwise it could open it twice. */
   #beginGeneration(): void {
     const kept = [...this.#earlier].filter(
       ([, { running, queue, streams }]) => running > 0 || queue.size > 0 || streams > 0,

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { isIP } from "node:net";
 
-/** Whoever asks, without a name: the address that a connection comes from, and what was said of those before it. */
+/** A client without a name: the address of its connection, and what proxies said of the addresses before it. */
 export type Asker = { remoteAddress: string | undefined; forwardedFor: string | undefined };
 
 /** How the two are found in what Node gives. */
@@ -32,7 +32,7 @@ export function clientOf({ remoteAddress, forwardedFor }: Asker, trustedProxies:
   return address === undefined ? "unknown" : networkOf(address);
 }
 
-/** Whoever has one IPv6 address has 2^64 of them: they count as one caller. */
+/** An owner of one IPv6 address has 2^64 of them: they count as one caller. */
 export function networkOf(address: string): string {
   const mapped = /^::ffff:([0-9.]+)$/i.exec(address)?.[1];
   if (mapped !== undefined) return mapped;

@@ -39,7 +39,7 @@ const SMALL_BYTES = 64 * 1024;
 /** Refusals in a row after which a client is made to wait for the next ones. */
 export const PROMPT_REFUSALS = 16;
 
-/** How long a refusal is held back then, in milliseconds: whoever asks again as soon as it is answered asks once a second. */
+/** How long a refusal is held back then, in milliseconds: a client that asks again after each answer asks once a second. */
 export const HOLD_MS = 1_000;
 
 const admitted = new WeakMap<IncomingMessage, Admitted>();
@@ -125,7 +125,7 @@ export function limitClients(server: Server, limits: ClientLimits): void {
           "has used up what it may ask for",
         );
     };
-    // Whoever ends before it may begin it: it is still done for this client.
+    // It may start after the request has ended, and is still done for this client.
     const giveBack = budget.takeTurn(AsyncLocalStorage.bind(begin));
     hasWaited = true;
     if (giveBack === undefined) return refuse(request, response, client, 1, "asks too much at once");
@@ -167,7 +167,7 @@ export function refuseInTime(budget: ClientBudget, connection: EventEmitter, ans
   });
 }
 
-/** The budget of whoever asks for an upgrade, which is no request of the server's. */
+/** The budget of a client that asks for an upgrade, which is no request of the server's. */
 export function budgetOfUpgrade(request: IncomingMessage, limits: ClientLimits): ClientBudget {
   return limits.budgets.of(clientOf(askerOf(request), limits.trustedProxies));
 }

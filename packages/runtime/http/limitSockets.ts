@@ -11,7 +11,7 @@ const MOST_SOCKETS = 4_000;
 /** What a connection costs of its address's budget, in points: less than any request on it. */
 const CONNECTION_POINTS = 0.2;
 
-/** Whoever starts this process asks it from here whether it is well, and must not be kept waiting. */
+/** The supervisor of this process asks from here whether it is healthy, and must not wait. */
 const OWN_ADDRESSES = new Set(["127.0.0.1", "0:0:0:0"]);
 
 type Address = { open: number; refusals: number };

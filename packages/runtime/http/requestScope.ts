@@ -6,7 +6,7 @@ export type OnFault = (error: unknown) => void;
 
 const scope = new AsyncLocalStorage<Duplex>();
 
-/** Runs something on behalf of whoever is at the other end of a connection; what it begins belongs to them too. */
+/** Runs something for the client of a connection. What it starts belongs to that client too. */
 export function onBehalfOf<T>(socket: Duplex, run: () => T): T {
   return scope.run(socket, run);
 }

@@ -20,7 +20,7 @@ export class Turns {
     try {
       return await work();
     } finally {
-      // The place goes to whoever waits, unless fewer may run by now; one always may.
+      // The place goes to the next in line, unless fewer may run by now; one always may.
       if (this.#waiting.length > 0 && (this.#running <= this.#most() || this.#running === 1))
         this.#waiting.shift()?.();
       else this.#running--;
@@ -33,7 +33,7 @@ export function inTurnsOf<T>(turns: Turns, run: () => T): T {
   return scope.run(turns, run);
 }
 
-/** Does work in the turns of whoever it is done for; at once when nobody is known. */
+/** Does work in the turns of its client; at once without a client. */
 export function inItsTurn<T>(work: () => Promise<T>): Promise<T> {
   return scope.getStore()?.run(work) ?? work();
 }

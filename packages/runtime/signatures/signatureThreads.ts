@@ -33,11 +33,11 @@ export type SignatureThreadsParameters = {
 const TICKS = 10;
 
 /**
- * Threads that read signatures: to recover a key costs more than all else that is done with a record. Nothing depends on them
- * but time: whoever gets no answer reads the signatures itself.
+ * Threads that read signatures: recovering a key costs more than everything else that is done with a record. Only time
+ * depends on them: a caller without an answer reads the signatures itself.
  *
- * They are started when they are first of use. One that ends, or does not answer, is replaced; when it never answered, another
- * would not either, and none is used any more.
+ * They start when they are first useful. A thread that ends, or does not answer, is replaced. If it never answered, another
+ * would not either, and no threads are used any more.
  */
 export class SignatureThreads {
   readonly #parameters: SignatureThreadsParameters;

@@ -35,12 +35,12 @@ export async function askModel(
       prompt,
       output: Output.object({ schema: modelAnswerSchema, name: "verdict" }),
       maxOutputTokens,
-      // Whoever is overloaded is asked again when the auditor comes round, not in a hurry.
+      // An overloaded vendor is asked again in the auditor's next round, not at once.
       maxRetries: 0,
       abortSignal: signal,
       // What is judged is for nobody's traces.
       telemetry: { isEnabled: false },
-      // Nor does a vendor keep it, where it lets one say so.
+      // And the vendor is told not to keep it, if its API allows that.
       providerOptions: { openai: { store: false } },
     });
     const tokens = totalUsage.totalTokens ?? 0;

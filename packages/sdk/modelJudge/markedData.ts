@@ -37,7 +37,7 @@ export type Excerpt = { from: number; text: string };
 
 /**
  * What is shown of a text that is longer than what a model reads: its beginning, its end, and as much between them in pieces
- * at random places. Whoever hides bad work behind much good one does not know where is looked.
+ * at random places. A seller that hides bad work behind much good work does not know where the judge looks.
  *
  * @param random from 0 to below 1
  */

@@ -13,7 +13,7 @@ import { vetoRule } from "./vetoRule.ts";
 /** Most models that judge together. */
 const MOST_MODELS = 8;
 
-/** A token has a byte at least, so a prompt's bytes are more than its tokens; the form of the answer takes some beside. */
+/** A token has a byte at least, so a prompt's bytes are more than its tokens; the form of the answer takes some more. */
 const TOKENS_BESIDE = 1_000;
 
 export type ModelJudgeParameters = {

@@ -17,7 +17,7 @@ export function vetoRule(opinions: readonly Opinion[], vetoes: number): Judgemen
   return judgement("inconclusive", of("inconclusive"), opinions.length);
 }
 
-/** Says codes and how many found so, never a model's words: those may quote the work, and stand in the ledger for good. */
+/** Says codes and how many found so, never a model's words: those may quote the work, and would stay in the ledger permanently. */
 function judgement(verdict: Judgement["verdict"], by: readonly Opinion[], all: number): Judgement {
   const counts = new Map<AuditReason["code"], number>();
   for (const { codes } of by) for (const code of codes) counts.set(code, (counts.get(code) ?? 0) + 1);

@@ -16,7 +16,7 @@ export type NodeDerivation = DerivedLog & {
 };
 
 /**
- * Reads a node's event log by HTTP and derives all of it again, in Node and in browsers. Whatever the node says beside its log is
+ * Reads a node's event log by HTTP and derives all of it again, in Node and in browsers. Whatever else the node says is
  * not believed.
  *
  * @throws TallystickError `digest_differs` with the first tick that differs; those of {@link nodeLog} and {@link foldLog}

@@ -9,7 +9,7 @@ export type ConfirmedProof = { transaction: Hex; block: number };
 
 /**
  * Asks the chain about a proof: whether its writer writes the ledger, or did when it was of this size, and whether the
- * contract took just this size and root. What the contract took is the ledger whoever signed it: so this confirms also
+ * contract took just this size and root. What the contract accepted is the ledger, whoever signed it. So this also confirms
  * another writer than the first, and a contract as writer.
  *
  * @param proof as `verifyProofBundle` gives it, with `leaveWriterToChain`

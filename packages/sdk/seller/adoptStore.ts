@@ -28,7 +28,7 @@ export async function requireAdopted(store: KeyValueStore): Promise<void> {
 
 /**
  * Makes the entries of a version before this one a seller's own. For a store that this seller alone has used, while no
- * process works on it. Safe to repeat: whoever is interrupted runs it again.
+ * process works on it. Safe to repeat: after an interruption run it again.
  *
  * @returns how many entries it has taken over
  * @throws TallystickError `store_of_another`, before anything is moved, when another wallet has signed a receipt in it

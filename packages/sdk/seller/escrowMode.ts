@@ -30,7 +30,7 @@ export type EscrowModeParameters = {
   /** Who is paid the fee; without one there is none. */
   feeRecipient?: Address;
   fees?: readonly FeeBand[];
-  /** Least time that a buyer's deadline must leave beside the work, in milliseconds. Default 15 s. */
+  /** Least time that a buyer's deadline must leave in addition to the work, in milliseconds. Default 15 s. */
   leastWindowMs?: number;
   log?: (sentence: string, details?: { [key: string]: unknown }) => void;
   /** The chain's clock, in milliseconds since 1970. Default: this machine's. */

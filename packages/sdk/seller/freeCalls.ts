@@ -15,7 +15,7 @@ export type FreeCallsParameters = {
 };
 
 export type FreeCalls = {
-  /** Takes the buyer's one free call of a capability, if it has it still. Remembered for good. */
+  /** Uses up the buyer's one free call of a capability, if it is left. Remembered permanently. */
   take: (buyer: Address, capability: string) => Promise<boolean>;
   /** Remembers a buyer that paid: its next call is not its first. */
   see: (buyer: Address, capability: string) => Promise<void>;

@@ -9,7 +9,7 @@ import type { PaymentPayload, PaymentRequirements } from "../x402/paymentHeaders
 export type Offer = { listing: Listing; price: bigint };
 
 /**
- * How far a hire has come. A job is written down before each step, so that whoever starts after a crash knows what has
+ * The progress of a hire. A job is written down before each step, so that the process after a crash knows what has
  * happened and what may have:
  *
  * - `accepted`: the buyer's payment is good and reserved; no money has moved

@@ -29,7 +29,7 @@ const countersignatureSchema = z.strictObject({ buyer_signature: signatureSchema
 
 /**
  * `GET /jobs/{id}` (SHP §7.2): `{job_id, status}` with `status` working, completed (and the answer) or failed (and the
- * reason). Whoever knows the id is the buyer: it follows from the nonce, which is nobody else's to know.
+ * reason). Only the buyer knows the id: it follows from the nonce, which nobody else knows.
  *
  * `POST /jobs/{id}/countersignature` takes the buyer's signature under the receipt of a free hire, which counts for
  * nothing without it (SHP §11), and answers with the receipt's entry hash and the rating token.

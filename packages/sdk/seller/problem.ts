@@ -46,7 +46,7 @@ export function problemResponse(
   return new Response(JSON.stringify(answer), { status: answer.status, headers });
 }
 
-/** No fault of whoever asks, and over in a while. The error's own words may name the provider's address, with its key. */
+/** Not the client's fault, and temporary. The error's own words may name the provider's address, with its key. */
 function chainAway(error: ChainError | BaseError): Problem {
   const code = error instanceof ChainError ? error.code : "chain_unreachable";
   return problem(503, code, "The chain cannot be asked at the moment.", {
@@ -55,7 +55,7 @@ function chainAway(error: ChainError | BaseError): Problem {
 }
 
 function toldOf(error: unknown): Problem | undefined {
-  // A refusal has a status of its own, and its details are for whoever is refused.
+  // A refusal has a status of its own, and its details are for the client.
   return error instanceof HireRefusedError
     ? problemOf(error, error.status, Object(error.details))
     : problemOf(error, STATUS_BY_CODE);

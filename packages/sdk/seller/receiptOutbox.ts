@@ -39,7 +39,7 @@ const LONGEST_WAIT_MS = 60_000;
 
 /**
  * Receipts on their way to the ledger. Each is on the disk before it is sent and leaves only when the service has
- * answered that it is settled (201), or known already (200). What the service refuses for good is kept under
+ * answered that it is settled (201), or known already (200). What the service refuses finally is kept under
  * `refused/` with the reason, for a person to look at.
  */
 export function createReceiptOutbox(parameters: ReceiptOutboxParameters): ReceiptOutbox {

@@ -9,7 +9,7 @@ const KEY = /^[a-z]+\/[A-Za-z0-9_.-]{1,200}$/;
 
 /**
  * A store in a folder, one file for each key. What was written is on the disk before the promise resolves, and a process
- * that is killed at any moment leaves every file whole: it is written beside and then moved into its place. Several
+ * that is killed at any moment leaves every file complete: it is written under another name and then renamed. Several
  * processes may share the folder; `putNew` lets exactly one of them win.
  */
 export function fileStore(folder: string): KeyValueStore {
@@ -18,7 +18,7 @@ export function fileStore(folder: string): KeyValueStore {
     throw new TallystickError({ code: "invalid_key", message: `${key} is no key of a store`, field: "key" });
   };
 
-  /** Writes a file beside its place and gives its name. */
+  /** Writes a file under another name, which it returns. */
   async function write(file: string, value: unknown): Promise<string> {
     await mkdir(path.dirname(file), { recursive: true });
     const draft = `${file}.${randomUUID()}.tmp`;

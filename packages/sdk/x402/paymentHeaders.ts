@@ -75,7 +75,7 @@ export function readRequired(
   return { required: { x402Version: 1, resource, accepts }, version: 1 };
 }
 
-/** The headers that carry a payment. Version 1 has the scheme beside the payload, not the terms it accepts. */
+/** The headers that carry a payment. Version 1 has the scheme next to the payload, not the accepted terms. */
 export function paymentHeaders(
   payment: PaymentPayload,
   version: 1 | 2,

@@ -15,7 +15,7 @@ import type { ExecutorPrompt } from "./executorPrompt.ts";
 import { type Answer, readAnswer } from "./readAnswer.ts";
 import { CallFailure, type Reply, streamAnswer } from "./streamAnswer.ts";
 
-/** A token has a byte at least; roles, and the schema beside the instructions, take some more. */
+/** A token has a byte at least; roles, and the schema, take some more. */
 const TOKENS_BESIDE = 1_000;
 /** Requests for one answer, the first included; and the longest that a vendor's wish to be left alone is kept. */
 const MOST_REQUESTS = 4;
@@ -167,7 +167,7 @@ function recorder(about: {
   });
 }
 
-/** What was cut off by the clock or by whoever waited may have cost all that it can. */
+/** A call that the clock or the client cut off may have cost as much as it can. */
 function failureOf(error: unknown, signal: AbortSignal): CallFailure {
   if (error instanceof CallFailure) return error;
   if (!signal.aborted) throw error;

@@ -41,7 +41,7 @@ export class CallFailure extends Error {
 }
 
 /**
- * Sends one request to a model and reads its answer to the end. It is sent once: whoever retries counts each request.
+ * Sends one request to a model and reads its answer to the end. It is sent once: the caller counts its retries.
  *
  * @throws CallFailure; the signal's reason
  */
@@ -128,7 +128,7 @@ function tokensOf(
   const fits = [input, output, cachedInput, reasoning].every(
     (it) => Number.isSafeInteger(it) && it >= 0 && it <= limits.context + limits.output,
   );
-  // Some vendors count thoughts beside the answer.
+  // Some vendors count thoughts apart from the answer.
   return fits
     ? { input, cachedInput: Math.min(cachedInput, input), output: Math.max(output, reasoning), reasoning }
     : undefined;

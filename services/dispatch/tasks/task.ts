@@ -108,7 +108,7 @@ export async function readTask(value: unknown, client: string): Promise<Task> {
     goal: goal ?? `Do what the capability ${capability} is for, with PARAMS.`,
     keywords: [...new Set(rest.keywords)],
     kind: rest.kind,
-    // Nobody speaks for another: a name that is given stands behind that of whoever asks.
+    // Nobody speaks for another: a given name comes after the client's own.
     client: rest.client === undefined ? client : `${client}.${rest.client}`,
     isPrivate: rest.private,
     samples: rest.samples,

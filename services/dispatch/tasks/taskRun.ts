@@ -211,7 +211,7 @@ export class TaskRun {
     const { shadow } = this.#world.table;
     const { isPrivate, action } = this.#task;
     if (shadow === undefined || isPrivate) return [];
-    // Drawn by chance, since whoever asks could else choose an id that is not drawn; and once, however often it is begun.
+    // Drawn by chance, since a client could choose an id that is not drawn; and once, even if the task starts again.
     let drawn = this.#file.draws.shadow;
     if (drawn === undefined) {
       const number = this.#world.random();
@@ -281,7 +281,7 @@ export class TaskRun {
   }
 }
 
-/** The process stops: whoever starts it again goes on with the task. Code `dispatcher_closed`. */
+/** The process stops. After its next start it continues the task. Code `dispatcher_closed`. */
 export class TaskStopped extends TallystickError {
   constructor() {
     super({
@@ -292,5 +292,5 @@ export class TaskStopped extends TallystickError {
   }
 }
 
-/** Whoever asked for it no longer wants it. */
+/** The client no longer wants it. */
 export class TaskCancelled extends Error {}

@@ -15,7 +15,7 @@ export const classifierSchema: { readonly [keyword: string]: unknown } = {
   additionalProperties: false,
 };
 
-/** Asks how hard a task is. Whoever wrote the task gains by another tier, so it is shown as data. */
+/** Asks how hard a task is. The author of the task may gain by another tier, so the task is shown as data. */
 export function classifierPrompt(task: string): ExecutorPrompt {
   const mark = freshMark();
   const instructions = [

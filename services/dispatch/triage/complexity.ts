@@ -100,7 +100,7 @@ export function complexity({ prompt, outputSchema, contextBytes = 0, record }: C
   return { version: COMPLEXITY_VERSION, value: complexityOf(features), features };
 }
 
-/** What features add up to: for whoever checks a record of them. */
+/** The sum of features, to check a record of them. */
 export function complexityOf(features: ComplexityFeatures): number {
   let points = 0;
   for (const [feature, { from, to, points: most }] of Object.entries(COMPLEXITY_POINTS)) {

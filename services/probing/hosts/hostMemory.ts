@@ -127,7 +127,7 @@ export class HostMemory {
     for (const [key, { served, asked }] of this.#entries) {
       for (const [agent, last] of served) if (last <= day - SERVED_DAYS) served.delete(agent);
       for (const [agent, last] of asked) if (last <= day - SERVED_DAYS) asked.delete(agent);
-      // One that was listed a day ago may be again: whoever takes its listing down for an hour gains no second look.
+      // A host that was listed a day ago may be listed again. So taking a listing down for an hour gains no second look.
       if (!isListed(key) && served.size === 0 && asked.size === 0) this.#entries.delete(key);
     }
   }

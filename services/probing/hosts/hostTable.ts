@@ -21,7 +21,7 @@ export type HostTableParameters = {
 
 /**
  * The hosts of all listings. When there are more than the prober takes, it keeps those that serve somebody and draws the rest by its
- * key: whoever lists ten thousand hosts that are not there displaces none that is.
+ * key: ten thousand listed hosts that do not exist displace none that does.
  */
 export class HostTable {
   readonly #parameters: HostTableParameters;

@@ -69,8 +69,8 @@ export class HostVisits {
   }
 
   /**
-   * Which agent is to be asked for now: those that were served before go first, then those that registered first. Whoever makes a thousand
-   * agents that list somebody's host comes after those who were there.
+   * Which agent is asked about next: those that were served before go first, then those that registered first. A thousand
+   * new agents that list somebody's host come after the earlier ones.
    */
   #agentDue({ key, agents }: Host, slot: number): Address | undefined {
     const { memory } = this.#it;

@@ -122,7 +122,7 @@ export class Visit {
     return "failed" in reply && (await this.#it.uplink.isOurs(reply.begun, reply.ended));
   }
 
-  /** Says that the host is asked in this slot, before it is: whoever starts again after a crash does not ask twice. */
+  /** Notes that the host is asked in this slot, before it is asked: after a crash it is not asked twice. */
   #write(): void {
     if (this.#isWritten) return;
     this.record({ what: "ask" });

@@ -79,7 +79,7 @@ export class Outbox {
   }
 
   /**
-   * Sends what waits, the oldest first. One round at a time: whoever comes during one waits for it.
+   * Sends what waits, the oldest first. One round at a time: a call during a round waits for it.
    *
    * @param now unix seconds
    */

@@ -107,7 +107,7 @@ export class HourlyOutcomes {
       });
       await engine.settleRecord(record).catch((error) => {
         if (!(error instanceof TallystickError) || error.code !== "conflicting_record") throw error;
-        // What the ledger says stands; it can differ only when files beside it were lost.
+        // The ledger decides. It can differ only when files next to it were lost.
         log("The hour's outcomes were told before, otherwise.", { hour, part });
       });
     }

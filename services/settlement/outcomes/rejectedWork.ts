@@ -8,7 +8,7 @@ import { AppendFile } from "../ledger/appendFile.ts";
 import { ledgerLines } from "../ledger/ledgerLines.ts";
 import { addWork, type Tally } from "./tally.ts";
 
-/** Name of the file beside the ledger. */
+/** Name of the file next to the ledger. */
 export const REJECTED_FILE = "rejected.jsonl";
 
 const HOUR = 3_600;

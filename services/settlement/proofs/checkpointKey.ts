@@ -4,21 +4,21 @@ import path from "node:path";
 import { TallystickError } from "tallystick-protocol/errors";
 import { syncFolder } from "../ledger/syncFolder.ts";
 
-/** Name of the file beside the ledger. */
+/** Name of the file next to the ledger. */
 export const CHECKPOINT_KEY_FILE = "checkpoint.key";
 
 /** Name of the file with the key that will follow: as long as it is there, checkpoints are signed by both. */
 export const NEXT_KEY_FILE = "checkpoint.key.next";
 
-/** How long two keys sign, at the least: time for whoever follows the ledger to learn the next one, in seconds. */
+/** How long two keys sign, at least, in seconds: followers of the ledger need time to learn the next one. */
 export const ROTATION_SECONDS = 30 * 86_400;
 
 /** A key that signs checkpoints: its 32-byte Ed25519 seed, and when it is one, in unix seconds, where that is known. */
 export type CheckpointKey = { seed: Uint8Array; from?: number; until?: number };
 
 /**
- * The key that signs a ledger's checkpoints, out of its folder; undefined when it is missing. Whoever follows the ledger
- * knows it by its public half, so it stays with the ledger.
+ * The key that signs a ledger's checkpoints, from its folder; undefined when it is missing. Followers of the ledger know
+ * its public half, so it stays with the ledger.
  *
  * @throws TallystickError `bad_checkpoint_key` when the file holds something else
  */
@@ -74,7 +74,7 @@ async function writeNewKey(folder: string, name: string, from?: number): Promise
  * entries yet.
  *
  * @param given the present one, when it is kept somewhere else
- * @throws TallystickError `checkpoint_key_missing` when it is gone beside a ledger with entries: a new one would make it
+ * @throws TallystickError `checkpoint_key_missing` when it is missing but the ledger has entries: a new one would make it
  * another ledger to all who follow it
  */
 export async function checkpointKeys(

@@ -187,7 +187,7 @@ export class Checkpoints {
     return formatVerifierKey(this.verifierKeys[0] as DatedVerifierKey);
   }
 
-  /** Signs something else with the present key of the checkpoints; whoever asks puts a context before it that no note begins with. */
+  /** Signs something else with the present key of the checkpoints; the caller puts a prefix before it with which no note begins. */
   sign(message: Uint8Array): Uint8Array {
     return ed25519.sign(message, this.#present.seed);
   }

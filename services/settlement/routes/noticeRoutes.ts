@@ -15,7 +15,7 @@ import { readSignedRecord } from "../engine/readSignedRecord.ts";
 import { readJson } from "../http/readJson.ts";
 import type { Notices } from "../notices/notices.ts";
 
-/** How far a word may be from the present, in seconds: none is of use to whoever finds it later. */
+/** How far a signed message may be from the present, in seconds: an old one must be useless to anyone who finds it. */
 const FRESH_SECONDS = 600;
 
 /** Subscriptions in one answer to the sender. */

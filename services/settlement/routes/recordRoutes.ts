@@ -23,7 +23,7 @@ const ROUTE_OF = new Map<string, string>([
 ]);
 const TYPES_WITHOUT_ROUTE = recordTypeNames.filter((type) => !ROUTE_OF.has(type));
 
-/** What may stand beside a rating's body without being signed. */
+/** What a rating may carry outside its body, unsigned. */
 const BESIDE_RATING = ["rating_token", "comment"];
 
 /**
@@ -33,11 +33,11 @@ const BESIDE_RATING = ["rating_token", "comment"];
  * audits are made of (SHP §8.3), and those of the trust score and SLAs (STEWARD).
  *
  * All take `{body, signature, signer?}`; listings and receipts also the body with its `signature` inside, as existing
- * Swarmwage SDKs send it. The others sign `type` and `ledger` inside the body: 400 `unbound`, `other_type` or
- * `other_ledger` when it is not so. A rating has its `rating_token` beside the body, and may have the `comment` there whose SHA-256 is `comment_hash`: the
- * ledger keeps the hash only. Answers 201 with `{status: "SETTLED", type, hash, index, timestamp}` (a receipt also
- * `rating_tokens: {buyer, seller}`), or 200 with the same when the ledger has this record already; 409 with the
- * `existing` entry when it has another one for the same thing. No API key: the signature is the right to say it.
+ * Swarmwage SDKs send it. The others sign `type` and `ledger` inside the body: otherwise 400 `unbound`, `other_type` or
+ * `other_ledger`. A rating has its `rating_token` next to the body, and may have the `comment` there whose SHA-256 is
+ * `comment_hash`: the ledger keeps the hash only. Answers 201 with `{status: "SETTLED", type, hash, index, timestamp}` (a
+ * receipt also `rating_tokens: {buyer, seller}`), or 200 with the same when the ledger has this record already; 409 with
+ * the `existing` entry when it has another one for the same thing. No API key is needed: the signature is enough.
  */
 export function recordRoutes({ engine, metrics, recover }: AppDependencies): Hono {
   const app = new Hono();
@@ -45,7 +45,7 @@ export function recordRoutes({ engine, metrics, recover }: AppDependencies): Hon
     const beside = type === "rating" ? BESIDE_RATING : [];
     const { record, explain } = readSignedRecord(value, type, beside, recover);
     try {
-      // Before the token, so that whoever signs in the form of before is told that first.
+      // Before the token, so that signers of the older form are told that first.
       checkBinding(record, engine.ledgerName);
       if (type === "rating") checkRatingToken(value, record);
       const outcome = await engine.settleRecord(record);

@@ -84,7 +84,7 @@ function readSize(text: string): number | undefined {
   return Number.isSafeInteger(size) ? size : undefined;
 }
 
-/** What the witness itself signed; what stands beside it in the answer is nobody's. */
+/** What the witness itself signed. Other lines of the answer are ignored. */
 function readCosignature(
   witness: PolicyWitness,
   checkpoint: string,

@@ -156,7 +156,7 @@ export class Witnesses {
     await Promise.all([...this.#running]);
   }
 
-  /** Begins the next round when this one is over, and asks whoever is free and has not answered. */
+  /** Begins the next round when this one is over, and asks the free witnesses that have not answered. */
   #go(): void {
     if (this.#stop.signal.aborted || this.#ahead) return;
     clearTimeout(this.#timer);

@@ -46,7 +46,7 @@ function asked(witness: PolicyWitness, devMode: boolean): LedgerWitness {
   const parsed = URL.canParse(url) ? new URL(url) : undefined;
   const isHttp = parsed?.protocol === "http:" && (devMode || LOOPBACK.test(parsed.hostname));
   if (parsed?.protocol !== "https:" && !isHttp)
-    // Whoever sits between could stop the ledger by a word in the witness's name.
+    // Anyone between the two could stop the ledger with a message in the witness's name.
     refuse(`has an address for the witness ${name} that is not https`);
   return { ...witness, url };
 }

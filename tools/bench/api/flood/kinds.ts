@@ -56,7 +56,7 @@ export function floodKinds({ agents }: MarketSize): FloodKind[] {
   });
   return [
     kind("cheap GraphQL", graphql("{ meta { block } }")),
-    kind("dear GraphQL", graphql(`{ ${aliases(20, "agents(first: 50) { nodes { id successRate } }")} }`)),
+    kind("costly GraphQL", graphql(`{ ${aliases(20, "agents(first: 50) { nodes { id successRate } }")} }`)),
     kind(
       "one agent's funding graph",
       graphql(
