@@ -5,13 +5,13 @@ import type { DaySeries } from "./agentQuery.ts";
 const MOST_DAYS = 62;
 
 /** Its hires day by day. */
-export function AgentHistory({ series }: { series: DaySeries }) {
+export function AgentHistory({ series, title = "Hires day by day" }: { series: DaySeries; title?: string }) {
   const bars = barsOf(series);
   const hires = bars.reduce((sum, it) => sum + it.good + it.bad + it.other, 0);
   return (
     <section class="card" aria-labelledby="days">
       <div class="head">
-        <h2 id="days">Hires day by day</h2>
+        <h2 id="days">{title}</h2>
         <span class="soft">
           <span class="key good">good</span> <span class="key other">neutral</span>{" "}
           <span class="key bad">bad</span>

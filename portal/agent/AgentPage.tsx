@@ -4,6 +4,7 @@ import { Notice } from "../design/Notice.tsx";
 import { Answered } from "../design/States.tsx";
 import { askGraphql } from "../node/askGraphql.ts";
 import { useAnswer } from "../node/useAnswer.ts";
+import { Later } from "../shell/Later.tsx";
 import { useTitle } from "../shell/useTitle.ts";
 import { AgentHead } from "./AgentHead.tsx";
 import { AgentHistory } from "./AgentHistory.tsx";
@@ -11,6 +12,8 @@ import { AgentLists } from "./AgentLists.tsx";
 import { AGENT, type AgentAnswer } from "./agentQuery.ts";
 import { FigureList } from "./FigureList.tsx";
 import { TierGate } from "./TierGate.tsx";
+
+const loadTrust = () => import("./AgentTrust.tsx").then((it) => it.AgentTrust);
 
 /** Whether to trust an agent, and why: its tier and the gate, each figure with its formula, its offers, hires and ratings. */
 export function AgentPage({ address }: { address: string }) {
@@ -53,6 +56,7 @@ function Known(props: AgentAnswer & { agent: NonNullable<AgentAnswer["agent"]> }
         {params !== null && <TierGate agent={agent} params={params} />}
       </div>
       <AgentLists agent={agent} />
+      <Later load={loadTrust} agent={agent} />
       <FigureList agent={agent} />
     </>
   );

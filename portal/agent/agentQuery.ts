@@ -1,5 +1,6 @@
 import { META, type Meta } from "../node/nodeState.ts";
 import { FIGURES } from "./figures.ts";
+import { AGENT_TRUST, type AgentTrust } from "./trustQuery.ts";
 
 /** How a figure came about, as the node says it. */
 export type Explained = {
@@ -60,7 +61,7 @@ export type Agent = {
   ratings: { nodes: AgentRating[] };
   tierChanges: { nodes: AgentTierChange[] };
   cluster: { id: string; kind: string; members: { nodes: { address: string }[] } } | null;
-} & { [alias: `f${number}`]: Explained };
+} & AgentTrust & { [alias: `f${number}`]: Explained };
 
 export type Tier2Params = {
   version: number;
@@ -110,6 +111,7 @@ export const AGENT = `query Agent($address: Address!, $insights: Boolean!) {
     ratings(first: 10) { nodes { id stars side rater weight time } }
     tierChanges(first: 10) { nodes { id from to reason time } }
     cluster { id kind members(first: 24) { nodes { address } } }
+    ${AGENT_TRUST}
     ${explained}
   }
   insights @include(if: $insights) {

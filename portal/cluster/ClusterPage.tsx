@@ -9,6 +9,7 @@ import { Time } from "../design/Time.tsx";
 import { Usdc } from "../design/Usdc.tsx";
 import { askGraphql } from "../node/askGraphql.ts";
 import { useAnswer } from "../node/useAnswer.ts";
+import { Later } from "../shell/Later.tsx";
 import { useTitle } from "../shell/useTitle.ts";
 import {
   CLUSTER,
@@ -84,6 +85,8 @@ const TRANSFERS: Column<ClusterTransfer>[] = [
   { name: "When", cell: (it) => <Time at={it.time} isDate />, value: (it) => it.time, isNumber: true },
 ];
 
+const loadGraph = () => import("./GraphView.tsx").then((it) => it.GraphView);
+
 /** Why agents are taken for one owner's: the members, the signals, and the transfers behind them. */
 export function ClusterPage({ id }: { id: string }) {
   useTitle(`Cluster ${id.slice(0, 12)}…`);
@@ -128,6 +131,15 @@ function Known({ cluster }: { cluster: Cluster }) {
           formed <Time at={cluster.formedTime} isDate />, <code>{plainText(cluster.id, 60)}</code>
         </p>
       </div>
+      {graph.edges.length > 0 && (
+        <section class="card" aria-labelledby="graph">
+          <div class="head">
+            <h2 id="graph">How money reached them</h2>
+            {!graph.isWhole && <span class="soft">a part of it</span>}
+          </div>
+          <Later load={loadGraph} graph={graph} />
+        </section>
+      )}
       <section class="card" aria-labelledby="members">
         <h2 id="members">Members, and what their hires count</h2>
         <DataTable

@@ -27,6 +27,8 @@ export type ClusterTransfer = {
   reason: string;
 };
 
+export type ClusterWallet = { address: string; isMember: boolean; kind: string | null };
+
 export type Cluster = {
   id: string;
   kind: string;
@@ -34,7 +36,7 @@ export type Cluster = {
   formedTime: number;
   mergedIds: string[];
   members: { nodes: ClusterMember[] };
-  graph: { isWhole: boolean; signals: ClusterSignal[]; edges: ClusterTransfer[] };
+  graph: { isWhole: boolean; nodes: ClusterWallet[]; signals: ClusterSignal[]; edges: ClusterTransfer[] };
 };
 
 /** The answer to {@link CLUSTER}. */
@@ -49,6 +51,7 @@ export const CLUSTER = `query Cluster($id: ID!) {
     }
     graph(members: 200) {
       isWhole
+      nodes { address isMember kind }
       signals { id signal funder memberCount members dropped }
       edges { from to amountUsdc time block log reason }
     }

@@ -12,6 +12,9 @@ export type Column<Row> = {
   isNumber?: boolean;
 };
 
+/** Rows that are shown; the file has all. */
+const MOST_SHOWN = 200;
+
 type Order = { column: number; isDown: boolean } | null;
 
 /** A table that sorts by any column and can be taken away as CSV. The first column names the row. */
@@ -49,7 +52,7 @@ export function DataTable<Row>(props: {
             </tr>
           </thead>
           <tbody>
-            {sorted.map((row) => (
+            {sorted.slice(0, MOST_SHOWN).map((row) => (
               <tr key={keyOf(row)}>
                 {columns.map((column, n) =>
                   n === 0 ? (
@@ -68,10 +71,15 @@ export function DataTable<Row>(props: {
         </table>
       </div>
       <div class="row small soft">
-        <button type="button" class="button plain small" onClick={() => save(caption, columns, sorted)}>
+        <button type="button" class="button plain small csv" onClick={() => save(caption, columns, sorted)}>
           <Icon name="download" size={14} /> CSV
         </button>
-        {total !== undefined && total > rows.length && (
+        {rows.length > MOST_SHOWN && (
+          <span>
+            {MOST_SHOWN} of {rows.length.toLocaleString("en")} shown; the CSV file has all
+          </span>
+        )}
+        {rows.length <= MOST_SHOWN && total !== undefined && total > rows.length && (
           <span>
             {rows.length} of {total.toLocaleString("en")}
           </span>
@@ -87,7 +95,7 @@ function HeadCell<Row>(props: { column: Column<Row>; order: Order; n: number; so
   return (
     <th
       scope="col"
-      class={column.isNumber ? "number" : undefined}
+      class={column.isNumber && n > 0 ? "number" : undefined}
       aria-sort={isSorted ? (order.isDown ? "descending" : "ascending") : undefined}
     >
       <button type="button" class="sort" onClick={() => sortBy(n)}>

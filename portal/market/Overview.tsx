@@ -1,9 +1,12 @@
 import { useState } from "preact/hooks";
+import { AgentHistory } from "../agent/AgentHistory.tsx";
 import { AsQuery } from "../design/AsQuery.tsx";
-import { formatNumber, formatRate } from "../design/format.ts";
+import { type Column, DataTable } from "../design/DataTable.tsx";
+import { formatAmount, formatNumber, formatRate } from "../design/format.ts";
 import { Icon } from "../design/Icon.tsx";
 import { Answered } from "../design/States.tsx";
 import { Time } from "../design/Time.tsx";
+import { Usdc } from "../design/Usdc.tsx";
 import { askGraphql } from "../node/askGraphql.ts";
 import { useAnswer } from "../node/useAnswer.ts";
 import { linkTo } from "../router/route.ts";
@@ -11,7 +14,7 @@ import { placeOf } from "../shell/placeOf.ts";
 import { useTitle } from "../shell/useTitle.ts";
 import { AgentTable } from "./AgentTable.tsx";
 import { Feed } from "./Feed.tsx";
-import { MARKET, type Market, type Trend } from "./marketQuery.ts";
+import { MARKET, type Market, type Offered, type Trend } from "./marketQuery.ts";
 
 const QUESTION = { query: MARKET, variables: {} };
 
@@ -71,33 +74,22 @@ function SearchCard() {
   );
 }
 
-function Glance({ market }: { market: Market }) {
-  const { agents, hires, meta, insights } = market;
+function Glance({ market: answer }: { market: Market }) {
+  const { agents, hires, meta, insights, market, capabilities } = answer;
+  const { counts, window, series } = market;
   const [ledger] = meta.ledgers;
-  const about = (isEstimate: boolean) => (isEstimate ? "about " : "");
   return (
     <>
       <dl class="tiles">
+        <Tile name="agents" value={formatNumber(counts.agents)} />
+        <Tile name="of them sell" value={formatNumber(counts.sellers)} />
+        <Tile name="offers" value={formatNumber(counts.listings)} />
+        <Tile name="hires, 30 days" value={formatNumber(window.hires)} />
+        <Tile name="of those good" value={formatRate(window.successRate)} />
+        <Tile name="USDC paid, 30 days" value={formatAmount(window.volumeUsdc)} />
+        <Tile name="USDC in escrow" value={formatAmount(counts.heldUsdc)} />
         <div class="tile">
-          <dt>agents</dt>
-          <dd>
-            {about(agents.totalCountIsEstimate)}
-            {formatNumber(agents.totalCount)}
-          </dd>
-        </div>
-        <div class="tile">
-          <dt>hires counted</dt>
-          <dd>
-            {about(hires.totalCountIsEstimate)}
-            {formatNumber(hires.totalCount)}
-          </dd>
-        </div>
-        <div class="tile">
-          <dt>ledger entries</dt>
-          <dd>{formatNumber(ledger?.size ?? 0)}</dd>
-        </div>
-        <div class="tile">
-          <dt>last anchor</dt>
+          <dt>{ledger === undefined ? "last anchor" : <a href={linkTo.ledger(ledger.id)}>last anchor</a>}</dt>
           <dd>
             <Time at={ledger?.time ?? 0} />
           </dd>
@@ -106,6 +98,10 @@ function Glance({ market }: { market: Market }) {
       {insights !== undefined && insights.trends.nodes.length > 0 && (
         <Capabilities trends={insights.trends.nodes} />
       )}
+      <div class="two even level">
+        <AgentHistory series={series} title="Hires of the market, day by day" />
+        <OfferedCard offered={capabilities.nodes} total={counts.capabilities} />
+      </div>
       <div class="two">
         <section class="card" aria-labelledby="ranked">
           <div class="head">
@@ -114,9 +110,58 @@ function Glance({ market }: { market: Market }) {
           </div>
           <AgentTable agents={agents.nodes} total={agents.totalCount} />
         </section>
-        <Feed hires={hires.nodes} tierChanges={market.tierChanges.nodes} />
+        <Feed hires={hires.nodes} tierChanges={answer.tierChanges.nodes} />
       </div>
     </>
+  );
+}
+
+function Tile({ name, value }: { name: string; value: string }) {
+  return (
+    <div class="tile">
+      <dt>{name}</dt>
+      <dd>{value}</dd>
+    </div>
+  );
+}
+
+const OFFERED: Column<Offered>[] = [
+  {
+    name: "Capability",
+    cell: ({ capability }) => <a href={linkTo.market({ capability })}>{capability}</a>,
+    value: ({ capability }) => capability,
+  },
+  { name: "Sellers", cell: (it) => formatNumber(it.sellers), value: (it) => it.sellers, isNumber: true },
+  {
+    name: "From",
+    cell: (it) => <Usdc amount={it.lowestPriceUsdc} />,
+    value: (it) => (it.lowestPriceUsdc === null ? null : Number(it.lowestPriceUsdc)),
+    isNumber: true,
+  },
+  {
+    name: "Median",
+    cell: (it) => <Usdc amount={it.medianPriceUsdc} />,
+    value: (it) => (it.medianPriceUsdc === null ? null : Number(it.medianPriceUsdc)),
+    isNumber: true,
+  },
+];
+
+function OfferedCard({ offered, total }: { offered: Offered[]; total: number }) {
+  return (
+    <section class="card" aria-labelledby="offered">
+      <div class="head">
+        <h2 id="offered">What is offered</h2>
+        <span class="soft">the most hired first</span>
+      </div>
+      <DataTable
+        caption="What is offered"
+        columns={OFFERED}
+        rows={offered}
+        keyOf={({ capability }) => capability}
+        total={total}
+        empty="Nothing is offered now."
+      />
+    </section>
   );
 }
 

@@ -1,3 +1,4 @@
+import type { DaySeries } from "../agent/agentQuery.ts";
 import { META, type Meta } from "../node/nodeState.ts";
 
 /** What the market shows of an agent. */
@@ -29,12 +30,39 @@ export type Trend = {
   window: { hires: number; successRate: number | null; volumeUsdc: string };
 };
 
+export type Offered = {
+  capability: string;
+  listings: number;
+  sellers: number;
+  lowestPriceUsdc: string | null;
+  medianPriceUsdc: string | null;
+};
+
+export type Totals = {
+  counts: {
+    agents: number;
+    sellers: number;
+    listings: number;
+    capabilities: number;
+    tier2Agents: number;
+    clusters: number;
+    clusteredAgents: number;
+    heldUsdc: string;
+    escrowsHeld: number;
+  };
+  window: { hires: number; successRate: number | null; volumeUsdc: string };
+  allTime: { hires: number; volumeUsdc: string };
+  series: DaySeries;
+};
+
 /** The answer to {@link MARKET}; `insights` is left out where the node sells them. */
 export type Market = {
   meta: Meta;
   agents: { totalCount: number; totalCountIsEstimate: boolean; nodes: MarketAgent[] };
   hires: { totalCount: number; totalCountIsEstimate: boolean; nodes: MarketHire[] };
   tierChanges: { nodes: MarketTierChange[] };
+  market: Totals;
+  capabilities: { nodes: Offered[] };
   insights?: { trends: { nodes: Trend[] } };
 };
 
@@ -51,6 +79,15 @@ export const MARKET = `query Market($insights: Boolean!) {
     totalCount totalCountIsEstimate
     nodes { id time capability priceUsdc outcome sellerAddress buyerAddress }
   }
+  market {
+    counts {
+      agents sellers listings capabilities tier2Agents clusters clusteredAgents heldUsdc escrowsHeld
+    }
+    window { hires successRate volumeUsdc }
+    allTime { hires volumeUsdc }
+    series(days: 30) { from to days { day figures { hires successes failures volumeUsdc } } }
+  }
+  capabilities(first: 12) { nodes { capability listings sellers lowestPriceUsdc medianPriceUsdc } }
   tierChanges(first: 4) { nodes { id agentAddress from to time } }
   insights @include(if: $insights) {
     trends(first: 24) { nodes { capability window { hires successRate volumeUsdc } } }

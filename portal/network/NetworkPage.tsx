@@ -1,7 +1,7 @@
 import { Address, Hash } from "../design/Address.tsx";
 import { AsQuery } from "../design/AsQuery.tsx";
 import { type Column, DataTable } from "../design/DataTable.tsx";
-import { formatNumber, plainText } from "../design/format.ts";
+import { formatAge, formatNumber, plainText, shortHash } from "../design/format.ts";
 import { Answered } from "../design/States.tsx";
 import { Time } from "../design/Time.tsx";
 import { useAnswer } from "../node/useAnswer.ts";
@@ -17,11 +17,11 @@ const MEANINGS: { [path: string]: string } = {
   windowSeconds: "Rates, counts and tiers are of this many seconds",
   volumeWindowSeconds: "Volume is of this many seconds",
   reconcileSeconds: "How long a receipt waits for its payment",
-  minHireAtomic: "Below this a hire is free, and counts nowhere (millionths of USDC)",
+  minHireAtomic: "Below this a hire is free, and counts nowhere",
   clusterOthers: "So many other agents of one funder make a cluster",
   fundingSpanSeconds: "They were funded within so many seconds",
   maxIntermediaries: "Through at most so many wallets",
-  minFundingAtomic: "A smaller transfer funds nobody (millionths of USDC)",
+  minFundingAtomic: "A smaller transfer funds nobody",
   fundingShare: "Nor does one that is a smaller share of what the agent got",
   hubTransfers: "A wallet with so many transfers is a hub: it funds nobody",
   deployBatchBlocks: "Registered together: within so many blocks",
@@ -47,15 +47,15 @@ const CHANGES: Column<ParamChange>[] = [
     value: (it) => it.version,
     isNumber: true,
   },
-  { name: "Parameter", cell: (it) => <code>{plainText(it.path, 120)}</code>, value: (it) => it.path },
+  { name: "Parameter", cell: (it) => <Path path={it.path} />, value: (it) => it.path },
   { name: "Before", cell: (it) => <Value text={it.from ?? "–"} />, value: (it) => it.from },
   { name: "After", cell: (it) => <Value text={it.to ?? "–"} />, value: (it) => it.to },
   { name: "From", cell: (it) => <Time at={it.time} isDate />, value: (it) => it.time, isNumber: true },
 ];
 
 const PARAMS: Column<ParamRow>[] = [
-  { name: "Parameter", cell: (it) => <code>{plainText(it.path, 120)}</code>, value: (it) => it.path },
-  { name: "Value", cell: (it) => <Value text={it.value} />, value: (it) => it.value },
+  { name: "Parameter", cell: (it) => <Path path={it.path} />, value: (it) => it.path },
+  { name: "Value", cell: (it) => <Value text={readable(it)} />, value: (it) => it.value },
   {
     name: "Means",
     cell: (it) => <span class="soft">{MEANINGS[it.path] ?? ""}</span>,
@@ -90,7 +90,9 @@ function Known({ network }: { network: Network }) {
   const { meta, params, version, history } = network;
   const rows = paramRows(params);
   const roots = rows.filter(({ path }) => ROOTS.test(path));
-  const thresholds = rows.filter(({ path }) => !ROOTS.test(path));
+  const others = rows.filter(({ path }) => !ROOTS.test(path));
+  const thresholds = others.filter(({ path }) => path in MEANINGS);
+  const rest = others.filter(({ path }) => !(path in MEANINGS));
   return (
     <>
       <dl class="tiles">
@@ -164,6 +166,18 @@ function Known({ network }: { network: Network }) {
           keyOf={(it) => it.path}
           empty="None."
         />
+        {rest.length > 0 && (
+          <details>
+            <summary>Terms of audits, of SLAs and of escrows' fees ({rest.length})</summary>
+            <DataTable
+              caption="Other terms"
+              columns={PARAMS.slice(0, 2)}
+              rows={rest}
+              keyOf={(it) => it.path}
+              empty="None."
+            />
+          </details>
+        )}
       </section>
       <section class="card" aria-labelledby="changes">
         <div class="head">
@@ -202,6 +216,23 @@ function Escrow({ address, provider }: { address: string; provider: string }) {
       </dd>
     </>
   );
+}
+
+/** Where a value stands, with the addresses in it short. */
+function Path({ path }: { path: string }) {
+  const short = path.replace(/0x[0-9a-f]{40,64}/g, (it) => shortHash(it));
+  return <code title={path}>{plainText(short, 120)}</code>;
+}
+
+/** A number with its digits in groups; seconds as days, hours or minutes too, and millionths as USDC. */
+export function readable({ path, value }: ParamRow): string {
+  if (!/^\d+$/.test(value) || !Number.isSafeInteger(Number(value))) return value;
+  const number = Number(value);
+  const text = number.toLocaleString("en");
+  if (/Seconds$/.test(path) && number >= 60) return `${text} (${formatAge(0, number).replace(" ago", "")})`;
+  if (/Atomic$/.test(path)) return `${number / 1_000_000} USDC`;
+  if (/Ppm$/.test(path)) return `${number / 10_000} %`;
+  return text;
 }
 
 /** A value, with the addresses in it as the rest of the page shows them. */

@@ -6,6 +6,7 @@ export type Route =
   | { page: "cluster"; id: string }
   | { page: "ledger"; id: string; search: URLSearchParams }
   | { page: "network" }
+  | { page: "audits" }
   | { page: "verify"; agent: string | null }
   | { page: "missing"; hash: string };
 
@@ -30,6 +31,7 @@ export function routeOf(hash: string): Route {
   if (page === "hire" && HIRE_ID.test(lower)) return { page: "hire", id: lower };
   if (page === "cluster" && CLUSTER_ID.test(id)) return { page: "cluster", id };
   if (page === "ledger" && LEDGER_ID.test(lower)) return { page: "ledger", id: lower, search };
+  if (page === "audits" && id === "") return { page: "audits" };
   if (page === "network" && id === "") return { page: "network" };
   if (page === "verify" && (id === "" || ADDRESS.test(lower)))
     return { page: "verify", agent: id === "" ? null : lower };
@@ -49,6 +51,7 @@ export const linkTo = {
     const query = new URLSearchParams(search).toString();
     return `#/ledger/${id}${query === "" ? "" : `?${query}`}`;
   },
+  audits: (): string => "#/audits",
   network: (): string => "#/network",
   verify: (agent?: string): string => (agent === undefined ? "#/verify" : `#/verify/${agent}`),
 };

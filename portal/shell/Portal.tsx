@@ -43,6 +43,7 @@ const loadHire = () => import("../hire/HirePage.tsx").then((it) => it.HirePage);
 const loadCluster = () => import("../cluster/ClusterPage.tsx").then((it) => it.ClusterPage);
 const loadLedger = () => import("../ledger/LedgerPage.tsx").then((it) => it.LedgerPage);
 const loadNetwork = () => import("../network/NetworkPage.tsx").then((it) => it.NetworkPage);
+const loadAudits = () => import("../audits/AuditsPage.tsx").then((it) => it.AuditsPage);
 const loadVerify = () => import("../verify/VerifyPage.tsx").then((it) => it.VerifyPage);
 
 /** The same for all that one page shows, whatever it is searched for. */
@@ -66,6 +67,8 @@ function Page({ route }: { route: Route }) {
       return <Later load={loadCluster} id={route.id} />;
     case "ledger":
       return <Later load={loadLedger} id={route.id} search={route.search} />;
+    case "audits":
+      return <Later load={loadAudits} />;
     case "network":
       return <Later load={loadNetwork} />;
     case "verify":

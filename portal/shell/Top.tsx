@@ -7,6 +7,7 @@ import { nextTheme, type Theme, themeOf } from "./theme.ts";
 /** The pages that a reader can go to from everywhere. One that is not finished is not here. */
 const PAGES: { page: Route["page"]; name: string; href: string }[] = [
   { page: "market", name: "Market", href: linkTo.market() },
+  { page: "audits", name: "Audits", href: linkTo.audits() },
   { page: "network", name: "Network", href: linkTo.network() },
   { page: "verify", name: "Verify", href: linkTo.verify() },
 ];

@@ -396,6 +396,12 @@ export const commands: CommandEntry[] = [
     load: async () => (await import("../../tools/commands/devPortal.ts")).registerDevPortal,
   },
   {
+    name: "portal-pictures",
+    summary: "take a picture of every page of the portal, at three widths in both colours",
+    hidden: true,
+    load: async () => (await import("../../tools/commands/portalPictures.ts")).registerPortalPictures,
+  },
+  {
     name: "dev-derive",
     summary: "derive a log again whenever it or the derivation changes, and print what changed",
     hidden: true,

@@ -88,6 +88,7 @@ describe("the portal", function () {
     ["a ledger", () => `#/ledger/${LEDGER}`, "Anchored heads"],
     ["an entry of a ledger", () => `#/ledger/${LEDGER}?entry=0`, "What was signed"],
     ["a ledger that is none", () => `#/ledger/0x${"ab".repeat(32)}`, "No such ledger"],
+    ["audits", () => "#/audits", "Auditors, and how well they judge"],
     ["the network", () => "#/network", "How they changed"],
     ["verification", () => "#/verify", "Check it yourself"],
     ["an address that is nobody's", () => `#/agent/0x${"ab".repeat(20)}`, "Nobody here by that address"],

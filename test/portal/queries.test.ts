@@ -3,6 +3,7 @@ import path from "node:path";
 import { expect } from "chai";
 import { buildSchema, parse, validate } from "graphql";
 import { AGENT, type AgentAnswer } from "../../portal/agent/agentQuery.ts";
+import { AUDITS, OPERATOR } from "../../portal/audits/auditsQuery.ts";
 import { CLUSTER, type ClusterAnswer } from "../../portal/cluster/clusterQuery.ts";
 import { HIRE, type HireAnswer } from "../../portal/hire/hireQuery.ts";
 import { momentsOf } from "../../portal/hire/momentsOf.ts";
@@ -25,6 +26,8 @@ describe("the questions of the portal", function () {
   for (const [name, query] of Object.entries({
     MARKET,
     AGENT,
+    AUDITS,
+    OPERATOR,
     HIRE,
     CLUSTER,
     LEDGER,

@@ -36,14 +36,15 @@ const QUIET = [
  * Starts the machine's own Chromium without a window. Where there is none, a machine of Debian's whose root runs the tests gets it
  * from its packages; CHROMIUM_PATH names one that stands elsewhere.
  *
+ * @param more arguments of Chromium's
  * @throws Error that says what to install
  */
-export async function startBrowser(): Promise<Browser> {
+export async function startBrowser(more: readonly string[] = []): Promise<Browser> {
   const executablePath = installed() ?? (await install());
   const sandbox = process.getuid?.() === 0 ? ["--no-sandbox"] : [];
   for (let attempt = 1; ; attempt++) {
     try {
-      return await chromium.launch({ executablePath, args: [...QUIET, ...sandbox] });
+      return await chromium.launch({ executablePath, args: [...QUIET, ...sandbox, ...more] });
     } catch (error) {
       // Another test may be installing it: the program is there before what it needs.
       if (attempt === ATTEMPTS) throw error;

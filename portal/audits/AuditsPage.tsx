@@ -1,0 +1,204 @@
+import { Address } from "../design/Address.tsx";
+import { AsQuery } from "../design/AsQuery.tsx";
+import { DataTable } from "../design/DataTable.tsx";
+import { formatNumber } from "../design/format.ts";
+import { Answered, Empty } from "../design/States.tsx";
+import { Usdc } from "../design/Usdc.tsx";
+import { useNodeState } from "../node/nodeStateStore.ts";
+import { useAnswer } from "../node/useAnswer.ts";
+import { linkTo } from "../router/route.ts";
+import { useTitle } from "../shell/useTitle.ts";
+import { AUDITS, type Audits, askAudits, type OperatorFigures } from "./auditsQuery.ts";
+import { AUDIT_COLUMNS, AUDITOR_COLUMNS, assignmentColumns, DECISION_COLUMNS, words } from "./columns.tsx";
+
+/** Second looks at finished hires: what was drawn, who judged it, what operators decided, and how well auditors judge. */
+export function AuditsPage() {
+  useTitle("Audits");
+  const asked = useAnswer<Audits>("audits", askAudits);
+  return (
+    <>
+      <div class="lead">
+        <h1>Second looks at finished hires</h1>
+        <p>
+          The hash of a block draws the hires, and another one their auditors, so nobody chooses. Each verdict
+          and each decision is a signed record. Silence is counted too.
+        </p>
+      </div>
+      <Answered asked={asked} what="audits">
+        {(audits) => <Known audits={audits} />}
+      </Answered>
+      <AsQuery question={{ query: AUDITS, variables: {} }} />
+    </>
+  );
+}
+
+function Known({ audits: all }: { audits: Audits }) {
+  const { asOf } = useNodeState();
+  const { params, audits, auditAssignments, auditActuations, auditors, auditModes, figures } = all;
+  return (
+    <>
+      {figures.length === 0 && (
+        <Empty>
+          {params === null || params.audit.operators.length === 0
+            ? "The parameters name no operator of audits, so none is drawn."
+            : "Nothing has come of audits yet."}
+        </Empty>
+      )}
+      {figures.map((it) => (
+        <Operator
+          key={it.address}
+          figures={it}
+          pool={params?.audit.operators.find(({ address }) => address === it.address)?.pool ?? null}
+          modes={auditModes.nodes.filter(({ operator }) => operator === it.address)}
+        />
+      ))}
+      <section class="card" aria-labelledby="decisions">
+        <div class="head">
+          <h2 id="decisions">Challenges and decisions</h2>
+          <span class="soft">what operators did about hires that failed</span>
+        </div>
+        <DataTable
+          caption="Decisions"
+          columns={DECISION_COLUMNS}
+          rows={auditActuations.nodes}
+          keyOf={(it) => it.hash}
+          total={auditActuations.totalCount}
+          empty="No operator has decided anything yet."
+        />
+      </section>
+      <section class="card" aria-labelledby="auditors">
+        <div class="head">
+          <h2 id="auditors">Auditors, and how well they judge</h2>
+          <span class="soft">measured on hires that the operator had arranged, and against each other</span>
+        </div>
+        <DataTable
+          caption="Auditors"
+          columns={AUDITOR_COLUMNS}
+          rows={auditors.nodes}
+          keyOf={(it) => it.id}
+          empty="Nobody offers to audit."
+        />
+      </section>
+      <section class="card" aria-labelledby="assignments">
+        <div class="head">
+          <h2 id="assignments">Who was asked</h2>
+          <span class="soft">the latest first; what is late is unanswered</span>
+        </div>
+        <DataTable
+          caption="Assignments"
+          columns={assignmentColumns(asOf?.time ?? 0)}
+          rows={auditAssignments.nodes}
+          keyOf={(it) => it.id}
+          total={auditAssignments.totalCount}
+          empty="Nobody was asked yet."
+        />
+      </section>
+      <section class="card" aria-labelledby="audited">
+        <div class="head">
+          <h2 id="audited">Hires that may be or were audited</h2>
+          {params !== null && (
+            <span class="soft">
+              {formatNumber(params.audit.ratePpm / 10_000)} % are drawn.{" "}
+              <a href={linkTo.network()}>All parameters</a>
+            </span>
+          )}
+        </div>
+        <DataTable
+          caption="Audits"
+          columns={AUDIT_COLUMNS}
+          rows={audits.nodes}
+          keyOf={(it) => it.id}
+          total={audits.totalCount}
+          empty="No hire is open to audits."
+        />
+      </section>
+    </>
+  );
+}
+
+const TILES: [name: keyof OperatorFigures, text: string][] = [
+  ["drawn", "drawn"],
+  ["passed", "passed"],
+  ["failed", "failed by auditors"],
+  ["undisclosed", "undisclosed"],
+  ["unanswered", "unanswered"],
+  ["inconclusive", "inconclusive"],
+];
+
+const MORE: [name: keyof OperatorFigures, text: string][] = [
+  ["equivocal", "Failed since the seller said two things"],
+  ["unassigned", "Nobody could be asked"],
+  ["contested", "Drawn for a refund after delivery"],
+  ["rolledBack", "Decided: rolled back"],
+  ["dismissed", "Decided: dismissed"],
+  ["issued", "Verdicts that it gave itself"],
+  ["historyAgreed", "Decisions that mature auditors agreed with"],
+  ["historyDiffered", "Decisions that they did not agree with"],
+  ["canariesRevealed", "Lists of arranged hires revealed"],
+];
+
+function Operator(props: {
+  figures: OperatorFigures;
+  pool: string | null;
+  modes: Audits["auditModes"]["nodes"];
+}) {
+  const { figures, pool, modes } = props;
+  const id = `operator-${figures.address}`;
+  return (
+    <section class="card" aria-labelledby={id}>
+      <div class="head">
+        <h2 id={id} class="row">
+          Operator <Address address={figures.address} isCopied />
+        </h2>
+        {pool === null ? (
+          <span class="badge">not in the parameters any more</span>
+        ) : (
+          <span class="soft row">
+            pays from its pool <Address address={pool} isCopied />
+          </span>
+        )}
+      </div>
+      <dl class="tiles">
+        {TILES.map(([name, text]) => (
+          <div class="tile" key={name}>
+            <dt>{text}</dt>
+            <dd>{formatNumber(figures[name] as number)}</dd>
+          </div>
+        ))}
+      </dl>
+      <div class="two even">
+        <dl class="facts">
+          {MORE.map(([name, text]) => (
+            <div class="pair" key={name}>
+              <dt>{text}</dt>
+              <dd>{formatNumber(figures[name] as number)}</dd>
+            </div>
+          ))}
+        </dl>
+        <dl class="facts">
+          <dt>Earned by auditors</dt>
+          <dd>
+            <Usdc amount={figures.accruedUsdc} />
+          </dd>
+          <dt>Paid by the pool</dt>
+          <dd>
+            <Usdc amount={figures.paidUsdc} />
+          </dd>
+          <dt>Owed</dt>
+          <dd>
+            <Usdc amount={figures.owedUsdc} />
+          </dd>
+          {modes.map(({ capability, mode, recentVerdicts }) => (
+            <div class="pair" key={capability}>
+              <dt>{capability}</dt>
+              <dd>
+                {words(mode)}, {formatNumber(recentVerdicts)} recent{" "}
+                {recentVerdicts === 1 ? "verdict" : "verdicts"}
+              </dd>
+            </div>
+          ))}
+        </dl>
+      </div>
+    </section>
+  );
+}

@@ -1,0 +1,23 @@
+import type { Command } from "commander";
+import { runDevPortal } from "../dev/runDevPortal.ts";
+
+/** `npm run pictures:portal`: each page of the portal, at three widths, in both colours. */
+export function registerPortalPictures(program: Command): void {
+  program
+    .command("portal-pictures")
+    .description(
+      "Take a picture of every page of the portal, in front of a running node, at three widths in both colours.",
+    )
+    .option("--node <url>", "another node than the demo's")
+    .option("--out <folder>", "where the pictures go", ".tallystick/pictures")
+    .action(async ({ node, out }: { node?: string; out: string }) => {
+      const { takePictures } = await import("../portal/takePictures.ts");
+      const portal = await runDevPortal(node === undefined ? {} : { node });
+      try {
+        const files = await takePictures({ portal: portal.url, node: portal.node, folder: out });
+        process.stdout.write(`${files.length} pictures in ${out}\n`);
+      } finally {
+        await portal.close();
+      }
+    });
+}

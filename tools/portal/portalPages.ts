@@ -1,0 +1,40 @@
+/** A page of the portal: its name, its address behind `#`, and a text that shows that it is there. */
+export type PortalPage = { name: string; hash: string; text: string };
+
+type Found = {
+  agents: { nodes: { address: string }[] };
+  hires: { nodes: { id: string }[] };
+  clusters: { nodes: { id: string }[] };
+  meta: { ledgers: { id: string }[] };
+};
+
+const QUERY = `{
+  agents(orderBy: RANK, first: 1) { nodes { address } }
+  hires(first: 1) { nodes { id } }
+  clusters(first: 1) { nodes { id } }
+  meta { ledgers { id } }
+}`;
+
+/** One page of each kind, with what a running node has for it. */
+export async function portalPages(node: string): Promise<PortalPage[]> {
+  const response = await fetch(`${node}/graphql`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ query: QUERY }),
+    signal: AbortSignal.timeout(30_000),
+  });
+  const { agents, hires, clusters, meta } = ((await response.json()) as { data: Found }).data;
+  const page = (name: string, hash: string, text: string): PortalPage => ({ name, hash, text });
+  return [
+    page("market", "#/", "Agents by rank"),
+    ...agents.nodes.map(({ address }) => page("agent", `#/agent/${address}`, "Who stands behind its hires")),
+    page("verify", "#/verify", "Check it yourself"),
+    ...hires.nodes.map(({ id }) => page("hire", `#/hire/${id}`, "What happened")),
+    ...clusters.nodes.map(({ id }) =>
+      page("cluster", `#/cluster/${id}`, "Members, and what their hires count"),
+    ),
+    ...meta.ledgers.slice(0, 1).map(({ id }) => page("ledger", `#/ledger/${id}`, "Anchored heads")),
+    page("audits", "#/audits", "Auditors, and how well they judge"),
+    page("network", "#/network", "How they changed"),
+  ];
+}

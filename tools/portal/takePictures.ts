@@ -1,0 +1,55 @@
+import { mkdirSync } from "node:fs";
+import path from "node:path";
+import { chromium } from "playwright-core";
+import { CHROMIUM_FLAGS, chromiumPath } from "./chromiumPath.ts";
+import { type PortalPage, portalPages } from "./portalPages.ts";
+
+/** Widths of a phone, a tablet and a desk. */
+const WIDTHS = [390, 820, 1_280];
+
+/** Nobody needs a picture of a whole long table. */
+const MOST_HEIGHT = 3_600;
+
+/**
+ * Takes a picture of each page of the portal, at three widths, in light and in dark colours.
+ *
+ * @param parameters.portal where the portal is served, with a slash at the end
+ * @param parameters.node whose agents and hires are shown
+ * @returns the files
+ */
+export async function takePictures(parameters: {
+  portal: string;
+  node: string;
+  folder: string;
+  widths?: readonly number[];
+}): Promise<string[]> {
+  const { portal, node, folder, widths = WIDTHS } = parameters;
+  mkdirSync(folder, { recursive: true });
+  const pages: PortalPage[] = await portalPages(node);
+  const files: string[] = [];
+  const browser = await chromium.launch({ executablePath: chromiumPath(), args: [...CHROMIUM_FLAGS] });
+  try {
+    for (const colorScheme of ["light", "dark"] as const) {
+      const context = await browser.newContext({ colorScheme, deviceScaleFactor: 1 });
+      const page = await context.newPage();
+      for (const { name, hash, text } of pages) {
+        await page.goto(`${portal}${hash}`);
+        await page.getByText(text).first().waitFor({ timeout: 60_000 });
+        for (const width of widths) {
+          await page.setViewportSize({ width, height: 900 });
+          const height = await page.evaluate(() => document.documentElement.scrollHeight);
+          await page.setViewportSize({ width, height: Math.min(height, MOST_HEIGHT) });
+          // What is loaded later, and a graph, have drawn themselves by then.
+          await page.waitForTimeout(400);
+          const file = path.join(folder, `${name}-${width}-${colorScheme}.png`);
+          await page.screenshot({ path: file });
+          files.push(file);
+        }
+      }
+      await context.close();
+    }
+  } finally {
+    await browser.close();
+  }
+  return files;
+}
