@@ -300,6 +300,12 @@ export const commands: CommandEntry[] = [
     load: async () => (await import("../../tools/commands/benchAudits.ts")).registerBenchAudits,
   },
   {
+    name: "bench-families",
+    summary: "measure what families of money cost the derivation and a backfill",
+    hidden: true,
+    load: async () => (await import("../../tools/commands/benchFamilies.ts")).registerBenchFamilies,
+  },
+  {
     name: "bench-ledger",
     summary: "measure the settlement service and its ledger",
     hidden: true,
@@ -322,6 +328,12 @@ export const commands: CommandEntry[] = [
     summary: "play generated logs onto a chain, and compare nodes, derivation and oracle",
     hidden: true,
     load: async () => (await import("../../tools/commands/soakIndex.ts")).registerSoakIndex,
+  },
+  {
+    name: "soak-attacks",
+    summary: "play every attack of docs/independence.md onto a chain that a node follows",
+    hidden: true,
+    load: async () => (await import("../../tools/commands/soakAttacks.ts")).registerSoakAttacks,
   },
   {
     name: "soak-relevant",

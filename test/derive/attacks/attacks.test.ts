@@ -3,6 +3,7 @@ import { expect } from "chai";
 import type { Reputation } from "tallystick-derive/reputation";
 import { buyingAttacks } from "./buying.ts";
 import { harmAttacks } from "./harm.ts";
+import { furtherAttacks } from "./more.ts";
 import { ringAttacks } from "./rings.ts";
 import type { Attack } from "./scene.ts";
 import { attackTable } from "./table.ts";
@@ -13,11 +14,13 @@ const [BEGIN, END] = ["<!-- attacks: test/derive/attacks, UPDATE_ATTACKS=1 -->",
 describe("what attacks on a reputation come to", () => {
   const rows: { attack: Attack; figures: Reputation }[] = [];
 
-  for (const attack of [...buyingAttacks(), ...ringAttacks(), ...harmAttacks()]) {
+  for (const attack of [...buyingAttacks(), ...ringAttacks(), ...harmAttacks(), ...furtherAttacks()]) {
     it(attack.name, async () => {
-      const figures = (await attack.log.derive()).agents[attack.seller];
+      const { agents, store } = await attack.log.derive();
+      const figures = agents[attack.seller];
       if (figures === undefined) throw new Error("The seller is no agent.");
       rows.push({ attack, figures });
+      if (attack.breaches !== undefined) expect(store.rows("breach").size).to.equal(attack.breaches);
       for (const [name, value] of Object.entries(attack.expected))
         expect(figures[name as keyof Reputation], name).to.deep.equal(value);
     }).timeout(60_000);

@@ -19,6 +19,8 @@ export type Attack = {
   /** What is expected, and what it means, in a sentence. */
   expected: Partial<Reputation>;
   outcome: string;
+  /** How many breaches of SLAs there are, where that is what it is about. */
+  breaches?: number;
 };
 
 export type Cost = { locked: bigint; lost: bigint; wallets: number; seconds: number };
@@ -57,14 +59,20 @@ export function costOf({ log, own }: Attack): Cost {
   const mine = new Set<string>(own);
   const balance = new Map<string, bigint>();
   const deficit = new Map<string, bigint>();
-  let lost = 0n;
+  let [lost, deposited] = [0n, 0n];
   let last = START;
   for (const event of log.events) {
     if (event.kind !== "transfer") continue;
     const { from, to } = event;
     const value = BigInt(event.value);
-    // What an exchange pays out is the owner's own money, and needed as far as it is spent.
-    if (from === EXCHANGE || (!mine.has(from) && !mine.has(to))) continue;
+    if (from === EXCHANGE && mine.has(to)) {
+      // What was brought there comes out again. Beyond that it is the owner's own money, needed as far as it is spent.
+      const back = value < deposited ? value : deposited;
+      deposited -= back;
+      balance.set(to, (balance.get(to) ?? 0n) + back);
+    }
+    if (from === EXCHANGE || from === ZERO_ADDRESS || (!mine.has(from) && !mine.has(to))) continue;
+    if (to === EXCHANGE) deposited += value;
     last = event.time;
     const after = (balance.get(from) ?? 0n) - value;
     balance.set(from, after);

@@ -1,32 +1,28 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import path from "node:path";
 import { expect } from "chai";
 import fc from "fast-check";
-import { anchoredLedgerAbi } from "tallystick-protocol/abi/anchoredLedgerAbi";
 import { testUsdcAbi } from "tallystick-protocol/abi/testUsdcAbi";
 import type { Address } from "tallystick-protocol/address";
-import { ledgerId } from "tallystick-protocol/ledger/anchor";
 import { compareNodes, deriveNode } from "tallystick-sdk/openLog";
-import { zeroAddress } from "viem";
-import { type PostgresServer, startPostgres } from "../../../scripts/postgres/startPostgres.ts";
-import { openSupervisor, type Supervisor } from "../../../scripts/processes/openSupervisor.ts";
+import { buyingAttacks } from "../../derive/attacks/buying.ts";
 import { generatedLogOf } from "../../derive/oracle/generatedLog.ts";
-import { type IndexerProcess, startIndexer } from "../support/indexerProcess.ts";
-import { CHAIN_ID, type LocalChain, PROVIDER, startLocalChain } from "../support/localChain.ts";
-import { TestLedger } from "../support/testLedger.ts";
-import { ARBITER, ATTESTOR, actor, OPERATOR } from "./actors.ts";
+import type { IndexerProcess } from "../support/indexerProcess.ts";
 import { expectAgreement, expectRelevant, historyOf, letLockExpire } from "./agreement.ts";
-import { copyOf, type FollowedLedger, type Progress, RealizedLog } from "./realizedLog.ts";
+import { openWorld, TICK_BLOCKS, type World } from "./openWorld.ts";
+import { playAttack } from "./playAttack.ts";
+import { copyOf, type Progress, RealizedLog } from "./realizedLog.ts";
 
 /** How many generated logs, and which: `npm run soak:index` plays more, and longer ones. */
 const RUNS = Number(process.env.EQUIVALENCE_RUNS ?? 1);
 const SEED = Number(process.env.EQUIVALENCE_SEED ?? 1);
 const IS_SOAK = RUNS > 1;
 const LENGTH = IS_SOAK ? { minLength: 20, maxLength: 60 } : { minLength: 24, maxLength: 32 };
-const TICK_BLOCKS = 3;
 /** The wallets of generated logs have money that no transfer tells of. */
 const RELEVANT = { TRANSFERS: "relevant", BALANCE_CHECK_TICKS: "0" };
+/** Attacks that are played with every test run; `npm run soak:attacks` plays all. */
+const PLAYED = [
+  "One own buyer that the seller funds, and the money goes back",
+  "Ten wallets, funded by payouts of the escrow",
+];
 /** Blocks of a generated log that happen and are then undone. */
 const UNDONE = 3;
 
@@ -39,71 +35,22 @@ describe("nodes on one chain, the offline derivation and the oracle", function (
   this.timeout(0);
   this.slow(60_000);
 
-  let folder: string;
-  let supervisor: Supervisor;
-  let postgres: PostgresServer;
-  let chain: LocalChain;
-  let environment: Record<string, string>;
+  let world: World;
+  let { chain, postgres, followed, start, mineToTick } = {} as World;
   let databases: { reorged: string; killed: string; clean: string; relevant: string; late: string };
   let reorged: IndexerProcess;
   let killed: IndexerProcess;
   /** Reads the transfers that matter only. */
   let relevant: IndexerProcess | undefined;
   let progress: Progress;
-  const followed: FollowedLedger[] = [];
   const runs = fc.sample(fc.record({ log: generatedLogOf(LENGTH), kill: fc.nat() }), {
     numRuns: RUNS,
     seed: SEED,
   });
 
-  const start = (name: string, databaseUrl: string, more: Record<string, string> = {}) =>
-    startIndexer(supervisor, folder, { ...environment, ...more, DATABASE_URL: databaseUrl }, name);
-
   before(async () => {
-    folder = await mkdtemp(path.join(tmpdir(), "tallystick-equivalence-"));
-    supervisor = await openSupervisor();
-    [postgres, chain] = await Promise.all([
-      startPostgres({ supervisor }),
-      startLocalChain(supervisor, folder),
-    ]);
-    const { anchoredLedger, relayer, client } = chain;
-    for (const name of ["a", "b"]) {
-      const origin = `test.local/${name}`;
-      await chain.send(anchoredLedger, anchoredLedgerAbi, "open", [origin, relayer, zeroAddress]);
-      const id = ledgerId({
-        chainId: CHAIN_ID,
-        contract: anchoredLedger,
-        writer: relayer,
-        guardian: zeroAddress,
-        origin,
-      });
-      const ledger = new TestLedger();
-      followed.push({ id, ledger, publish: (it) => it.save(path.join(folder, name)) });
-    }
-    const role = (n: number) => actor(0, n).address;
-    environment = {
-      RPC_URL: chain.rpcUrl,
-      CHAIN_ID: String(CHAIN_ID),
-      TOKEN_ADDRESS: chain.token,
-      ESCROWS: `${chain.escrow}=${PROVIDER}`,
-      ANCHORED_LEDGER: anchoredLedger,
-      LEDGERS: followed.map(({ id }, n) => `${id}=${path.join(folder, n === 0 ? "a" : "b")}`).join(","),
-      OPERATOR: role(OPERATOR),
-      CLAIM_ATTESTORS: role(ATTESTOR),
-      AUDIT_ARBITERS: role(ARBITER),
-      TICK_BLOCKS: String(TICK_BLOCKS),
-    };
-    progress = {
-      nonce: await client.getTransactionCount({ address: relayer }),
-      time: await chain.now(),
-      version: 1,
-      hubs: [],
-      names: new Map(),
-      hires: new Map(),
-      ledgers: followed.map(({ ledger }) => ledger),
-      anchored: followed.map(() => 0),
-      nextLedger: 0,
-    };
+    world = await openWorld();
+    ({ chain, postgres, followed, progress, start, mineToTick } = world);
     const following = await postgres.createDatabase("reorged");
     databases = {
       reorged: following,
@@ -116,17 +63,7 @@ describe("nodes on one chain, the offline derivation and the oracle", function (
     killed = IS_SOAK ? await start("killed", databases.killed) : reorged;
     if (IS_SOAK) relevant = await start("relevant", databases.relevant, RELEVANT);
   });
-  after(async () => {
-    await supervisor?.close();
-    await rm(folder, { recursive: true, force: true });
-  });
-
-  /** Mines up to a tick. */
-  async function mineToTick(): Promise<void> {
-    const { client } = chain;
-    while ((await client.getBlockNumber()) % BigInt(TICK_BLOCKS) !== 0n) await chain.mine();
-    progress.time = await chain.now();
-  }
+  after(() => world?.close());
 
   for (const [run, { log: generated, kill }] of runs.entries()) {
     it(`agree on generated log ${run} of seed ${SEED}, with a reorg, and with a kill -9, in the middle`, async () => {
@@ -168,7 +105,7 @@ describe("nodes on one chain, the offline derivation and the oracle", function (
       // What the first undone block did never happens; the rest happens at other places.
       for (let n = middle + 1; n < log.groups.length; n++) await realize(n);
       while ((await chain.client.getBlockNumber()) <= orphaned) await chain.mine();
-      await mineToTick();
+      progress.time = await mineToTick();
 
       const last = await chain.client.getBlockNumber();
       await restarted;
@@ -211,11 +148,27 @@ describe("nodes on one chain, the offline derivation and the oracle", function (
     await expectAgreementFromOutside(clean.url, (relevant as IndexerProcess).url);
     await expectSeenAtOnce(relevant as IndexerProcess);
     if (!IS_SOAK) return;
-    await mineToTick();
+    progress.time = await mineToTick();
     const last = await chain.client.getBlockNumber();
     const late = await start("late", databases.late, RELEVANT);
     await Promise.all([clean.untilTick(last), late.untilTick(last)]);
     await expectRelevant(databases.late, late, await historyOf(databases.clean));
+  });
+
+  it("say of an attack what its scenario says, however they read the transfers", async () => {
+    const { client, relayer } = chain;
+    progress = {
+      ...progress,
+      nonce: await client.getTransactionCount({ address: relayer }),
+      time: await chain.now(),
+    };
+    const attacks = buyingAttacks().filter(({ name }) => PLAYED.includes(name));
+    expect(attacks).to.have.length(PLAYED.length);
+    const nodes = [killed, relevant as IndexerProcess];
+    for (const [n, attack] of attacks.entries())
+      progress = await playAttack(world, nodes, attack, { run: RUNS + n, progress });
+    const digests = await Promise.all([databases.killed, databases.relevant].map(historyOf));
+    expect(digests[1]?.digests).to.deep.equal(digests[0]?.digests);
   });
 
   /** Whoever reads its log over HTTP derives what it publishes, and finds it equal to a node that has all transfers. */

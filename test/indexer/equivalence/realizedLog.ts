@@ -2,7 +2,7 @@ import type { DeriveEvent, EscrowDeposited, RecordEvent, TransferEvent } from "t
 import { anchoredLedgerAbi } from "tallystick-protocol/abi/anchoredLedgerAbi";
 import { hireEscrowAbi } from "tallystick-protocol/abi/hireEscrowAbi";
 import { testUsdcAbi } from "tallystick-protocol/abi/testUsdcAbi";
-import type { Address } from "tallystick-protocol/address";
+import { type Address, ZERO_ADDRESS } from "tallystick-protocol/address";
 import {
   receiveWithAuthorizationTypedData,
   transferWithAuthorizationTypedData,
@@ -18,7 +18,7 @@ import {
 import type { RecordBody, RecordJson } from "tallystick-protocol/json/recordBody";
 import { signBody } from "tallystick-protocol/records/record";
 import { encodeFunctionData, type Hex, keccak256, toHex } from "viem";
-import { START, wallet } from "../../derive/eventLog.ts";
+import { ESCROW, START, wallet } from "../../derive/eventLog.ts";
 import { CHAIN_ID, type LocalChain, type Wallet } from "../support/localChain.ts";
 import type { TestLedger } from "../support/testLedger.ts";
 import { ARBITER, actor, allowanceSlot, balanceSlot } from "./actors.ts";
@@ -26,7 +26,9 @@ import { ARBITER, actor, allowanceSlot, balanceSlot } from "./actors.ts";
 const FOREVER = 2n ** 48n;
 const RICH = toHex(10n ** 15n, { size: 32 });
 const ENDLESS = toHex(2n ** 256n - 1n, { size: 32 });
-const WALLETS = 30;
+const WALLETS = Array.from({ length: 30 }, (_, n) => 1 + n);
+/** Transactions of one block: more of their gas limits do not fit. */
+const MOST_IN_BLOCK = 60;
 /** Blocks between a deposit and its deadline are few; most settlements come before it, some after. */
 const SECONDS_TO_DEADLINE = 3_000n;
 /** How many blocks stand for a gap in a generated log: around the batch of {@link BATCH_BLOCKS}. */
@@ -39,6 +41,16 @@ const GAPS = new Map([
 export const BATCH_BLOCKS = 8;
 
 export type FollowedLedger = { id: Hex; ledger: TestLedger; publish: (ledger: TestLedger) => Promise<void> };
+
+/** How a log is realized, where not as generated ones are. */
+export type Realization = {
+  /** The numbers of its wallets. */
+  wallets?: readonly number[];
+  /** The wallet that stands for one of its own. */
+  actorOf?: (n: number) => Wallet;
+  /** The parameter that its records of parameters get. */
+  deployBatchBlocks?: number;
+};
 
 /** What realizing has come to, so that a reorg can go back to it. */
 export type Progress = {
@@ -68,6 +80,7 @@ export class RealizedLog {
   readonly #names = new Map<string, string>();
   readonly #actors = new Map<Address, Wallet>();
   readonly #base: bigint;
+  readonly #deployBatchBlocks: number;
   /** Transactions whose hash a receipt names before they are sent. */
   readonly #signedAhead = new Map<DeriveEvent, { hash: Hex; raw: Hex }>();
   progress: Progress;
@@ -78,15 +91,17 @@ export class RealizedLog {
     log: DeriveEvent[],
     followed: FollowedLedger[],
     progress: Progress,
+    { wallets = WALLETS, actorOf = (n) => actor(run, n), deployBatchBlocks = BATCH_BLOCKS }: Realization = {},
   ) {
     this.#chain = chain;
+    this.#deployBatchBlocks = deployBatchBlocks;
     this.#run = run;
     this.#followed = followed;
     this.groups = [...Map.groupBy(log, (it) => it.block).values()];
     this.progress = progress;
     this.#base = progress.time + 100n;
-    for (let n = 1; n <= WALLETS; n++) {
-      const it = actor(run, n);
+    for (const n of wallets) {
+      const it = actorOf(n);
       this.#actors.set(it.address, it);
       this.#names.set(wallet(n), it.address);
     }
@@ -114,7 +129,7 @@ export class RealizedLog {
     const time = planned > this.progress.time ? planned : this.progress.time + 1n;
 
     const sent: Hex[] = [];
-    let records = 0;
+    let [records, waiting] = [0, 0];
     const anchor = async () => {
       if (records > 0) sent.push(await this.#anchor());
       records = 0;
@@ -129,10 +144,12 @@ export class RealizedLog {
         }
         await anchor();
         const hash = await this.#realize(event, time, group);
-        if (hash !== null) sent.push(hash);
+        if (hash === null) continue;
+        sent.push(hash);
+        if (++waiting % MOST_IN_BLOCK === 0) await this.#mine(this.#later(time));
       }
       await anchor();
-      await this.#mine(time);
+      await this.#mine(this.#later(time));
     } finally {
       await client.setAutomine(true);
     }
@@ -141,6 +158,11 @@ export class RealizedLog {
       if (status !== "success")
         throw new Error(`A transaction of block ${first.block} of run ${this.#run} failed.`);
     }
+  }
+
+  /** That time, or the first that a block can still have. */
+  #later(time: bigint): bigint {
+    return time > this.progress.time ? time : this.progress.time + 1n;
   }
 
   async #mine(time: bigint): Promise<void> {
@@ -152,6 +174,8 @@ export class RealizedLog {
   async #realize(event: DeriveEvent, time: bigint, group: DeriveEvent[]): Promise<Hex | null> {
     switch (event.kind) {
       case "transfer": {
+        // The contract itself pays out.
+        if (event.from === ESCROW) return null;
         // A deposit makes its own transfer.
         const isDeposit = group.some((it) => it.kind === "escrow.deposited" && it.tx === event.tx);
         return isDeposit ? null : this.#transfer(event);
@@ -180,6 +204,10 @@ export class RealizedLog {
   }
 
   async #transferData(event: TransferEvent): Promise<Hex> {
+    if (event.from === ZERO_ADDRESS) {
+      const args = [this.#actor(event.to).address, BigInt(event.value)] as const;
+      return encodeFunctionData({ abi: testUsdcAbi, functionName: "mint", args });
+    }
     const [from, to] = [this.#actor(event.from), this.#actor(event.to)];
     const value = BigInt(event.value);
     if (!event.authorized) {
@@ -231,7 +259,7 @@ export class RealizedLog {
       hireId: event.hireId,
       buyer: buyer.address,
       seller: seller.address,
-      payee: `0x${"0".repeat(40)}`,
+      payee: this.#payeeOf(event),
       amount: BigInt(event.amount),
       fee: 0n,
       feeRecipient: `0x${"0".repeat(40)}`,
@@ -251,6 +279,12 @@ export class RealizedLog {
       escrow,
       encodeFunctionData({ abi: hireEscrowAbi, functionName: "depositWithAuthorization", args }),
     );
+  }
+
+  /** A payee that is neither seller nor buyer; the contract takes the seller for none. */
+  #payeeOf({ payee, seller, buyer }: EscrowDeposited): Address {
+    const isOther = payee !== seller && payee !== buyer && this.#names.has(payee);
+    return isOther ? this.#actor(payee).address : `0x${"0".repeat(40)}`;
   }
 
   async #settle(
@@ -321,7 +355,7 @@ export class RealizedLog {
     this.progress.hubs = [...others, ...((body.hubs ?? []) as Address[])];
     const { version, hubs } = this.progress;
     const escrows = { [this.#chain.escrow]: "swarmwage-partnered" };
-    return { ...body, version, hubs: [...hubs], escrows, deployBatchBlocks: BATCH_BLOCKS };
+    return { ...body, version, hubs: [...hubs], escrows, deployBatchBlocks: this.#deployBatchBlocks };
   }
 
   /** Anchors what was appended; the next records go to the other ledger. */

@@ -1,0 +1,90 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { anchoredLedgerAbi } from "tallystick-protocol/abi/anchoredLedgerAbi";
+import { ledgerId } from "tallystick-protocol/ledger/anchor";
+import { zeroAddress } from "viem";
+import { startPostgres } from "../../../scripts/postgres/startPostgres.ts";
+import { openSupervisor } from "../../../scripts/processes/openSupervisor.ts";
+import { startIndexer } from "../support/indexerProcess.ts";
+import { CHAIN_ID, PROVIDER, startLocalChain } from "../support/localChain.ts";
+import { TestLedger } from "../support/testLedger.ts";
+import { ARBITER, ATTESTOR, actor, OPERATOR } from "./actors.ts";
+import type { FollowedLedger, Progress } from "./realizedLog.ts";
+
+export const TICK_BLOCKS = 3;
+
+export type World = Awaited<ReturnType<typeof openWorld>>;
+
+/** A chain with our contracts and two ledgers, and a Postgres: what logs are realized on, and nodes follow. */
+export async function openWorld() {
+  const folder = await mkdtemp(path.join(tmpdir(), "tallystick-equivalence-"));
+  const supervisor = await openSupervisor();
+  const close = async () => {
+    await supervisor.close();
+    await rm(folder, { recursive: true, force: true });
+  };
+  try {
+    const [postgres, chain] = await Promise.all([
+      startPostgres({ supervisor }),
+      startLocalChain(supervisor, folder),
+    ]);
+    const { anchoredLedger, relayer, client } = chain;
+    const followed: FollowedLedger[] = [];
+    for (const name of ["a", "b"]) {
+      const origin = `test.local/${name}`;
+      await chain.send(anchoredLedger, anchoredLedgerAbi, "open", [origin, relayer, zeroAddress]);
+      const id = ledgerId({
+        chainId: CHAIN_ID,
+        contract: anchoredLedger,
+        writer: relayer,
+        guardian: zeroAddress,
+        origin,
+      });
+      const ledger = new TestLedger();
+      followed.push({ id, ledger, publish: (it) => it.save(path.join(folder, name)) });
+    }
+    const role = (n: number) => actor(0, n).address;
+    const environment: Record<string, string> = {
+      RPC_URL: chain.rpcUrl,
+      CHAIN_ID: String(CHAIN_ID),
+      TOKEN_ADDRESS: chain.token,
+      ESCROWS: `${chain.escrow}=${PROVIDER}`,
+      ANCHORED_LEDGER: anchoredLedger,
+      LEDGERS: followed.map(({ id }, n) => `${id}=${path.join(folder, n === 0 ? "a" : "b")}`).join(","),
+      OPERATOR: role(OPERATOR),
+      CLAIM_ATTESTORS: role(ATTESTOR),
+      AUDIT_ARBITERS: role(ARBITER),
+      TICK_BLOCKS: String(TICK_BLOCKS),
+    };
+    const progress: Progress = {
+      nonce: await client.getTransactionCount({ address: relayer }),
+      time: await chain.now(),
+      version: 1,
+      hubs: [],
+      names: new Map(),
+      hires: new Map(),
+      ledgers: followed.map(({ ledger }) => ledger),
+      anchored: followed.map(() => 0),
+      nextLedger: 0,
+    };
+    return {
+      supervisor,
+      postgres,
+      chain,
+      followed,
+      progress,
+      start: (name: string, databaseUrl: string, more: Record<string, string> = {}) =>
+        startIndexer(supervisor, folder, { ...environment, ...more, DATABASE_URL: databaseUrl }, name),
+      /** Mines up to a tick; gives the time then. */
+      mineToTick: async (): Promise<bigint> => {
+        while ((await client.getBlockNumber()) % BigInt(TICK_BLOCKS) !== 0n) await chain.mine();
+        return chain.now();
+      },
+      close,
+    };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}

@@ -1,0 +1,82 @@
+import { expect } from "chai";
+import type { DeriveEvent } from "tallystick-derive/events";
+import { camelName, fieldNames } from "tallystick-derive/publishedFields";
+import type { Reputation } from "tallystick-derive/reputation";
+import type { Address } from "tallystick-protocol/address";
+import { type Attack, OPERATOR as PUBLISHER } from "../../derive/attacks/scene.ts";
+import { EventLog } from "../../derive/eventLog.ts";
+import type { IndexerProcess } from "../support/indexerProcess.ts";
+import type { Wallet } from "../support/localChain.ts";
+import { actor, OPERATOR } from "./actors.ts";
+import type { World } from "./openWorld.ts";
+import { type Progress, RealizedLog } from "./realizedLog.ts";
+
+/** What an attack comes to that does not hang on the chain it is on: not where it began, nor how things are called there. */
+const FIELDS = fieldNames.filter(
+  (name) => !["registered_block", "registered_time", "cluster_id", "avg_cost_per_capability"].includes(name),
+);
+
+/** Numbers that no role of a generated log has, and no other attack on the chain. */
+const numberOf = (address: Address) => Number(BigInt(address));
+const APART = 1_000_000;
+
+/**
+ * Makes an attack happen on a chain, and holds what each node then says of its seller to what its log is derived to.
+ *
+ * @param run that nothing else on the chain has
+ */
+export async function playAttack(
+  world: World,
+  nodes: readonly IndexerProcess[],
+  attack: Attack,
+  { run, progress }: { run: number; progress: Progress },
+): Promise<Progress> {
+  const expected = (await attack.log.derive()).agents[attack.seller];
+  if (expected === undefined) throw new Error("The seller is no agent.");
+  const events = [...publication(attack.log), ...attack.log.events];
+  const actorOf = (n: number): Wallet =>
+    n === numberOf(PUBLISHER) ? actor(0, OPERATOR) : actor(run, APART + n);
+  const realized = new RealizedLog(world.chain, run, events, world.followed, progress, {
+    wallets: walletsOf(events),
+    actorOf,
+    deployBatchBlocks: 256,
+  });
+  await realized.prepare();
+  for (let n = 0; n < realized.groups.length; n++) await realized.realize(n);
+  realized.progress.time = await world.mineToTick();
+  const last = await world.chain.client.getBlockNumber();
+  const { address } = actorOf(numberOf(attack.seller));
+  for (const node of nodes) {
+    await node.untilTick(last);
+    const { agent } = await node.query<{ agent: object | null }>(
+      `query ($address: Address!) { agent(address: $address) { ${FIELDS.map(camelName).join(" ")} } }`,
+      { address },
+    );
+    expect(agent, attack.name).to.deep.equal(told(expected));
+  }
+  return realized.progress;
+}
+
+/** The first line's parameters as a record of the operator, since a node has its own first line. */
+function publication({ events: [first] }: EventLog): DeriveEvent[] {
+  if (first?.kind !== "params") throw new Error("The log has no parameters.");
+  const { hubs, feeRecipients } = first.params;
+  const log = new EventLog();
+  log.record("params", PUBLISHER, { version: 1, operator: PUBLISHER, hubs, feeRecipients });
+  const [, record] = log.events;
+  return record === undefined ? [] : [{ ...record, block: 0 }];
+}
+
+/** The wallets of a log, by their numbers. */
+function walletsOf(events: readonly DeriveEvent[]): number[] {
+  const found = new Set<number>();
+  for (const [address] of JSON.stringify(events).matchAll(/0x0{24}[0-9a-f]{16}(?![0-9a-f])/g)) {
+    const n = numberOf(address as Address);
+    if (n > 0) found.add(n);
+  }
+  return [...found];
+}
+
+function told(expected: Reputation): object {
+  return Object.fromEntries(FIELDS.map((name) => [camelName(name), expected[name]]));
+}

@@ -1,0 +1,40 @@
+import type { Command } from "commander";
+import { wholeNumber } from "../../scripts/cli/parseOption.ts";
+import { createProgress } from "../../scripts/cli/progress.ts";
+
+/** What a transfer may cost in the derivation, in microseconds of processor time, and its share of a backfill. */
+const MOST_MICROSECONDS = 5;
+const MOST_OF_BACKFILL = 0.1;
+
+/** `npm run bench:families`: what it costs to know whose money every wallet began with. */
+export function registerBenchFamilies(program: Command): void {
+  program
+    .command("bench-families")
+    .description(
+      "Let a node read a generated chain (anvil, fetched by npx), derive its log with a sampling profiler on, and tell what\n" +
+        "families take of it: processor time of a transfer, and shares of the derivation and of the node's backfill.",
+    )
+    .option("--transfers <count>", "how long the chain is", wholeNumber("--transfers"), 200_000)
+    .option("--agents <count>", "agents, each with a listing", wholeNumber("--agents"), 2_000)
+    .option("--json", "print JSON")
+    .action(
+      async ({ transfers, agents, json = false }: { transfers: number; agents: number; json?: boolean }) => {
+        const { benchFamilies } = await import("../bench/families/benchFamilies.ts");
+        const figures = await benchFamilies({ transfers, agents, rings: [4, 8, 32, 128] }, createProgress());
+        if (json) {
+          process.stdout.write(`${JSON.stringify(figures, null, 2)}\n`);
+          return;
+        }
+        const { perTransfer, perEvent, ofDerivation, ofBackfill, backfillSeconds } = figures;
+        const percent = (share: number) => `${(share * 100).toFixed(1)} %`;
+        const isMet = (is: boolean) => (is ? "met" : "MISSED");
+        process.stdout.write(
+          `\nfamilies, a transfer: ${perTransfer.toFixed(2)} µs (≤ ${MOST_MICROSECONDS}: ${isMet(perTransfer <= MOST_MICROSECONDS)})\n` +
+            `of the derivation: ${percent(ofDerivation)} of ${perEvent.toFixed(1)} µs an event\n` +
+            (ofBackfill === null
+              ? "of the backfill: this system does not say what a process computed\n"
+              : `of the backfill: ${percent(ofBackfill)} of ${backfillSeconds} s (≤ ${percent(MOST_OF_BACKFILL)}: ${isMet(ofBackfill <= MOST_OF_BACKFILL)})\n`),
+        );
+      },
+    );
+}

@@ -1,0 +1,17 @@
+import type { Command } from "commander";
+import { runAllTests } from "../test.ts";
+
+/** `npm run soak:attacks`: all that a test plays two of. */
+export function registerSoakAttacks(program: Command): void {
+  program
+    .command("soak-attacks")
+    .description(
+      "Play every attack of docs/independence.md onto one real chain, and hold what a node says of it to what its log is\n" +
+        "derived to. It takes some minutes: two of the attacks are 10,000 transfers and more.",
+    )
+    .option("--grep <text>", "only those whose names have it")
+    .action(async ({ grep }: { grep?: string }) => {
+      const files = ["test/indexer/equivalence/attacks.soak.ts"];
+      process.exitCode = await runAllTests({ files, ...(grep !== undefined && { grep }) });
+    });
+}
