@@ -19,6 +19,9 @@ export const agent = deriveTable("agent", (table) => ({
   byHires: index("agent_hires_index").on(publishedFigures.hires(table), table.id),
   byVolume: index("agent_volume_index").on(publishedFigures.volume(table), table.id),
   byStars: index("agent_stars_index").on(publishedFigures.stars(table), table.id),
+  byFamilies: index("agent_families_index").on(publishedFigures.families(table), table.id),
+  byKept: index("agent_kept_index").on(publishedFigures.kept(table), table.id),
+  byCoverage: index("agent_coverage_index").on(publishedFigures.coverage(table), table.id),
 }));
 export const tierChange = deriveTable("tierChange", (table) => ({
   byAgent: index().on(table.agent, table.block, table.id),

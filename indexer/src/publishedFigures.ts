@@ -30,6 +30,16 @@ export const publishedFigures = {
     const { n, d } = fraction(avgStars);
     return sql`(CASE WHEN ${avgStars} IS NULL THEN -1 WHEN ${privateListings} > 0 THEN floor(round(${n} / ${d}, 9) * 2) / 2 ELSE round(${n} / ${d}, 9) END)`;
   },
+  families: ({ independentBuyers, privateListings }: Columns<"independentBuyers">) =>
+    sql`(CASE WHEN ${privateListings} > 0 THEN ${powerOfTen(sql`${independentBuyers}::numeric`)} ELSE ${independentBuyers}::numeric END)`,
+  /** In atomic units. */
+  kept: ({ kept, privateListings }: Columns<"kept">) =>
+    sql`(CASE WHEN ${privateListings} > 0 THEN ${powerOfTen(sql`trunc(${kept} / 1000000)`)} * 1000000 ELSE ${kept} END)`,
+  coverage: ({ windowDirect, unreceipted, privateListings }: Columns<"windowDirect" | "unreceipted">) => {
+    const all = sql`(${windowDirect} + ${unreceipted})`;
+    const rate = sql`round(${windowDirect}::numeric / ${all}, 9)`;
+    return sql`(CASE WHEN ${all} = 0 THEN -1 WHEN ${privateListings} > 0 THEN floor(${rate} * 10) / 10 ELSE ${rate} END)`;
+  },
 };
 
 type Columns<Name extends string> = { [column in Name | "privateListings"]: SQLWrapper };

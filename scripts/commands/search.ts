@@ -28,7 +28,7 @@ type Options = QueryOptions & {
   stewardTier?: NonNullable<SearchRequest["steward_tier"]>;
   minStewardScore?: string;
   includeSuspended?: boolean;
-  orderBy?: "ranking" | "steward_score";
+  orderBy?: NonNullable<SearchRequest["order_by"]>;
   limit?: number;
   cursor?: string;
 };
@@ -68,9 +68,8 @@ export function registerSearch(program: Command): void {
       .option("--min-steward-score <score>", "of the trust score, from 0 to 1")
       .option("--include-suspended", "those too that take no new hires now, since they broke their SLA")
       .addOption(
-        new Option("--order-by <order>", "steward_score: the highest trust score first").choices([
-          "ranking",
-          "steward_score",
+        new Option("--order-by <order>", "of any but ranking the highest first").choices([
+          ...["ranking", "steward_score", "independent_buyers", "kept_usdc", "receipt_coverage"],
         ]),
       )
       .option("--limit <count>", "how many, at most 100", wholeNumber("--limit"))

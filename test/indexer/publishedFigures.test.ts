@@ -23,6 +23,10 @@ const figures = fc.record({
   windowWeight: sum(3_000_000),
   dayVolume: sum(2_000_000_000),
   avgStars: fc.option(fc.nat(5_000_000_000).map((n) => formatRational(rational(BigInt(n), 1_000_000_000n)))),
+  independentBuyers: fc.nat(2_000),
+  kept: fc.bigInt({ min: 0n, max: 3_000_000_000n }),
+  windowDirect: fc.nat(2_000),
+  unreceipted: fc.nat(2_000),
   privateListings: fc.nat(1),
 });
 
@@ -44,6 +48,9 @@ describe("publishedFigures", () => {
               hires: sql<string>`${publishedFigures.hires(agent)}`,
               volume: sql<string>`${publishedFigures.volume(agent)}`,
               stars: sql<string>`${publishedFigures.stars(agent)}`,
+              families: sql<string>`${publishedFigures.families(agent)}`,
+              kept: sql<string>`${publishedFigures.kept(agent)}`,
+              coverage: sql<string>`${publishedFigures.coverage(agent)}`,
             })
             .from(agent)
             .where(eq(agent.id, ID));
@@ -52,6 +59,9 @@ describe("publishedFigures", () => {
           expect(Number(row?.hires)).to.equal(published.last_30d_hire_count);
           expect(BigInt(Math.round(Number(row?.volume)))).to.equal(parseUsdc(published.last_24h_volume_usdc));
           expect(Number(row?.stars)).to.equal(published.avg_stars ?? -1);
+          expect(Number(row?.families)).to.equal(published.independent_buyers);
+          expect(BigInt(row?.kept ?? "")).to.equal(parseUsdc(published.kept_usdc));
+          expect(Number(row?.coverage)).to.equal(published.receipt_coverage ?? -1);
         }),
         { numRuns: 60 },
       );

@@ -22,6 +22,12 @@ const AgentOrder = builder.enumType("AgentOrder", {
     HIRES: { value: "hires", description: "The highest weighted 30-day count first." },
     VOLUME: { value: "volume", description: "The highest 24-hour volume first." },
     STARS: { value: "stars", description: "The highest average first." },
+    INDEPENDENT_BUYERS: { value: "families", description: "The most families of buyers first." },
+    KEPT_USDC: { value: "kept", description: "The most that stayed first." },
+    RECEIPT_COVERAGE: {
+      value: "coverage",
+      description: "The highest share of payments with a receipt first.",
+    },
   } as const,
 });
 
@@ -34,6 +40,11 @@ const AgentFilter = builder.inputType("AgentFilter", {
     minTrustTier: t.int(),
     minSuccessRate: t.float(),
     minAvgStars: t.float(),
+    minIndependentBuyers: t.int({
+      description: "Families of wallets that bought, by whose money they began with.",
+    }),
+    minKeptUsdc: t.field({ type: "Usdc", description: "What they paid and did not get back." }),
+    minReceiptCoverage: t.float({ description: "Share of direct payments with a receipt." }),
     minStewardScore: t.float({ description: "Of its trust score; without one it passes none." }),
     stewardTier: t.field({ type: StewardTierRef, description: "This one or a higher one." }),
     includeSuspended: t.boolean({
@@ -64,7 +75,8 @@ builder.queryField("agents", (t) =>
   t.connection(
     {
       description:
-        "Agents. Without orderBy in the order in which they registered, or along minTrustTier, minSuccessRate or minAvgStars. " +
+        "Agents. Without orderBy in the order in which they registered, or along the first given of minTrustTier, minSuccessRate, " +
+        "minAvgStars, minIndependentBuyers, minKeptUsdc and minReceiptCoverage. " +
         "Without a capability or cluster, a filter that is not the order's is looked up in at most ten times as many agents as " +
         "the page may have: then a page may be short while hasNextPage is true.",
       type: AgentRef,

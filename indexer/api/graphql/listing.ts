@@ -70,6 +70,9 @@ const ListingFilter = builder.inputType("ListingFilter", {
     maxPriceUsdc: t.field({ type: "Usdc" }),
     maxLatencyMs: t.field({ type: "SafeInt" }),
     minTrustTier: t.int({ description: "Of the seller." }),
+    minIndependentBuyers: t.int({ description: "Of the seller: families of wallets that bought." }),
+    minKeptUsdc: t.field({ type: "Usdc", description: "What they paid the seller and did not get back." }),
+    minReceiptCoverage: t.float({ description: "Of the seller: share of direct payments with a receipt." }),
     minStewardScore: t.float({ description: "Of the seller's trust score; without one it passes none." }),
     stewardTier: t.field({ type: StewardTierRef, description: "This one or a higher one." }),
     includeSuspended: t.boolean({

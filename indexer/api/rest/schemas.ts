@@ -111,9 +111,9 @@ export const searchRequest = z
       .nullish()
       .openapi({ description: "Sellers too that take no new hires now, for a breach of their SLA" }),
     order_by: z
-      .enum(["ranking", "steward_score"])
+      .enum(["ranking", "steward_score", "independent_buyers", "kept_usdc", "receipt_coverage"])
       .nullish()
-      .openapi({ description: "steward_score: the highest trust score first, then the published order" }),
+      .openapi({ description: "Of any but ranking the highest first, then the published order" }),
     limit: z.int().min(1).max(MAX_LIMIT).default(20),
     cursor: cursor.nullish(),
   })

@@ -112,10 +112,8 @@ function reaches(
   return value !== null && value >= least;
 }
 
-function placeOf({ listing: { rank, price, id }, score }: Match, order: SearchOrder): ListingPlace {
-  return order === "ranking"
-    ? [rank, price.toString(), id]
-    : [score === null ? 0 : score + 1, rank, price.toString(), id];
+function placeOf({ listing: { rank, price, id }, figure }: Match, order: SearchOrder): ListingPlace {
+  return order === "ranking" ? [rank, price.toString(), id] : [figure, rank, price.toString(), id];
 }
 
 function placeAfter(cursor: string, order: SearchOrder): ListingPlace {

@@ -17,6 +17,10 @@ export type AgentWhere = Partial<{
   minTrustTier: number | null;
   minSuccessRate: number | null;
   minAvgStars: number | null;
+  minIndependentBuyers: number | null;
+  /** Atomic units. */
+  minKeptUsdc: bigint | null;
+  minReceiptCoverage: number | null;
   /** Of the trust score. */
   minStewardScore: number | null;
   minStewardTier: number | null;
@@ -49,6 +53,9 @@ const ORDERS: Record<AgentOrder, Pick<RowList<unknown>, "order" | "direction">> 
   hires: { order: [figure("hires"), agent.id], direction: "desc" },
   volume: { order: [figure("volume"), agent.id], direction: "desc" },
   stars: { order: [figure("stars"), agent.id], direction: "desc" },
+  families: { order: [figure("families"), agent.id], direction: "desc" },
+  kept: { order: [figure("kept"), agent.id], direction: "desc" },
+  coverage: { order: [figure("coverage"), agent.id], direction: "desc" },
 };
 
 /** Without an order the list is read along the most telling filter, so that its pages are full. */
@@ -56,7 +63,10 @@ function naturalOrder(where: AgentWhere): AgentOrder {
   if (known(where.capability) || where.cluster) return "registered";
   if (known(where.minTrustTier)) return "rank";
   if (known(where.minSuccessRate)) return "successRate";
-  return known(where.minAvgStars) ? "stars" : "registered";
+  if (known(where.minAvgStars)) return "stars";
+  if (known(where.minIndependentBuyers)) return "families";
+  if (known(where.minKeptUsdc)) return "kept";
+  return known(where.minReceiptCoverage) ? "coverage" : "registered";
 }
 
 /** Agents that meet every condition, in an order that an index gives. */
@@ -93,8 +103,9 @@ function agentConditions(
   where: AgentWhere,
 ): Partial<Record<AgentOrder | "clustered" | "offers" | "scored" | "unsuspended", SQL>> {
   const { minTrustTier, minSuccessRate, minAvgStars, clustered } = where;
-  const least = (name: "successRate" | "stars", value: number) =>
-    and(sql`${publishedFigures[name](agent)} >= ${Math.max(0, value)}::numeric`) as SQL;
+  const { minIndependentBuyers, minKeptUsdc, minReceiptCoverage } = where;
+  const least = (name: keyof typeof publishedFigures, value: number | bigint) =>
+    and(sql`${publishedFigures[name](agent)} >= ${String(value < 0 ? 0 : value)}::numeric`) as SQL;
   const scored = hasScore(sql`${agent.id}`, {
     minScore: where.minStewardScore,
     minTier: where.minStewardTier,
@@ -105,6 +116,9 @@ function agentConditions(
     ...(known(minTrustTier) && { rank: reachesTier(minTrustTier) }),
     ...(known(minSuccessRate) && { successRate: least("successRate", minSuccessRate) }),
     ...(known(minAvgStars) && { stars: least("stars", minAvgStars) }),
+    ...(known(minIndependentBuyers) && { families: least("families", minIndependentBuyers) }),
+    ...(known(minKeptUsdc) && { kept: least("kept", minKeptUsdc) }),
+    ...(known(minReceiptCoverage) && { coverage: least("coverage", minReceiptCoverage) }),
     ...(known(clustered) && { clustered: clustered ? inCluster : sql`NOT (${inCluster})` }),
     ...(offers && { offers: someListing(offers) }),
     ...(scored && { scored }),

@@ -3,6 +3,7 @@ import { and, asc, eq, gte, lte, sql } from "ponder";
 import { STATE_ID } from "tallystick-derive/stateId";
 import type { Row } from "tallystick-derive/tables";
 import * as schema from "../../ponder.schema.ts";
+import { publishedFigures } from "../../src/publishedFigures.ts";
 import type { Database } from "../database.ts";
 import { clusterIsNamed } from "./clusters.ts";
 import { type RowList, readAlong } from "./list.ts";
@@ -42,6 +43,22 @@ export function hasScore(id: SQL, { minScore, minTier }: ScoreWhere): SQL | unde
   );
 }
 
+/** That the agent with an id publishes at least such figures: a look-up for each row. */
+function restsOn(id: SQL, where: OfferWhere): SQL | undefined {
+  const least = [
+    [publishedFigures.families(agent), where.minIndependentBuyers],
+    [publishedFigures.kept(agent), where.minKeptUsdc],
+    [publishedFigures.coverage(agent), where.minReceiptCoverage],
+  ] as const;
+  const asked = least.flatMap(([figure, value]) =>
+    value === null || value === undefined
+      ? []
+      : [sql`${figure} >= ${String(value < 0 ? 0 : value)}::numeric`],
+  );
+  if (asked.length === 0) return undefined;
+  return sql`coalesce((SELECT true FROM ${agent} WHERE ${and(eq(agent.id, id), ...asked)}), false)`;
+}
+
 /** That a listing is paid by a mode, or by {@link ANY_PLATFORM_ESCROW}. */
 export function paysBy(mode: string): SQL {
   return mode === ANY_PLATFORM_ESCROW ? isPlatformEscrow : eq(listing.paymentMode, mode);
@@ -65,6 +82,10 @@ export type OfferWhere = Partial<{
   maxPriceUsdc: bigint | null;
   maxLatencyMs: number | null;
   minTrustTier: number | null;
+  /** Of the seller; kept in atomic units. */
+  minIndependentBuyers: number | null;
+  minKeptUsdc: bigint | null;
+  minReceiptCoverage: number | null;
   /** Of the seller's trust score; and whether those count too that are suspended. */
   minStewardScore: number | null;
   minStewardTier: number | null;
@@ -93,6 +114,7 @@ export function offerList(where: OfferWhere, orderBy: OfferOrder): RowList<Row<"
     maxPriceUsdc != null ? sql`${listing.price} <= ${String(maxPriceUsdc)}::numeric` : undefined,
     maxLatencyMs != null ? lte(listing.maxLatencyMs, maxLatencyMs) : undefined,
     minTrustTier != null ? gte(listing.trustTier, minTrustTier) : undefined,
+    restsOn(sql`${listing.agent}`, where),
     hasScore(sql`${listing.agent}`, { minScore: where.minStewardScore, minTier: where.minStewardTier }),
     where.includeSuspended === true ? undefined : sql`NOT ${isSuspended(sql`${listing.agent}`)}`,
     firstCallFree != null ? eq(listing.firstCallFree, firstCallFree) : undefined,
@@ -103,7 +125,11 @@ export function offerList(where: OfferWhere, orderBy: OfferOrder): RowList<Row<"
   return {
     table: listing,
     ...OFFER_ORDERS[orderBy],
-    of: readAlong(`offers by ${orderBy}`, along, { ...where, maxPriceUsdc: maxPriceUsdc?.toString() }),
+    of: readAlong(`offers by ${orderBy}`, along, {
+      ...where,
+      maxPriceUsdc: maxPriceUsdc?.toString(),
+      minKeptUsdc: where.minKeptUsdc?.toString(),
+    }),
     where: eq(listing.live, true),
     filter,
   };
@@ -114,6 +140,8 @@ export type Match = {
   listing: Row<"listing">;
   agent: Row<"agent">;
   cluster: Row<"cluster"> | null;
+  /** What it is ordered by before its rank: a whole number, the best the largest; those without one have the least. */
+  figure: number;
   /** In units of 10⁻⁹; null before it was computed. */
   score: number | null;
   stewardTier: number | null;
@@ -143,13 +171,15 @@ export type ListingFilter = {
   unsuspended: true | null;
 };
 
-/** Where a listing stands in the published order; the price in atomic units. By trust score, that and one comes first, 0 without one. */
+/** Where a listing stands in the published order; the price in atomic units. By a figure that comes first. */
 export type ListingPlace =
   | [rank: number, price: string, id: string]
-  | [score: number, rank: number, price: string, id: string];
+  | [figure: number, rank: number, price: string, id: string];
 
-/** The published order, or the highest trust score first. */
-export type SearchOrder = "ranking" | "steward_score";
+/** The published order, or the highest of a figure first. */
+export type SearchOrder = "ranking" | FigureOrder;
+
+type FigureOrder = "steward_score" | "independent_buyers" | "kept_usdc" | "receipt_coverage";
 
 /** The first `limit` live listings after a place, in the published order, that pass a filter: read from one index. */
 export function listingsThatPass(
@@ -159,13 +189,13 @@ export function listingsThatPass(
   limit: number,
   orderBy: SearchOrder,
 ): Promise<Match[]> {
-  const [id, price, rank, score] = after?.toReversed() ?? [];
+  const [id, price, rank, figure] = after?.toReversed() ?? [];
   return statement(db, { limit, hasCursor: after !== undefined, orderBy }).execute({
     ...filter,
     mode: mode === ANY_PLATFORM_ESCROW ? null : mode,
     anyEscrow: mode === ANY_PLATFORM_ESCROW ? true : null,
     ...(rank !== undefined && price !== undefined && id !== undefined && { rank, price, id }),
-    ...(score !== undefined && { score }),
+    ...(figure !== undefined && { figure }),
   });
 }
 
@@ -181,30 +211,38 @@ type Statement = {
  */
 function statement(db: Database, wanted: Wanted): Statement {
   const { limit, hasCursor, orderBy } = wanted;
-  const name = `search_${limit}${orderBy === "ranking" ? "" : "_scored"}${hasCursor ? "_after" : ""}`;
+  const name = `search_${limit}${orderBy === "ranking" ? "" : `_${orderBy}`}${hasCursor ? "_after" : ""}`;
   return prepared(db, name, () => prepare(db, name, wanted));
 }
 
-/** By trust score all live listings of the capability are read: their scores change every hour, and no index of listings has them. */
+/** By a figure all live listings of the capability are read: no index of listings has those of their sellers. */
 function prepare(db: Database, name: string, { limit, hasCursor, orderBy }: Wanted): Statement {
-  const isScored = orderBy === "steward_score";
+  const isFigured = orderBy !== "ranking";
   const seller = sql`${listing.agent}`;
   const score = scoreOf(sql`${steward.score}`, seller);
   const tier = scoreOf(sql`${steward.tier}`, seller);
+  const figures: { [order in FigureOrder]: SQL } = {
+    steward_score: sql`coalesce(${score} + 1, 0)`,
+    independent_buyers: publishedFigures.families(agent),
+    kept_usdc: publishedFigures.kept(agent),
+    receipt_coverage: sql`${publishedFigures.coverage(agent)} * 1000000000`,
+  };
+  const figure = sql`trunc(${isFigured ? figures[orderBy] : sql`0`})::bigint`;
   // The highest first, in one direction with the rest.
-  const place = sql`-coalesce(${score} + 1, 0)`;
+  const place = sql`-${figure}`;
   const ranked = sql`${listing.rank}, ${listing.price}, ${listing.id}`;
   const given = (value: string, type: string, filter: (value: SQL) => SQL) => {
     const placeholder = sql`${sql.placeholder(value)}::${sql.raw(type)}`;
     return sql`(${placeholder} IS NULL OR ${filter(placeholder)})`;
   };
-  const afterScore = isScored ? sql`-${sql.placeholder("score")}::bigint, ` : sql``;
-  const after = sql`(${afterScore}${sql.placeholder("rank")}::bigint, ${sql.placeholder("price")}::numeric(78), ${sql.placeholder("id")}::text)`;
+  const afterFigure = isFigured ? sql`-${sql.placeholder("figure")}::bigint, ` : sql``;
+  const after = sql`(${afterFigure}${sql.placeholder("rank")}::bigint, ${sql.placeholder("price")}::numeric(78), ${sql.placeholder("id")}::text)`;
   return db
     .select({
       listing,
       agent,
       cluster,
+      figure: figure.mapWith(Number),
       score: score.mapWith(Number),
       stewardTier: tier.mapWith(Number),
       suspensions: sql<string | null>`(SELECT ${sla.suspensions} FROM ${sla} WHERE ${sla.id} = ${seller})`,
@@ -237,10 +275,10 @@ function prepare(db: Database, name: string, { limit, hasCursor, orderBy }: Want
         given("minScore", "bigint", (least) => sql`${score} >= ${least}`),
         given("minStewardTier", "bigint", (least) => sql`${tier} >= ${least}`),
         given("unsuspended", "boolean", () => sql`NOT ${isSuspended(seller)}`),
-        hasCursor ? sql`(${isScored ? sql`${place}, ` : sql``}${ranked}) > ${after}` : undefined,
+        hasCursor ? sql`(${isFigured ? sql`${place}, ` : sql``}${ranked}) > ${after}` : undefined,
       ),
     )
-    .orderBy(...(isScored ? [place] : []), asc(listing.rank), asc(listing.price), asc(listing.id))
+    .orderBy(...(isFigured ? [place] : []), asc(listing.rank), asc(listing.price), asc(listing.id))
     .limit(limit)
     .prepare(name) as Statement;
 }

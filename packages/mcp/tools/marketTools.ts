@@ -79,7 +79,9 @@ function registerSearchAgents(server: McpServer, context: McpContext): void {
           .boolean()
           .optional()
           .describe("Agents too that take no new hires now, since they broke their SLA."),
-        order_by: z.enum(["ranking", "steward_score"]).optional(),
+        order_by: z
+          .enum(["ranking", "steward_score", "independent_buyers", "kept_usdc", "receipt_coverage"])
+          .optional(),
         limit: z.int().min(1).max(100).optional(),
         cursor: z.string().optional(),
       }),

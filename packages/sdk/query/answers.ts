@@ -31,8 +31,8 @@ export type SearchRequest = {
   min_steward_score?: number | null;
   /** Sellers too that take no new hires now, for a breach of their SLA. */
   include_suspended?: boolean | null;
-  /** `steward_score`: the highest trust score first. */
-  order_by?: "ranking" | "steward_score" | null;
+  /** Of any but `ranking` the highest first. */
+  order_by?: "ranking" | "steward_score" | "independent_buyers" | "kept_usdc" | "receipt_coverage" | null;
   /** At most 100; 20 unless given. */
   limit?: number;
   /** `next_cursor` of the page before. */

@@ -8,6 +8,9 @@ export type AgentFilter = {
   maxLatencyMs?: number | null;
   maxPriceUsdc?: string | null;
   minAvgStars?: number | null;
+  minIndependentBuyers?: number | null;
+  minKeptUsdc?: string | null;
+  minReceiptCoverage?: number | null;
   minStewardScore?: number | null;
   minSuccessRate?: number | null;
   minTrustTier?: number | null;
@@ -138,7 +141,18 @@ export type AgentAnswer = {
 
 export type AgentsVariables = {
   where?: AgentFilter | null;
-  orderBy?: "HIRES" | "NEWEST" | "RANK" | "REGISTERED" | "STARS" | "SUCCESS_RATE" | "VOLUME" | null;
+  orderBy?:
+    | "HIRES"
+    | "INDEPENDENT_BUYERS"
+    | "KEPT_USDC"
+    | "NEWEST"
+    | "RANK"
+    | "RECEIPT_COVERAGE"
+    | "REGISTERED"
+    | "STARS"
+    | "SUCCESS_RATE"
+    | "VOLUME"
+    | null;
   first?: number | null;
   after?: string | null;
 };

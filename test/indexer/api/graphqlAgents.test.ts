@@ -56,6 +56,9 @@ describe("GraphQL: agents of a market", () => {
         HIRES: (it: { last_30d_hire_count: number }) => it.last_30d_hire_count,
         VOLUME: (it: { last_24h_volume_usdc: string }) => Number(it.last_24h_volume_usdc),
         STARS: (it: { avg_stars: number | null }) => it.avg_stars,
+        INDEPENDENT_BUYERS: (it: { independent_buyers: number }) => it.independent_buyers,
+        KEPT_USDC: (it: { kept_usdc: string }) => Number(it.kept_usdc),
+        RECEIPT_COVERAGE: (it: { receipt_coverage: number | null }) => it.receipt_coverage,
       };
       for (const [order, figure] of Object.entries(figures)) {
         const found = await addresses(`orderBy: ${order}`);
@@ -74,6 +77,7 @@ describe("GraphQL: agents of a market", () => {
         ["agents(ARGS)", "ASC"],
         ["agents(ARGS, orderBy: NEWEST)", "DESC"],
         ["agents(ARGS, orderBy: STARS)", "DESC"],
+        ["agents(ARGS, orderBy: KEPT_USDC)", "DESC"],
         ["agents(ARGS, where: {clustered: false})", "ASC"],
         ["hires(ARGS)", "DESC"],
         [`hires(ARGS, where: {seller: "${busy}"})`, "DESC"],

@@ -183,10 +183,12 @@ describe("GraphQL over many rows", () => {
   const many = "first: 20";
   const queries: [name: string, query: string][] = [
     ["agents", `{ agents(${many}) { nodes { id } } }`],
-    ...["RANK", "NEWEST", "SUCCESS_RATE", "HIRES", "VOLUME", "STARS"].map((order): [string, string] => [
-      `agents by ${order}`,
-      `{ agents(${many}, orderBy: ${order}) { nodes { id successRate last30dHireCount } } }`,
-    ]),
+    ...["RANK", "NEWEST", "SUCCESS_RATE", "HIRES", "VOLUME", "STARS", "KEPT_USDC", "RECEIPT_COVERAGE"].map(
+      (order): [string, string] => [
+        `agents by ${order}`,
+        `{ agents(${many}, orderBy: ${order}) { nodes { id successRate last30dHireCount } } }`,
+      ],
+    ),
     [
       "agents the other way round",
       `{ agents(${many}, orderBy: STARS, orderDirection: ASC) { nodes { id } } }`,
@@ -197,6 +199,7 @@ describe("GraphQL over many rows", () => {
     ],
     ["agents from a rate", `{ agents(${many}, where: {minSuccessRate: 0.9}) { nodes { id } } }`],
     ["agents from stars", `{ agents(${many}, where: {minAvgStars: 4.5}) { nodes { id } } }`],
+    ["agents from families", `{ agents(${many}, where: {minIndependentBuyers: 1}) { nodes { id } } }`],
     ["agents in clusters", `{ agents(${many}, where: {clustered: true}) { nodes { id } } }`],
     ["agents with their clusters", `{ agents(${many}) { nodes { id cluster { id size } } } }`],
     ["hires", `{ hires(${many}) { nodes { id seller { id } buyer { id } } } }`],

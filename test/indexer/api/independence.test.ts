@@ -81,6 +81,7 @@ function story(): EventLog {
 describe("GraphQL: what a reputation rests on", function () {
   this.timeout(60_000);
   let database: Awaited<ReturnType<typeof openApiDatabase>>;
+  let app: ReturnType<typeof createApi>;
   let ask: <Data>(query: string, variables?: object) => Promise<Data>;
 
   before(async () => {
@@ -92,7 +93,7 @@ describe("GraphQL: what a reputation rests on", function () {
       .insert(schema.eventLog)
       .values(log.events.map((event) => ({ position: positionKey(event), json: JSON.stringify(event) })));
     const operations = { readBlocked: async () => null, readBlockedTransfers: async () => null };
-    const app = createApi({ db: database.db, operations, node, settlementUrl: null });
+    app = createApi({ db: database.db, operations, node, settlementUrl: null });
     ask = async (query, variables = {}) => {
       const response = await app.request("/graphql", {
         method: "POST",
@@ -133,6 +134,59 @@ describe("GraphQL: what a reputation rests on", function () {
     expect(agent.unreceiptedPayments).to.equal(unreceipted.nodes.length);
     expect(agent.unansweredEscrows).to.equal(unansweredEscrows.nodes.length);
   }
+
+  it("finds agents, listings and offers by them, and orders them so, private agents by their buckets", async () => {
+    const agents = async (args: string) => {
+      type Found = { agents: { nodes: { address: string }[] } };
+      return (await ask<Found>(`{ agents(${args}) { nodes { address } } }`)).agents.nodes.map(
+        (it) => it.address,
+      );
+    };
+    const listings = async (where: string) => {
+      type Found = { listings: { nodes: { agentAddress: string }[] } };
+      const { listings: found } = await ask<Found>(
+        `{ listings(where: {capability: "x.y", ${where}}) { nodes { agentAddress } } }`,
+      );
+      return found.nodes.map((it) => it.agentAddress).sort();
+    };
+    const search = async (more: object) => {
+      const response = await app.request("/v1/search", {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify({ capability: "x.y", ...more }),
+      });
+      expect(response.status).to.equal(200);
+      return (await response.json()) as { agents: { agent_id: string }[]; next_cursor: string | null };
+    };
+    // It has two families, 1.30 that stayed, and receipts for 7 of 8; the private one has one, half a dollar, and all.
+    for (const [least, found] of [
+      ["minIndependentBuyers: 2", [SELLER]],
+      ["minIndependentBuyers: 1", [SELLER, SECRET]],
+      ['minKeptUsdc: "1.30"', [SELLER]],
+      ['minKeptUsdc: "1.300001"', []],
+      ['minKeptUsdc: "0.01"', [SELLER]],
+      ["minReceiptCoverage: 0.875", [SELLER, SECRET]],
+      ["minReceiptCoverage: 0.8751", [SECRET]],
+    ] as const) {
+      expect((await agents(`where: {${least}}`)).sort(), least).to.deep.equal([...found].sort());
+      expect((await agents(`where: {capability: "x.y", ${least}}`)).sort(), least).to.deep.equal(
+        [...found].sort(),
+      );
+      expect(await listings(least), least).to.deep.equal([...found].sort());
+    }
+    for (const [order, first] of [
+      ["independent_buyers", SELLER],
+      ["kept_usdc", SELLER],
+      ["receipt_coverage", SECRET],
+    ] as const) {
+      expect((await agents(`orderBy: ${order.toUpperCase()}`))[0], order).to.equal(first);
+      const page = await search({ order_by: order, limit: 1 });
+      const rest = await search({ order_by: order, limit: 1, cursor: page.next_cursor });
+      const found = [...page.agents, ...rest.agents].map((it) => it.agent_id);
+      expect(found, order).to.deep.equal([first, first === SELLER ? SECRET : SELLER]);
+      expect(rest.next_cursor).to.equal(null);
+    }
+  });
 
   it("shows everything that the figures can be worked out from again", async () => {
     const answer = await ask<Answer>(INDEPENDENCE, { address: SELLER });
