@@ -1,0 +1,168 @@
+import type { Address } from "../address.ts";
+import { InvalidInputError, TallystickError } from "../errors.ts";
+import { fromHex } from "../hex.ts";
+import type { RecordBody, RecordJson } from "../json/recordBody.ts";
+import { lineLeafHash } from "../merkle/entryLeafHash.ts";
+import { verifyInclusion } from "../merkle/verifyInclusion.ts";
+import type { NoteVerifierKey } from "../note/signedNote.ts";
+import { type VerifiedProof, verifyProofBundle } from "../proof/proofBundle.ts";
+import { checkBinding } from "../records/binding.ts";
+import { isSignedBy, type SignedRecord } from "../records/record.ts";
+import { accountIdSchema } from "./accountId.ts";
+import { type FeedbackFile, feedbackContent, feedbackFileSchema, readHire } from "./feedbackFile.ts";
+import { type Finding, finding, notChecked } from "./finding.ts";
+import { readJsonFile } from "./jsonFile.ts";
+
+/** What a feedback file came to without asking anybody. */
+export type CheckedFeedbackFile = {
+  /** Every check, in the order of the file. Nothing is wrong when none has `holds: false`. */
+  findings: Finding[];
+  /** Absent when the file is of no form that is known. */
+  file?: FeedbackFile;
+  /** The verified proof of the receipt, to be confirmed by the chain. Absent when it does not hold. */
+  proof?: VerifiedProof;
+};
+
+export type CheckFeedbackParameters = {
+  /** The hash that the chain has for the file, if it is known: keccak-256 of its bytes. */
+  hash?: string | undefined;
+  /** The ledger's verifier keys, known from somewhere else than the file. */
+  keys?: readonly NoteVerifierKey[] | undefined;
+  /** Who writes the ledger, known from somewhere else. */
+  writer?: Address | undefined;
+};
+
+/**
+ * Checks everything of a feedback file that needs no network: that its bytes have the hash, that receipt and rating are signed
+ * and stand in the tree of one signed checkpoint, and that every other field says what these two say.
+ *
+ * It names each field that does not hold; it throws for none. Without `keys` and `writer` it shows only that the file agrees
+ * with itself: anybody can make a ledger.
+ */
+export function checkFeedbackFile(
+  text: string,
+  { hash, keys, writer }: CheckFeedbackParameters = {},
+): CheckedFeedbackFile {
+  let content: RecordBody;
+  const findings: Finding[] = [];
+  try {
+    const read = readJsonFile(text);
+    content = read.content;
+    findings.push(
+      hash === undefined
+        ? notChecked("file", `has the hash ${read.hash}; no hash was given to compare it with`)
+        : finding(
+            "file",
+            read.hash === hash.toLowerCase(),
+            `has the hash ${hash}`,
+            `has the hash ${read.hash}, not ${hash}`,
+          ),
+    );
+  } catch (error) {
+    return { findings: problemsOf(error, "file") };
+  }
+  const parsed = feedbackFileSchema.safeParse(content);
+  if (!parsed.success) {
+    const issues = parsed.error.issues.map(({ path, message }) =>
+      wrong(path.map(String).join(".") || "file", message),
+    );
+    return { findings: [...findings, ...issues] };
+  }
+  const file = parsed.data;
+  const { receipt_proof: receiptProof, rating_proof: ratingProof } = file.tallystick;
+  let proof: VerifiedProof | undefined;
+  try {
+    proof = verifyProofBundle(receiptProof, { keys, writer, leaveWriterToChain: true });
+    findings.push(
+      right(
+        "tallystick.receipt_proof",
+        `entry ${proof.index} of ${proof.checkpoint.origin}, ${proof.checkpoint.size} entries`,
+      ),
+    );
+    findings.push(ratingStands(file, proof));
+  } catch (error) {
+    findings.push(...problemsOf(error, "tallystick.receipt_proof"));
+  }
+  try {
+    const hire = readHire({ receiptProof, ratingProof });
+    findings.push(signed("tallystick.receipt_proof.entry", hire.receiptRecord));
+    findings.push(signed("tallystick.rating_proof.entry", hire.ratingRecord));
+    checkBinding(hire.ratingRecord, receiptProof.ledger?.id ?? "local");
+    const { chainId, address } = file.agentRegistry;
+    const expected = feedbackContent({
+      agentRegistry: { chainId, address },
+      agentId: file.agentId,
+      receiptProof,
+      ratingProof,
+    });
+    findings.push(...compare(content, expected));
+  } catch (error) {
+    findings.push(...problemsOf(error, "tallystick"));
+  }
+  return { findings, file, ...(proof && { proof }) };
+}
+
+function ratingStands({ tallystick }: FeedbackFile, { checkpoint }: VerifiedProof): Finding {
+  const { entry, index, inclusion_proof } = tallystick.rating_proof;
+  const proof = inclusion_proof.map((node) => fromHex(node));
+  const { size, root } = checkpoint;
+  const holds = index < size && verifyInclusion({ leafHash: lineLeafHash(entry), index, size, proof, root });
+  const place = `entry ${index} of the same checkpoint`;
+  return finding("tallystick.rating_proof", holds, place, `is not ${place}`);
+}
+
+/** A key's signature is checked here. A contract wallet's word only the chain can check. */
+function signed(field: string, { body, signature, signer }: SignedRecord): Finding {
+  if (isSignedBy(body, signature, signer)) return right(`${field}.signature`, `signed by ${signer}`);
+  // A wallet key signs 65 bytes. What is longer, or shorter, can only be a contract's.
+  if (signature.length !== 2 + 2 * 65)
+    return notChecked(`${field}.signature`, `${signer} signed as a contract: only the chain can say`);
+  return wrong(`${field}.signature`, `is not by ${signer}`);
+}
+
+/** Holds every field of the file but the proofs to what follows from the proofs. */
+function compare(content: RecordBody, expected: RecordBody): Finding[] {
+  const flat = fieldsOf(expected);
+  const given = new Map(fieldsOf(content));
+  return flat.map(([field, value]) => {
+    const found = given.get(field);
+    return finding(
+      field,
+      isSame(found, value),
+      String(found),
+      `is ${String(found)}, and the ledger says ${String(value)}`,
+    );
+  });
+}
+
+function fieldsOf(body: RecordBody, prefix = ""): [string, RecordJson][] {
+  return Object.entries(body).flatMap(([key, value]): [string, RecordJson][] => {
+    if (key === "receipt_proof" || key === "rating_proof") return [];
+    const field = prefix + key;
+    return value !== null && typeof value === "object" && !Array.isArray(value)
+      ? fieldsOf(value, `${field}.`)
+      : [[field, value]];
+  });
+}
+
+/** Addresses may be written in either case. */
+function isSame(a: RecordJson | undefined, b: RecordJson): boolean {
+  if (a === b) return true;
+  const [first, second] = [accountIdSchema.safeParse(a), accountIdSchema.safeParse(b)];
+  return (
+    first.success &&
+    second.success &&
+    first.data.chainId === second.data.chainId &&
+    first.data.address === second.data.address
+  );
+}
+
+const right = (field: string, detail: string): Finding => ({ field, holds: true, detail });
+const wrong = (field: string, detail: string): Finding => ({ field, holds: false, detail });
+
+function problemsOf(error: unknown, field: string): Finding[] {
+  if (error instanceof InvalidInputError)
+    return error.issues.map((issue) => wrong(issue.field === "" ? field : issue.field, issue.message));
+  if (error instanceof TallystickError) return [wrong(field, error.message)];
+  throw error;
+}

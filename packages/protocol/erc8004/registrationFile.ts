@@ -1,0 +1,86 @@
+import * as z from "zod";
+import { invalidInputFromZod } from "../errors.ts";
+import type { RecordBody } from "../json/recordBody.ts";
+import { accountIdSchema } from "./accountId.ts";
+
+/** What a registration file calls itself (ERC-8004, Agent URI and Agent Registration File). */
+export const REGISTRATION_TYPE = "https://eips.ethereum.org/EIPS/eip-8004#registration-v1";
+
+const line = z.string().max(2_048);
+
+const serviceSchema = z.looseObject({
+  name: z.string().min(1, "must not be empty").max(64),
+  endpoint: line,
+  version: z.string().max(64).optional(),
+});
+
+/**
+ * A registration file of ERC-8004: what an identity's `agentURI` leads to. Keys that it does not know are kept, as the EIP allows
+ * them.
+ */
+export const registrationFileSchema = z.looseObject({
+  type: z.literal(REGISTRATION_TYPE, { error: `must be "${REGISTRATION_TYPE}"` }),
+  name: z.string().min(1, "must not be empty").max(256),
+  description: z.string().max(4_096),
+  image: line.optional(),
+  services: z.array(serviceSchema).max(64),
+  x402Support: z.boolean().optional(),
+  active: z.boolean().optional(),
+  registrations: z.array(z.looseObject({ agentId: z.int().min(0), agentRegistry: accountIdSchema })).max(64),
+  supportedTrust: z.array(z.string().max(64)).max(16).optional(),
+});
+
+export type RegistrationFile = z.output<typeof registrationFileSchema>;
+
+/** A service that an agent offers, as the EIP lists it. */
+export type Service = { name: string; endpoint: string; version?: string; capabilities?: string[] };
+
+/** Of what a registration file is made. */
+export type RegistrationSources = {
+  name: string;
+  description: string;
+  image?: string | undefined;
+  /** Endpoints by which the agent is hired, with what each sells (SHP §5). */
+  hire: readonly { endpoint: string; capabilities: readonly string[] }[];
+  /** Where its MCP server answers, and other services. */
+  services?: readonly Service[];
+  /** Every identity of the agent, this one included. */
+  registrations: readonly { agentId: number; agentRegistry: string }[];
+};
+
+/**
+ * The content of an agent's registration file. Hires are paid by x402, so each endpoint stands there as `SHP` and as `x402`.
+ * `supportedTrust` is `reputation` alone: nobody has a stake in the agent's work, and no TEE attests it.
+ */
+export function registrationContent(sources: RegistrationSources): RecordBody {
+  const { name, description, image, hire, services = [], registrations } = sources;
+  const paid = hire.map(({ endpoint }) => ({ name: "x402", endpoint, version: "2" }));
+  const hired = hire.map(({ endpoint, capabilities }) => ({
+    name: "SHP",
+    endpoint,
+    version: "0.3",
+    capabilities: [...capabilities],
+  }));
+  return {
+    type: REGISTRATION_TYPE,
+    name,
+    description,
+    ...(image !== undefined && { image }),
+    services: [...hired, ...services.map((it) => ({ ...it })), ...paid] as RecordBody[],
+    x402Support: hire.length > 0,
+    active: hire.length > 0 || services.length > 0,
+    registrations: registrations.map((it) => ({ ...it })),
+    supportedTrust: ["reputation"],
+  };
+}
+
+/**
+ * Reads the content of a registration file.
+ *
+ * @throws InvalidInputError naming every field at fault
+ */
+export function parseRegistrationFile(content: unknown): RegistrationFile {
+  const parsed = registrationFileSchema.safeParse(content);
+  if (!parsed.success) throw invalidInputFromZod(parsed.error);
+  return parsed.data;
+}
