@@ -22,6 +22,7 @@ const RESPONSE_HEADERS = [
   "ratelimit-policy",
   "retry-after",
   "www-authenticate",
+  "x-content-type-options",
   "x-ledger-size",
   "x-parent-hash",
   "x-rules-version",

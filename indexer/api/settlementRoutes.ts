@@ -58,6 +58,23 @@ export const settlementRoutes: readonly SettlementRoute[] = [
     summary: "Leave an address for notices of SLAs, or take it back: {body, signature, signer?}",
   },
   { method: "post", path: "/v1/notices/list", summary: "Who wants notices: for their sender alone" },
+  {
+    method: "post",
+    path: "/v1/erc8004/files",
+    summary: "Have a file of ERC-8004 kept: {body, signature, signer?, file}",
+  },
+  {
+    method: "get",
+    path: "/v1/erc8004/files/{name}",
+    summary: "A file of ERC-8004 by its keccak-256: {hash}.json",
+    operationId: "getErc8004File",
+  },
+  {
+    method: "get",
+    path: "/v1/erc8004/hire-proof",
+    summary: "A receipt and its rating, proven under one checkpoint",
+    query: { receipt: "Hash of the receipt's entry" },
+  },
   { method: "get", path: "/v1/reviews", summary: "Proposals that wait for a review", needsKey: true },
   { method: "get", path: "/v1/reviews/{id}", summary: "A held proposal, with its shadow", needsKey: true },
   record("/v1/reviews/{id}", "the operator's review of a held proposal"),

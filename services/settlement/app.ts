@@ -9,6 +9,7 @@ import { SETTLEMENT_STATUS } from "./http/statusByCode.ts";
 import { actionRoutes } from "./routes/actionRoutes.ts";
 import { claimRoutes } from "./routes/claimRoutes.ts";
 import { contextRoutes } from "./routes/contextRoutes.ts";
+import { erc8004Routes } from "./routes/erc8004Routes.ts";
 import { healthRoutes } from "./routes/healthRoutes.ts";
 import { ledgerRoutes } from "./routes/ledgerRoutes.ts";
 import { noticeRoutes } from "./routes/noticeRoutes.ts";
@@ -28,6 +29,9 @@ const METHODS: { [path: string]: string } = {
   "/v1/claim/verify": "POST",
   "/v1/notices": "GET and POST",
   "/v1/notices/list": "POST",
+  "/v1/erc8004/files": "POST",
+  "/v1/erc8004/files/:name": "GET",
+  "/v1/erc8004/hire-proof": "GET",
   "/v1/reviews": "GET",
   "/v1/reviews/:id": "GET and POST",
   "/v1/status/:task_id": "GET",
@@ -52,6 +56,7 @@ const COSTLY = [
   "/v1/ledger/checkpoint",
   "/v1/ledger/bundle",
   "/v1/ledger/tlog-proof",
+  "/v1/erc8004/hire-proof",
   "/tlog/checkpoint",
 ];
 
@@ -72,8 +77,8 @@ export function createApp(dependencies: AppDependencies): Hono {
   const { gate, engine } = dependencies;
   app.use(async (c, next) => {
     // Checked before anything is looked up: otherwise a claim would be looked up at X and then refused.
-    // Notices are not part of the ledger.
-    const isOfLedger = !c.req.path.startsWith("/v1/notices");
+    // Notices and files are not part of the ledger.
+    const isOfLedger = !/^\/v1\/(?:notices|erc8004)\b/.test(c.req.path);
     if (c.req.method === "POST" && isOfLedger && engine.mode !== "sandbox") gate.requireWrites();
     await next();
   });
@@ -84,6 +89,7 @@ export function createApp(dependencies: AppDependencies): Hono {
     recordRoutes,
     claimRoutes,
     noticeRoutes,
+    erc8004Routes,
     reviewRoutes,
     ledgerRoutes,
     proofRoutes,

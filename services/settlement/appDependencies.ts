@@ -1,5 +1,6 @@
 import type { Hex } from "tallystick-protocol/hex";
 import type { ProofBundle } from "tallystick-protocol/proof/proofBundle";
+import type { SignedRecord } from "tallystick-protocol/records/record";
 import type { RecoverPublicKey } from "tallystick-protocol/signatures/recoverPublicKey";
 import type { Log } from "tallystick-runtime/stderrLog";
 import type { AnchoringState } from "./anchoring/anchorer.ts";
@@ -8,6 +9,7 @@ import type { HeldProposals } from "./engine/heldProposals.ts";
 import type { LedgerIndex } from "./engine/ledgerIndex.ts";
 import type { RuleBook } from "./engine/ruleBook.ts";
 import type { SettlementEngine } from "./engine/settlementEngine.ts";
+import type { FileStore } from "./erc8004/fileStore.ts";
 import type { RateLimitConfig } from "./http/rateLimits.ts";
 import type { ApiKeys } from "./keys/apiKeys.ts";
 import type { DiskLedger } from "./ledger/diskLedger.ts";
@@ -28,6 +30,8 @@ export type AppDependencies = {
   ledgerName: { ledger: Hex | "local"; origin: string };
   /** How signers are recovered when a record does not name them. */
   recover: RecoverPublicKey;
+  /** Whether a record is its signer's, a key's or a contract's. @throws InvalidInputError `invalid_signature` */
+  checkSignature: (record: SignedRecord) => Promise<unknown>;
   /** Keys that may settle generic proposals. */
   apiKeys: ApiKeys;
   rateLimits: RateLimitConfig;
@@ -40,6 +44,8 @@ export type AppDependencies = {
   gate: LedgerGate;
   /** Absent when this service attests no claims. */
   claimDesk?: ClaimDesk;
+  /** Files of ERC-8004. */
+  files: FileStore;
   /** Absent when no notices are sent. */
   notices?: Notices;
   /** The state of anchoring; absent when the ledger is not anchored. */

@@ -22,6 +22,7 @@ import { LedgerClock } from "./engine/ledgerClock.ts";
 import { LedgerIndex } from "./engine/ledgerIndex.ts";
 import { RuleBook } from "./engine/ruleBook.ts";
 import { SettlementEngine, type SettlementEngineParameters } from "./engine/settlementEngine.ts";
+import { FileStore } from "./erc8004/fileStore.ts";
 import { ApiKeys } from "./keys/apiKeys.ts";
 import { DiskLedger } from "./ledger/diskLedger.ts";
 import { LedgerGate } from "./ledger/ledgerGate.ts";
@@ -74,6 +75,7 @@ export async function openService(parameters: OpenServiceParameters): Promise<Se
   let readers: SignatureReaders | undefined;
   let pulse: Pulse | undefined;
   let notices: Notices | undefined;
+  let files: FileStore | undefined;
   let rejected: RejectedWork | undefined;
   let outcomes: HourlyOutcomes | undefined;
   const close = async (): Promise<void> => {
@@ -86,7 +88,7 @@ export async function openService(parameters: OpenServiceParameters): Promise<Se
     await rejected?.close();
     await ledger.close();
     index.close();
-    notices?.store.close();
+    for (const it of [notices?.store, files]) it?.close();
   };
   try {
     // In this order: what the index has not must not be counted as spent twice.
@@ -113,6 +115,7 @@ export async function openService(parameters: OpenServiceParameters): Promise<Se
     outcomes = telling;
 
     notices = openNotices(config, folder, signatures);
+    files = new FileStore(folder);
     const claimDesk = createClaimDesk(config, { engine, now, ...signatures });
     const apiKeys = new ApiKeys({ keys: config.apiKeys, file: path.resolve(config.keysFile) });
     const app = createApp({
@@ -121,13 +124,13 @@ export async function openService(parameters: OpenServiceParameters): Promise<Se
       index,
       held: kept,
       ruleBook,
-      ledgerName: { ledger: config.ledger, origin: config.origin },
       recover,
+      checkSignature: (record) => checkSignature(record, isContractSignature, readers?.read),
+      files,
       apiKeys,
-      rateLimits: config.rateLimits,
       ...signs.shown,
       gate,
-      identity: identityOf(config),
+      ...namesOf(config),
       ...(claimDesk && { claimDesk }),
       ...(notices && { notices }),
       metrics,
@@ -150,6 +153,15 @@ export async function openService(parameters: OpenServiceParameters): Promise<Se
     await close();
     throw error;
   }
+}
+
+/** What the routes are told of the configuration as it is. */
+function namesOf(config: SettlementConfig) {
+  return {
+    ledgerName: { ledger: config.ledger, origin: config.origin },
+    rateLimits: config.rateLimits,
+    identity: identityOf(config),
+  };
 }
 
 /** The engine by its parts and what the configuration says of it. */

@@ -1,7 +1,10 @@
 import { utf8ToBytes } from "@noble/hashes/utils.js";
+import type { ProvenRating } from "tallystick-protocol/erc8004/feedbackFile";
 import { InvalidInputError } from "tallystick-protocol/errors";
 import { type Hex, toHex } from "tallystick-protocol/hex";
 import { entryLine } from "tallystick-protocol/ledger/entry";
+import { parseCheckpoint } from "tallystick-protocol/note/checkpoint";
+import { parseSignedNote } from "tallystick-protocol/note/signedNote";
 import type { ProofBundle } from "tallystick-protocol/proof/proofBundle";
 import { formatTlogProof } from "tallystick-protocol/proof/tlogProof";
 import type { DiskLedger } from "../ledger/diskLedger.ts";
@@ -38,6 +41,28 @@ export async function makeProofBundle(
     ledger: identity,
     anchor: transaction === undefined ? null : { transaction },
   };
+}
+
+/**
+ * Proves a receipt and its rating under one checkpoint, which both are in: what a feedback file of ERC-8004 is made of.
+ *
+ * @throws as {@link makeProofBundle}
+ */
+export async function makeHireProof(
+  receipt: number,
+  rating: number,
+  sources: Parameters<typeof makeProofBundle>[1],
+): Promise<{ receipt_proof: ProofBundle; rating_proof: ProvenRating }> {
+  const { ledger } = sources;
+  // A rating stands behind its receipt, so what covers it covers both.
+  const bundle = await makeProofBundle(Math.max(receipt, rating), sources);
+  const { size } = parseCheckpoint(parseSignedNote(bundle.checkpoint, "checkpoint").text);
+  const proven = async (index: number) => ({
+    entry: entryLine(await ledger.entry(index)),
+    index,
+    inclusion_proof: ledger.tree.inclusionProof(index, size).map(toHex),
+  });
+  return { receipt_proof: { ...bundle, ...(await proven(receipt)) }, rating_proof: await proven(rating) };
 }
 
 /**
