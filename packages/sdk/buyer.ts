@@ -19,6 +19,7 @@ export type { AllowedEscrow } from "./buyer/escrowPayment.ts";
 export type { HireResult } from "./buyer/hireResult.ts";
 export type { HireStage } from "./buyer/hiring.ts";
 export type { KeptHire } from "./buyer/keptHires.ts";
+export type { RatedOnChain, RateErc8004 } from "./buyer/rateOnChain.ts";
 export type { RateParameters } from "./buyer/report.ts";
 export type { ResumedHire } from "./buyer/resumeHires.ts";
 export type { FoundAgent, SearchClient } from "./buyer/searchClient.ts";

@@ -17,6 +17,7 @@ import { type AllowedEscrow, escrowPayment } from "./buyer/escrowPayment.ts";
 import { findByKey } from "./buyer/hireByKey.ts";
 import type { HireResult } from "./buyer/hireResult.ts";
 import { checkKey, type KeptHire, keptHires } from "./buyer/keptHires.ts";
+import { type RatedOnChain, rateOnChain } from "./buyer/rateOnChain.ts";
 import { type RateParameters, ratingBody } from "./buyer/report.ts";
 import { createReports } from "./buyer/reports.ts";
 import { type ResumedHire, resumeHires } from "./buyer/resumeHires.ts";
@@ -79,8 +80,11 @@ export type Buyer = {
   address: Address;
   /** See {@link hire}. The types of `params` and result are those of the capability. */
   hire: <Id extends string>(parameters: HireParameters<Id>) => Promise<HireResult<Id>>;
-  /** Rates a hire, once: with the token that came with it (SHP §9.1). Returns the ledger for which it was signed. */
-  rate: (parameters: RateParameters) => Promise<{ ledger: LedgerName }>;
+  /**
+   * Rates a hire, once: with the token that came with it (SHP §9.1). Returns the ledger for which it was signed, and with `erc8004`
+   * the result of posting it there. That never fails the rating, and the same call again tries it again.
+   */
+  rate: (parameters: RateParameters) => Promise<{ ledger: LedgerName; erc8004?: RatedOnChain }>;
   search: SearchClient["search"];
   /** Concludes the hires that were interrupted. Call it at the start, or at any time. See {@link resumeHires}. */
   resume: (verify?: Verify) => Promise<ResumedHire[]>;
@@ -189,7 +193,10 @@ export function createBuyer(parameters: CreateBuyerParameters): Buyer {
         ...(comment !== undefined && { comment }),
       };
       await requestService({ baseUrl, path: "/v1/rate", body: sent, fetch });
-      return { ledger };
+      if (rating.erc8004 === undefined) return { ledger };
+      const { receiptHash } = rating;
+      const by = { account, baseUrl, fetch, client, now, devMode };
+      return { ledger, erc8004: await rateOnChain(rating.erc8004, { receiptHash, ledger }, by) };
     },
   };
 }

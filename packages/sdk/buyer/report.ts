@@ -4,6 +4,7 @@ import type { LedgerName } from "tallystick-protocol/records/ledgerName";
 import { signBody, signRecord } from "tallystick-protocol/records/record";
 import type { LocalAccount } from "viem";
 import { type Fetch, requestService } from "../requestService.ts";
+import type { RateErc8004 } from "./rateOnChain.ts";
 import type { SellerClientRequest } from "./sellerClient.ts";
 
 /** Who reports, to which service, and for which ledger the report is signed. */
@@ -80,6 +81,8 @@ export type RateParameters = {
   latencyMs?: number;
   /** Stays at the registry; the ledger keeps its hash. */
   comment?: string;
+  /** Posts it to ERC-8004's reputation registry too, once the ledger has it. */
+  erc8004?: RateErc8004;
 };
 
 /** The body of a rating by a hire's buyer. */

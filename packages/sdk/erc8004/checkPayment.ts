@@ -1,0 +1,90 @@
+import { hireEscrowAbi } from "tallystick-protocol/abi/hireEscrowAbi";
+import type { Address } from "tallystick-protocol/address";
+import { chainIdOfNetwork } from "tallystick-protocol/erc8004/chainIdOfNetwork";
+import { type Finding, finding, notChecked } from "tallystick-protocol/erc8004/finding";
+import type { Receipt } from "tallystick-protocol/records/receipt";
+import { isAddressEqual, type PublicClient, parseAbi, parseEventLogs, type TransactionReceipt } from "viem";
+import { base, baseSepolia } from "../chain/paymentNetwork.ts";
+import { readEscrowState } from "../escrow/readEscrowState.ts";
+import type { ChainReader } from "./registries.ts";
+
+const transferAbi = parseAbi(["event Transfer(address indexed from, address indexed to, uint256 value)"]);
+
+/** What is known from somewhere else than the receipt. */
+export type PaymentOf = { chainId: number; token?: Address | undefined; escrow?: Address | undefined };
+
+/**
+ * Checks that a receipt's transaction paid what the receipt says: a transfer of the token from the buyer to the payee of exactly
+ * the amount; in escrow mode, the buyer's deposit into the escrow, which has released it since.
+ *
+ * @returns the finding, and the payment's block when the transaction is there
+ */
+export async function checkPayment(
+  client: ChainReader,
+  receipt: Receipt,
+  known: PaymentOf,
+): Promise<{ finding: Finding; block?: bigint }> {
+  const { chainId } = known;
+  const paidOn = chainIdOfNetwork(receipt.network);
+  if (paidOn !== chainId)
+    return {
+      finding: notChecked(
+        "payment",
+        `it was paid on ${receipt.network}, and the RPC leads to chain ${chainId}`,
+      ),
+    };
+  const transaction = await client.getTransactionReceipt({ hash: receipt.tx_hash }).catch((error: Error) => {
+    if (error.name === "TransactionReceiptNotFoundError") return undefined;
+    throw error;
+  });
+  if (transaction === undefined || transaction.status !== "success") {
+    const detail = transaction === undefined ? "the chain does not have it" : "it failed";
+    return { finding: finding("payment", false, "", `transaction ${receipt.tx_hash}: ${detail}`) };
+  }
+  const found =
+    typeof receipt.escrow_id === "string"
+      ? await checkEscrow(client, receipt, transaction, known)
+      : checkTransfer(receipt, transaction, known);
+  return { finding: found, block: transaction.blockNumber };
+}
+
+function checkTransfer(receipt: Receipt, { logs }: TransactionReceipt, known: PaymentOf): Finding {
+  const token = known.token ?? [base, baseSepolia].find(({ chainId }) => chainId === known.chainId)?.token;
+  if (token === undefined)
+    return notChecked("payment", "the token of this chain is not known; name it (--token)");
+  const { buyer, agent_id: seller, payee = seller, amount_usdc_atomic: amount, tx_hash: hash } = receipt;
+  const ofToken = logs.filter(({ address }) => isAddressEqual(address, token));
+  const holds = parseEventLogs({ abi: transferAbi, logs: ofToken }).some(
+    ({ args, logIndex }) =>
+      isAddressEqual(args.from, buyer) &&
+      isAddressEqual(args.to, payee) &&
+      args.value === BigInt(amount) &&
+      (receipt.log_index === undefined || receipt.log_index === logIndex),
+  );
+  const text = `${amount} of ${token} from ${buyer} to ${payee} in transaction ${hash}`;
+  return finding("payment", holds, text, `there is no transfer of ${text}`);
+}
+
+async function checkEscrow(
+  client: ChainReader,
+  receipt: Receipt,
+  { logs }: TransactionReceipt,
+  { escrow }: PaymentOf,
+): Promise<Finding> {
+  if (escrow === undefined)
+    return notChecked("payment", "it went through an escrow; name the one that you trust (--escrow)");
+  const { buyer, agent_id: seller, amount_usdc_atomic: amount, escrow_id: id } = receipt;
+  const ofEscrow = logs.filter(({ address }) => isAddressEqual(address, escrow));
+  const isHeld = parseEventLogs({ abi: hireEscrowAbi, eventName: "Deposited", logs: ofEscrow }).some(
+    ({ args }) =>
+      args.escrowId === id &&
+      isAddressEqual(args.buyer, buyer) &&
+      isAddressEqual(args.seller, seller) &&
+      args.amount === BigInt(amount),
+  );
+  const text = `${amount} from ${buyer} for ${seller} into the escrow ${escrow}`;
+  if (!isHeld) return finding("payment", false, "", `the transaction is no deposit of ${text}`);
+  const { status } = await readEscrowState(client as PublicClient, escrow, id as `0x${string}`);
+  const isPaid = status === "released" || status === "split";
+  return finding("payment", isPaid, `${text}, ${status}`, `${text} is ${status}: the seller was not paid`);
+}

@@ -1,0 +1,84 @@
+import type { Address } from "tallystick-protocol/address";
+import { reputationRegistryAbi } from "tallystick-protocol/erc8004/reputationRegistryAbi";
+import type { Hex } from "tallystick-protocol/hex";
+import { getAbiItem } from "viem";
+import { ChainError } from "../errors.ts";
+import type { ChainReader, ChainRegistries } from "./registries.ts";
+import { searchLogs } from "./searchLogs.ts";
+
+/** A feedback as the chain has it. */
+export type PostedFeedback = {
+  index: bigint;
+  value: bigint;
+  valueDecimals: number;
+  tag1: string;
+  tag2: string;
+  uri: string;
+  hash: Hex;
+  transaction: Hex;
+  block: bigint;
+};
+
+/** A receipt's mark in a feedback's address. It says which hire it is for, whatever proof the file has. */
+export function receiptMark(receipt: string): string {
+  return `#receipt=${receipt}`;
+}
+
+/**
+ * Finds a client's feedback for an agent.
+ *
+ * @param parameters.block the search ends here: feedback that comes later is not found
+ * @param parameters.fromBlock where it begins: the block of the payment, since nothing is said of a hire before it is paid
+ * @param isIt which one is meant; the latest that fits is given
+ * @throws ChainError `chain_inconsistent` when the RPC counts more feedback than it gives logs of
+ */
+export async function findFeedback(
+  client: ChainReader,
+  registries: Pick<ChainRegistries, "reputation" | "fromBlock">,
+  parameters: { agentId: number; client: Address; block: bigint; fromBlock: bigint; signal?: AbortSignal },
+  isIt: (feedback: PostedFeedback) => boolean,
+): Promise<PostedFeedback | undefined> {
+  const { block, signal } = parameters;
+  const { reputation } = registries;
+  const agentId = BigInt(parameters.agentId);
+  const args = { agentId, clientAddress: parameters.client };
+  const countAt = (blockNumber: bigint) =>
+    client.readContract({
+      ...{ address: reputation, abi: reputationRegistryAbi, functionName: "getLastIndex", blockNumber },
+      args: [agentId, parameters.client],
+    });
+  const count = await countAt(block);
+  if (count === 0n) return undefined;
+  // What was counted before the search begins. A node that keeps no old states cannot say: then all is searched.
+  const isLater = parameters.fromBlock > registries.fromBlock;
+  const before = isLater ? await countAt(parameters.fromBlock - 1n).catch(() => undefined) : undefined;
+  const fromBlock = before === undefined ? registries.fromBlock : parameters.fromBlock;
+  const wanted = count - (before ?? 0n);
+  const event = getAbiItem({ abi: reputationRegistryAbi, name: "NewFeedback" });
+  const found = await searchLogs(
+    { fromBlock, toBlock: block, signal },
+    async (window) =>
+      (await client.getLogs({ address: reputation, event, args, strict: true, ...window })).map(
+        ({ args: it, transactionHash, blockNumber }): PostedFeedback => ({
+          index: it.feedbackIndex,
+          value: it.value,
+          valueDecimals: it.valueDecimals,
+          tag1: it.tag1,
+          tag2: it.tag2,
+          uri: it.feedbackURI,
+          hash: it.feedbackHash,
+          transaction: transactionHash,
+          block: blockNumber,
+        }),
+      ),
+    (logs) => logs.some(isIt) || BigInt(logs.length) >= wanted,
+  );
+  const feedback = found.find(isIt);
+  if (feedback !== undefined || BigInt(found.length) >= wanted) return feedback;
+  throw new ChainError({
+    code: "chain_inconsistent",
+    message: `The RPC counts ${wanted} feedbacks of ${parameters.client} for agent ${agentId} and gives logs of ${found.length}.`,
+    hint: "Nothing was sent. Try again, or use another RPC.",
+    neverSent: true,
+  });
+}

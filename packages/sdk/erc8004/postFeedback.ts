@@ -1,0 +1,157 @@
+import { checkFeedbackFile } from "tallystick-protocol/erc8004/checkFeedbackFile";
+import { type FeedbackFile, feedbackContent } from "tallystick-protocol/erc8004/feedbackFile";
+import { identityRegistryAbi } from "tallystick-protocol/erc8004/identityRegistryAbi";
+import { type JsonFile, writeJsonFile } from "tallystick-protocol/erc8004/jsonFile";
+import { reputationRegistryAbi } from "tallystick-protocol/erc8004/reputationRegistryAbi";
+import { InvalidInputError, TallystickError } from "tallystick-protocol/errors";
+import type { Hex } from "tallystick-protocol/hex";
+import { parseEventLogs, type TransactionReceipt } from "viem";
+import { findFeedback, receiptMark } from "./findFeedback.ts";
+import { askJson, keepFile, type Posting, uriOf } from "./posting.ts";
+import type { GasCost } from "./quoteGas.ts";
+import { requireRegistries } from "./registries.ts";
+import { sendOnce } from "./sendOnce.ts";
+
+export type PostFeedbackParameters = Posting & {
+  /** The entry hash of the receipt. Its buyer, the account, has rated it in the node's ledger. */
+  receiptHash: string;
+  /** The seller's number in the identity registry. */
+  agentId: number;
+  /** Takes a hire whose entries are not anchored. Nobody can then show by the chain that the ledger had them. */
+  allowUnanchored?: boolean | undefined;
+};
+
+/**
+ * What became of it. `found`: it stands on the chain already, and nothing was sent. `quoted`: nobody agreed to the cost, and
+ * nothing was kept or sent.
+ */
+export type PostedOrNot = {
+  status: "posted" | "found" | "quoted";
+  uri: string;
+  hash: Hex;
+  /** The file's text. */
+  text: string;
+  /** The feedback's number among this client's for the agent; absent when only the cost is known. */
+  index?: number;
+  transaction?: Hex;
+  cost?: GasCost;
+};
+
+/**
+ * Posts a buyer's feedback for a hire that it paid and rated, with a file that shows both.
+ *
+ * It asks the node for the proofs and checks them, makes the file, has the node keep it, and sends `giveFeedback` with the stars
+ * as `starred` (20 for each). Called again it finds what it posted, and posts nothing.
+ *
+ * @throws InvalidInputError naming what of the node's proofs does not hold; TallystickError `not_anchored_yet`, `not_the_agent`;
+ * ChainError, see {@link sendOnce}; ServiceError of the node
+ */
+export async function postFeedback(parameters: PostFeedbackParameters): Promise<PostedOrNot> {
+  const { account, client, registries, receiptHash, agentId } = parameters;
+  await requireRegistries(client, registries);
+  const { file, read } = await makeFile(parameters);
+  await requireAgent(parameters, read);
+  const uri = uriOf(parameters, file, receiptMark(receiptHash));
+  const { value, valueDecimals, tag1, tag2 } = read;
+  const isIt = (it: { hash: Hex; uri: string }) =>
+    it.hash === file.hash || it.uri.endsWith(receiptMark(receiptHash));
+  const payment = await client
+    .getTransactionReceipt({ hash: read.proofOfPayment.txHash })
+    .catch(() => undefined);
+  // A hire may be paid on another chain: then the whole registry is searched.
+  const fromBlock = payment?.blockNumber ?? registries.fromBlock;
+  const sent = await sendOnce({
+    ...parameters,
+    chainId: registries.chainId,
+    call: {
+      address: registries.reputation,
+      abi: reputationRegistryAbi,
+      functionName: "giveFeedback",
+      args: [BigInt(agentId), BigInt(value), valueDecimals, tag1, tag2, "", uri, file.hash],
+    },
+    find: (block) =>
+      findFeedback(
+        client,
+        registries,
+        { agentId, client: read.clientAddress.address, block, fromBlock },
+        isIt,
+      ),
+    agree: async (cost) => {
+      if (!(await parameters.agree(cost))) return false;
+      await keepFile({ ...parameters, account }, file, read.tallystick.rating);
+      return true;
+    },
+  });
+  if (sent.status === "quoted") return { status: "quoted", uri, ...file, cost: sent.cost };
+  if (sent.status === "found") {
+    const { index, transaction, uri: its, hash } = sent.found;
+    return { status: "found", uri: its, hash, text: file.text, index: Number(index), transaction };
+  }
+  const { transactionHash: transaction } = sent.receipt;
+  return { status: "posted", uri, ...file, index: indexIn(sent.receipt), transaction, cost: sent.cost };
+}
+
+async function makeFile(parameters: PostFeedbackParameters): Promise<{ file: JsonFile; read: FeedbackFile }> {
+  const { account, agentId, receiptHash, registries, allowUnanchored = false } = parameters;
+  const proofs = Object(await askJson(parameters, `/v1/erc8004/hire-proof?receipt=${receiptHash}`));
+  const agentRegistry = { chainId: registries.chainId, address: registries.identity };
+  const sources = {
+    agentRegistry,
+    agentId,
+    receiptProof: proofs.receipt_proof,
+    ratingProof: proofs.rating_proof,
+  };
+  const file = writeJsonFile(feedbackContent(sources));
+  const checked = checkFeedbackFile(file.text, { hash: file.hash });
+  const issues = checked.findings
+    .filter(({ holds }) => holds === false)
+    .map(({ field, detail }) => ({ field, message: detail }));
+  if (issues.length > 0 || checked.file === undefined)
+    throw new InvalidInputError({ code: "proof_invalid", issues });
+  const read = checked.file;
+  const { receipt, ledger, receipt_proof } = read.tallystick;
+  if (receipt !== receiptHash) invalid("receipt", `the node answered for ${receipt}`);
+  if (ledger !== parameters.ledger)
+    invalid("ledger", `the node answered for ${ledger}, and ${parameters.ledger} is meant`);
+  if (read.clientAddress.address !== account.address.toLowerCase())
+    invalid("account", `must be the hire's buyer, ${read.clientAddress.address}`);
+  if (receipt_proof.anchor === null && !allowUnanchored) {
+    throw new TallystickError({
+      code: "not_anchored_yet",
+      message: "The receipt and its rating are not anchored on the chain yet. Nothing was sent.",
+      hint: "Call again after the ledger's next anchor; GET /v1/ledger/latest says how it goes.",
+    });
+  }
+  return { file, read };
+}
+
+/** Feedback for an identity that is not the seller's would be about somebody else. */
+async function requireAgent(
+  { client, registries, agentId }: PostFeedbackParameters,
+  read: FeedbackFile,
+): Promise<void> {
+  const wallet = await client
+    .readContract({
+      address: registries.identity,
+      abi: identityRegistryAbi,
+      functionName: "getAgentWallet",
+      args: [BigInt(agentId)],
+    })
+    .then((it) => it.toLowerCase());
+  const { seller } = read.tallystick;
+  if (wallet === seller) return;
+  throw new TallystickError({
+    code: "not_the_agent",
+    message: `Identity ${agentId} has the wallet ${wallet}, and the hire's seller is ${seller}. Nothing was sent.`,
+    hint: "Name the seller's identity; the seller names its wallet there by setAgentWallet.",
+  });
+}
+
+function indexIn({ logs }: TransactionReceipt): number {
+  const [log] = parseEventLogs({ abi: reputationRegistryAbi, eventName: "NewFeedback", logs });
+  return Number(log?.args.feedbackIndex ?? 0n);
+}
+
+function invalid(field: string, message: string): never {
+  throw new InvalidInputError({ issues: [{ field, message }] });
+}

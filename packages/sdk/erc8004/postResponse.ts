@@ -1,0 +1,58 @@
+import type { Address } from "tallystick-protocol/address";
+import { writeJsonFile } from "tallystick-protocol/erc8004/jsonFile";
+import { reputationRegistryAbi } from "tallystick-protocol/erc8004/reputationRegistryAbi";
+import { type ResponseContent, responseContent } from "tallystick-protocol/erc8004/responseFile";
+import { findResponse } from "./findResponse.ts";
+import type { PostedOrNot } from "./postFeedback.ts";
+import { keepFile, type Posting, uriOf } from "./posting.ts";
+import { requireRegistries } from "./registries.ts";
+import { sendOnce } from "./sendOnce.ts";
+
+export type PostResponseParameters = Posting & {
+  /** Which feedback is meant: the `index`-th of this client for the agent. */
+  agentId: number;
+  feedbackClient: Address;
+  index: number;
+  said: ResponseContent;
+  /** The hash of an entry of the node's ledger that the account signed. Not needed with a `uri`. */
+  knownBy?: string | undefined;
+};
+
+/**
+ * Appends a response to somebody's feedback: the proof of an audit's verdict, or a note why it is spam. Anyone may. The same
+ * word is appended once: called again, it is found.
+ *
+ * @throws as `postFeedback`
+ */
+export async function postResponse(parameters: PostResponseParameters): Promise<PostedOrNot> {
+  const { account, client, registries, agentId, feedbackClient, index, said, knownBy = "" } = parameters;
+  await requireRegistries(client, registries);
+  const agentRegistry = { chainId: registries.chainId, address: registries.identity };
+  const file = writeJsonFile(
+    responseContent({ agentRegistry, agentId, client: feedbackClient, index }, said),
+  );
+  const uri = uriOf(parameters, file);
+  const responder = account.address.toLowerCase() as Address;
+  const place = { agentId, client: feedbackClient, index, responder };
+  const sent = await sendOnce({
+    ...parameters,
+    chainId: registries.chainId,
+    call: {
+      address: registries.reputation,
+      abi: reputationRegistryAbi,
+      functionName: "appendResponse",
+      args: [BigInt(agentId), feedbackClient, BigInt(index), uri, file.hash],
+    },
+    find: (block) => findResponse(client, registries, { ...place, block }, file.hash),
+    agree: async (cost) => {
+      if (!(await parameters.agree(cost))) return false;
+      await keepFile(parameters, file, knownBy);
+      return true;
+    },
+  });
+  if (sent.status === "quoted") return { status: "quoted", uri, ...file, cost: sent.cost };
+  if (sent.status === "found")
+    return { status: "found", ...file, uri: sent.found.uri, transaction: sent.found.transaction, index };
+  const { transactionHash: transaction } = sent.receipt;
+  return { status: "posted", uri, ...file, index, transaction, cost: sent.cost };
+}

@@ -1,0 +1,81 @@
+import type { JsonFile } from "tallystick-protocol/erc8004/jsonFile";
+import { InvalidInputError } from "tallystick-protocol/errors";
+import { tryForeignJson } from "tallystick-protocol/json/foreignJson";
+import { addressProblem } from "tallystick-protocol/net/publicAddress";
+import type { LedgerName } from "tallystick-protocol/records/ledgerName";
+import { signRecord } from "tallystick-protocol/records/record";
+import type { LocalAccount } from "viem";
+import { type Fetch, requestService } from "../requestService.ts";
+import type { GasCost } from "./quoteGas.ts";
+import type { ChainReader, ChainRegistries } from "./registries.ts";
+
+/** Who posts to ERC-8004's registries, and by what. */
+export type Posting = {
+  /** Signs the transaction and pays its gas. */
+  account: LocalAccount;
+  /** Reads the chain, and is given the signed transaction. */
+  client: ChainReader;
+  registries: ChainRegistries;
+  /** The node that keeps the file. */
+  baseUrl: string;
+  /** Under which address others reach that node; stands on the chain for good. Default: `baseUrl`. */
+  publicUrl?: string | undefined;
+  /** Where the file is, when no node is to keep it. */
+  uri?: string | undefined;
+  /** The node's ledger, for which the request to keep the file is signed. */
+  ledger: LedgerName;
+  fetch?: Fetch | undefined;
+  /** Is told what it costs before anything is kept, signed or sent; false: nothing is. */
+  agree: (cost: GasCost) => boolean | Promise<boolean>;
+  /** Unix seconds. */
+  now: () => number;
+  /** Allows http and private addresses. For local networks only. */
+  devMode?: boolean | undefined;
+  /** Milliseconds between two looks for the transaction. Default 1,000. */
+  pollingMs?: number | undefined;
+  /** Milliseconds that the transaction is waited for. Default 120,000. */
+  minedMs?: number | undefined;
+};
+
+/**
+ * The address by which the chain will lead to a file.
+ *
+ * @param mark goes behind it, see `receiptMark`
+ * @throws InvalidInputError naming `publicUrl` or `uri` when strangers cannot reach it
+ */
+export function uriOf({ uri, publicUrl, baseUrl, devMode }: Posting, file: JsonFile, mark = ""): string {
+  if (uri !== undefined) {
+    if (uri.includes("#") || uri.length > 2_048)
+      invalid("uri", "must have at most 2,048 characters, and no # in it");
+    if (/^(?:ipfs|ar|data):/.test(uri)) return uri + mark;
+  }
+  const address = uri ?? `${(publicUrl ?? baseUrl).replace(/\/$/, "")}/v1/erc8004/files/${file.hash}.json`;
+  const problem = devMode ? undefined : addressProblem(address);
+  if (problem !== undefined) invalid(uri === undefined ? "publicUrl" : "uri", problem);
+  return address + mark;
+}
+
+/**
+ * Has the node keep a file. The same file may be sent again.
+ *
+ * @param knownBy the hash of an entry of the node's ledger that the account signed
+ * @throws ServiceError `file_refused`, `too_many_files`, `files_full`, …
+ */
+export async function keepFile(posting: Posting, file: JsonFile, knownBy: string): Promise<void> {
+  const { account, baseUrl, fetch, ledger, now, uri } = posting;
+  if (uri !== undefined) return;
+  const body = { file_hash: file.hash, known_by: knownBy, issued_at: Math.floor(now()) };
+  const record = await signRecord({ type: "erc8004_file", ledger, body, account });
+  const sent = { body: record.body, signer: record.signer, signature: record.signature, file: file.text };
+  await requestService({ baseUrl, path: "/v1/erc8004/files", body: sent, fetch });
+}
+
+/** What a node's JSON answer to a question is. */
+export async function askJson({ baseUrl, fetch }: Posting, path: string): Promise<unknown> {
+  const { text } = await requestService({ baseUrl, path, fetch });
+  return tryForeignJson(text);
+}
+
+function invalid(field: string, message: string): never {
+  throw new InvalidInputError({ issues: [{ field, message }] });
+}

@@ -1,0 +1,43 @@
+import type { Address } from "tallystick-protocol/address";
+import { formatEther, type Hex, parseAbi, serializeTransaction } from "viem";
+import type { ChainReader } from "./registries.ts";
+
+/** What a transaction costs at most, in wei. */
+export type GasCost = {
+  gas: bigint;
+  maxFeePerGas: bigint;
+  maxPriorityFeePerGas: bigint;
+  /** What an OP chain (Base) takes besides for the place on Ethereum, as of now; null where no such fee is known. */
+  l1Fee: bigint | null;
+  /** `gas` × `maxFeePerGas`, and the fee for the place on Ethereum. */
+  total: bigint;
+  totalEth: string;
+};
+
+/** OP chains tell here what a transaction's place on Ethereum costs. */
+const GAS_PRICE_ORACLE: Address = "0x420000000000000000000000000000000000000f";
+
+const oracleAbi = parseAbi(["function getL1Fee(bytes data) view returns (uint256)"]);
+
+/** Asks the chain what a call costs at most. */
+export async function quoteGas(
+  client: ChainReader,
+  { to, data, gas }: { to: Address; data: Hex; gas: bigint },
+): Promise<GasCost> {
+  const { maxFeePerGas, maxPriorityFeePerGas } = await client.estimateFeesPerGas();
+  const chainId = await client.getChainId();
+  const unsigned = serializeTransaction({
+    chainId,
+    nonce: 0,
+    to,
+    data,
+    gas,
+    maxFeePerGas,
+    maxPriorityFeePerGas,
+  });
+  const l1Fee = await client
+    .readContract({ address: GAS_PRICE_ORACLE, abi: oracleAbi, functionName: "getL1Fee", args: [unsigned] })
+    .catch(() => null);
+  const total = gas * maxFeePerGas + (l1Fee ?? 0n);
+  return { gas, maxFeePerGas, maxPriorityFeePerGas, l1Fee, total, totalEth: formatEther(total) };
+}

@@ -1,0 +1,168 @@
+import type { Address } from "tallystick-protocol/address";
+import { formatAccountId } from "tallystick-protocol/erc8004/accountId";
+import { identityRegistryAbi } from "tallystick-protocol/erc8004/identityRegistryAbi";
+import { type JsonFile, writeJsonFile } from "tallystick-protocol/erc8004/jsonFile";
+import { type RegistrationSources, registrationContent } from "tallystick-protocol/erc8004/registrationFile";
+import { TallystickError } from "tallystick-protocol/errors";
+import type { Hex } from "tallystick-protocol/hex";
+import { getAbiItem, parseAbi, parseEventLogs, type TransactionReceipt } from "viem";
+import { keepFile, type Posting, uriOf } from "./posting.ts";
+import type { GasCost } from "./quoteGas.ts";
+import { requireRegistries } from "./registries.ts";
+import { searchLogs } from "./searchLogs.ts";
+import { sendOnce } from "./sendOnce.ts";
+
+export type RegisterAgentParameters = Posting &
+  Omit<RegistrationSources, "registrations"> & {
+    /** The agent's number, when it has one and this only renews its file. */
+    agentId?: number | undefined;
+    /** The hash of an entry of the node's ledger that the account signed, such as its listing. Not needed with a `uri`. */
+    knownBy?: string | undefined;
+  };
+
+/** What became of it, as in `postFeedback`. `updated`: the identity was there, and leads to the new file now. */
+export type RegisteredOrNot = {
+  status: "registered" | "updated" | "found" | "quoted";
+  /** Of `quoted`: the number that it would get now. */
+  agentId: number;
+  uri: string;
+  hash: Hex;
+  text: string;
+  transactions: Hex[];
+  cost?: GasCost;
+};
+
+const ownersAbi = parseAbi(["function balanceOf(address owner) view returns (uint256)"]);
+
+/**
+ * Registers an agent with ERC-8004, by its own key: its wallet there is the account's address, so the identity counts as the
+ * agent's. An agent that is registered gets its file renewed; one whose file is the same is left as it is.
+ *
+ * The file names the agent's number, which only the registry gives: the next one is assumed. If somebody registers between, a
+ * second transaction sets the right file.
+ *
+ * @throws TallystickError `not_the_owner`, `which_identity`; else as `postFeedback`
+ */
+export async function registerAgent(parameters: RegisterAgentParameters): Promise<RegisteredOrNot> {
+  await requireRegistries(parameters.client, parameters.registries);
+  const known = parameters.agentId ?? (await findIdentity(parameters));
+  if (known !== undefined) return await renew(parameters, known);
+
+  const { account, client, registries } = parameters;
+  const next = await client.simulateContract({
+    ...{ address: registries.identity, abi: identityRegistryAbi, functionName: "register", args: [""] },
+    account: account.address,
+  });
+  const assumed = Number(next.result);
+  const { file, uri } = fileOf(parameters, assumed);
+  const sent = await sendOnce({
+    ...parameters,
+    chainId: registries.chainId,
+    call: { address: registries.identity, abi: identityRegistryAbi, functionName: "register", args: [uri] },
+    find: (block) => findIdentity(parameters, block),
+    agree: agreeAndKeep(parameters, file),
+  });
+  if (sent.status === "quoted")
+    return { status: "quoted", agentId: assumed, uri, ...file, transactions: [], cost: sent.cost };
+  // Another call of the same agent was first.
+  if (sent.status === "found") return await renew(parameters, sent.found);
+  const agentId = agentIdIn(sent.receipt);
+  const transactions = [sent.receipt.transactionHash];
+  if (agentId === assumed)
+    return { status: "registered", agentId, uri, ...file, transactions, cost: sent.cost };
+  const renewed = await renew(parameters, agentId);
+  return { ...renewed, status: "registered", transactions: [...transactions, ...renewed.transactions] };
+}
+
+async function renew(parameters: RegisterAgentParameters, agentId: number): Promise<RegisteredOrNot> {
+  const { account, client, registries } = parameters;
+  const identity = { address: registries.identity, abi: identityRegistryAbi } as const;
+  const args = [BigInt(agentId)] as const;
+  const owner = await client
+    .readContract({ ...identity, functionName: "ownerOf", args })
+    .catch(() => undefined);
+  if (owner?.toLowerCase() !== account.address.toLowerCase()) {
+    throw new TallystickError({
+      code: "not_the_owner",
+      message: `Identity ${agentId} is ${owner === undefined ? "nobody's" : `${owner}'s`}, not ${account.address}'s.`,
+      hint: "Nothing was sent. Name your own identity, or none to register.",
+    });
+  }
+  const { file, uri } = fileOf(parameters, agentId);
+  const sent = await sendOnce({
+    ...parameters,
+    chainId: registries.chainId,
+    call: { ...identity, functionName: "setAgentURI", args: [BigInt(agentId), uri] },
+    find: async (blockNumber) =>
+      (await client.readContract({ ...identity, functionName: "tokenURI", args, blockNumber })) === uri ||
+      undefined,
+    agree: agreeAndKeep(parameters, file),
+  });
+  if (sent.status === "quoted")
+    return { status: "quoted", agentId, uri, ...file, transactions: [], cost: sent.cost };
+  if (sent.status === "found") return { status: "found", agentId, uri, ...file, transactions: [] };
+  return {
+    status: "updated",
+    agentId,
+    uri,
+    ...file,
+    transactions: [sent.receipt.transactionHash],
+    cost: sent.cost,
+  };
+}
+
+function agreeAndKeep(parameters: RegisterAgentParameters, file: JsonFile) {
+  return async (cost: GasCost): Promise<boolean> => {
+    if (!(await parameters.agree(cost))) return false;
+    await keepFile(parameters, file, parameters.knownBy ?? "");
+    return true;
+  };
+}
+
+function fileOf(parameters: RegisterAgentParameters, agentId: number): { file: JsonFile; uri: string } {
+  const { chainId, identity: address } = parameters.registries;
+  const registrations = [{ agentId, agentRegistry: formatAccountId({ chainId, address }) }];
+  const file = writeJsonFile(registrationContent({ ...parameters, registrations }));
+  return { file, uri: uriOf(parameters, file) };
+}
+
+/** The identity that the account registered and still has, undefined when it has none. */
+async function findIdentity(
+  { account, client, registries }: RegisterAgentParameters,
+  at?: bigint,
+): Promise<number | undefined> {
+  const block = at ?? (await client.getBlockNumber({ cacheTime: 0 }));
+  const owner = account.address;
+  const identity = { address: registries.identity, blockNumber: block };
+  const count = await client.readContract({
+    ...identity,
+    ...{ abi: ownersAbi, functionName: "balanceOf", args: [owner] },
+  });
+  if (count === 0n) return undefined;
+  const event = getAbiItem({ abi: identityRegistryAbi, name: "Registered" });
+  const logs = await searchLogs(
+    { fromBlock: registries.fromBlock, toBlock: block },
+    (window) =>
+      client.getLogs({ address: registries.identity, event, args: { owner }, strict: true, ...window }),
+    (found) => BigInt(found.length) >= count,
+  );
+  const owned: number[] = [];
+  for (const { args } of logs) {
+    const has = await client.readContract({
+      ...identity,
+      ...{ abi: identityRegistryAbi, functionName: "ownerOf", args: [args.agentId] },
+    });
+    if ((has as Address).toLowerCase() === owner.toLowerCase()) owned.push(Number(args.agentId));
+  }
+  if (count === 1n && owned.length === 1) return owned[0];
+  throw new TallystickError({
+    code: "which_identity",
+    message: `${owner} has ${count} identities${owned.length > 0 ? `, among them ${owned.join(", ")}` : ""}.`,
+    hint: "Nothing was sent. Say which one is to be renewed (--agent-id).",
+  });
+}
+
+function agentIdIn({ logs }: TransactionReceipt): number {
+  const [log] = parseEventLogs({ abi: identityRegistryAbi, eventName: "Registered", logs });
+  return Number(log?.args.agentId);
+}

@@ -1,0 +1,161 @@
+import {
+  BaseError,
+  ContractFunctionRevertedError,
+  encodeFunctionData,
+  type Hex,
+  type LocalAccount,
+  serializeTransaction,
+  type TransactionReceipt,
+} from "viem";
+import type { ContractCall } from "../chain/transactionSender.ts";
+import { startDeadline } from "../deadline.ts";
+import { ChainError } from "../errors.ts";
+import { type GasCost, quoteGas } from "./quoteGas.ts";
+import type { ChainReader } from "./registries.ts";
+
+/** How long a transaction is waited for, in milliseconds. */
+const MINED_MS = 120_000;
+
+/** How often it begins anew when other transactions of the account came between. */
+const MOST_TRIES = 3;
+
+export type SendOnceParameters<Found> = {
+  client: ChainReader;
+  account: LocalAccount;
+  chainId: number;
+  call: ContractCall;
+  /** Looks whether it is done already, as of a block. */
+  find: (block: bigint) => Promise<Found | undefined>;
+  /** Is told what it costs before anything is signed; false: nothing is sent. */
+  agree: (cost: GasCost) => boolean | Promise<boolean>;
+  /** Milliseconds between two looks for the receipt. Default 1,000. */
+  pollingMs?: number | undefined;
+  /** Milliseconds that the transaction is waited for. Default 120,000. */
+  minedMs?: number | undefined;
+};
+
+/** What became of it: it was done before, nobody agreed to the cost, or it was sent and is in a block. */
+export type SentOnce<Found> =
+  | { status: "found"; found: Found }
+  | { status: "quoted"; cost: GasCost }
+  | { status: "sent"; cost: GasCost; receipt: TransactionReceipt };
+
+/**
+ * Sends a transaction that must not stand on the chain twice, whoever calls again after a timeout.
+ *
+ * The nonce is read first, then the chain is searched as of the same block, and the transaction carries that nonce. So of two
+ * calls that both find nothing, both transactions have one nonce, and the chain takes one of them. It is simulated before it is
+ * signed: what would fail costs nothing.
+ *
+ * @throws ChainError `call_refused`, `transaction_pending` (call again: it is looked for first), `transaction_reverted`,
+ * `chain_unreachable`
+ */
+export async function sendOnce<Found>(parameters: SendOnceParameters<Found>): Promise<SentOnce<Found>> {
+  const { client, account, find, agree } = parameters;
+  for (let tries = 1; ; tries++) {
+    const block = await client.getBlockNumber({ cacheTime: 0 });
+    const nonce = await client.getTransactionCount({ address: account.address, blockNumber: block });
+    const found = await find(block);
+    if (found !== undefined) return { status: "found", found };
+    const data = encodeFunctionData(parameters.call);
+    const gas = await simulate(parameters);
+    const cost = await quoteGas(client, { to: parameters.call.address, data, gas });
+    if (!(await agree(cost))) return { status: "quoted", cost };
+    const hash = await send(parameters, { data, nonce, cost });
+    // The nonce went to another transaction meanwhile, which may be this one sent by another call.
+    if (hash === undefined && tries < MOST_TRIES) continue;
+    if (hash === undefined) throw pending(parameters.call.functionName, undefined);
+    return { status: "sent", cost, receipt: await mined(parameters, hash) };
+  }
+}
+
+async function simulate<Found>({ client, account, call }: SendOnceParameters<Found>): Promise<bigint> {
+  try {
+    // A quarter more: what it costs depends on what stands in the contract by then.
+    return ((await client.estimateContractGas({ ...call, account: account.address })) * 5n) / 4n;
+  } catch (cause) {
+    const reverted =
+      cause instanceof BaseError
+        ? cause.walk((it) => it instanceof ContractFunctionRevertedError)
+        : undefined;
+    const { reason, data } = (reverted ?? {}) as { reason?: string; data?: { errorName: string } };
+    const words =
+      data?.errorName ?? reason ?? (cause instanceof BaseError ? cause.shortMessage : String(cause));
+    throw new ChainError({
+      code: reverted ? "call_refused" : "chain_unreachable",
+      message: `${call.functionName}: ${words}`,
+      hint: "Nothing was sent.",
+      neverSent: true,
+      cause,
+    });
+  }
+}
+
+/** Undefined when the nonce is taken by now. */
+async function send<Found>(
+  { client, account, chainId, call }: SendOnceParameters<Found>,
+  { data, nonce, cost }: { data: Hex; nonce: number; cost: GasCost },
+): Promise<Hex | undefined> {
+  const { gas, maxFeePerGas, maxPriorityFeePerGas } = cost;
+  const fields = { type: "eip1559", chainId, nonce, to: call.address, data, gas } as const;
+  const serializedTransaction = await account.signTransaction(
+    { ...fields, maxFeePerGas, maxPriorityFeePerGas },
+    { serializer: serializeTransaction },
+  );
+  try {
+    return await client.sendRawTransaction({ serializedTransaction });
+  } catch (cause) {
+    const text = String((cause as BaseError).details ?? cause).toLowerCase();
+    if (text.includes("nonce too low") || text.includes("nonce has already been used")) return undefined;
+    if (text.includes("insufficient funds")) {
+      throw new ChainError({
+        code: "no_gas_money",
+        message: `${account.address} has not the ${cost.totalEth} ETH that ${call.functionName} may cost.`,
+        hint: "Nothing was sent. Give the account ether on this chain.",
+        neverSent: true,
+        cause,
+      });
+    }
+    // Nodes say in many words that a transaction with this number waits already. They count it.
+    const { address } = account;
+    const waiting = await client.getTransactionCount({ address, blockTag: "pending" }).catch(() => 0);
+    if (waiting > nonce) throw pending(call.functionName, cause);
+    throw new ChainError({
+      code: "chain_unreachable",
+      message: `${call.functionName}: ${cause instanceof BaseError ? cause.shortMessage : String(cause)}`,
+      hint: "Nobody knows whether it was sent. Call again: it is looked for first, and never stands there twice.",
+      cause,
+    });
+  }
+}
+
+async function mined<Found>(parameters: SendOnceParameters<Found>, hash: Hex): Promise<TransactionReceipt> {
+  const { client, call, pollingMs = 1_000, minedMs = MINED_MS } = parameters;
+  const limit = startDeadline(minedMs);
+  try {
+    const receipt = await client
+      .waitForTransactionReceipt({ hash, pollingInterval: pollingMs, timeout: Math.max(1, limit.left()) })
+      .catch((cause) => {
+        throw pending(call.functionName, cause, hash);
+      });
+    if (receipt.status === "success") return receipt;
+    throw new ChainError({
+      code: "transaction_reverted",
+      message: `${call.functionName} was reverted in transaction ${hash}.`,
+      hint: "What it did was undone, and its gas is spent. Call again: everything is looked at anew.",
+      details: { hash },
+    });
+  } finally {
+    limit.end();
+  }
+}
+
+function pending(functionName: string, cause: unknown, hash?: Hex): ChainError {
+  return new ChainError({
+    code: "transaction_pending",
+    message: `${functionName}: a transaction of this account ${hash ?? "with the same number"} is on its way, or in a block by now.`,
+    hint: "Call again later: what the chain has by then is looked for first, and it never stands there twice.",
+    ...(hash !== undefined && { details: { hash } }),
+    cause,
+  });
+}

@@ -1,0 +1,240 @@
+import type { Address } from "tallystick-protocol/address";
+import {
+  type CheckFeedbackParameters,
+  checkFeedbackFile,
+} from "tallystick-protocol/erc8004/checkFeedbackFile";
+import { type FeedbackFile, readHire } from "tallystick-protocol/erc8004/feedbackFile";
+import { type Finding, finding, notChecked } from "tallystick-protocol/erc8004/finding";
+import { identityRegistryAbi } from "tallystick-protocol/erc8004/identityRegistryAbi";
+import { fileHash } from "tallystick-protocol/erc8004/jsonFile";
+import { reputationRegistryAbi } from "tallystick-protocol/erc8004/reputationRegistryAbi";
+import { TallystickError } from "tallystick-protocol/errors";
+import type { Hex } from "tallystick-protocol/hex";
+import type { VerifiedProof } from "tallystick-protocol/proof/proofBundle";
+import { recordSigningHash, type SignedRecord } from "tallystick-protocol/records/record";
+import { confirmProof } from "../proof/confirmProof.ts";
+import { checkPayment } from "./checkPayment.ts";
+import { findFeedback, type PostedFeedback } from "./findFeedback.ts";
+import type { ChainReader, ChainRegistries } from "./registries.ts";
+
+export type VerifyFeedbackParameters = CheckFeedbackParameters & {
+  /** Reads the chain of the registries. Without it only what needs no network is checked. */
+  client?: ChainReader | undefined;
+  /** Where the registries are, known from somewhere else than the file. */
+  registries?: ChainRegistries | undefined;
+  /** The token that hires are paid with. */
+  token?: Address | undefined;
+  /** The escrow that may have held the money, for a hire in escrow mode. */
+  escrow?: Address | undefined;
+};
+
+/** What a feedback file came to. `valid` is false when one finding does not hold. */
+export type VerifiedFeedback = {
+  valid: boolean;
+  hash: Hex;
+  file?: FeedbackFile;
+  /** The feedback on chain; absent when nobody looked, or it is not there. */
+  posted?: PostedFeedback;
+  findings: Finding[];
+};
+
+/**
+ * Checks a feedback file: offline as `checkFeedbackFile` does, and with a client against the chain. There the ledger's root has to
+ * be anchored, the registry has to have this feedback with this hash by this client, the identity's wallet has to have been the
+ * seller's then, and the payment has to have moved that amount from the client to the agent.
+ *
+ * It throws for no finding. What was not checked is a finding with `holds: null` that says why.
+ *
+ * @throws TallystickError `chain_unavailable`
+ */
+export async function verifyFeedback(
+  text: string,
+  parameters: VerifyFeedbackParameters = {},
+): Promise<VerifiedFeedback> {
+  const checked = checkFeedbackFile(text, parameters);
+  const { file, proof } = checked;
+  const hash = fileHash(text);
+  let findings = checked.findings;
+  let posted: PostedFeedback | undefined;
+  if (file !== undefined && parameters.client === undefined)
+    findings.push(
+      ...["anchor", "event", "agentWallet", "payment"].map((it) => notChecked(it, "no chain was asked")),
+    );
+  if (file !== undefined && parameters.client !== undefined) {
+    try {
+      const onChain = await askChain(file, proof, hash, { ...parameters, client: parameters.client });
+      findings = [...findings.map((it) => onChain.wallets.get(it.field) ?? it), ...onChain.findings];
+      posted = onChain.posted;
+    } catch (cause) {
+      if (cause instanceof TallystickError) throw cause;
+      const message = `The chain could not be asked: ${(cause as Error).message.split("\n")[0]}`;
+      throw new TallystickError({ code: "chain_unavailable", message, hint: "Check the RPC.", cause });
+    }
+  }
+  const valid = findings.every(({ holds }) => holds !== false);
+  return { valid, hash, ...(file && { file }), ...(posted && { posted }), findings };
+}
+
+type Asking = VerifyFeedbackParameters & { client: ChainReader };
+
+async function askChain(
+  file: FeedbackFile,
+  proof: VerifiedProof | undefined,
+  hash: Hex,
+  parameters: Asking,
+): Promise<{ findings: Finding[]; wallets: Map<string, Finding>; posted?: PostedFeedback }> {
+  const { client, registries } = parameters;
+  const wallets = new Map<string, Finding>();
+  const { chainId } = file.agentRegistry;
+  const asked = await client.getChainId();
+  if (asked !== chainId) {
+    const detail = `the RPC leads to chain ${asked}, and the file is about chain ${chainId}`;
+    return { findings: [finding("agentRegistry.chain", false, "", detail)], wallets };
+  }
+  const hire = tryHire(file);
+  if (hire === undefined) return { findings: [], wallets };
+  await askWallets(client, hire, wallets);
+  const findings = [await checkAnchor(proof, client)];
+  const token = parameters.token;
+  const paid = await checkPayment(client, hire.receipt, { chainId, token, escrow: parameters.escrow });
+  const [known, why] = registriesOf(file, registries);
+  if (known === undefined)
+    return {
+      findings: [...findings, notChecked("event", why), notChecked("agentWallet", why), paid.finding],
+      wallets,
+    };
+  const { address } = file.clientAddress;
+  const block = await client.getBlockNumber({ cacheTime: 0 });
+  const posted = await findFeedback(
+    client,
+    known,
+    { agentId: file.agentId, client: address, block, fromBlock: paid.block ?? known.fromBlock },
+    (it) => it.hash === hash,
+  );
+  const event = await checkEvent(file, posted, known, client);
+  const wallet = await checkWallet(file, hire.receipt.agent_id, posted, { client, registries: known });
+  return { findings: [...findings, ...event, wallet, paid.finding], wallets, ...(posted && { posted }) };
+}
+
+function tryHire({ tallystick }: FeedbackFile) {
+  try {
+    return readHire({ receiptProof: tallystick.receipt_proof, ratingProof: tallystick.rating_proof });
+  } catch {
+    // What is wrong with it was found offline.
+    return undefined;
+  }
+}
+
+/** A contract's word is the chain's to judge, also when it has the length of a key's. */
+async function askWallets(
+  client: ChainReader,
+  hire: NonNullable<ReturnType<typeof tryHire>>,
+  into: Map<string, Finding>,
+): Promise<void> {
+  const records: [string, SignedRecord][] = [
+    ["tallystick.receipt_proof.entry.signature", hire.receiptRecord],
+    ["tallystick.rating_proof.entry.signature", hire.ratingRecord],
+  ];
+  for (const [field, { body, signer, signature }] of records) {
+    const code = await client.getCode({ address: signer });
+    if (code === undefined || code === "0x") continue;
+    const holds = await client.verifyHash({ address: signer, hash: recordSigningHash(body), signature });
+    into.set(
+      field,
+      finding(
+        field,
+        holds,
+        `the contract ${signer} confirms it`,
+        `the contract ${signer} does not confirm it`,
+      ),
+    );
+  }
+}
+
+async function checkAnchor(proof: VerifiedProof | undefined, client: ChainReader): Promise<Finding> {
+  if (proof === undefined) return notChecked("anchor", "the proof does not hold");
+  if (proof.ledger === null)
+    return notChecked("anchor", "the ledger is not anchored on a chain, or was not yet");
+  if (proof.transaction === null)
+    return notChecked("anchor", "the entries were not anchored when the file was made");
+  try {
+    const { transaction, block } = await confirmProof(proof, client);
+    return finding("anchor", true, `transaction ${transaction} in block ${block}`, "");
+  } catch (error) {
+    if ((error as TallystickError).code !== "proof_invalid") throw error;
+    return finding("anchor", false, "", (error as Error).message);
+  }
+}
+
+function registriesOf(
+  { agentRegistry }: FeedbackFile,
+  registries: ChainRegistries | undefined,
+): [ChainRegistries | undefined, string] {
+  const { chainId, address } = agentRegistry;
+  if (registries === undefined)
+    return [undefined, "the reputation registry is not known; name it (--registries)"];
+  if (registries.chainId === chainId && registries.identity === address) return [registries, ""];
+  return [
+    undefined,
+    `the file is about the registry ${address} of chain ${chainId}, and another one was named`,
+  ];
+}
+
+async function checkEvent(
+  file: FeedbackFile,
+  posted: PostedFeedback | undefined,
+  { reputation }: ChainRegistries,
+  client: ChainReader,
+): Promise<Finding[]> {
+  const { agentId, clientAddress } = file;
+  if (posted === undefined)
+    return [
+      finding(
+        "event",
+        false,
+        "",
+        `the registry has no feedback of this client with the file's hash for agent ${agentId}`,
+      ),
+    ];
+  const { value, valueDecimals, tag1, tag2, index, transaction } = posted;
+  const [, , , , isRevoked] = await client.readContract({
+    address: reputation,
+    abi: reputationRegistryAbi,
+    functionName: "readFeedback",
+    args: [BigInt(agentId), clientAddress.address, index],
+  });
+  const same = (field: string, found: unknown, wanted: unknown) =>
+    finding(`event.${field}`, found === wanted, String(found), `the chain says ${found}, the file ${wanted}`);
+  return [
+    finding("event", true, `feedback ${index} of ${clientAddress.address}, transaction ${transaction}`, ""),
+    same("value", value, BigInt(file.value)),
+    same("valueDecimals", valueDecimals, file.valueDecimals),
+    same("tag1", tag1, file.tag1),
+    same("tag2", tag2, file.tag2),
+    finding("event.revoked", !isRevoked, "it stands", "its client has revoked it"),
+  ];
+}
+
+/** Whose the identity was when the feedback was given: identities are sold. */
+async function checkWallet(
+  { agentId }: FeedbackFile,
+  seller: Address,
+  posted: PostedFeedback | undefined,
+  { client, registries }: { client: ChainReader; registries: ChainRegistries },
+): Promise<Finding> {
+  if (posted === undefined) return notChecked("agentWallet", "the feedback was not found");
+  const wallet = await client
+    .readContract({
+      address: registries.identity,
+      abi: identityRegistryAbi,
+      functionName: "getAgentWallet",
+      args: [BigInt(agentId)],
+      blockNumber: posted.block,
+    })
+    .catch(() => undefined);
+  if (wallet === undefined)
+    return notChecked("agentWallet", `the RPC does not say what was in block ${posted.block}`);
+  const found = wallet.toLowerCase();
+  const text = `identity ${agentId} had the wallet ${found}`;
+  return finding("agentWallet", found === seller, text, `${text}, and the receipt is by ${seller}`);
+}
