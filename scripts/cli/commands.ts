@@ -136,6 +136,22 @@ export const commands: CommandEntry[] = [
     load: async () => (await import("../commands/verifyProof.ts")).registerVerifyProof,
   },
   {
+    name: "erc8004",
+    summary: "register an agent with ERC-8004, post feedback for hires, answer and check feedback",
+    settings: async () => [
+      ...ASKING,
+      ...(await import("tallystick-mcp/mcpConfig")).mcpVariables,
+      "ERC8004_REGISTRIES",
+    ],
+    load: async () => (await import("../commands/erc8004.ts")).registerErc8004,
+  },
+  {
+    name: "verify-feedback",
+    summary: "check a feedback file of ERC-8004, offline or against the chain",
+    settings: ["ERC8004_REGISTRIES"],
+    load: async () => (await import("../commands/verifyFeedback.ts")).registerVerifyFeedback,
+  },
+  {
     name: "keeper",
     summary: "relay releases, refunds and timeouts of an escrow",
     settings: async () => (await import("../keeper/config.ts")).keeperVariables,

@@ -1,0 +1,45 @@
+import type { Command } from "commander";
+import { plainJson } from "../erc8004/plainJson.ts";
+import { addRegistryOptions, type RegistryOptions } from "../erc8004/registryOptions.ts";
+import { answer } from "../query/nodeQuery.ts";
+
+type Options = RegistryOptions & {
+  hash?: string;
+  key?: string[];
+  writer?: string;
+  token?: string;
+  escrow?: string;
+  ipfsGateway?: string;
+  json?: boolean;
+};
+
+/** `tallystick verify-feedback`, and the same as `tallystick erc8004 verify-feedback`. */
+export function registerVerifyFeedback(program: Command): void {
+  addRegistryOptions(
+    program
+      .command("verify-feedback")
+      .description(
+        "Check a feedback file of ERC-8004: that it is for a hire that was paid and rated. Offline, or against the chain too.",
+      )
+      .argument("<file>", "a path, an https:// address, or the feedback's ipfs:// with --ipfs-gateway")
+      .option("--hash <hash>", "the hash that the registry has for it, to compare")
+      .option("--key <vkey...>", "the ledger's verifier key, from somewhere else than the file")
+      .option("--writer <address>", "who writes the ledger, from somewhere else than the file")
+      .option("--token <address>", "the token that was paid with (default: USDC on Base and Base Sepolia)")
+      .option("--escrow <address>", "the escrow that you trust, for a hire in escrow mode")
+      .option("--ipfs-gateway <url>", "where ipfs:// is fetched; without it nothing of IPFS is")
+      .option("--json", "print the result as JSON, for programs")
+      .addHelpText(
+        "after",
+        "\nExits with 0 when nothing is wrong, with 1 when something does not hold. It names every field, and says what was not" +
+          "\nchecked and why. Without --rpc-url no chain is asked; without --key, --writer and --rpc-url the file only agrees with" +
+          "\nitself: a forger can make a ledger of their own.",
+      ),
+  ).action(async (file: string, options: Options) => {
+    const { verifyFeedbackFile } = await import("../erc8004/verifyFeedbackFile.ts");
+    const { verifiedText } = await import("../erc8004/verifiedText.ts");
+    const verified = await verifyFeedbackFile(file, options);
+    answer(options, plainJson(verified), () => verifiedText(file, verified));
+    if (!verified.valid) process.exitCode = 1;
+  });
+}

@@ -1,0 +1,52 @@
+import path from "node:path";
+import { readMcpConfig } from "tallystick-mcp/mcpConfig";
+import { InvalidInputError } from "tallystick-protocol/errors";
+import type { Posting } from "tallystick-sdk/erc8004/posting";
+import { knownLedger } from "tallystick-sdk/knownLedger";
+import { fileStore } from "tallystick-sdk/store/fileStore";
+import { createPublicClient, http } from "viem";
+import { privateKeyToAccount } from "viem/accounts";
+import type { QueryOptions } from "../query/nodeQuery.ts";
+import { type RegistryOptions, registriesOf } from "./registryOptions.ts";
+
+/** What every subcommand that posts takes. */
+export type PostOptions = QueryOptions &
+  RegistryOptions & { yes?: boolean; uri?: string; publicUrl?: string };
+
+/** How long one question to the chain may take, in milliseconds. */
+const ASK_MS = 20_000;
+
+/**
+ * Puts together who posts, and by what, from the options and the environment of an agent (`tallystick-mcp`).
+ *
+ * @throws InvalidInputError naming the option or the variable
+ */
+export async function openPosting(
+  options: PostOptions,
+  environment: { [name: string]: string | undefined },
+): Promise<Posting> {
+  const config = readMcpConfig({ ...environment, TALLYSTICK_URL: options.url });
+  const { baseUrl, privateKey, devMode } = config;
+  const rpcUrl = options.rpcUrl ?? config.rpcUrl;
+  const issues = [
+    ...(privateKey === undefined
+      ? [{ field: "TALLYSTICK_PRIVATE_KEY", message: "is required: it signs" }]
+      : []),
+    ...(rpcUrl === undefined ? [{ field: "--rpc-url", message: "is required, or TALLYSTICK_RPC_URL" }] : []),
+  ];
+  if (privateKey === undefined || rpcUrl === undefined) throw new InvalidInputError({ issues });
+  const account = privateKeyToAccount(privateKey);
+  const store = fileStore(config.stateDir ?? path.join(".tallystick/buyers", account.address.toLowerCase()));
+  return {
+    account,
+    client: createPublicClient({ transport: http(rpcUrl, { timeout: ASK_MS }), cacheTime: 0 }),
+    registries: registriesOf(options, config.network.chainId),
+    baseUrl,
+    publicUrl: options.publicUrl,
+    uri: options.uri,
+    ledger: await knownLedger({ baseUrl, ledger: config.ledger, store })(),
+    agree: () => options.yes === true,
+    now: () => Date.now() / 1000,
+    devMode,
+  };
+}

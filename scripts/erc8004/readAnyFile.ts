@@ -1,0 +1,96 @@
+import { open } from "node:fs/promises";
+import { MAX_FILE_BYTES } from "tallystick-protocol/erc8004/jsonFile";
+import { TallystickError } from "tallystick-protocol/errors";
+import { startDeadline } from "tallystick-sdk/deadline";
+import { createPublicFetch } from "tallystick-sdk/net/publicFetch";
+import { readText } from "tallystick-sdk/readText";
+
+/** How long a stranger's server may take to its last byte, in milliseconds. */
+const FETCH_MS = 20_000;
+
+/** What stands in front of a file's content in a data: address, as ERC-8004 writes it. */
+const DATA = /^data:application\/json;base64,([A-Za-z0-9+/]*={0,2})$/;
+
+/**
+ * Reads a file that a registry or a person leads to: a path, https://, a data: address, or ipfs:// by the gateway that was named.
+ * Strangers wrote these addresses: only public servers are asked, and no more than the largest file is read.
+ *
+ * @throws TallystickError `unreadable_file`
+ */
+export async function readAnyFile(
+  source: string,
+  { ipfsGateway, fetch }: { ipfsGateway?: string; fetch?: ReturnType<typeof createPublicFetch> } = {},
+): Promise<string> {
+  try {
+    if (source.startsWith("data:")) return fromData(withoutMark(source));
+    if (source.startsWith("ipfs://")) {
+      if (ipfsGateway === undefined)
+        throw new Error("nothing of IPFS is fetched; name a gateway (--ipfs-gateway)");
+      const content = withoutMark(source).slice("ipfs://".length);
+      if (!/^[A-Za-z0-9][A-Za-z0-9._/-]{0,512}$/.test(content) || content.split("/").includes(".."))
+        throw new Error("it names no content of IPFS");
+      return await fetchText(`${ipfsGateway.replace(/\/$/, "")}/ipfs/${content}`, fetch);
+    }
+    if (/^[a-z][a-z0-9+.-]*:\/\//i.test(source)) return await fetchText(withoutMark(source), fetch);
+    return await readPath(source);
+  } catch (cause) {
+    throw new TallystickError({
+      code: "unreadable_file",
+      message: `${source.slice(0, 200)} cannot be read: ${reasonOf(cause)}`,
+      hint: `Give the path of a file, or its https:// address; it has at most ${MAX_FILE_BYTES} bytes.`,
+      cause,
+    });
+  }
+}
+
+async function fetchText(
+  url: string,
+  fetch = createPublicFetch({ maxBytes: MAX_FILE_BYTES, timeoutMs: FETCH_MS }),
+): Promise<string> {
+  const limit = startDeadline(FETCH_MS);
+  try {
+    const response = await fetch(url, { headers: { accept: "application/json" }, signal: limit.signal });
+    if (!response.ok) {
+      await response.body?.cancel();
+      throw new Error(`the server answered ${response.status}`);
+    }
+    return await readText(response, MAX_FILE_BYTES, limit.signal);
+  } finally {
+    limit.end();
+  }
+}
+
+function fromData(source: string): string {
+  const [, content] = DATA.exec(source) ?? [];
+  if (content === undefined) throw new Error("it is no data:application/json;base64 address");
+  if (content.length > 2 * MAX_FILE_BYTES) throw new Error(`it has more than ${MAX_FILE_BYTES} bytes`);
+  return Buffer.from(content, "base64").toString("utf8");
+}
+
+async function readPath(file: string): Promise<string> {
+  const handle = await open(file, "r");
+  try {
+    if (!(await handle.stat()).isFile()) throw new Error("it is no file");
+    // One byte more tells a file that is too large from one that just fits, and no more of it is read.
+    const { bytesRead, buffer } = await handle.read(
+      Buffer.alloc(MAX_FILE_BYTES + 1),
+      0,
+      MAX_FILE_BYTES + 1,
+      0,
+    );
+    if (bytesRead > MAX_FILE_BYTES) throw new Error(`it has more than ${MAX_FILE_BYTES} bytes`);
+    return buffer.subarray(0, bytesRead).toString("utf8");
+  } finally {
+    await handle.close();
+  }
+}
+
+/** A feedback's address ends in a mark that says which receipt it is for. */
+function withoutMark(source: string): string {
+  return source.replace(/#.*$/s, "");
+}
+
+function reasonOf(error: unknown): string {
+  const { message, cause } = error as { message?: string; cause?: { message?: string } };
+  return (cause?.message ?? message ?? String(error)).slice(0, 300);
+}

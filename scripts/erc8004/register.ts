@@ -1,0 +1,77 @@
+import type { Address } from "tallystick-protocol/address";
+import type { Service } from "tallystick-protocol/erc8004/registrationFile";
+import { InvalidInputError } from "tallystick-protocol/errors";
+import { type RegisteredOrNot, registerAgent } from "tallystick-sdk/erc8004/registerAgent";
+import { nodeAt } from "../query/nodeQuery.ts";
+import { openPosting, type PostOptions } from "./openPosting.ts";
+
+/** What the command line says. */
+export type RegisterOptions = PostOptions & {
+  name: string;
+  description: string;
+  image?: string;
+  mcp?: string;
+  a2a?: string;
+  web?: string;
+  agentId?: number;
+};
+
+/** The version of MCP that our server speaks, as the registration file has it. */
+const MCP_VERSION = "2025-06-18";
+
+/**
+ * Registers the key's agent with what it offers at the node, or renews its file.
+ *
+ * @throws as `registerAgent`
+ */
+export async function register(
+  options: RegisterOptions,
+  environment: { [name: string]: string | undefined },
+): Promise<RegisteredOrNot> {
+  const posting = await openPosting(options, environment);
+  const agent = posting.account.address.toLowerCase() as Address;
+  const offers = await liveOffers(options, agent);
+  const { name, description, image, agentId } = options;
+  const [knownBy] = offers.map((it) => it.entry_hash);
+  if (posting.uri === undefined && knownBy === undefined) {
+    const message = "the node keeps the file of an agent that has a live listing there; or name --uri";
+    throw new InvalidInputError({ issues: [{ field: "TALLYSTICK_PRIVATE_KEY", message }] });
+  }
+  const byEndpoint = new Map<string, string[]>();
+  for (const { endpoint, capability } of offers)
+    byEndpoint.set(endpoint, [...(byEndpoint.get(endpoint) ?? []), capability]);
+  const hire = [...byEndpoint].map(([endpoint, capabilities]) => ({
+    endpoint,
+    capabilities: [...new Set(capabilities)].sort(),
+  }));
+  return await registerAgent({
+    ...posting,
+    name,
+    description,
+    image,
+    hire,
+    services: servicesOf(options),
+    agentId,
+    knownBy,
+  });
+}
+
+/** Its live listings at the node, in an order that is the same each time. */
+async function liveOffers(options: PostOptions, agent: string) {
+  const { listings } = await nodeAt(options)
+    .listings(agent)
+    .catch((error: { code?: string }) => {
+      if (error.code === "unknown_agent") return { listings: [] };
+      throw error;
+    });
+  const keyOf = (it: { endpoint: string; capability: string }) => `${it.endpoint} ${it.capability}`;
+  return listings.filter(({ retired }) => !retired).sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
+}
+
+function servicesOf({ mcp, a2a, web }: RegisterOptions): Service[] {
+  return [
+    ...(mcp === undefined ? [] : [{ name: "MCP", endpoint: mcp, version: MCP_VERSION }]),
+    ...(a2a === undefined ? [] : [{ name: "A2A", endpoint: a2a }]),
+    ...(web === undefined ? [] : [{ name: "web", endpoint: web }]),
+  ];
+}

@@ -1,0 +1,59 @@
+import { PUBLISHED_REGISTRIES } from "tallystick-protocol/erc8004/registries";
+import { InvalidInputError } from "tallystick-protocol/errors";
+import { parseVerifierKey } from "tallystick-protocol/note/signedNote";
+import type { ChainRegistries } from "tallystick-sdk/erc8004/registries";
+import { type VerifiedFeedback, verifyFeedback } from "tallystick-sdk/erc8004/verifyFeedback";
+import { createPublicClient, http } from "viem";
+import { readAddress } from "../cli/readAddress.ts";
+import { readAnyFile } from "./readAnyFile.ts";
+import { type RegistryOptions, registriesOf } from "./registryOptions.ts";
+
+export type VerifyFileOptions = RegistryOptions & {
+  hash?: string;
+  key?: string[];
+  writer?: string;
+  token?: string;
+  escrow?: string;
+  ipfsGateway?: string;
+};
+
+/**
+ * Checks a feedback file from a path or an address. Without an RPC no chain is asked.
+ *
+ * @throws TallystickError `unreadable_file`, `chain_unavailable`; InvalidInputError naming an option
+ */
+export async function verifyFeedbackFile(
+  source: string,
+  options: VerifyFileOptions,
+): Promise<VerifiedFeedback> {
+  const { hash, rpcUrl } = options;
+  if (hash !== undefined && !/^0x[0-9a-fA-F]{64}$/.test(hash))
+    throw new InvalidInputError({ issues: [{ field: "--hash", message: "must be 0x and 64 hex digits" }] });
+  const text = await readAnyFile(source, options);
+  const address = (value: string | undefined, field: string) =>
+    value === undefined ? undefined : readAddress(value, field);
+  const client =
+    rpcUrl === undefined
+      ? undefined
+      : createPublicClient({ transport: http(rpcUrl, { timeout: 20_000 }), cacheTime: 0 });
+  const registries = client && registriesOrNone(options, await client.getChainId().catch(() => undefined));
+  return await verifyFeedback(text, {
+    hash,
+    keys: options.key?.map((key) => parseVerifierKey(key, "--key")),
+    writer: address(options.writer, "--writer"),
+    token: address(options.token, "--token"),
+    escrow: address(options.escrow, "--escrow"),
+    client,
+    registries,
+  });
+}
+
+/** The chain is asked for what needs no registry also when none is known there. */
+function registriesOrNone(
+  options: RegistryOptions,
+  chainId: number | undefined,
+): ChainRegistries | undefined {
+  const isNamed = options.registries !== undefined;
+  const isPublished = Object.values(PUBLISHED_REGISTRIES).some((it) => it.chainId === chainId);
+  return chainId !== undefined && (isNamed || isPublished) ? registriesOf(options, chainId) : undefined;
+}

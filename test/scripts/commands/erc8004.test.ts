@@ -1,0 +1,207 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import type { Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { serve } from "@hono/node-server";
+import { expect } from "chai";
+import { MAX_FILE_BYTES } from "tallystick-protocol/erc8004/jsonFile";
+import type { TallystickError } from "tallystick-protocol/errors";
+import { feedback } from "../../../scripts/erc8004/feedback.ts";
+import type { PostOptions } from "../../../scripts/erc8004/openPosting.ts";
+import { postedText } from "../../../scripts/erc8004/postedText.ts";
+import { readAnyFile } from "../../../scripts/erc8004/readAnyFile.ts";
+import { register } from "../../../scripts/erc8004/register.ts";
+import { registriesOf } from "../../../scripts/erc8004/registryOptions.ts";
+import { respond } from "../../../scripts/erc8004/respond.ts";
+import { childEnvironment } from "../../../scripts/processes/childEnvironment.ts";
+import { nodeProgram } from "../../../scripts/processes/nodeProgram.ts";
+import { MEAN, mean, NODE } from "../../sdk/support/market.ts";
+import { useMarket } from "../../sdk/support/useMarket.ts";
+import { type Deployer, deployRegistries } from "../../support/deployRegistries.ts";
+
+describe("tallystick erc8004", function () {
+  this.timeout(120_000);
+  const { chain, market } = useMarket();
+  const servers: Server[] = [];
+  after(() => {
+    for (const server of servers) {
+      server.closeAllConnections();
+      server.close();
+    }
+  });
+  const listen = async (fetch: (request: Request) => Response | Promise<Response>): Promise<string> => {
+    const { promise, resolve } = Promise.withResolvers<AddressInfo>();
+    servers.push(serve({ fetch, hostname: "127.0.0.1", port: 0 }, resolve) as Server);
+    return `http://127.0.0.1:${(await promise).port}`;
+  };
+  const answerRpc = async (request: Request): Promise<Response> => {
+    const { id, method, params } = (await request.json()) as { id: number; method: string; params: [] };
+    const result = await chain.client.request({ method, params } as never);
+    return Response.json({ jsonrpc: "2.0", id, result });
+  };
+  const codeOf = (work: Promise<unknown>): Promise<string | undefined> =>
+    work.then(
+      () => undefined,
+      (error: TallystickError) => error.code,
+    );
+
+  it("registers, posts and answers feedback, and shows what it costs first; verify-feedback reads it back", async () => {
+    const { identity, reputation, fromBlock } = await deployRegistries(chain.client as unknown as Deployer);
+    const seller = await market.openSeller({
+      listings: [{ capability: MEAN, price_usdc: "0.05", max_latency_ms: 2_000 }],
+      handlers: { [MEAN]: mean },
+    });
+    const buyer = await market.openBuyer();
+    for (const { address } of [seller.wallet, buyer.wallet])
+      await chain.client.setBalance({ address, value: 10n ** 18n });
+    const { text } = await market.ledger.get("/v1/ledger/entries?from=0&to=1");
+    const listing = {
+      ...seller.listings[0]?.body,
+      entry_hash: JSON.parse(text).current_hash,
+      retired: false,
+    };
+    const url = await listen((request) => {
+      const { pathname, search } = new URL(request.url);
+      if (pathname.endsWith("/listings"))
+        return Response.json({ agent_id: seller.address, listings: [listing], next_cursor: null });
+      return market.fetch(NODE + pathname + search, request);
+    });
+    const rpcUrl = await listen(answerRpc);
+    const { chainId } = chain.network;
+    const registries = { identity, reputation, chainId: null, firstBlock: null };
+    const options: PostOptions = { url, rpcUrl, registries, chainId, fromBlock: Number(fromBlock) };
+    const environment = (wallet: { privateKey: string }) => ({
+      TALLYSTICK_PRIVATE_KEY: wallet.privateKey,
+      TALLYSTICK_LEDGER: "local",
+      TALLYSTICK_DEV_MODE: "1",
+      TALLYSTICK_STATE_DIR: path.join(market.folder, "state"),
+    });
+    const agent = { name: "Mean", description: "Computes means." };
+
+    const quoted = await register({ ...options, ...agent }, environment(seller.wallet));
+    expect(quoted.status).to.equal("quoted");
+    expect(postedText(quoted)).to.contain("ETH (").and.contain("--yes sends it");
+    const registered = await register({ ...options, ...agent, yes: true }, environment(seller.wallet));
+    expect(registered.status).to.equal("registered");
+    expect(JSON.parse(registered.text).services[0]).to.deep.include({ name: "SHP", capabilities: [MEAN] });
+    const { agentId } = registered;
+
+    const hire = await buyer.hire({
+      capability: MEAN,
+      params: { data: [1] },
+      maxPriceUsdc: "0.10",
+      maxLatencyMs: 5_000,
+    });
+    const receiptHash = hire.receiptHash as string;
+    await buyer.rate({ receiptHash, ratingToken: hire.ratingToken as string, stars: 3 });
+    const wanted = { ...options, agentId, allowUnanchored: true, yes: true };
+    const posted = await feedback(receiptHash, wanted, environment(buyer.wallet));
+    expect(posted).to.include({ status: "posted", index: 1 });
+    expect((await feedback(receiptHash, wanted, environment(buyer.wallet))).status).to.equal("found");
+    expect(await codeOf(feedback(receiptHash, wanted, {}))).to.equal("invalid_input");
+
+    const answered = await respond(
+      {
+        ...{ ...options, agentId, feedbackClient: buyer.wallet.address, index: 1, yes: true },
+        ...{ spam: "other", detail: "a test", knownBy: listing.entry_hash },
+      },
+      environment(seller.wallet),
+    );
+    expect(answered.status).to.equal("posted");
+
+    const file = path.join(market.folder, "feedback.json");
+    writeFileSync(file, posted.text);
+    const named = [
+      "--registries",
+      `${identity}=${reputation}`,
+      "--chain-id",
+      String(chainId),
+      "--rpc-url",
+      rpcUrl,
+    ];
+    const args = ["verify-feedback", file, ...named, "--from-block", "0", "--token", chain.token, "--json"];
+    const good = await run(...args);
+    expect(good.code, good.out + good.err).to.equal(0);
+    expect(JSON.parse(good.out)).to.include({ valid: true, hash: posted.hash });
+    writeFileSync(file, posted.text.replace('"value":60,', '"value":100,'));
+    const bad = await run("erc8004", "verify-feedback", file);
+    expect([bad.code, bad.err]).to.deep.equal([1, ""]);
+    expect(bad.out).to.contain("does not hold").and.contain("is 100, and the ledger says 60");
+  });
+
+  async function run(...args: string[]): Promise<{ code: number; out: string; err: string }> {
+    const child = spawn(process.execPath, nodeProgram("scripts/cli.ts", args), {
+      env: childEnvironment({ NO_COLOR: "1" }),
+    });
+    const [out, err] = [child.stdout, child.stderr].map(async (stream) => {
+      let text = "";
+      for await (const chunk of stream) text += chunk;
+      return text;
+    });
+    const [code] = await once(child, "close");
+    return { code, out: (await out) ?? "", err: (await err) ?? "" };
+  }
+});
+
+describe("a feedback file that a stranger leads to", () => {
+  let folder: string;
+  before(() => {
+    folder = mkdtempSync(path.join(tmpdir(), "tallystick-feedback-"));
+  });
+  after(() => rmSync(folder, { recursive: true, force: true }));
+
+  it("is read from a path, a data: address, and public servers", async () => {
+    const file = path.join(folder, "file.json");
+    writeFileSync(file, '{"a":1}');
+    expect(await readAnyFile(file)).to.equal('{"a":1}');
+    const data = `data:application/json;base64,${Buffer.from('{"a":2}').toString("base64")}`;
+    expect(await readAnyFile(`${data}#receipt=1`)).to.equal('{"a":2}');
+    const asked: string[] = [];
+    const fetch = async (url: string) => {
+      asked.push(url);
+      return new Response('{"a":3}');
+    };
+    expect(await readAnyFile("https://node.example/x.json#receipt=1", { fetch })).to.equal('{"a":3}');
+    expect(await readAnyFile("ipfs://bafy/x", { fetch, ipfsGateway: "https://gate.example/" })).to.equal(
+      '{"a":3}',
+    );
+    expect(asked).to.deep.equal(["https://node.example/x.json", "https://gate.example/ipfs/bafy/x"]);
+  });
+
+  it("is refused from private addresses, without a gateway, when it is too large, and when it never ends", async () => {
+    const large = path.join(folder, "large.json");
+    writeFileSync(large, "a".repeat(MAX_FILE_BYTES + 1));
+    const tooMuch = async () => new Response("a".repeat(MAX_FILE_BYTES + 1));
+    const missing = async () => new Response("no", { status: 404 });
+    const reasons = [
+      readAnyFile("http://node.example/x"),
+      readAnyFile("https://127.0.0.1/x"),
+      readAnyFile("https://169.254.169.254/latest/meta-data"),
+      readAnyFile("file:///etc/passwd"),
+      readAnyFile("ipfs://bafy/x"),
+      readAnyFile("ipfs://../../x", { ipfsGateway: "https://gate.example" }),
+      readAnyFile("data:text/plain,x"),
+      readAnyFile(folder),
+      readAnyFile(path.join(folder, "none")),
+      readAnyFile(large),
+      readAnyFile("https://node.example/x", { fetch: tooMuch }),
+      readAnyFile("https://node.example/x", { fetch: missing }),
+    ].map((it) =>
+      it.then(
+        () => "read",
+        (error: TallystickError) => error.code,
+      ),
+    );
+    expect([...new Set(await Promise.all(reasons))]).to.deep.equal(["unreadable_file"]);
+  });
+
+  it("is looked for in the registries that were named, or those of the chain", () => {
+    expect(registriesOf({}, 8453)).to.deep.include({ chainId: 8453, fromBlock: 41_663_799n });
+    expect(() => registriesOf({}, 31_337)).to.throw("--registries");
+    const base = { identity: "0x11", reputation: "0x22", chainId: 8453, firstBlock: null } as never;
+    expect(() => registriesOf({ registries: base, chainId: 1 }, 1)).to.throw("--chain-id");
+  });
+});
