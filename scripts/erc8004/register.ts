@@ -16,9 +16,6 @@ export type RegisterOptions = PostOptions & {
   agentId?: number;
 };
 
-/** The version of MCP that our server speaks, as the registration file has it. */
-const MCP_VERSION = "2025-06-18";
-
 /**
  * Registers the key's agent with what it offers at the node, or renews its file.
  *
@@ -70,7 +67,7 @@ async function liveOffers(options: PostOptions, agent: string) {
 
 function servicesOf({ mcp, a2a, web }: RegisterOptions): Service[] {
   return [
-    ...(mcp === undefined ? [] : [{ name: "MCP", endpoint: mcp, version: MCP_VERSION }]),
+    ...(mcp === undefined ? [] : [{ name: "MCP", endpoint: mcp }]),
     ...(a2a === undefined ? [] : [{ name: "A2A", endpoint: a2a }]),
     ...(web === undefined ? [] : [{ name: "web", endpoint: web }]),
   ];

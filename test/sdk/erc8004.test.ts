@@ -2,6 +2,7 @@ import { expect } from "chai";
 import type { Address } from "tallystick-protocol/address";
 import { reputationRegistryAbi } from "tallystick-protocol/erc8004/reputationRegistryAbi";
 import type { TallystickError } from "tallystick-protocol/errors";
+import { createTransactionSender } from "tallystick-sdk/chain/transactionSender";
 import { checkPayment } from "tallystick-sdk/erc8004/checkPayment";
 import { type PostFeedbackParameters, postFeedback } from "tallystick-sdk/erc8004/postFeedback";
 import type { Posting } from "tallystick-sdk/erc8004/posting";
@@ -140,6 +141,24 @@ describe("ERC-8004's registries", function () {
     const registered = await register(other.wallet, { uri });
     expect(registered.agentId).to.equal(agentId + 2);
     expect(registered.text).to.contain(`"agentId":${agentId + 2}`);
+  });
+
+  it("take an agent although somebody sent it identities that it never registered", async () => {
+    const [victim, other] = [await market.openBuyer(), await market.openBuyer()];
+    for (const { wallet } of [victim, other]) await fuel(wallet);
+    const uri = "https://agent.example/file.json";
+    const gift = await register(other.wallet, { uri });
+    const abi = parseAbi(["function transferFrom(address from, address to, uint256 tokenId)"]);
+    const { chainId } = registries;
+    const { account, address } = other.wallet;
+    const giver = createTransactionSender({ account, chainId, rpc: chain.transport, pollingMs: 10 });
+    const args = [address, victim.wallet.address, BigInt(gift.agentId)];
+    await giver.sendAndWait({ address: registries.identity, abi, functionName: "transferFrom", args });
+    const registered = await register(victim.wallet, { uri });
+    expect(registered).to.include({ status: "registered", agentId: gift.agentId + 1 });
+    expect(await register(victim.wallet, { uri })).to.include({ status: "found", agentId: gift.agentId + 1 });
+    // What it registered itself and has sold does not count either.
+    expect((await register(other.wallet, { uri })).agentId).to.equal(gift.agentId + 2);
   });
 
   it("get a buyer's feedback that everything shows to be for a paid hire", async () => {
@@ -309,7 +328,6 @@ describe("ERC-8004's registries", function () {
     // The identity was sold before somebody looked: what counts is whose it was then.
     const abi = parseAbi(["function transferFrom(address from, address to, uint256 tokenId)"]);
     const { chainId } = registries;
-    const { createTransactionSender } = await import("tallystick-sdk/chain/transactionSender");
     const own = createTransactionSender({
       account: seller.wallet.account,
       chainId,

@@ -126,7 +126,10 @@ function fileOf(parameters: RegisterAgentParameters, agentId: number): { file: J
   return { file, uri: uriOf(parameters, file) };
 }
 
-/** The identity that the account registered and still has, undefined when it has none. */
+/**
+ * The identity that the account registered and still has, undefined when it has none. What others gave it does not count: anybody
+ * may send an identity to anybody.
+ */
 async function findIdentity(
   { account, client, registries }: RegisterAgentParameters,
   at?: bigint,
@@ -140,24 +143,28 @@ async function findIdentity(
   });
   if (count === 0n) return undefined;
   const event = getAbiItem({ abi: identityRegistryAbi, name: "Registered" });
-  const logs = await searchLogs(
+  const owned: number[] = [];
+  let judged = 0;
+  await searchLogs(
     { fromBlock: registries.fromBlock, toBlock: block },
     (window) =>
       client.getLogs({ address: registries.identity, event, args: { owner }, strict: true, ...window }),
-    (found) => BigInt(found.length) >= count,
+    async (found) => {
+      for (const { args } of found.slice(judged)) {
+        const has = await client.readContract({
+          ...identity,
+          ...{ abi: identityRegistryAbi, functionName: "ownerOf", args: [args.agentId] },
+        });
+        if ((has as Address).toLowerCase() === owner.toLowerCase()) owned.push(Number(args.agentId));
+      }
+      judged = found.length;
+      return BigInt(owned.length) >= count;
+    },
   );
-  const owned: number[] = [];
-  for (const { args } of logs) {
-    const has = await client.readContract({
-      ...identity,
-      ...{ abi: identityRegistryAbi, functionName: "ownerOf", args: [args.agentId] },
-    });
-    if ((has as Address).toLowerCase() === owner.toLowerCase()) owned.push(Number(args.agentId));
-  }
-  if (count === 1n && owned.length === 1) return owned[0];
+  if (owned.length <= 1) return owned[0];
   throw new TallystickError({
     code: "which_identity",
-    message: `${owner} has ${count} identities${owned.length > 0 ? `, among them ${owned.join(", ")}` : ""}.`,
+    message: `${owner} registered and has the identities ${owned.slice(0, 20).join(", ")}.`,
     hint: "Nothing was sent. Say which one is to be renewed (--agent-id).",
   });
 }

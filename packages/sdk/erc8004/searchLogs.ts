@@ -1,3 +1,5 @@
+import { ChainError } from "../errors.ts";
+
 /** Blocks that are searched with one question: what public nodes allow. */
 const WINDOW = 5_000n;
 
@@ -7,21 +9,30 @@ const MOST_WINDOWS = 2_000;
 /**
  * Looks through blocks for logs, the latest first, window by window.
  *
- * @param until is told what was found, the latest first; true ends the search
+ * @param until is given what was found, the latest first; true ends the search
+ * @throws ChainError `search_too_long` when there are more blocks than are searched
  */
 export async function searchLogs<Log>(
   range: { fromBlock: bigint; toBlock: bigint; signal?: AbortSignal | undefined },
   read: (window: { fromBlock: bigint; toBlock: bigint }) => Promise<Log[]>,
-  until: (found: readonly Log[]) => boolean,
+  until: (found: readonly Log[]) => boolean | Promise<boolean>,
 ): Promise<Log[]> {
   const found: Log[] = [];
   let { toBlock } = range;
-  for (let n = 0; n < MOST_WINDOWS && toBlock >= range.fromBlock; n++) {
+  for (let n = 0; toBlock >= range.fromBlock; n++) {
+    if (n === MOST_WINDOWS) {
+      throw new ChainError({
+        code: "search_too_long",
+        message: `The last ${WINDOW * BigInt(MOST_WINDOWS)} blocks do not have it, and no more are searched.`,
+        hint: "Nothing was sent. Say from which block on to search (--from-block), or which identity is meant (--agent-id).",
+        neverSent: true,
+      });
+    }
     range.signal?.throwIfAborted();
     const from = toBlock - WINDOW + 1n;
     const fromBlock = from > range.fromBlock ? from : range.fromBlock;
     found.push(...(await read({ fromBlock, toBlock })).reverse());
-    if (until(found)) break;
+    if (await until(found)) break;
     toBlock = fromBlock - 1n;
   }
   return found;
