@@ -123,7 +123,7 @@ export type Seller = {
  */
 export async function createSeller(parameters: CreateSellerParameters): Promise<Seller> {
   const { account, endpoint, network } = parameters;
-  // What a handler is given was held to the capability's schema before: here they are all alike.
+  // The capability's schema has checked what a handler gets. Here all handlers look alike.
   const handlers = parameters.handlers as { [capability: string]: Handler };
   const { log = () => {}, now = Date.now } = parameters;
   const address = account.address.toLowerCase() as Address;
@@ -135,7 +135,7 @@ export async function createSeller(parameters: CreateSellerParameters): Promise<
   const offers = await signOffers(parameters.listings, { account, endpoint, issuedAt });
   const rules = capabilityRules(parameters.schemas ?? {});
   for (const { listing } of offers.live) requireHandler(listing, handlers, rules.isKnown);
-  // No buyer waits for the files of a verifier, nor is refused for want of one.
+  // No buyer waits for a verifier to load, and none is refused because it is missing.
   await Promise.all(offers.live.map(({ listing }) => rules.schemaOf(listing.capability)));
 
   const disclosures = await openDisclosures(parameters, { seller: address, offers, store, now, log });
@@ -179,7 +179,7 @@ export async function createSeller(parameters: CreateSellerParameters): Promise<
     log,
   });
 
-  // Jobs of a process that is gone, and those whose payment is uncertain, are taken up when their lease has run out.
+  // Jobs of a process that is gone, and those with an uncertain payment, are resumed when their lease has expired.
   let sweep: ReturnType<typeof setInterval> | undefined;
   const takeUp = async (): Promise<void> => {
     await disclosures.sweep();
@@ -216,7 +216,7 @@ function listingOf(offers: Offers, { capability, mode }: Job): Listing | undefin
   return offers.all.find(({ offer }) => isIt(offer.listing))?.offer.listing;
 }
 
-/** What auditors are shown, from the node that says who they are. */
+/** What auditors see, from the node that says who they are. */
 function openDisclosures(
   { auditNode, bought, baseUrl, fetch, disclosureSeconds }: CreateSellerParameters,
   {
@@ -245,7 +245,7 @@ async function publishOffers(offers: Offers, { baseUrl, fetch }: CreateSellerPar
   }
 }
 
-/** What works on hires: who runs jobs, and where receipts, callbacks and free calls are kept. */
+/** The parts that work on hires: who runs jobs, and where receipts, callbacks and free calls are kept. */
 function openWork(
   parameters: CreateSellerParameters,
   given: Pick<

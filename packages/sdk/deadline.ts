@@ -1,9 +1,9 @@
 import { TallystickError } from "tallystick-protocol/errors";
 
-/** The time that was given is over. Code `deadline_passed`. */
+/** The given time is over. Code `deadline_passed`. */
 export class DeadlineError extends TallystickError {}
 
-/** One end of all waiting: a time, or the caller's signal, whichever is first. */
+/** One end of all waiting: a time, or the caller's signal, whichever comes first. */
 export type Deadline = {
   /** Aborted at the end, with the caller's reason or a {@link DeadlineError}. */
   signal: AbortSignal;
@@ -52,7 +52,7 @@ function deadlinePassed(ms: number): DeadlineError {
   });
 }
 
-/** What `work` comes to, or the signal's reason as soon as it is aborted. The work itself is not stopped. */
+/** The result of `work`, or the signal's reason as soon as it is aborted. The work itself is not stopped. */
 export function abortable<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const stop = (): void => reject(signal.reason);
@@ -62,7 +62,7 @@ export function abortable<T>(work: Promise<T>, signal: AbortSignal): Promise<T> 
   });
 }
 
-/** What `work` comes to, or undefined when it takes longer. The work itself goes on. */
+/** The result of `work`, or undefined when it takes longer. The work itself continues. */
 export async function within<T>(work: Promise<T>, ms: number): Promise<T | undefined> {
   const { promise, resolve } = Promise.withResolvers<undefined>();
   const timer = setTimeout(() => resolve(undefined), Math.min(LONGEST_MS, ms));

@@ -18,27 +18,27 @@ import { abortable, type Deadline, startDeadline, within } from "./deadline.ts";
 import { HireFailedError, NoSellerError, noRecovery, PaymentRefusedError } from "./errors.ts";
 import type { HireParameters } from "./hireParameters.ts";
 
-/** The idempotency key of a call that is a hire of its own, whatever it asks for. */
+/** The idempotency key of a call that is always a new hire. */
 const NEW_HIRE = "new";
 
-/** Time for the search, and for settling, beside the sellers' own, in milliseconds. */
+/** Time for the search, and for settling, in addition to the sellers' own, in milliseconds. */
 const BESIDE_MS = 30_000;
 
-/** How long is waited for the node's word of an SLA, in milliseconds. */
+/** How long to wait for the node's answer about an SLA, in milliseconds. */
 const SLA_MS = 3_000;
 
 /**
  * Hires an agent: finds a seller, agrees on terms, pays, gets the result, verifies it, and, in escrow mode, releases or
- * refunds. A seller that fails before anything was signed is passed over for the next one; after that the hire is never
- * sent to anybody else. Sellers that failed in the last hour are tried last.
+ * refunds. If a seller fails before anything was signed, the next one is tried. After that the hire is never sent to
+ * anybody else. Sellers that failed in the last hour are tried last.
  *
- * Never waits longer than its deadline, nor for anything that only comes after the result: what the ledger is told goes
- * out in the background.
+ * Never waits longer than its deadline, and never for what comes only after the result: reports to the ledger are sent in
+ * the background.
  *
  * A seller that is suspended for a breach of its SLA is not hired, however it was found. What was agreed with it before is
- * concluded all the same: the same key, and `resume`.
+ * still concluded: with the same key, or by `resume`.
  *
- * @throws InvalidInputError for params that the capability does not take
+ * @throws InvalidInputError for params that the capability does not accept
  * @throws NoSellerError, PaymentRefusedError, BudgetError: nothing was signed
  * @throws DeadlineError, or the signal's reason: nothing was sent
  * @throws HireFailedError saying where the money is

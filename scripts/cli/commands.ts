@@ -23,7 +23,7 @@ const READING = ["DATABASE_URL", "DATABASE_SCHEMA"];
 export const commands: CommandEntry[] = [
   {
     name: "demo",
-    summary: "start a whole node and let agents live on it",
+    summary: "start a whole node with agents at work on it",
     load: async () => (await import("../commands/demo.ts")).registerDemo,
   },
   {
@@ -38,12 +38,12 @@ export const commands: CommandEntry[] = [
   },
   {
     name: "replica",
-    summary: "run one more process that answers for a node",
+    summary: "run one more process that answers a node's requests",
     load: async () => (await import("../commands/replica.ts")).registerReplica,
   },
   {
     name: "upgrade",
-    summary: "take replicas to a new version of what is derived, without downtime",
+    summary: "move replicas to a new version of the derivation, without downtime",
     load: async () => (await import("../commands/upgrade.ts")).registerUpgrade,
   },
   {
@@ -123,7 +123,7 @@ export const commands: CommandEntry[] = [
   },
   {
     name: "ledger",
-    summary: "look after the ledger of a settlement service: copies, keys, writers",
+    summary: "maintain the ledger of a settlement service: copies, keys, writers",
     settings: async () => [
       "NETWORK",
       ...(await import("../../services/settlement/config.ts")).settlementVariables,
@@ -132,7 +132,7 @@ export const commands: CommandEntry[] = [
   },
   {
     name: "verify-proof",
-    summary: "verify that an entry stands in a ledger, offline or against the chain",
+    summary: "verify that an entry is in a ledger, offline or against the chain",
     load: async () => (await import("../commands/verifyProof.ts")).registerVerifyProof,
   },
   {
@@ -173,7 +173,7 @@ export const commands: CommandEntry[] = [
   },
   {
     name: "prober",
-    summary: "look whether the hosts of agents answer, and report it",
+    summary: "check whether the hosts of agents answer, and report it",
     settings: async () => (await import("../../services/probing/config.ts")).proberVariables,
     load: async () => (await import("../commands/prober.ts")).registerProber,
   },
@@ -185,7 +185,7 @@ export const commands: CommandEntry[] = [
   },
   {
     name: "attest",
-    summary: "sign what an agent's tests came to, from JUnit XML",
+    summary: "sign the results of an agent's tests, from JUnit XML",
     settings: [...ASKING, "TALLYSTICK_PRIVATE_KEY", "TALLYSTICK_LEDGER"],
     load: async () => (await import("../commands/attest.ts")).registerAttest,
   },
@@ -214,13 +214,13 @@ export const commands: CommandEntry[] = [
   },
   {
     name: "failures",
-    summary: "list the hires of an agent that failed, and why",
+    summary: "list the failed hires of an agent, and why they failed",
     settings: ASKING,
     load: async () => (await import("../commands/failures.ts")).registerFailures,
   },
   {
     name: "steward-simulate",
-    summary: "compute all trust scores of an event log under other weights, and who moves",
+    summary: "compute the trust scores of an event log with other weights, and list who moves",
     load: async () => (await import("../commands/stewardSimulate.ts")).registerStewardSimulate,
   },
   {
@@ -242,7 +242,7 @@ export const commands: CommandEntry[] = [
   },
   {
     name: "auditor",
-    summary: "judge by eye what is assigned to your auditor",
+    summary: "judge the work that is assigned to your auditor",
     load: async () => (await import("../commands/auditor.ts")).registerAuditor,
   },
   {
@@ -258,7 +258,7 @@ export const commands: CommandEntry[] = [
   },
   {
     name: "keys",
-    summary: "give out and take back the API keys of settlement",
+    summary: "issue and revoke the API keys of settlement",
     settings: ["KEYS_FILE", "LEDGER_DIR"],
     load: async () => (await import("../commands/keys.ts")).registerKeys,
   },
@@ -282,7 +282,7 @@ export const commands: CommandEntry[] = [
   },
   {
     name: "bench-dispatch",
-    summary: "measure policies of choosing a model, and shadows, on public verdicts",
+    summary: "measure how models are chosen, and shadows, on public verdicts",
     hidden: true,
     load: async () => (await import("../../tools/commands/benchDispatch.ts")).registerBenchDispatch,
   },
@@ -311,7 +311,7 @@ export const commands: CommandEntry[] = [
   },
   {
     name: "bench-audits",
-    summary: "measure what audits add to a derivation",
+    summary: "measure what audits add to the cost of a derivation",
     hidden: true,
     load: async () => (await import("../../tools/commands/benchAudits.ts")).registerBenchAudits,
   },
@@ -335,7 +335,7 @@ export const commands: CommandEntry[] = [
   },
   {
     name: "soak-crash",
-    summary: "end the settlement service at every write, and look whether anything it told is no longer so",
+    summary: "end the settlement service at every write, and check that everything it reported still holds",
     hidden: true,
     load: async () => (await import("../../tools/commands/soakCrash.ts")).registerSoakCrash,
   },
@@ -353,7 +353,7 @@ export const commands: CommandEntry[] = [
   },
   {
     name: "soak-relevant",
-    summary: "derive generated logs in both forms, and hold them to one another",
+    summary: "derive generated logs in both forms, and compare the results",
     hidden: true,
     load: async () => (await import("../../tools/commands/soakRelevant.ts")).registerSoakRelevant,
   },

@@ -117,17 +117,17 @@ function leftOut(agent: NonNullable<AgentAnswer["agent"]>): string[] {
     ...(unreceiptedPayments === 0
       ? []
       : [
-          `${unreceiptedPayments} payments of $${unreceiptedUsdc} have no receipt after 24 hours. Publish a receipt for each: a late one still counts, and takes it off.`,
+          `${unreceiptedPayments} payments of $${unreceiptedUsdc} have no receipt after 24 hours. Publish a receipt for each: a late one still counts.`,
         ]),
     ...(unansweredEscrows === 0
       ? []
       : [
-          `${unansweredEscrows} deposits in its name went back unanswered. Mark delivery, publish a receipt, or give the money back yourself: each is an answer.`,
+          `${unansweredEscrows} deposits in its name went back unanswered. Mark delivery, publish a receipt, or refund the buyer yourself: each counts as an answer.`,
         ]),
     ...(refundsContested === 0
       ? []
       : [
-          `${refundsContested} hires were taken back after delivery, by ${agent.refundsContestedFamilies} families of buyers. Agree to audits in the listing: they find out who was right.`,
+          `${refundsContested} hires were taken back after delivery, by ${agent.refundsContestedFamilies} families of buyers. Agree to audits in the listing: audits find out who was right.`,
         ]),
   ];
 }

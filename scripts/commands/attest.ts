@@ -43,15 +43,15 @@ export function registerAttest(program: Command): void {
         reports.push({ file });
         return reports;
       })
-      .option("--seed <seed>", "by which the run of the report before it was shuffled", seedOf(reports))
+      .option("--seed <seed>", "the seed that shuffled the run of the report before it", seedOf(reports))
       .requiredOption("--commit <sha>", "what was tested: 40 or 64 hex digits", (sha: string) =>
         sha.toLowerCase(),
       )
       .option("--agent <address>", "whose tests (default: the signer's own)", parseOption("--agent", agentId))
       .requiredOption("--agent-version <version>", "the agent's version")
-      .option("--alias <name>", "the name by which people call the agent")
-      .option("--coverage-tool <name>", "what measured coverage, if anything did")
-      .option("--ci-url <url>", "where the run can be looked at")
+      .option("--alias <name>", "the agent's name for people")
+      .option("--coverage-tool <name>", "the tool that measured coverage, if any")
+      .option("--ci-url <url>", "where to see the run")
       .option(
         "--ran-at <time>",
         "when (default: when the newest report was written)",

@@ -12,16 +12,16 @@ export function registerAuditOperator(program: Command): void {
     .command("audit-operator")
     .description(
       "Run audits as their operator: hire the auditors that were drawn, pay what the pool owes them, refund held escrows of " +
-        "hires that were rolled back, arrange canaries. Whom it hires is drawn and what it pays is derived: it chooses nothing.",
+        "hires that were rolled back, arrange canaries. A draw says whom it hires, and the derivation what it pays: it chooses nothing.",
     )
     .action(run);
   operator
     .command("decide")
-    .description("Decide on a hire that two auditors found bad: whether it is rolled back. Once, for good.")
+    .description("Decide whether a hire that two auditors found bad is rolled back. The decision is final.")
     .argument("<hire>", "as `tallystick audits` and GET /challenged name it")
     .addArgument(new Argument("<decision>", "what becomes of it").choices(["rollback", "dismiss"]))
     .requiredOption("--reason <code>", `one of ${auditReasonCodes.join(", ")}`)
-    .option("--detail <text>", "why, in words that are published", "")
+    .option("--detail <text>", "the reason in words, which are published", "")
     .action(decideOn);
 }
 

@@ -55,11 +55,11 @@ export function registerAuditPool(program: Command): void {
     .command("audit-pool")
     .description(
       "Simulate audits: how many hires a seller of garbage sells until a confirmed fail (median and 90 %), how often good " +
-        "work is failed, and what 1,000 hires cost the pool. A liar says the opposite of the truth, always.",
+        "work is failed, and what 1,000 hires cost the pool. A liar always says the opposite of the truth.",
     )
     .option(
       "--seed <number>",
-      "the same seed gives the same figures; without one it is drawn, and printed",
+      "the same seed gives the same figures; without one a random seed is printed",
       wholeNumber("--seed"),
     )
     .option(
@@ -71,7 +71,7 @@ export function registerAuditPool(program: Command): void {
     .option("--rate-ppm <ppm>", "how many of a million hires are drawn", option("--rate-ppm", ppm))
     .option(
       "--recheck-ppm <ppm>",
-      "how many of those that passed are looked at again",
+      "how many of the passed hires are judged again",
       option("--recheck-ppm", ppm),
     )
     .option(
@@ -87,7 +87,7 @@ export function registerAuditPool(program: Command): void {
       market.buyers,
     )
     .option("--price <usdc>", "the price of a hire; 0.5 unless given", option("--price", usdc))
-    .option("--fee <usdc>", "the fee of an audit, whatever the price", option("--fee", usdc))
+    .option("--fee <usdc>", "the fee of an audit at any price", option("--fee", usdc))
     .option(
       "--true-positive <share>",
       "how often an honest auditor passes good work",
@@ -124,9 +124,9 @@ export function registerAuditPool(program: Command): void {
       option("--garbage", shares),
       [...defaults.garbage],
     )
-    .option("--linked", "the liars can be told to be of one house")
+    .option("--linked", "the liars can be recognized as one owner's")
     .option("--json", "print JSON")
-    .option("--update <file>", "put the table into this document, between its marks")
+    .option("--update <file>", "write the table into this document, between its marks")
     .action(run);
 }
 

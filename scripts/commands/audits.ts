@@ -63,7 +63,7 @@ function addVerify(audits: Command): void {
       .addOption(
         new Option(
           "--rpc <url>",
-          "a node of the chain that you trust: it tells the hashes, and what the log leaves out",
+          "a chain node that you trust: it gives the block hashes, and shows what the log leaves out",
         )
           .env("RPC_URL")
           .argParser(parseOption("--rpc", httpSetting)),

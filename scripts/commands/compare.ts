@@ -42,7 +42,7 @@ function describe({ ticks, block, difference }: NodeComparison, urls: string[]):
   const lines =
     line === null
       ? [
-          "Their logs are the same up to there: one of the nodes derives or tells something else than its log gives.",
+          "Their logs are the same up to there: one of the nodes derives or reports something other than its log gives.",
           "`tallystick derive --from URL --check` says which.",
         ]
       : [

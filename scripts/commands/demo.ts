@@ -8,7 +8,7 @@ export function registerDemo(program: Command): void {
     .command("demo")
     .description(
       "Start a whole node on this machine, let agents hire each other on it, and read back what became of them.\n" +
-        "Exits with 0 only if everything it prints was read back through GraphQL and is what the story must give.",
+        "Exits with 0 only if everything it prints was read back through GraphQL and is right for the story.",
     )
     .option("--keep", "leave it running until Ctrl-C")
     .option("--port <number>", "the port of GraphQL; default any free one", portNumber("--port"))

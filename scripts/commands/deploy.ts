@@ -65,14 +65,14 @@ export function registerDeploy(program: Command): void {
     .option("--guardian <address>", "who may pause deposits: a multisig", parseOption("--guardian", address))
     .option(
       "--guardian-is-a-key",
-      "take a guardian that is no contract: whoever has that key can pause alone",
+      "accept a guardian that is no contract: the holder of that key can pause alone",
     )
     .option(
       "--guardian-owners <addresses>",
       "or three owners of a new Safe, two of whom have to confirm; on a local chain by default three of its accounts",
       parseOption("--guardian-owners", owners),
     )
-    .option("--plain", "at addresses that depend on the deployer, where CreateX is not deployed")
+    .option("--plain", "deploy to addresses that depend on the deployer, where CreateX is missing")
     .option(
       "--provider <id>",
       "the escrow provider's id, as in platform_escrow:ID",

@@ -24,7 +24,7 @@ export function registerDerive(program: Command): void {
       "read the log of the node at this address instead of a file",
       parseOption("--from", httpSetting),
     )
-    .option("--keep <file>", "with --from: keep the log here, and go on from what is kept")
+    .option("--keep <file>", "with --from: store the log here, and continue from what is stored")
     .option("--check", "with --from: compare the digest at every tick with the node's; exit 1 if any differs")
     .option(
       "--most-lines <count>",
@@ -35,7 +35,7 @@ export function registerDerive(program: Command): void {
     .addHelpText(
       "after",
       "\nTime moves at the log's ticks only: without any, nothing expires and there is no digest.\n" +
-        "A node gives the lines that no reorganization takes back, so its log ends some blocks before it does.",
+        "A node gives only final lines, so its log ends some blocks behind the node.",
     );
   addDeriveOptions(command).action(async (file: string | undefined, options: Options) => {
     const { from, keep, check } = options;

@@ -11,10 +11,7 @@ export function registerDispatch(program: Command): void {
       "Take tasks at POST /v1/dispatch, have each done by the cheapest model that can, and settle the answer at\n" +
         "DISPATCH_SETTLEMENT_URL. DISPATCH_MODELS_FILE names the models, with their prices and limits.",
     )
-    .addHelpText(
-      "after",
-      "\nCopy services/dispatch/models.example.yaml to begin with. docs/dispatch.md says the rest.",
-    )
+    .addHelpText("after", "\nTo begin, copy services/dispatch/models.example.yaml. See docs/dispatch.md.")
     .action(async () => {
       const { readDispatchConfig } = await import("../../services/dispatch/config.ts");
       const config = readDispatchConfig(process.env);

@@ -64,7 +64,7 @@ function asText({ total, kinds, clients, entries, calls, closed, ...rest }: Disp
     `entries, calls   ${entries}, ${calls}`,
     `spent            $${total.spent_usd}`,
     `always premium   $${total.always_premium_usd} (an estimate: the tokens that answered, at the premium model's prices)`,
-    `margin           ${total.margin_percent === null ? "not to be estimated" : `${total.margin_percent} %`}`,
+    `margin           ${total.margin_percent === null ? "no estimate" : `${total.margin_percent} %`}`,
     `uncounted        $${rest.spent_uncounted_usd} (booked in full: the vendor did not say)`,
     `audit fidelity   ${rest.fidelity_percent} %`,
     ...Object.entries(rest.spent_by_role).map(([role, cost]) => `  ${role.padEnd(15)}$${cost}`),

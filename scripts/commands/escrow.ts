@@ -15,7 +15,7 @@ export function registerEscrow(program: Command): void {
   addQueryOptions(
     program
       .command("escrow")
-      .description("Show an escrow: who put in what for whom, and what became of it.")
+      .description("Show an escrow: who deposited how much for whom, and how it ended.")
       .argument("<id>", "the escrowId"),
   ).action(async (id: string, options: QueryOptions) => {
     const { escrow } = await nodeAt(options).graphql.escrow({ id });

@@ -10,7 +10,7 @@ import { addNodeOptions, type NodeOptions } from "../cli/nodeOptions.ts";
 export function registerExport(program: Command): void {
   const command = program
     .command("export")
-    .description("Write the event log of a running node, one JSON object a line, as of one moment.")
+    .description("Write the event log of a running node at one moment, one JSON object on each line.")
     .option("-o, --output <file>", "write to a file instead of standard output");
   addNodeOptions(command).action(async ({ output, ...node }: NodeOptions & { output?: string }) => {
     const snapshot = await openNodeSnapshot(node);

@@ -23,9 +23,7 @@ const MOST_SHOWN = 500;
 export function registerFailures(program: Command): void {
   const command = program
     .command("failures")
-    .description(
-      "List the hires of an agent that failed, the latest first: by whose word, and what the buyer said of why.",
-    )
+    .description("List the failed hires of an agent, the latest first: who says so, and the buyer's reason.")
     .argument("<id>", "the agent's address or alias");
   for (const days of [7, 30, 90]) {
     const others = [7, 30, 90].filter((it) => it !== days).map((it) => `last${it}Days`);

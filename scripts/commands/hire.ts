@@ -63,7 +63,7 @@ export function registerHire(program: Command): void {
       .option("--seller <address>", "only this one")
       .option(
         "--key <key>",
-        "idempotency key: the same key is the same hire for 30 days; new: a hire of its own (default: the same call is the same hire for an hour)",
+        "idempotency key: the same key means the same hire for 30 days; new: always a new hire (default: the same call means the same hire for an hour)",
       )
       .option(
         "--wait <seconds>",
@@ -121,7 +121,7 @@ async function hire(capability: string, options: HireOptions): Promise<void> {
           ["key", outcome.idempotency_key],
           ["money", outcome.money],
         ]),
-        "The seller is still at it. `tallystick hire --resume` concludes it; so does the same call.",
+        "The seller is still working. `tallystick hire --resume` concludes the hire; so does the same call.",
       ].join("\n"),
     );
   }

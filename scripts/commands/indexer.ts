@@ -7,7 +7,7 @@ export function registerIndexer(program: Command): void {
     .command("indexer")
     .description(
       "Run one indexer with the settings of .env, without settlement, until Ctrl-C.\n" +
-        "To run a second one beside a node's: --schema tallystick_v2 --port 42079. It gets no key.",
+        "To run a second one next to a node's: --schema tallystick_v2 --port 42079. It gets no key.",
     );
   addPartOptions(command, "the schema that it writes to, one indexer each").action((options: PartOptions) =>
     runPart("indexer", options),

@@ -9,7 +9,7 @@ import { readAddress } from "../cli/readAddress.ts";
 export function registerKeys(program: Command): void {
   const keys = program
     .command("keys")
-    .description("Give out and take back the API keys of POST /v1/settle.")
+    .description("Issue and revoke the API keys of POST /v1/settle.")
     .option("--file <file>", "the file of keys (default: KEYS_FILE, else keys.json in LEDGER_DIR)");
 
   const file = (): string => {
@@ -22,7 +22,7 @@ export function registerKeys(program: Command): void {
     .command("add")
     .description("Make a key and print it once. Only its hash is kept.")
     .argument("<name>", "who it is for")
-    .option("--agent <address>", "whose proposals come with it: outcomes are told of this agent")
+    .option("--agent <address>", "the agent whose proposals come with it: outcomes count for this agent")
     .action(async (name: string, options: { agent?: string }) => {
       const agent = options.agent === undefined ? undefined : readAddress(options.agent, "--agent");
       const { key, stored } = await addKey(file(), name, now(), agent);
@@ -52,7 +52,7 @@ export function registerKeys(program: Command): void {
 
   keys
     .command("revoke")
-    .description("Take a key back, for good.")
+    .description("Revoke a key permanently.")
     .argument("<id>", "as tallystick keys list shows it")
     .action(async (id: string) => {
       const { name } = await revokeKey(file(), id, now());

@@ -18,10 +18,10 @@ import { layoutText } from "./verifyLedger.ts";
 export function registerLedger(program: Command): void {
   const ledger = program
     .command("ledger")
-    .description("Look after the ledger of a settlement service: copies, keys, writers.")
+    .description("Maintain the ledger of a settlement service: copies, keys, writers.")
     .addHelpText(
       "after",
-      "\nStop the service first; only announce-writer and accept-writer may run beside it. The settings are those of the" +
+      "\nStop the service first; only announce-writer and accept-writer may run next to it. The settings are those of the" +
         "\nservice (.env, or the shell). LEDGER_DIR, LEDGER_ORIGIN, ANCHOR_PRIVATE_KEY and those of the chain name the ledger" +
         "\nand where it is anchored.",
     );
@@ -68,7 +68,7 @@ export function registerLedger(program: Command): void {
     .command("pull")
     .description(
       "Restore the ledger up to its last anchor. What the disk still has stays. The rest comes from a follower, and is\n" +
-        "verified entry by entry and against the root in the contract. The old file is kept beside the new one.",
+        "verified entry by entry and against the root in the contract. The old file is kept next to the new one.",
     )
     .requiredOption("--from <url>", "an indexer or replica that follows the ledger, or a settlement service")
     .action(async ({ from }: { from: string }) => {

@@ -17,10 +17,13 @@ export function registerRotateKey(ledger: Command): void {
     .command("rotate-key")
     .description(
       "Make another key for the checkpoints (checkpoint.key.next). From the next start on both sign, so that followers can\n" +
-        "learn the next one from GET /v1/ledger/key. After 30 days --finish puts it in the place of the present one.",
+        "learn the next one from GET /v1/ledger/key. After 30 days --finish replaces the present key by it.",
     )
-    .option("--finish", "put the next key in the place of the present one")
-    .option("--now", "with --finish: before the 30 days are over, because the present key is in wrong hands")
+    .option("--finish", "replace the present key by the next one")
+    .option(
+      "--now",
+      "with --finish: before the 30 days are over, because somebody has stolen the present key",
+    )
     .option("--json", "print one line of JSON")
     .action(async ({ finish = false, now = false, json = false }: RotateOptions) => {
       if (now && !finish) throw wrong("--now", "goes with --finish");

@@ -51,14 +51,14 @@ export function registerSearch(program: Command): void {
       .option("--min-tier <tier>", "0, 1 or 2", wholeNumber("--min-tier"))
       .option(
         "--min-independent <buyers>",
-        "families of wallets that bought, by whose money they began with",
+        "least number of families of wallets that bought",
         wholeNumber("--min-independent"),
       )
       .option("--min-coverage <rate>", "from 0 to 1: the share of direct payments with a receipt")
       .option("--min-kept <usdc>", "what buyers paid and did not get back")
       .option("--mode <mode>", 'direct, platform_escrow:<id>, or "platform_escrow:*" for any')
       .option("--min-version <version>", "lowest verification version, like v1")
-      .option("--clarification", "only those that answer questions first")
+      .option("--clarification", "only listings with clarification before a hire")
       .option("--audited", "only those that agreed to audits")
       .addOption(
         new Option("--steward-tier <tier>", "this tier of the trust score or a higher one").choices([
@@ -66,14 +66,14 @@ export function registerSearch(program: Command): void {
         ]),
       )
       .option("--min-steward-score <score>", "of the trust score, from 0 to 1")
-      .option("--include-suspended", "those too that take no new hires now, since they broke their SLA")
+      .option("--include-suspended", "also agents that take no new hires now because they broke their SLA")
       .addOption(
         new Option("--order-by <order>", "of any but ranking the highest first").choices([
           ...["ranking", "steward_score", "independent_buyers", "kept_usdc", "receipt_coverage"],
         ]),
       )
       .option("--limit <count>", "how many, at most 100", wholeNumber("--limit"))
-      .option("--cursor <cursor>", "go on where a page ended"),
+      .option("--cursor <cursor>", "continue where a page ended"),
   ).action(async (capability: string, options: Options) => {
     const found = await nodeAt(options).search(requestOf(capability, options));
     answer(options, found, () => describe(found));

@@ -20,7 +20,7 @@ export function registerSql(program: Command): void {
         throw new TallystickError({
           code: "no_database",
           message: "DATABASE_URL is not set.",
-          hint: "`npm run demo -- --keep` prints the one of its node; a node's own is in .env.",
+          hint: "`npm run demo -- --keep` prints it for its node; for your own node it is in .env.",
         });
       }
       const statements = argument === "-" ? await text(process.stdin) : argument;
@@ -43,7 +43,7 @@ export function registerSql(program: Command): void {
         throw new TallystickError({
           code: "statement_failed",
           message: message || `Postgres does not answer: ${code}`,
-          hint: "Nothing of a transaction that failed is kept.",
+          hint: "A failed transaction changes nothing.",
           cause,
         });
       } finally {

@@ -10,7 +10,7 @@ export function registerStart(program: Command): void {
     .command("start")
     .description(
       "Run settlement and indexer with the settings of .env, until Ctrl-C.\n" +
-        "Refuses to start, with one list, when settings are missing or what they name is not there.",
+        "Refuses to start, with one list, when settings are missing or name something that does not exist.",
     )
     .option("--env-file <file>", "the settings; default .env in the checkout")
     .option("--print", "print the settings that .env leaves out, in its format, and start nothing")

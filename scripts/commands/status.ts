@@ -14,7 +14,7 @@ export function registerStatus(program: Command): void {
   addQueryOptions(
     program
       .command("status")
-      .description("Show where a node stands. Exits with 1 when it waits for entries that it cannot get."),
+      .description("Show the state of a node. Exits with 1 when it waits for entries that it cannot get."),
   ).action(async (options: QueryOptions) => {
     const { meta } = await nodeAt(options).graphql.status();
     const blocked = meta.blockedAtSegment;

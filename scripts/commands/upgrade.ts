@@ -11,7 +11,7 @@ export function registerUpgrade(program: Command): void {
     .description(
       "Take a node's replicas to the tables of a new indexer; no request fails. It starts the indexer in a schema of its own,\n" +
         "waits until it has caught up, compares digests, and points the views that replicas read through at the new tables.\n" +
-        "Until then nothing changes for anybody. If it is stopped or killed, run it again: it goes on there.",
+        "Until then nothing changes for clients. If it is stopped or killed, run it again: it continues.",
     )
     .option("--env-file <file>", "the settings; default .env in the checkout")
     .option("--schema <name>", "the new indexer's schema; default: named after the build")
@@ -21,7 +21,7 @@ export function registerUpgrade(program: Command): void {
     .option("--logs <folder>", "where its log goes", path.join(repositoryRoot, ".tallystick", "logs"))
     .option("--follow-only", "start no indexer, wait for the one that somebody started in --schema")
     .option("--rules-changed", "switch although the digests differ: rules or parameters did")
-    .option("--force", "go on although the build is the same, or there seems to be too little room")
+    .option("--force", "continue although the build is the same, or the disk seems too small")
     .option(
       "--replica <url>",
       "ask this one, or the balancer, whether it answers from the new tables; may be given often",
@@ -42,10 +42,10 @@ export function registerUpgrade(program: Command): void {
       ).conflicts(["abandon", "dropOld", "schema"]),
     )
     .addOption(
-      new Option(
-        "--abandon <schema>",
-        "only drop the schema of an upgrade that is not wanted any more",
-      ).conflicts(["dropOld", "schema"]),
+      new Option("--abandon <schema>", "only drop the schema of an abandoned upgrade").conflicts([
+        "dropOld",
+        "schema",
+      ]),
     )
     .addOption(new Option("--drop-old", "only drop what the last switch left").conflicts(["schema"]))
     .action(async (options: UpgradeOptions) => {

@@ -18,8 +18,8 @@ export function registerVerifyLedger(program: Command): void {
       "a ledger as settlement writes it (ledger.jsonl), or in any other layout of its lines; or a static log (C2SP\n" +
         "tlog-tiles): its folder, or its address",
     )
-    .option("--key <vkey...>", "of a static log: the ledger's verifier key, from somewhere else than the log")
-    .option("--policy <file>", "of a static log: whose logs and witnesses to believe (C2SP tlog-policy)")
+    .option("--key <vkey...>", "of a static log: the ledger's verifier key, from a source other than the log")
+    .option("--policy <file>", "of a static log: the trusted logs and witnesses (C2SP tlog-policy)")
     .option("--json", "print one line of JSON")
     .addHelpText(
       "after",

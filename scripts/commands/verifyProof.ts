@@ -31,17 +31,17 @@ export function registerVerifyProof(program: Command): void {
   program
     .command("verify-proof")
     .description(
-      "Verify a .proof or .tlog-proof file: that an entry stands in a ledger, and that the ledger is anchored, or witnessed.",
+      "Verify a .proof or .tlog-proof file: that an entry is in a ledger, and that the ledger is anchored, or witnessed.",
     )
     .argument("<file>", "as GET /v1/ledger/bundle or GET /v1/ledger/tlog-proof gives it")
     .option(
       "--key <vkey...>",
-      "the ledger's verifier key, from somewhere else than the file; two while one follows the other",
+      "the ledger's verifier key, from a source other than the file; two while one replaces the other",
     )
-    .option("--ledger <id>", "the ledger it has to be of, 0x and 64 hex digits")
-    .option("--writer <address>", "who writes the ledger, from somewhere else than the file")
+    .option("--ledger <id>", "the ledger that it must be about, 0x and 64 hex digits")
+    .option("--writer <address>", "who writes the ledger, from a source other than the file")
     .option("--rpc-url <url>", "ask this chain whether the root is anchored, and who writes the ledger")
-    .option("--policy <file>", "for a .tlog-proof: whose logs and witnesses to believe (C2SP tlog-policy)")
+    .option("--policy <file>", "for a .tlog-proof: the trusted logs and witnesses (C2SP tlog-policy)")
     .option("--json", "print one line of JSON")
     .addHelpText(
       "after",

@@ -12,7 +12,7 @@ export function registerVerifySignature(program: Command): void {
         "with the node's agent card. Exit 1 if it was changed, or signed by another key.",
     )
     .argument("<file>", "a report, as `tallystick trust-report ID --json` writes it")
-    .option("--key <key>", "the node's key, 64 hex digits, as its agent card and GET /v1/report-key have it")
+    .option("--key <key>", "the node's key, 64 hex digits, from its agent card or GET /v1/report-key")
     .option("--json", "print the result as JSON")
     .action(verify);
 }

@@ -8,7 +8,7 @@ export function registerWitness(program: Command): void {
     .command("witness")
     .description(
       "Cosign the checkpoints of ledgers that only grow (C2SP tlog-witness). WITNESS_NAME says how it is called,\n" +
-        "WITNESS_LOGS names a file with `log <vkey>` a line and `quorum none`. Prints its own verifier key.",
+        "WITNESS_LOGS names a file with one `log <vkey>` on each line, and `quorum none`. Prints its own verifier key.",
     )
     .addHelpText(
       "after",

@@ -2,18 +2,18 @@ import { Hono } from "hono";
 import type { Metrics } from "./metrics.ts";
 import type { OperatorState } from "./operatorRound.ts";
 
-/** So many rounds without one that ended well, and the process is not healthy. */
+/** After this many rounds without one that ended well, the process is not healthy. */
 const STALE_ROUNDS = 10;
 
 /**
- * `GET /health`: 200 while rounds end well, else 503. `GET /metrics`: for Prometheus. `GET /challenged`: the hires that wait for a
- * decision. For the operator's own network: nothing of it is for strangers, and nothing can be done by it.
+ * `GET /health`: 200 while rounds end well, else 503. `GET /metrics`: for Prometheus. `GET /challenged`: the hires that
+ * wait for a decision. For the operator's own network: strangers need none of it, and it only reads.
  */
 export function operatorApp(parameters: {
   state: () => OperatorState;
   metrics: Metrics;
   roundMs: number;
-  /** Milliseconds since 1970; and when the process began. */
+  /** Milliseconds since 1970; and the start of the process. */
   now: () => number;
   startedAt: number;
 }): Hono {

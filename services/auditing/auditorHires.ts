@@ -9,28 +9,28 @@ import { BudgetError } from "tallystick-sdk/errors";
 import type { KeyValueStore } from "tallystick-sdk/store/keyValueStore";
 import type { AuditorAccount, OpenAssignment, OperatorRules } from "./operatorNode.ts";
 
-/** What is asked of its answer: what it finds comes by the ledger, and is judged by others. */
+/** What is asked of its answer. Its verdict comes through the ledger, and others judge it. */
 export const anyAnswer: Verify = () => ({ all_passed: true, checks: {}, details: {} });
 
-/** How long an auditor may take to take an assignment, in milliseconds. */
+/** How long an auditor may take to accept an assignment, in milliseconds. */
 const HIRE_MS = 30_000;
 
-/** When an auditor that has not answered is asked again: at these shares of its time. */
+/** When a silent auditor is asked again: at these shares of its time. */
 const REMINDERS = [0, 0.5, 0.8] as const;
 
 /**
- * What is remembered of an assignment: how often its auditor was asked, whether it has taken it, and what it was offered, where. An
- * offer stays the same however often it is made, so that it is one hire.
+ * What is remembered of an assignment: how often its auditor was asked, whether it has accepted, and the offer and its
+ * address. The offer stays the same however often it is made, so that it is one hire.
  */
 type Asked = { times: number; isTaken: boolean; feeAtomic: string; endpoint: string };
 
 export type HireRound = { taken: number; reminded: number; failed: number };
 
 export type AuditorHiresParameters = {
-  /** The pool's buyer: its budget is the operator's, its journal survives a crash. */
+  /** The pool's buyer. Its budget is the operator's, and its journal survives a crash. */
   buyer: Pick<Buyer, "hire">;
   store: KeyValueStore;
-  /** Whether an auditor may ask for its fee when it is hired, by x402. Else it is paid after its verdict alone. */
+  /** Whether an auditor may ask for its fee when it is hired, by x402. Otherwise it is paid only after its verdict. */
   payBefore: boolean;
   /** How many are asked at once. */
   atOnce: number;
@@ -38,9 +38,10 @@ export type AuditorHiresParameters = {
 };
 
 /**
- * Hires drawn auditors: tells each of its assignment at the endpoint of its offer, by a hire like any other (x402), and reminds
- * those that let their time pass. One that asks to be paid is paid its fee then, at most once for an assignment; it counts as
- * paid of what its verdicts come to. One that cannot be reached finds the assignment at its node, and is paid after its verdict.
+ * Hires drawn auditors: tells each of its assignment at the endpoint of its offer, by a normal hire (x402), and reminds
+ * those that let their time pass. An auditor that asks for payment gets its fee then, at most once for an assignment; it
+ * counts as paid of its verdicts' fees. One that cannot be reached finds the assignment at its node, and is paid after its
+ * verdict.
  */
 export function createAuditorHires({ buyer, store, payBefore, atOnce, log }: AuditorHiresParameters) {
   const keyOf = (token: string): string => `asked/${token}`;
@@ -49,7 +50,7 @@ export function createAuditorHires({ buyer, store, payBefore, atOnce, log }: Aud
     const { hire, round, attempt, auditor, capability, due } = assignment;
     const { times, isTaken, endpoint } = asked;
     await store.put(keyOf(token), { ...asked, times: times + 1 } satisfies Asked);
-    // A reminder is no hire to be paid: what was taken was paid then.
+    // A reminder is not paid: the first hire was.
     const price = isTaken ? "0" : formatUsdc(BigInt(asked.feeAtomic));
     await buyer.hire({
       capability: AUDIT_CAPABILITY,
@@ -63,10 +64,10 @@ export function createAuditorHires({ buyer, store, payBefore, atOnce, log }: Aud
       }),
       maxPriceUsdc: price,
       maxLatencyMs: HIRE_MS,
-      // The same assignment is the same hire, in whichever process: it is paid once.
+      // The same assignment is the same hire, in any process. It is paid once.
       idempotencyKey: isTaken ? `${token}.${times}` : token,
       maxAttempts: 1,
-      // It was drawn already, and its suspension is for another service.
+      // It was drawn already. Its suspension concerns another service.
       allowSuspended: true,
       telemetry: false,
       verify: anyAnswer,
@@ -77,7 +78,7 @@ export function createAuditorHires({ buyer, store, payBefore, atOnce, log }: Aud
   return {
     /**
      * @param time of the node's last tick, in unix seconds
-     * @param assignments those that no reorganization takes back
+     * @param assignments those that no reorganization can undo
      */
     round: async (
       assignments: readonly OpenAssignment[],
@@ -87,7 +88,7 @@ export function createAuditorHires({ buyer, store, payBefore, atOnce, log }: Aud
       const done: HireRound = { taken: 0, reminded: 0, failed: 0 };
       await forgetOthers(assignments);
       const credit = new Map(of.accounts.map((it) => [it.auditor, it.paid - it.accrued]));
-      // What was offered before and is not seen on the chain yet is out all the same.
+      // An earlier offer that the chain does not show yet still counts as spent.
       for (const it of assignments) {
         const offered = BigInt((await store.get<Asked>(keyOf(auditToken(it))))?.feeAtomic ?? "0");
         if (offered > (credit.get(it.auditor) ?? 0n)) credit.set(it.auditor, offered);
@@ -99,7 +100,7 @@ export function createAuditorHires({ buyer, store, payBefore, atOnce, log }: Aud
           const token = auditToken(it);
           const known = await store.get<Asked>(keyOf(token));
           if (!isDue(it, known?.times ?? 0, of.time)) continue;
-          // What was paid before and not earned yet is enough: nobody is paid in advance for two.
+          // A payment that is not earned yet is enough: nobody is paid in advance for two.
           const hasCredit = (credit.get(it.auditor) ?? 0n) > 0n;
           const fee = payBefore && !hasCredit ? feeFor(of.fees, it.amount) : 0n;
           const asked = known ?? {
@@ -122,20 +123,20 @@ export function createAuditorHires({ buyer, store, payBefore, atOnce, log }: Aud
     },
   };
 
-  /** What is no longer open needs no memory. */
+  /** A closed assignment needs no memory. */
   async function forgetOthers(assignments: readonly OpenAssignment[]): Promise<void> {
     const open = new Set(assignments.map((it) => keyOf(auditToken(it))));
     for (const key of await store.keys("asked")) if (!open.has(key)) await store.delete(key);
   }
 }
 
-/** Whether an auditor is asked now: at first, and again when half of its time is over, and when most of it is. */
+/** Whether an auditor is asked now: at first, after half of its time, and after most of it. */
 function isDue({ time: from, due }: OpenAssignment, times: number, time: number): boolean {
   const share = REMINDERS[times];
   return share !== undefined && time >= from + (due - from) * share;
 }
 
-/** What a verdict on a hire of that price is worth. */
+/** The fee of a verdict on a hire of that price. */
 export function feeFor(fees: OperatorRules["fees"], amount: bigint): bigint {
   return fees.findLast(({ from }) => from <= amount)?.fee ?? 0n;
 }

@@ -10,16 +10,16 @@ import type { KeyValueStore } from "tallystick-sdk/store/keyValueStore";
 import type { LocalAccount } from "viem";
 import { buyerOf, type CanaryPlan } from "./canaryPlan.ts";
 
-/** Where a record stands in the ledger. */
+/** The place of a record in the ledger. */
 export type SettledEntry = { ledger: string; index: number };
 
-/** How far a plan is. `salt` and `nonces` are written down before anything is committed to, and never change. */
+/** The progress of a plan. `salt` and `nonces` are written down before the commitment, and never change. */
 type Arranged = {
   salt: Hex;
   nonces: Hex[];
   /** The entry with the commitment. */
   entry?: SettledEntry;
-  /** By hire: made, or not to be made any more. */
+  /** By hire: made, or no longer to be made. */
   ended: { [index: number]: "made" | "failed" };
   isRevealed?: boolean;
 };
@@ -27,16 +27,17 @@ type Arranged = {
 export type CanaryDeskParameters = {
   plans: readonly CanaryPlan[];
   store: KeyValueStore;
-  /** A buyer for one canary, with that wallet, and a journal of its own. */
+  /** A buyer for one canary, with that wallet and its own journal. */
   openBuyer: (account: LocalAccount) => Pick<Buyer, "hire" | "find">;
-  /** Signs a record as the operator and settles it; the same body again is the same entry. */
+  /** Signs a record as the operator and settles it. The same body again gives the same entry. */
   settle: (type: "audit_canary", body: RecordBody) => Promise<SettledEntry>;
   log: Log;
 };
 
 /**
- * Arranges canaries: commits to a list of hires and what they are worth, makes them once that is anchored, and publishes the list
- * when their audits have ended. So auditors' errors are measured against truths that nobody could fit to their verdicts.
+ * Arranges canaries: commits to a list of hires and their right verdicts, makes them once that is anchored, and publishes
+ * the list when their audits have ended. So auditors' errors are measured against truths that nobody could fit to their
+ * verdicts.
  */
 export function createCanaryDesk({ plans, store, openBuyer, settle, log }: CanaryDeskParameters) {
   const keyOf = ({ name }: CanaryPlan): string => `canary/${name}`;
@@ -74,7 +75,7 @@ export function createCanaryDesk({ plans, store, openBuyer, settle, log }: Canar
     const { seller, capability, params, max_price_usdc: maxPriceUsdc, max_latency_ms: maxLatencyMs } = canary;
     const buyer = openBuyer(buyerOf(canary));
     const known = (await buyer.find(nonce))?.kept;
-    // Another attempt would have another nonce than the one that was committed to.
+    // Another attempt would have another nonce than the committed one.
     const isSpent = known !== undefined && known.attempts > 0;
     if (isSpent && (known.state === "running" || known.state === "open")) return "failed";
     try {
@@ -86,13 +87,13 @@ export function createCanaryDesk({ plans, store, openBuyer, settle, log }: Canar
       return "made";
     } catch (error) {
       log("A canary could not be hired.", { plan: name, seller, error });
-      // Its money may be under way: the same call takes it up.
+      // Its money may be on the way: the same call resumes it.
       return error instanceof HireFailedError && error.money === "authorized"
         ? undefined
         : await endOf(nonce);
     }
 
-    /** Who was never asked may be asked again. */
+    /** If nobody was asked, it may be tried again. */
     async function endOf(key: Hex): Promise<"failed" | undefined> {
       return ((await buyer.find(key))?.kept.attempts ?? 0) > 0 ? "failed" : undefined;
     }
@@ -101,7 +102,7 @@ export function createCanaryDesk({ plans, store, openBuyer, settle, log }: Canar
   return {
     /**
      * @param time of the node's last tick, in unix seconds
-     * @param isAnchored whether an entry of the ledger is anchored for good
+     * @param isAnchored whether an entry of the ledger is anchored finally
      * @returns how many plans are not published yet
      */
     round: async (
@@ -134,7 +135,7 @@ export function createCanaryDesk({ plans, store, openBuyer, settle, log }: Canar
   };
 }
 
-/** What is committed to. */
+/** The content of the commitment. */
 function canariesOf(plan: CanaryPlan, nonces: readonly Hex[]): Canary[] {
   return plan.hires.map((canary, n) => ({
     buyer: buyerOf(canary).address.toLowerCase() as Address,

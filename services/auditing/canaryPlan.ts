@@ -9,7 +9,7 @@ import { privateKeyToAccount } from "viem/accounts";
 import { z } from "zod";
 
 const canarySchema = z.strictObject({
-  /** The buyer's wallet. One that bought before would give the canary away. */
+  /** The buyer's wallet. One that bought before would reveal the canary. */
   private_key: privateKeySetting,
   seller: addressSchema,
   capability: capabilitySchema,
@@ -20,11 +20,11 @@ const canarySchema = z.strictObject({
 });
 
 const planSchema = z.strictObject({
-  /** Letters, digits and dashes: the same name is the same plan, whenever it is read. */
+  /** Letters, digits and dashes. The same name always means the same plan. */
   name: z.string().regex(/^[a-z0-9-]{1,64}$/, "must be letters, digits and dashes"),
-  /** When the hires begin, in unix seconds; never before the commitment is anchored. */
+  /** When the hires begin, in unix seconds. Never before the commitment is anchored. */
   hire_after: z.int().min(0).default(0),
-  /** When what was committed to is published, in unix seconds: after their audits have ended. */
+  /** When the commitment is revealed, in unix seconds: after their audits have ended. */
   reveal_after: z.int().min(0),
   hires: z
     .array(canarySchema)
@@ -42,7 +42,7 @@ export type CanaryPlan = z.output<typeof planSchema>;
 /**
  * Reads a plan of canaries.
  *
- * @throws InvalidInputError naming every field at fault, and none of the keys
+ * @throws InvalidInputError naming every field at fault; it never shows a key
  */
 export function readCanaryPlan(text: string): CanaryPlan {
   const read = planSchema.safeParse(tryForeignJson(text));

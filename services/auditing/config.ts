@@ -13,35 +13,35 @@ import {
 import type { PaymentNetwork } from "tallystick-sdk/chain/paymentNetwork";
 import { z } from "zod";
 
-/** What the process of an operator of audits is told from outside. Amounts are atomic units. */
+/** All settings of an operator's process. Amounts are atomic units. */
 export type AuditingConfig = {
   nodeUrl: string;
   rpcUrl: string;
   network: PaymentNetwork;
   escrows: readonly Address[];
-  /** Signs records in the operator's name. */
+  /** Signs records for the operator. */
   operatorKey: Hex;
   /** Pays the auditors, and the gas. */
   poolKey: Hex;
   /** Refunds held escrows that name it as arbiter. */
   arbiterKey?: Hex;
-  /** What was decided on and is not over yet. */
+  /** What was decided and is not finished. */
   folder: string;
   host: string;
   port: number;
   roundMs: number;
-  /** What may be spent in 30 days. */
+  /** The most that may be spent in 30 days. */
   budget: bigint;
-  /** Less than this is not paid yet. */
+  /** Smaller amounts wait. */
   least: bigint;
   payBefore: boolean;
   confirmations: number;
-  /** A file with the canaries that are to be arranged. */
+  /** A file with the canaries to arrange. */
   canariesFile?: string;
   devMode: boolean;
 };
 
-/** Hardhat's and Anvil's: nothing of it is taken back. */
+/** Hardhat's and Anvil's chains: no block is undone. */
 const LOCAL_CHAIN = 31_337;
 
 const wholeNumber = wholeNumberSetting(9);
@@ -80,7 +80,7 @@ const environmentSchema = z.object({
   DEV_MODE: flag("0"),
 });
 
-/** The variables that the process reads; no others need to be in its environment. */
+/** The variables that the process reads. No others need to be in its environment. */
 export const auditingVariables = Object.keys(environmentSchema.shape);
 
 /**

@@ -7,7 +7,8 @@ import { type Fetch, requestService } from "tallystick-sdk/requestService";
 import type { LocalAccount } from "viem";
 
 /**
- * Writes what an operator's people decided of a challenged hire, once: the ledger takes one decision for a hire (SHP §8.3.4.2).
+ * Writes the decision of an operator's people about a challenged hire, once: the ledger accepts one decision for a hire
+ * (SHP §8.3.4.2).
  *
  * @returns the hash of the ledger's entry
  * @throws InvalidInputError naming the field; ServiceError when the ledger refuses it, or has another decision
@@ -22,7 +23,7 @@ export async function decide(parameters: {
   const { baseUrl, ledger, account, decision, fetch } = parameters;
   const body = decision as RecordBody;
   const record = await signRecord({ type: "audit_actuation", ledger, body, account });
-  // Nothing is sent that the node would not take.
+  // Nothing is sent that the node would refuse.
   parseAuditActuation(record.body);
   const { text } = await requestService({ baseUrl, path: "/v1/records", body: record, fetch });
   return String((readForeignJson(text) as { hash?: unknown }).hash);

@@ -1,15 +1,15 @@
 import type { Address } from "tallystick-protocol/address";
 import type { AuditorAccount } from "./operatorNode.ts";
 
-/** The time of a node's last tick, and of the last block that no reorganization takes back; unix seconds. */
+/** The time of a node's last tick, and of the last final block; unix seconds. */
 export type Times = { time: number; finalTime: number };
 
 /**
- * Of what a node says from tick to tick, gives what no reorganization takes back: an auditor's verdicts as far as they were there at
- * a final tick, and still are.
+ * Of a node's answers at each tick, gives what is final: an auditor's verdicts as far as they were there at a final tick,
+ * and still are.
  */
 export function createFinalAccounts() {
-  /** What was accrued at ticks that are not final yet, in their order, after the last that is. */
+  /** Accrued amounts at ticks that are not final yet, in order, after the last final one. */
   const seen = new Map<Address, { time: number; accrued: bigint }[]>();
 
   return (accounts: readonly AuditorAccount[], { time, finalTime }: Times): AuditorAccount[] =>
@@ -23,7 +23,7 @@ export function createFinalAccounts() {
     });
 }
 
-/** The same of things that are there or not: those that were there at a final tick, and at every one since. */
+/** The same for things that exist or do not: those that existed at a final tick, and at every one since. */
 export function createFinalSet<It extends { id: string }>() {
   let since = new Map<string, number>();
 

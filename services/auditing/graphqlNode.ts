@@ -6,16 +6,16 @@ import { type Fetch, ServiceError } from "tallystick-sdk/requestService";
 import { zeroAddress } from "viem";
 import type { OpenAssignment, OperatorNode, OperatorRules, RolledBackEscrow } from "./operatorNode.ts";
 
-/** How many of a list are asked for at once, and read in all: the rest comes in later rounds. */
+/** How many of a list are asked for at once, and read in all. The rest comes in later rounds. */
 const PAGE = 100;
 const MOST = 5_000;
 
-/** How many of the latest hires that were rolled back are looked at. */
+/** How many of the latest rolled back hires are looked at. */
 const MOST_ROLLED_BACK = 500;
 
 const PAGED = "pageInfo { hasNextPage endCursor }";
 
-/** What a node is asked, by GraphQL. A test holds them to its schema. */
+/** The GraphQL queries to a node. A test checks them against its schema. */
 export const operatorQueries = {
   status: "query OperatorNodeStatus { meta { time blockedAtSegment { ledger } } }",
   rules: `query OperatorRules { params { auditArbiters audit {
@@ -79,10 +79,10 @@ type EscrowNode = {
 };
 
 /**
- * Asks a node's public API what an operator has to know. Only a node that the operator trusts: by what it says auditors are
+ * Asks a node's public API what an operator must know. Use only a node that the operator trusts: its answers decide who is
  * paid.
  *
- * @throws every call ServiceError
+ * @throws every call may throw ServiceError
  */
 export function createGraphqlNode(parameters: {
   baseUrl: string;
@@ -90,7 +90,7 @@ export function createGraphqlNode(parameters: {
   fetch?: Fetch | undefined;
 }): OperatorNode {
   const { baseUrl, operator, fetch } = parameters;
-  /** Escrows that nothing can be done for any more. */
+  /** Escrows for which nothing can be done any more. */
   const settled = new Set<string>();
 
   const ask = async <Answer>(query: string, variables: object, signal?: AbortSignal): Promise<Answer> => {
@@ -105,7 +105,7 @@ export function createGraphqlNode(parameters: {
       const found: Page<Node>["page"] = (await ask<Page<Node>>(query, asked, signal)).page;
       nodes.push(...found.nodes);
       const next: string | null = found.pageInfo.endCursor;
-      // A page with nothing on it says that there is more for ever.
+      // A node could send empty pages that promise more without end.
       if (!found.pageInfo.hasNextPage || next === null || found.nodes.length === 0) break;
       after = next;
     }
@@ -187,7 +187,7 @@ function rulesOf(
   };
 }
 
-/** None of what the operator judges itself: nobody can be hired for it. */
+/** Not those that the operator judges itself: nobody can be hired for them. */
 function assignmentOf(node: AssignmentNode, endpoint: string | undefined): OpenAssignment[] {
   const { auditedHire: hire, round, attempt, auditorAddress: auditor, assignedAt: time, due, audit } = node;
   if (node.auditorType !== "AUDITOR" || endpoint === undefined || audit === null || due === null) return [];

@@ -1,4 +1,5 @@
-// The process of an operator of audits: `node --import tsx services/auditing/main.ts`. Configured by environment variables (config.ts).
+// The process of an operator of audits: `node --import tsx services/auditing/main.ts`. Environment variables configure it
+// (config.ts).
 import { TallystickError } from "tallystick-protocol/errors";
 import { surviveRequests } from "tallystick-runtime/http/requestScope";
 import { stderrLog as log } from "tallystick-runtime/stderrLog";

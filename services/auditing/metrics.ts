@@ -1,13 +1,13 @@
 import { Gauge, Registry } from "prom-client";
 import type { OperatorState } from "./operatorRound.ts";
 
-/** What Prometheus reads of one process. */
+/** The metrics of one process, for Prometheus. */
 export type Metrics = { text: () => Promise<string>; contentType: string };
 
-/** USDC, for people: figures are for looking at, and nothing is decided by them. */
+/** USDC, for people. Nothing is decided by these figures. */
 const usdc = (atomic: bigint): number => Number(atomic) / 1_000_000;
 
-/** The figures of an operator's process; nothing global, so that two in one process do not meet. */
+/** The figures of an operator's process. Nothing is global, so two in one process do not share any. */
 export function createMetrics(state: () => OperatorState): Metrics {
   const registry = new Registry();
   const gauge = (name: string, help: string, read: (it: OperatorState) => number): void => {

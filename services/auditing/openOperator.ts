@@ -26,7 +26,7 @@ import { createPaymentDesk } from "./paymentDesk.ts";
 import { periodBudget } from "./periodBudget.ts";
 import { createRefundDesk } from "./refundDesk.ts";
 
-/** How long a signed payment can be used, in seconds. A process without notes pays nobody for as long. */
+/** How long a signed payment can be used, in seconds. A process without notes pays nobody for this time. */
 const VALID_SECONDS = 1_800;
 
 /** How many auditors are asked at once. */
@@ -37,7 +37,7 @@ export type OpenOperatorParameters = {
   log: Log;
   /** Milliseconds since 1970. */
   now: () => number;
-  /** Stand in for the node's API, the chain's RPC, and who reaches strangers. */
+  /** Replace the node's API, the chain's RPC, and the connections to strangers. */
   node?: OperatorNode;
   transport?: Transport;
   fetch?: Fetch;
@@ -54,7 +54,8 @@ export async function openOperator(parameters: OpenOperatorParameters): Promise<
   const sender = createTransactionSender({ account: pool, chainId: network.chainId, rpc });
   const store = fileStore(folder);
   const budget = periodBudget({ store, limit: config.budget, now });
-  // By the chain's clock payments expire. A local chain's may be ahead of this machine's; another's is never by a final block.
+  // Payments expire by the chain's clock. A local chain's may be ahead of this machine's; a real chain's final block never
+  // is.
   let ahead = 0;
   const finalBlock = async () => {
     const block = await sender.client.getBlock({
@@ -89,7 +90,7 @@ export async function openOperator(parameters: OpenOperatorParameters): Promise<
     const { index } = Object(readForeignJson(text)) as { index: number };
     return { ledger: named, index };
   };
-  // Hires that an earlier process left in the middle are taken up, whatever they came to.
+  // Hires that an earlier process left unfinished are resumed, in any state.
   await buyer.resume(anyAnswer).catch((error) => {
     log("Earlier hires of auditors could not be taken up.", { error });
   });
@@ -129,8 +130,8 @@ export async function openOperator(parameters: OpenOperatorParameters): Promise<
 }
 
 /**
- * From when on payments are decided on: at once by a process with its notes. One without any may have lost them with a payment that
- * is on its way, and waits until nothing that was signed can be used.
+ * From when payments are decided: at once by a process with its notes. A process without notes may have lost them together
+ * with a payment on its way, and waits until nothing that was signed can be used.
  */
 async function beginAfter(store: ReturnType<typeof fileStore>, time: number): Promise<number> {
   await store.putNew("operator/began", { time });

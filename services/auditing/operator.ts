@@ -5,18 +5,18 @@ import { createRound, freshState, type OperatorState, type RoundParameters } fro
 export type OperatorParameters = RoundParameters & { roundMs: number };
 
 export type Operator = {
-  /** One round of everything. What fails is logged and left to the next round; nothing of it keeps the rest. */
+  /** One round of everything. A failure is logged and left to the next round; it does not stop the other parts. */
   round: () => Promise<void>;
   start: () => void;
   state: () => OperatorState;
-  /** Ends the round under way, and stops. */
+  /** Ends the present round, and stops. */
   close: () => Promise<void>;
 };
 
 /**
- * The operator of an audit network: hires the auditors that were drawn, pays what its pool owes them, refunds held escrows of hires
- * that were rolled back, and arranges canaries. It chooses nobody, and decides nothing: whom it hires is drawn, what it pays is
- * derived, and decisions on challenged hires are its people's.
+ * The operator of an audit network: hires the drawn auditors, pays what its pool owes them, refunds held escrows of hires
+ * that were rolled back, and arranges canaries. It chooses nobody and decides nothing: a draw says whom it hires, the
+ * derivation says what it pays, and its people decide on challenged hires.
  */
 export function createOperator(parameters: OperatorParameters): Operator {
   const state = freshState();

@@ -6,13 +6,13 @@ import type { ChallengedHire, OperatorNode, RolledBackEscrow } from "./operatorN
 import type { PaymentDesk } from "./paymentDesk.ts";
 import type { RefundDesk } from "./refundDesk.ts";
 
-/** What an operator's process looks after, as it was in the last round. Amounts are atomic units, times unix seconds. */
+/** What an operator's process handles, as of the last round. Amounts are atomic units, times unix seconds. */
 export type OperatorState = {
-  /** When the last whole round ended, by this process's clock; 0 before the first. */
+  /** When the last complete round ended, by this process's clock; 0 before the first. */
   roundAt: number;
   /** The time of the node's last tick. */
   nodeTime: number;
-  /** What this process has a part in, since its start. */
+  /** What this process has done since its start. */
   taken: number;
   reminded: number;
   notTaken: number;
@@ -36,12 +36,12 @@ export type RoundParameters = {
   /** Absent without a key of an arbiter. */
   refunds?: RefundDesk | undefined;
   canaries: CanaryDesk;
-  /** The pool's own address: the parameters have to name it. */
+  /** The pool's own address. The parameters have to name it. */
   pool: string;
-  /** The time of the last block that no reorganization takes back, in unix seconds. */
+  /** The time of the last final block, in unix seconds. */
   finalTime: () => Promise<number>;
   budgetLeft: () => Promise<bigint>;
-  /** No payment is decided on before this, in unix seconds of the chain's clock. */
+  /** No payment is decided before this, in unix seconds of the chain's clock. */
   payAfter: number;
   /** Milliseconds since 1970. */
   now: () => number;
@@ -57,7 +57,10 @@ export function freshState(): OperatorState {
   };
 }
 
-/** One round of everything, told in `state`. What fails is logged and left to the next round; nothing of it keeps the rest. */
+/**
+ * One round of everything, reported in `state`. A failure is logged and left to the next round; it does not stop the other
+ * parts.
+ */
 export function createRound(
   parameters: RoundParameters,
   state: OperatorState,
@@ -67,7 +70,7 @@ export function createRound(
   const finalAccounts = createFinalAccounts();
   const finalEscrows = createFinalSet<RolledBackEscrow>();
 
-  /** Runs a part of the round. Another part does not wait for one that fails. */
+  /** Runs a part of the round. A failing part does not stop the others. */
   async function part(name: string, work: () => Promise<void>): Promise<void> {
     if (signal.aborted) return;
     try {
@@ -121,7 +124,7 @@ export function createRound(
 
   return async () => {
     const failuresBefore = state.failures;
-    // What was signed is followed whatever the node says: it needs the chain alone.
+    // Signed payments are followed whatever the node says: only the chain is needed.
     await part("payments under way", async () => {
       const { settled, waiting } = await payments.follow(signal);
       state.paidAtomic += settled;

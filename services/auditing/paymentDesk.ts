@@ -12,24 +12,24 @@ import type { AuditorAccount } from "./operatorNode.ts";
 import { paymentNonce } from "./paymentNonce.ts";
 import { createPoolTransfers, type SignedTransfer } from "./poolTransfers.ts";
 
-/** A payment that was decided on: written before its signature leaves, and forgotten once it is final on the chain. */
+/** A decided payment: written before its signature leaves, and forgotten once it is final on the chain. */
 type Payment = SignedTransfer & {
   /** What the auditor was paid before, in atomic units. */
   paid: string;
 };
 
-/** How one round ended. `waiting`: decided on, and not final on the chain yet. Amounts are atomic units. */
+/** How one round ended. `waiting`: decided, and not final on the chain yet. Amounts are atomic units. */
 export type PaymentRound = { settled: bigint; waiting: number; refused: number };
 
 export type PaymentDeskParameters = {
-  /** The operator's pool, whose money it is. */
+  /** The operator's pool, which owns the money. */
   pool: LocalAccount;
   network: PaymentNetwork;
   /** Sends the transactions and pays for them. */
   sender: TransactionSender;
   store: KeyValueStore;
   budget: Budget;
-  /** Less than this is not paid yet, in atomic units: a transfer costs gas. */
+  /** Smaller amounts wait, in atomic units: a transfer costs gas. */
   least: bigint;
   /** How many blocks, the payment's own included, make it final. */
   confirmations: number;
@@ -39,8 +39,9 @@ export type PaymentDeskParameters = {
 };
 
 /**
- * Pays auditors what their verdicts came to, each once. One payment to an auditor is under way at a time; its nonce is made of
- * what was paid before it, so that the token itself refuses a second one. A process that is killed goes on where the chain is.
+ * Pays auditors what their verdicts have earned, each once. One payment to an auditor is on its way at a time. Its nonce is
+ * made of what was paid before, so the token itself refuses a second one. A process that is killed continues from the
+ * chain's state.
  */
 export function createPaymentDesk(parameters: PaymentDeskParameters) {
   const { pool, network, sender, store, budget, least, confirmations, log } = parameters;
@@ -48,11 +49,11 @@ export function createPaymentDesk(parameters: PaymentDeskParameters) {
   const transfers = createPoolTransfers(parameters);
   const keyOf = (auditor: Address): string => `payment/${auditor}`;
 
-  /** @param depth how many blocks have to show it */
+  /** @param depth how many blocks must show it */
   const stateOf = (nonce: Hex, depth: number) =>
     readPaymentState(sender.client, network, { payer: address, nonce }, depth);
 
-  /** Looks what became of a payment. Gives its amount when it is final. */
+  /** Looks at the state of a payment. Returns its amount when it is final. */
   async function follow(payment: Payment): Promise<bigint | undefined> {
     const { auditor, nonce } = payment;
     const final = await stateOf(nonce, confirmations);
@@ -66,7 +67,7 @@ export function createPaymentDesk(parameters: PaymentDeskParameters) {
     }
     const latest = await stateOf(nonce, 1);
     if (latest.isUsed) return undefined;
-    // The old signature is of no use to anybody by then; the nonce stays, so that one of the two at most is ever taken.
+    // Nobody can use the old signature by then. The nonce stays, so at most one of the two is ever accepted.
     if (final.time >= payment.validBefore) {
       const again = await transfers.sign(payment, latest.time);
       await store.put(keyOf(auditor), again);
@@ -76,10 +77,10 @@ export function createPaymentDesk(parameters: PaymentDeskParameters) {
     return undefined;
   }
 
-  /** Decides on a payment. @returns whether there is one under way now */
+  /** Decides a payment. @returns whether one is on its way now */
   async function begin({ auditor, accrued, paid }: AuditorAccount): Promise<boolean> {
     const known = await store.get<{ paid: string }>(`paid/${auditor}`);
-    // A node that knows less than this process would have it pay again what it paid.
+    // A node that is behind this process would have it pay again.
     if (known !== undefined && paid < BigInt(known.paid)) {
       log("The node knows of less than was paid; nothing is paid by what it says.", { auditor, paid });
       return false;
@@ -99,7 +100,7 @@ export function createPaymentDesk(parameters: PaymentDeskParameters) {
   }
 
   return {
-    /** Follows the payments under way. */
+    /** Follows the payments on their way. */
     follow: async (signal: AbortSignal): Promise<PaymentRound> => {
       const round: PaymentRound = { settled: 0n, waiting: 0, refused: 0 };
       for (const key of await store.keys("payment")) {
@@ -112,7 +113,7 @@ export function createPaymentDesk(parameters: PaymentDeskParameters) {
       }
       return round;
     },
-    /** Decides on payments to those whom the pool owes enough; `accounts` are what no reorganization takes back. */
+    /** Decides payments to those to whom the pool owes enough; `accounts` are final. */
     pay: async (accounts: readonly AuditorAccount[], signal: AbortSignal): Promise<PaymentRound> => {
       const round: PaymentRound = { settled: 0n, waiting: 0, refused: 0 };
       for (const account of accounts) {

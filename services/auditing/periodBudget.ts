@@ -2,12 +2,12 @@ import type { Budget } from "tallystick-sdk/budget/budget";
 import { storeBudget } from "tallystick-sdk/budget/storeBudget";
 import type { KeyValueStore } from "tallystick-sdk/store/keyValueStore";
 
-/** So much may be spent in so many seconds. */
+/** The length of a period, in seconds. */
 export const PERIOD_SECONDS = 30 * 86_400;
 
 /**
- * A budget for every 30 days, exact across processes on one store. What was reserved in one period is spent or given back in it,
- * though it be the next one by then.
+ * A budget for every 30 days, exact across processes on one store. What was reserved in one period is spent or given back
+ * in it, even during the next one.
  *
  * @param parameters.limit atomic units
  * @param parameters.now milliseconds since 1970

@@ -10,7 +10,7 @@ import { type PaymentNetwork, tokenDomainOf } from "tallystick-sdk/chain/payment
 import type { TransactionSender } from "tallystick-sdk/chain/transactionSender";
 import type { LocalAccount } from "viem";
 
-/** What is transferred: atomic units as a decimal string. */
+/** The content of a transfer: atomic units as a decimal string. */
 export type Transfer = { auditor: Address; amount: string; nonce: Hex };
 
 /** A transfer that anybody can carry out until then, in unix seconds of the chain's clock. */
@@ -27,7 +27,7 @@ export function createPoolTransfers(parameters: {
 }) {
   const { pool, network, sender, validSeconds, log } = parameters;
   const from = pool.address.toLowerCase() as Address;
-  /** Sent by this process, by nonce: the transaction may wait somewhere. */
+  /** Sent by this process, by nonce. The transaction may wait somewhere. */
   const sent = new Map<Hex, Hex>();
 
   return {
@@ -40,7 +40,7 @@ export function createPoolTransfers(parameters: {
       const typedData = transferWithAuthorizationTypedData(authorization, tokenDomainOf(network));
       return { ...transfer, validBefore, signature: await pool.signTypedData(typedData) };
     },
-    /** Sends it, as well as it goes: what could not be sent is looked at and sent again in the next round. */
+    /** Tries to send it. What could not be sent is looked at and sent again in the next round. */
     send: async ({ auditor, amount, validBefore, nonce, signature }: SignedTransfer): Promise<void> => {
       const args = [from, auditor, BigInt(amount), 0n, BigInt(validBefore), nonce, signature];
       const functionName = "transferWithAuthorization";
@@ -50,7 +50,7 @@ export function createPoolTransfers(parameters: {
         log("A payment to an auditor could not be sent.", { auditor, amount, error });
       }
     },
-    /** Whether this process sent it, and it was neither dropped nor reverted meanwhile. */
+    /** Whether this process sent it, and it was neither dropped nor reverted since. */
     isOnItsWay: async (nonce: Hex): Promise<boolean> => {
       const hash = sent.get(nonce);
       if (hash === undefined) return false;

@@ -10,18 +10,18 @@ import { type LocalAccount, zeroAddress } from "viem";
 import type { RolledBackEscrow } from "./operatorNode.ts";
 
 export type RefundDeskParameters = {
-  /** Named as arbiter by buyers that hire under this operator's audits. */
+  /** Buyers that hire under this operator's audits name it as arbiter. */
   arbiter: LocalAccount;
   network: PaymentNetwork;
-  /** The contracts that it answers for: no other is ever called. */
+  /** The contracts that it serves. No other is ever called. */
   escrows: readonly Address[];
   sender: TransactionSender;
   log: Log;
 };
 
 /**
- * Gives the money of hires that were rolled back to their buyers, where an escrow still holds it and names this arbiter. The contract
- * settles an escrow once; what it holds now is asked every time, so that nothing has to be remembered.
+ * Returns the money of rolled back hires to their buyers, where an escrow still holds it and names this arbiter. The
+ * contract settles an escrow once, and its state is asked every time, so nothing has to be remembered.
  */
 export function createRefundDesk({ arbiter, network, escrows, sender, log }: RefundDeskParameters) {
   const address = arbiter.address.toLowerCase() as Address;
@@ -43,8 +43,9 @@ export function createRefundDesk({ arbiter, network, escrows, sender, log }: Ref
 
   return {
     /**
-     * @param rolledBack those whose rollback no reorganization takes back
-     * @param auditArbiters whom the node's parameters name: another's refund would count as a quarrel of the two sides
+     * @param rolledBack those with a final rollback
+     * @param auditArbiters the arbiters in the node's parameters: a refund by any other would count as a dispute between
+     * the two sides
      * @returns how many were refunded
      */
     round: async (
@@ -60,7 +61,7 @@ export function createRefundDesk({ arbiter, network, escrows, sender, log }: Ref
         try {
           if (await refund(it)) count++;
         } catch (error) {
-          // Somebody settled it meanwhile, or the chain is away: it is looked at again in the next round.
+          // Somebody settled it meanwhile, or the chain is away. The next round looks again.
           log("A refund could not be made.", { escrow: it.id, error });
         }
       }
@@ -69,7 +70,7 @@ export function createRefundDesk({ arbiter, network, escrows, sender, log }: Ref
   };
 }
 
-/** The terms as they were signed: a payee that is not named is the seller. */
+/** The terms as they were signed: without a named payee it is the seller. */
 function termsOf(hire: Hire, id: Hex, deployment: { chainId: number; escrow: Address }): Hire | undefined {
   const ways = [hire, { ...hire, payee: zeroAddress as Address }];
   return ways.find((terms) => escrowId(terms, deployment) === id);

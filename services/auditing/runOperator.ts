@@ -8,7 +8,7 @@ import type { AuditingConfig } from "./config.ts";
 import { createMetrics } from "./metrics.ts";
 import { openOperator } from "./openOperator.ts";
 
-/** An operator's process that works, and tells how it goes. */
+/** A running operator's process, and its metrics. */
 export type RunningOperator = { url: string; close: () => Promise<void> };
 
 /** Opens an operator, serves its figures, and begins. */

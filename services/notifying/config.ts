@@ -8,7 +8,7 @@ import {
 } from "tallystick-runtime/configuration/settings";
 import { z } from "zod";
 
-/** What the sender of notices is told from outside. */
+/** All settings of the sender of notices. */
 export type NotifierConfig = {
   /** Of the node that it follows, and in front of its settlement. */
   nodeUrl: string;
@@ -38,7 +38,7 @@ const environmentSchema = z.object({
     .transform((text) => text === "1" || text === "true"),
 });
 
-/** The variables that the process reads; no others need to be in its environment. */
+/** The variables that the process reads. No others need to be in its environment. */
 export const notifierVariables = Object.keys(environmentSchema.shape);
 
 /**

@@ -13,17 +13,17 @@ import { type Post, reasonOf } from "./post.ts";
 const MOST_IN_ROUND = 64;
 const MOST_OF_HOST = 2;
 
-/** Seconds until an address is asked again, after the first time and so on; the last one for ever. */
+/** Seconds until an address is asked again: after the first time, the second and so on. The last value repeats. */
 const PAUSES = [60, 600, 3_600, 86_400];
 
 export type Confirmations = {
-  /** Of these, the ones whose address is known to want notices. Those that were not asked are asked, some in each round. */
+  /** The subscriptions whose address is known to want notices. Unasked addresses are asked, some in each round. */
   confirmed: (subscriptions: readonly Subscription[], signal: AbortSignal) => Promise<Subscription[]>;
 };
 
 /**
- * Asks each address once whether it wants notices, before anything is sent there: it has to give back a number that only it was told. So
- * nobody can have notices sent to a stranger.
+ * Asks each address once whether it wants notices, before anything else is sent there. It has to send back a number that
+ * only it received. So nobody can have notices sent to a stranger.
  */
 export function createConfirmations(parameters: {
   store: KeyValueStore;
@@ -71,7 +71,7 @@ export function createConfirmations(parameters: {
         const isDue = (asked.get(keyOf(it))?.nextAt ?? 0) <= now();
         if (!(await isKnown(keyOf(it))) && isDue) open.push(it);
       }
-      // Those that were asked least go first: nobody's place is taken by addresses that never answer.
+      // The least asked go first: addresses that never answer take nobody's place.
       open.sort((a, b) => (asked.get(keyOf(a))?.times ?? 0) - (asked.get(keyOf(b))?.times ?? 0));
       await forEachHost(open.slice(0, MOST_IN_ROUND), MOST_OF_HOST, async (it) => {
         signal.throwIfAborted();
@@ -85,7 +85,7 @@ export function createConfirmations(parameters: {
   };
 }
 
-/** One that was taken back and left again is asked again. */
+/** A cancelled subscription that comes again is asked again. */
 function keyOf({ id, since }: Subscription): string {
   return `confirmed/${id}-${since}`;
 }

@@ -4,10 +4,10 @@ import { hostOf } from "tallystick-protocol/net/publicAddress";
 const HOSTS_AT_ONCE = 16;
 
 /**
- * Works through messages, one at a time to a host and `most` at most of each: the rest waits. A host at which one fails is left alone
- * until the next time.
+ * Works through messages, one at a time for a host and at most `most` of each; the rest waits. After a failure a host is
+ * left alone until the next time.
  *
- * @param send says whether it went well
+ * @param send returns whether it succeeded
  */
 export async function forEachHost<Message extends { url: string }>(
   messages: readonly Message[],

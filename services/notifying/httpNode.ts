@@ -5,7 +5,7 @@ import { type Fetch, requestService } from "tallystick-sdk/requestService";
 import type { LocalAccount } from "viem";
 import type { BreachStep, NotifierNode, Subscription } from "./notifierNode.ts";
 
-/** Steps in one answer; and how many are read in a round, the rest in the next one. */
+/** Steps in one answer; and how many are read in a round. The rest waits for the next one. */
 const PAGE = 100;
 const MOST_STEPS = 5_000;
 
@@ -15,7 +15,7 @@ const MOST_SUBSCRIPTIONS = 20_000;
 /** Asks a node by its public API, and its settlement for the subscriptions, which only the sender may read. */
 export function createHttpNode(parameters: {
   baseUrl: string;
-  /** Who sends. */
+  /** The sender's account. */
   account: LocalAccount;
   ledger: () => Promise<LedgerName>;
   /** Unix seconds. */
@@ -38,7 +38,7 @@ export function createHttpNode(parameters: {
         const last = page.steps.at(-1);
         if (last === undefined || last.block === block || steps.length < MOST_STEPS) continue;
         if (cursor === null) break;
-        // What is cut off begins with a whole block in the next round.
+        // After a cut the next round begins with a complete block.
         return { steps, finalBlock: last.block - 1 };
       }
       return { steps, finalBlock };
@@ -71,7 +71,7 @@ export function createHttpNode(parameters: {
 type StepJson = BreachStep & { block: number };
 type StepsPage = { steps: StepJson[]; next_cursor: string | null; final_block: number };
 
-/** What a notice says of a step: no key more. */
+/** The keys of a step that a notice has, and no others. */
 function stepOf(it: StepJson): BreachStep {
   const { agent, breach, step, record, time, metric, window_days, target, breach_threshold, value } = it;
   const { penalty, suspension } = it;

@@ -1,7 +1,7 @@
 import { Gauge, Registry } from "prom-client";
 import type { NotifierState } from "./notifier.ts";
 
-/** The figures of a notifier; nothing global, so that two in one process do not meet. */
+/** The figures of a notifier. Nothing is global, so two in one process do not share any. */
 export function notifierRegistry(state: () => NotifierState): Registry {
   const registry = new Registry();
   const gauge = (name: string, help: string, read: (it: NotifierState) => number): void => {

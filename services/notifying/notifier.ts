@@ -13,10 +13,10 @@ const MOST_TO_HOST = 50;
 /** Milliseconds between two looks at what can be forgotten. */
 const FORGET_MS = 3_600_000;
 
-/** Where the next round goes on: the first block whose steps were not read. */
+/** Where the next round continues: the first block whose steps were not read. */
 const PLACE = "feed/place";
 
-/** How a sender does. Times: milliseconds since 1970, 0 before the first. */
+/** The state of a sender. Times: milliseconds since 1970, 0 before the first. */
 export type NotifierState = {
   roundAt: number;
   nextBlock: number;
@@ -52,15 +52,15 @@ export function createNotifier(parameters: NotifierParameters): Notifier {
   };
   let forgotAt = 0;
 
-  /** Asks the node what happened, writes down what is to be told, and tells what is due. */
+  /** Asks the node what happened, writes the new notices down, and sends what is due. */
   async function work(signal: AbortSignal): Promise<void> {
     try {
-      // Without knowing who still wants them nothing is sent.
+      // Without the list of subscriptions nothing is sent.
       const subscriptions = await node.subscriptions(signal);
       state.subscriptions = subscriptions.length;
       const confirmed = await confirmations.confirmed(subscriptions, signal);
       state.confirmed = confirmed.length;
-      // What waits goes out also while the node has nothing to say.
+      // What waits is sent even if the node has nothing new.
       const collected = await collect(parameters, state, confirmed, signal).then(
         () => null,
         (error: unknown) => ({ error }),
@@ -82,7 +82,9 @@ export function createNotifier(parameters: NotifierParameters): Notifier {
   return { ...rounds, state: () => state };
 }
 
-/** Writes down what is to be told. Killed anywhere in it, the next round reads the same steps again and adds none twice. */
+/**
+ * Writes the new notices down. If it is killed at any point, the next round reads the same steps again and adds none twice.
+ */
 async function collect(
   { node, outbox, store, now }: NotifierParameters,
   state: NotifierState,
@@ -124,14 +126,14 @@ async function deliver(
       await outbox.end(notice, "given_up");
     } else if (notice.nextAt <= now() / 1_000) due.push({ ...notice, url: to.url });
   }
-  // Those of receivers that take them are not kept by those of receivers that hang.
+  // Receivers that hang do not delay receivers that answer.
   due.sort((a, b) => a.attempts - b.attempts);
   await forEachHost(due, MOST_TO_HOST, ({ url, ...notice }) =>
     attempt(parameters, state, notice, url, signal),
   );
 }
 
-/** @returns whether it was taken */
+/** @returns whether the receiver accepted it */
 async function attempt(
   { outbox, post, log }: NotifierParameters,
   state: NotifierState,

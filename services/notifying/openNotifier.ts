@@ -18,14 +18,14 @@ export type OpenNotifierParameters = {
   log: Log;
   /** Milliseconds since 1970. */
   now: () => number;
-  /** Stand in for the node's API, the folder, and who reaches strangers. */
+  /** Replace the node's API, the folder, and the connections to strangers. */
   node?: NotifierNode;
   store?: KeyValueStore;
   post?: Post;
   ledger?: LedgerName;
 };
 
-/** In a network of one's own: plain http, and any address. */
+/** In a private network: plain http, and any address. */
 const ANYWHERE: NonNullable<PublicFetchParameters["policy"]> = {
   isPublic: () => true,
   problemOf: () => undefined,

@@ -9,14 +9,14 @@ import type { BreachStep, Subscription } from "./notifierNode.ts";
 /** What happened longer ago is no news, in seconds. So a sender that starts from zero, or follows a node that does, tells nobody of the past. */
 export const NEWS_SECONDS = 7 * 86_400;
 
-/** For how long a notice is tried, and how long is remembered that it was sent, in seconds. The memory outlives the news. */
+/** How long a notice is tried, and how long it is remembered that it was sent, in seconds. The memory outlives the news. */
 const TRYING_SECONDS = 3 * 86_400;
 const REMEMBERED_SECONDS = 30 * 86_400;
 
 /** Seconds until the next attempt, after the first, the second and so on. */
 const PAUSES = [30, 120, 600, 3_600, 14_400, 43_200];
 
-/** A notice that was not acknowledged yet. Its text never changes, so that all attempts say the same. Times: unix seconds. */
+/** A notice that was not acknowledged yet. Its text never changes, so all attempts send the same. Times: unix seconds. */
 export type WaitingNotice = {
   id: string;
   subscription: string;
@@ -26,24 +26,24 @@ export type WaitingNotice = {
   giveUpAt: number;
 };
 
-/** How a notice ended. `withdrawn`: the buyer took its subscription back. */
+/** How a notice ended. `withdrawn`: the buyer cancelled its subscription. */
 export type NoticeEnd = "delivered" | "given_up" | "withdrawn";
 
 export type Outbox = {
-  /** Keeps a notice of a step, unless it is kept, or was sent, already. Says whether it is new. */
+  /** Stores a notice of a step, unless it is stored or was sent already. Returns whether it is new. */
   add: (step: BreachStep, subscription: Subscription) => Promise<boolean>;
   waiting: () => Promise<WaitingNotice[]>;
-  /** To be called before an attempt: after it the notice waits, whatever becomes of this process. */
+  /** Call it before an attempt. After that the notice waits, whatever happens to this process. */
   begin: (notice: WaitingNotice) => Promise<WaitingNotice>;
   end: (notice: WaitingNotice, how: NoticeEnd) => Promise<void>;
-  /** Forgets what was sent so long ago that nothing tells of it any more. */
+  /** Forgets what was sent so long ago that no node reports it any more. */
   forget: () => Promise<void>;
 };
 
 /**
- * What is to be told and what was. A notice that was acknowledged, or given up, is noted as sent before it leaves, and is never made
- * again: not by a node that indexes anew, nor after kill -9. One whose answer was lost with this process is sent again with the same
- * id and text.
+ * What will be sent, and what was. A notice that was acknowledged, or given up, is noted as sent before it is removed, and
+ * is never made again, not even after a node indexes again or after kill -9. If an answer was lost with this process, the
+ * notice is sent again with the same id and text.
  */
 export function createOutbox(parameters: {
   store: KeyValueStore;
@@ -74,7 +74,7 @@ export function createOutbox(parameters: {
       for (const key of await store.keys("waiting")) {
         const notice = await store.get<WaitingNotice>(key);
         if (notice === undefined) continue;
-        // Ended, and its process with it before it was taken away.
+        // It ended, and so did its process before it was removed.
         if (await isSent(notice.id)) await store.delete(key);
         else found.push(notice);
       }

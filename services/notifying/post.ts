@@ -6,15 +6,15 @@ import { readBytes } from "tallystick-sdk/readBytes";
 const ANSWER_MS = 10_000;
 const MAX_ANSWER_BYTES = 4_096;
 
-/** Sends one text to a receiver. Gives its answer, of which `text` is read only when it is asked for. */
+/** Sends one text to a receiver. Returns its answer; `text` is read only on request. */
 export type Post = (
   message: { url: string; text: string; id: string; isRead?: boolean },
   signal: AbortSignal,
 ) => Promise<{ status: number; text: string }>;
 
 /**
- * Reaches receivers: strangers' servers, only public ones and by https (`policy` stands in for that rule). No redirect is followed, no
- * answer read beyond {@link MAX_ANSWER_BYTES}.
+ * Reaches receivers: servers of strangers, only public ones and by https (`policy` replaces that rule). No redirect is
+ * followed, and no answer is read beyond {@link MAX_ANSWER_BYTES}.
  *
  * @param answerMs how long an answer may take; 10 s unless given
  */

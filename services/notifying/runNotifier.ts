@@ -8,10 +8,10 @@ import type { NotifierConfig } from "./config.ts";
 import { notifierRegistry } from "./metrics.ts";
 import { openNotifier } from "./openNotifier.ts";
 
-/** So many rounds without one that ended well, and the process is not healthy. */
+/** After this many rounds without one that ended well, the process is not healthy. */
 const STALE_ROUNDS = 10;
 
-/** A sender that works, and tells how it goes. */
+/** A running sender, and its metrics. */
 export type RunningNotifier = { url: string; close: () => Promise<void> };
 
 /** Opens a sender of notices, serves its figures (`GET /health`, `GET /metrics`), and begins. */

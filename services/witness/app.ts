@@ -16,11 +16,11 @@ const SIZE_TYPE = "text/x.tlog.size";
 /**
  * The HTTP side of a witness (C2SP tlog-witness).
  *
- * - `POST /add-checkpoint`: `old`, a consistency proof, a checkpoint; answered with the cosignature, a line.
- * - `GET /<SHA-256 of the origin>/checkpoint`: what it cosigned last of a log.
+ * - `POST /add-checkpoint`: `old`, a consistency proof, a checkpoint. The answer is the cosignature, one line.
+ * - `GET /<SHA-256 of the origin>/checkpoint`: the last cosigned checkpoint of a log.
  * - `GET /`: its name, its key and its logs, as JSON. `GET /health`, `GET /metrics`.
  *
- * @param onFault told what a request met that is no fault of its own
+ * @param onFault called with internal errors of a request
  */
 export function createWitnessApp(witness: Witness, onFault: (error: unknown) => void): Hono {
   const app = new Hono();
@@ -93,7 +93,7 @@ export function createWitnessApp(witness: Witness, onFault: (error: unknown) => 
   return app;
 }
 
-/** Bytes that are no UTF-8 would else be read as something that nobody sent. */
+/** Bytes that are not UTF-8 would decode to text that nobody sent. */
 async function textOf(request: Request): Promise<string> {
   try {
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(await request.arrayBuffer());

@@ -12,12 +12,12 @@ import {
 } from "tallystick-runtime/configuration/settings";
 import { z } from "zod";
 
-/** What a witness is told from outside. */
+/** All settings of a witness. */
 export type WitnessConfig = {
   name: string;
   host: string;
   port: number;
-  /** Where it keeps its key and what it cosigned last. */
+  /** Where it keeps its key and its last cosignatures. */
   folder: string;
   logs: readonly NoteVerifierKey[];
   /** Its Ed25519 seed; absent: one is kept in its folder. */
@@ -65,7 +65,7 @@ export function readWitnessConfig(environment: Environment): WitnessConfig {
   };
 }
 
-/** The `log` lines of a policy in C2SP's form. A witness asks nobody else: the rest of it means nothing here. */
+/** The `log` lines of a policy in C2SP's form. A witness asks nobody else, so other lines mean nothing here. */
 function readLogs(file: string): NoteVerifierKey[] {
   let text: string;
   try {

@@ -14,7 +14,7 @@ import { Witness } from "./witness.ts";
 import { witnessSeed } from "./witnessKey.ts";
 import { WitnessStore } from "./witnessStore.ts";
 
-/** Requests of one address that are worked on, and that may wait. */
+/** How many requests of one address run, and how many may wait. */
 const AT_ONCE = 2;
 const WAITING = 16;
 
@@ -29,7 +29,7 @@ export type RunWitnessParameters = {
   config: WitnessConfig;
   /** Unix seconds. */
   now: () => number;
-  /** Told what requests leave behind. */
+  /** Called with internal errors of requests. */
   onFault: (error: unknown) => void;
 };
 

@@ -18,7 +18,7 @@ import { Refusal } from "./refusal.ts";
 import type { Cosigned, WitnessStore } from "./witnessStore.ts";
 
 export type WitnessParameters = {
-  /** How it calls itself in its signatures: a URL without a scheme. */
+  /** Its name in its signatures: a URL without a scheme. */
   name: string;
   /** Its Ed25519 seed, 32 bytes; used for nothing else. */
   seed: Uint8Array;
@@ -55,17 +55,17 @@ export class Witness {
     return [...new Set(this.#parameters.logs.map(({ name }) => name))];
   }
 
-  /** What it cosigned last of a log; undefined for nothing, and for a log that is none of its own. */
+  /** The last cosigned checkpoint of a log; undefined without one, and for a log that it does not follow. */
   latest(origin: string): Cosigned | undefined {
     return this.origins.includes(origin) ? this.#parameters.store.get(origin) : undefined;
   }
 
   /**
-   * Cosigns a checkpoint. What it answered is on disk before.
+   * Cosigns a checkpoint. The answer is on disk before it leaves.
    *
    * @param body of `add-checkpoint`
    * @returns the signature line
-   * @throws InvalidInputError for a body that cannot be read, and {@link Refusal}: then nothing is kept
+   * @throws InvalidInputError for a body that cannot be read, and {@link Refusal}; nothing is stored then
    */
   add(body: string): string {
     const { store, name, seed, now } = this.#parameters;
@@ -86,7 +86,7 @@ export class Witness {
     return line;
   }
 
-  /** The signatures of the log's own keys. A key is tried once, however many lines call themselves by it. */
+  /** The signatures of the log's own keys. A key is tried once, however many lines name it. */
   #requireLog(note: SignedNote, origin: string): NoteSignature[] {
     const keys = this.#parameters.logs.filter(({ name }) => name === origin);
     if (keys.length === 0) {

@@ -31,7 +31,7 @@ export function witnessSeed(folder: string, { isNew }: { isNew: boolean }): Uint
   });
 }
 
-/** The key is whole, or not there: with half a one nothing starts. */
+/** The key is complete, or missing. Nothing starts with half a key. */
 function makeSeed(folder: string, file: string): Uint8Array {
   const seed = randomBytes(32);
   const unfinished = `${file}.unfinished`;

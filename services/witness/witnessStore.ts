@@ -2,7 +2,7 @@ import { mkdirSync } from "node:fs";
 import path from "node:path";
 import { DatabaseSync, type StatementSync } from "node:sqlite";
 
-/** What a witness cosigned last of one log: its size, its root and the note with the cosignature. */
+/** The last cosigned checkpoint of one log: its size, its root and the note with the cosignature. */
 export type Cosigned = { size: number; root: Uint8Array; note: string };
 
 /** Name of the database in the witness's folder. */
@@ -12,8 +12,8 @@ export const WITNESS_FILE = "witness.sqlite";
 const BUSY_MS = 5_000;
 
 /**
- * The newest cosigned checkpoint of each log, on disk. A witness that forgets it would cosign a second history: a copy of the
- * file that is older than the witness's last answer must never be put in its place.
+ * The newest cosigned checkpoint of each log, on disk. A witness that forgets it would cosign a second history. Never
+ * replace the file by a copy that is older than the witness's last answer.
  */
 export class WitnessStore {
   readonly #database: DatabaseSync;
@@ -36,7 +36,7 @@ export class WitnessStore {
     this.#put = this.#database.prepare("INSERT OR REPLACE INTO cosigned VALUES (?, ?, ?, ?)");
   }
 
-  /** What was cosigned last of a log; undefined for nothing. */
+  /** The last cosigned checkpoint of a log; undefined without one. */
   get(origin: string): Cosigned | undefined {
     return this.#get.get(origin) as Cosigned | undefined;
   }
@@ -47,8 +47,8 @@ export class WitnessStore {
   }
 
   /**
-   * Looks at what was cosigned last and keeps what `decide` makes of it, as one step that no other process comes between.
-   * It is on disk when this returns. When `decide` throws, nothing is kept.
+   * Reads the last checkpoint and stores what `decide` makes of it, as one step that no other process can interrupt. It is
+   * on disk when this returns. When `decide` throws, nothing is stored.
    */
   update(origin: string, decide: (last: Cosigned | undefined) => Cosigned): Cosigned {
     this.#database.exec("BEGIN IMMEDIATE");

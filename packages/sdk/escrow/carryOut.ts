@@ -10,10 +10,10 @@ import { chunksOf, type KeeperBatches } from "./keeperBatches.ts";
 import type { Instruction, InstructionKind } from "./keeperInstructions.ts";
 import type { TriedCall } from "./tryCall.ts";
 
-/** What every transaction costs. */
+/** The base cost of every transaction. */
 const TRANSACTION_GAS = 21_000;
 
-/** Questions to the chain at one time. */
+/** Simultaneous questions to the chain. */
 const AT_ONCE = 16;
 
 export type CarryOutParameters = OutcomesParameters & {
@@ -25,8 +25,9 @@ export type CarryOutParameters = OutcomesParameters & {
 export type Carrier = ReturnType<typeof createCarrier>;
 
 /**
- * Takes instructions and carries them out in batches. Those by key go first and together: what they cost is known. Those
- * that ask a contract wallet go apart, each tried off the chain before it is sent, with gas that its account has room for.
+ * Takes instructions and carries them out in batches. Those signed by keys go first and together: their cost is known.
+ * Those of contract wallets go apart. Each is tried off the chain before it is sent, with gas for which its account has
+ * room.
  */
 export function createCarrier(parameters: CarryOutParameters) {
   const { book, batches, maxBatch, now } = parameters;
@@ -51,7 +52,7 @@ export function createCarrier(parameters: CarryOutParameters) {
       const alone = items.filter(({ tries }) => tries > 0).map((it) => [it]);
       const together = chunksOf(
         items.filter(({ tries }) => tries === 0),
-        // By key nothing burns its gas: so many fit, whatever each is allowed.
+        // A signature by a key cannot burn gas. So this many fit, whatever each may use.
         gasEach === GAS_EACH ? maxBatch : most,
       );
       for (const chunk of [...together, ...alone]) await attempt(() => send(chunk, gasEach, done));
@@ -79,21 +80,21 @@ export function createCarrier(parameters: CarryOutParameters) {
   }
 
   async function send(items: Instruction[], gasEach: bigint, done: (count: number) => void): Promise<void> {
-    // Noted before it is sent: a keeper that is killed in between knows of it.
+    // Noted before it is sent, so that a keeper that is killed in between knows of it.
     for (const it of items) if (it.reservation) await book.put(it);
     const { tried, failed, gasUsed } = await batches.send(items, gasEach).catch(async (error: unknown) => {
       const isSure = error instanceof ChainError && error.neverSent;
       for (const it of items) {
         if (it.reservation === undefined) continue;
         if (isSure) await unnote(it);
-        // It may be mined yet.
+        // It may still be mined.
         else it.owed += it.reservation.gas;
       }
       throw error;
     });
     const failures = new Map(failed.map((failure) => [failure.index, failure]));
     const good = items.filter((_, at) => at < tried && !failures.has(at));
-    // What the failed ones burned together, at the most; which of them it was nobody can say.
+    // An upper bound of what the failed ones burned together. Nobody can say which of them did.
     const burned = Number(gasUsed) - TRANSACTION_GAS - good.reduce((sum, it) => sum + it.gasUsed, 0);
     for (const [at, it] of items.entries()) {
       if (at >= tried) continue;
@@ -113,11 +114,11 @@ export function createCarrier(parameters: CarryOutParameters) {
   };
 }
 
-/** Which instructions would be carried out now, as the chain has it; what becomes of the others is seen to. */
+/** Which instructions would be carried out now, by the chain's state. The others are handled too. */
 function createScreening(calls: EscrowCalls, outcomes: ReturnType<typeof createOutcomes>) {
   const { setAside, finish, sayDropped, lookLater, onNo } = outcomes;
 
-  /** The items whose escrows are held. Settled ones are done, by whomever. */
+  /** The items whose escrows are held. Settled ones are done, by anyone. */
   async function heldOf(items: readonly Instruction[], signal: AbortSignal): Promise<Instruction[]> {
     const held: Instruction[] = [];
     for (const chunk of chunksOf(items, AT_ONCE)) {
@@ -137,7 +138,7 @@ function createScreening(calls: EscrowCalls, outcomes: ReturnType<typeof createO
     return held;
   }
 
-  /** The items of contract wallets that would be carried out now, with the gas set aside that each needs. */
+  /** The items of contract wallets that would be carried out now, with the gas set aside for each. */
   async function goodOf(items: readonly Instruction[], signal: AbortSignal): Promise<Instruction[]> {
     const good: Instruction[] = [];
     for (const chunk of chunksOf(items, AT_ONCE)) {
@@ -178,7 +179,7 @@ async function take(
     owed: earlier?.owed ?? 0,
   });
 
-  /** Says no at the door to what there will be no gas for, so that whoever brings it can send it itself. */
+  /** Refuses at once what there will be no gas for, so that the client can send it itself. */
   function requireRoom(gas: number): void {
     if (accounts.roomOf(wordsOf(signer), gasPerWallet) >= gas) return;
     throw new RelayRefusedError({
@@ -190,7 +191,7 @@ async function take(
   }
 }
 
-/** What an item that took so much gas is given. */
+/** The gas for an item that used this much when it was tried. */
 function gasFor({ gasUsed }: TriedCall): bigint {
   return (gasUsed * 11n) / 10n <= GAS_EACH_SMALL_CONTRACT ? GAS_EACH_SMALL_CONTRACT : GAS_EACH_CONTRACT;
 }

@@ -16,13 +16,13 @@ import { type TriedCall, tryCall } from "./tryCall.ts";
 
 export type { EscrowState };
 
-/** The events that say so. A split is a release. */
+/** The events that report it. A split is a release. */
 const EVENTS = {
   deposit: ["Deposited"],
   settlement: ["Released", "Refunded", "TimedOut"],
 } as const;
 
-/** An empty signature: the word of whoever sends the transaction. */
+/** An empty signature: the sender of the transaction speaks for itself. */
 const BY_SENDER: Hex = "0x";
 
 /** A call of one of the contract's functions, as an item of a batch. */
@@ -38,7 +38,7 @@ type EscrowFunction = ContractFunctionName<typeof hireEscrowAbi, "nonpayable">;
 export type EscrowCalls = ReturnType<typeof createEscrowCalls>;
 
 /**
- * Every verb of a HireEscrow as a transaction, waited for. A signature left out means that the sender itself speaks.
+ * Every verb of a HireEscrow as a transaction; waits for it. Without a signature the sender itself is the signer.
  *
  * @throws ChainError with the contract's error as `reason`; what the contract would refuse is not sent
  * @example
@@ -60,10 +60,10 @@ export function createEscrowCalls(parameters: { sender: TransactionSender; deplo
       return await readEscrowState(sender.client, address, id);
     },
 
-    /** What an item of a batch would come to now. @throws ChainError `chain_unreachable` */
+    /** The result that an item of a batch would have now. @throws ChainError `chain_unreachable` */
     tryItem: (item: Hex, gasEach: bigint = GAS_EACH): Promise<TriedCall> =>
       tryCall(sender.client, { to: address, data: item, gas: gasEach }),
-    /** Whether there is code at an address: a contract wallet's, or what an EIP-7702 account points to. */
+    /** Whether an address has code: a contract wallet's, or what an EIP-7702 account points to. */
     hasCode: async (account: Address): Promise<boolean> =>
       ((await sender.client.getCode({ address: account })) ?? "0x") !== "0x",
     /** Unix seconds of the latest block, and its number. */
@@ -87,7 +87,7 @@ export function createEscrowCalls(parameters: { sender: TransactionSender; deplo
         arbiter: lower(args.arbiter),
       }));
     },
-    /** The transaction in which an escrow was deposited or settled, if that was in the last `blocks` blocks. */
+    /** The transaction that deposited or settled an escrow, if it is in the last `blocks` blocks. */
     findEvent: async (id: Hex, what: "deposit" | "settlement", blocks = 5_000n): Promise<Hex | undefined> => {
       const head = await sender.client.getBlockNumber();
       const fromBlock = head > blocks ? head - blocks : 0n;
@@ -118,13 +118,13 @@ export function createEscrowCalls(parameters: { sender: TransactionSender; deplo
       send("split", [hire, toSeller, signature]),
     refund: (hire: Hire, signer: Address, signature: Hex = BY_SENDER) =>
       send("refund", [hire, signer, signature]),
-    /** From the deadline on, by anybody. */
+    /** By anybody, from the deadline on. */
     timeoutRefund: (hire: Hire) => send("timeoutRefund", [hire]),
     /**
-     * Many calls of the contract in one transaction, as {@link encodeEscrowCall} writes them. One that fails is left out,
-     * and those that the gas does not reach for are not tried: the outcome says which.
+     * Many calls of the contract in one transaction, as {@link encodeEscrowCall} writes them. A failing call is left out,
+     * and calls for which the gas is not enough are not tried. The result says which.
      *
-     * @param gasEach what each item gets; 1,000,000 where a contract wallet verifies ({@link GAS_EACH_CONTRACT})
+     * @param gasEach the gas of each item; 1,000,000 where a contract wallet verifies ({@link GAS_EACH_CONTRACT})
      */
     batch: async (items: readonly Hex[], gasEach: bigint = GAS_EACH): Promise<BatchOutcome> => {
       const call = { address, abi: hireEscrowAbi, functionName: "batch", args: [items, gasEach] };
@@ -133,7 +133,7 @@ export function createEscrowCalls(parameters: { sender: TransactionSender; deplo
     },
     /** Pays an account what could not be pushed to it. */
     withdraw: (account: Address) => send("withdraw", [account]),
-    /** By the guardian: stops deposits for so many seconds, 30 days at most. */
+    /** By the guardian: stops deposits for this many seconds, 30 days at most. */
     pause: (seconds: bigint) => send("pause", [seconds]),
     unpause: () => send("unpause", []),
   };

@@ -6,8 +6,8 @@ import type { EscrowCalls, EscrowState } from "./escrowCalls.ts";
 import type { DepositAuthorization } from "./signEscrow.ts";
 
 /**
- * Brings signed instructions to an escrow: a wallet that sends them itself, or a keeper that does by HTTP. Each gives
- * the hash of the transaction in which it was carried out, also when that was by somebody else's hand before.
+ * Brings signed instructions to an escrow: a wallet that sends them itself, or a keeper by HTTP. Each method returns the
+ * hash of the transaction that carried the instruction out, even if another account sent it earlier.
  */
 export type EscrowRelay = {
   deposit: (hire: Hire, authorization: DepositAuthorization) => Promise<Hex>;
@@ -17,7 +17,7 @@ export type EscrowRelay = {
   state: (id: Hex) => Promise<EscrowState>;
 };
 
-/** What the contract refuses because it is done already is done: in which transaction, the events say. */
+/** If the contract refuses because it is done already, it is done: the events say in which transaction. */
 export async function unlessDone(
   calls: EscrowCalls,
   hire: Hire,
@@ -51,7 +51,7 @@ export function walletRelay(calls: EscrowCalls): EscrowRelay {
 }
 
 /**
- * Several relays as one: what one does not do the next is asked for, as long as the contract itself has not refused.
+ * Several relays as one. If one fails the next is asked, unless the contract itself has refused.
  *
  * @example firstRelay([httpRelay({ url: "https://keeper.example" }), walletRelay(calls)])
  */

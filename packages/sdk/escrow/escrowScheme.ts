@@ -7,15 +7,15 @@ import * as z from "zod";
 import type { DepositAuthorization } from "./signEscrow.ts";
 
 /**
- * The x402 scheme by which a payment goes into a HireEscrow: `payTo` is the escrow, and the buyer signs EIP-3009
- * `ReceiveWithAuthorization` with the escrowId of the terms as nonce. Clients that know only `exact` pass it over.
+ * The x402 scheme for a payment into a HireEscrow: `payTo` is the escrow, and the buyer signs EIP-3009
+ * `ReceiveWithAuthorization` with the escrowId of the terms as nonce. Clients that know only `exact` ignore it.
  */
 export const ESCROW_SCHEME = "hire-escrow";
 
 /** How long a buyer has to verify, in milliseconds (SHP §7.3.3). */
 export const VERIFICATION_WINDOW_MS = { sync: 30_000, async: 300_000 } as const;
 
-/** What the seller's terms say beside amount and escrow. */
+/** What the seller's terms say, in addition to amount and escrow. */
 export const escrowExtraSchema = z.looseObject({
   seller: addressSchema,
   payee: addressSchema.default(ZERO_ADDRESS),
@@ -46,7 +46,7 @@ export function readEscrowPayload(payload: unknown): EscrowPayload {
   };
 }
 
-/** The payload as it travels. */
+/** The payload as it is sent. */
 export function toEscrowPayload({ hire, authorization }: EscrowPayload): {
   hire: HireJson;
   valid_after: string;
@@ -61,7 +61,7 @@ export function toEscrowPayload({ hire, authorization }: EscrowPayload): {
   };
 }
 
-/** Who is paid by an escrow, as the terms write it: zero stands for the seller itself. */
+/** Who an escrow pays, as the terms write it: zero means the seller itself. */
 export function payeeInTerms(seller: Address, payee: Address | undefined): Address {
   return payee === undefined || payee === seller ? ZERO_ADDRESS : payee;
 }

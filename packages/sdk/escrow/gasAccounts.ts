@@ -5,14 +5,14 @@ import type { KeyValueStore } from "../store/keyValueStore.ts";
 export const HIRE_GAS = 150_000;
 
 /**
- * How long what an account lost counts, in milliseconds: a day; a month when a word failed of somebody who has never paid;
- * twice as long each time one fails again.
+ * How long a loss of an account counts, in milliseconds: a day; a month after a failed signature of an account that has
+ * never paid. The time doubles with each further failure.
  */
 export const WINDOW_MS = 86_400_000;
 export const STRANGER_WINDOW_MS = 30 * WINDOW_MS;
 const MOST_DOUBLINGS = 6;
 
-/** Changes between two looks for accounts that say nothing any more. */
+/** Changes between two searches for accounts that no longer matter. */
 const SWEEP_WRITES = 10_000;
 
 /** An account of {@link advancesOf} or {@link wordsOf}. */
@@ -21,7 +21,7 @@ export type GasAccountId = string;
 /** What was spent on a buyer's hires before they brought a fee. */
 export const advancesOf = (buyer: Address): GasAccountId => buyer;
 
-/** What was lost by the words of a contract wallet that failed. */
+/** What failed signatures of a contract wallet cost. */
 export const wordsOf = (wallet: Address): GasAccountId => `${wallet}.words`;
 
 /** Gas that was spent without a fee for it. */
@@ -31,29 +31,29 @@ type Account = {
   earned: number;
   /** Whether a hire of this account has ever paid the fee. */
   paid: boolean;
-  /** Whether a word failed that was good when it came. */
+  /** Whether a signature failed that was valid when it came. */
   failed: boolean;
-  /** Windows in a row in which one failed. */
+  /** Windows in a row with a failure. */
   strikes: number;
-  /** The end of this window, in unix milliseconds; what was lost and earned is forgotten then. */
+  /** The end of this window, in unix milliseconds. Losses and earnings are forgotten then. */
   until: number;
 };
 
 export type GasAccounts = Awaited<ReturnType<typeof openGasAccounts>>;
 
-/** Gas set aside for one attempt, until it is known what it came to. */
+/** Gas set aside for one attempt, until its result is known. */
 export type Reservation = {
   gas: number;
-  /** It cost so much without bringing anything. `failed`: what was good when it came was not when it was sent. */
+  /** It cost this much and earned nothing. `failed`: what was valid when it came was not when it was sent. */
   lose: (gas: number, failed?: boolean) => Promise<void>;
-  /** It cost nobody anything that was not paid for. */
+  /** It cost nothing that was not paid for. */
   giveBack: () => void;
 };
 
 /**
- * What the keeper has spent on each account, kept on the disk. An account may cost so much in a window of a day, and as
- * much more as its paid hires were worth; what it has failed with counts longer each time. Who never cost anything has no
- * account, so to have many costs a stranger what each of them lost.
+ * What the keeper has spent on each account, stored on disk. An account may cost a limited amount in a window of a day, and
+ * more by what its paid hires were worth. A failure counts longer each time. An account that never cost anything is not
+ * stored, so a stranger with many accounts has paid for each.
  */
 export async function openGasAccounts(store: KeyValueStore, now: () => number = Date.now) {
   const accounts = new Map<GasAccountId, Account>();
@@ -64,7 +64,7 @@ export async function openGasAccounts(store: KeyValueStore, now: () => number = 
   }
   let writes = 0;
 
-  /** Forgets the accounts that say nothing any more. */
+  /** Forgets the accounts that no longer matter. */
   async function sweep(): Promise<void> {
     for (const [of, { until, failed, strikes }] of accounts) {
       const counts = failed || strikes > 0 ? STRANGER_WINDOW_MS * 2 ** MOST_DOUBLINGS : 0;
@@ -75,7 +75,7 @@ export async function openGasAccounts(store: KeyValueStore, now: () => number = 
   }
   await sweep();
 
-  /** The account as it stands now: a window that is over is forgotten, and what failed in it makes the next one longer. */
+  /** The account as it is now. A finished window is forgotten, and a failure in it makes the next one longer. */
   function current(of: GasAccountId): Account {
     const kept = accounts.get(of);
     if (kept !== undefined && now() < kept.until) return kept;
@@ -86,7 +86,7 @@ export async function openGasAccounts(store: KeyValueStore, now: () => number = 
   async function write(of: GasAccountId, account: Account, hasJustFailed = false): Promise<void> {
     const windowMs = hasJustFailed && !account.paid ? STRANGER_WINDOW_MS : WINDOW_MS;
     const end = now() + windowMs * 2 ** Math.min(account.strikes, MOST_DOUBLINGS);
-    // A window begins with the first change in it, and is made longer by what fails.
+    // A window begins with its first change, and a failure makes it longer.
     if (account.until === 0 || hasJustFailed) account.until = Math.max(account.until, end);
     accounts.set(of, account);
     await store.put(`gas/${of}`, account);
@@ -99,9 +99,9 @@ export async function openGasAccounts(store: KeyValueStore, now: () => number = 
   };
 
   return {
-    /** Gas that may still be put at risk for an account that may lose `most` in a window. */
+    /** Gas that may still be risked for an account that may lose `most` in a window. */
     roomOf,
-    /** Sets gas aside at once, or gives undefined when there is no room for it. */
+    /** Sets gas aside at once; undefined when there is no room for it. */
     reserve: (of: GasAccountId, gas: number, most: number): Reservation | undefined => {
       if (roomOf(of, most) < gas) return undefined;
       reserved.set(of, (reserved.get(of) ?? 0) + gas);
@@ -130,7 +130,7 @@ export async function openGasAccounts(store: KeyValueStore, now: () => number = 
       const account = current(of);
       await write(of, { ...account, earned: account.earned + HIRE_GAS, paid: true, strikes: 0 });
     },
-    /** Seconds until what an account has lost is forgotten. */
+    /** Seconds until an account's losses are forgotten. */
     secondsToWait: (of: GasAccountId): number => Math.max(1, Math.ceil((current(of).until - now()) / 1_000)),
   };
 }

@@ -12,7 +12,7 @@ export type HttpRelayParameters = {
   /** Of a keeper, or of a `custom_escrow` endpoint. */
   url: string;
   fetch?: Fetch;
-  /** How long an instruction may take to be carried out, in milliseconds. Default 60,000. */
+  /** How long an instruction may take, in milliseconds. Default 60,000. */
   waitMs?: number;
 };
 
@@ -22,15 +22,15 @@ const MAX_ANSWER_BYTES = 65_536;
 /** The longest pause between two looks at an escrow, in milliseconds. */
 const LONGEST_PAUSE_MS = 2_000;
 
-/** How long to wait when a keeper says 429 and not how long. */
+/** How long to wait when a keeper sends 429 without a time. */
 const PAUSE_MS = 1_000;
 
-/** The shortest time until it is asked again, whatever it says. */
+/** The shortest pause before it is asked again, whatever it says. */
 const SHORTEST_PAUSE_MS = 200;
 
 type Answer = { [key: string]: unknown };
 
-/** A relay that is a keeper somewhere else: it gets signed instructions by HTTP and pays the gas. */
+/** A relay that is a remote keeper: it gets signed instructions by HTTP and pays the gas. */
 export function httpRelay({
   url,
   fetch = globalThis.fetch,
@@ -56,16 +56,16 @@ export function httpRelay({
     throw unreachable("The keeper has taken the instruction, but does not say in which transaction it went.");
   };
 
-  /** Waits for an escrow to come to this end. */
+  /** Waits until an escrow has this end. */
   async function settled(answer: Answer, wanted: string): Promise<Hex> {
     let state = answer;
     const until = Date.now() + waitMs;
-    // Asked less often the longer it takes: a keeper counts what it is asked.
+    // The pauses grow, since a keeper counts requests.
     for (let pauseMs = 250; state.status === "held"; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
       if (Date.now() + pauseMs >= until) break;
       await sleep(pauseMs);
       const { status, answer: next } = await ask(`/escrows/${state.escrow_id}`, until);
-      // Anything else says nothing of the escrow.
+      // Any other status says nothing of the escrow.
       if (status === 200) state = next;
     }
     if (state.status === wanted) return txOf(state);
@@ -102,7 +102,7 @@ export function httpRelay({
   };
 }
 
-/** Asks once, and again when the keeper names a time within `until` (unix milliseconds) at which to come back. */
+/** Asks once, and again if the keeper names a time within `until` (unix milliseconds) for the next try. */
 function askKeeper(base: string, fetch: Fetch) {
   return async (path: string, until: number, body?: object): Promise<{ status: number; answer: Answer }> => {
     try {
@@ -126,11 +126,11 @@ function askKeeper(base: string, fetch: Fetch) {
   };
 }
 
-/** How long a keeper wants to be left alone (RFC 9110 §10.2.3; only seconds are read). */
+/** How long the keeper asks to wait (RFC 9110 §10.2.3; only seconds are read). */
 function pauseOf({ headers }: Response): number {
   const text = headers.get("retry-after");
   const pauseMs = text !== null && /^[0-9]{1,9}$/.test(text) ? Number(text) * 1_000 : PAUSE_MS;
-  // One that always says "at once" is a stranger too, and must not keep this process busy.
+  // A keeper that always says "at once" is a stranger too, and must not keep this process busy.
   return Math.max(SHORTEST_PAUSE_MS, pauseMs);
 }
 

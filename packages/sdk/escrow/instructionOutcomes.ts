@@ -3,23 +3,23 @@ import { advancesOf, type GasAccounts, wordsOf } from "./gasAccounts.ts";
 import type { Instruction, InstructionBook } from "./keeperInstructions.ts";
 import type { EscrowState } from "./readEscrowState.ts";
 
-/** Gas for an item in which a usual contract wallet verifies: the most that a word of a wallet nobody knows may cost. */
+/** Gas for an item in which a usual contract wallet verifies. A signature of an unknown wallet may cost no more. */
 export const GAS_EACH_SMALL_CONTRACT = 150_000n;
 
 /** How often an item may fail on the chain: once with others, and once more alone. */
 const MOST_TRIES = 2;
 
-/** How often a wallet may say no, or an escrow be unknown, until nobody asks any more; each time is twice as late. */
+/** How often a wallet may refuse, or an escrow be unknown, until it is no longer asked. Each wait is twice as long. */
 const MOST_LOOKS = 8;
 const LOOK_MS = 5_000;
 
-/** The contract's errors after which the same words can never be good. */
+/** The contract's errors after which the same signature can never be valid. */
 const FOR_GOOD = new Set(["WrongStatus", "NotAParty", "NotAuthorized"]);
 
 export type OutcomesParameters = {
   book: InstructionBook;
   accounts: GasAccounts;
-  /** Gas that the words of one contract wallet may cost in a window. */
+  /** Gas that the signatures of one contract wallet may cost in a window. */
   gasPerWallet: number;
   /** Whether a hire's release pays for what the hire cost. */
   isPaid: (hire: Hire) => boolean;
@@ -27,18 +27,18 @@ export type OutcomesParameters = {
   log: (sentence: string, details?: { [key: string]: unknown }) => void;
 };
 
-/** What becomes of an instruction, in the book and in the account of gas that pays for it. */
+/** Books the result of an instruction, and of the gas account that pays for it. */
 export function createOutcomes({ book, accounts, gasPerWallet, isPaid, now, log }: OutcomesParameters) {
-  /** Sets gas aside for an item, or puts it off until its account may have room. */
+  /** Sets gas aside for an item, or postpones it until its account may have room. */
   function setAside(it: Instruction, gas = Number(GAS_EACH_SMALL_CONTRACT)): boolean {
     it.reservation?.giveBack();
     it.reservation = accounts.reserve(wordsOf(it.signer), gas, gasPerWallet);
-    // What others of the account have set aside may come back soon; what is lost comes back when its window ends.
+    // What others of the account have set aside may come back soon. Losses come back when its window ends.
     if (it.reservation === undefined) it.notBefore = now() + LOOK_MS;
     return it.reservation !== undefined;
   }
 
-  /** It was noted and never sent: a keeper that is killed now must not count it as an attempt. */
+  /** It was noted and never sent. After a crash now the keeper must not count it as an attempt. */
   async function unnote(it: Instruction): Promise<void> {
     it.reservation?.giveBack();
     it.reservation = undefined;
@@ -67,7 +67,7 @@ export function createOutcomes({ book, accounts, gasPerWallet, isPaid, now, log 
   async function onFailure(it: Instruction, error: string | undefined, gas: number): Promise<void> {
     const { reservation } = it;
     it.reservation = undefined;
-    // Somebody was faster: no fault of the wallet's, and the next look at the escrow says how it ended.
+    // Somebody was faster. That is not the wallet's fault, and the next look at the escrow says how it ended.
     const isLate = error === "WrongStatus";
     await reservation?.lose(gas + (isLate ? 0 : it.owed), !isLate);
     if (isLate) return await book.put(it);
@@ -82,7 +82,7 @@ export function createOutcomes({ book, accounts, gasPerWallet, isPaid, now, log 
     await book.put(it);
   }
 
-  /** Off the chain it is not good now: that costs nothing, so it may become so. */
+  /** Off the chain it is not valid now. That costs nothing, and it may become valid. */
   async function onNo(it: Instruction, error: string | undefined): Promise<void> {
     if (FOR_GOOD.has(error ?? "")) await drop(it, error);
     else await lookLater(it, error);

@@ -24,24 +24,26 @@ export type KeeperParameters = {
   startBlock?: bigint;
   /** Milliseconds between two rounds. Default 2,000. */
   roundMs?: number;
-  /** Milliseconds that releases, refunds and timeouts may each take in a round; the rest is for the next. Default 60,000. */
+  /**
+   * Milliseconds that releases, refunds and timeouts may each take in a round. The rest waits for the next. Default 60,000.
+   */
   phaseMs?: number;
-  /** Milliseconds until a batch that is not mined is looked at again. Default 150,000. */
+  /** Milliseconds until a batch that is not mined is checked again. Default 150,000. */
   batchMs?: number;
   /** Items in one transaction. Default 50: about 4 million gas. */
   maxBatch?: number;
-  /** Gas that the deposits and deliveries of a buyer may cost in a day before a fee was paid. Default 1,000,000. */
+  /** Gas that a buyer's deposits and deliveries may cost in a day before a fee was paid. Default 1,000,000. */
   gasPerBuyer?: number;
-  /** Gas that words of a contract wallet may cost in a day when they fail. Default 200,000: one, as most wallets are. */
+  /** Gas that failed signatures of a contract wallet may cost in a day. Default 200,000: one signature of most wallets. */
   gasPerWallet?: number;
   now?: () => number;
   log?: (sentence: string, details?: { [key: string]: unknown }) => void;
 };
 
-/** What a round is made of; none waits for another, nor fails with it. */
+/** The parts of a round. None waits for another, and none fails with another. */
 export type KeeperPhase = "releases" | "refunds" | "timeouts";
 
-/** What a round did, and which of its parts could not be done in full. */
+/** What a round did, and which of its parts were not completed. */
 export type KeeperRound = {
   released: number;
   refunded: number;
@@ -51,32 +53,35 @@ export type KeeperRound = {
 };
 
 export type Keeper = {
-  /** Relays a deposit. @throws ChainError `call_refused`; RelayRefusedError when it is not worth it, or has cost too much */
+  /**
+   * Relays a deposit. @throws ChainError `call_refused`; RelayRefusedError when it is not worth its cost, or has cost too
+   * much
+   */
   deposit: EscrowRelay["deposit"];
   /** Relays the seller's mark of delivery. */
   markDelivered: EscrowRelay["markDelivered"];
   /**
-   * Takes a buyer's release: tried off the chain, written down, and carried out with the others of its round.
+   * Accepts a buyer's release: tries it off the chain, writes it down, and carries it out with the others of its round.
    *
    * @throws ChainError `call_refused`: the contract would not do it; RelayRefusedError as for a deposit
    */
   release: (hire: Hire, signature: Hex) => Promise<void>;
-  /** Takes a refund by buyer, seller or arbiter. */
+  /** Accepts a refund by buyer, seller or arbiter. */
   refund: (hire: Hire, signer: Address, signature: Hex) => Promise<void>;
-  /** Carries out what is due now, and looks for deposits whose time is over. Does not throw. */
+  /** Carries out what is due now, and looks for deposits past their deadline. Does not throw. */
   round: () => Promise<KeeperRound>;
-  /** Does a round every so often, until {@link Keeper.close}. */
+  /** Does rounds at intervals, until {@link Keeper.close}. */
   start: () => void;
   close: () => Promise<void>;
 };
 
 /**
- * Relays for a provider: releases and refunds in batches, and timeouts of whatever was deposited, all of which anybody may
- * do and somebody must. Instructions are on the disk before they are acknowledged, and leave it when the contract says that
- * the escrow is settled, so a keeper that is killed goes on where it was.
+ * Relays for a provider: releases and refunds in batches, and timeouts of all deposits. Anybody may do this, and somebody
+ * must. Instructions are on disk before they are acknowledged, and leave it when the contract says that the escrow is
+ * settled. So a keeper that is killed continues where it was.
  *
- * What strangers can make it spend is bounded: by what a hire is worth, and by an account of gas for every buyer and every
- * contract wallet, which is on the disk as well.
+ * What strangers can make it spend is limited: by what a hire is worth, and by a gas account for every buyer and every
+ * contract wallet, which is on disk too.
  */
 export function createKeeper(parameters: KeeperParameters): Keeper {
   const { calls, store, worth = {}, roundMs = 2_000, phaseMs = 60_000, maxBatch = 50 } = parameters;
@@ -97,7 +102,7 @@ export function createKeeper(parameters: KeeperParameters): Keeper {
     return { book, carrier, advances: createAdvances({ calls, batches, accounts, ...limits }) };
   }
   let opened: ReturnType<typeof openBooks> | undefined;
-  /** What is on the disk, read once; a disk that fails is asked again. */
+  /** What is on disk, read once. A disk that fails is asked again. */
   const books = (): ReturnType<typeof openBooks> => {
     opened ??= openBooks().catch((error: unknown) => {
       opened = undefined;
@@ -172,7 +177,7 @@ const BATCH_WAIT_MS = 200;
 
 type PhaseWork = (signal: AbortSignal, done: (count: number) => void) => Promise<void>;
 
-/** What one part of a round does within its time, and what it failed with. */
+/** What one part of a round does within its time, and its error. */
 async function workFor(
   milliseconds: number,
   closing: AbortSignal,
@@ -184,7 +189,7 @@ async function workFor(
     const worked = work(AbortSignal.any([deadline.signal, closing]), (done) => {
       count += done;
     });
-    // It hears that its time is over; what it waits for then may still come, or fail.
+    // It learns that its time is over. What it waits for may still arrive, or fail.
     worked.catch(() => {});
     await abortable(worked, deadline.signal);
     return { count };
@@ -195,7 +200,7 @@ async function workFor(
   }
 }
 
-/** The next round: soon, when something has come, but never later for what comes meanwhile; and one at a time. */
+/** The next round: soon after an instruction arrives, never later because of others, and one at a time. */
 function scheduleRounds(round: () => Promise<unknown>, roundMs: number, closing: AbortSignal) {
   let timer: ReturnType<typeof setTimeout> | undefined;
   let isStarted = false;

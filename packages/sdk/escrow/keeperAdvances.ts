@@ -9,16 +9,16 @@ import { unlessDone } from "./escrowRelay.ts";
 import { advancesOf, type GasAccountId, type GasAccounts, wordsOf } from "./gasAccounts.ts";
 import type { KeeperBatches } from "./keeperBatches.ts";
 
-/** Gas in which a deposit or a mark of delivery is tried: several times what either takes. */
+/** Gas with which a deposit or a mark of delivery is tried: several times what either takes. */
 const TRY_GAS = 1_000_000n;
 
 /** Around an item: the transaction, the batch, and the bytes of the call. */
 const AROUND_GAS = 50_000;
 
 /**
- * What a keeper pays for before anybody has paid it: deposits and marks of delivery. Each counts against the hire's buyer
- * until a release of it brings the fee; where code has the word (a wallet's, which may burn what it gets), against that
- * wallet, with the little room that one has.
+ * What a keeper pays before anybody has paid it: deposits and marks of delivery. Each counts against the hire's buyer until
+ * a release of it brings the fee. If code checks the signature (a wallet's, which may burn its gas), it counts against that
+ * wallet, with the little room that a wallet has.
  */
 export function createAdvances(parameters: {
   calls: EscrowCalls;
@@ -26,7 +26,7 @@ export function createAdvances(parameters: {
   accounts: GasAccounts;
   /** Gas that a buyer's deposits and deliveries may cost in a window before a fee was paid. */
   gasPerBuyer: number;
-  /** Gas that the words of one contract wallet may cost in a window. */
+  /** Gas that the signatures of one contract wallet may cost in a window. */
   gasPerWallet: number;
 }): Pick<EscrowRelay, "deposit" | "markDelivered"> {
   const { calls, batches, accounts, gasPerBuyer, gasPerWallet } = parameters;
@@ -84,7 +84,7 @@ export function createAdvances(parameters: {
     });
   }
 
-  /** The same once: who asks again while it is under way hears what becomes of it. */
+  /** The same only once: a second request during the first gets its result. */
   const once = (it: Parameters<typeof send>[0]): Promise<Hex> => {
     const running = underWay.get(it.key) ?? send(it).finally(() => underWay.delete(it.key));
     underWay.set(it.key, running);

@@ -20,15 +20,15 @@ import { unwrapSignature } from "./wordOf.ts";
 export type KeeperAppParameters = {
   calls: EscrowCalls;
   keeper: Keeper;
-  /** How long a request waits for its instruction to be carried out, in milliseconds. Default 20,000. */
+  /** How long a request waits until its instruction is carried out, in milliseconds. Default 20,000. */
   waitMs?: number;
   log?: (sentence: string, details?: { [key: string]: unknown }) => void;
 };
 
-/** Longest signature, in bytes: what a Safe of thirty owners signs. Every byte is paid for. */
+/** Longest signature, in bytes: of a Safe with thirty owners. Every byte costs gas. */
 const LONGEST_SIGNATURE = 2_048;
 
-/** The longest pause between two looks at an escrow that somebody waits for, in milliseconds. */
+/** The longest pause between two looks at an escrow for a waiting client, in milliseconds. */
 const LONGEST_PAUSE_MS = 1_000;
 
 const hexSchema = z
@@ -36,7 +36,7 @@ const hexSchema = z
   .refine((text) => isHex(text), "must be hex")
   .transform((text) => text as Hex);
 const hashSchema = hexSchema.refine((text) => text.length === 66, "must be 32 bytes");
-/** An empty one would be the word of whoever sends it: the keeper's own. */
+/** With an empty one the sender, the keeper itself, would be the signer. */
 const signatureSchema = hexSchema.refine((text) => {
   const length = size(unwrapSignature(text));
   return length > 0 && length <= LONGEST_SIGNATURE;
@@ -53,11 +53,11 @@ const schemas = {
 };
 
 /**
- * A keeper by HTTP, and what a `custom_escrow` endpoint has to offer (SHP §7.3.1): `POST /release` and `POST /refund`
- * take `{hire, signature}` (a refund also its `signer`), and so do `POST /deposit` and `POST /delivered`. Everything is
- * signed by the parties, so nobody has to log in. `GET /escrows/{id}` says how an escrow stands.
+ * A keeper by HTTP, with what a `custom_escrow` endpoint has to offer (SHP §7.3.1): `POST /release` and `POST /refund` take
+ * `{hire, signature}` (a refund also its `signer`), and so do `POST /deposit` and `POST /delivered`. The parties sign
+ * everything, so nobody has to log in. `GET /escrows/{id}` gives the state of an escrow.
  *
- * Answers 200 with `tx_hash` when it was carried out in time, else 202: it is written down and will be.
+ * Answers 200 with `tx_hash` when it was carried out in time, else 202: it is written down and will be carried out.
  */
 export function keeperApp(parameters: KeeperAppParameters): Hono {
   const { calls, keeper, waitMs = 20_000, log = () => {} } = parameters;
@@ -113,10 +113,10 @@ export function keeperApp(parameters: KeeperAppParameters): Hono {
     return { escrow_id: id, status, delivered, amount: String(amount), tx_hash: tx ?? null };
   }
 
-  /** Waits until the escrow is settled, a while. */
+  /** Waits some time for the escrow to be settled. */
   async function outcome(hire: Hire): Promise<Response> {
     const id = calls.idOf(hire);
-    // Asked less often the longer it takes: each look is a question to the chain.
+    // The pauses grow, since each look is a question to the chain.
     for (let until = Date.now() + waitMs, pause = 50; ; pause = Math.min(2 * pause, LONGEST_PAUSE_MS)) {
       const state = await describe(id);
       if (state.status !== "held") return Response.json(state);

@@ -4,17 +4,17 @@ import { ChainError } from "../errors.ts";
 import type { BatchOutcome } from "./batch.ts";
 import type { EscrowCalls } from "./escrowCalls.ts";
 
-/** How long a batch may take until it is mined, in milliseconds; then what was in it may be sent again. */
+/** How long a batch may take until it is mined, in milliseconds. After that its items may be sent again. */
 const BATCH_MS = 150_000;
 
 export type KeeperBatches = {
   /** Whether an item under this key is on its way. */
   isOnItsWay: (key: string) => boolean;
-  /** Sends a batch whose items nobody else sends until it is known what became of them. @throws ChainError */
+  /** Sends a batch. Nobody else sends its items until its result is known. @throws ChainError */
   send: (items: readonly { key: string; call: Hex }[], gasEach: bigint) => Promise<BatchOutcome>;
 };
 
-/** Batches of one keeper: no item is in two of them at once, however long one hangs. */
+/** Batches of one keeper. No item is in two of them at once, however long one hangs. */
 export function createKeeperBatches(calls: EscrowCalls, batchMs = BATCH_MS): KeeperBatches {
   const onTheirWay = new Set<string>();
   return {
@@ -26,7 +26,7 @@ export function createKeeperBatches(calls: EscrowCalls, batchMs = BATCH_MS): Kee
           items.map(({ call }) => call),
           gasEach,
         );
-        // Whoever stopped waiting does not hear of its failure.
+        // A caller that stopped waiting does not get its error.
         sent.catch(() => {});
         const outcome = await within(sent, batchMs);
         if (outcome !== undefined) return outcome;
@@ -42,7 +42,7 @@ export function createKeeperBatches(calls: EscrowCalls, batchMs = BATCH_MS): Kee
   };
 }
 
-/** Parts of so many. */
+/** Parts of this size. */
 export function chunksOf<T>(all: readonly T[], size: number): T[][] {
   const chunks: T[][] = [];
   for (let at = 0; at < all.length; at += size) chunks.push(all.slice(at, at + size));

@@ -11,7 +11,7 @@ import { isByKey } from "./wordOf.ts";
 
 export type InstructionKind = "release" | "refund";
 
-/** What somebody signed about an escrow, and how it went so far. */
+/** What somebody signed about an escrow, and its progress. */
 export type Instruction = {
   key: string;
   kind: InstructionKind;
@@ -19,25 +19,25 @@ export type Instruction = {
   id: Hex;
   signer: Address;
   signature: Hex;
-  /** Whether the signer's key gave it: then nobody's code is asked. */
+  /** Whether the signer's key signed it: then no code is asked. */
   byKey: boolean;
   /** The call that carries it out. */
   call: Hex;
-  /** What it took when it was tried off the chain. */
+  /** The gas that it used when it was tried off the chain. */
   gasUsed: number;
   /** How often it failed on the chain. */
   tries: number;
-  /** How often it was not yet good when it was looked at. */
+  /** How often it was not yet valid when it was looked at. */
   looks: number;
-  /** Nobody looks at it before, in unix milliseconds. */
+  /** Nobody looks at it before this time, in unix milliseconds. */
   notBefore: number;
-  /** Gas set aside for the next attempt, or for the one under way. */
+  /** Gas set aside for the next attempt, or for the running one. */
   reservation: Reservation | undefined;
-  /** Gas of attempts whose end nobody knows. Its wallet pays for them when its word fails, and not otherwise. */
+  /** Gas of attempts whose result nobody knows. Its wallet pays for them only when its signature fails. */
   owed: number;
 };
 
-/** As it is on the disk. `atRisk` is the gas of an attempt under way. */
+/** As it is on disk. `atRisk` is the gas of a running attempt. */
 type Stored = {
   hire: HireJson;
   signature: Hex;
@@ -57,7 +57,7 @@ export type InstructionBook = {
   remove: (instruction: Instruction) => Promise<void>;
 };
 
-/** Opens the instructions that are on the disk, those of a keeper that was killed too. */
+/** Opens the instructions on disk, also those of a keeper that was killed. */
 export async function openInstructionBook(parameters: {
   calls: Pick<EscrowCalls, "deployment" | "idOf">;
   store: KeyValueStore;
@@ -75,7 +75,7 @@ export async function openInstructionBook(parameters: {
         ? hashTypedData(releaseTypedData(id, deployment))
         : hashTypedData(refundTypedData(id, signer, deployment));
     return {
-      // Each party's refund by itself: one whose wallet changes its mind must not stand in another's place.
+      // Each party's refund by itself: a party whose wallet changes its mind must not block another's.
       key: kind === "release" ? `release/${id}` : `refund/${id}.${signer}`,
       kind,
       hire,

@@ -16,27 +16,27 @@ export type TimeoutsParameters = {
   log: (sentence: string, details?: { [key: string]: unknown }) => void;
 };
 
-/** Blocks asked for at once; fewer when a provider refuses, since it does not say how many it would take. */
+/** Blocks asked for at once; fewer after a refusal, since a provider does not say how many it would accept. */
 const BLOCK_RANGE = 2_000n;
 
-/** How often in a round fewer blocks are asked for: a provider that is away fails whatever it is asked. */
+/** How often in a round fewer blocks are tried: a provider that is away fails at any number. */
 const MOST_HALVINGS = 4;
 
 /** Blocks that are read again in every round, since a reorganisation may have changed them. */
 const REORG_BLOCKS = 30n;
 
-/** Questions to the chain at one time. */
+/** Simultaneous questions to the chain. */
 const AT_ONCE = 16;
 
 /**
- * Sends back what nobody spoke of in time: follows the deposits of an escrow, and refunds those whose deadline has passed
- * while they are held, many in one transaction (SHP §7.3.3).
+ * Sends back what nobody decided in time: follows the deposits of an escrow, and refunds those that are still held after
+ * their deadline, many in one transaction (SHP §7.3.3).
  */
 export function createTimeouts(parameters: TimeoutsParameters) {
   const { calls, batches, maxBatch, log } = parameters;
   const watch = createWatch(parameters);
 
-  /** The late hires that are still held; the others are done, by whomever. */
+  /** The late hires that are still held. The others are done, by anyone. */
   async function heldOf(late: readonly [string, Hire][], signal: AbortSignal): Promise<[string, Hire][]> {
     const held: [string, Hire][] = [];
     for (const chunk of chunksOf(late, AT_ONCE)) {
@@ -55,7 +55,7 @@ export function createTimeouts(parameters: TimeoutsParameters) {
       const hires = await watch.hires();
       const { time, number } = await calls.head();
       const faults: unknown[] = [];
-      // What is known already goes back also when the provider does not list deposits.
+      // Known deposits go back even if the provider does not list deposits.
       await watch.follow(hires, number, signal).catch((error: unknown) => faults.push(error));
       const late = [...hires].filter(([key, { deadline }]) => deadline <= time && !batches.isOnItsWay(key));
       const held = await heldOf(late, signal);
@@ -67,7 +67,7 @@ export function createTimeouts(parameters: TimeoutsParameters) {
           const failures = new Map(failed.map(({ index, error }) => [index, error]));
           for (const [at, [key]] of chunk.entries()) {
             if (at >= tried) continue;
-            // One that failed is looked at again: it may be settled otherwise.
+            // A failed one is looked at again: it may be settled in another way.
             if (failures.has(at)) {
               log("A timeout failed.", { key, reason: failures.get(at) });
               continue;
@@ -84,7 +84,7 @@ export function createTimeouts(parameters: TimeoutsParameters) {
   };
 }
 
-/** The hires that are held and may run out of time: read from the deposits of an escrow, kept in the store. */
+/** The held hires that may run out of time: read from the deposits of an escrow, kept in the store. */
 function createWatch({ calls, store, startBlock, minAmount }: TimeoutsParameters) {
   /** By their keys in the store; filled from there before the first round. */
   let watched: Map<string, Hire> | undefined;

@@ -3,11 +3,11 @@ import { escrowFee, type FeeBand } from "tallystick-protocol/escrow/feeSchedule"
 import type { Hire } from "tallystick-protocol/escrow/hire";
 import { RelayRefusedError } from "../errors.ts";
 
-/** What a hire must be, so that a keeper relays what was signed about it. */
+/** What a hire must be, so that a keeper relays its instructions. */
 export type Worth = {
   /** The least amount, in atomic units. */
   minAmount?: bigint;
-  /** Who must be paid the fee of the schedule (default: the published one). Without it a keeper works for nothing. */
+  /** Who must receive the fee of the schedule (default: the published one). Without it a keeper works for nothing. */
   fee?: { recipient: Address; fees?: readonly FeeBand[] };
 };
 

@@ -3,7 +3,7 @@ import type { Hex } from "tallystick-protocol/hex";
 import type { PublicClient } from "viem";
 import { settledBlock } from "../chain/paymentState.ts";
 
-/** How an escrow stands. */
+/** The state of an escrow. */
 export type EscrowState = {
   status: "none" | "held" | "released" | "split" | "refunded" | "timedOut";
   delivered: boolean;
@@ -13,7 +13,7 @@ export type EscrowState = {
 
 const STATUSES = ["none", "held", "released", "split", "refunded", "timedOut"] as const;
 
-/** Reads an escrow from its contract: now, or as of the last block that has so many confirmations. */
+/** Reads an escrow from its contract: now, or as of the last block with this many confirmations. */
 export async function readEscrowState(
   client: PublicClient,
   escrow: Address,

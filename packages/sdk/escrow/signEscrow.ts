@@ -15,13 +15,13 @@ import { type Hex, ZERO_HASH } from "tallystick-protocol/hex";
 import type { LocalAccount } from "viem";
 import { type PaymentNetwork, tokenDomainOf } from "../chain/paymentNetwork.ts";
 
-/** What an agent signs about escrowed hires. Nothing is sent: whoever has a signature may relay it. */
+/** What an agent signs about escrowed hires. Nothing is sent: anyone who has a signature may relay it. */
 export type EscrowSigner = ReturnType<typeof createEscrowSigner>;
 
 /** An EIP-3009 authorization of a deposit; its bounds are unix seconds. */
 export type DepositAuthorization = { validAfter: bigint; validBefore: bigint; signature: Hex };
 
-/** An ERC-2612 permit with the buyer's signature under the terms themselves. `permitDeadline` is unix seconds. */
+/** An ERC-2612 permit with the buyer's signature over the terms themselves. `permitDeadline` is unix seconds. */
 export type DepositPermit = {
   permitValue: bigint;
   permitDeadline: bigint;
@@ -46,7 +46,7 @@ export function createEscrowSigner(parameters: {
   const address = account.address.toLowerCase() as Address;
   return {
     address,
-    /** The buyer's payment: goes to this escrow only, with these terms only, since its nonce is their id. */
+    /** The buyer's payment. It goes to this escrow only, with these terms only, since its nonce is their id. */
     authorizeDeposit: async (hire: Hire, validBefore = hire.deadline): Promise<DepositAuthorization> => {
       const terms = {
         from: hire.buyer,
@@ -75,14 +75,14 @@ export function createEscrowSigner(parameters: {
         signature: await account.signTypedData(hireTypedData(hire, deployment)),
       };
     },
-    /** The seller's word that it delivered. */
+    /** The seller states that it delivered. */
     markDelivered: (id: Hex, resultHash: Hex = ZERO_HASH) =>
       account.signTypedData(markDeliveredTypedData(id, deployment, resultHash)),
-    /** The buyer's word to pay in full. */
+    /** The buyer pays in full. */
     release: (id: Hex) => account.signTypedData(releaseTypedData(id, deployment)),
-    /** The buyer's word to pay a part. */
+    /** The buyer pays a part. */
     split: (id: Hex, toSeller: bigint) => account.signTypedData(splitTypedData(id, toSeller, deployment)),
-    /** The word of buyer, seller or arbiter to send the money back. */
+    /** Buyer, seller or arbiter sends the money back. */
     refund: (id: Hex) => account.signTypedData(refundTypedData(id, address, deployment)),
   };
 }

@@ -4,19 +4,21 @@ import { type Hex, isHex } from "tallystick-protocol/hex";
 import { concatHex, numberToHex, type PublicClient, size, sliceHex, toFunctionSelector } from "viem";
 import { ChainError } from "../errors.ts";
 
-/** What a call came to: whether it was done, the gas that it took, and the name of the escrow's own error if it gave one. */
+/**
+ * The result of a call: whether it succeeded, the gas that it used, and the name of the escrow's own error if it gave one.
+ */
 export type TriedCall = { done: boolean; gasUsed: bigint; error: string | undefined };
 
-/** Gas for the program itself: what creating a contract and carrying its bytes cost, at most 49,152 of them (EIP-3860). */
+/** Gas for the program itself: creating a contract and carrying its bytes, at most 49,152 of them (EIP-3860). */
 const PROGRAM_GAS = 1_000_000n;
 
 /**
- * Tries a call without sending it (`eth_call`), with exactly `gas`, as an item of a batch would be run.
+ * Tries a call without sending it (`eth_call`), with exactly `gas`, as an item of a batch would run.
  *
- * The call is made from within the EVM by a program that is run once. So whatever it does (revert, burn its gas, hit an
- * invalid opcode, answer a megabyte) comes back as an answer, and every error of the `eth_call` is the provider's: none is
- * taken for a refusal. It costs the provider no more than `gas`, where an `eth_estimateGas` of a wallet that burns all it
- * gets costs a whole block's.
+ * A program that runs once makes the call from within the EVM. So whatever the call does (revert, burn its gas, hit an
+ * invalid opcode, answer a megabyte) comes back as a result, and every error of the `eth_call` is the provider's. None is
+ * mistaken for a refusal. It costs the provider no more than `gas`, where an `eth_estimateGas` of a wallet that burns all
+ * its gas costs a whole block's.
  *
  * @throws ChainError `chain_unreachable`: the chain cannot be asked
  */
@@ -33,13 +35,16 @@ export async function tryCall(
   }
   if (!isHex(data, 128)) throw unreachable("The RPC answers what a call cannot come to.");
   const word = (n: number): bigint => BigInt(sliceHex(data, 32 * n, 32 * (n + 1)));
-  // A 64th stays behind (EIP-150); a provider that cut the gas has tried something else.
+  // A 64th stays behind (EIP-150). A provider that reduced the gas has tried something else.
   if ((word(3) / 64n) * 63n < call.gas)
     throw unreachable(`The RPC gives an eth_call less than ${call.gas} gas.`);
   return { done: word(0) === 1n, gasUsed: word(1), error: errorName(sliceHex(data, 64, 68)) };
 }
 
-/** Calls, and gives back four words: whether it was done, the gas it took, the first 4 bytes of an answer, the gas at first. */
+/**
+ * Calls, and returns four words: whether it succeeded, the gas it used, the first 4 bytes of the answer, the gas at the
+ * start.
+ */
 function program({ to, data, gas }: { to: Address; data: Hex; gas: bigint }): Hex {
   const length = numberToHex(size(data), { size: 3 });
   const before = (end: number): Hex =>
@@ -55,7 +60,7 @@ function program({ to, data, gas }: { to: Address; data: Hex; gas: bigint }): He
       "0x606052", // MSTORE the gas at first
       "0x60806000f3", // RETURN
     ] as Hex[]);
-  // As long whatever the number in it is.
+  // The length is the same for any number in it.
   return concatHex([before(size(before(0))), data]);
 }
 
@@ -65,7 +70,7 @@ const errors = new Map<string, string>(
     .map(({ name, inputs }) => [toFunctionSelector(`${name}(${inputs.map(({ type }) => type)})`), name]),
 );
 
-/** The name of one of the contract's own errors; a wallet or a token may have said anything. */
+/** The name of one of the contract's own errors. A wallet or a token may have returned anything. */
 function errorName(selector: Hex): string | undefined {
   return errors.get(selector);
 }

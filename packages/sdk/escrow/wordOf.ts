@@ -9,7 +9,7 @@ const ERC6492_MAGIC: Hex = `0x${"6492".repeat(16)}`;
 
 /**
  * The signature inside an ERC-6492 wrapper, or the signature itself when there is no well-formed wrapper: as the contract
- * reads it. What stands around it is not read by anybody, and costs gas by the byte.
+ * reads it. Nobody reads what surrounds it, and each byte costs gas.
  */
 export function unwrapSignature(signature: Hex): Hex {
   const length = size(signature);
@@ -25,8 +25,8 @@ export function unwrapSignature(signature: Hex): Hex {
 }
 
 /**
- * Whether a signature is one by the signer's own key, an EIP-7702 account's too: then the contract asks no code of the
- * signer's, nothing that the signer does can change the answer, and what it costs is known.
+ * Whether the signer's own key made a signature; also an EIP-7702 account's. Then the contract asks none of the signer's
+ * code, nothing that the signer does can change the answer, and the cost is known.
  *
  * @param digest what was signed (EIP-712)
  * @param signature unwrapped
@@ -40,7 +40,7 @@ export function isByKey({
   digest: Hex;
   signature: Hex;
 }): boolean {
-  // The contract takes v = 27 or 28 only; of another it would ask the code.
+  // The contract accepts v = 27 or 28 only. For any other it would ask the code.
   if (size(signature) !== 65 || hexToNumber(sliceHex(signature, 64)) < 27) return false;
   try {
     return recoverSigner(hexToBytes(digest), signature) === signer;

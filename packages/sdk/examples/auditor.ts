@@ -1,4 +1,4 @@
-// An auditor: the verifier of each capability looks first, then a person decides at `tallystick auditor queue`.
+// An auditor: the verifier of each capability checks first, then a person decides at `tallystick auditor queue`.
 //
 //   npm run -s tallystick -- example auditor
 //
@@ -18,7 +18,7 @@ const store = fileStore(AUDITOR_DIR ?? ".tallystick/auditor");
 const auditor = createAuditor({
   account: agentWallet("AUDITOR_PRIVATE_KEY"),
   baseUrl: node.url,
-  // Says which assignments are final: nothing else is acted upon.
+  // Says which assignments are final. Nothing else is acted on.
   client: createPublicClient({ transport: http(node.rpcUrl) }),
   store,
   judge: everyJudge(programJudge(), personJudge(store).judge),

@@ -1,4 +1,4 @@
-// What the examples know of the node they run against: the settings that `npm run demo -- --keep` prints.
+// What the examples need to know of their node: the settings that `npm run demo -- --keep` prints.
 
 import { testUsdcAbi } from "tallystick-protocol/abi/testUsdcAbi";
 import type { Address } from "tallystick-protocol/address";
@@ -9,7 +9,7 @@ import { createTransactionSender, type TransactionSender } from "../chain/transa
 import { createEscrowCalls } from "../escrow/escrowCalls.ts";
 import { type EscrowRelay, walletRelay } from "../escrow/escrowRelay.ts";
 
-/** Two of the accounts that every Hardhat chain gives ether to. Their keys are in Hardhat's manual: for local chains only. */
+/** Two of the accounts that have ether on every Hardhat chain. Hardhat's manual has their keys: for local chains only. */
 const LOCAL_KEYS = {
   seller: "0x59c6995e998f97a5a0044966f0945389dc9e86dae88c7a8412f4603b6b78690d",
   buyer: "0x5de4111afa1a4b94908f83103eb1f1706367c2e68ca870fc3fb9a804cdab365a",
@@ -47,7 +47,7 @@ export function agentWallet(name: string) {
   return privateKeyToAccount((process.env[name] as Hex | undefined) ?? generatePrivateKey());
 }
 
-/** Who pays the gas for the seller's or the buyer's side: a facilitator's and a keeper's part, played here by ourselves. */
+/** Pays the gas for the seller's or the buyer's side. In production a facilitator and a keeper do this. */
 export function openRelay(side: "seller" | "buyer"): { sender: TransactionSender; relay: EscrowRelay } {
   const { chainId } = node.network;
   const key = (process.env.RELAY_PRIVATE_KEY as Hex | undefined) ?? LOCAL_KEYS[side];
@@ -63,7 +63,7 @@ export function openRelay(side: "seller" | "buyer"): { sender: TransactionSender
   };
 }
 
-/** Gives a wallet test USDC, out of nothing; real USDC has to be bought. */
+/** Gives a wallet test USDC for nothing. Real USDC has to be bought. */
 export async function mintTestUsdc(sender: TransactionSender, to: Address, amount: bigint): Promise<void> {
   await sender.sendAndWait({
     address: node.network.token,
@@ -73,7 +73,7 @@ export async function mintTestUsdc(sender: TransactionSender, to: Address, amoun
   });
 }
 
-/** The chain's clock in milliseconds. That of the demo is ahead of ours: its story lets escrows run out. */
+/** The chain's clock in milliseconds. The demo's is ahead of ours, since its story lets escrows expire. */
 export async function chainClock({ client }: TransactionSender): Promise<() => number> {
   const { timestamp } = await client.getBlock();
   const ahead = Math.max(0, Number(timestamp) * 1000 - Date.now());

@@ -1,4 +1,4 @@
-// A seller that really works: numbers about numbers, and charts. Directly at 0.02 USDC, or for a little more by escrow.
+// A seller that really works: figures about numbers, and charts. Directly at 0.02 USDC, or for a little more by escrow.
 //
 //   npm run -s tallystick -- example seller
 //
