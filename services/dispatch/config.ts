@@ -12,13 +12,13 @@ import type { ModelTable } from "./models/modelTable.ts";
 import { type Picodollars, parseDollars } from "./models/money.ts";
 import { readModels } from "./models/readModels.ts";
 
-/** What a dispatcher's process is told from outside. */
+/** All settings of a dispatcher's process. */
 export type DispatchConfig = {
   models: ModelTable;
   /** Of the settlement service, or of the node in front of it, and the key for it. */
   settlementUrl: string;
   settlementKey: string;
-  /** Keys of those who may ask, by their names. */
+  /** Keys of the clients, by their names. */
   callers: ReadonlyMap<string, string>;
   name: string;
   folder: string;
@@ -32,7 +32,7 @@ export type DispatchConfig = {
   /** Requests of one address in a minute; 0 for no limit. */
   requestsPerAddress: number;
   trustedProxies: number;
-  /** Where the keys of models stand. */
+  /** The environment with the models' keys. */
   environment: Environment;
 };
 

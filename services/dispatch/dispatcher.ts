@@ -20,9 +20,9 @@ import { noSpans, type Spans } from "./telemetry.ts";
 import type { Settlement } from "./triage/houseRules.ts";
 import { kindRecords } from "./triage/kindRecords.ts";
 
-/** How long a task that is over is remembered, so that its id gives the same answer again, in milliseconds. */
+/** How long a finished task is remembered, so that its id gives the same answer again, in milliseconds. */
 const REMEMBER_MS = 7 * 86_400_000;
-/** How often what could not be closed is tried again, in milliseconds. */
+/** How often a task that could not be closed is tried again, in milliseconds. */
 const SWEEP_MS = 30_000;
 
 export type DispatcherParameters = {
@@ -31,15 +31,15 @@ export type DispatcherParameters = {
   settlement: Settlement;
   /** `fileStore(folder)`, of one process only. */
   store: KeyValueStore;
-  /** Most that a task, and a day, may cost: {@link parseDollars}. */
+  /** The most that a task, and a day, may cost: {@link parseDollars}. */
   perTask: Picodollars;
   perDay: Picodollars;
   /** The dispatcher's name in the ledger. Default `dispatcher`. */
   name?: string;
-  /** Tasks that are done at once, and that may wait for that. Default 8 and 256. */
+  /** Tasks that run at once, and that may wait. Default 8 and 256. */
   atOnce?: number;
   waiting?: number;
-  /** Where the keys of models stand. Default: this process's. */
+  /** The environment with the models' keys. Default: this process's. */
   environment?: { [name: string]: string | undefined };
   /** Makes a model of the AI SDK. Default: by its provider and address in models.yaml. */
   openModel?: (model: Model) => OpenedModel;
@@ -51,35 +51,35 @@ export type DispatcherParameters = {
   random?: () => number;
 };
 
-/** How a task stands. */
+/** The state of a task. */
 export type TaskState = { status: "RUNNING"; task_id: string } | Outcome;
 
 export type Dispatcher = {
   /**
-   * Does a task, from triage to settlement, and says what became of it. The same task again joins the one under way, or gives
+   * Does a task, from triage to settlement, and returns its outcome. The same task again joins the running one, or gives
    * its outcome.
    *
    * @param task see {@link readTask}
    * @throws InvalidInputError naming the field; TallystickError `conflicting_task`, `dispatcher_busy`, `dispatcher_closed`
    */
   dispatch: (task: unknown, options?: { owner?: string; signal?: AbortSignal }) => Promise<Outcome>;
-  /** Takes a task and does not wait for it. */
+  /** Accepts a task and does not wait for it. */
   submit: (
     task: unknown,
     options?: { owner?: string },
   ) => Promise<{ taskId: string; outcome: Promise<Outcome> }>;
-  /** How a task stands; undefined when it is not known, or another's. */
+  /** The state of a task; undefined when it is unknown, or another client's. */
   state: (taskId: string, owner?: string) => Promise<TaskState | undefined>;
-  /** Waits for a task that is under way. */
+  /** Waits for a running task. */
   outcome: (taskId: string) => Promise<Outcome> | undefined;
-  /** Ends a task that is under way; false when it is not. What is proposed already may still settle. */
+  /** Ends a running task; false when it does not run. What is proposed already may still settle. */
   cancel: (taskId: string, owner?: string) => Promise<boolean>;
-  /** Goes on with what an earlier process left. Call it once, at the start. Returns how many tasks these are. */
+  /** Continues what an earlier process left. Call it once, at the start. Returns the number of these tasks. */
   resume: () => Promise<number>;
   budget: CallBudget;
-  /** Tasks that are being done, and that wait. */
+  /** Tasks that run, and that wait. */
   load: () => { running: number; waiting: number };
-  /** Stops. What is under way is gone on with by the next process. */
+  /** Stops. The next process continues the running tasks. */
   close: () => Promise<void>;
 };
 
@@ -88,7 +88,7 @@ const OWNER = "library";
 /**
  * A dispatcher: Triage, Execute, Verify, Settle (swarm.at §3).
  *
- * @throws InvalidInputError `missing_key` when a model's key is not there
+ * @throws InvalidInputError `missing_key` when a model's key is missing
  * @example
  * const dispatcher = createDispatcher({ models: readModels(text), settlement: { baseUrl, apiKey }, store: fileStore("./dispatch"),
  *   perTask: parseDollars("0.10", "perTask"), perDay: parseDollars("5.00", "perDay") });
@@ -106,7 +106,7 @@ class RunningDispatcher implements Dispatcher {
   readonly #running = new Map<string, Running>();
   readonly #turns: ReturnType<typeof queue>;
   readonly #atMost: number;
-  /** Tasks that are being taken in or up: one at a time for each id, so that none is begun twice. */
+  /** Tasks that are being accepted or resumed: one at a time for each id, so that none starts twice. */
   readonly #locks = new Map<string, Promise<unknown>>();
   #isClosed = false;
   #sweeper: NodeJS.Timeout | undefined;
@@ -227,7 +227,7 @@ class RunningDispatcher implements Dispatcher {
     return entry;
   }
 
-  /** Takes up what is not over and not under way, and forgets what is long over. */
+  /** Resumes what is open and not running, and forgets what ended long ago. */
   async #sweep(): Promise<number> {
     const { files, now, log } = this.#world;
     let count = 0;
@@ -238,7 +238,7 @@ class RunningDispatcher implements Dispatcher {
         continue;
       }
       await this.#alone(taskId, async () => {
-        // Asked before the file is read: one that ends in between is over then.
+        // Checked before the file is read: a task that ends in between counts as finished.
         if (this.#running.has(taskId)) return;
         const file = await files.get(taskId);
         if (file === undefined || file.phase === "over") return;
@@ -303,7 +303,7 @@ function openAll(table: ModelTable, open: (model: Model) => OpenedModel): Map<st
   return new Map([...table.models].map(([name, model]) => [name, open(model)]));
 }
 
-/** Lets so many work at once; the others wait in the order in which they came. */
+/** Lets this many work at once. The others wait in the order in which they came. */
 function queue(atOnce: number) {
   let running = 0;
   const waiting: (() => void)[] = [];

@@ -1,4 +1,4 @@
-// The dispatcher's process: `node --import tsx services/dispatch/main.ts`. Configured by environment variables (config.ts).
+// The dispatcher's process: `node --import tsx services/dispatch/main.ts`. Environment variables configure it (config.ts).
 import { TallystickError } from "tallystick-protocol/errors";
 import { surviveRequests } from "tallystick-runtime/http/requestScope";
 import { stderrLog as log } from "tallystick-runtime/stderrLog";

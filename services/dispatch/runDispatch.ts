@@ -16,14 +16,14 @@ import { createDispatcher, type Dispatcher } from "./dispatcher.ts";
 import { createDispatchApp } from "./http/app.ts";
 import { noSpans, openSpans } from "./telemetry.ts";
 
-/** Requests of one address that are worked on, and that may wait: most of them only wait for a task. */
+/** Requests of one address that run, and that may wait: most of them only wait for a task. */
 const AT_ONCE = 64;
 const WAITING = 256;
 
 export type RunningDispatch = { url: string; dispatcher: Dispatcher; close: () => Promise<void> };
 
 /**
- * Runs a dispatcher until it is closed. Resolves when it listens and has taken up what an earlier process left.
+ * Runs a dispatcher until it is closed. Resolves when it listens and has resumed what an earlier process left.
  *
  * @throws TallystickError `dispatch_folder`, `cannot_listen`; InvalidInputError `missing_key`
  */
@@ -82,7 +82,9 @@ function limit(server: Server, config: DispatchConfig, onFault: (error: unknown)
   limitClients(server, { budgets, trustedProxies });
 }
 
-/** Two dispatchers in one folder would do every task twice. The operating system gives it free when the process ends. */
+/**
+ * Two dispatchers in one folder would do every task twice. The operating system releases the lock when the process ends.
+ */
 async function lockFolder(folder: string): Promise<() => Promise<void>> {
   const refuse = (message: string, cause?: unknown): TallystickError =>
     new TallystickError({

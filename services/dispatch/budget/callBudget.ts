@@ -8,23 +8,23 @@ const KEY = "budget/book";
 /** The budget does not allow a call. Nothing was sent. Codes: `task_budget_spent`, `day_budget_spent`. */
 export class CallBudgetError extends TallystickError {}
 
-/** What is spent and set aside, as JSON. Amounts are decimal strings of picodollars; days count from 1970, by UTC. */
+/** What is spent and reserved, as JSON. Amounts are decimal strings of picodollars; days count from 1970, by UTC. */
 type Book = {
   day: number;
   /** Of that day. */
   spent: string;
-  /** Of the tasks that are not over. */
+  /** Of the open tasks. */
   tasks: { [task: string]: string };
-  /** Calls that are under way, with what is set aside for each. */
+  /** Running calls, with the reserved amount of each. */
   calls: { [call: string]: { task: string; amount: string; day: number } };
 };
 
 export type CallBudget = {
   /**
-   * Sets the most that a call can cost aside, on disk, before it is made.
+   * Reserves the most that a call can cost, on disk, before it is made.
    *
-   * @param taskLimit of this task, when it is lower than that of all
-   * @throws CallBudgetError; then nothing is set aside
+   * @param taskLimit of this task, if it is lower than the limit of all tasks
+   * @throws CallBudgetError; nothing is reserved then
    */
   reserve: (call: {
     id: string;
@@ -32,13 +32,13 @@ export type CallBudget = {
     amount: Picodollars;
     taskLimit?: Picodollars | undefined;
   }) => Promise<void>;
-  /** Books what a call really cost, once; nothing happens for one that is not under way. */
+  /** Books what a call really cost, once. Does nothing for a call that is not running. */
   settle: (id: string, cost: Picodollars) => Promise<void>;
-  /** The calls of a task that are under way: after a start, those that the last process did not live to see. */
+  /** The running calls of a task. After a start: those that the last process left open. */
   underWay: (task: string) => Promise<{ id: string; amount: Picodollars }[]>;
-  /** Ends the account of a task that is over. */
+  /** Closes the account of a finished task. */
   forget: (task: string) => Promise<void>;
-  /** What is spent and set aside today. */
+  /** What is spent and reserved today. */
   today: () => Promise<{ spent: Picodollars; reserved: Picodollars }>;
 };
 
@@ -64,7 +64,7 @@ export function callBudget(parameters: {
   const read = async (): Promise<Book> => {
     const day = Math.floor(now() / DAY_MS);
     const book = (await store.get<Book>(KEY)) ?? { day, spent: "0", tasks: {}, calls: {} };
-    // A clock that is put back makes no day new.
+    // Setting the clock back starts no new day.
     return day > book.day ? { ...book, day, spent: "0" } : book;
   };
   const sum = (book: Book, ofThese: (call: Book["calls"][string]) => boolean): Picodollars =>
@@ -92,7 +92,7 @@ export function callBudget(parameters: {
         const { [id]: call, ...calls } = book.calls;
         if (call === undefined) return;
         const tasks = { ...book.tasks, [call.task]: String(BigInt(book.tasks[call.task] ?? "0") + cost) };
-        // A call of yesterday was set aside of yesterday's money.
+        // A call of yesterday was reserved from yesterday's budget.
         const today = call.day === book.day ? BigInt(book.spent) + cost : BigInt(book.spent);
         await store.put(KEY, { ...book, calls, tasks, spent: String(today) });
       }),

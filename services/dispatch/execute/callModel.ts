@@ -17,7 +17,7 @@ import { CallFailure, type Reply, streamAnswer } from "./streamAnswer.ts";
 
 /** A token has a byte at least; roles, and the schema, take some more. */
 const TOKENS_BESIDE = 1_000;
-/** Requests for one answer, the first included; and the longest that a vendor's wish to be left alone is kept. */
+/** Requests for one answer, the first included; and the longest wait that a vendor may ask for. */
 const MOST_REQUESTS = 4;
 const LONGEST_PAUSE_MS = 60_000;
 
@@ -28,9 +28,9 @@ export type CallContext = {
   /** The task it is for, and what that may cost at most. */
   task: string;
   taskLimit?: Picodollars | undefined;
-  /** A finished call of this step, of this process or one before it. */
+  /** A finished call of this step, by this process or an earlier one. */
   finished: (step: string) => FinishedCall | undefined;
-  /** @throws when the task has asked often enough */
+  /** @throws when the task has made enough requests */
   requireRoom: () => void;
   /** Remembers a finished call, on disk. */
   finish: (step: string, call: FinishedCall) => Promise<void>;
@@ -49,9 +49,9 @@ export function promptTokens({ instructions, prompt }: ExecutorPrompt, schema: o
 const AGAIN = { again: true } as const;
 
 /**
- * Asks a model, and asks again while it is only busy. Each request is paid from the budget and remembered before it leaves, and
- * again when it is over: a process that comes after finds it, and neither sends nor pays for it again. One that a process did not
- * live to see counts as paid.
+ * Asks a model, and asks again while it is only busy. Each request is reserved in the budget and remembered before it
+ * leaves, and again when it is over. So a later process finds it, and neither sends it nor pays for it again. A request
+ * whose end no process saw counts as paid.
  *
  * @param step names the call within its task
  * @throws CallBudgetError; the signal's reason; never because of what the model or its server did
@@ -126,7 +126,7 @@ async function requestOnce(context: CallContext, id: string, call: Call, request
   }
 }
 
-/** Makes the records of one request: what is known before it, and what comes of it. */
+/** Makes the records of one request: what is known before it, and its result. */
 function recorder(about: {
   call: Call;
   callId: string;

@@ -1,23 +1,23 @@
 import { betweenMarks, freshMark, onOneLine } from "tallystick-sdk/modelJudge/markedData";
 import type { Task } from "../tasks/task.ts";
 
-/** What a model is told and shown. */
+/** The prompt of a model: its instructions and its data. */
 export type ExecutorPrompt = { instructions: string; prompt: string };
 
-/** What a task is done from. */
+/** What a task is made of. */
 export type PromptParts = {
   task: Pick<Task, "goal" | "params" | "capability">;
   /** The JSON Schema of the whole answer, confidence included. */
   schema: object;
   /** Of the shared state: written by agents, so it is data. */
   slice: { readonly [key: string]: unknown };
-  /** `core_logic` of settlement's rules: the operator's own words. */
+  /** `core_logic` of settlement's rules: text from the operator. */
   coreLogic: unknown;
 };
 
 /**
- * The prompt of one task. Rules and the operator's words stand in the instructions alone. What others wrote stands in the prompt
- * alone: each part as JSON on one line between two marks made now, which nobody can have written into it.
+ * The prompt of one task. Only rules and the operator's text are in the instructions. What others wrote is in the prompt:
+ * each part as JSON on one line between two fresh marks, which nobody can have written into it.
  */
 export function executorPrompt({ task, schema, slice, coreLogic }: PromptParts): ExecutorPrompt {
   const mark = freshMark();

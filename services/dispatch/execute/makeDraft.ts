@@ -10,31 +10,31 @@ import { type CallContext, callModel, promptTokens } from "./callModel.ts";
 import { answerSchema, executorPrompt } from "./executorPrompt.ts";
 import type { Answer } from "./readAnswer.ts";
 
-/** The work of a tier cannot be proposed: the next tier has to do it. */
+/** The work of a tier cannot be proposed. The next tier has to do it. */
 export class DraftFault extends Error {}
 
 export type DraftParameters = {
   task: Task;
   table: ModelTable;
   tier: Tier;
-  /** Why there has to be a shadow; empty: there is none. */
+  /** Why a shadow is needed; empty: none is. */
   shadowReasons: string[];
   coreLogic: unknown;
   calls: CallContext;
-  /** Told what the work came to, for its metadata. */
+  /** Called with the result of the work, for its metadata. */
   tell: (state: Partial<WorkState>) => void;
 };
 
 /**
- * Does a task on one tier from one context: by its cheapest model that can hold it, checked by the form of the answer and the
- * capability's checks, and done by a second model of another family when risk says so.
+ * Does a task on one tier from one context: by its cheapest model with enough context, checked by the form of the answer
+ * and the capability's checks, and done again by a model of another family when the risk asks for that.
  *
  * @throws DraftFault; CallBudgetError; the signal's reason
  */
 export async function makeDraft(parameters: DraftParameters, context: ContextSlice): Promise<Draft> {
   const { task, table, tier, shadowReasons, coreLogic, calls, tell } = parameters;
   const schema = answerSchema(task.outputSchema) as { [keyword: string]: unknown };
-  // Each model has marks of its own.
+  // Each model gets its own marks.
   const promptNow = () => executorPrompt({ task, schema, slice: context.slice, coreLogic });
   const bytes = promptTokens(promptNow(), schema);
   const model = cheapestFor(table.tiers[tier], bytes);
@@ -87,7 +87,7 @@ async function verify({ capability, params }: Task, result: unknown): Promise<bo
   return (await verifyApart({ capability, params: params ?? {}, result })).all_passed;
 }
 
-/** The answers by how many samples gave the same, the first given before others. */
+/** The answers by how many samples agree, the earliest first among equals. */
 function mostAgreed(answers: { answer: unknown; confidence: number }[]) {
   const groups = new Map<string, { answer: unknown; confidence: number; count: number }>();
   for (const one of answers) {

@@ -6,11 +6,11 @@ import { ForeignJsonError, readForeignJson } from "tallystick-protocol/json/fore
 export const MAX_ANSWER_BYTES = 12_288;
 const LIMITS = { maxLength: 65_536, maxDepth: 24, maxValues: 4_096 };
 
-/** What a model said: an answer in the form that was asked for, or why it is none. */
+/** A model's answer in the form that was asked for, or what is wrong with it. */
 export type Answer = { answer: unknown; confidence: number } | { fault: string };
 
 /**
- * Reads what a model said. Its text is a stranger's: size, depth and number of values are limited before it is looked at.
+ * Reads a model's answer. It is text from a stranger: size, depth and number of values are limited before it is used.
  *
  * @param schema of the whole answer
  */
@@ -31,7 +31,7 @@ export function readAnswer(text: string, schema: { readonly [keyword: string]: u
     : { answer, confidence };
 }
 
-/** Models like to put JSON between the marks of a code block. */
+/** Models often put JSON between the marks of a code block. */
 function withoutFence(text: string): string {
   const trimmed = text.trim();
   if (!trimmed.startsWith("```") || !trimmed.endsWith("```") || trimmed.length < 7) return trimmed;

@@ -4,27 +4,27 @@ import type { Model, Tokens } from "../models/modelTable.ts";
 import type { OpenedModel } from "../models/openModel.ts";
 import type { ExecutorPrompt } from "./executorPrompt.ts";
 
-/** Most characters that are taken of an answer. */
+/** Most characters of an answer that are read. */
 const MAX_TEXT = 65_536;
 
-/** What came back of one request. */
+/** The result of one request. */
 export type Reply = {
   text: string;
-  /** The vendor's word for how it ended, as the SDK has it: `stop`, `length`, `content-filter`, `tool-calls`, … */
+  /** How it ended, by the vendor, as the SDK has it: `stop`, `length`, `content-filter`, `tool-calls`, … */
   ended: string;
   /** The model's id as answered. */
   answeredBy: string;
-  /** Undefined when the vendor did not say, or said what cannot be. */
+  /** Undefined when the vendor did not say, or said something impossible. */
   tokens: Tokens | undefined;
 };
 
-/** Why there is no reply. */
+/** Why there is no answer. */
 export class CallFailure extends Error {
-  /** Whether the vendor certainly did no work for it, so that it costs nothing. */
+  /** Whether the vendor certainly did no work, so that it costs nothing. */
   readonly isFree: boolean;
   /** Whether the same request may be sent again. */
   readonly isRetryable: boolean;
-  /** How long the vendor wants to be left alone. */
+  /** How long the vendor asks to wait. */
   readonly retryAfterMs: number | undefined;
   readonly code: string;
 
@@ -62,7 +62,7 @@ export async function streamAnswer(
     maxRetries: 0,
     abortSignal: both,
     telemetry: { isEnabled: false },
-    // No vendor keeps it, where one lets us say so; a schema that is not of the vendor's strict kind is taken as well.
+    // No vendor keeps it, if its API allows that; a schema outside of the vendor's strict kind is accepted too.
     providerOptions: { openai: { store: false, strictJsonSchema: false } },
     onError: () => {},
   });
@@ -97,7 +97,10 @@ export async function streamAnswer(
   }
 }
 
-/** Asks for JSON in a form, and leaves reading it to us: what the SDK would parse at every piece of a stream costs its square. */
+/**
+ * Asks for JSON in a form, and reads it here: the SDK would parse it at every piece of a stream, which costs the square of
+ * its length.
+ */
 function jsonAnswer(schema: object | undefined): OutputInterface<string, never, never> {
   return {
     name: "answer",
@@ -112,13 +115,13 @@ function jsonAnswer(schema: object | undefined): OutputInterface<string, never, 
   };
 }
 
-/** An id of a model as it may stand in the ledger. */
+/** An id of a model as it may be in the ledger. */
 function plainId(given: string | undefined, own: string): string {
   const plain = (given ?? "").replace(/[^\x21-\x7e]+/g, "").slice(0, 128);
   return plain === "" ? own : plain;
 }
 
-/** The counts, when they can be: whole numbers within what the model can hold. */
+/** The counts, if they are possible: whole numbers within what the model can hold. */
 function tokensOf(
   { limits }: Model,
   given: { [kind in keyof Tokens]: number | undefined },
@@ -164,7 +167,7 @@ function retryAfterOf(headers: { [name: string]: string } | undefined): number |
   return Number.isNaN(at) ? undefined : Math.max(0, at - Date.now());
 }
 
-/** What {@link limitedFetch} cut, under whatever the SDK wrapped round it. */
+/** What {@link limitedFetch} cut, inside of the SDK's own errors. */
 function isTooLarge(error: unknown): boolean {
   let it = error;
   for (let depth = 0; depth < 8 && it instanceof Error; depth++, it = it.cause)

@@ -12,7 +12,7 @@ import type { Outcome } from "../tasks/outcome.ts";
 import { MAX_TASK_BYTES } from "../tasks/task.ts";
 import { ownerOf } from "./callers.ts";
 
-/** The longest that an answer waits for a task: proxies, and this server, cut connections that stand still. */
+/** The longest that an answer waits for a task: proxies, and this server, cut idle connections. */
 const LONGEST_WAIT_MS = 50_000;
 
 const STATUS: StatusByCode = {
@@ -31,9 +31,9 @@ const STATUS: StatusByCode = {
 
 export type DispatchAppParameters = {
   dispatcher: Dispatcher;
-  /** Keys of those who may ask, by their names. */
+  /** Keys of the clients, by their names. */
   callers: ReadonlyMap<string, string>;
-  /** Told what a request met that is no fault of its own. */
+  /** Called with internal errors of a request. */
   onFault: (error: unknown) => void;
 };
 
@@ -141,7 +141,7 @@ function metricsOf(dispatcher: Dispatcher): { registry: Registry; count: (outcom
   };
 }
 
-/** The outcome, or undefined when it takes longer, or nobody waits any more: the task goes on. */
+/** The outcome; undefined when it takes longer, or nobody waits any more. The task continues. */
 async function firstOf(
   outcome: Promise<Outcome>,
   ms: number,

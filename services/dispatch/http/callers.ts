@@ -2,14 +2,14 @@ import { createHash, timingSafeEqual } from "node:crypto";
 import { TallystickError } from "tallystick-protocol/errors";
 
 /**
- * Who asks, by `Authorization: Bearer <key>`.
+ * The client, by `Authorization: Bearer <key>`.
  *
- * @param callers keys by the names of those who have them
+ * @param callers keys by the names of their owners
  * @throws TallystickError `unauthorized` (401)
  */
 export function ownerOf(authorization: string | undefined, callers: ReadonlyMap<string, string>): string {
   const given = digestOf(/^Bearer +(\S{1,512})$/i.exec(authorization ?? "")?.[1] ?? "");
-  // All are compared, in constant time, so that the time of the answer tells nothing about any key.
+  // All are compared, in constant time, so that the time of the answer reveals nothing about any key.
   const found = [...callers].filter(([, key]) => timingSafeEqual(digestOf(key), given));
   const [owner] = found[0] ?? [];
   if (owner !== undefined) return owner;

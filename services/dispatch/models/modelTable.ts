@@ -8,10 +8,10 @@ export type Tier = (typeof TIERS)[number];
 /** What a token costs, by its kind. */
 export type Prices = {
   input: Picodollars;
-  /** Of a prompt that the vendor still had. */
+  /** Of a prompt that the vendor still had in its cache. */
   cachedInput: Picodollars;
   output: Picodollars;
-  /** Of what a model thinks and does not say. */
+  /** Of hidden reasoning. */
   reasoning: Picodollars;
 };
 
@@ -19,16 +19,16 @@ export const PROVIDERS = ["openai", "anthropic", "openai-compatible"] as const;
 
 /** A model that may be asked. */
 export type Model = {
-  /** As models.yaml calls it. */
+  /** Its name in models.yaml. */
   name: string;
   provider: (typeof PROVIDERS)[number];
-  /** As its vendor calls it. */
+  /** Its name at the vendor. */
   id: string;
   /** Absent: the vendor's own address. */
   baseUrl?: string;
   /** The environment variable with its key. */
   apiKeyEnv?: string;
-  /** Models of one family err alike: a shadow is of another. */
+  /** Models of one family make similar mistakes: a shadow is of another family. */
   family: string;
   prices: Prices;
   limits: {
@@ -45,21 +45,21 @@ export type Model = {
   stream: boolean;
 };
 
-/** What models.yaml says. */
+/** The content of models.yaml. */
 export type ModelTable = {
   /** The day of its prices, `2026-11-01`. */
   dated: string;
   models: ReadonlyMap<string, Model>;
   tiers: { readonly [tier in Tier]: readonly Model[] };
-  /** Says how complex a task is, in place of `complexity/1`. */
+  /** Estimates how complex a task is, instead of `complexity/1`. */
   classifier?: Model;
   /** Absent: nothing is ever shadowed. */
   shadow?: {
-    /** The share of all tasks that is drawn, in thousandths. */
+    /** The share of all tasks that is drawn for a shadow, in thousandths. */
     share: number;
-    /** Tiers whose tasks are always shadowed. */
+    /** Tiers whose tasks always have a shadow. */
     tiers: readonly Tier[];
-    /** Who may be the shadow, in the order of preference. */
+    /** The possible shadows, in the order of preference. */
     models: readonly Model[];
   };
 };
@@ -81,7 +81,7 @@ export function costOf({ input, cachedInput, output, reasoning }: Tokens, prices
   );
 }
 
-/** The most that a call with so many tokens of each side can cost. */
+/** The most that a call with this many tokens in each direction can cost. */
 export function mostOf(tokens: { input: number; output: number }, prices: Prices): Picodollars {
   const larger = (a: bigint, b: bigint): bigint => (a > b ? a : b);
   return (

@@ -6,7 +6,7 @@ import { InvalidInputError } from "tallystick-protocol/errors";
 import { limitedFetch } from "./limitedFetch.ts";
 import type { Model } from "./modelTable.ts";
 
-/** Written out: the SDK would else take an address from the environment, and send prompts there. */
+/** Written out: otherwise the SDK would read an address from the environment, and send prompts there. */
 const VENDORS = { openai: "https://api.openai.com/v1", anthropic: "https://api.anthropic.com/v1" };
 
 export type OpenedModel = Exclude<LanguageModel, string>;
@@ -14,7 +14,7 @@ export type OpenedModel = Exclude<LanguageModel, string>;
 /**
  * Makes a model of the AI SDK of one in models.yaml.
  *
- * @param environment where its key stands
+ * @param environment has its key
  * @throws InvalidInputError `missing_key` naming the variable
  */
 export function openModel(
@@ -30,7 +30,7 @@ export function openModel(
   }
   const common = {
     fetch: limitedFetch(fetch),
-    // Never from the environment by a name of the SDK's: only what models.yaml names is sent.
+    // Never from the environment under the SDK's own names: only what models.yaml names is sent.
     apiKey: apiKey ?? "none",
   };
   const opened = (): Extract<OpenedModel, { specificationVersion: "v4" }> => {

@@ -20,7 +20,7 @@ const modelSchema = z.strictObject({
   provider: z.enum(PROVIDERS),
   id: z.string().min(1).max(128),
   base_url: z.url({ protocol: /^https?$/, message: "must be an http or https address" }).optional(),
-  // A file that names another key, such as the one that signs for a wallet, would send it to a vendor.
+  // A file that names another key, such as a wallet's, would send it to a vendor.
   api_key_env: z
     .string()
     .regex(/^[A-Z][A-Z0-9_]{0,55}_API_KEY$/, "must be the name of a variable that ends in _API_KEY")
@@ -108,7 +108,7 @@ export function readModels(text: string, file = "models.yaml"): ModelTable {
   return table;
 }
 
-/** Prices are read from their digits, quoted or not: a number of JavaScript is not exact. */
+/** Prices are read from their digits, quoted or not: JavaScript's numbers are not exact. */
 function keepPricesAsWritten(document: Document): void {
   visit(document, {
     Pair(_, pair) {
@@ -131,7 +131,7 @@ function plainValue(document: Document, file: string): unknown {
   }
 }
 
-/** Where a path stands in the text, or the nearest thing above it that is there. */
+/** The position of a path in the text, or of the nearest existing part of it. */
 function positionOf(document: Document, path: Path): number {
   for (let length = path.length; length > 0; length--) {
     const node = document.getIn(path.slice(0, length), true);

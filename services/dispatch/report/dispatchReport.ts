@@ -15,7 +15,7 @@ export type KindReport = {
   escalated: number;
   shadowed: number;
   escrowed: number;
-  /** Of every request to a model: retries, shadows, classifiers and what never settled. */
+  /** Of every request to a model: retries, shadows, classifiers, and tasks that never settled. */
   spent_usd: string;
   /** An estimate: the tokens of the call that answered, at the prices of the premium model. */
   always_premium_usd: string;
@@ -30,14 +30,14 @@ export type DispatchReport = {
   calls: number;
   total: KindReport;
   spent_by_role: { [role: string]: string };
-  /** Of calls whose vendor did not count: what was set aside for them. */
+  /** Of calls that the vendor did not count: the reserved amount. */
   spent_uncounted_usd: string;
   kinds: { [kind: string]: KindReport };
   /** Institutional stickiness: the depth of the shared state that each client has settled. */
   clients: { [client: string]: { settled: number; keys: number } };
-  /** Share of the entries whose record follows from its own figures; 100.0 or somebody has to explain why. */
+  /** Share of the entries whose record follows from its own figures. Below 100.0 somebody has to explain it. */
   fidelity_percent: string;
-  /** Lines whose record does not, at most 100. */
+  /** Lines whose record does not follow, at most 100. */
   faults: { line: number; task_id: string; fault: string }[];
 };
 
@@ -54,7 +54,7 @@ type Kind = {
 const MOST_FAULTS = 100;
 
 /**
- * Computes what dispatching came to, from the entries of a ledger alone. Feed it every entry of a ledger that verifies.
+ * Computes the results of dispatching from the entries of a ledger alone. Give it every entry of a verified ledger.
  *
  * @param only the dispatcher whose entries count; absent: all
  */
@@ -93,7 +93,7 @@ export function createDispatchReport(only?: string): {
       const key = `${told.dispatcher} ${call.id}`;
       const before = calls.get(key);
       if (before) {
-        // A closing entry and a release tell of the same calls.
+        // A closing entry and a release report the same calls.
         if (!isDeepStrictEqual(before, call)) found.push(`${call.id}: an earlier entry tells it otherwise`);
         continue;
       }

@@ -10,8 +10,8 @@ import {
 } from "../triage/complexity.ts";
 
 /**
- * What in an entry's record does not follow from the rest of it: costs from tokens and prices, complexity from its features, the
- * tier from the complexity, an answer from a call. Nothing when all of it does.
+ * What in an entry's record does not follow from the rest of it: costs from tokens and prices, complexity from its
+ * features, the tier from the complexity, an answer from a call. Empty when everything follows.
  */
 export function entryFaults(told: TaskMetadata): string[] {
   const faults: string[] = [];

@@ -5,13 +5,13 @@ const dollars = z.string().regex(/^\d{1,30}\.\d{2,12}$/);
 const tokenCount = z.int().min(0).max(1e12);
 const short = z.string().max(256);
 
-/** One request to a model that may have cost something, as the ledger has it. */
+/** One request to a model that may have cost something, as it is in the ledger. */
 export const callRecordSchema = z.object({
-  /** Unique: an entry that is released later and a closing entry may both tell of one call. */
+  /** Unique: an entry that is released later and a closing entry may both report one call. */
   id: short,
   role: z.enum(["classify", "execute", "shadow"]),
   tier: short.nullable(),
-  /** As models.yaml calls it. */
+  /** Its name in models.yaml. */
   model: short,
   provider: short,
   model_id: short,
@@ -24,11 +24,11 @@ export const callRecordSchema = z.object({
     .object({ input: tokenCount, cached_input: tokenCount, output: tokenCount, reasoning: tokenCount })
     .nullable(),
   cost_usd: dollars,
-  /** `reserved`: the vendor did not say what it took, so the most that it can be is booked. */
+  /** `reserved`: the vendor did not report tokens, so the highest possible cost is booked. */
   cost_from: z.enum(["tokens", "reserved"]),
   started_at: z.number(),
   latency_ms: tokenCount,
-  /** `answered`, or why there was no answer that could be used. */
+  /** `answered`, or why there was no usable answer. */
   ended: short,
   /** Requests of the same question before this one: the vendor was busy, or the connection broke. */
   retries: z.int().min(0).max(1_000),

@@ -7,8 +7,8 @@ import type { Ended, TaskRun } from "./taskRun.ts";
 import type { World } from "./world.ts";
 
 /**
- * Ends a task. One that has no entry of its own gets a closing entry, so that the ledger has all that was spent on it. What was
- * proposed is looked for first: an answer of settlement that was lost may be that it is settled.
+ * Ends a task. A task without an entry of its own gets a closing entry, so that the ledger has everything that was spent on
+ * it. First it looks for what was proposed: settlement's answer may be lost although the proposal is settled.
  *
  * @throws ServiceError when settlement cannot be asked: it is tried again later
  */

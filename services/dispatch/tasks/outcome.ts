@@ -1,7 +1,7 @@
 /** Why a task ended without an entry of its own. */
 export type Unsettled = "REJECTED" | "FAILED" | "BUDGET" | "CANCELLED" | "EXPIRED";
 
-/** What became of a task. `cost_usd` is all that was spent on it, `calls` how many requests to models. */
+/** The outcome of a task. `cost_usd` is everything that was spent on it, `calls` the number of requests to models. */
 export type Outcome = {
   task_id: string;
   cost_usd: string;

@@ -16,7 +16,7 @@ export const MAX_TASK_BYTES = 262_144;
 const label = z
   .string()
   .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/, "must have 1 to 64 letters, digits, dots, dashes and _");
-/** Keys that no task may write: what agents take for rules, and what settlement reads. */
+/** Keys that no task may write: agents take them for rules, or settlement reads them. */
 const RESERVED = ["core_logic", "action", "type", "__proto__"];
 const stateKey = z
   .string()
@@ -49,29 +49,29 @@ const taskSchema = z.strictObject({
   deadline_ms: z.int().min(1_000).max(3_600_000).default(300_000),
 });
 
-/** What is to be done, as it was asked for. */
+/** The work, as it was asked for. */
 export type Task = {
-  /** The ledger shows it under this. The same id again is the same task. */
+  /** Its id in the ledger. The same id again is the same task. */
   taskId: string;
   /** What is asked for, in words. */
   goal: string;
-  /** A standard capability, whose checks its answer has to pass, and what it is asked with. */
+  /** A standard capability, whose checks the answer has to pass, and its params. */
   capability?: string;
   params?: { [key: string]: unknown };
   /** The form of the answer. Absent: a text. */
   outputSchema?: JsonSchema;
-  /** The key of the shared state that the answer becomes. Absent: the answer is an object, and its keys are. */
+  /** The key of the shared state that the answer becomes. Absent: the answer is an object, and each of its keys is one. */
   key?: string;
-  /** By which settlement's rules know it. */
+  /** Its name in settlement's rules. */
   action?: string;
   keywords: string[];
   kind: string;
   client: string;
-  /** Never shadowed. */
+  /** Never sent to a shadow. */
   isPrivate: boolean;
-  /** Answers of one model that are compared for its confidence. */
+  /** How many answers of one model are compared to estimate its confidence. */
   samples: number;
-  /** What it may cost, in picodollars; absent: the dispatcher's limit. */
+  /** The most that it may cost, in picodollars; absent: the dispatcher's limit. */
   maxCost?: bigint;
   deadlineMs: number;
 };
@@ -80,7 +80,7 @@ export type Task = {
  * Reads a task: `{task_id, goal?, capability?, params?, output_schema?, key?, action?, keywords?, kind?, client?, private?,
  * samples?, max_cost_usd?, deadline_ms?}`. It has a goal, or a capability with params, or both.
  *
- * @param client who asks, when the task does not say for whom
+ * @param client the asking client, if the task does not name one
  * @throws InvalidInputError naming every field at fault
  */
 export async function readTask(value: unknown, client: string): Promise<Task> {
@@ -122,7 +122,7 @@ export async function readTask(value: unknown, client: string): Promise<Task> {
   };
 }
 
-/** A schema of a stranger that costs nobody time: no references, simple patterns, a limit of depth. */
+/** A stranger's schema that is cheap to check: no references, simple patterns, limited depth. */
 function checkedSchema(schema: { [keyword: string]: unknown }): JsonSchema {
   try {
     return readCustomSchemas("custom.dispatch.task", { input: {}, output: schema }).output;
@@ -146,7 +146,7 @@ async function capabilitySchema(capability: string, params: unknown): Promise<Js
   return known.output;
 }
 
-/** Without a key the answer's own keys enter the shared state: then the schema has to say which these are. */
+/** Without a key the answer's own keys enter the shared state, so the schema has to name them. */
 function requireKeys(schema: JsonSchema): void {
   const refuse = (message: string): never => {
     throw new InvalidInputError({ issues: [{ field: "key", message }] });

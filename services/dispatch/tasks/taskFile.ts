@@ -7,19 +7,19 @@ import type { Outcome, Unfinished } from "./outcome.ts";
 import type { Triage, WorkState } from "./workState.ts";
 
 /**
- * A finished call: what is told of it, and what it gave for the next process to go on with. `isFree`: the vendor refused it
- * because it was busy, so it cost nothing and only counts as a retry.
+ * A finished call: its record, and its answer for the next process to continue with. `isFree`: the vendor refused because
+ * it was busy, so it cost nothing and only counts as a retry.
  */
 export type FinishedCall = { record: CallRecord; result: unknown; isFree?: true };
 
-/** What is remembered of a task, as JSON: enough for another process to go on with it. */
+/** What is stored of a task, as JSON: enough for another process to continue it. */
 export type TaskFile = {
   taskId: string;
   /** Whose key asked for it. */
   owner: string;
   /** SHA-256 of the request: the same id with another request is another task. */
   request: string;
-  /** The request; gone when the task is over. */
+  /** The request; removed when the task is over. */
   given?: unknown;
   /** Unix milliseconds. */
   acceptedAt: number;
@@ -27,14 +27,14 @@ export type TaskFile = {
   phase: "running" | "closing" | "over";
   /** By step. */
   calls: { [step: string]: FinishedCall };
-  /** Chances that were taken: a process that begins again must not draw again. */
+  /** Random numbers that were drawn: a process that starts again must not draw again. */
   draws: { [name: string]: number };
-  /** How hard it was found to be. */
+  /** Its estimated difficulty. */
   triage?: Triage;
   /** Parents on which its answer was proposed, and its closing entry. */
   proposedOn: string[];
   closedOn: string[];
-  /** How it ended, while that is not told in the ledger. */
+  /** How it ended, until that is in the ledger. */
   closing?: Unfinished;
   state?: WorkState;
   outcome?: Outcome;
@@ -64,7 +64,7 @@ export class TaskFiles {
     return this.#store.putNew(`task/${taskKey(file.taskId)}`, file);
   }
 
-  /** Changes a task's file, on disk when it resolves. */
+  /** Changes a task's file. It is on disk when this resolves. */
   change(taskId: string, next: (file: TaskFile) => TaskFile): Promise<TaskFile> {
     const key = `task/${taskKey(taskId)}`;
     const before = this.#turns.get(key) ?? Promise.resolve();

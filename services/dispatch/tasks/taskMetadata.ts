@@ -6,14 +6,14 @@ import type { Task } from "./task.ts";
 import type { TaskFile } from "./taskFile.ts";
 import type { WorkState } from "./workState.ts";
 
-/** The version of what a dispatcher says in the ledger. */
+/** The version of a dispatcher's records in the ledger. */
 export const METADATA_FORM = 1;
 
 const short = z.string().max(256);
 const price = z.string().regex(/^\d{1,30}\.\d{2,12}$/);
 const tier = z.enum(TIERS);
 
-/** What a proposal's `agent_metadata.dispatch` says: all that a report is computed from. */
+/** The content of a proposal's `agent_metadata.dispatch`: everything that a report is computed from. */
 export const taskMetadataSchema = z.object({
   form: z.literal(METADATA_FORM),
   dispatcher: short,
@@ -24,7 +24,7 @@ export const taskMetadataSchema = z.object({
     version: short,
     value: z.number().min(0).max(1),
     features: z.record(z.string(), z.number()),
-    /** What a classifier said instead; its tier counts. */
+    /** The classifier's answer instead; its tier counts. */
     classifier: z.object({ model: short, value: z.number().min(0).max(1) }).nullable(),
   }),
   /** The tier that did it; null when none was asked. */
@@ -33,7 +33,7 @@ export const taskMetadataSchema = z.object({
   confidence: z.object({ from: z.enum(["model", "verifier", "samples"]), samples: z.int() }).nullable(),
   shadow: z.object({ why: z.array(short).max(4), share: z.number(), model: short.nullable() }).nullable(),
   calls: z.array(callRecordSchema).max(64),
-  /** Dollars for a million tokens, by model: of every model asked, and of the one by which premium work is estimated. */
+  /** Dollars for a million tokens, by model: of every model asked, and of the one that estimates premium work. */
   prices: z.object({
     dated: short,
     premium: short,
@@ -42,7 +42,7 @@ export const taskMetadataSchema = z.object({
       z.object({ input: price, cached_input: price, output: price, reasoning: price }),
     ),
   }),
-  /** Of a closing entry: how the task ended, which has no entry of its own (yet). */
+  /** In a closing entry: how the task ended that has no entry of its own (yet). */
   closing: z.object({ status: short, reason: short, held: short.nullable() }).optional(),
 });
 

@@ -22,7 +22,7 @@ import type { World } from "./world.ts";
 const MOST_CALLS = 24;
 const LONGEST_PAUSE_MS = 15_000;
 
-/** What a task came to before it is closed. */
+/** The result of a task before it is closed. */
 export type Ended = { outcome: Outcome } | Unfinished;
 
 /** One task on its way from triage to settlement. */
@@ -42,7 +42,7 @@ export class TaskRun {
     this.#state = file.state ?? { tier: null, escalations: [], confidence: null, shadow: null, triage };
   }
 
-  /** What is told of it in the ledger. */
+  /** Its record in the ledger. */
   get state(): WorkState {
     return this.#state;
   }
@@ -52,9 +52,9 @@ export class TaskRun {
   }
 
   /**
-   * Does the task, tier by tier, until settlement has taken it or nobody is left to ask.
+   * Does the task, tier by tier, until settlement has accepted it or no model is left.
    *
-   * @throws whatever is no way for a task to end: then another process goes on with it
+   * @throws errors that are no end of a task: another process continues it
    */
   async run(): Promise<Ended> {
     try {
@@ -77,13 +77,13 @@ export class TaskRun {
     }
   }
 
-  /** What the last process had set aside and did not live to book. */
+  /** What the last process had reserved and did not book. */
   async #bookLostCalls(): Promise<void> {
     const { budget } = this.#world;
     const key = taskKey(this.#task.taskId);
     for (const { id } of await budget.underWay(key)) {
       const known = this.#file.calls[id.slice(key.length + 1)];
-      // What has no record was never sent.
+      // A request without a record was never sent.
       await budget.settle(id, known ? (readDollars(known.record.cost_usd) ?? 0n) : 0n);
     }
   }
@@ -118,7 +118,7 @@ export class TaskRun {
     return triage;
   }
 
-  /** Proposes the work of one tier; `escalate` says why the next one is to do it. */
+  /** Proposes the work of one tier; `escalate` says why the next tier has to do it. */
   async #onTier(
     tier: Tier,
     rules: HouseRules,
@@ -172,7 +172,7 @@ export class TaskRun {
       const { reason, id, divergence } = result;
       return { status: "ESCROWED", reason, held: id, divergence };
     }
-    // Drift on every attempt is nobody's fault: another tier would meet it too.
+    // Drift on every attempt is nobody's fault, and another tier would meet it too.
     if (result.status === "REJECTED") {
       const isDrift = result.reason.startsWith("State drift");
       return isDrift
@@ -193,7 +193,7 @@ export class TaskRun {
     return { outcome: { ...base, status: "SETTLED", hash, index, timestamp, shadowed } };
   }
 
-  /** What every outcome says. */
+  /** What every outcome has. */
   totals(): Pick<Outcome, "task_id" | "cost_usd" | "calls" | "escalations" | "tier"> {
     const records = Object.values(this.#file.calls).filter(({ isFree }) => !isFree);
     const cost = records.reduce((sum, { record }) => sum + (readDollars(record.cost_usd) ?? 0n), 0n);
@@ -206,7 +206,7 @@ export class TaskRun {
     };
   }
 
-  /** Why a shadow is to check it: never for what is private. */
+  /** Why a shadow is needed: never for private tasks. */
   async #shadowReasons(tier: Tier, rules: HouseRules): Promise<string[]> {
     const { shadow } = this.#world.table;
     const { isPrivate, action } = this.#task;
@@ -250,7 +250,7 @@ export class TaskRun {
     return this.#world.files.change(this.#task.taskId, next);
   }
 
-  /** Waits for a settlement service that cannot be reached, or has too much to do, as long as the task may take. */
+  /** Waits for a settlement service that cannot be reached, or is busy, as long as the task may take. */
   async #retryUntilAvailable<T>(work: () => Promise<T>): Promise<T> {
     for (let attempt = 0; ; attempt++) {
       try {

@@ -1,14 +1,14 @@
 import type { Tier } from "../models/modelTable.ts";
 import type { Complexity } from "../triage/complexity.ts";
 
-/** How hard a task was found to be, kept so that a process that goes on does not find otherwise. */
+/** The estimated difficulty of a task, stored so that a later process uses the same. */
 export type Triage = {
   complexity: Complexity;
   classifier: { model: string; value: number } | null;
   tier: Tier;
 };
 
-/** What is told of the work on a task up to now. */
+/** The record of the work on a task so far. */
 export type WorkState = {
   triage?: Triage | undefined;
   tier: Tier | null;

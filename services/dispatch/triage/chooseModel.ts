@@ -1,12 +1,12 @@
 import { costOf, type Model } from "../models/modelTable.ts";
 
-/** Bytes that make up a token, at least: English has four, other languages and code less. */
+/** The least bytes of a token: English has four, other languages and code less. */
 const BYTES_PER_TOKEN = 3;
 /** Tokens of an answer of usual size, by which models are compared and for which there has to be room. */
 const USUAL_ANSWER = 1_000;
 
 /**
- * The cheapest model that can hold a task; undefined when none can.
+ * The cheapest model with room for a task; undefined when none has.
  *
  * @param bytes of the whole prompt
  */
@@ -22,7 +22,7 @@ export function cheapestFor(models: readonly Model[], bytes: number): Model | un
     );
 }
 
-/** Who checks the work of a model: the first that can hold the task and is of another family. */
+/** The shadow of a model: the first of another family with room for the task. */
 export function shadowsFor(models: readonly Model[], family: string, bytes: number): Model[] {
   return models.filter((model) => model.family !== family && cheapestFor([model], bytes) !== undefined);
 }

@@ -3,9 +3,9 @@ import { schemaDepth } from "./schemaDepth.ts";
 /** The name of the function below. A change to what it returns is another name. */
 export const COMPLEXITY_VERSION = "complexity/1";
 
-/** What complexity is read from. */
+/** What complexity is computed from. */
 export type ComplexityInput = {
-  /** What is asked for, in the asker's words. */
+  /** The work, in the client's words. */
   prompt: string;
   /** The JSON Schema of the answer. Absent: free text. */
   outputSchema?: unknown;
@@ -42,8 +42,8 @@ export type Complexity = {
 };
 
 /**
- * What each feature adds, in thousandths: nothing up to `from`, all of `points` from `to` on, and a straight line between. The
- * sum is cut at 1,000. The numbers are chosen, not learned; docs/dispatch.md says what they are worth.
+ * What each feature adds, in thousandths: nothing up to `from`, all of `points` from `to` on, and a straight line between.
+ * The sum is cut at 1,000. The numbers are chosen, not learned; docs/dispatch.md says how good they are.
  */
 export const COMPLEXITY_POINTS: {
   readonly [feature in keyof ComplexityFeatures]: {
@@ -73,10 +73,10 @@ const CODE =
 
 const NUMBERS = /\d+(?:[.,]\d+)*/g;
 
-/** More of a prompt than this is counted by its length alone: time stays short whatever is sent. */
+/** A longer prompt is counted by its length only, so the time stays short for any input. */
 const READ = 100_000;
 
-/** Tasks of a kind that weigh as much as knowing nothing of it. */
+/** So many tasks of a kind weigh as much as knowing nothing of it. */
 const DOUBT = 4;
 
 /**

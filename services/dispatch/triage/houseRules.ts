@@ -7,9 +7,9 @@ export type Settlement = { baseUrl: string; apiKey: string; fetch?: Fetch };
 
 /** What a dispatcher needs to know of settlement's rules. */
 export type HouseRules = {
-  /** The operator's own words for every agent. */
+  /** The operator's own text for every agent. */
   coreLogic: unknown;
-  /** Whether tasks with this action are to have a shadow. */
+  /** Whether tasks with this action need a shadow. */
   asksShadow: (action: string | undefined) => boolean;
 };
 

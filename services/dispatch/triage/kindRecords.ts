@@ -11,11 +11,11 @@ const MOST_KINDS = 1_000;
 export type KindRecord = { tasks: number; escalated: number };
 
 /**
- * What the ledger says of tasks of each kind that this dispatcher settled: how many began below the highest tier, and how many
- * of these had to be escalated. Read page by page, and never waited for by two tasks at once.
+ * The ledger's figures for tasks of each kind that this dispatcher settled: how many began below the highest tier, and how
+ * many of these had to be escalated. It is read page by page, and two tasks never wait for it at once.
  *
- * @param dispatcher whose entries count. Others who may settle could write such entries as well: they can make a kind look
- * harder than it is, and tasks dearer, within the budget
+ * @param dispatcher whose entries count. Other clients of settlement could write such entries too: they can make a kind
+ * look harder than it is, and tasks more expensive, within the budget
  * @param now milliseconds since 1970
  */
 export function kindRecords(settlement: Settlement, dispatcher: string, now: () => number) {

@@ -1,4 +1,4 @@
-/** Deeper than this nobody looks. */
+/** Deeper levels are not counted. */
 const DEEPEST = 32;
 
 /** Keywords of JSON Schema below which the same value is described again. */
@@ -27,7 +27,7 @@ function isContainer(schema: Schema): boolean {
   return schema.type === "object" || schema.type === "array" || INSIDE.some((keyword) => keyword in schema);
 }
 
-/** With the alternatives of each, a few levels down: deeper ones describe nothing that a person would write. */
+/** With the alternatives of each, a few levels down. Deeper ones describe nothing that a person would write. */
 function expand(values: unknown[]): Schema[] {
   const all: Schema[] = [];
   let level = values.filter(isSchema);
