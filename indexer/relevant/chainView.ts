@@ -6,27 +6,27 @@ import { FinalTransfers } from "./finalTransfers.ts";
 import { type RecentBlock, RecentBlocks } from "./recentBlocks.ts";
 import type { RetryRead } from "./retryRead.ts";
 
-/** Behind every log of a block. */
+/** After every log of a block. */
 export const END = 2 ** 40;
 
-/** The finalized head is asked for again when so many blocks came. */
+/** The finalized head is asked for again after this many blocks. */
 const ASK_AGAIN = 32;
 
-/** The token's transfers as one block of the chain has them in its past. */
+/** The token's transfers in the past of one block. */
 export type ChainView = {
   head: BlockAt;
   token: Address;
   firstBlock: number;
-  /** Up to this block transfers are read by range; those behind it are in `recent`, up to the head. */
+  /** Up to this block transfers are read by range. Later ones are in `recent`, up to the head. */
   final: number;
-  /** The last final block that is known, which may be behind the head. */
+  /** The last known final block, which may be behind the head. */
   finalizedHead: BlockAt;
   recent: readonly RecentBlock[];
   transfers: FinalTransfers;
   retryRead: RetryRead;
 };
 
-/** Opens views of the chain. What it remembers is kept by the hashes of blocks, or of blocks that nothing takes back. */
+/** Opens views of the chain. What it remembers is keyed by block hashes, or belongs to final blocks. */
 export class ChainTransfers {
   readonly #port: LogPort;
   readonly #token: Address;
@@ -75,7 +75,7 @@ export function transferEvent(
   return { block, time, log, kind: "transfer", token, from, to, value: String(value), tx, authorized };
 }
 
-/** Whether something stands between two places, neither included. */
+/** Whether anything is between two positions, neither included. */
 export function isBetween(place: Place, after: Place | null, before: Place): boolean {
   const isAfter =
     after === null || place.block > after.block || (place.block === after.block && place.log > after.log);

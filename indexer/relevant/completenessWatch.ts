@@ -10,7 +10,7 @@ import { sampleOf } from "../logPort/completeness/sampleOf.ts";
 import type { BalanceSource, BlockAt, Call, LogPort } from "../logPort/logPort.ts";
 
 export type CompletenessWatchOptions = {
-  /** Where transfers are read, the one that is used first; the others are asked where it does not add up. */
+  /** The sources of transfers, the first one in use; the others are asked when something does not add up. */
   ports: readonly LogPort[];
   balances: BalanceSource;
   firstBlock: number;
@@ -20,7 +20,7 @@ export type CompletenessWatchOptions = {
   deadlineMs: number;
 };
 
-/** What a look begins with. */
+/** What a look starts with. */
 export type Look = {
   /** A final block. */
   at: BlockAt;
@@ -50,17 +50,17 @@ export class CompletenessWatch {
     this.#suspects = [...suspects];
   }
 
-  /** What did not add up when it was looked at last. */
+  /** What did not add up at the last look. */
   get gaps(): readonly Gap[] {
     return this.#gaps;
   }
 
   /**
-   * Begins a look, unless one is under way. It resolves when the rows are read; the chain is asked meanwhile, and what comes of that is
-   * in `gaps`.
+   * Starts a look, unless one is running. Resolves when the rows are read. The chain is asked meanwhile, and the result
+   * goes to `gaps`.
    *
-   * @param told when it is over, with the first gap or null; or when no source answered: then nothing is known, and the same wallets are
-   *   visited the next time
+   * @param told called at the end: with the first gap or null; or when no source answered, so that nothing is known and the
+   * same wallets are visited the next time
    */
   async begin(
     look: Look,
@@ -87,7 +87,7 @@ export class CompletenessWatch {
       });
   }
 
-  /** Looks once more at what did not add up; null when it does now. */
+  /** Checks once more what did not add up; null when it does now. */
   async lookAgain(look: Look, signal: AbortSignal): Promise<Gap | null> {
     const wallets = this.#gaps.map(({ wallet }) => wallet);
     const received = await look.received(wallets);
@@ -97,7 +97,7 @@ export class CompletenessWatch {
     return found.gaps[0] ?? null;
   }
 
-  /** Resolves when no look is under way. */
+  /** Resolves when no look is running. */
   async idle(): Promise<void> {
     await this.#running;
   }
@@ -131,7 +131,7 @@ export class CompletenessWatch {
       received: async (wallets: readonly Address[]) => new Map(wallets.map((it) => [it, since(it)])),
     };
     let found = await checkCompleteness({ ...options, port }, call);
-    // What left a wallet is no row: it may be that source which left something out.
+    // What left a wallet is not in a row, so this source may have left something out.
     for (const other of others) {
       if (found.gaps.length === 0) break;
       const wallets = found.gaps.map(({ wallet }) => wallet);
@@ -147,7 +147,7 @@ export class CompletenessWatch {
   }
 }
 
-/** What an operator is told of a gap. */
+/** The text about a gap for an operator. */
 export function gapReason({ wallet, block, source, balanceSource, difference }: Gap): string {
   const [amount, what] = difference > 0n ? [difference, "received"] : [-difference, "sent"];
   return (

@@ -14,7 +14,7 @@ import { openWallets } from "../logPort/openWallets.ts";
 import { LatestUsed } from "./latestUsed.ts";
 import type { RetryRead } from "./retryRead.ts";
 
-/** Blocks of one call: what was read of a long history is not lost when a call fails. */
+/** Blocks of one call. So what was read of a long history is not lost when a call fails. */
 const STEP = 500_000;
 
 /** Wallets of one call: what one request of an RPC takes. */
@@ -23,17 +23,17 @@ const WALLETS = 1_000;
 /** Headers of one call. */
 const HEADERS = 1_000;
 
-/** What is remembered: transfers that reached wallets, or left them, times of blocks, transactions. */
+/** What is remembered: transfers to and from wallets, times of blocks, transactions. */
 const MOST_TRANSFERS = 500_000;
 const MOST_TIMES = 200_000;
 const MOST_TRANSACTIONS = 20_000;
 
-/** The first transfers of a wallet, up to a block, as far as they were read. */
+/** The first transfers of a wallet up to a block, as far as they were read. */
 type First = { upTo: number; transfers: TokenTransfer[] };
 
 type Side = "transfersTo" | "transfersFrom";
 
-/** The token's transfers in blocks that nothing takes back. */
+/** The token's transfers in final blocks. */
 export class FinalTransfers {
   readonly #port: LogPort;
   readonly #firstBlock: number;
@@ -61,8 +61,8 @@ export class FinalTransfers {
   }
 
   /**
-   * The first `limit` transfers of each of these wallets up to a block, since the token's first; of a wallet that has fewer, all. What
-   * was read before is not read again.
+   * The first `limit` transfers of each of these wallets up to a block, since the token's first; all of them for a wallet
+   * with fewer. What was read before is not read again.
    */
   async first(
     kind: Side,
@@ -84,7 +84,7 @@ export class FinalTransfers {
       for (const [wallet, before] of group) {
         const transfers = [...before.transfers, ...(own.get(wallet) ?? [])];
         const isCut = (own.get(wallet)?.length ?? 0) >= limit;
-        // Of the last block of those that were cut there may be more.
+        // The last block of a cut list may have more.
         const end = isCut ? (transfers.at(-1) as TokenTransfer).block - 1 : upTo;
         known.set(wallet, { upTo: end, transfers });
         kept.set(wallet, { upTo: end, transfers: transfers.filter(({ block }) => block <= end) });
@@ -93,7 +93,7 @@ export class FinalTransfers {
     return new Map([...known].map(([wallet, { transfers }]) => [wallet, transfers]));
   }
 
-  /** What a transaction logged that is in a block up to `asOf`; null when there is none. */
+  /** The logs of a transaction in a block up to `asOf`; null when there is none. */
   async transaction(hash: Hex, asOf: number, retryRead: RetryRead): Promise<TransactionLogs | null> {
     const known = this.#transactions.get(hash);
     if (known !== undefined) return known.block <= asOf ? known : null;
@@ -162,7 +162,7 @@ export class FinalTransfers {
     return found.sort(byPlace);
   }
 
-  /** Where wallets have more transfers together than a call may gather, half of them are read at a time. */
+  /** If wallets have more transfers together than a call may gather, half of them are read at a time. */
   async #readOrHalve(
     query: LogQuery,
     range: BlockRange,
@@ -194,7 +194,7 @@ export class FinalTransfers {
     const most = Number.isFinite(limit) ? { limit } : {};
     for (let next = from; next <= to && open.wallets.length > 0; next += STEP) {
       const step = { from: next, to: Math.min(to, next + STEP - 1) };
-      // More logs than a call may gather are no more the next time: that is no matter for patience.
+      // A call with too many logs has too many the next time, so retrying does not help.
       const logs = await retryRead(async (call) => {
         try {
           return await read(open.wallets, step, { ...call, ...most });

@@ -5,14 +5,16 @@ import type { BalanceSource, LogPort } from "../logPort/logPort.ts";
 import { createPortalSource } from "../logPort/portal/createPortalSource.ts";
 import { createRpcSource } from "../logPort/rpc/createRpcSource.ts";
 
-/** Chains whose nodes tell themselves what is final; of others that are so many blocks, as Ponder counts. */
+/** Chains whose nodes say what is final. On others a block is final after this many, as Ponder counts. */
 const TELL_FINALITY = new Set([1, 8453, 84_532, 11_155_111]);
 const FINALITY_BLOCKS = 30;
 
-/** The sources of logs that are configured. */
+/** The configured sources of logs. */
 export type ConfiguredPort = {
   port: LogPort;
-  /** Each source that can tell everything, with the chain's RPC behind it: what is asked where `port` seems to be wrong. */
+  /**
+   * Each source that can answer everything, with the chain's RPC after it: they are asked when `port` seems to be wrong.
+   */
   others: readonly LogPort[];
   balances: BalanceSource;
 };

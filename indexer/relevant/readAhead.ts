@@ -6,17 +6,17 @@ import type { ChainView } from "./chainView.ts";
 /** Transactions that are asked for at once. */
 const TOGETHER = 16;
 
-/** Transfers of a wallet that are read ahead: who has more is read on when that is needed. */
+/** Transfers of a wallet that are read ahead. Further ones are read when they are needed. */
 const MOST_TRANSFERS = 1_000;
 
 const HASH = /^0x[0-9a-f]{64}$/;
 
 /**
- * Reads together what records will need one after the other: the transactions that receipts name, and what reached those whom they make
- * agents. What nobody needs in the end costs a request, and changes nothing. Whom a receipt names without having paid is not looked up: a
- * record costs its writer nothing.
+ * Reads together what records will need one after the other: the transactions that receipts name, and the past of their new
+ * agents. An unneeded read costs a request, and changes nothing. A wallet that a receipt names but that has not paid is not
+ * looked up: a record costs its writer nothing.
  *
- * @param isWatched whether what reaches a wallet is in the log already
+ * @param isWatched whether the log already has what reaches a wallet
  */
 export async function readAhead(
   view: ChainView,

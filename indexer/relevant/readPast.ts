@@ -45,7 +45,7 @@ const isOfKind =
 
 type Answers = Map<Read, TransferEvent[]>;
 
-/** What reached wallets: those of which nothing is known yet are read together. */
+/** What reached wallets. Wallets of which nothing is known yet are read together. */
 async function readInflows(
   view: ChainView,
   reads: readonly TransfersToRead[],
@@ -73,7 +73,7 @@ async function readInflows(
   }
 }
 
-/** What reached a wallet after a place: the rest of that block, which counts towards no limit, and the blocks behind it. */
+/** What reached a wallet after a position: the rest of that block, which counts towards no limit, and the later blocks. */
 async function readFurther(
   { final, transfers, retryRead }: ChainView,
   { wallet, after, before, limit }: TransfersToRead,
@@ -88,7 +88,7 @@ async function readFurther(
   ];
 }
 
-/** Whether so many transfers had left wallets, and with which that was reached. Of one with fewer nothing is told. */
+/** Whether so many transfers had left wallets, and which one was the last. For a wallet with fewer nothing is given. */
 async function readOutflows(
   view: ChainView,
   reads: readonly TransfersFromRead[],
@@ -107,7 +107,7 @@ async function readOutflows(
       const last = sent[limit - 1];
       if (last === undefined) continue;
       const [timed] = await withTimes(view, [last]);
-      // Only the place of the last one is told.
+      // Only the position of the last one is given.
       answers.set(
         read,
         sent.slice(0, limit).map((it) => transferEvent({ ...it, time: timed?.time ?? 0 }, view.token)),
@@ -116,7 +116,7 @@ async function readOutflows(
   }
 }
 
-/** What left wallets, as far as to their first transfer of some value; most need one. */
+/** What left wallets, up to their first transfer of some value. Most wallets need one. */
 async function readFirstSpent(
   view: ChainView,
   reads: readonly FirstSpentRead[],
@@ -171,7 +171,7 @@ async function transactionOf(view: ChainView, tx: Hex, asOf: number) {
   }
   const nothing = { transfers: [], authorizations: [] };
   const last = Math.min(asOf, view.final);
-  // Before the first final block there is none to be asked about.
+  // There is nothing to ask about before the first final block.
   if (last < view.firstBlock) return nothing;
   return (await view.transfers.transaction(tx, last, view.retryRead)) ?? nothing;
 }
@@ -186,7 +186,7 @@ export function authorizes(
   );
 }
 
-/** Blocks above finality say their times themselves. */
+/** Blocks above finality come with their times. */
 function withTimes(view: ChainView, transfers: readonly TokenTransfer[]) {
   const times = new Map(view.recent.map(({ block, time }) => [block, time]));
   const told = transfers.map((it) => ({ ...it, time: it.time ?? times.get(it.block) ?? null }));

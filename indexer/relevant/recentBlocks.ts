@@ -3,7 +3,7 @@ import { OrphanedBlockError } from "../logPort/errors.ts";
 import type { BlockAt, BlockHeader, BlockLogs, LogPort } from "../logPort/logPort.ts";
 import type { RetryRead } from "./retryRead.ts";
 
-/** A block that may still be taken back, with all that the token logged in it. */
+/** A block that may still be undone, with everything that the token logged in it. */
 export type RecentBlock = BlockHeader & BlockLogs;
 
 /** Blocks that are kept: some more than Base has above finality. */
@@ -12,7 +12,7 @@ const MOST_KEPT = 4_000;
 /** Blocks asked for at once. */
 const TOGETHER = 200;
 
-/** The blocks above finality, each by its hash: what is known of one holds on whatever fork it is. */
+/** The blocks above finality, each by its hash: what is known of a block holds on every fork. */
 export class RecentBlocks {
   readonly #port: Pick<LogPort, "name" | "headers" | "blockLogs">;
   readonly #kept = new Map<Hex, RecentBlock>();
@@ -22,7 +22,7 @@ export class RecentBlocks {
   }
 
   /**
-   * The blocks from `from` on that lead to one, and that one, in their order.
+   * The blocks from `from` on that lead to one, and that one, in order.
    *
    * @throws OrphanedBlockError where the source has other blocks than these
    */
@@ -42,7 +42,7 @@ export class RecentBlocks {
       read.push(...blocks.toReversed());
       next = { block: first - 1, hash: (blocks[0] as RecentBlock).parentHash };
     }
-    // Those that are nearest to the head are kept longest.
+    // Those nearest to the head are kept longest.
     for (const it of read.toReversed()) this.#keep(it);
     return [...known, ...read].reverse();
   }

@@ -6,13 +6,13 @@ import type { BlockRange, TokenTransfer } from "../logPort/logPort.ts";
 import { type ChainView, END, isBetween, transferEvent } from "./chainView.ts";
 import { authorizes } from "./readPast.ts";
 
-/** Blocks that are read ahead: what one request of an RPC takes. */
+/** Blocks that are read ahead: as many as one request of an RPC takes. */
 const CHUNK = 10_000;
 
 /** Times of blocks that are asked for together. */
 const TIMES = 500;
 
-/** The wallets whose transfers are to be brought in. */
+/** The wallets whose transfers are applied. */
 export type Watched = {
   /** All of them, in the order in which they became it. */
   list: () => Promise<readonly Address[]>;

@@ -15,7 +15,7 @@ export function auditStatus({
   return sql`(CASE WHEN ${status} <> 'failed' THEN ${status} WHEN ${decision} IS NOT NULL THEN ${decision} WHEN ${cause} IN ('contested', 'history') THEN 'failed' ELSE 'challenged' END)`;
 }
 
-/** The seller of an audit that is in its `audit_pass_rate`, else null: what such audits are listed along. */
+/** The seller of an audit that is in its `audit_pass_rate`, else null. Such audits are listed by this value. */
 export function countedSeller({ counted, seller }: { [column in "counted" | "seller"]: SQLWrapper }): SQL {
   return sql`(CASE WHEN ${counted} IS NOT NULL THEN ${seller} END)`;
 }

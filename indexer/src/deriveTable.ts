@@ -31,8 +31,8 @@ type Columns<T extends TableName> = {
 };
 
 /**
- * The database table for the rows that the derivation keeps under `name`: its columns are those of `packages/derive/tables.ts`, so
- * the two cannot drift apart. `indexes` serve the API; the derivation itself reads by primary key only.
+ * The database table for the derivation's rows called `name`. Its columns are those of `packages/derive/tables.ts`, so the
+ * two cannot differ. `indexes` serve the API; the derivation itself reads by primary key only.
  */
 export function deriveTable<T extends TableName>(
   name: T,

@@ -17,7 +17,7 @@ import { Projector } from "./rows/projector.ts";
 import { saveSummaries } from "./saveSummaries.ts";
 import { momentsOf, timelineKey } from "./timeline.ts";
 
-/** A record's signer is asked for when it is loaded, for contracts, and again when it is applied. */
+/** A contract's signer is checked when its record is loaded, and again when the record is applied. */
 export const recover = remembered(await recoverByWasm());
 
 const projector = new Projector();
@@ -28,10 +28,10 @@ export type HandlersBlock = { number: bigint; hash: Hex };
 const transfers = config.transfers.form === "relevant" ? await openRelevantTransfers(config) : null;
 
 /**
- * Logs events of one block and applies them: the one way by which anything reaches the derivation. Where only the transfers that matter
- * are read, those come first that stand before the events.
+ * Logs events of one block and applies them. This is the only way into the derivation. If only the transfers that matter
+ * are read, those before the events come first.
  *
- * @returns false when the block is gone from the chain: nothing more is to be written for it
+ * @returns false when the block is gone from the chain: write nothing more for it
  */
 export function logEvents(
   db: Context["db"],
@@ -51,7 +51,7 @@ export function logEvent(db: Context["db"], event: DeriveEvent, block: HandlersB
   return logEvents(db, [event], block);
 }
 
-/** Brings in the transfers of a block, and of those before it, that matter; no event of the log is needed. */
+/** Applies the transfers that matter in a block, and in those before it. No event of the log is needed. */
 export function bringTransfersIn(
   db: Context["db"],
   block: HandlersBlock & { timestamp: bigint },
@@ -75,7 +75,7 @@ async function unlessOrphaned(work: () => Promise<void>): Promise<boolean> {
   }
 }
 
-/** Brings in the transfers that matter up to events of one place; null where the log has all of them. */
+/** Applies the transfers that matter up to events of one position; null when the log has all transfers. */
 async function readPast(
   db: Context["db"],
   events: readonly [DeriveEvent, ...DeriveEvent[]],
@@ -90,7 +90,7 @@ async function readPast(
   });
 }
 
-/** What events bring about is noted on the timeline and in the summaries. */
+/** The effects of events go to the timeline and the summaries. */
 async function applyEvents(
   db: Context["db"],
   events: readonly DeriveEvent[],

@@ -6,8 +6,8 @@ export const MICRO = 1_000_000;
 const DAY = 86_400;
 
 /**
- * What a set of hires adds up to. Counts are of hires; weights are dampened (1/cluster size), in millionths: of all, of the successes,
- * and of successes and failures.
+ * The sums over a set of hires. Counts are of hires. Weights are dampened (1/cluster size), in millionths: of all hires, of
+ * the successes, and of successes and failures.
  */
 export type Tally = {
   hires: number;
@@ -52,9 +52,9 @@ export const NO_HIRES: Tally = {
 };
 
 /**
- * What an event's changes add to the summaries of hires: per agent and day, per pair of agents, per capability and day, per day, of
- * all time, and of the window as a whole, per capability and per agent in it; one change for each summary row. They follow from the `hire` rows alone and nothing is
- * derived from them.
+ * What an event's changes add to the summaries of hires: per agent and day, per pair of agents, per capability and day, per
+ * day, of all time, and of the window (in total, per capability, and per agent in it). There is one change for each summary
+ * row. Summaries follow from the `hire` rows alone, and nothing is derived from them.
  */
 export function talliesOf(changes: readonly RowChange[]): TallyChange[] {
   const sums = new Map<string, TallyChange>();
@@ -75,7 +75,7 @@ export function talliesOf(changes: readonly RowChange[]): TallyChange[] {
   );
 }
 
-/** What several sets add up to. */
+/** The sum of several sets. */
 export function sumTallies(tallies: readonly Tally[]): Tally {
   return tallies.reduce(addTallies, NO_HIRES);
 }
@@ -97,7 +97,7 @@ export function addTallies(a: Tally, b: Tally): Tally {
 }
 
 function keysOf({ seller, buyer, capability, time, inWindow, isCanary }: Hire): TallyKey[] {
-  // One that an operator of audits arranged is in no figure.
+  // A hire that an operator of audits arranged is in no figure.
   if (isCanary) return [];
   const day = Math.floor(time / DAY);
   const keys: TallyKey[] = [

@@ -2,12 +2,12 @@ import type { Context } from "ponder:registry";
 import { logLength, logLine } from "../ponder.schema.ts";
 import type { KeyedLine } from "./positionKey.ts";
 
-/** Lines from one number that is kept to the next, at most: so many are counted to find any other. */
+/** The most lines between two stored numbers. So many are counted to find any other line. */
 export const LINES_APART = 256;
 
 const LAST = "last";
 
-/** Which of some lines of the log are kept with their numbers: every 256th from the first on, and the ticks. */
+/** Which lines of the log are stored with their numbers: every 256th from the first on, and the ticks. */
 export function numberedLines(before: number, lines: readonly KeyedLine[]): { id: string; line: number }[] {
   return lines.flatMap(({ position, event }, index) => {
     const line = before + index + 1;
@@ -16,7 +16,7 @@ export function numberedLines(before: number, lines: readonly KeyedLine[]): { id
   });
 }
 
-/** Counts lines that were logged. The count is a row, so that Ponder takes it back with them. */
+/** Counts logged lines. The count is a row, so Ponder undoes it with them. */
 export async function countLines(db: Context["db"], lines: readonly KeyedLine[]): Promise<void> {
   const before = (await db.find(logLength, { id: LAST }))?.lines ?? 0;
   const numbered = numberedLines(before, lines);

@@ -1,7 +1,7 @@
 import type { Row, TableName } from "tallystick-derive/tables";
 import type { RowChange } from "tallystick-derive/transaction";
 
-/** How much there is of what. */
+/** The counts of the market. */
 export type MarketCounts = {
   agents: number;
   /** Agents with a live listing. */
@@ -12,7 +12,7 @@ export type MarketCounts = {
   clusters: number;
   /** Live ones. */
   listings: number;
-  /** Those of which something is offered. */
+  /** Those with at least one offer. */
   capabilities: number;
   ratings: number;
   escrowsHeld: number;

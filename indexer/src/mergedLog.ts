@@ -7,7 +7,7 @@ import { transferOfPayment } from "./transferOfPayment.ts";
 export type LoggedLine = { position: string; json: string };
 
 /**
- * The event log in order, each event as JSON text: of a transfer that became a payment only the payment is kept.
+ * The event log in order, each event as JSON text. A transfer that became a payment is stored only as the payment.
  *
  * @param logged the other events, by position
  * @param payments by block and log

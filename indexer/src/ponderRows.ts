@@ -5,7 +5,7 @@ import type { RowDatabase } from "./rows/projector.ts";
 
 type Tables = { [T in TableName]: { $inferSelect: Row<T> } };
 
-/** The type check that every table of the derivation is in the schema, with exactly its columns. */
+/** The type checks that the schema has every table of the derivation, with exactly its columns. */
 const tables = schema satisfies Tables;
 
 /**
@@ -39,17 +39,17 @@ export function ponderRows(db: Context["db"]): RowDatabase {
     isLogged: async ({ position, payment }) => {
       if (payment === null) return (await db.find(schema.eventLog, { position })) !== null;
       const found = await db.find(schema.payment, { id: payment.id });
-      // On another fork the same payment may stand elsewhere.
+      // On another fork the same payment may have another position.
       return found !== null && found.block === payment.block && found.log === payment.log;
     },
   };
 }
 
 /**
- * When Ponder's cache is full, it drops whole tables, those first of which it was asked least for rows that they did not
- * have. The derivation remembers what is not there and hardly asks for it, so that the tables which every event reads would
- * be as likely to go as those that are written once. So each of them is asked so often, in the beginning, for a row that
- * no table has; more often than the filter in `rows/` is wrong about the others.
+ * When Ponder's cache is full it drops whole tables. The first to go are those that were asked least for rows that they did
+ * not have. The projector remembers which rows do not exist and hardly asks for them, so tables that every event reads
+ * could go like tables that are written once. So at the start each of them is asked this often for a row that no table has,
+ * which is more often than the filter in `rows/` is wrong about the others.
  */
 const READ_AGAIN: TableName[] = [
   "agent",
@@ -72,7 +72,7 @@ const columns = Object.fromEntries(
   Object.entries(columnsOf).map(([name, kinds]) => [name, Object.keys(kinds)]),
 ) as { [T in TableName]: (keyof Row<T>)[] };
 
-/** The columns that differ: Ponder copies and checks each that it is given. */
+/** The columns that differ: Ponder copies and checks each given column. */
 function changeOf<T extends TableName>(table: T, before: Row<T>, after: Row<T>): Partial<Row<"listPage">> {
   const change: Partial<Row<T>> = {};
   for (const column of columns[table]) {
@@ -82,16 +82,16 @@ function changeOf<T extends TableName>(table: T, before: Row<T>, after: Row<T>):
 }
 
 /**
- * A copy of the row. Ponder gives a view of the row in its cache, which a later update changes under the reader's hands,
- * while the derivation goes on with what it has read.
+ * A copy of the row. Ponder returns a view of the row in its cache, and a later update changes that view while the
+ * derivation still uses what it has read.
  */
 function asItIsNow<T extends TableName>(table: T, row: Row<TableName>): Row<T> {
-  // The row behind the view: reading column by column through it costs a trap each.
+  // The row behind the view: reading each column through the view costs a trap.
   const source = ((row as { [VIEWED]?: Row<T> })[VIEWED] ?? row) as Row<T>;
   const copy = {} as Row<T>;
   for (const column of columns[table]) copy[column] = source[column];
   return copy;
 }
 
-/** How Ponder's view gives what it is a view of. */
+/** The key under which Ponder's view returns its row. */
 const VIEWED = Symbol.for("ponder:copyOnWrite");

@@ -1,14 +1,14 @@
 import { type DeriveEvent, isPast } from "tallystick-derive/events";
 
-/** Behind every log of a block. */
+/** After every log of a block. */
 const LAST_SLOT = 99_999_999;
 
-/** No ledger has so many entries. */
+/** No ledger has this many entries. */
 const LAST_SEQ = Number.MAX_SAFE_INTEGER;
 
 /**
- * Where an event stands in the log, as text that sorts like (block, log, seq): the parameters come before the first log of
- * their block, a tick after the last. Fixed width, so that every collation agrees.
+ * The position of an event in the log, as text that sorts like (block, log, seq). The parameters come before the first log
+ * of their block, a tick after the last. The width is fixed, so that every collation agrees.
  */
 export function positionKey(event: DeriveEvent): string {
   const slot = event.kind === "tick" ? LAST_SLOT : event.kind === "params" ? 0 : event.log + 1;
@@ -16,7 +16,7 @@ export function positionKey(event: DeriveEvent): string {
   return [digits(event.block, 12), digits(slot, 8), digits(seq, 16)].join("/");
 }
 
-/** A line of the log, with the key under which it is kept. */
+/** A line of the log, with its key. */
 export type KeyedLine = { position: string; event: DeriveEvent };
 
 /** Lines with their keys. */
@@ -26,8 +26,8 @@ export function keyedLines(events: readonly DeriveEvent[]): KeyedLine[] {
 }
 
 /**
- * The keys of lines of the log, in their order. A line that tells of the past is kept right before the event that needs it: its key is
- * the last one that could stand there, and a number.
+ * The keys of lines of the log, in order. A line about the past is stored right before the event that needs it: its key is
+ * the last possible one there, and a number.
  */
 function lineKeys(events: readonly DeriveEvent[]): string[] {
   let past = 0;
@@ -45,7 +45,7 @@ function lineKeys(events: readonly DeriveEvent[]): string[] {
   return keys;
 }
 
-/** The largest key that is less than an event's. An event that needs the past has a slot above 0. */
+/** The largest key below an event's. An event that needs the past has a slot above 0. */
 function keyBefore(event: DeriveEvent): string {
   const slot = event.kind === "tick" ? LAST_SLOT : event.log + 1;
   const [before, seq] =

@@ -24,7 +24,7 @@ import { holdFor, retryReadFor } from "./retryReadFor.ts";
 
 const LAST = "last";
 
-/** Blocks behind the last final one that is known where looking begins: half an hour of Base. */
+/** The search begins this many blocks behind the last known final block: half an hour of Base. */
 const NEAR = 1_000;
 
 /** A look at some wallets' balances may read a long history. */
@@ -40,8 +40,8 @@ type TransferProjector = {
 };
 
 /**
- * Looks for the transfers that matter while Ponder indexes everything else. Up to where they are applied is a row, which Ponder takes back
- * with them; what is remembered here besides holds on every fork.
+ * Reads the transfers that matter while Ponder indexes everything else. The position up to which they are applied is a row,
+ * so Ponder undoes it with them. What is remembered here holds on every fork.
  */
 export async function openRelevantTransfers(config: IndexerConfig) {
   const sources = openConfiguredPort(config, (failed, next) =>
@@ -64,9 +64,9 @@ export async function openRelevantTransfers(config: IndexerConfig) {
 
   return {
     /**
-     * Brings in what stands before events of a block that have one place.
+     * Applies what comes before events of a block at one position.
      *
-     * @returns what tells the events of the past
+     * @returns the reader of the past for these events
      * @throws OrphanedError when the block is gone from the chain
      */
     async bringIn(
@@ -112,7 +112,9 @@ export async function openRelevantTransfers(config: IndexerConfig) {
   };
 }
 
-/** Whose transfers did not add up when an earlier process ended: it stays said until they are looked at again. */
+/**
+ * Wallets whose transfers did not add up when an earlier process ended. That stays reported until they are checked again.
+ */
 async function suspectsOf({
   readBlockedTransfers,
   reportUnblockedTransfers,
@@ -123,7 +125,7 @@ async function suspectsOf({
   return [];
 }
 
-/** While a long history is read through, nobody is given it as what is now, and its sources have enough to do. */
+/** While a long history is read, nobody takes it for the present, and its sources are busy. */
 function isNearHead({ head, finalizedHead }: ChainView): boolean {
   return head.block > finalizedHead.block - NEAR;
 }
@@ -137,7 +139,7 @@ async function checkTransfers(
 ): Promise<void> {
   const { hubTransfers } = await heldParams(rows);
   const look: Look = {
-    // Of a head that is final itself the rows are as of there.
+    // If the head itself is final, the rows are as of the head.
     at: view.head.block > view.final ? view.finalizedHead : view.head,
     watched,
     hubTransfers,
@@ -163,7 +165,7 @@ async function checkTransfers(
         wallet: gap.wallet,
         reason,
       });
-      // Nothing is published from here on that is not marked; the next tick waits.
+      // From here on everything that is published is marked; the next tick waits.
       await operations.reportBlockedTransfers({
         block: gap.block,
         since,
@@ -184,7 +186,7 @@ async function heldParams(rows: Pick<Store, "get">): Promise<Params> {
   return paramsSchema.parse(JSON.parse(state?.params ?? "{}"));
 }
 
-/** What wallets received up to the last final block: what the rows have, without what came in the blocks behind it. */
+/** What wallets received up to the last final block: the rows, minus what came in later blocks. */
 async function receivedUntilFinal(
   { recent, final, head }: ChainView,
   rows: Pick<Store, "get">,
@@ -194,7 +196,7 @@ async function receivedUntilFinal(
   const flows = new Map<Address, Flow>();
   for (const wallet of wallets) {
     const [told, live] = [await rows.get("inflow", wallet), await rows.get("wallet", wallet)];
-    // Of one that received so many before it was watched, the others were not looked for.
+    // If a wallet had received this many before it was watched, the others were not read.
     const isCut = (told?.incoming ?? 0) >= hubTransfers;
     const count = (told?.incoming ?? 0) + (live?.incoming ?? 0) + (isCut ? 1 : 0);
     flows.set(wallet, { count, sum: (told?.received ?? 0n) + (live?.received ?? 0n) });

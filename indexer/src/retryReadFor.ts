@@ -10,13 +10,13 @@ import { retryUntilAvailable, type Waiting } from "./segments/retryUntilAvailabl
 /** A long history is read in steps, and none of them takes longer than this. */
 const DEADLINE_MS = 600_000;
 
-/** Pauses between two looks at what does not add up: each may read a long history. */
+/** Pauses between two checks of what does not add up: each may read a long history. */
 const LOOKS = { first: 10_000, most: 600_000 };
 
-/** What is told while something is waited for. */
+/** What is reported while something is waited for. */
 type Told = Pick<Waiting, "onBlocked" | "onUnblocked">;
 
-/** How a handler waits, for as long as the block that it runs for stands. */
+/** How a handler waits, as long as its block is on the chain. */
 export function waitingFor(db: Context["db"], { block, hash }: BlockAt, told: Told): Waiting {
   // Not Ponder's client: that one answers from its cache.
   const chain = createPublicClient({ transport: http(config.rpcUrl, { retryCount: 0 }) });
@@ -30,16 +30,16 @@ export function waitingFor(db: Context["db"], { block, hash }: BlockAt, told: To
 }
 
 /**
- * Reads logs for a block until they are there; what it waits for is told like a segment that is missing.
+ * Reads logs for a block until they are available. The wait is reported like a missing segment.
  *
- * @param isHeld whether something worse is told already, which stays
+ * @param isHeld whether something worse is reported already, which then stays
  */
 export function retryReadFor(db: Context["db"], head: BlockAt, isHeld: () => boolean): RetryRead {
   const { block } = head;
   const since = Math.floor(Date.now() / 1000);
   const waiting = waitingFor(db, head, {
     onBlocked: async ({ attempts, reason }) => {
-      // Powers of two: seldom enough for a log that is read, often enough for one that is searched.
+      // Powers of two: rare enough for a log that is read, often enough for one that is searched.
       if (Math.log2(attempts) % 1 === 0) {
         logWarning({ msg: "Waiting for transfers of the token", block, attempts, reason });
       }
@@ -62,7 +62,7 @@ export function retryReadFor(db: Context["db"], head: BlockAt, isHeld: () => boo
 /**
  * Holds a block for as long as the transfers of a wallet do not add up.
  *
- * @param look looks again: whose do not now, and why; null when all do
+ * @param look checks again which wallet does not add up now, and why; null when all do
  * @throws OrphanedError when the block is gone
  */
 export async function holdFor(

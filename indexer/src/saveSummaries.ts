@@ -54,7 +54,7 @@ async function saveTallies(db: Pick<Context["db"], "insert">, changes: TallyChan
   for (const { key, by } of changes) {
     const { table, ...row } = key;
     const rest = table === "capabilityTotal" ? NO_OFFERS : {};
-    // Each table has the columns of its key and those of a tally; TypeScript cannot follow which goes with which.
+    // Each table has the columns of its key and of a tally. TypeScript cannot follow which belong together.
     await db
       .insert(tables[table] as typeof agentDay)
       .values({ ...(row as { id: string; agent: string; day: number }), ...rest, ...by })

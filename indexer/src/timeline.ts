@@ -1,7 +1,7 @@
 import type { Row } from "tallystick-derive/tables";
 import type { RowChange } from "tallystick-derive/transaction";
 
-/** Of an audit: its draw, its end and what its operator decided; of an assignment of one: that it was made, and its verdict. */
+/** Of an audit: its draw, its end and its operator's decision; of an assignment: that it was made, and its verdict. */
 export type AuditMoment =
   | "audit_drawn"
   | "audit_assigned"
@@ -9,18 +9,18 @@ export type AuditMoment =
   | "audit_ended"
   | "audit_decided";
 
-/** What happened, for those who follow a node live: the row it is about, and the agents that it concerns. */
+/** What happened, for clients that follow a node live: its row, and the agents that it concerns. */
 export type Moment = {
   kind: "hire" | "rating" | "tier_change" | "anchor" | "sla_step" | AuditMoment;
   /** Id of the row in the table of that kind. */
   subject: string;
-  /** Who it is about: the seller, the rated one, the agent, the auditor; the ledger of an anchor. */
+  /** Whom it is about: the seller, the rated one, the agent, the auditor; for an anchor the ledger. */
   agent: string;
-  /** The other side, if there is one; of an assignment its operator. */
+  /** The other side, if there is one; for an assignment its operator. */
   counterpart: string | null;
 };
 
-/** What of an event's changes is worth telling, in the order in which it came about. */
+/** The changes of an event that are published, in the order in which they happened. */
 export function momentsOf(changes: readonly RowChange[]): Moment[] {
   return changes.flatMap(({ table, before, after }): Moment[] => {
     if (table === "hire" && before === null) {
@@ -57,7 +57,7 @@ function auditMoments(before: Row<"audit"> | null, after: Row<"audit">): Moment[
   const { id, seller, buyer, status, drawnBlock, closedTime, decision, cause } = after;
   const about = { subject: id, agent: seller, counterpart: buyer };
   const isDrawn = drawnBlock !== null && (before?.drawnBlock ?? null) === null && cause !== "history";
-  // One that had passed may fail after, for what its seller signed.
+  // An audit that had passed may fail later, for what its seller signed.
   const hasEnded = closedTime !== null && before?.status !== status;
   const isDecided = decision !== null && (before?.decision ?? null) === null;
   return [
@@ -68,7 +68,7 @@ function auditMoments(before: Row<"audit"> | null, after: Row<"audit">): Moment[
 }
 
 /**
- * The key of the `n`th thing that an event at `position` brought about: sorts as the log does, and within an event by `n`.
+ * The key of effect number `n` of an event at `position`: it sorts like the log, and within an event by `n`.
  *
  * @param position the event's `positionKey`
  */
@@ -76,7 +76,7 @@ export function timelineKey(position: string, n: number): string {
   return `${position}/${String(n).padStart(6, "0")}`;
 }
 
-/** The key of an anchor: before everything that its entries bring about, which follows at the same log. */
+/** The key of an anchor: before the effects of its entries, which follow at the same log. */
 export function anchorKey({ block, log }: { block: number; log: number }): string {
   const digits = (value: number, width: number) => String(value).padStart(width, "0");
   return timelineKey([digits(block, 12), digits(log + 1, 8), digits(0, 16)].join("/"), 0);

@@ -4,14 +4,16 @@ import type { RowChange } from "tallystick-derive/transaction";
 import type { Address } from "tallystick-protocol/address";
 import type { Hex } from "tallystick-protocol/hex";
 
-/** The payment that a transfer became, which most do: null for one that cannot be a hire's, and for any other event. */
+/**
+ * The payment that a transfer became, as most do; null for a transfer that cannot pay for a hire, and for any other event.
+ */
 export function paymentOfTransfer(event: DeriveEvent, changes: readonly RowChange[]): Row<"payment"> | null {
   if (event.kind !== "transfer") return null;
   const made = changes.find(({ table, before }) => table === "payment" && before === null);
   return (made?.after as Row<"payment"> | undefined) ?? null;
 }
 
-/** The transfer that became a payment: its row says everything of it but the token, of which a node indexes one. */
+/** The transfer that became a payment. Its row has everything but the token, and a node indexes one token. */
 export function transferOfPayment(payment: Row<"payment">, token: Address): TransferEvent {
   const { id, block, time, log, from, to, value, authorized } = payment;
   return {

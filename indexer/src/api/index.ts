@@ -1,2 +1,2 @@
-// Ponder serves what this module exports. The API stands outside of what Ponder runs as handlers.
+// Ponder serves what this module exports. The API is outside of the files that Ponder runs as handlers.
 export { default } from "../../api/index.ts";

@@ -27,7 +27,7 @@ import { type GrownPage, pageKey } from "../segments/storedTree.ts";
 import { anchorKey } from "../timeline.ts";
 import { lower, placeOf } from "./place.ts";
 
-/** More than two would wait for the main thread, which does as much with every record as recovering a key costs. */
+/** More than two would wait for the main thread, which does as much work for each record as recovering a key. */
 const MOST_THREADS = 2;
 
 const signatureThreads = new SignatureThreads({
@@ -40,7 +40,7 @@ const signatureThreads = new SignatureThreads({
   },
 });
 
-// What an earlier process waited for when it ended is no longer waited for, until this one comes to it again.
+// This process has not reached what an earlier process waited for, so it is cleared until then.
 void operations.reportUnblocked();
 
 ponder.on("AnchoredLedger:Opened", async ({ event, context }) => {
@@ -67,7 +67,7 @@ ponder.on("AnchoredLedger:Equivocated", async ({ event, context }) => {
     .onConflictDoNothing();
 });
 
-/** Every anchor is noted; of the ledgers that are followed, the entries count from here on. */
+/** Every anchor is noted. For followed ledgers the entries count from here on. */
 ponder.on("AnchoredLedger:Anchored", async ({ event, context }) => {
   const { ledgerId, seq, oldSize, newSize, root } = event.args;
   const place = placeOf(event);
@@ -96,7 +96,7 @@ ponder.on("AnchoredLedger:Anchored", async ({ event, context }) => {
   const noted = { kind: "anchor", subject: id, agent: ledgerId, counterpart: null };
   await context.db.insert(timeline).values({ position: anchorKey(place), ...noted });
   for (const page of pages) await savePage(context, ledgerId, page);
-  // The contract that told of the anchor has code where it did.
+  // The contract that emitted the anchor has code at that block.
   const trusting = { recover, witness: lower(event.log.address) };
   let together: RecordEvent[] = [];
   for (const [index, record] of events.entries()) {
@@ -106,9 +106,9 @@ ponder.on("AnchoredLedger:Anchored", async ({ event, context }) => {
       continue;
     }
     if (record.error === undefined) {
-      // Of contracts the chain is asked, which may not answer.
+      // The chain is asked about contracts, and may not answer.
       const asked = await retryUntilAvailable(() => contractVerdict(context.client, record, trusting), waits);
-      // With the block, Ponder takes back what was written so far.
+      // Ponder undoes what was written so far together with the block.
       if (asked === null) return;
       if (asked.result !== undefined) record.erc1271 = asked.result;
     }
@@ -136,7 +136,7 @@ async function loadAndKeep(
   return loaded;
 }
 
-/** Records whose changes are written together: many touch the same rows, and none is seen before its block is. */
+/** Records whose changes are written together: many touch the same rows, and nobody sees one before its block. */
 const WRITTEN_TOGETHER = 256;
 
 type AnchoredContext = Context<"AnchoredLedger:Anchored">;
@@ -169,7 +169,7 @@ async function savePage(context: AnchoredContext, ledgerId: Hex, page: GrownPage
   else await context.db.insert(treePage).values({ id, hashes });
 }
 
-/** Records are kept by the derivation; this is the rest. */
+/** The derivation stores records. This stores the rest. */
 async function saveGenericWork(
   context: AnchoredContext,
   ledgerId: Hex,
@@ -196,7 +196,7 @@ function waiting(
     { block: number, hash: block.hash },
     {
       onBlocked: async ({ attempts, reason }: { attempts: number; reason: string }) => {
-        // Powers of two: seldom enough for a log that is read, often enough for one that is searched.
+        // Powers of two: rare enough for a log that is read, often enough for one that is searched.
         if (Math.log2(attempts) % 1 === 0) {
           logWarning({ msg: "Waiting for a ledger segment", ...line, attempts, reason });
         }

@@ -3,12 +3,12 @@ import type { Hex } from "tallystick-protocol/hex";
 /** A log of the token: `hash` is that of its block. */
 type TokenLog = { block: number; hash: Hex; log: number; tx: Hex };
 
-/** An AuthorizationUsed (EIP-3009), as it is kept for the Transfer that follows it. */
+/** An AuthorizationUsed (EIP-3009), kept for the Transfer that follows it. */
 export type Authorization = { block: number; log: number; tx: string; authorizer: string };
 
 /**
- * Tells which transfers were authorized: the token logs AuthorizationUsed right before the transfer it pays for. What this
- * process has read itself it remembers, so that the database is asked once a block.
+ * Says which transfers were authorized: the token logs AuthorizationUsed right before the transfer. It remembers what this
+ * process has read, so that the database is asked once for each block.
  */
 export class Authorizations {
   /** The latest log of the token that was read, with its authorization if it is one. */
@@ -21,8 +21,8 @@ export class Authorizations {
   }
 
   /**
-   * @param last reads the authorization that was kept last, maybe by another process or before the chain went back. Logs are
-   *   read in order without a gap, so that after an earlier one of the same block there is none that is not known.
+   * @param last reads the authorization that was stored last, perhaps by another process or before the chain went back.
+   * Logs are read in order without a gap, so after an earlier one of the same block there is none that is unknown
    */
   async isAuthorized(
     { block, hash, log, tx }: TokenLog,

@@ -8,7 +8,7 @@ import { clamped, lower, placeOf } from "./place.ts";
 
 type StepKind = "deposited" | "delivered" | "released" | "refunded" | "timed_out";
 
-/** Logs what happened to an escrow, and keeps the transaction in which it did. */
+/** Logs what happened to an escrow, and stores its transaction. */
 async function logStep(
   { db }: Pick<Context, "db">,
   kind: StepKind,

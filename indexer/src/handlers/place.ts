@@ -8,7 +8,7 @@ type LogEvent = {
   transaction: { hash: Hex };
 };
 
-/** Where a log stands: block, its time in unix seconds, and the log's index in the block. */
+/** The position of a log: block, its time in unix seconds, and the log's index in the block. */
 export function placeOf({ block, log }: Pick<LogEvent, "block" | "log">) {
   return { block: Number(block.number), time: Number(block.timestamp), log: log.logIndex };
 }

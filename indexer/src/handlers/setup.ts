@@ -10,7 +10,7 @@ import { holdSchema } from "./holdSchema.ts";
 const missing = hubsWarning(config);
 if (missing !== null) logWarning({ msg: missing });
 
-/** The log begins with what this node was configured with: its parameters, its token, and the block where it starts to read. */
+/** The log begins with this node's configuration: its parameters, its token, and the first block that it reads. */
 ponder.on("AnchoredLedger:setup", async ({ context }: { context: Pick<Context, "db" | "client"> }) => {
   await holdSchema(context.db);
   const unknown = await expectStartBeforeContracts(config);

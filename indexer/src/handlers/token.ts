@@ -9,7 +9,7 @@ const LATEST = "last";
 
 const authorizations = new Authorizations();
 
-// Where only the transfers that matter are read, the token is none of Ponder's contracts.
+// When only the transfers that matter are read, the token is not one of Ponder's contracts.
 if (config.transfers.form === "all") indexTransfers();
 
 function indexTransfers(): void {

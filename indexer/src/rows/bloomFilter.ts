@@ -3,8 +3,8 @@ import { randomInt } from "node:crypto";
 const PROBES = 4;
 
 /**
- * A set of names, each of a table and an id, that may say yes wrongly, but never no: what was never added is nearly always
- * known to be missing, in a few bits a name. Seeded anew in each process, so that nobody can choose names that collide.
+ * A set of names, each of a table and an id. It may wrongly say yes, but never wrongly no. For most names that were never
+ * added it says no, in a few bits for each name. Each process has its own seed, so nobody can choose names that collide.
  *
  * @see B. H. Bloom, Space/time trade-offs in hash coding with allowable errors, CACM 13 (1970)
  */

@@ -14,24 +14,24 @@ import { RowCache } from "./rowCache.ts";
 export type RowDatabase = {
   find<T extends TableName>(table: T, id: string): Promise<Row<T> | null>;
   insert<T extends TableName>(table: T, rows: Row<T>[]): Promise<void>;
-  /** Makes of the row that is there another; `before` and `after` have one id. */
+  /** Replaces an existing row; `before` and `after` have one id. */
   update<T extends TableName>(table: T, before: Row<T>, after: Row<T>): Promise<void>;
-  /** Keeps events that no row tells of. */
+  /** Stores events that no row contains. */
   logEvents(events: { position: string; event: DeriveEvent }[]): Promise<void>;
-  /** Whether an event is there: the payment that it became, or else itself at its position. */
+  /** Whether an event is in the log: as the payment that it became, or else itself at its position. */
   isLogged(event: LoggedEvent): Promise<boolean>;
-  /** Told once, before the first event. */
+  /** Called once, before the first event. */
   begin(): Promise<void>;
 };
 
-/** How the log has an event: as the payment that it became, or by itself. `position` sorts as the log does. */
+/** How the log has an event: as the payment that it became, or by itself. `position` sorts like the log. */
 export type LoggedEvent = { position: string; payment: Row<"payment"> | null };
 
-/** What came of applying events. */
+/** The result of applying events. */
 export type Applied = {
-  /** The lines that the log got, with their keys. */
+  /** The new lines of the log, with their keys. */
   lines: readonly KeyedLine[];
-  /** What all events changed together, and what each did. */
+  /** What all events changed together, and what each changed. */
   together: readonly RowChange[];
   each: (readonly RowChange[])[];
 };
@@ -54,9 +54,9 @@ export class Projector {
   }
 
   /**
-   * The rows as they are before an event, to look at.
+   * The rows as they are before an event, to read.
    *
-   * @param block the hash of the block that it is of; "" for the parameters, which are of none
+   * @param block the hash of its block; "" for the parameters, which have none
    */
   async rowsBefore(database: RowDatabase, event: DeriveEvent, block: string): Promise<Pick<Store, "get">> {
     await this.#checkPast(database, positionKey(event), block);
@@ -64,12 +64,12 @@ export class Projector {
   }
 
   /**
-   * Applies events of one block one after the other, then writes what they changed, each row once, and the events
-   * themselves unless one of these rows says it all: the payment that a transfer became.
+   * Applies events of one block one after the other. Then writes what they changed, each row once, and the events
+   * themselves, unless a row contains everything: the payment that a transfer became.
    *
    * @param events later than any that was applied before, unless the database went back
-   * @param block the hash of the block that they are of; "" for the parameters, which are of none
-   * @param read tells of the past, where the log has only the transfers that matter; then all lines are kept as they are
+   * @param block the hash of their block; "" for the parameters, which have none
+   * @param read reads the past, when the log has only the transfers that matter; then all lines are stored unchanged
    */
   async apply(
     database: RowDatabase,
@@ -92,7 +92,7 @@ export class Projector {
       if (own !== transaction) await own.commitTo(transaction);
     }
     if (read === null) logged.push(...events);
-    // Transfers that concern nobody.
+    // Transfers that concern no agent.
     if (logged.length === 0) return NOTHING;
     const together = transaction.changes();
     await write(database, together);
@@ -107,9 +107,9 @@ export class Projector {
   }
 
   /**
-   * Forgets what is known of the rows unless the event applied last is part of the past of the next. A database that goes
-   * back is given the events from there on again, so the first of them does not come after the last one; or, after a
-   * reorganization, it does, in another block, and then the last one is gone from the log.
+   * Forgets the rows, unless the last applied event is part of the next event's past. After the database went back, the
+   * events from there on come again, so the first of them is not later than the last applied one. After a reorganization it
+   * may be later, in another block, and then the last one is gone from the log.
    */
   async #checkPast(database: RowDatabase, position: string, block: string): Promise<void> {
     if (this.#last === null) {
@@ -124,7 +124,7 @@ export class Projector {
     this.#forgotten++;
   }
 
-  /** How often the database went back: what was taken from its rows before holds no more. */
+  /** How often the database went back. What was read from its rows before that no longer holds. */
   get forgotten(): number {
     return this.#forgotten;
   }

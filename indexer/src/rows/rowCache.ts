@@ -5,13 +5,15 @@ import { BloomFilter } from "./bloomFilter.ts";
 /** Bits of the filter: 16 MiB, enough for ten million rows. */
 const LOG2_BITS = 27;
 
-/** Rows that are kept at least, those used last; about twice as many at most. */
+/** The least number of rows that are kept, those used last; about twice as many at most. */
 const ROWS = 100_000;
 
-/** As many payments: nearly every receipt is for one of the latest, while the others only crowd out what is used again. */
+/**
+ * The same for payments: nearly every receipt is for one of the latest, and the others only push out what is used again.
+ */
 const PAYMENTS = 25_000;
 
-/** Rows that are seldom looked at again once they are written: they would crowd out those that are. */
+/** Rows that are seldom read again after they are written. They would push out others. */
 const WRITTEN_ONCE: ReadonlySet<TableName> = new Set<TableName>([
   "audit",
   "hire",
@@ -45,7 +47,7 @@ export class RowCache {
     return this.#written?.mayHave(table, id) === false ? null : undefined;
   }
 
-  /** Takes a row, or the news that there is none, from the database. */
+  /** Takes a row from the database, or the fact that there is none. */
   read<T extends TableName>(table: T, id: string, row: Row<T> | null): void {
     this.#latest(table).put(table, id, row);
   }
@@ -60,15 +62,15 @@ export class RowCache {
     }
   }
 
-  /** The database is empty: from here on, what is not written is not there. */
+  /** The database is empty: from here on, a row that was not written does not exist. */
   startEmpty(): void {
     this.forget();
     this.#written = new BloomFilter(LOG2_BITS);
   }
 
   /**
-   * Forgets all rows, because the database has gone back to an earlier state. Those that are gone from it stay in the
-   * filter, which costs a look but no mistake.
+   * Forgets all rows, because the database has gone back to an earlier state. Rows that no longer exist stay in the filter,
+   * which costs a look-up but causes no mistake.
    */
   forget(): void {
     this.#rows = new LatestRows(this.#keep.rows);
@@ -80,7 +82,9 @@ export class RowCache {
   }
 }
 
-/** At least so many rows, those used last, and about twice as many at most: two generations, of which the older is dropped. */
+/**
+ * The rows used last, at least this many and about twice as many at most: two generations, of which the older is dropped.
+ */
 class LatestRows {
   readonly #keep: number;
   #young = new Generation();

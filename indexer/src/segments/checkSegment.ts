@@ -7,7 +7,7 @@ import { MerkleFrontier } from "tallystick-protocol/merkle/merkleFrontier";
 import { sha256ByNode } from "tallystick-runtime/hashing/sha256ByNode";
 import { type GrownPage, TreeGrowth } from "./storedTree.ts";
 
-/** How far a ledger is loaded: what the next segment has to continue. */
+/** How much of a ledger is loaded. The next segment has to continue it. */
 export type LedgerHead = {
   /** Entries so far, and the Merkle root over them. */
   size: number;
@@ -29,7 +29,7 @@ export const EMPTY_LEDGER: LedgerHead = {
   bytes: 0,
 };
 
-/** The entries read are not those that were anchored. */
+/** The entries that were read are not the anchored ones. */
 export class SegmentContradictionError extends TallystickError {
   constructor(message: string, cause?: unknown) {
     super({ code: "segment_contradiction", message, cause });
@@ -41,7 +41,7 @@ export class SegmentContradictionError extends TallystickError {
  * the Merkle root of the new size.
  *
  * @param root the root that was anchored for `head.size + lines.length` entries
- * @returns the entries, what they add to the pages of the stored tree, and the head that the next segment continues
+ * @returns the entries, what they add to the pages of the stored tree, and the head for the next segment
  * @throws SegmentContradictionError with the first thing that is wrong
  */
 export function checkSegment(

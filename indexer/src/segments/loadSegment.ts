@@ -5,20 +5,20 @@ import { checkSegment, type LedgerHead } from "./checkSegment.ts";
 import type { SegmentSource } from "./segmentSource.ts";
 import type { GrownPage } from "./storedTree.ts";
 
-/** One anchor of a followed ledger: its entries `[oldSize, newSize)` are to be loaded. */
+/** One anchor of a followed ledger: its entries `[oldSize, newSize)` have to be loaded. */
 export type Anchor = { oldSize: bigint; newSize: bigint; root: Hex };
 
-/** A checked segment: its entries, what they add to the stored tree, and how far the ledger is loaded with them. */
+/** A checked segment: its entries, what they add to the stored tree, and the ledger's head after it. */
 export type LoadedSegment = {
   entries: LedgerEntry[];
-  /** The canonical lines that they stand in. */
+  /** The canonical lines of the entries. */
   lines: readonly string[];
   pages: GrownPage[];
   head: LedgerHead;
 };
 
 /**
- * Loads a segment and checks it. Entries that contradict the root are no better than none.
+ * Loads a segment and checks it. Entries that contradict the root count as missing.
  *
  * @param head how far the ledger is loaded
  * @throws SegmentUnavailableError, SegmentContradictionError, or a TallystickError that says why it cannot be loaded at all
@@ -43,7 +43,7 @@ export async function loadSegment(
   }
   const to = Number(anchor.newSize);
   const request = { from: head.size, to, byteOffset: head.bytes, signal };
-  // A heartbeat anchors the same size again: nothing to read, but the root has to be ours.
+  // A heartbeat anchors the same size again. There is nothing to read, but the root must be ours.
   const lines = to === head.size ? [] : await source(request);
   return { ...checkSegment(head, lines, anchor.root), lines };
 }

@@ -5,10 +5,10 @@ import type { Hex } from "tallystick-protocol/hex";
 import type { LedgerEntry } from "tallystick-protocol/ledger/entry";
 import { recordFromPayload } from "tallystick-protocol/records/record";
 
-/** Where a record counts from: the anchor's log, and its place in the ledger. */
+/** The position of a record: the anchor's log, and its place in the ledger. */
 export type RecordPosition = { block: number; time: number; log: number; ledger: Hex; seq: number };
 
-/** Generic work (swarm.at §4.1) is settled in the same ledger, but is no protocol record and decides no row. */
+/** Generic work (swarm.at §4.1) is in the same ledger, but is no protocol record and decides no row. */
 const GENERIC_WORK = "settlement";
 
 /** The entry's type as it is stored with it, or null when it has none that could be a type's name. */
@@ -18,8 +18,8 @@ export function entryType({ payload }: LedgerEntry): string | null {
 }
 
 /**
- * The event by which an entry reaches the derivation, or null for generic work. A payload that cannot be read as a record
- * (a field missing, floats or integers beyond ±(2^53 − 1) in the body) becomes an event with an `error`: it is kept as
+ * The event by which an entry reaches the derivation; null for generic work. A payload that cannot be read as a record (a
+ * missing field, floats or integers beyond ±(2^53 − 1) in the body) becomes an event with an `error`, which is kept as
  * invalid.
  */
 export function recordEvent(entry: LedgerEntry, position: RecordPosition): RecordEvent | null {
@@ -40,7 +40,7 @@ export function recordEvent(entry: LedgerEntry, position: RecordPosition): Recor
   }
 }
 
-/** The reason quotes keys of the payload, which may hold what a text column cannot. */
+/** The reason quotes keys of the payload, which may contain what a text column cannot. */
 function printable(text: string): string {
   return text.replaceAll(/[^\x20-\x7e]/g, "?").slice(0, 500);
 }

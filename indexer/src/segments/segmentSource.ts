@@ -8,7 +8,7 @@ import type { SegmentSourceConfig } from "../../config.ts";
 /** The entries `[from, to)` of a ledger. `byteOffset` is the length of all canonical lines before `from`. */
 export type SegmentRequest = { from: number; to: number; byteOffset: number; signal: AbortSignal };
 
-/** Reads the lines of a segment, without newlines. Says nothing of whether they are right. */
+/** Reads the lines of a segment, without newlines. Does not check them. */
 export type SegmentSource = (request: SegmentRequest) => Promise<string[]>;
 
 /** The entries are not available now. They may be later. The message is published: it names no path and no URL. */
@@ -26,9 +26,9 @@ const TIMEOUT_MS = 30_000;
 const CHUNK = 1 << 18;
 
 /**
- * Opens the place where a ledger's entries are read.
+ * Opens the source of a ledger's entries.
  *
- * @param ledgerId whose entries they are: another follower, which may be the place, follows several
+ * @param ledgerId the ledger: the source may be another follower, which follows several
  * @throws (the source) SegmentUnavailableError when not all entries are there
  */
 export function openSegmentSource(config: SegmentSourceConfig, ledgerId: Hex): SegmentSource {
@@ -37,7 +37,7 @@ export function openSegmentSource(config: SegmentSourceConfig, ledgerId: Hex): S
     : (request) => readFolder(config.path, request);
 }
 
-/** `GET /v1/ledger/entries?from=&to=` answers canonical lines; a server may answer fewer than asked for. */
+/** `GET /v1/ledger/entries?from=&to=` answers canonical lines. A server may answer fewer than asked for. */
 async function readHttp(
   base: string,
   ledgerId: Hex,

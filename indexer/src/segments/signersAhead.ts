@@ -5,17 +5,17 @@ import type { Question, SignatureThreads } from "tallystick-runtime/signatures/s
 /** Records whose signatures go to a thread together. */
 export const BATCH = 32;
 
-/** Batches that are under way at most, so that a segment of any length is not held in memory twice. */
+/** The most batches at one time, so that a long segment is not held in memory twice. */
 const BATCHES_AHEAD = 16;
 
-/** Records whose bodies hold a second signature, and under which key. */
+/** Record types whose bodies hold a second signature, and its key. */
 const NESTED: { [type: string]: string } = { listing: "payee_signature", receipt: "buyer_signature" };
 
 /**
- * Has threads read the signatures of a segment's records while the main thread is busy with the records before them. What
- * they find is remembered where the main thread looks before it recovers a key itself; what they do not, it finds itself.
+ * Lets threads read the signatures of a segment's records while the main thread handles earlier records. Their results are
+ * remembered where the main thread looks before it recovers a key itself. What they miss, it does itself.
  *
- * A segment of less than a batch is not worth waking them.
+ * A segment smaller than a batch is not worth it.
  */
 export class SignersAhead {
   readonly #records: readonly (SignedRecord | null)[];
@@ -35,7 +35,7 @@ export class SignersAhead {
     if (records.length >= BATCH) this.#goOn(0);
   }
 
-  /** Resolves when it is remembered what the threads say of record `index`. They are asked for one after the other. */
+  /** Resolves when the threads' result for record `index` is remembered. Ask for one after the other. */
   async until(index: number): Promise<void> {
     if (index % BATCH !== 0 || this.#batches.length === 0) return;
     const batch = index / BATCH;

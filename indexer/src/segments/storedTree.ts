@@ -18,7 +18,7 @@ const DIGITS = 64;
 /** The nodes at `height` from number 16 × `index` on: their hashes one behind the other, in bare hex. */
 export type TreePage = Place & { hashes: string };
 
-/** What is to be added to a page: `hashes` are new, or go behind those of a page that is stored already. */
+/** What is added to a page: `hashes` are new, or are appended to those of a stored page. */
 export type GrownPage = TreePage & { isStored: boolean };
 
 /** The key of a stored page. */
@@ -30,7 +30,7 @@ export function pageKey(ledger: string, { height, index }: Place): string {
 export class TreeGrowth {
   readonly #pages = new Map<string, GrownPage>();
 
-  /** Takes a subtree that was completed; those of one height come from the left to the right. */
+  /** Takes a completed subtree. Subtrees of one height come from left to right. */
   readonly add = (height: number, index: number, hash: Uint8Array): void => {
     if (height % STEP !== 0) return;
     const place = { height, index: Math.floor(index / PAGE) };
@@ -40,7 +40,7 @@ export class TreeGrowth {
     else this.#pages.set(key, { ...place, hashes: toBareHex(hash), isStored: index % PAGE !== 0 });
   };
 
-  /** Those that have grown, leaves first. */
+  /** The pages that have grown, leaves first. */
   get pages(): GrownPage[] {
     return [...this.#pages.values()];
   }
@@ -51,7 +51,7 @@ export class TreeGrowth {
  * pages.
  *
  * @param index 0 ≤ index < size
- * @param read stored pages, by place, in any order; all that are asked for are needed
+ * @param read stored pages, by place, in any order. All that are asked for are needed
  * @throws when a node is missing: then the tree is not stored up to that size
  */
 export async function storedInclusionProof(
@@ -70,7 +70,7 @@ export async function storedInclusionProof(
   };
 }
 
-/** What has to be hashed with a leaf, and so on up to the root: ranges of leaves, the nearest first. */
+/** What has to be hashed with a leaf on the way to the root: ranges of leaves, the nearest first. */
 function siblingsOf(index: number, size: number): [low: number, high: number][] {
   const ranges: [number, number][] = [];
   let [low, high] = [0, size];
