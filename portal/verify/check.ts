@@ -1,4 +1,4 @@
-import type { OwnTree } from "./verifyHead.ts";
+import type { OwnTree } from "./tree.ts";
 
 /**
  * One thing that was looked at: it holds, it does not, or it is open because what is needed for it is not at hand.

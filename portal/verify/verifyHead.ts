@@ -4,9 +4,9 @@ import { ledgerId } from "tallystick-protocol/ledger/anchor";
 import { verifyConsistency } from "tallystick-protocol/merkle/verifyConsistency";
 import type { ChainHead, LedgerPlace, Reading, Readings } from "../chain/readHeads.ts";
 import { type Check, fails, holds, isOpen } from "./check.ts";
+import type { OwnTree, Tree } from "./tree.ts";
 
-/** Size and root of a tree: of a node's ledger, of a file, of a proof. */
-export type Tree = { size: number; root: string };
+export type { OwnTree, Tree } from "./tree.ts";
 
 /** A ledger as a node tells it, to be held to the chain. */
 export type ToldLedger = {
@@ -122,9 +122,6 @@ export async function nodeHeadChecks(
     ...checks,
   ];
 }
-
-/** A tree that somebody has: of a file, which should be all of a ledger, or of a proof, which may be of an earlier head. */
-export type OwnTree = Tree & { what: string; isWhole: boolean };
 
 /** Holds a tree that somebody has to the chain's newest head. */
 export async function treeChecks(tree: OwnTree, head: ChainHead, prove: Prove): Promise<Check[]> {
