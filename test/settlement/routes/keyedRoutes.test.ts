@@ -12,6 +12,8 @@ const OPEN = [
   /^GET \/tlog\//,
   /^POST \/(?:telemetry|v1\/(?:listings|receipts|rate|stake|verify|contest|params|records|pulse|claim|claim\/verify))$/,
   /^POST \/v1\/reviews\/:id$/,
+  // Who signs for a file has an entry in the ledger.
+  /^(?:GET \/v1\/erc8004\/(?:files\/:name|hire-proof)|POST \/v1\/erc8004\/files)$/,
   // A buyer's or the notifier's own signature says who asks.
   /^(?:GET \/v1\/notices|POST \/v1\/notices(?:\/list)?)$/,
 ];
