@@ -24,6 +24,8 @@ import { tickFamilies } from "./families/tickFamilies.ts";
 import { presumptionEnds } from "./funding/fundings.ts";
 import { saveHireKeys } from "./hireKeys.ts";
 import { leaveDay, leaveWindow } from "./hires.ts";
+import { applyIdentityEvent } from "./identities/applyIdentityEvent.ts";
+import { openRegistries } from "./identities/source.ts";
 import { settleSearchRank } from "./listings.ts";
 import { markRoots } from "./paramsRecord.ts";
 import { leaveStars } from "./ratings.ts";
@@ -81,7 +83,9 @@ function closeTick(context: ApplyContext, { kind }: DeriveEvent): Answer<void> {
 function dispatch(context: ApplyContext, event: DeriveEvent): Answer<void> {
   switch (event.kind) {
     case "params":
-      return markRoots(context, event.params);
+      return after(markRoots(context, event.params), () => {
+        if (event.registries !== undefined) return openRegistries(context, event.registries);
+      });
     case "transfer":
       return transferred(context, event);
     case "history":
@@ -102,6 +106,8 @@ function dispatch(context: ApplyContext, event: DeriveEvent): Answer<void> {
       return recordSettled(context, event);
     case "tick":
       return ticked(context, event);
+    default:
+      return applyIdentityEvent(context, event);
   }
 }
 

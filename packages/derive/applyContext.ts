@@ -110,8 +110,10 @@ function initialState(event: DeriveEvent): Row<"state"> {
     paramsVersion: params.version,
     params: JSON.stringify(params),
     form: (event.kind === "params" ? event.form : undefined) ?? "all",
+    registries: event.kind === "params" && event.registries !== undefined,
     root: "",
     stewardRoot: "",
+    identityRoot: "",
     digest: null,
   };
 }

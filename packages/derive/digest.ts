@@ -2,7 +2,7 @@ import { agentRow, changeAgent } from "./agentRow.ts";
 import type { ApplyContext } from "./applyContext.ts";
 import type { CapabilityPrice } from "./fieldValues.ts";
 import { append, itemsOf } from "./lists.ts";
-import { isOfSteward } from "./notingRows.ts";
+import { type DigestTree, treeOf } from "./notingRows.ts";
 import { leafText } from "./reputationOf.ts";
 import { type RowLeaf, rowLeaf } from "./rowLeaf.ts";
 import { STATE_ID } from "./stateId.ts";
@@ -59,7 +59,7 @@ async function noteCluster(context: ApplyContext, id: string): Promise<void> {
 export async function digestTick(context: ApplyContext): Promise<void> {
   const { ticks } = context.state;
   const { block, time } = context.at;
-  const [leaves, ofSteward]: [Leaf[], Leaf[]] = [[], []];
+  const leaves: Record<DigestTree, Leaf[]> = { shp: [], steward: [], identities: [] };
   // A row of audits is on the list once for every event that touched it.
   const seen = new Set<string>();
   for await (const item of itemsOf(context.store, touchedIn(ticks))) {
@@ -70,12 +70,18 @@ export async function digestTick(context: ApplyContext): Promise<void> {
     seen.add(found.key);
     const key = context.sha256Hex(found.key, "utf8");
     const leaf = context.sha256Hex(found.text, "utf8");
-    const tree = found.table !== undefined && isOfSteward(found.table) ? ofSteward : leaves;
-    tree.push({ key, hash: context.sha256Hex(`00${key}${leaf}`, "hex") });
+    leaves[found.table === undefined ? "shp" : treeOf(found.table)].push({
+      key,
+      hash: context.sha256Hex(`00${key}${leaf}`, "hex"),
+    });
   }
-  const root = await putLeaves(context, "", "", leaves);
-  const stewardRoot = await putLeaves(context, STEWARD_TREE, "", ofSteward);
-  const text = JSON.stringify([root, stewardRoot, context.params.version, block, time]);
+  const root = await putLeaves(context, "", "", leaves.shp);
+  const stewardRoot = await putLeaves(context, STEWARD_TREE, "", leaves.steward);
+  const identityRoot = context.state.registries
+    ? await putLeaves(context, IDENTITY_TREE, "", leaves.identities)
+    : null;
+  const roots = [root, stewardRoot, ...(identityRoot === null ? [] : [identityRoot])];
+  const text = JSON.stringify([...roots, context.params.version, block, time]);
   const digest = `0x${context.sha256Hex(text, "utf8")}`;
   await context.store.insert("digest", {
     id: String(block).padStart(12, "0"),
@@ -83,10 +89,19 @@ export async function digestTick(context: ApplyContext): Promise<void> {
     time,
     root,
     stewardRoot,
+    identityRoot,
     paramsVersion: context.params.version,
     digest,
   });
-  await context.store.update("state", STATE_ID, { block, time, ticks: ticks + 1, root, stewardRoot, digest });
+  await context.store.update("state", STATE_ID, {
+    block,
+    time,
+    ticks: ticks + 1,
+    root,
+    stewardRoot,
+    identityRoot: identityRoot ?? "",
+    digest,
+  });
 }
 
 async function leafOf(context: ApplyContext, item: string): Promise<FoundLeaf | null> {
@@ -129,6 +144,9 @@ type Leaf = { key: string; hash: string };
 
 /** What the ids of nodes in the tree of trust scores begin with. */
 const STEWARD_TREE = "s";
+
+/** The same of the tree of identities. */
+const IDENTITY_TREE = "i";
 
 /**
  * Puts leaves below the node at `prefix` of a tree, writes each node once, and returns that node's new hash. A child of a

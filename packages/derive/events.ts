@@ -1,4 +1,6 @@
 import type { Address } from "tallystick-protocol/address";
+import type { LoggedBytes, LoggedText } from "tallystick-protocol/erc8004/loggedText";
+import type { Registries } from "tallystick-protocol/erc8004/registries";
 import type { Hex } from "tallystick-protocol/hex";
 import type { RecordBody } from "tallystick-protocol/json/recordBody";
 import type { Params } from "tallystick-protocol/records/params";
@@ -19,6 +21,7 @@ export type DeriveEvent =
   | EscrowRefunded
   | EscrowTimedOut
   | RecordEvent
+  | IdentityEvent
   | TickEvent;
 
 type OnChain<Kind extends string> = { block: number; time: number; log: number; kind: Kind };
@@ -29,6 +32,9 @@ export type LogToken = { address: Address; firstBlock: number };
 /** Which transfers a log has: all of the token, or those that matter. Default: all. */
 export type LogForm = "all" | "relevant";
 
+/** The registries of ERC-8004 whose events the log has, and the implementations behind them whose events are understood. */
+export type LogRegistries = Registries & { implementations: Address[] };
+
 /**
  * The first line of an exported log, and of no other: the parameters with which the node was configured, and the token.
  * Without it the default parameters hold, and the reader of the log has to know the token.
@@ -37,6 +43,7 @@ export type ParamsEvent = OnChain<"params"> & {
   params: Params;
   token?: LogToken;
   form?: LogForm;
+  registries?: LogRegistries;
 };
 
 type Transfer = { token: Address; from: Address; to: Address; value: string; tx: Hex };
@@ -110,6 +117,57 @@ export type RecordEvent = OnChain<"record"> & {
   /** Why the entry could not be read as a record. It is kept as invalid. */
   error?: string;
 };
+
+/** An event of a registry of ERC-8004. An identity is the decimal `agentId` of its token. */
+export type IdentityEvent =
+  | IdentityRegistered
+  | IdentityUriUpdated
+  | IdentityMetadataSet
+  | IdentityTransferred
+  | FeedbackGiven
+  | FeedbackRevoked
+  | FeedbackResponded
+  | RegistryUpgraded;
+
+type OfRegistry<Kind extends string> = OnChain<Kind> & { registry: Address; tx: Hex };
+type OfIdentity<Kind extends string> = OfRegistry<Kind> & { identity: string };
+
+export type IdentityRegistered = OfIdentity<"identity.registered"> & { owner: Address; uri: LoggedText };
+
+export type IdentityUriUpdated = OfIdentity<"identity.uriUpdated"> & { by: Address; uri: LoggedText };
+
+export type IdentityMetadataSet = OfIdentity<"identity.metadataSet"> & {
+  key: LoggedText;
+  value: LoggedBytes;
+};
+
+/** From the zero address when the identity is minted. */
+export type IdentityTransferred = OfIdentity<"identity.transferred"> & { from: Address; to: Address };
+
+/** The `index`-th feedback of a client on an identity, from 1. */
+type OfFeedback<Kind extends string> = OfIdentity<Kind> & { client: Address; index: string };
+
+/** `value` is a decimal integer with `decimals` digits behind the point, `hash` the keccak-256 of the file at `uri`, as the client says. */
+export type FeedbackGiven = OfFeedback<"feedback.given"> & {
+  value: string;
+  decimals: number;
+  tag1: LoggedText;
+  tag2: LoggedText;
+  endpoint: LoggedText;
+  uri: LoggedText;
+  hash: Hex;
+};
+
+export type FeedbackRevoked = OfFeedback<"feedback.revoked">;
+
+export type FeedbackResponded = OfFeedback<"feedback.responded"> & {
+  responder: Address;
+  uri: LoggedText;
+  hash: Hex;
+};
+
+/** The proxy of a registry runs another contract from here on. */
+export type RegistryUpgraded = OfRegistry<"registry.upgraded"> & { implementation: Address };
 
 /** `hash`: of the block. It shows of which chain a stored log is. Logs made by hand need none. */
 export type TickEvent = { block: number; time: number; kind: "tick"; hash?: Hex };

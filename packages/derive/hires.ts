@@ -5,6 +5,7 @@ import { addPurchase, removePurchase } from "./buyerGroups.ts";
 import { sharedClusterSize } from "./clusters.ts";
 import { leaveUnanswered, leaveUnreceipted } from "./families/coverage.ts";
 import { changePatron, payeeAccount } from "./families/patrons.ts";
+import { hireBacksNoMore, hireMayBack } from "./identities/backing.ts";
 import { append, itemsOf } from "./lists.ts";
 import { addNumber, removeNumber } from "./orderedSet.ts";
 import type { Outcome } from "./outcome.ts";
@@ -79,6 +80,7 @@ export async function countHire(context: ApplyContext, { payee, ...facts }: Hire
   }
   await noteSale(context, hire);
   await (hire.escrowId === null ? leaveUnreceipted : leaveUnanswered)(context, hire.id);
+  await hireMayBack(context, hire);
   return true;
 }
 
@@ -110,6 +112,7 @@ export async function withdrawHire(context: ApplyContext, id: string): Promise<v
   await context.store.update("hire", id, { isCanary: true });
   if (hire.leavesDay !== null && hire.leavesDay > context.state.time)
     await addDayVolume(context, hire, subtract(ZERO, weightOf(hire)));
+  await hireBacksNoMore(context, id);
 }
 
 /** A hire may be audited from here on. A hire that is not counted yet is counted with that. */

@@ -33,9 +33,22 @@ const OF_STEWARD: ReadonlyMap<TableName, ReadonlySet<string>> = new Map<TableNam
   ["slaPayment", new Set()],
 ]);
 
-/** Whether a row of this table belongs to trust scores: their leaves have a tree of their own. */
-export function isOfSteward(table: TableName): boolean {
-  return OF_STEWARD.has(table);
+/** The rows of identities that have a leaf, with every column. */
+const OF_IDENTITIES: ReadonlySet<TableName> = new Set([
+  "registry",
+  "identity",
+  "identityLink",
+  "feedback",
+  "feedbackResponse",
+]);
+
+/** The trees of the digest. What is advice has a tree of its own, so anyone can see that it changes nothing of the others. */
+export type DigestTree = "shp" | "steward" | "identities";
+
+/** The tree that the leaves of a table are in. */
+export function treeOf(table: TableName): DigestTree {
+  if (OF_STEWARD.has(table)) return "steward";
+  return OF_IDENTITIES.has(table) ? "identities" : "shp";
 }
 
 /** Whether a column is part of the leaf of its row. */
@@ -49,13 +62,14 @@ export function notingRows(store: Store, touched: Set<string>): Store {
     get: (table, id) => store.get(table, id),
     insert: (table, row) => {
       if (table === "auditAssignment") touched.add(`audit ${(row as Row<"auditAssignment">).audit}`);
-      else if (OF_STEWARD.has(table)) touched.add(`${table} ${row.id}`);
+      else if (OF_STEWARD.has(table) || OF_IDENTITIES.has(table)) touched.add(`${table} ${row.id}`);
       else if (OF_SHP.has(table) && !isWaiting(table, row)) touched.add(`${table} ${row.id}`);
       return store.insert(table, row);
     },
     update: (table, id, change) => {
       // A verdict, and what it earned. Its audit's row says of whose audit it is.
-      if (table === "auditAssignment" || OF_SHP.has(table)) touched.add(`${table} ${id}`);
+      if (table === "auditAssignment" || OF_SHP.has(table) || OF_IDENTITIES.has(table))
+        touched.add(`${table} ${id}`);
       else if (OF_STEWARD.has(table) && Object.keys(change).some((column) => isInLeaf(table, column)))
         touched.add(`${table} ${id}`);
       return store.update(table, id, change);

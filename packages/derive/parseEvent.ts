@@ -1,4 +1,6 @@
+import { MOST_TEXT_BYTES } from "tallystick-protocol/erc8004/loggedText";
 import { InvalidInputError, invalidInputFromZod } from "tallystick-protocol/errors";
+import { isHex } from "tallystick-protocol/hex";
 import { paramsSchema } from "tallystick-protocol/records/params";
 import type { DeriveEvent } from "./events.ts";
 
@@ -21,6 +23,31 @@ const isToken = (value: unknown) =>
   isCount((value as { firstBlock?: unknown }).firstBlock);
 const isForm = (value: unknown) => value === "all" || value === "relevant";
 const isSide = (value: unknown) => value === "in" || value === "out" || value === "spent";
+const isIdentity = isAmount;
+const isSigned = (value: unknown) => typeof value === "string" && /^(?:0|-?[1-9][0-9]{0,38})$/.test(value);
+const isDecimals = (value: unknown) => isCount(value) && (value as number) <= 255;
+/** A stranger's text as it is kept: bounded, and without anything that a database or a terminal takes amiss. */
+const isShortText = (value: unknown) =>
+  typeof value === "string" && value.length <= MOST_TEXT_BYTES && !/[\p{Cc}\p{Cs}]/u.test(value);
+const isRest = (value: unknown) =>
+  isObject(value) &&
+  isCount((value as { bytes?: unknown }).bytes) &&
+  isHash((value as { hash?: unknown }).hash);
+const isLoggedText = (value: unknown) =>
+  isShortText(value) || (isRest(value) && isShortText((value as { text?: unknown }).text));
+const isLoggedBytes = (value: unknown) =>
+  (isHex(value) && value.length <= 2 + 2 * MOST_TEXT_BYTES) || isRest(value);
+const isRegistries = (value: unknown) => {
+  if (!isObject(value)) return false;
+  const { identity, reputation, implementations } = value as { [name: string]: unknown };
+  return (
+    isAddress(identity) &&
+    isAddress(reputation) &&
+    identity !== reputation &&
+    Array.isArray(implementations) &&
+    implementations.every(isAddress)
+  );
+};
 const orAbsent = (holds: (value: unknown) => boolean) => (value: unknown) =>
   value === undefined || holds(value);
 
@@ -36,9 +63,19 @@ const transfer: Fields = {
   tx: isHash,
 };
 
+const ofRegistry: Fields = { ...onChain, registry: isAddress, tx: isHash };
+const ofIdentity: Fields = { ...ofRegistry, identity: isIdentity };
+const ofFeedback: Fields = { ...ofIdentity, client: isAddress, index: isAmount };
+
 /** The fields that each kind must have; others are ignored. */
 const kinds: { [kind: string]: Fields } = {
-  params: { ...onChain, params: isObject, token: orAbsent(isToken), form: orAbsent(isForm) },
+  params: {
+    ...onChain,
+    params: isObject,
+    token: orAbsent(isToken),
+    form: orAbsent(isForm),
+    registries: orAbsent(isRegistries),
+  },
   transfer: { ...transfer, authorized: isFlag },
   history: { ...transfer, authorized: orAbsent(isFlag) },
   count: {
@@ -77,6 +114,23 @@ const kinds: { [kind: string]: Fields } = {
     signer: isAddress,
     signature: isText,
   },
+  "identity.registered": { ...ofIdentity, owner: isAddress, uri: isLoggedText },
+  "identity.uriUpdated": { ...ofIdentity, by: isAddress, uri: isLoggedText },
+  "identity.metadataSet": { ...ofIdentity, key: isLoggedText, value: isLoggedBytes },
+  "identity.transferred": { ...ofIdentity, from: isAddress, to: isAddress },
+  "feedback.given": {
+    ...ofFeedback,
+    value: isSigned,
+    decimals: isDecimals,
+    tag1: isLoggedText,
+    tag2: isLoggedText,
+    endpoint: isLoggedText,
+    uri: isLoggedText,
+    hash: isHash,
+  },
+  "feedback.revoked": ofFeedback,
+  "feedback.responded": { ...ofFeedback, responder: isAddress, uri: isLoggedText, hash: isHash },
+  "registry.upgraded": { ...ofRegistry, implementation: isAddress },
   tick: { ...position, hash: orAbsent(isHash) },
 };
 

@@ -1,6 +1,7 @@
 import { auditTables } from "./audits/tables.ts";
 import type { ColumnKind, ColumnValues } from "./columnKind.ts";
 import { familyTables } from "./families/tables.ts";
+import { identityTables } from "./identities/tables.ts";
 import { settlementTrustTables } from "./settlementTrust/tables.ts";
 import { slaTables } from "./steward/sla/tables.ts";
 import { stewardTables } from "./steward/tables.ts";
@@ -28,9 +29,12 @@ export const tables = {
     params: "text",
     /** `all` or `relevant`: which transfers the log has. */
     form: "text",
+    /** Whether the log names registries of ERC-8004. */
+    registries: "boolean",
     /** Roots of the digest's trees, that of SHP and that of trust scores, and the digest of the last tick, 64 hex characters. */
     root: "text",
     stewardRoot: "text",
+    identityRoot: "text",
     digest: "text?",
   },
   /** Anyone who ever received the token, and the hubs and escrows we know. */
@@ -395,6 +399,7 @@ export const tables = {
   ...stewardTables,
   ...slaTables,
   ...settlementTrustTables,
+  ...identityTables,
   /**
    * `<agent>/<hire_id>` of receipts: the hire that it was counted as, since the same never counts twice. Of sellers that agreed to
    * audits, also what they signed for it first, whether they signed something else too, and the first hire that is audited by it.
@@ -451,6 +456,8 @@ export const tables = {
     time: "number",
     root: "text",
     stewardRoot: "text",
+    /** Of a log that names registries of ERC-8004. */
+    identityRoot: "text?",
     paramsVersion: "number",
     digest: "text",
   },

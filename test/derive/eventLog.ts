@@ -1,6 +1,6 @@
 import { toStringMethod } from "fast-check";
 import { apply } from "tallystick-derive/apply";
-import type { DeriveEvent, RecordEvent } from "tallystick-derive/events";
+import type { DeriveEvent, ParamsEvent, RecordEvent } from "tallystick-derive/events";
 import { MemoryStore } from "tallystick-derive/memoryStore";
 import { parseEvent } from "tallystick-derive/parseEvent";
 import { type Snapshot, snapshotOf } from "tallystick-derive/snapshot";
@@ -43,8 +43,8 @@ export class EventLog {
   #seq = 0;
   #serial = 0;
 
-  constructor(params: Parameters<typeof defineParams>[0] = {}) {
-    this.push({ kind: "params", params: defineParams(params) as Params });
+  constructor(params: Parameters<typeof defineParams>[0] = {}, more: Partial<ParamsEvent> = {}) {
+    this.push({ kind: "params", params: defineParams(params) as Params, ...more });
   }
 
   after(seconds: number, blocks = 1): this {
@@ -202,7 +202,8 @@ export class EventLog {
     return { ...snapshotOf(store), store };
   }
 
-  private push(event: object): this {
+  /** Any event, at the next log. */
+  push(event: object): this {
     this.events.push({ block: this.block, time: this.time, log: this.#log++, ...event } as DeriveEvent);
     return this;
   }

@@ -1,0 +1,327 @@
+import { expect } from "chai";
+import type { MemoryStore } from "tallystick-derive/memoryStore";
+import type { Row } from "tallystick-derive/tables";
+import { EventLog, wallet } from "../eventLog.ts";
+import { expectIdentities } from "../oracle/identities.ts";
+import { expectSame } from "../relevant/agreement.ts";
+import { IDENTITY, LISTED, REPUTATION, RegistryLog, UNLISTED } from "./registryLog.ts";
+
+const [SELLER, BUYER, OTHER, OWNER] = [wallet(1), wallet(2), wallet(3), wallet(9)];
+
+/** What is derived, equal in both forms of the log and to the oracle. */
+async function derive(log: EventLog): Promise<MemoryStore> {
+  log.after(1).tick();
+  await expectSame(log);
+  await expectIdentities(log);
+  return (await log.derive()).store;
+}
+
+function feedbackOf(store: MemoryStore, id: string): Row<"feedback"> {
+  const row = store.rows("feedback").get(id);
+  if (row === undefined) throw new Error(`no feedback ${id}`);
+  return row;
+}
+
+const walletOf = (store: MemoryStore, id = "1") => store.rows("identity").get(id)?.wallet;
+const linksOf = (store: MemoryStore) =>
+  [...store.rows("identityLink").values()].map((it) => ({
+    wallet: it.wallet,
+    isOver: it.untilBlock !== null,
+    counts: [it.feedback, it.backed, it.self, it.revoked],
+  }));
+
+describe("identities, at the boundaries", () => {
+  it("stand for the wallet that registered them, until they are sold", async () => {
+    const log = new RegistryLog();
+    log.register(1, SELLER);
+    const kept = await derive(log);
+    expect(kept.rows("identity").get("1")).to.include({ owner: SELLER, wallet: SELLER, links: 1 });
+    log.after(1).sold(1, SELLER, OTHER);
+    const store = await derive(log);
+    expect(store.rows("identity").get("1")).to.include({ owner: OTHER, wallet: null, links: 1 });
+    expect(linksOf(store)).to.deep.equal([{ wallet: SELLER, isOver: true, counts: [0, 0, 0, 0] }]);
+  });
+
+  it("have no wallet of a registration that moved the token too, whatever it tells last", async () => {
+    const log = new RegistryLog();
+    log.register(1, SELLER, { meanwhile: (tx) => log.sold(1, SELLER, OTHER, tx) });
+    expect(walletOf(await derive(log))).to.equal(null);
+    // In a later transaction it is as any other.
+    log.after(1).wallet(1, OTHER);
+    expect(walletOf(await derive(log))).to.equal(OTHER);
+    // The same move in a transaction of its own comes after the registration.
+    const apart = new RegistryLog();
+    apart.register(1, SELLER, { meanwhile: () => apart.moved(2, SELLER, OTHER) });
+    expect(walletOf(await derive(apart))).to.equal(SELLER);
+  });
+
+  it("take a wallet of twenty bytes that are not zero, under its own key alone", async () => {
+    for (const [key, value, expected] of [
+      ["agentWallet", OTHER, OTHER],
+      ["agentWallet", `0x${"00".repeat(20)}`, null],
+      ["agentWallet", "0x", null],
+      ["agentWallet", `${OTHER}00`, null],
+      ["agentwallet", OTHER, SELLER],
+    ] as const) {
+      const log = new RegistryLog();
+      log.register(1, SELLER);
+      log.metadata(1, key, value);
+      expect(walletOf(await derive(log)), `${key} ${value}`).to.equal(expected);
+    }
+  });
+
+  it("are none where their mint was not seen, nor what was said of them", async () => {
+    const log = new RegistryLog();
+    log.sold(1, OWNER, SELLER).wallet(1, SELLER);
+    log.feedback(1, BUYER);
+    const store = await derive(log);
+    for (const table of ["identity", "identityLink", "feedback"] as const)
+      expect(store.rows(table).size, table).to.equal(0);
+  });
+
+  it("sold between two hires: each hire backs what was said while its seller stood for the identity", async () => {
+    const log = new RegistryLog();
+    for (const seller of [SELLER, OTHER]) log.listing(seller, "text.translate");
+    log.register(1, SELLER);
+    log.after(1).hire(SELLER, BUYER);
+    const first = log.feedback(1, BUYER);
+    log.after(1).sold(1, SELLER, OWNER).wallet(1, OTHER);
+    log.after(1).hire(OTHER, BUYER);
+    const second = log.feedback(1, BUYER);
+    // Of the first seller no more: it does not stand for the identity now.
+    log.after(1).hire(SELLER, BUYER);
+    const third = log.feedback(1, BUYER);
+    const store = await derive(log);
+    expect([first, second, third].map((id) => feedbackOf(store, id)).map(toldOf)).to.deep.equal([
+      [SELLER, "backed"],
+      [OTHER, "backed"],
+      [OTHER, "unproven"],
+    ]);
+    expect(linksOf(store).map(({ counts }) => counts)).to.deep.equal([
+      [1, 1, 0, 0],
+      [2, 1, 0, 0],
+    ]);
+  });
+
+  it("without a wallet: what is said of one is about nobody", async () => {
+    const log = new RegistryLog();
+    log.register(1, SELLER);
+    log.hire(SELLER, BUYER);
+    log.wallet(1, null);
+    const id = log.feedback(1, BUYER);
+    const store = await derive(log);
+    expect(toldOf(feedbackOf(store, id))).to.deep.equal([null, "unproven"]);
+  });
+});
+
+const toldOf = ({ agent, standing }: Row<"feedback">) => [agent, standing];
+
+describe("feedback, at the boundaries", () => {
+  const listed = () => {
+    const log = new RegistryLog();
+    // Before it is paid: else whoever pays it first is its family.
+    log.listing(SELLER, "text.translate");
+    log.after(1).register(1, SELLER);
+    log.after(1);
+    return log;
+  };
+  const standing = async (log: EventLog, id: string) => feedbackOf(await derive(log), id).standing;
+
+  it("is backed by a hire paid in its block or before, whenever the receipt comes", async () => {
+    const told = (wait: number) => {
+      const log = listed();
+      const id = log.feedback(1, BUYER);
+      if (wait > 0) log.after(wait);
+      const tx = log.transfer(BUYER, SELLER, 500_000, { authorized: true });
+      log.after(60).receipt(SELLER, BUYER, { tx });
+      return standing(log, id);
+    };
+    expect(await told(0)).to.equal("backed");
+    expect(await told(1)).to.equal("unproven");
+  });
+
+  it("is backed before its receipt is there by nothing, and by its hire from then on", async () => {
+    const log = listed();
+    const tx = log.transfer(BUYER, SELLER, 500_000, { authorized: true });
+    const id = log.after(60).feedback(1, BUYER);
+    expect(await standing(log, id)).to.equal("unproven");
+    log.after(60).receipt(SELLER, BUYER, { tx });
+    expect(await standing(log, id)).to.equal("backed");
+  });
+
+  it("takes one hire each, the oldest first", async () => {
+    const log = listed();
+    const ids = [log.feedback(1, BUYER), log.after(60).feedback(1, BUYER), log.after(60).feedback(1, BUYER)];
+    const store = await derive(log);
+    expect(ids.map((id) => feedbackOf(store, id).standing)).to.deep.equal(Array(3).fill("unproven"));
+    // Paid before all of them, receipted after.
+    const early = listed();
+    const tx = early.transfer(BUYER, SELLER, 500_000, { authorized: true });
+    const waiting = [early.after(60).feedback(1, BUYER), early.after(60).feedback(1, BUYER)];
+    early.after(60).receipt(SELLER, BUYER, { tx });
+    const later = await derive(early);
+    expect(waiting.map((id) => feedbackOf(later, id).standing)).to.deep.equal(["backed", "unproven"]);
+    expect(feedbackOf(later, waiting[0] ?? "").hire).to.equal(`${tx}-${hireLog(early)}`);
+  });
+
+  it("that is revoked gives its hire to the next", async () => {
+    const log = listed();
+    log.hire(SELLER, BUYER);
+    const [first, second] = [log.feedback(1, BUYER), log.feedback(1, BUYER)];
+    log.after(1).revoked(first);
+    const store = await derive(log);
+    expect(
+      [first, second].map((id) => feedbackOf(store, id)).map((it) => [it.standing, it.isRevoked]),
+    ).to.deep.equal([
+      ["unproven", true],
+      ["backed", false],
+    ]);
+    // One that waits, and is revoked, waits no more; a second word of the same changes nothing.
+    const waits = listed();
+    const [third, fourth] = [waits.feedback(1, BUYER), waits.feedback(1, BUYER)];
+    waits.revoked(third).revoked(third);
+    const tx = waits.transfer(BUYER, SELLER, 500_000, { authorized: true });
+    waits.receipt(SELLER, BUYER, { tx });
+    const after = await derive(waits);
+    expect([third, fourth].map((id) => feedbackOf(after, id).standing)).to.deep.equal(["unproven", "backed"]);
+    expect(linksOf(after)[0]?.counts).to.deep.equal([2, 1, 0, 1]);
+  });
+
+  it("that is responded to stays what it is, whoever responds", async () => {
+    const log = listed();
+    const id = log.feedback(1, BUYER);
+    log.responded(id, SELLER).responded(id, wallet(77)).responded(`1/${BUYER}/9`, SELLER);
+    const store = await derive(log);
+    expect(feedbackOf(store, id)).to.include({ standing: "unproven", responses: 2, isRevoked: false });
+    expect([...store.rows("feedbackResponse").values()].map((it) => it.responder)).to.deep.equal([
+      SELLER,
+      wallet(77),
+    ]);
+  });
+
+  it("is the identity's own of its wallet, its owner, and who was one of these", async () => {
+    const log = listed();
+    log.wallet(1, OTHER);
+    const [agent, owner] = [log.feedback(1, OTHER), log.feedback(1, SELLER)];
+    log.after(1).sold(1, SELLER, OWNER).wallet(1, wallet(8));
+    const former = [SELLER, OTHER].map((it) => log.feedback(1, it));
+    const store = await derive(log);
+    const reasons = [agent, owner, ...former].map((id) => feedbackOf(store, id).selfReason);
+    expect(reasons).to.deep.equal(["agent", "owner", "former", "former"]);
+  });
+
+  it("is the identity's own of a cluster, a buyer group and a family, also when that shows at the hire", async () => {
+    const ring = listed();
+    for (const n of [1, 2, 4, 5]) ring.transfer(wallet(100), wallet(n), 10_000_000);
+    for (const n of [1, 2, 4, 5]) ring.after(1).listing(wallet(n), "text.translate");
+    ring.hire(SELLER, BUYER);
+    const clustered = ring.feedback(1, BUYER);
+    expect(feedbackOf(await derive(ring), clustered)).to.include({ standing: "self", selfReason: "cluster" });
+
+    // Its ring, and listings that are those of one of the ring: one buyer, and no cluster in common.
+    const chain = listed();
+    for (const n of [1, 4, 5, 6]) chain.transfer(wallet(100), wallet(n), 10_000_000);
+    for (const n of [1, 4, 5, 6]) chain.after(1).listing(wallet(n), "text.translate");
+    for (const n of [6, 2, 7, 8])
+      chain.after(1, 300).listing(wallet(n), "text.summarize", { endpoint: `https://${wallet(6)}.example` });
+    for (const n of [2, 7, 8])
+      chain.after(1, 300).listing(wallet(n), "text.translate", { endpoint: `https://${wallet(6)}.example` });
+    const buyers = chain.after(1).feedback(1, BUYER);
+    expect(feedbackOf(await derive(chain), buyers)).to.include({ standing: "self", selfReason: "buyers" });
+
+    const kin = new RegistryLog();
+    kin.transfer(wallet(100), SELLER, 10_000_000);
+    kin.listing(SELLER, "text.translate");
+    kin.after(1).register(1, SELLER);
+    kin.transfer(wallet(100), BUYER, 10_000_000);
+    const tx = kin.after(1).transfer(BUYER, SELLER, 500_000, { authorized: true });
+    const early = kin.feedback(1, BUYER);
+    expect(feedbackOf(await derive(kin), early)).to.include({ standing: "unproven", selfReason: null });
+    kin.after(1).receipt(SELLER, BUYER, { tx });
+    const late = kin.feedback(1, BUYER);
+    const store = await derive(kin);
+    expect(feedbackOf(store, early)).to.include({ standing: "self", selfReason: "family", hire: null });
+    expect(feedbackOf(store, late)).to.include({ standing: "self", selfReason: "family" });
+  });
+
+  it("waits for a hire up to 100 of a pair, and no more", async () => {
+    const log = listed();
+    const paid = Array.from({ length: 101 }, () =>
+      log.transfer(BUYER, SELLER, 500_000, { authorized: true, tx: log.hash() }),
+    );
+    const ids = paid.map(() => log.feedback(1, BUYER));
+    for (const tx of paid) log.after(1).receipt(SELLER, BUYER, { tx });
+    const { store } = await log.derive();
+    expect(ids.map((id) => feedbackOf(store, id).standing)).to.deep.equal([
+      ...Array(100).fill("backed"),
+      "unproven",
+    ]);
+    // The hire that was left backs the next.
+    const next = log.feedback(1, BUYER);
+    expect(feedbackOf((await log.derive()).store, next).standing).to.equal("backed");
+  });
+});
+
+describe("the registries as a source, at the boundaries", () => {
+  const sizes = (store: MemoryStore) => [store.rows("identity").size, store.rows("feedback").size];
+  const status = (store: MemoryStore) => [...store.rows("registry").values()].map((it) => it.status);
+  const say = (log: RegistryLog, n: number) => {
+    log.register(n, wallet(20 + n));
+    log.feedback(n, BUYER);
+  };
+
+  it("are read from a listed implementation on, and from one that is not listed on no more", async () => {
+    const log = new RegistryLog({}, false);
+    say(log, 1);
+    // A placeholder before the first is no end.
+    log.upgraded(IDENTITY, UNLISTED).upgraded(REPUTATION, UNLISTED);
+    say(log, 2);
+    const before = await derive(log);
+    expect([sizes(before), status(before)]).to.deep.equal([
+      [0, 0],
+      ["waiting", "waiting"],
+    ]);
+    log.upgraded(IDENTITY).upgraded(REPUTATION);
+    say(log, 3);
+    log.upgraded(IDENTITY, LISTED);
+    say(log, 4);
+    const read = await derive(log);
+    expect([sizes(read), status(read)]).to.deep.equal([
+      [2, 2],
+      ["read", "read"],
+    ]);
+    log.after(1).upgraded(REPUTATION, UNLISTED);
+    say(log, 5);
+    log.upgraded(REPUTATION, LISTED);
+    say(log, 6);
+    const over = await derive(log);
+    expect([sizes(over), status(over)]).to.deep.equal([
+      [2, 2],
+      ["read", "unread"],
+    ]);
+    expect(over.rows("registry").get("reputation")).to.include({
+      implementation: LISTED,
+      address: REPUTATION,
+    });
+  });
+
+  it("are those that the log names, each for its own events", async () => {
+    const log = new RegistryLog();
+    log.register(1, SELLER);
+    const said = log.feedback(1, BUYER);
+    for (const event of log.events.splice(3)) {
+      const isOfIdentity = event.kind.startsWith("identity.");
+      log.events.push({ ...event, registry: isOfIdentity ? REPUTATION : IDENTITY } as typeof event);
+    }
+    expect(sizes(await derive(log)), said).to.deep.equal([0, 0]);
+    // A log that names none has none.
+    const none = new EventLog();
+    for (const event of new RegistryLog().events.slice(1)) none.push({ ...event, block: none.block });
+    expect((await none.tick().derive()).store.rows("registry").size).to.equal(0);
+  });
+});
+
+function hireLog(log: EventLog): number {
+  const paid = log.events.find((it) => it.kind === "transfer");
+  return paid?.kind === "transfer" ? paid.log : -1;
+}
