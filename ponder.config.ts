@@ -1,6 +1,8 @@
 import { createConfig } from "ponder";
 import { anchoredLedgerAbi } from "tallystick-protocol/abi/anchoredLedgerAbi";
 import { hireEscrowAbi } from "tallystick-protocol/abi/hireEscrowAbi";
+import { identityRegistryAbi } from "tallystick-protocol/erc8004/identityRegistryAbi";
+import { reputationRegistryAbi } from "tallystick-protocol/erc8004/reputationRegistryAbi";
 import { parseAbi, zeroAddress } from "viem";
 import { buildVersion } from "./indexer/buildVersion.ts";
 import { config } from "./indexer/environment.ts";
@@ -14,9 +16,9 @@ const tokenAbi = parseAbi([
 ]);
 
 // Ponder re-indexes when the ABIs change, among others: an error of this name makes everything that decides rows count.
-const version = { type: "error", name: `Tallystick_${buildVersion(config.params)}`, inputs: [] } as const;
+const version = { type: "error", name: `Tallystick_${buildVersion(config)}`, inputs: [] } as const;
 
-const { startBlock, anchoredLedger } = config;
+const { startBlock, anchoredLedger, registries } = config;
 const { tickBlocks } = config.params;
 const escrows = Object.keys(config.params.escrows) as `0x${string}`[];
 
@@ -35,9 +37,21 @@ const contracts = {
     address: anchoredLedger ?? zeroAddress,
     startBlock,
   },
+  IdentityRegistry: {
+    chain: "main",
+    abi: identityRegistryAbi,
+    address: registries?.identity ?? zeroAddress,
+    startBlock,
+  },
+  ReputationRegistry: {
+    chain: "main",
+    abi: reputationRegistryAbi,
+    address: registries?.reputation ?? zeroAddress,
+    startBlock,
+  },
 } as const;
 
-const { Token: _, ...ours } = contracts;
+const { Token, HireEscrow, AnchoredLedger, ...registryContracts } = contracts;
 
 const blocks = {
   // Ticks fall on multiples of the interval, wherever a node starts; so two nodes tick at the same blocks.
@@ -64,6 +78,11 @@ export default createConfig({
   },
   // The transfers that matter are looked for by the handlers: then the token is none of Ponder's contracts, and every new block is a
   // wake-up. The types need not know: who handles what is not there is not there either.
-  contracts: isRelevant ? (ours as typeof contracts) : contracts,
+  contracts: {
+    ...(isRelevant ? {} : { Token }),
+    HireEscrow,
+    AnchoredLedger,
+    ...(registries === null ? {} : registryContracts),
+  } as typeof contracts,
   blocks: isRelevant ? blocks : ({ Tick: blocks.Tick } as typeof blocks),
 });

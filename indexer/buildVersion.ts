@@ -2,7 +2,10 @@ import { createHash, type Hash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
-import type { Params } from "tallystick-protocol/records/params";
+import type { IndexerConfig } from "./config.ts";
+
+/** What of the configuration decides rows. */
+type Decides = Pick<IndexerConfig, "params" | "registries">;
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 /** What decides rows: the rooms that handlers run, and what starts them. */
@@ -11,15 +14,15 @@ const DECIDE_ROWS = ["packages/protocol", "packages/derive", "packages/runtime",
 const API = "indexer/api";
 
 /**
- * SHA-256 over what decides rows: the sources of protocol, derive, runtime and indexer without its API, and the first parameters,
- * which name the ledgers that are followed. Ponder's own build id sees config, schema and `src/` alone. Where a ledger's bytes come
+ * SHA-256 over what decides rows: the sources of protocol, derive, runtime and indexer without its API, the first parameters,
+ * which name the ledgers that are followed, and the registries of ERC-8004. Ponder's own build id sees config, schema and `src/` alone. Where a ledger's bytes come
  * from is left out: the anchored root says what they must be.
  *
  * @returns 64 hex digits
  */
-export function buildVersion(params: Params, root = ROOT): string {
+export function buildVersion({ params, registries }: Decides, root = ROOT): string {
   return hashOf(root, DECIDE_ROWS, (file) => !file.startsWith(`${API}/`))
-    .update(JSON.stringify(params))
+    .update(JSON.stringify([params, registries]))
     .digest("hex");
 }
 
@@ -28,9 +31,9 @@ export function buildVersion(params: Params, root = ROOT): string {
  *
  * @returns 16 hex digits
  */
-export function apiVersion(params: Params, root = ROOT): string {
+export function apiVersion(config: Decides, root = ROOT): string {
   return (
-    buildVersion(params, root).slice(0, 8) +
+    buildVersion(config, root).slice(0, 8) +
     hashOf(root, [API], () => true)
       .digest("hex")
       .slice(0, 8)

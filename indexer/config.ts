@@ -1,5 +1,7 @@
+import type { LogRegistries } from "tallystick-derive/events";
 import type { Address } from "tallystick-protocol/address";
 import { parseUsdc, priceUsdcSchema } from "tallystick-protocol/amount";
+import { PUBLISHED_IMPLEMENTATIONS, registriesSetting } from "tallystick-protocol/erc8004/registries";
 import { type InputIssue, InvalidInputError } from "tallystick-protocol/errors";
 import { fromHex, type Hex } from "tallystick-protocol/hex";
 import { keysOfOthers } from "tallystick-protocol/keysOfOthers";
@@ -46,6 +48,8 @@ export type IndexerConfig = {
   /** Which transfers of the token are read. */
   transfers: TransfersConfig;
   anchoredLedger: Address | null;
+  /** The registries of ERC-8004 whose events are read, and the implementations that are understood; null: none. */
+  registries: LogRegistries | null;
   /** Ledger id → where its entries are read. Only these ledgers are followed. */
   ledgers: ReadonlyMap<Hex, SegmentSourceConfig>;
   /** Where the settlement routes are forwarded to, without a trailing slash; null: they answer 503. */
@@ -133,6 +137,8 @@ const environmentSchema = z.object({
   ESCROWS: listOf(pair.pipe(z.tuple([addressSetting, z.string().min(1).max(31)]))),
   ANCHORED_LEDGER: addressSetting.optional(),
   LEDGERS: listOf(pair.pipe(z.tuple([ledgerIdText, z.string().transform(segmentSource)]))),
+  ERC8004_REGISTRIES: registriesSetting.optional(),
+  ERC8004_IMPLEMENTATIONS: listOf(addressSetting),
   OPERATOR: addressSetting.optional(),
   CLAIM_ATTESTORS: listOf(addressSetting),
   AUDIT_ARBITERS: listOf(addressSetting),
@@ -196,6 +202,7 @@ export function readConfig(env: Environment): IndexerConfig {
     token: it.TOKEN_ADDRESS,
     transfers: transfersOf(it),
     anchoredLedger: it.ANCHORED_LEDGER ?? null,
+    registries: registriesOf(it),
     ledgers,
     settlementUrl: it.SETTLEMENT_URL ?? null,
     // The number is that of settlement, and this process is one of its proxies.
@@ -228,6 +235,13 @@ function insightsOf(env: Settings): IndexerConfig["insights"] {
   return { amount: parseUsdc(price), payTo, facilitator };
 }
 
+function registriesOf(env: Settings): IndexerConfig["registries"] {
+  const { ERC8004_REGISTRIES: registries, ERC8004_IMPLEMENTATIONS: more } = env;
+  if (registries === undefined) return null;
+  const { identity, reputation } = registries;
+  return { identity, reputation, implementations: [...new Set([...PUBLISHED_IMPLEMENTATIONS, ...more])] };
+}
+
 function transfersOf(env: Settings): TransfersConfig {
   if (env.TRANSFERS === "all") return { form: "all" };
   const portals = env.LOG_PORTAL_URL === undefined ? [] : [env.LOG_PORTAL_URL];
@@ -256,6 +270,7 @@ const invariants: Invariant[] = [
   aPriceIsPaidToSomebody,
   sourcesAgreeWithAnother,
   theTokenIsThereAtTheStart,
+  registriesAreOnThisChain,
 ];
 
 function followedLedgersHaveTheirContract(env: Settings): InputIssue[] {
@@ -273,6 +288,10 @@ function contractsDoNotOverlap(env: Settings): InputIssue[] {
   };
   if (env.ANCHORED_LEDGER !== undefined) claim("ANCHORED_LEDGER", env.ANCHORED_LEDGER);
   for (const [escrow] of env.ESCROWS) claim("ESCROWS", escrow);
+  if (env.ERC8004_REGISTRIES !== undefined) {
+    claim("ERC8004_REGISTRIES", env.ERC8004_REGISTRIES.identity);
+    claim("ERC8004_REGISTRIES", env.ERC8004_REGISTRIES.reputation);
+  }
   return issues;
 }
 
@@ -326,6 +345,14 @@ function sourcesAgreeWithAnother(env: Settings): InputIssue[] {
 function theTokenIsThereAtTheStart(env: Settings): InputIssue[] {
   if ((env.TOKEN_FIRST_BLOCK ?? 0) <= env.START_BLOCK) return [];
   return [{ field: "TOKEN_FIRST_BLOCK", message: `must not be after START_BLOCK, ${env.START_BLOCK}` }];
+}
+
+function registriesAreOnThisChain(env: Settings): InputIssue[] {
+  const chainId = env.ERC8004_REGISTRIES?.chainId ?? env.CHAIN_ID;
+  if (chainId === env.CHAIN_ID) return [];
+  return [
+    { field: "ERC8004_REGISTRIES", message: `is of the chain ${chainId}, and CHAIN_ID is ${env.CHAIN_ID}` },
+  ];
 }
 
 function configError(issues: InputIssue[]): InvalidInputError {

@@ -17,12 +17,17 @@ export async function expectStartBeforeContracts({
   startBlock,
   params,
   anchoredLedger,
-}: Pick<IndexerConfig, "rpcUrl" | "startBlock" | "params" | "anchoredLedger">): Promise<Address[]> {
+  registries,
+}: Pick<IndexerConfig, "rpcUrl" | "startBlock" | "params" | "anchoredLedger" | "registries">): Promise<
+  Address[]
+> {
   if (startBlock === 0) return [];
   const client = createPublicClient({ transport: http(rpcUrl, { timeout: PATIENCE_MS }) });
   const contracts = [
     ...Object.keys(params.escrows).map((it) => ["escrow", it as Address] as const),
     ...(anchoredLedger === null ? [] : [["ledger contract", anchoredLedger] as const]),
+    ...(registries === null ? [] : [["identity registry", registries.identity] as const]),
+    ...(registries === null ? [] : [["reputation registry", registries.reputation] as const]),
   ];
   const issues: InputIssue[] = [];
   const unknown: Address[] = [];

@@ -169,6 +169,23 @@ export const settlementTrust = deriveTable("settlementTrust", (table) => ({
   byTrust: index().on(table.trust, table.id),
 }));
 export const outcomesTold = deriveTable("outcomesTold");
+export const registry = deriveTable("registry");
+export const identity = deriveTable("identity");
+export const identityLink = deriveTable("identityLink", (table) => ({
+  byWallet: index().on(table.wallet, table.fromBlock, table.fromLog, table.id),
+  byEnd: index().on(table.wallet, table.untilBlock),
+  byIdentity: index().on(table.identity, table.fromBlock, table.fromLog, table.id),
+}));
+export const identityParty = deriveTable("identityParty");
+export const feedback = deriveTable("feedback", (table) => ({
+  byIdentity: index().on(table.identity, table.block, table.log, table.id),
+  byLink: index().on(table.link, table.block, table.log, table.id),
+}));
+export const feedbackResponse = deriveTable("feedbackResponse", (table) => ({
+  byFeedback: index().on(table.feedback, table.block, table.log, table.id),
+}));
+export const feedbackPair = deriveTable("feedbackPair");
+export const backing = deriveTable("backing");
 export const cluster = deriveTable("cluster", (table) => ({
   byOrdinal: index().on(table.ordinal),
   byMerge: index().on(table.mergedInto),

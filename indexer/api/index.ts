@@ -56,7 +56,7 @@ export default createApi({
   },
   settlementUrl: config.settlementUrl,
   ledgers: { ids: [...config.ledgers.keys()], lines: operations.lines },
-  version: apiVersion(config.params),
+  version: apiVersion(config),
   reportKey: config.reportKey,
   insightsPrice: config.insights && {
     ...config.insights,

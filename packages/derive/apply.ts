@@ -83,9 +83,7 @@ function closeTick(context: ApplyContext, { kind }: DeriveEvent): Answer<void> {
 function dispatch(context: ApplyContext, event: DeriveEvent): Answer<void> {
   switch (event.kind) {
     case "params":
-      return after(markRoots(context, event.params), () => {
-        if (event.registries !== undefined) return openRegistries(context, event.registries);
-      });
+      return after(markRoots(context, event.params), () => openRegistries(context, event.registries));
     case "transfer":
       return transferred(context, event);
     case "history":

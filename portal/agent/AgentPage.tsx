@@ -13,6 +13,7 @@ import { AGENT, type AgentAnswer } from "./agentQuery.ts";
 import { FigureList } from "./FigureList.tsx";
 import { TierGate } from "./TierGate.tsx";
 
+const loadIdentities = () => import("./IdentityBlock.tsx").then((it) => it.IdentityBlock);
 const loadTrust = () => import("./AgentTrust.tsx").then((it) => it.AgentTrust);
 
 /** Whether to trust an agent, and why: its tier and the gate, each figure with its formula, its offers, hires and ratings. */
@@ -57,6 +58,7 @@ function Known(props: AgentAnswer & { agent: NonNullable<AgentAnswer["agent"]> }
       </div>
       <AgentLists agent={agent} />
       <Later load={loadTrust} agent={agent} />
+      <Later load={loadIdentities} address={agent.address} />
       <FigureList agent={agent} />
     </>
   );

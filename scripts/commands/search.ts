@@ -25,6 +25,7 @@ type Options = QueryOptions & {
   minVersion?: string;
   clarification?: boolean;
   audited?: boolean;
+  erc8004?: boolean;
   stewardTier?: NonNullable<SearchRequest["steward_tier"]>;
   minStewardScore?: string;
   includeSuspended?: boolean;
@@ -60,6 +61,7 @@ export function registerSearch(program: Command): void {
       .option("--min-version <version>", "lowest verification version, like v1")
       .option("--clarification", "only listings with clarification before a hire")
       .option("--audited", "only those that agreed to audits")
+      .option("--erc8004", "only those that stand for an identity of ERC-8004")
       .addOption(
         new Option("--steward-tier <tier>", "this tier of the trust score or a higher one").choices([
           ...["UNVERIFIED", "VERIFIED", "TRUSTED", "HIGHLY_TRUSTED"],
@@ -95,6 +97,7 @@ function requestOf(capability: string, options: Options): SearchRequest {
     min_verification_version: options.minVersion ?? null,
     clarification_supported: options.clarification ?? null,
     audited: options.audited ?? null,
+    erc8004: options.erc8004 ?? null,
     steward_tier: options.stewardTier ?? null,
     min_steward_score: options.minStewardScore === undefined ? null : Number(options.minStewardScore),
     include_suspended: options.includeSuspended ?? null,

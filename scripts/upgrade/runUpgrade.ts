@@ -143,8 +143,8 @@ async function upgradeNode(run: Run): Promise<number> {
 
 /** A schema of its own for each build: run again, the same build finds the same one. */
 function nameOf({ environment }: NodeEnvironment, views: ViewNames): string {
-  const { params } = readConfig(pick(environment, (name) => indexerVariables.includes(name)));
-  return views.next.replace(/next$/, buildVersion(params).slice(0, 8));
+  const config = readConfig(pick(environment, (name) => indexerVariables.includes(name)));
+  return views.next.replace(/next$/, buildVersion(config).slice(0, 8));
 }
 
 async function startIndexer(

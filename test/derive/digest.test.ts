@@ -10,6 +10,7 @@ import { type Row, type TableName, tables } from "tallystick-derive/tables";
 import { DAY, EventLog, wallet } from "./eventLog.ts";
 import { auditSteps } from "./oracle/auditActions.ts";
 import { auditLog } from "./oracle/auditLog.ts";
+import { identityLog } from "./oracle/identityLog.ts";
 import { slaLog, slaSteps } from "./oracle/slaLog.ts";
 import { stewardLog } from "./oracle/stewardLog.ts";
 
@@ -292,6 +293,27 @@ describe("the digest", () => {
     );
     expect(breaches).to.be.greaterThan(0);
   }).timeout(0);
+
+  it("has a third root of a log that names registries, over all that was derived of identities", async () => {
+    await fc.assert(
+      fc.asyncProperty(identityLog, async (log) => {
+        const { store } = await log.derive();
+        const last = [...store.rows("digest").values()].at(-1);
+        const names = ["registry", "identity", "identityLink", "feedback", "feedbackResponse"] as const;
+        const leaves = names.flatMap((table) =>
+          [...store.rows(table).values()].map((it) => [
+            `${table} ${it.id}`,
+            canonicalize([table, plain(it)]),
+          ]),
+        );
+        const roots = [rootOf(store), stewardRootOf(store), treeOf(leaves)].map((it) => it.toString("hex"));
+        expect(last?.identityRoot).to.equal(roots[2]);
+        const text = canonicalize([...roots, last?.paramsVersion, last?.block, last?.time]) ?? "";
+        expect(last?.digest).to.equal(`0x${sha256(Buffer.from(text)).toString("hex")}`);
+      }),
+      { numRuns: 15 },
+    );
+  });
 
   it("is kept per tick", async () => {
     const log = new EventLog();

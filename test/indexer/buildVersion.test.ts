@@ -18,8 +18,8 @@ const API = "indexer/api";
 
 describe("the build version, by which Ponder knows that it has to index again", () => {
   let folder: string;
-  const params = defineParams();
-  const versions = () => ({ rows: buildVersion(params, folder), answers: apiVersion(params, folder) });
+  const config = { params: defineParams(), registries: null };
+  const versions = () => ({ rows: buildVersion(config, folder), answers: apiVersion(config, folder) });
 
   before(async () => {
     folder = await mkdtemp(path.join(tmpdir(), "tallystick-version-"));
@@ -32,15 +32,23 @@ describe("the build version, by which Ponder knows that it has to index again", 
   after(() => rm(folder, { recursive: true }));
 
   it("stays the same while nothing that decides rows changes", async () => {
-    const before = buildVersion(params, folder);
+    const before = buildVersion(config, folder);
     await writeFile(path.join(folder, "packages/protocol", "notes.md"), "not source");
-    expect(buildVersion(defineParams(), folder)).to.equal(before);
-    expect(buildVersion(params)).to.match(/^[0-9a-f]{64}$/);
-    expect(apiVersion(params)).to.match(/^[0-9a-f]{16}$/);
+    expect(buildVersion({ params: defineParams(), registries: null }, folder)).to.equal(before);
+    expect(buildVersion(config)).to.match(/^[0-9a-f]{64}$/);
+    expect(apiVersion(config)).to.match(/^[0-9a-f]{16}$/);
   });
 
   it("changes with the parameters", () => {
-    expect(buildVersion(defineParams({ tickBlocks: 1 }), folder)).not.to.equal(buildVersion(params, folder));
+    const params = defineParams({ tickBlocks: 1 });
+    expect(buildVersion({ ...config, params }, folder)).not.to.equal(buildVersion(config, folder));
+  });
+
+  it("changes with the registries that are read, and with the implementations that are understood", () => {
+    const [identity, reputation, more] = ["0x1a", "0x2a", "0x3a"] as const;
+    const read = (implementations: `0x${string}`[]) =>
+      buildVersion({ ...config, registries: { identity, reputation, implementations } }, folder);
+    expect(new Set([buildVersion(config, folder), read([]), read([more])]).size).to.equal(3);
   });
 
   for (const room of DECIDE_ROWS) {

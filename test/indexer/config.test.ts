@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { PUBLISHED_IMPLEMENTATIONS, PUBLISHED_REGISTRIES } from "tallystick-protocol/erc8004/registries";
 import { InvalidInputError } from "tallystick-protocol/errors";
 import { readConfig } from "../../indexer/config.ts";
 
@@ -132,6 +133,30 @@ describe("indexer configuration", () => {
       expect(issuesOf({ ...complete, ...itself })).to.have.all.keys("SETTLEMENT_URL");
       expect(readConfig({ ...complete, ...itself, INDEXER_PORT: "5001" }).settlementUrl).to.be.a("string");
     });
+  });
+
+  it("reads the registries of ERC-8004 that it is told of, of its own chain, and what is listed behind them", () => {
+    expect(readConfig(complete).registries).to.equal(null);
+    const [identity, reputation, more] = ["4a", "5a", "6a"].map((it) => `0x${it.repeat(20)}`);
+    const told = {
+      ...complete,
+      ERC8004_REGISTRIES: `${identity}=${reputation}`,
+      ERC8004_IMPLEMENTATIONS: more,
+    };
+    const { registries } = readConfig(told);
+    expect(registries).to.deep.include({ identity, reputation });
+    expect(registries?.implementations).to.deep.equal([...PUBLISHED_IMPLEMENTATIONS, more]);
+    expect(
+      readConfig({ ...complete, CHAIN_ID: "8453", ERC8004_REGISTRIES: "base" }).registries,
+    ).to.deep.equal({
+      identity: PUBLISHED_REGISTRIES.base.identity,
+      reputation: PUBLISHED_REGISTRIES.base.reputation,
+      implementations: PUBLISHED_IMPLEMENTATIONS,
+    });
+    for (const wrong of ["base", "mainnet", `${identity}=${identity}`, `${token}=${reputation}`])
+      expect(issuesOf({ ...complete, ERC8004_REGISTRIES: wrong }), wrong).to.have.all.keys(
+        "ERC8004_REGISTRIES",
+      );
   });
 
   it("reads all transfers unless it is told to look for those that matter", () => {

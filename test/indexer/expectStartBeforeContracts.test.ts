@@ -39,7 +39,7 @@ describe("the block where a node starts to read", () => {
 
   const params = defineParams({ escrows: { [ESCROW]: "provider" } });
   const check = (startBlock: number) =>
-    expectStartBeforeContracts({ rpcUrl, startBlock, params, anchoredLedger: LEDGER });
+    expectStartBeforeContracts({ rpcUrl, startBlock, params, anchoredLedger: LEDGER, registries: null });
 
   it("may be that of the first contract, or an earlier one", async () => {
     for (const block of [0, 1, 9, 10]) expect(await check(block)).to.deep.equal([]);

@@ -12,6 +12,8 @@ import { parseEvent } from "tallystick-derive/parseEvent";
 import { type Row, type TableName, tables } from "tallystick-derive/tables";
 import { hireEscrowAbi } from "tallystick-protocol/abi/hireEscrowAbi";
 import { testUsdcAbi } from "tallystick-protocol/abi/testUsdcAbi";
+import { identityRegistryAbi } from "tallystick-protocol/erc8004/identityRegistryAbi";
+import { reputationRegistryAbi } from "tallystick-protocol/erc8004/reputationRegistryAbi";
 import { type Hex, toHex } from "tallystick-protocol/hex";
 import type { RecordBody } from "tallystick-protocol/json/recordBody";
 import { openNodeSnapshot } from "../../indexer/nodeDatabase.ts";
@@ -23,6 +25,7 @@ import { childEnvironment } from "../../scripts/processes/childEnvironment.ts";
 import { nodeProgram } from "../../scripts/processes/nodeProgram.ts";
 import { openSupervisor, type Supervisor } from "../../scripts/processes/openSupervisor.ts";
 import { repositoryRoot } from "../../scripts/repositoryRoot.ts";
+import { type DeployedRegistries, deployRegistries } from "../support/deployRegistries.ts";
 import { openAuditsOnChain, type Told } from "./support/auditOnChain.ts";
 import { indexedTables } from "./support/indexedTables.ts";
 import { type IndexerProcess, startIndexer } from "./support/indexerProcess.ts";
@@ -58,6 +61,7 @@ describe("the indexer as a process, on a real chain and a real Postgres", functi
   const [buyer, seller, writer, stranger] = [newWallet(), newWallet(), newWallet(), newWallet()];
   const operator = newWallet();
   const ledger = new TestLedger();
+  let registries: DeployedRegistries;
   let onChain: Awaited<ReturnType<typeof openOnChain>>;
   /** Where the node reads the ledger; what stands there is up to each test. */
   let published: string;
@@ -72,6 +76,7 @@ describe("the indexer as a process, on a real chain and a real Postgres", functi
     ]);
     databaseUrl = await postgres.createDatabase("first");
     onChain = await openOnChain(chain, writer, "test.local/node");
+    registries = await deployRegistries(chain.client);
     environment = {
       DATABASE_URL: databaseUrl,
       RPC_URL: chain.rpcUrl,
@@ -82,6 +87,8 @@ describe("the indexer as a process, on a real chain and a real Postgres", functi
       LEDGERS: `${onChain.id}=${published}`,
       TICK_BLOCKS: "1",
       OPERATOR: operator.address,
+      ERC8004_REGISTRIES: `${registries.identity}=${registries.reputation}`,
+      ERC8004_IMPLEMENTATIONS: `${registries.identityImplementation},${registries.reputationImplementation}`,
     };
   });
   after(async () => {
@@ -119,6 +126,10 @@ describe("the indexer as a process, on a real chain and a real Postgres", functi
   it("derives what was on the chain before it started, and answers", async () => {
     await chain.fuel(buyer);
     await chain.mint(buyer, 100_000_000n);
+    // It acts before it is paid: else who pays it first is its family.
+    await chain.fuel(seller);
+    await chain.mint(seller, 1n);
+    await chain.send(chain.token, testUsdcAbi, "transfer", [stranger.address, 1n], seller);
     const paid = await chain.pay(buyer, seller, 500_000n);
     await ledger.sign(seller, "listing", {
       agent_id: seller.address,
@@ -227,6 +238,102 @@ describe("the indexer as a process, on a real chain and a real Postgres", functi
       },
     ]);
     expect(agent).to.deep.equal({ last30dHireCount: 3, successRate: 0.666666667, refundRate: 0.5 });
+  });
+
+  it("reads the registries of ERC-8004: who stands for an identity, and which feedback a hire backs", async () => {
+    const { identity, reputation } = registries;
+    await chain.fuel(stranger);
+    const uri = "https://seller.example/agent.json";
+    await chain.send(identity, identityRegistryAbi, "register", [uri], seller);
+    const give = (by: typeof buyer, tag: string, value: bigint) => {
+      const args = [0n, value, 0, tag, "", "", "", zeroHash];
+      return chain.send(reputation, reputationRegistryAbi, "giveFeedback", args, by);
+    };
+    await give(buyer, "starred", 100n);
+    await give(stranger, `\u0000${"é".repeat(200)}`, -5n);
+    await give(buyer, "starred", 20n);
+    await chain.send(reputation, reputationRegistryAbi, "revokeFeedback", [0n, 2n], buyer);
+    const answer = [0n, stranger.address, 1n, "https://seller.example/spam.json", zeroHash];
+    await chain.send(reputation, reputationRegistryAbi, "appendResponse", answer, seller);
+    await caughtUp();
+
+    const found = async (erc8004: boolean) => {
+      const body = JSON.stringify({ capability: "text.translate", erc8004 });
+      const headers = { "content-type": "application/json" };
+      const response = await fetch(`${indexer.url}/v1/search`, { method: "POST", headers, body });
+      return ((await response.json()) as { agents: object[] }).agents.length;
+    };
+    expect([await found(true), await found(false)]).to.deep.equal([1, 0]);
+
+    const asked = `query ($seller: Address!) {
+      meta { registries { role status } }
+      identity(id: "0") { owner wallet uri agent { address } }
+      agent(address: $seller) { identities { nodes {
+        isCurrent identity { id } counts { given backed self unproven revoked }
+        feedback { totalCount nodes {
+          client agentAddress value tag1 isRevoked backing { standing selfReason hire { buyerAddress priceUsdc } }
+          responses { nodes { responder uri } }
+        } }
+        backed: feedback(standing: BACKED) { nodes { value } }
+      } } } }`;
+    type Told = {
+      meta: { registries: object[] };
+      identity: object;
+      agent: { identities: { nodes: { feedback: { totalCount: number; nodes: { tag1: string }[] } }[] } };
+    };
+    const told = await indexer.query<Told>(asked, { seller: seller.address });
+    expect(told.meta.registries).to.deep.equal([
+      { role: "identity", status: "READ" },
+      { role: "reputation", status: "READ" },
+    ]);
+    const agent = { address: seller.address };
+    expect(told.identity).to.deep.equal({ owner: seller.address, wallet: seller.address, uri, agent });
+    const [link] = told.agent.identities.nodes;
+    expect(link).to.deep.include({
+      isCurrent: true,
+      identity: { id: "0" },
+      counts: { given: 3, backed: 1, self: 0, unproven: 1, revoked: 1 },
+      backed: { nodes: [{ value: "100" }] },
+    });
+    expect(link?.feedback.totalCount).to.equal(3);
+    const [second, spam, first] = link?.feedback.nodes ?? [];
+    expect(second).to.deep.include({ client: buyer.address, isRevoked: true });
+    expect(spam?.tag1).to.equal(`\ufffd${"é".repeat(127)}`);
+    expect(spam).to.deep.include({
+      client: stranger.address,
+      value: "-5",
+      backing: { standing: "UNPROVEN", selfReason: null, hire: null },
+      responses: { nodes: [{ responder: seller.address, uri: "https://seller.example/spam.json" }] },
+    });
+    expect(first).to.deep.include({
+      agentAddress: seller.address,
+      backing: {
+        standing: "BACKED",
+        selfReason: null,
+        hire: { buyerAddress: buyer.address, priceUsdc: "0.50" },
+      },
+    });
+
+    // Sold: nobody stands for it. Then the registry runs what nobody here knows.
+    const sale = [seller.address, stranger.address, 0n];
+    await chain.send(identity, identityRegistryAbi, "transferFrom", sale, seller);
+    await registries.upgrade("reputation");
+    await chain.send(identity, identityRegistryAbi, "register", ["https://other.example"], stranger);
+    await caughtUp();
+    expect(await found(true)).to.equal(0);
+    const later = await indexer.query<object>(`{
+      meta { registries { role status } } identity(id: "0") { owner wallet } unread: identity(id: "1") { id }
+    }`);
+    expect(later).to.deep.equal({
+      meta: {
+        registries: [
+          { role: "identity", status: "READ" },
+          { role: "reputation", status: "UNREAD" },
+        ],
+      },
+      identity: { owner: stranger.address, wallet: null },
+      unread: null,
+    });
   });
 
   it("notes the anchors of ledgers that it does not follow, whatever size they claim", async () => {

@@ -3,6 +3,7 @@ import path from "node:path";
 import { expect } from "chai";
 import { buildSchema, parse, validate } from "graphql";
 import { AGENT, type AgentAnswer } from "../../portal/agent/agentQuery.ts";
+import { IDENTITIES } from "../../portal/agent/identityQuery.ts";
 import { AUDITS, OPERATOR } from "../../portal/audits/auditsQuery.ts";
 import { CLUSTER, type ClusterAnswer } from "../../portal/cluster/clusterQuery.ts";
 import { HIRE, type HireAnswer } from "../../portal/hire/hireQuery.ts";
@@ -28,6 +29,7 @@ describe("the questions of the portal", function () {
     AGENT,
     AUDITS,
     OPERATOR,
+    IDENTITIES,
     HIRE,
     CLUSTER,
     LEDGER,

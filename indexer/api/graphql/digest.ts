@@ -9,11 +9,17 @@ const DigestRef = builder.objectRef<Row<"digest">>("Digest").implement({
     block: t.field({ type: "SafeInt", resolve: ({ block }) => block }),
     time: t.field({ type: "SafeInt", resolve: ({ time }) => time }),
     digest: t.exposeString("digest", {
-      description: "0x and SHA-256 of `[root, stewardRoot, paramsVersion, block, time]` as RFC 8785.",
+      description:
+        "0x and SHA-256 of `[root, stewardRoot, paramsVersion, block, time]` as RFC 8785, with identityRoot behind stewardRoot where there is one.",
     }),
     root: t.exposeString("root", { description: "Root of the tree of agents, clusters and audits, in hex." }),
     stewardRoot: t.exposeString("stewardRoot", {
       description: "Root of the tree of trust scores and SLAs, which change nothing of the other.",
+    }),
+    identityRoot: t.exposeString("identityRoot", {
+      nullable: true,
+      description:
+        "Root of the tree of identities of ERC-8004, which change nothing of the others; null where no registry is read.",
     }),
     paramsVersion: t.field({ type: "SafeInt", resolve: ({ paramsVersion }) => paramsVersion }),
   }),

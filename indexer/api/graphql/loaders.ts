@@ -49,6 +49,9 @@ const TABLES = [
   "kin",
   "family",
   "flow",
+  "identity",
+  "identityLink",
+  "feedback",
 ] as const satisfies KeyedTable[];
 
 type RowLoaders = { [Name in (typeof TABLES)[number]]: Loader<RowOf<Name>> };

@@ -93,7 +93,7 @@ const ContractsRef = builder.objectRef<Contracts>("Contracts").implement({
 
 type Meta = { state: Row<"state"> | undefined };
 
-const MetaRef = builder.objectRef<Meta>("Meta").implement({
+export const MetaRef = builder.objectRef<Meta>("Meta").implement({
   description: "Where this node stands.",
   fields: (t) => ({
     chainId: t.field({ type: "SafeInt", resolve: (_, __, { node }) => node.chainId }),

@@ -21,7 +21,7 @@ export const NodeRef = builder.interfaceRef<object>("Node").implement({
   description:
     "Anything with an id: an agent's is its address, a cluster's `clst_…`, a hire's `<tx>-<log>` or `<escrow>-hire`, an " +
     "escrow's its digest, a receipt's the hash of its entry, a listing's `<agent>/<capability>/<mode>`, a breach's `brch_…`, a tier change's " +
-    "`<agent>/<n>`, a rating's `<receipt>/<side>`, an entry's `<ledger>/<seq>`, a checkpoint's `<ledger>@<seq>`.",
+    "`<agent>/<n>`, a rating's `<receipt>/<side>`, an identity's its `agentId`, an entry's `<ledger>/<seq>`, a checkpoint's `<ledger>@<seq>`.",
   fields: (t) => ({ id: t.id() }),
   resolveType: (value) => types.get(value as object),
 });

@@ -30,6 +30,7 @@ import "./insights.ts";
 import "./market.ts";
 import "./agentPast.ts";
 import "./meta.ts";
+import "./identity.ts";
 import "./digest.ts";
 import "./subscription.ts";
 

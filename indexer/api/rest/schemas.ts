@@ -96,6 +96,10 @@ export const searchRequest = z
       .boolean()
       .nullish()
       .openapi({ description: "Agreed to audits of an operator that this node follows (SHP §8.3)" }),
+    erc8004: z
+      .boolean()
+      .nullish()
+      .openapi({ description: "Stands now for an identity of ERC-8004 that this node reads" }),
     steward_tier: z
       .enum(["UNVERIFIED", "VERIFIED", "TRUSTED", "HIGHLY_TRUSTED"])
       .nullish()

@@ -75,6 +75,7 @@ function filterOf(request: SearchRequest): ListingFilter {
     minVersion: version ? Number(version.slice(1)) : null,
     clarification: request.clarification_supported ?? null,
     audited: request.audited ?? null,
+    identified: request.erc8004 ?? null,
     minPercent: rate === null || rate === undefined ? null : Math.floor(rate * 100),
     minTenths: stars === null || stars === undefined ? null : Math.floor(stars * 10),
     minFamilies: request.min_independent_buyers ?? null,

@@ -6,6 +6,7 @@ import * as schema from "../../ponder.schema.ts";
 import { publishedFigures } from "../../src/publishedFigures.ts";
 import type { Database } from "../database.ts";
 import { clusterIsNamed } from "./clusters.ts";
+import { hasIdentity } from "./identities.ts";
 import { type RowList, readAlong } from "./list.ts";
 import { prepared } from "./prepared.ts";
 import { nanoShare, type ScoreWhere } from "./steward.ts";
@@ -158,6 +159,8 @@ export type ListingFilter = {
   minVersion: number | null;
   clarification: boolean | null;
   audited: boolean | null;
+  /** Whether its agent stands for an identity of ERC-8004 now. */
+  identified: boolean | null;
   minPercent: number | null;
   minTenths: number | null;
   /** Of its agent: families of buyers, what stayed (atomic units), receipts for each 10⁹ payments. */
@@ -262,6 +265,7 @@ function prepare(db: Database, name: string, { limit, hasCursor, orderBy }: Want
         given("minVersion", "bigint", (least) => sql`${listing.verificationRank} >= ${least}`),
         given("clarification", "boolean", (wanted) => sql`${listing.clarificationSupported} = ${wanted}`),
         given("audited", "boolean", (wanted) => sql`${isAudited} = ${wanted}`),
+        given("identified", "boolean", (wanted) => sql`${hasIdentity(seller)} = ${wanted}`),
         given("minPercent", "bigint", (least) => sql`${listing.successPercent} >= ${least}`),
         given("minTenths", "bigint", (least) => sql`${listing.starTenths} >= ${least}`),
         given("minFamilies", "bigint", (least) => sql`${agent.independentBuyers} >= ${least}`),

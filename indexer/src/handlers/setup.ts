@@ -21,7 +21,7 @@ ponder.on("AnchoredLedger:setup", async ({ context }: { context: Pick<Context, "
       contracts,
     });
   }
-  const { startBlock, transfers, params } = config;
+  const { startBlock, transfers, params, registries } = config;
   const { timestamp } = await context.client.getBlock({ blockNumber: BigInt(startBlock) });
   const firstBlock = transfers.form === "all" ? startBlock : transfers.firstBlock;
   await context.db.insert(token).values({ id: config.token, firstBlock });
@@ -33,5 +33,6 @@ ponder.on("AnchoredLedger:setup", async ({ context }: { context: Pick<Context, "
     form: transfers.form,
     params,
     token: { address: config.token, firstBlock },
+    ...(registries !== null && { registries }),
   });
 });

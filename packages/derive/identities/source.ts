@@ -7,8 +7,12 @@ const ROLES = ["identity", "reputation"] as const;
 /** Which of the two registries. */
 export type RegistryRole = (typeof ROLES)[number];
 
-/** The first line of a log names the registries that it is about. */
-export async function openRegistries({ store }: ApplyContext, registries: LogRegistries): Promise<void> {
+/** The first line of a log names the registries that it is about, if it is about any. */
+export async function openRegistries(
+  { store }: ApplyContext,
+  registries: LogRegistries | undefined,
+): Promise<void> {
+  if (registries === undefined) return;
   for (const id of ROLES) {
     await store.insert("registry", {
       id,

@@ -18,6 +18,8 @@ export type SearchRequest = {
   min_receipt_coverage?: number | null;
   /** USDC that buyers paid and did not get back, like "1.00". */
   min_kept_usdc?: string | null;
+  /** Stands now for an identity of ERC-8004. */
+  erc8004?: boolean | null;
   /** An exact mode, or `platform_escrow:*` for any escrow service. */
   payment_mode?: string | null;
   /** Like "v1" (SHP §8.2). */

@@ -1,0 +1,58 @@
+import { plainText } from "../design/format.ts";
+import { Time } from "../design/Time.tsx";
+import { askGraphql } from "../node/askGraphql.ts";
+import { useAnswer } from "../node/useAnswer.ts";
+import { IDENTITIES, type IdentityAnswer, type IdentityLink } from "./identityQuery.ts";
+
+/** The identities of ERC-8004 that an agent stands for, or did, and how much of what was said of them a hire backs. Nothing where there are none. */
+export function IdentityBlock({ address }: { address: string }) {
+  const asked = useAnswer<IdentityAnswer>(`identities ${address}`, (signal) =>
+    askGraphql<IdentityAnswer>({ query: IDENTITIES, variables: { address } }, signal),
+  );
+  const found = asked.last?.data.agent?.identities;
+  if (found === undefined || found.nodes.length === 0) return null;
+  return (
+    <section class="card stack" aria-label="Identities of ERC-8004">
+      <h2>Registered as (ERC-8004)</h2>
+      <p class="soft small">
+        Advice: no figure above depends on it. Feedback is backed when a counted hire stands behind it.
+      </p>
+      <ul class="plain">
+        {found.nodes.map((link) => (
+          <li key={link.id}>
+            <IdentityLine link={link} />
+          </li>
+        ))}
+      </ul>
+      {found.pageInfo.hasNextPage && <p class="soft small">And more: ask the node for `agent.identities`.</p>}
+    </section>
+  );
+}
+
+function IdentityLine({ link }: { link: IdentityLink }) {
+  const { identity, counts } = link;
+  return (
+    <div class="stack tight">
+      <div class="row">
+        <strong>Identity {identity?.id ?? link.id}</strong>
+        {link.isCurrent ? (
+          <span class="badge good">its wallet now</span>
+        ) : (
+          <span class="badge">
+            until <Time at={link.untilTime ?? link.fromTime} isDate />
+          </span>
+        )}
+        <span class="soft small">
+          since <Time at={link.fromTime} isDate />
+        </span>
+      </div>
+      {identity !== null && identity.uri !== "" && <code>{plainText(identity.uri, 80)}</code>}
+      {counts !== null && counts.given > 0 && (
+        <span class="small">
+          {counts.given} said: {counts.backed} backed by a hire, {counts.unproven} unproven, {counts.self} its
+          own, {counts.revoked} taken back
+        </span>
+      )}
+    </div>
+  );
+}
