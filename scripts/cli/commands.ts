@@ -424,6 +424,12 @@ export const commands: CommandEntry[] = [
     load: async () => (await import("../../tools/commands/devPortal.ts")).registerDevPortal,
   },
   {
+    name: "check-portal",
+    summary: "measure the portal's pages by Lighthouse, in front of a running node",
+    hidden: true,
+    load: async () => (await import("../../tools/commands/checkPortal.ts")).registerCheckPortal,
+  },
+  {
     name: "portal-pictures",
     summary: "take a picture of every page of the portal, at three widths in both colours",
     hidden: true,

@@ -57,6 +57,18 @@ describe("the links of the pages that a node serves", () => {
     expect([...pages.keys()]).to.include.members(served);
   });
 
+  it("show pictures that the node serves, and no other file of the folder", async () => {
+    const app = servePages();
+    const html = await (await app.request("/docs/portal.md")).text();
+    const pictures = [...html.matchAll(/<img src="([^"]+)"/g)].map(([, src = ""]) => `/docs/${src}`);
+    expect(pictures).to.have.length.above(2);
+    for (const picture of pictures) {
+      const response = await app.request(picture);
+      expect(response.headers.get("content-type"), picture).to.equal("image/jpeg");
+    }
+    expect((await app.request("/docs/pictures/none.jpg")).status).to.equal(404);
+  });
+
   it("ask nothing that is kept from the public", async () => {
     const html = await (await servePages().request("/docs/")).text();
     expect(html).to.not.contain("/metrics");

@@ -10,12 +10,16 @@ export function registerPortalPictures(program: Command): void {
     )
     .option("--node <url>", "another node than the demo's")
     .option("--out <folder>", "where the pictures go", ".tallystick/pictures")
-    .action(async ({ node, out }: { node?: string; out: string }) => {
-      const { takePictures } = await import("../portal/takePictures.ts");
+    .option("--docs", "take those of docs/portal.md instead")
+    .action(async ({ node, out, docs }: { node?: string; out: string; docs?: boolean }) => {
+      const { takeDocumented, takePictures } = await import("../portal/takePictures.ts");
       const portal = await runDevPortal(node === undefined ? {} : { node });
       try {
-        const files = await takePictures({ portal: portal.url, node: portal.node, folder: out });
-        process.stdout.write(`${files.length} pictures in ${out}\n`);
+        const of = { portal: portal.url, node: portal.node };
+        const files = docs
+          ? await takeDocumented({ ...of, folder: "docs/pictures" })
+          : await takePictures({ ...of, folder: out });
+        process.stdout.write(`${files.join("\n")}\n`);
       } finally {
         await portal.close();
       }

@@ -7,6 +7,15 @@ import { type PortalPage, portalPages } from "./portalPages.ts";
 /** Widths of a phone, a tablet and a desk. */
 const WIDTHS = [390, 820, 1_280];
 
+/** Pictures of the documentation: the top of a page at a desk, small files. */
+const DOCUMENTED = [
+  { name: "market", colorScheme: "light" },
+  { name: "agent", colorScheme: "light" },
+  { name: "cluster", colorScheme: "dark" },
+  { name: "audits", colorScheme: "light" },
+] as const;
+const [DOCUMENTED_SIZE, QUALITY] = [{ width: 1_280, height: 860 }, 70];
+
 /** Nobody needs a picture of a whole long table. */
 const MOST_HEIGHT = 3_600;
 
@@ -52,4 +61,34 @@ export async function takePictures(parameters: {
     await browser.close();
   }
   return files;
+}
+
+/** Takes the pictures of docs/portal.md. */
+export async function takeDocumented(parameters: {
+  portal: string;
+  node: string;
+  folder: string;
+}): Promise<string[]> {
+  const { portal, node, folder } = parameters;
+  mkdirSync(folder, { recursive: true });
+  const pages = await portalPages(node);
+  const browser = await chromium.launch({ executablePath: chromiumPath(), args: [...CHROMIUM_FLAGS] });
+  try {
+    const files: string[] = [];
+    for (const { name, colorScheme } of DOCUMENTED) {
+      const found = pages.find((it) => it.name === name);
+      if (found === undefined) continue;
+      const page = await browser.newPage({ colorScheme, viewport: DOCUMENTED_SIZE });
+      await page.goto(`${portal}${found.hash}`);
+      await page.getByText(found.text).first().waitFor({ timeout: 60_000 });
+      await page.waitForTimeout(400);
+      const file = path.join(folder, `${name}.jpg`);
+      await page.screenshot({ path: file, type: "jpeg", quality: QUALITY });
+      files.push(file);
+      await page.close();
+    }
+    return files;
+  } finally {
+    await browser.close();
+  }
 }

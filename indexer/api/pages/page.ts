@@ -23,6 +23,7 @@ export function page(title: string, body: string, script = ""): Response {
     `style-src ${hashOf(style)}`,
     `script-src ${script === "" ? "'none'" : hashOf(script)}`,
     "connect-src 'self'",
+    "img-src 'self'",
     "form-action 'self'",
     "base-uri 'none'",
     "frame-ancestors 'none'",

@@ -24,6 +24,7 @@ export function servePages(): Hono {
   app.get("/docs/*", ({ req }) => {
     const name = req.path.slice("/docs/".length);
     // Only what the folder has: no path is made of the request.
+    if (filesOf(".jpg").includes(name)) return picture(name);
     if (!documents().includes(name)) return problem(404, "not_found", `There is no document ${name}.`);
     const html = renderDocument(readFileSync(path.join(docsFolder, name), "utf8"));
     return page(
@@ -35,10 +36,25 @@ export function servePages(): Hono {
 }
 
 function documents(): string[] {
+  return filesOf(".md");
+}
+
+function picture(name: string): Response {
+  return new Response(new Uint8Array(readFileSync(path.join(docsFolder, name))), {
+    headers: {
+      "content-type": "image/jpeg",
+      "cache-control": "public, max-age=3600",
+      "x-content-type-options": "nosniff",
+    },
+  });
+}
+
+/** Of the folder and all below it, in the order of the alphabet. */
+function filesOf(ending: string): string[] {
   try {
     return readdirSync(docsFolder, { recursive: true, encoding: "utf8" })
       .map((name) => name.replaceAll("\\", "/"))
-      .filter((name) => name.endsWith(".md"))
+      .filter((name) => name.endsWith(ending))
       .sort();
   } catch {
     // A deployment may leave the documents out.

@@ -1,0 +1,66 @@
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
+import { CHROMIUM_FLAGS, chromiumPath } from "./chromiumPath.ts";
+import { portalPages } from "./portalPages.ts";
+
+const run = promisify(execFile);
+
+/** Fetched by npx and no dependency: a hundred packages that only this command needs. */
+const LIGHTHOUSE = "lighthouse@13.5.0";
+
+/** What the portal is held to: of each category, the median over the runs. */
+export const LEAST = 0.95;
+const CATEGORIES = ["performance", "accessibility", "best-practices", "seo"] as const;
+const PAGES = ["market", "agent", "verify"];
+
+/** Most time for one run, and most characters of its report. */
+const [RUN_MS, MOST_CHARACTERS] = [240_000, 64 << 20];
+
+export type PageScores = { page: string; scores: { [category: string]: number }; blockingMs: number };
+
+/**
+ * Measures the portal's pages as Lighthouse does on a phone, in front of a running node.
+ *
+ * @param parameters.portal where it is served as built, with a slash at the end
+ * @param parameters.runs of each page; the median counts
+ */
+export async function runLighthouse(parameters: {
+  portal: string;
+  node: string;
+  runs: number;
+}): Promise<PageScores[]> {
+  const { portal, node, runs } = parameters;
+  const pages = (await portalPages(node)).filter(({ name }) => PAGES.includes(name));
+  const results: PageScores[] = [];
+  for (const { name, hash } of pages) {
+    const reports: Report[] = [];
+    for (let n = 0; n < runs; n++) reports.push(await measure(`${portal}${hash}`));
+    const scores = Object.fromEntries(
+      CATEGORIES.map((it) => [it, median(reports.map(({ categories }) => categories[it]?.score ?? 0))]),
+    );
+    const blockingMs = median(reports.map((it) => it.audits["total-blocking-time"]?.numericValue ?? 0));
+    results.push({ page: name, scores, blockingMs: Math.round(blockingMs) });
+  }
+  return results;
+}
+
+type Report = {
+  categories: { [category: string]: { score: number | null } | undefined };
+  audits: { [audit: string]: { numericValue?: number } | undefined };
+};
+
+async function measure(url: string): Promise<Report> {
+  const flags = [...CHROMIUM_FLAGS, "--headless=new"].join(" ");
+  const options = ["--output=json", "--quiet", `--chrome-flags=${flags}`];
+  const only = `--only-categories=${CATEGORIES.join(",")}`;
+  const { stdout } = await run("npx", ["-y", LIGHTHOUSE, url, only, ...options], {
+    env: { ...process.env, CHROME_PATH: chromiumPath() },
+    timeout: RUN_MS,
+    maxBuffer: MOST_CHARACTERS,
+  });
+  return JSON.parse(stdout) as Report;
+}
+
+function median(values: number[]): number {
+  return values.sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
+}
