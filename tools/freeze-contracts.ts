@@ -1,6 +1,8 @@
 /**
  * Writes contracts/frozen/: the init code that deterministic deployments use, from the compiled contracts, and the compiler's
  * input that gives it. Run after `hardhat build`. A change there changes every address of later deployments; earlier ones stay where they are.
+ *
+ * Also writes portal/escrow/releases/, by which the portal knows the escrow's code on a chain.
  */
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
@@ -17,17 +19,22 @@ import {
 import { repositoryRoot } from "../scripts/repositoryRoot.ts";
 import { inputOfContract, type StandardInput } from "../scripts/verification/standardInput.ts";
 
-type HardhatArtifact = { contractName: string; sourceName: string; bytecode: string; buildInfoId: string };
+type HardhatArtifact = {
+  contractName: string;
+  sourceName: string;
+  bytecode: string;
+  deployedBytecode: string;
+  immutableReferences: { [astId: string]: { start: number; length: number }[] };
+  buildInfoId: string;
+};
 type BuildInfo = { solcLongVersion: string; input: StandardInput };
 
 /** What has to be frozen now. Needs the artifacts of `hardhat build`. */
 export async function compiledContract(
   name: FrozenName,
 ): Promise<{ contract: FrozenContract; input: StandardInput }> {
-  const file = path.join(repositoryRoot, "artifacts", "contracts", `${name}.sol`, `${name}.json`);
-  const artifact: HardhatArtifact = JSON.parse(await readFile(file, "utf8"));
-  const info = path.join(repositoryRoot, "artifacts", "build-info", `${artifact.buildInfoId}.json`);
-  const { solcLongVersion, input }: BuildInfo = JSON.parse(await readFile(info, "utf8"));
+  const artifact = await readArtifact(name);
+  const { solcLongVersion, input }: BuildInfo = await readBuild(`${artifact.buildInfoId}.json`);
   const { evmVersion, viaIR, optimizer, metadata } = input.settings;
   const contract = {
     contractName: artifact.contractName,
@@ -39,6 +46,50 @@ export async function compiledContract(
   return { contract, input: inputOfContract(input, inputSource(name), name) };
 }
 
+/** Where the portal has the escrow's code of this version of the contract. */
+export const releaseFile = path.join(repositoryRoot, "portal", "escrow", "releases", "hireEscrow1.json");
+
+/**
+ * The escrow's init code, where the runtime code stands in it (with zeros for immutables), and at which of the runtime code's bytes
+ * each immutable stands, by its name in the sources.
+ */
+export async function releasedEscrow(): Promise<object> {
+  const { bytecode, deployedBytecode, immutableReferences, buildInfoId } = await readArtifact("HireEscrow");
+  const { output } = await readBuild<{ output: object }>(`${buildInfoId}.output.json`);
+  const names = variableNames(output, new Set(Object.keys(immutableReferences).map(Number)));
+  const start = bytecode.indexOf(deployedBytecode.slice(2)) / 2 - 1;
+  if (!Number.isInteger(start) || start < 0)
+    throw new Error("The init code does not contain the runtime code.");
+  const immutables = Object.entries(immutableReferences)
+    .map(([id, places]) => [names.get(Number(id)) ?? id, places.map((it) => it.start)] as const)
+    .sort(([a], [b]) => (a < b ? -1 : 1));
+  return {
+    name: "HireEscrow, version 1",
+    initCode: bytecode,
+    runtime: { start, length: deployedBytecode.length / 2 - 1 },
+    immutables: Object.fromEntries(immutables),
+  };
+}
+
+async function readArtifact(name: FrozenName): Promise<HardhatArtifact> {
+  const file = path.join(repositoryRoot, "artifacts", "contracts", `${name}.sol`, `${name}.json`);
+  return JSON.parse(await readFile(file, "utf8"));
+}
+
+async function readBuild<Content>(file: string): Promise<Content> {
+  return JSON.parse(await readFile(path.join(repositoryRoot, "artifacts", "build-info", file), "utf8"));
+}
+
+/** The names of these variables, wherever they stand in the compiler's syntax trees. */
+function variableNames(tree: unknown, ids: ReadonlySet<number>, names = new Map<number, string>()) {
+  if (typeof tree !== "object" || tree === null) return names;
+  const { id, nodeType, name } = tree as { id?: number; nodeType?: string; name?: string };
+  if (nodeType === "VariableDeclaration" && id !== undefined && name !== undefined && ids.has(id))
+    names.set(id, name);
+  for (const child of Object.values(tree)) variableNames(child, ids, names);
+  return names;
+}
+
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   for (const name of frozenNames) {
     const { contract, input } = await compiledContract(name);
@@ -47,4 +98,6 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
     await writeFile(frozenInputFile(name), `${JSON.stringify(input, null, 2)}\n`);
     console.log(`${name}: init code ${contract.initCodeHash}`);
   }
+  await mkdir(path.dirname(releaseFile), { recursive: true });
+  await writeFile(releaseFile, `${JSON.stringify(await releasedEscrow(), null, 2)}\n`);
 }

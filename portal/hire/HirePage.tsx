@@ -110,7 +110,14 @@ function Known({ hire }: { hire: Hire }) {
               </>
             )}
             <dt>Paid</dt>
-            <dd>{formatMode(hire.paymentMode)}</dd>
+            <dd>
+              {formatMode(hire.paymentMode)}
+              {hire.escrow !== null && (
+                <>
+                  , <a href={linkTo.escrow(hire.escrow.id)}>its escrow</a>
+                </>
+              )}
+            </dd>
             <dt>Took</dt>
             <dd>{formatLatency(hire.latencyMs)}</dd>
             <dt>Transaction</dt>

@@ -8,10 +8,13 @@ export type Route =
   | { page: "network" }
   | { page: "audits" }
   | { page: "verify"; agent: string | null }
+  | { page: "escrow"; id: `0x${string}` }
+  | { page: "newEscrow"; search: URLSearchParams }
   | { page: "missing"; hash: string };
 
 /** A payment's `<tx>-<log>`, or an escrow's id with or without `-hire`. */
 const HIRE_ID = /^0x[0-9a-f]{64}(?:-(?:\d{1,10}|hire))?$/;
+const ESCROW_ID = /^0x[0-9a-f]{64}$/;
 const CLUSTER_ID = /^clst_[0-9A-Z]{26}$/;
 const LEDGER_ID = /^0x[0-9a-f]{64}$/;
 const ADDRESS = /^0x[0-9a-f]{40}$/;
@@ -33,6 +36,8 @@ export function routeOf(hash: string): Route {
   if (page === "ledger" && LEDGER_ID.test(lower)) return { page: "ledger", id: lower, search };
   if (page === "audits" && id === "") return { page: "audits" };
   if (page === "network" && id === "") return { page: "network" };
+  if (page === "escrow" && (id === "" || id === "new")) return { page: "newEscrow", search };
+  if (page === "escrow" && ESCROW_ID.test(lower)) return { page: "escrow", id: lower as `0x${string}` };
   if (page === "verify" && (id === "" || ADDRESS.test(lower)))
     return { page: "verify", agent: id === "" ? null : lower };
   return missing;
@@ -53,5 +58,7 @@ export const linkTo = {
   },
   audits: (): string => "#/audits",
   network: (): string => "#/network",
+  escrow: (id: string): string => `#/escrow/${id}`,
+  newEscrow: (): string => "#/escrow/new",
   verify: (agent?: string): string => (agent === undefined ? "#/verify" : `#/verify/${agent}`),
 };

@@ -44,12 +44,15 @@ const loadCluster = () => import("../cluster/ClusterPage.tsx").then((it) => it.C
 const loadLedger = () => import("../ledger/LedgerPage.tsx").then((it) => it.LedgerPage);
 const loadNetwork = () => import("../network/NetworkPage.tsx").then((it) => it.NetworkPage);
 const loadAudits = () => import("../audits/AuditsPage.tsx").then((it) => it.AuditsPage);
+const loadEscrow = () => import("../escrow/EscrowPage.tsx").then((it) => it.EscrowPage);
+const loadNewEscrow = () => import("../escrow/NewEscrowPage.tsx").then((it) => it.NewEscrowPage);
 const loadVerify = () => import("../verify/VerifyPage.tsx").then((it) => it.VerifyPage);
 
 /** The same for all that one page shows, whatever it is searched for. */
 function nameOf(route: Route): string {
   if (route.page === "agent") return `agent/${route.address}`;
   if (route.page === "cluster") return `cluster/${route.id}`;
+  if (route.page === "escrow") return `escrow/${route.id}`;
   if (route.page === "hire") return `hire/${route.id}`;
   if (route.page === "ledger") return `ledger/${route.id}`;
   return route.page === "verify" ? `verify/${route.agent}` : route.page;
@@ -71,6 +74,10 @@ function Page({ route }: { route: Route }) {
       return <Later load={loadAudits} />;
     case "network":
       return <Later load={loadNetwork} />;
+    case "escrow":
+      return <Later load={loadEscrow} id={route.id} />;
+    case "newEscrow":
+      return <Later load={loadNewEscrow} search={route.search} />;
     case "verify":
       return <Later load={loadVerify} agent={route.agent} />;
     default:

@@ -9,6 +9,7 @@ const PAGES: { page: Route["page"]; name: string; href: string }[] = [
   { page: "market", name: "Market", href: linkTo.market() },
   { page: "audits", name: "Audits", href: linkTo.audits() },
   { page: "network", name: "Network", href: linkTo.network() },
+  { page: "newEscrow", name: "Escrow", href: linkTo.newEscrow() },
   { page: "verify", name: "Verify", href: linkTo.verify() },
 ];
 

@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { expect } from "chai";
 import hre from "hardhat";
 import { networks } from "../../scripts/deploy/networks.ts";
@@ -9,7 +10,7 @@ import {
   readFrozen,
   readFrozenInput,
 } from "../../scripts/ignition/frozenContract.ts";
-import { compiledContract } from "../../tools/freeze-contracts.ts";
+import { compiledContract, releasedEscrow, releaseFile } from "../../tools/freeze-contracts.ts";
 import { BUILD_TIMEOUT, freshChain } from "./support/chain.ts";
 import { newWorld, PROVIDER, STATUS } from "./support/world.ts";
 
@@ -27,6 +28,9 @@ describe("The frozen contracts", function () {
         expect(contract.compiler.metadata).to.deep.equal({ bytecodeHash: "none" });
       });
     }
+    it("should be what the portal knows the escrow's code by (else: npm run freeze)", async () => {
+      expect(JSON.parse(readFileSync(releaseFile, "utf8"))).to.deep.equal(await releasedEscrow());
+    });
   }
 
   /** Deploys as another sender than usual, on a chain of its own. */

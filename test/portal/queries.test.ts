@@ -6,6 +6,8 @@ import { AGENT, type AgentAnswer } from "../../portal/agent/agentQuery.ts";
 import { IDENTITIES } from "../../portal/agent/identityQuery.ts";
 import { AUDITS, OPERATOR } from "../../portal/audits/auditsQuery.ts";
 import { CLUSTER, type ClusterAnswer } from "../../portal/cluster/clusterQuery.ts";
+import { CONTRACTS, ESCROW, type EscrowAnswer } from "../../portal/escrow/escrowQuery.ts";
+import { termsOf } from "../../portal/escrow/termsOf.ts";
 import { HIRE, type HireAnswer } from "../../portal/hire/hireQuery.ts";
 import { momentsOf } from "../../portal/hire/momentsOf.ts";
 import { ENTRY, ENTRY_BY_HASH, LEDGER } from "../../portal/ledger/ledgerQuery.ts";
@@ -38,6 +40,8 @@ describe("the questions of the portal", function () {
     HEADS,
     NETWORK,
     HISTORY,
+    ESCROW,
+    CONTRACTS,
   })) {
     it(`${name} is one that the schema knows`, () => {
       expect(validate(schema, parse(query))).to.deep.equal([]);
@@ -63,6 +67,18 @@ describe("the questions of the portal", function () {
       expect(times).to.have.length.above(0);
       expect(times).to.deep.equal(times.toSorted((a, b) => a - b));
     }
+  });
+
+  it("tell an escrow, whose terms are held against its id", async () => {
+    const { escrows } = await story.ask<{ escrows: { nodes: { id: string }[] } }>(
+      "{ escrows(first: 1) { nodes { id } } }",
+    );
+    const id = escrows.nodes[0]?.id as `0x${string}`;
+    const { escrow, meta } = await story.ask<EscrowAnswer>(ESCROW, { id });
+    expect(escrow?.steps).to.have.length.above(0);
+    expect(meta.contracts.escrows).to.be.an("array");
+    // The story's ids are made up: they are the hashes of no terms.
+    expect(escrow && termsOf(escrow, meta.chainId, id)).to.equal(null);
   });
 
   it("tell what put a ring together", async () => {

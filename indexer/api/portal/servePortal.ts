@@ -5,7 +5,7 @@ import { type PortalFile, readPortal } from "./readPortal.ts";
 const built = fileURLToPath(new URL("../../../portal/dist", import.meta.url));
 
 /** Pages whose plain paths lead to the portal's own, behind `#`: people write and share those. */
-const PAGES = ["agent", "audits", "cluster", "hire", "ledger", "network", "verify"];
+const PAGES = ["agent", "audits", "cluster", "escrow", "hire", "ledger", "network", "verify"];
 
 /**
  * The portal: what can be hired and the proof of it, for people, at `/`. Its files come from `portal/dist`, which `npm run

@@ -1,0 +1,30 @@
+import type { Act } from "./acts.ts";
+
+/** What can be done: what is open to the reader as a button, the rest with the reason why it is not. */
+export function ActRows({ acts, onChoose }: { acts: readonly Act[]; onChoose?: (act: Act) => void }) {
+  return (
+    <ul class="plain acts">
+      {acts.map((act) => (
+        <li key={act.name} class={act.isOpen ? "open" : "closed"}>
+          <div>
+            <strong>{act.title}</strong>
+            <p class="soft small">{act.why}</p>
+          </div>
+          {act.isOpen && onChoose !== undefined && (
+            <button type="button" class="button" onClick={() => onChoose(act)} aria-label={act.title}>
+              {SHORT[act.name]}
+            </button>
+          )}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+const SHORT: { [name in Act["name"]]: string } = {
+  release: "Release",
+  split: "Split",
+  refund: "Refund",
+  timeoutRefund: "Refund",
+  withdraw: "Withdraw",
+};

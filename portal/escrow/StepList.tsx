@@ -1,0 +1,32 @@
+import { Hash } from "../design/Address.tsx";
+import { Time } from "../design/Time.tsx";
+import type { NodeEscrow } from "./escrowQuery.ts";
+
+const STEPS: { [kind: string]: string } = {
+  DEPOSITED: "The buyer put the money in",
+  DELIVERED: "The seller marked its delivery",
+  RELEASED: "The buyer released it",
+  REFUNDED: "It went back to the buyer",
+  TIMED_OUT: "The deadline sent it back to the buyer",
+};
+
+/** What happened to an escrow on the chain, as the node tells it. */
+export function StepList({ told: { steps } }: { told: NodeEscrow }) {
+  return (
+    <ol class="feed">
+      {steps.map(({ kind, time, tx }) => (
+        <li key={tx + kind}>
+          <span class="head">
+            <strong>{STEPS[kind] ?? kind}</strong>
+            <span class="soft">
+              <Time at={time} isDate />
+            </span>
+          </span>
+          <span class="soft small">
+            <Hash hash={tx} what="the transaction" />
+          </span>
+        </li>
+      ))}
+    </ol>
+  );
+}

@@ -1,0 +1,79 @@
+import { Address, Hash } from "../design/Address.tsx";
+import { Icon } from "../design/Icon.tsx";
+import { Time } from "../design/Time.tsx";
+import { Usdc } from "../design/Usdc.tsx";
+import { type EscrowTerms, isNamed, payeeOf } from "./termsOf.ts";
+import { decimalOf } from "./usdc.ts";
+
+/** The terms of an escrow. They are those that its id stands for: that was computed here. */
+export function TermsCard({ terms, provider }: { terms: EscrowTerms; provider: string | null }) {
+  const { hire, deployment, id } = terms;
+  return (
+    <section class="card" aria-labelledby="terms">
+      <h2 id="terms">The terms</h2>
+      <TermsList terms={terms} />
+      <dl class="facts">
+        <dt>Contract</dt>
+        <dd>
+          <Hash hash={deployment.escrow} what="the contract's address" />
+          {provider !== null && <span class="soft"> of {provider}</span>}
+        </dd>
+        <dt>Escrow</dt>
+        <dd>
+          <Hash hash={id} what="the escrow's id" />
+        </dd>
+        <dt>Buyer's number</dt>
+        <dd>
+          <Hash hash={hire.hireId} what="the hire's id" />
+        </dd>
+      </dl>
+      <p class="soft small said">
+        <Icon name="shield" size={14} /> Computed here: the id is the hash of exactly these terms, on this
+        chain, in this contract. Nobody can change one of them.
+      </p>
+    </section>
+  );
+}
+
+/** The terms that people agree on. */
+export function TermsList({ terms: { hire } }: { terms: Pick<EscrowTerms, "hire"> }) {
+  const payee = payeeOf(hire);
+  return (
+    <dl class="facts">
+      <dt>Amount</dt>
+      <dd>
+        <Usdc amount={decimalOf(hire.amount)} />
+      </dd>
+      {hire.fee > 0n && (
+        <>
+          <dt>Fee, part of it</dt>
+          <dd>
+            <Usdc amount={decimalOf(hire.fee)} /> to <Address address={hire.feeRecipient} />
+          </dd>
+        </>
+      )}
+      <dt>Buyer</dt>
+      <dd>
+        <Address address={hire.buyer} />
+      </dd>
+      <dt>Seller</dt>
+      <dd>
+        <Address address={hire.seller} />
+      </dd>
+      {payee !== hire.seller && (
+        <>
+          <dt>Paid to</dt>
+          <dd>
+            <Address address={payee} />
+          </dd>
+        </>
+      )}
+      <dt>Deadline</dt>
+      <dd>
+        <Time at={Number(hire.deadline)} isDate />
+      </dd>
+      <dt>Arbiter</dt>
+      <dd>{isNamed(hire.arbiter) ? <Address address={hire.arbiter} /> : <span class="soft">nobody</span>}</dd>
+    </dl>
+  );
+}

@@ -1,0 +1,61 @@
+import { formatAmount, shortHash } from "../design/format.ts";
+import { type ActName, partsOf } from "./acts.ts";
+import { type EscrowTerms, isNamed, payeeOf } from "./termsOf.ts";
+import { decimalOf } from "./usdc.ts";
+
+const usdc = (atomic: bigint): string => `${formatAmount(decimalOf(atomic))} USDC`;
+
+/** What an act does with the money, in plain words, made of the terms alone. Read before anything is signed. */
+export function actWords(
+  { hire }: EscrowTerms,
+  {
+    name,
+    toSeller = 0n,
+    account,
+    owed,
+  }: { name: ActName; toSeller?: bigint; account?: string; owed?: bigint },
+): string[] {
+  const payee = shortHash(payeeOf(hire));
+  const buyer = shortHash(hire.buyer);
+  const feeOf = (fee: bigint): string =>
+    fee > 0n ? `, and ${usdc(fee)} as the fee to ${shortHash(hire.feeRecipient)}` : "";
+  switch (name) {
+    case "release":
+      return [
+        `${usdc(hire.amount - hire.fee)} go to ${payee}${feeOf(hire.fee)}.`,
+        "This is final: nobody can take it back. Release when the work is what you agreed on.",
+      ];
+    case "split": {
+      const parts = partsOf(hire, toSeller);
+      return [
+        `${usdc(parts.toPayee)} go to ${payee}${feeOf(parts.fee)}. ${usdc(parts.toBuyer)} come back to the buyer, ${buyer}.`,
+        "This is final: nobody can take it back.",
+      ];
+    }
+    case "refund":
+      return [`${usdc(hire.amount)} go back to the buyer, ${buyer}. The seller gets nothing. This is final.`];
+    case "timeoutRefund":
+      return [
+        `${usdc(hire.amount)} go back to the buyer, ${buyer}, since the deadline has passed. This is final.`,
+      ];
+    case "withdraw":
+      return [
+        `${owed === undefined ? "What the contract owes" : usdc(owed)} goes to ${shortHash(account ?? "")}: the token refused an earlier payment to it.`,
+      ];
+  }
+}
+
+/** What a deposit binds the buyer to, sentence by sentence. */
+export function depositWords({ hire, deployment }: EscrowTerms, deadline: string): string[] {
+  const payee = payeeOf(hire);
+  return [
+    `You put ${usdc(hire.amount)} into the contract ${shortHash(deployment.escrow)}, for the work of ${shortHash(hire.seller)}.`,
+    `When you release it, ${usdc(hire.amount - hire.fee)} go to ${payee === hire.seller ? "the seller" : shortHash(payee)}${
+      hire.fee > 0n ? `, and ${usdc(hire.fee)} as the fee to ${shortHash(hire.feeRecipient)}` : ""
+    }.`,
+    isNamed(hire.arbiter)
+      ? `You, the seller, and ${shortHash(hire.arbiter)} as arbiter can each send all of it back to you.`
+      : "You and the seller can each send all of it back to you. There is no arbiter.",
+    `If nobody does anything, anyone can send it back to you from ${deadline} on.`,
+  ];
+}

@@ -1,0 +1,126 @@
+import type { Hire } from "tallystick-protocol/escrow/hire";
+import { payeeOf } from "./termsOf.ts";
+
+/** What a person can do with money in an escrow. */
+export type ActName = "release" | "split" | "refund" | "timeoutRefund" | "withdraw";
+
+/** What the chain says of an escrow. `credit` is what the contract owes `creditOf`; `time` the chain's, in unix seconds. */
+export type EscrowStanding = {
+  status: "none" | "held" | "released" | "split" | "refunded" | "timedOut";
+  delivered: boolean;
+  time: number;
+  credits: { account: string; amount: bigint }[];
+};
+
+/** An act, and why it is open to the reader or not. */
+export type Act = { name: ActName; title: string; isOpen: boolean; why: string };
+
+const TITLES: { [name in ActName]: string } = {
+  release: "Release the money",
+  split: "Split the money",
+  refund: "Refund the money",
+  timeoutRefund: "Refund after the deadline",
+  withdraw: "Withdraw what the token held back",
+};
+
+/** What became of an escrow, as the end of a sentence. */
+export const ENDS: { [status in EscrowStanding["status"]]: string } = {
+  none: "nothing was deposited under these terms",
+  held: "the money is held",
+  released: "the money was released",
+  split: "the money was split",
+  refunded: "the money went back to the buyer",
+  timedOut: "the deadline passed, and the money went back to the buyer",
+};
+
+/**
+ * What is open to an account, and to whom the rest is open, as HireEscrow decides it. The contract decides again when the
+ * transaction comes.
+ *
+ * @param account lower case; null for a reader without a wallet
+ */
+export function actsOf(hire: Hire, standing: EscrowStanding, account: string | null): Act[] {
+  const { status, time, credits } = standing;
+  const isBuyer = account === hire.buyer;
+  const over = status === "held" ? null : `Not open: ${ENDS[status]}.`;
+  const act = (name: ActName, isOpen: boolean, why: string): Act => ({
+    name,
+    title: TITLES[name],
+    isOpen: isOpen && account !== null,
+    why,
+  });
+  const ofBuyer = (name: ActName, what: string): Act =>
+    act(
+      name,
+      over === null && isBuyer,
+      over ?? (isBuyer ? `You are the buyer: ${what}` : `Only the buyer can do this: ${what}`),
+    );
+  return [
+    ofBuyer("release", "all of it goes to the seller, and that is final."),
+    ofBuyer("split", "a part goes to the seller and the rest back to the buyer, and that is final."),
+    refundAct(),
+    timeoutAct(),
+    withdrawAct(),
+  ];
+
+  function refundAct(): Act {
+    const role = roleOf(hire, account);
+    const may = role === "buyer" || role === "seller" || role === "arbiter";
+    const words: { [role: string]: string } = {
+      buyer: "You are the buyer: you can take all of it back. The seller sees that you did.",
+      seller: "You are the seller: you can give the hire up, and all of it goes back to the buyer.",
+      arbiter: "You are the arbiter that the buyer named: you can send all of it back to the buyer.",
+    };
+    return act(
+      "refund",
+      over === null && may,
+      over ??
+        words[role] ??
+        "Only the buyer, the seller and the arbiter, if the terms name one, can do this.",
+    );
+  }
+
+  function timeoutAct(): Act {
+    const isLate = BigInt(Math.floor(time)) >= hire.deadline;
+    return act(
+      "timeoutRefund",
+      over === null && isLate,
+      over ??
+        (isLate
+          ? "Anyone can do this now: all of it goes back to the buyer."
+          : "Open to anyone once the deadline has passed."),
+    );
+  }
+
+  function withdrawAct(): Act {
+    const owed = credits.find(({ amount }) => amount > 0n);
+    return act(
+      "withdraw",
+      owed !== undefined,
+      owed === undefined
+        ? "Nothing to withdraw: the contract owes none of the parties anything."
+        : `The token refused a payment to ${owed.account}. The contract keeps it; anyone can have it paid to that account.`,
+    );
+  }
+}
+
+/** What an account is in a hire. */
+export function roleOf(
+  hire: Hire,
+  account: string | null,
+): "buyer" | "seller" | "payee" | "arbiter" | "other" {
+  if (account === null) return "other";
+  if (account === hire.buyer) return "buyer";
+  if (account === hire.seller) return "seller";
+  if (account === hire.arbiter) return "arbiter";
+  return account === payeeOf(hire) ? "payee" : "other";
+}
+
+/** The parts of a split, as the contract computes them: the seller's part less its share of the fee, rounded down. */
+export function partsOf(
+  { amount, fee }: Hire,
+  toSeller: bigint,
+): { toPayee: bigint; fee: bigint; toBuyer: bigint } {
+  const share = amount === 0n ? 0n : (fee * toSeller) / amount;
+  return { toPayee: toSeller - share, fee: share, toBuyer: amount - toSeller };
+}

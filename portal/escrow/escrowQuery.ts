@@ -1,0 +1,60 @@
+import { META, type Meta } from "../node/nodeStanding.ts";
+
+/** What a node says of the contracts and the token that it follows. */
+export type NodeContracts = {
+  chainId: number;
+  contracts: { escrows: { address: string; provider: string }[] };
+  token: { address: string; domainName: string | null; domainVersion: string | null };
+};
+
+/** An escrow as a node tells it. Its terms are held against its id before anything is made of them. */
+export type NodeEscrow = {
+  id: string;
+  contract: string;
+  provider: string;
+  hireId: string;
+  buyerAddress: string;
+  sellerAddress: string;
+  payee: string;
+  amountUsdc: string;
+  feeUsdc: string;
+  feeRecipient: string | null;
+  deadline: number;
+  arbiter: string | null;
+  status: string;
+  delivered: boolean;
+  depositedTime: number;
+  settledTime: number | null;
+  toSellerUsdc: string | null;
+  toBuyerUsdc: string | null;
+  refundedBy: string | null;
+  hire: { id: string } | null;
+  steps: { kind: string; time: number; tx: string }[];
+};
+
+/** The answer to {@link ESCROW}. */
+export type EscrowAnswer = { meta: Meta & NodeContracts; escrow: NodeEscrow | null };
+
+/** The answer to {@link CONTRACTS}. */
+export type ContractsAnswer = { meta: Meta & NodeContracts };
+
+const CONTRACTS_OF_NODE = `meta {
+    contracts { escrows { address provider } }
+    token { address domainName domainVersion }
+  }`;
+
+export const CONTRACTS = `query Contracts {
+  ${META}
+  ${CONTRACTS_OF_NODE}
+}`;
+
+export const ESCROW = `query Escrow($id: ID!) {
+  ${META}
+  ${CONTRACTS_OF_NODE}
+  escrow(id: $id) {
+    id contract provider hireId buyerAddress sellerAddress payee amountUsdc feeUsdc feeRecipient deadline arbiter
+    status delivered depositedTime settledTime toSellerUsdc toBuyerUsdc refundedBy
+    hire { id }
+    steps { kind time tx }
+  }
+}`;

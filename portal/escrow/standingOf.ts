@@ -1,0 +1,18 @@
+import type { EscrowStanding } from "./acts.ts";
+import type { NodeEscrow } from "./escrowQuery.ts";
+
+const STATUSES: { [status: string]: EscrowStanding["status"] } = {
+  HELD: "held",
+  RELEASED: "released",
+  REFUNDED: "refunded",
+  TIMED_OUT: "timedOut",
+};
+
+/** How an escrow stands as the node tells it. A split is told as a release with a part for the buyer. */
+export function standingOf(told: NodeEscrow | null): EscrowStanding {
+  const nothing = { delivered: false, time: 0, credits: [] };
+  if (told === null) return { ...nothing, status: "none" };
+  const status = STATUSES[told.status] ?? "none";
+  const isSplit = status === "released" && told.toBuyerUsdc !== null && Number(told.toBuyerUsdc) > 0;
+  return { ...nothing, status: isSplit ? "split" : status, delivered: told.delivered };
+}

@@ -1,0 +1,186 @@
+import { useEffect, useRef, useState } from "preact/hooks";
+import { Notice } from "../../design/Notice.tsx";
+import type { Act, EscrowStanding } from "../acts.ts";
+import { actWords } from "../actWords.ts";
+import { DeadlineClock } from "../DeadlineClock.tsx";
+import type { EscrowTerms } from "../termsOf.ts";
+import { atomicOf, decimalOf } from "../usdc.ts";
+import type { Pending } from "./pendingStore.ts";
+import { formatWei, type Prepared, prepareAct, type Wish } from "./prepareAct.ts";
+import type { Ground } from "./readGround.ts";
+import { Sheet } from "./Sheet.tsx";
+import { sendCall } from "./sendCall.ts";
+import type { Connected } from "./useWallet.ts";
+import { WalletFault } from "./WalletFault.tsx";
+import { asWalletError, type WalletError } from "./walletError.ts";
+
+type Step =
+  | { step: "reading" }
+  | { step: "failed"; error: WalletError }
+  | { step: "ready"; prepared: Prepared }
+  | { step: "asking" };
+
+type Props = {
+  act: Act;
+  connected: Connected;
+  ground: Ground;
+  terms: EscrowTerms;
+  standing: EscrowStanding;
+  onClose: () => void;
+  onSent: (pending: Pending) => void;
+};
+
+/** One act, in words, tried on the chain before the wallet is asked. */
+export function ActDialog({ act, connected, ground, terms, standing, onClose, onSent }: Props) {
+  const { hire } = terms;
+  const [text, setText] = useState(() => decimalOf(hire.amount / 2n));
+  const toSeller = atomicOf(text);
+  const isSplit = act.name === "split";
+  const isSplitBad = isSplit && (toSeller === null || toSeller <= 0n || toSeller >= hire.amount);
+  const owed = standing.credits.find(({ amount }) => amount > 0n);
+  const wish: Wish = {
+    name: act.name,
+    ...(isSplit && { toSeller: toSeller ?? 0n }),
+    ...(act.name === "withdraw" && owed !== undefined && { account: owed.account as `0x${string}` }),
+  };
+  const { step, send, again } = useAct({
+    act,
+    connected,
+    ground,
+    terms,
+    wish: isSplitBad ? null : wish,
+    onSent,
+  });
+  const isAsking = step.step === "asking";
+  return (
+    <Sheet title={act.title} onClose={onClose}>
+      {isSplit && (
+        <label class="field">
+          To the seller, of {decimalOf(hire.amount)} USDC
+          <input
+            type="text"
+            inputMode="decimal"
+            value={text}
+            aria-invalid={isSplitBad}
+            disabled={isAsking}
+            onInput={(event) => setText(event.currentTarget.value)}
+          />
+          {isSplitBad && (
+            <span role="alert" class="bad-word">
+              An amount above 0 and below {decimalOf(hire.amount)}, with at most six decimals.
+            </span>
+          )}
+        </label>
+      )}
+      {!isSplitBad && (
+        <div class="stack words">
+          {actWords(terms, {
+            name: act.name,
+            ...(toSeller !== null && { toSeller }),
+            ...(owed !== undefined && { account: owed.account, owed: owed.amount }),
+          }).map((line) => (
+            <p key={line}>{line}</p>
+          ))}
+        </div>
+      )}
+      {standing.status === "held" && act.name !== "withdraw" && (
+        <DeadlineClock
+          deadline={Number(hire.deadline)}
+          from={null}
+          ahead={standing.time - Math.floor(Date.now() / 1_000)}
+          isHeld
+        />
+      )}
+      {!isSplitBad && <StepWords step={step} again={again} />}
+      <div class="row end">
+        <button type="button" class="button plain" onClick={onClose}>
+          {isAsking ? "Close" : "Cancel"}
+        </button>
+        <button
+          type="button"
+          class="button main"
+          disabled={step.step !== "ready" || isSplitBad}
+          onClick={send}
+        >
+          {isAsking ? "Waiting for the wallet…" : `${act.title}`}
+        </button>
+      </div>
+    </Sheet>
+  );
+}
+
+function StepWords({ step, again }: { step: Step; again: () => void }) {
+  if (step.step === "failed")
+    return (
+      <WalletFault error={step.error}>
+        <button type="button" class="button" onClick={again}>
+          Try again
+        </button>
+      </WalletFault>
+    );
+  if (step.step === "ready")
+    return (
+      <div class="stack">
+        {step.prepared.notes.map((note) => (
+          <Notice key={note} kind="warn" title={note} />
+        ))}
+        <p class="soft small" role="status">
+          Tried on the chain just now: it works. Gas costs at most {formatWei(step.prepared.fee)} ETH.
+        </p>
+      </div>
+    );
+  return (
+    <p class="soft small" role="status">
+      {step.step === "reading"
+        ? "Trying it on the chain, without sending anything…"
+        : "Read what the wallet shows, and decide there."}
+    </p>
+  );
+}
+
+/** Tries the wish whenever it changes, and sends it when told to. `wish`: null while it is not one that can be tried. */
+function useAct({
+  act,
+  connected,
+  ground,
+  terms,
+  wish,
+  onSent,
+}: Pick<Props, "act" | "connected" | "ground" | "terms" | "onSent"> & { wish: Wish | null }) {
+  const { chain, account, wallet } = connected;
+  const [step, setStep] = useState<Step>({ step: "reading" });
+  const [round, setRound] = useState(0);
+  const isOver = useRef(false);
+  const key = wish === null ? null : `${wish.toSeller ?? ""} ${wish.account ?? ""}`;
+  useEffect(() => {
+    if (wish === null) return;
+    let isLate = false;
+    setStep({ step: "reading" });
+    prepareAct(chain, { ground, terms, wish, account }).then(
+      (prepared) => !isLate && setStep({ step: "ready", prepared }),
+      (cause: unknown) => !isLate && setStep({ step: "failed", error: asWalletError(cause) }),
+    );
+    return () => {
+      isLate = true;
+    };
+  }, [chain, account, key, round]);
+  useEffect(
+    () => () => {
+      isOver.current = true;
+    },
+    [],
+  );
+  const send = async () => {
+    if (wish === null) return;
+    setStep({ step: "asking" });
+    try {
+      // The dialogue may have been open for long: what held then may hold no more.
+      const { call } = await prepareAct(chain, { ground, terms, wish, account });
+      const asked = { call, title: act.title, id: terms.id, chainId: ground.chainId };
+      onSent(await sendCall({ provider: wallet.provider, chain }, asked));
+    } catch (cause) {
+      if (!isOver.current) setStep({ step: "failed", error: asWalletError(cause) });
+    }
+  };
+  return { step, send, again: () => setRound((it) => it + 1) };
+}

@@ -1,0 +1,112 @@
+import { hireEscrowAbi } from "tallystick-protocol/abi/hireEscrowAbi";
+import { type Abi, decodeErrorResult, parseAbi } from "viem";
+import { formatAmount, plainText, shortHash } from "../../design/format.ts";
+import { decimalOf } from "../usdc.ts";
+import { isHexText } from "./createChain.ts";
+
+/** Errors that tokens give: OpenZeppelin's, and of stand-ins for Circle's. */
+const tokenErrors = parseAbi([
+  "error Error(string message)",
+  "error ERC20InsufficientBalance(address sender, uint256 balance, uint256 needed)",
+  "error ERC20InsufficientAllowance(address spender, uint256 allowance, uint256 needed)",
+  "error ERC3009InvalidSignature()",
+  "error ERC3009InvalidAuthorizationTime(uint256 validAfter, uint256 validBefore)",
+  "error ERC3009UsedAuthorization(address authorizer, bytes32 nonce)",
+  "error NotAllowed(address account)",
+  "error TokenPaused()",
+]);
+
+const abi: Abi = [...hireEscrowAbi, ...tokenErrors];
+
+type Arguments = readonly unknown[];
+const amount = (value: unknown): string => `${formatAmount(decimalOf(BigInt(value as bigint)))} USDC`;
+const when = (value: unknown): string => new Date(Number(value) * 1_000).toLocaleString();
+const who = (value: unknown): string => shortHash(String(value).toLowerCase());
+
+const STATUSES = [
+  "was never deposited",
+  "is held",
+  "was released",
+  "was split",
+  "was refunded",
+  "has timed out",
+];
+
+/** What each error means to the person who meets it. */
+const WORDS: { [name: string]: (args: Arguments) => string } = {
+  AlreadyDelivered: () => "Delivery was marked before.",
+  AmountIsZero: () => "A hire of nothing needs no escrow.",
+  AmountMoved: () => "The token moved another amount than it was told to.",
+  BuyerPaysItself: () => "The buyer can be neither the seller nor who is paid.",
+  DeadlineNotReached: ([, deadline]) => `The deadline has not passed: it is ${when(deadline)}.`,
+  DeadlinePassed: ([, deadline]) => `The deadline has passed: it was ${when(deadline)}.`,
+  DepositsPaused: ([, until]) => `The guardian has paused deposits until ${when(until)}.`,
+  EscrowIsParty: () => "The contract itself can be neither buyer, seller nor arbiter.",
+  FeeAboveAmount: () => "The fee is part of the amount: it cannot be more.",
+  FeeWithoutRecipient: () => "A fee needs an account that receives it.",
+  ForbiddenRecipient: ([recipient]) =>
+    `Money sent to ${who(recipient)} would be lost: it is the contract or the token.`,
+  InvalidSignature: ([signer]) => `The signature is not one of ${who(signer)} over these terms.`,
+  NotAParty: ([signer]) => `${who(signer)} is no party of this hire.`,
+  NotAuthorized: ([, expected]) => `Only ${who(expected)} can do this.`,
+  NotEnoughGas: () => "It needs more gas, so that a payment does not fail for want of it.",
+  NothingToWithdraw: ([account]) => `The contract owes ${who(account)} nothing.`,
+  SafeERC20FailedOperation: () => "The token refuses the payment.",
+  SellerIsZero: () => "A hire needs a seller.",
+  SplitOutOfRange: ([, whole]) =>
+    `A split gives both sides something: more than 0 and less than ${amount(whole)}.`,
+  WrongStatus: ([, actual]) => `This escrow ${STATUSES[Number(actual)] ?? "is not where this needs it"}.`,
+  ERC20InsufficientBalance: ([sender, balance, needed]) =>
+    `${who(sender)} has ${amount(balance)}, and ${amount(needed)} are needed.`,
+  ERC20InsufficientAllowance: () => "The token was not told to let the escrow take the money.",
+  ERC3009InvalidSignature: () =>
+    "The token does not take the signature: it is not the buyer's over this payment.",
+  ERC3009InvalidAuthorizationTime: () => "The signature is no longer good: its time is over.",
+  ERC3009UsedAuthorization: () => "This payment was made before.",
+  NotAllowed: ([account]) => `The token bars ${who(account)}: it moves nothing from or to that account.`,
+  TokenPaused: () => "The token stands still: its maker has stopped all payments.",
+};
+
+/** What the contract, or the token behind it, says no with: its error, as a sentence. */
+export type Refusal = { name: string; words: string };
+
+/** Finds the contract's error in what a wallet threw; null when there is none. Wallets put it into different depths. */
+export function refusalIn(cause: unknown): Refusal | null {
+  const data = revertData(cause, 0);
+  if (data === null) return null;
+  if (data === "0x") return { name: "none", words: "The contract refuses, and gives no reason." };
+  try {
+    const { errorName, args = [] } = decodeErrorResult({ abi, data }) as {
+      errorName: string;
+      args?: Arguments;
+    };
+    return { name: errorName, words: wordsOf(errorName, args) };
+  } catch {
+    return {
+      name: data.slice(0, 10),
+      words: `The contract refuses with an error that this page does not know: ${data.slice(0, 10)}.`,
+    };
+  }
+}
+
+function wordsOf(name: string, args: Arguments): string {
+  if (name !== "Error") return WORDS[name]?.(args) ?? `The contract refuses: ${name}.`;
+  const text = plainText(String(args[0]), 200);
+  const isBarred = /blacklist|blocklist|denylist/i.test(text);
+  return isBarred
+    ? `The token bars one of the accounts: it moves nothing from or to it ("${text}").`
+    : `The token refuses: "${text}".`;
+}
+
+const DEEPEST = 6;
+
+function revertData(value: unknown, depth: number): `0x${string}` | null {
+  if (depth > DEEPEST || typeof value !== "object" || value === null) return null;
+  const { data, cause, error, originalError } = value as { [field: string]: unknown };
+  if (isHexText(data)) return data;
+  for (const inner of [data, originalError, error, cause]) {
+    const found = revertData(inner, depth + 1);
+    if (found !== null) return found;
+  }
+  return null;
+}

@@ -1,0 +1,148 @@
+import { keccak_256 } from "@noble/hashes/sha3.js";
+import { concatBytes, utf8ToBytes } from "@noble/hashes/utils.js";
+import { fromHex, type Hex, toHex } from "tallystick-protocol/hex";
+import { abiWord } from "tallystick-protocol/signatures/typedDataHash";
+import hireEscrow1 from "../releases/hireEscrow1.json" with { type: "json" };
+
+/** A released HireEscrow: its init code, where the runtime code stands in it, and where the constructor puts what. */
+type Release = {
+  name: string;
+  initCode: string;
+  runtime: { start: number; length: number };
+  /** The name of each immutable, and the offsets in the runtime code at which its 32 bytes stand. */
+  immutables: { [name: string]: number[] };
+};
+
+const RELEASES: readonly Release[] = [hireEscrow1];
+
+/** Through which a release is deployed to an address that is a hash of its init code and arguments (createx.rocks). */
+const CREATEX = "0xba5ed099633d3b313e4d5f7bdc1305d3c28ba5ed";
+const SALT = "tallystick contracts, version 1";
+
+/** What a contract's code says of itself, once it is known to be a released one. */
+export type EscrowCode = {
+  release: string;
+  token: Hex;
+  guardian: Hex;
+  providerId: string;
+  /**
+   * Whether the address is the one that this release gets with these arguments. Then nobody but its own constructor has written
+   * into it. A copy of the code that somebody else's constructor put in place may hold credits that nobody paid for.
+   */
+  isAtItsAddress: boolean;
+};
+
+/**
+ * Holds a contract's runtime code against every release, byte for byte. What the constructor filled in is read out of it, and held to
+ * what a HireEscrow at this address of this chain has there.
+ *
+ * @returns null when it is the code of no release
+ */
+export function releasedCode(
+  code: Hex,
+  { chainId, address }: { chainId: number; address: Hex },
+): EscrowCode | null {
+  for (const release of RELEASES) {
+    const found = sameCode(release, fromHex(code), { chainId, address });
+    if (found !== null) return found;
+  }
+  return null;
+}
+
+function sameCode(
+  release: Release,
+  code: Uint8Array,
+  { chainId, address }: { chainId: number; address: Hex },
+): EscrowCode | null {
+  const { initCode, runtime, immutables } = release;
+  const init = fromHex(initCode);
+  if (code.length !== runtime.length) return null;
+  const wordAt = (name: string): Uint8Array => {
+    const at = immutables[name]?.[0] ?? 0;
+    return code.slice(at, at + 32);
+  };
+  const [token, guardian, provider] = [wordAt("token"), wordAt("guardian"), wordAt("_providerId")];
+  const providerId = shortText(provider);
+  if (providerId === null) return null;
+  const values = immutablesOf({ chainId, address, token, guardian, provider });
+  // The template has zeros where immutables stand.
+  const expected = init.slice(runtime.start, runtime.start + runtime.length);
+  for (const [name, offsets] of Object.entries(immutables)) {
+    const value = values[name];
+    if (value === undefined) return null;
+    for (const at of offsets) expected.set(value, at);
+  }
+  if (!expected.every((byte, at) => byte === code[at])) return null;
+  const args = concatBytes(token, guardian, stringArgument(providerId));
+  return {
+    release: release.name,
+    token: addressOf(token),
+    guardian: addressOf(guardian),
+    providerId,
+    isAtItsAddress: create2Address(concatBytes(init, args)) === address,
+  };
+}
+
+/** Every immutable of a HireEscrow, by the name it has in the sources (OpenZeppelin's EIP712, and its own). */
+function immutablesOf(it: {
+  chainId: number;
+  address: Hex;
+  token: Uint8Array;
+  guardian: Uint8Array;
+  provider: Uint8Array;
+}): { [name: string]: Uint8Array } {
+  const [name, version] = ["Tallystick HireEscrow", "1"];
+  const [hashedName, hashedVersion] = [keccak_256(utf8ToBytes(name)), keccak_256(utf8ToBytes(version))];
+  const [chain, self] = [
+    abiWord("uint256", it.chainId, "chainId"),
+    abiWord("address", it.address, "address"),
+  ];
+  const domainType = "EIP712Domain(string name,string version,uint256 chainId,address verifyingContract)";
+  const parts = concatBytes(keccak_256(utf8ToBytes(domainType)), hashedName, hashedVersion, chain, self);
+  return {
+    _cachedDomainSeparator: keccak_256(parts),
+    _cachedChainId: chain,
+    _cachedThis: self,
+    _hashedName: hashedName,
+    _hashedVersion: hashedVersion,
+    _name: shortWord(name),
+    _version: shortWord(version),
+    token: it.token,
+    guardian: it.guardian,
+    _providerId: it.provider,
+  };
+}
+
+/** OpenZeppelin's ShortString: up to 31 bytes at the left, their number in the last. */
+function shortWord(text: string): Uint8Array {
+  const word = new Uint8Array(32);
+  const bytes = utf8ToBytes(text);
+  word.set(bytes);
+  word[31] = bytes.length;
+  return word;
+}
+
+function shortText(word: Uint8Array): string | null {
+  const length = word[31] ?? 0;
+  if (length === 0 || length > 31 || word.slice(length, 31).some((byte) => byte !== 0)) return null;
+  return new TextDecoder().decode(word.slice(0, length));
+}
+
+function stringArgument(text: string): Uint8Array {
+  const bytes = utf8ToBytes(text);
+  const padded = new Uint8Array(32);
+  padded.set(bytes);
+  return concatBytes(abiWord("uint256", 96, "offset"), abiWord("uint256", bytes.length, "length"), padded);
+}
+
+/** Where CreateX deploys this init code with the project's salt (EIP-1014). */
+function create2Address(initCode: Uint8Array): Hex {
+  // CreateX hashes a salt that names neither a deployer nor the zero address.
+  const salt = keccak_256(keccak_256(utf8ToBytes(SALT)));
+  const hash = keccak_256(concatBytes(Uint8Array.of(0xff), fromHex(CREATEX), salt, keccak_256(initCode)));
+  return toHex(hash.slice(12));
+}
+
+function addressOf(word: Uint8Array): Hex {
+  return toHex(word.slice(12));
+}

@@ -1,0 +1,54 @@
+import { plainText } from "../../design/format.ts";
+import { isProvider, type Provider } from "./provider.ts";
+
+/** A wallet that the reader's browser has. `rdns` names its maker, and is how a choice is remembered. */
+export type FoundWallet = { id: string; name: string; rdns: string; provider: Provider };
+
+/** More than anybody has; the rest is somebody's joke. */
+const MOST_WALLETS = 20;
+
+/** How long wallets of the new kind may take before an old one is looked for, in milliseconds. */
+const OLD_KIND_MS = 250;
+
+/**
+ * Asks which wallets there are (EIP-6963), and goes on listening. A wallet that only sets `window.ethereum` is found when no other
+ * shows itself. Names are strangers' words: any extension may use any.
+ *
+ * @returns stops it
+ */
+export function followWallets(onFound: (wallets: readonly FoundWallet[]) => void): () => void {
+  let found: readonly FoundWallet[] = [];
+  const add = (wallet: FoundWallet) => {
+    if (found.length >= MOST_WALLETS || found.some(({ id }) => id === wallet.id)) return;
+    found = [...found, wallet];
+    onFound(found);
+  };
+  const onAnnounce = (event: Event) => {
+    const wallet = walletOf((event as CustomEvent<unknown>).detail);
+    if (wallet !== null) add(wallet);
+  };
+  addEventListener("eip6963:announceProvider", onAnnounce);
+  dispatchEvent(new Event("eip6963:requestProvider"));
+  const timer = setTimeout(() => {
+    const { ethereum } = window as { ethereum?: unknown };
+    if (found.length === 0 && isProvider(ethereum))
+      add({
+        id: "window.ethereum",
+        name: "The browser's wallet",
+        rdns: "window.ethereum",
+        provider: ethereum,
+      });
+  }, OLD_KIND_MS);
+  return () => {
+    clearTimeout(timer);
+    removeEventListener("eip6963:announceProvider", onAnnounce);
+  };
+}
+
+function walletOf(detail: unknown): FoundWallet | null {
+  const { info, provider } = Object(detail) as { info?: unknown; provider?: unknown };
+  const { uuid, name, rdns } = Object(info) as { [field: string]: unknown };
+  if (typeof uuid !== "string" || typeof name !== "string" || !isProvider(provider)) return null;
+  const maker = typeof rdns === "string" ? plainText(rdns, 60) : "";
+  return { id: uuid.slice(0, 60), name: plainText(name, 40).trim() || "A wallet", rdns: maker, provider };
+}

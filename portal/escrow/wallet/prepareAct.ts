@@ -1,0 +1,126 @@
+import { hireEscrowAbi } from "tallystick-protocol/abi/hireEscrowAbi";
+import type { Hex } from "tallystick-protocol/hex";
+import { encodeFunctionData } from "viem";
+import { shortHash } from "../../design/format.ts";
+import { type ActName, actsOf } from "../acts.ts";
+import { type EscrowTerms, isNamed, payeeOf } from "../termsOf.ts";
+import { refusalIn } from "./contractWords.ts";
+import { type Call, type Chain, toQuantity } from "./createChain.ts";
+import { type Ground, readGround, readStanding } from "./readGround.ts";
+import { tokenAbi } from "./tokenDomain.ts";
+import { WalletError } from "./walletError.ts";
+
+/** What a reader wants done with money that is held. */
+export type Wish = { name: ActName; toSeller?: bigint; account?: Hex };
+
+/** A transaction that was tried and did not fail, what it costs at most (wei), and what the reader should know first. */
+export type Prepared = { call: Call; fee: bigint; notes: string[] };
+
+/** A signature by sending: the sender is who it takes. */
+const BY_SENDER: Hex = "0x";
+
+/**
+ * Reads all anew through the wallet, asks the contract what would happen, and gives the transaction. Nothing is signed or sent.
+ *
+ * @throws WalletError that says why not
+ */
+export async function prepareAct(
+  chain: Chain,
+  { ground, terms, wish, account }: { ground: Ground; terms: EscrowTerms; wish: Wish; account: Hex },
+): Promise<Prepared> {
+  await readGround(chain, ground);
+  const { contract } = ground;
+  const standing = await readStanding(chain, { contract, id: terms.id, hire: terms.hire, account });
+  const act = actsOf(terms.hire, standing, account).find(({ name }) => name === wish.name);
+  if (act?.isOpen !== true)
+    throw new WalletError({ code: "not_open", message: act?.why ?? "This is not open." });
+  const data = encode(terms, wish, account);
+  const notes = await barredNotes(chain, ground.token, receiversOf(terms, wish));
+  return { ...(await tryCall(chain, { from: account, to: contract, data })), notes };
+}
+
+function encode({ hire }: EscrowTerms, wish: Wish, account: Hex): Hex {
+  const abi = hireEscrowAbi;
+  switch (wish.name) {
+    case "release":
+      return encodeFunctionData({ abi, functionName: "release", args: [hire, BY_SENDER] });
+    case "split":
+      return encodeFunctionData({ abi, functionName: "split", args: [hire, wish.toSeller ?? 0n, BY_SENDER] });
+    case "refund":
+      return encodeFunctionData({ abi, functionName: "refund", args: [hire, account, BY_SENDER] });
+    case "timeoutRefund":
+      return encodeFunctionData({ abi, functionName: "timeoutRefund", args: [hire] });
+    case "withdraw":
+      return encodeFunctionData({ abi, functionName: "withdraw", args: [wish.account ?? account] });
+  }
+}
+
+function receiversOf({ hire }: EscrowTerms, { name }: Wish): Hex[] {
+  if (name === "withdraw") return [];
+  if (name === "refund" || name === "timeoutRefund") return [hire.buyer];
+  return [payeeOf(hire), hire.feeRecipient, ...(name === "split" ? [hire.buyer] : [])].filter(isNamed);
+}
+
+/** Says whom the token bars, where it tells (Circle's does): their part stays in the contract until it does no more. */
+export async function barredNotes(chain: Chain, token: Hex, accounts: readonly Hex[]): Promise<string[]> {
+  const barred = await Promise.all(
+    accounts.map(async (account) => {
+      try {
+        return ((await chain.read(token, tokenAbi, "isBlacklisted", [account])) as boolean) ? [account] : [];
+      } catch {
+        // Tokens without such a list have no such function.
+        return [];
+      }
+    }),
+  );
+  return barred
+    .flat()
+    .map(
+      (account) =>
+        `The token bars ${shortHash(account)} now: its part would stay in the contract, to be withdrawn once the token lets it.`,
+    );
+}
+
+/**
+ * Has the chain try a call, and works out what it costs at most.
+ *
+ * @throws WalletError `refused` with the contract's error in words; `no_gas`
+ */
+export async function tryCall(
+  chain: Chain,
+  call: Call & { from: Hex },
+): Promise<{ call: Call; fee: bigint }> {
+  try {
+    await chain.call(call);
+    // A little more than tried: what a payment takes may change before the block.
+    const gas = ((await chain.estimateGas(call)) * 6n) / 5n;
+    const [price, balance] = await Promise.all([chain.gasPrice(), chain.balance(call.from)]);
+    const fee = gas * price;
+    if (balance < fee) throw noGas(fee, balance);
+    return { call: { ...call, gas: toQuantity(gas) }, fee };
+  } catch (error) {
+    const refusal = refusalIn(error);
+    if (refusal === null) throw error;
+    throw new WalletError({
+      code: "refused",
+      message: refusal.words,
+      hint: "This was found by trying it. Nothing was sent.",
+      cause: error,
+    });
+  }
+}
+
+/** Wei as a person reads them, rounded up at six digits. */
+export function formatWei(wei: bigint): string {
+  const millionths = (wei + 999_999_999_999n) / 1_000_000_000_000n;
+  const digits = millionths.toString().padStart(7, "0");
+  return `${digits.slice(0, -6)}.${digits.slice(-6)}`.replace(/\.?0+$/, "");
+}
+
+function noGas(fee: bigint, balance: bigint): WalletError {
+  return new WalletError({
+    code: "no_gas",
+    message: `The account has ${formatWei(balance)} ETH, and the transaction may cost ${formatWei(fee)} ETH in gas.`,
+    hint: "Send it some ETH on this chain, or have somebody else relay your signature.",
+  });
+}

@@ -1,0 +1,179 @@
+import { hireEscrowAbi } from "tallystick-protocol/abi/hireEscrowAbi";
+import {
+  authorizationFields,
+  receiveWithAuthorizationTypedData,
+  type TokenDomain,
+} from "tallystick-protocol/escrow/authorization";
+import type { Hex } from "tallystick-protocol/hex";
+import { encodeFunctionData } from "viem";
+import { formatAmount } from "../../design/format.ts";
+import type { EscrowTerms } from "../termsOf.ts";
+import { payeeOf } from "../termsOf.ts";
+import { decimalOf } from "../usdc.ts";
+import { askWallet, DECIDING_MS } from "./askWallet.ts";
+import { type Chain, isHexText } from "./createChain.ts";
+import type { EscrowCode } from "./escrowCode.ts";
+import { barredNotes, type Prepared, tryCall } from "./prepareAct.ts";
+import type { Provider } from "./provider.ts";
+import { type Ground, readGround, readStanding } from "./readGround.ts";
+import { readTokenDomain, tokenAbi } from "./tokenDomain.ts";
+import { WalletError } from "./walletError.ts";
+
+/** A deposit that can be signed: the authorization that the token asks for, and what the reader should know first. */
+export type DepositReady = {
+  code: EscrowCode;
+  authorization: Authorization;
+  domain: TokenDomain;
+  notes: string[];
+};
+
+type Authorization = {
+  from: Hex;
+  to: Hex;
+  value: bigint;
+  validAfter: bigint;
+  validBefore: bigint;
+  nonce: Hex;
+};
+
+/** For how long a signed payment is good, in seconds: long enough for a slow wallet, short enough to be forgotten. */
+const GOOD_SECONDS = 3_600;
+
+/** A contract wallet's signature may be long; none is longer than this, in hex digits. */
+const MOST_SIGNATURE = 20_000;
+
+/**
+ * Reads all that a deposit rests on through the wallet. Nothing is signed.
+ *
+ * @throws WalletError that says why not
+ */
+export async function prepareDeposit(
+  chain: Chain,
+  {
+    ground,
+    terms,
+    account,
+    told,
+  }: {
+    ground: Ground;
+    terms: EscrowTerms;
+    account: Hex;
+    told: { name: string | null; version: string | null };
+  },
+): Promise<DepositReady> {
+  const { hire, id } = terms;
+  const { contract, token, chainId } = ground;
+  const code = await readGround(chain, ground);
+  if (hire.buyer !== account)
+    throw new WalletError({
+      code: "other_account",
+      message: "These terms name another buyer than this account.",
+    });
+  const standing = await readStanding(chain, { contract, id, hire, account });
+  if (standing.status !== "none")
+    throw new WalletError({
+      code: "not_open",
+      message: "These very terms were deposited before.",
+      hint: "An escrow is paid once and for all. Begin a new one.",
+    });
+  const [balance, paused, domain] = await Promise.all([
+    chain.read(token, tokenAbi, "balanceOf", [account]) as Promise<bigint>,
+    chain.read(contract, hireEscrowAbi, "pausedUntil", []) as Promise<bigint>,
+    readTokenDomain(chain, { chainId, token, told }),
+  ]);
+  const time = BigInt(standing.time);
+  if (hire.deadline <= time) throw passed();
+  if (paused > time)
+    throw new WalletError({
+      code: "not_open",
+      message: `The guardian has paused deposits until ${new Date(Number(paused) * 1_000).toLocaleString()}.`,
+      hint: "Money that is held is not touched by that. Wait, or use another provider.",
+    });
+  if (balance < hire.amount)
+    throw new WalletError({
+      code: "no_money",
+      message: `The account has ${formatAmount(decimalOf(balance))} of the token, and ${formatAmount(decimalOf(hire.amount))} are needed.`,
+      hint: "Send it more of the token on this chain, or use another account.",
+    });
+  if (domain === null)
+    throw new WalletError({
+      code: "unsupported",
+      message: "The token does not say how payments by signature are signed.",
+      hint: "Pay by allowance: docs/escrow/deposit.md says how.",
+    });
+  const validBefore =
+    time + BigInt(GOOD_SECONDS) < hire.deadline ? time + BigInt(GOOD_SECONDS) : hire.deadline;
+  const authorization = {
+    from: account,
+    to: contract,
+    value: hire.amount,
+    validAfter: 0n,
+    validBefore,
+    nonce: id,
+  };
+  return { code, authorization, domain, notes: await barredNotes(chain, token, [account, payeeOf(hire)]) };
+}
+
+/** @throws WalletError */
+export async function signDeposit(
+  provider: Provider,
+  { authorization, domain }: DepositReady,
+  signal?: AbortSignal,
+): Promise<Hex> {
+  const typedData = receiveWithAuthorizationTypedData(authorization, domain);
+  const text = JSON.stringify(
+    {
+      ...typedData,
+      types: {
+        EIP712Domain: [
+          { name: "name", type: "string" },
+          { name: "version", type: "string" },
+          { name: "chainId", type: "uint256" },
+          { name: "verifyingContract", type: "address" },
+        ],
+        ReceiveWithAuthorization: authorizationFields,
+      },
+    },
+    (_, value: unknown) => (typeof value === "bigint" ? value.toString() : value),
+  );
+  const signature = await askWallet(provider, {
+    method: "eth_signTypedData_v4",
+    params: [authorization.from, text],
+    withinMs: DECIDING_MS,
+    signal,
+  });
+  if (!isHexText(signature) || signature.length < 132 || signature.length > MOST_SIGNATURE) {
+    throw new WalletError({
+      code: "bad_answer",
+      message: "The wallet answers with something that is no signature.",
+      hint: "Nothing was sent. Use another wallet.",
+    });
+  }
+  return signature;
+}
+
+/**
+ * The transaction of a signed deposit, tried.
+ *
+ * @throws WalletError `refused` when the contract or the token does not take it
+ */
+export async function depositCall(
+  chain: Chain,
+  { terms, ready, signature }: { terms: EscrowTerms; ready: DepositReady; signature: Hex },
+): Promise<Prepared> {
+  const { from, to, validAfter, validBefore } = ready.authorization;
+  const data = encodeFunctionData({
+    abi: hireEscrowAbi,
+    functionName: "depositWithAuthorization",
+    args: [terms.hire, validAfter, validBefore, signature],
+  });
+  return { ...(await tryCall(chain, { from, to, data })), notes: [] };
+}
+
+function passed(): WalletError {
+  return new WalletError({
+    code: "refused",
+    message: "The deadline has passed.",
+    hint: "Choose a later one. Nothing was signed.",
+  });
+}

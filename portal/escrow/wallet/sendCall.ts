@@ -1,0 +1,91 @@
+import type { Hex } from "tallystick-protocol/hex";
+import { askWallet, DECIDING_MS } from "./askWallet.ts";
+import { type Call, type Chain, isAddressText, isHexText } from "./createChain.ts";
+import { forgetPending, keepPending, type Pending } from "./pendingStore.ts";
+import type { Provider } from "./provider.ts";
+import { requireChain } from "./readGround.ts";
+import { WalletError } from "./walletError.ts";
+
+/** The accounts that a wallet shows to this page, lower case, the one in use first. `isAsked`: the wallet may ask the reader. */
+export async function readAccounts(
+  provider: Provider,
+  isAsked: boolean,
+  signal?: AbortSignal,
+): Promise<Hex[]> {
+  const answer = await askWallet(provider, {
+    method: isAsked ? "eth_requestAccounts" : "eth_accounts",
+    ...(isAsked && { withinMs: DECIDING_MS }),
+    signal,
+  });
+  if (!Array.isArray(answer) || !answer.every(isAddressText)) {
+    throw new WalletError({
+      code: "bad_answer",
+      message: "The wallet answers with something that is no list of accounts.",
+      hint: "Use another wallet.",
+    });
+  }
+  return answer.slice(0, 100).map((it) => it.toLowerCase() as Hex);
+}
+
+/**
+ * Has the wallet send a transaction that was tried before. It is kept from before the wallet is asked, so that a page that is loaded
+ * again in between knows of it.
+ *
+ * @throws WalletError; nothing was sent, but where it says that it may have been
+ */
+export async function sendCall(
+  { provider, chain }: { provider: Provider; chain: Chain },
+  { call, title, id, chainId }: { call: Call; title: string; id: Hex; chainId: number },
+): Promise<Pending> {
+  const from = call.from as Hex;
+  // Between the reading and now the reader may have changed either.
+  await requireAccount(provider, from);
+  await requireChain(chain, chainId);
+  const pending: Pending = {
+    key: crypto.randomUUID(),
+    title,
+    id,
+    chainId,
+    from,
+    to: call.to,
+    data: call.data,
+    at: Date.now(),
+    startBlock: Number(await chain.blockNumber()),
+    hash: null,
+    nonce: null,
+  };
+  keepPending(pending);
+  let hash: unknown;
+  try {
+    const transaction = { ...call, value: "0x0" };
+    hash = await askWallet(provider, {
+      method: "eth_sendTransaction",
+      params: [transaction],
+      withinMs: DECIDING_MS,
+    });
+  } catch (error) {
+    const isSure = error instanceof WalletError && error.code !== "no_answer";
+    if (isSure) forgetPending(pending.key);
+    throw error;
+  }
+  if (!isHexText(hash) || hash.length !== 66) {
+    throw new WalletError({
+      code: "bad_answer",
+      message: "The wallet answers with something that is no transaction's hash.",
+      hint: "It may have sent the transaction. Look at it, and at the escrow, before you try again.",
+    });
+  }
+  const sent = { ...pending, hash: hash.toLowerCase() as Hex };
+  keepPending(sent);
+  return sent;
+}
+
+async function requireAccount(provider: Provider, account: Hex): Promise<void> {
+  const [first] = await readAccounts(provider, false);
+  if (first === account) return;
+  throw new WalletError({
+    code: "other_account",
+    message: "The wallet uses another account now.",
+    hint: "Nothing was sent. Read what is open to that account, or change it back.",
+  });
+}

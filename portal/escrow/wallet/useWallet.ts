@@ -1,0 +1,90 @@
+import { useEffect, useMemo, useState } from "preact/hooks";
+import type { Hex } from "tallystick-protocol/hex";
+import { rememberedWallet, rememberWallet } from "../rememberedWallet.ts";
+import { type Chain, createChain } from "./createChain.ts";
+import { type FoundWallet, followWallets } from "./followWallets.ts";
+import { readAccounts } from "./sendCall.ts";
+import { asWalletError, type WalletError } from "./walletError.ts";
+
+/** A wallet that the reader connected: who they are in it, and the chain behind it. */
+export type Connected = { wallet: FoundWallet; account: Hex; chain: Chain };
+
+export type WalletState = {
+  wallets: readonly FoundWallet[];
+  connected: Connected | null;
+  /** The wallet that was asked and has not answered. */
+  asking: FoundWallet | null;
+  error: WalletError | null;
+  /** Counts what the wallet said of a change of chain or account: what was read before is read again. */
+  changes: number;
+  connect: (wallet: FoundWallet) => void;
+  leave: () => void;
+};
+
+/** The wallets that the browser has, and the one that the reader connected. One that was connected before is taken up again, unasked. */
+export function useWallet(): WalletState {
+  const [wallets, setWallets] = useState<readonly FoundWallet[]>([]);
+  const [used, setUsed] = useState<{ wallet: FoundWallet; account: Hex } | null>(null);
+  const [asking, setAsking] = useState<FoundWallet | null>(null);
+  const [error, setError] = useState<WalletError | null>(null);
+  const [changes, setChanges] = useState(0);
+
+  useEffect(() => {
+    let isOver = false;
+    const stop = followWallets((found) => {
+      setWallets(found);
+      const last = found.at(-1);
+      if (last === undefined || last.rdns === "" || last.rdns !== rememberedWallet()) return;
+      readAccounts(last.provider, false).then(
+        ([account]) => !isOver && account !== undefined && setUsed((now) => now ?? { wallet: last, account }),
+        // It is offered like the others.
+        () => {},
+      );
+    });
+    return () => {
+      isOver = true;
+      stop();
+    };
+  }, []);
+
+  const provider = used?.wallet.provider;
+  useEffect(() => {
+    if (provider === undefined) return;
+    const onAccounts = (accounts: unknown) => {
+      const [first] = Array.isArray(accounts) ? accounts : [];
+      const account =
+        typeof first === "string" && /^0x[0-9a-fA-F]{40}$/.test(first) ? (first.toLowerCase() as Hex) : null;
+      setUsed((now) => (now === null || account === null ? null : { ...now, account }));
+      setChanges((it) => it + 1);
+    };
+    const onChain = () => setChanges((it) => it + 1);
+    provider.on?.("accountsChanged", onAccounts);
+    provider.on?.("chainChanged", onChain);
+    return () => {
+      provider.removeListener?.("accountsChanged", onAccounts);
+      provider.removeListener?.("chainChanged", onChain);
+    };
+  }, [provider]);
+
+  const connect = (wallet: FoundWallet) => {
+    setError(null);
+    setAsking(wallet);
+    readAccounts(wallet.provider, true)
+      .then(([account]) => {
+        if (account === undefined) return;
+        if (wallet.rdns !== "") rememberWallet(wallet.rdns);
+        setUsed({ wallet, account });
+      })
+      .catch((cause: unknown) => setError(asWalletError(cause)))
+      .finally(() => setAsking((now) => (now === wallet ? null : now)));
+  };
+  const leave = () => {
+    rememberWallet(null);
+    setUsed(null);
+  };
+  const connected = useMemo(
+    () => (used === null ? null : { ...used, chain: createChain(used.wallet.provider) }),
+    [used],
+  );
+  return { wallets, connected, asking, error, changes, connect, leave };
+}
