@@ -1,4 +1,4 @@
-import { META, type Meta } from "../node/nodeStanding.ts";
+import { META, type Meta } from "../node/nodeState.ts";
 
 /** What a node says of the contracts and the token that it follows. */
 export type NodeContracts = {
