@@ -31,8 +31,8 @@ export const CHROMIUM_FLAGS: readonly string[] = [
   "--disable-background-networking",
   "--disable-component-update",
   "--disable-sync",
-  // A machine without a graphics card draws graphs by its processor.
-  "--use-angle=swiftshader",
-  "--enable-unsafe-swiftshader",
   ...(process.getuid?.() === 0 ? ["--no-sandbox"] : []),
 ];
+
+/** A machine without a graphics card draws graphs by its processor. */
+export const WEBGL_FLAGS: readonly string[] = ["--use-angle=swiftshader", "--enable-unsafe-swiftshader"];

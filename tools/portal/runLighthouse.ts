@@ -50,7 +50,7 @@ type Report = {
 };
 
 async function measure(url: string): Promise<Report> {
-  const flags = [...CHROMIUM_FLAGS, "--headless=new"].join(" ");
+  const flags = [...CHROMIUM_FLAGS, "--disable-gpu", "--headless=new"].join(" ");
   const options = ["--output=json", "--quiet", `--chrome-flags=${flags}`];
   const only = `--only-categories=${CATEGORIES.join(",")}`;
   const { stdout } = await run("npx", ["-y", LIGHTHOUSE, url, only, ...options], {

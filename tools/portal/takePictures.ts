@@ -1,7 +1,7 @@
 import { mkdirSync } from "node:fs";
 import path from "node:path";
 import { chromium } from "playwright-core";
-import { CHROMIUM_FLAGS, chromiumPath } from "./chromiumPath.ts";
+import { CHROMIUM_FLAGS, chromiumPath, WEBGL_FLAGS } from "./chromiumPath.ts";
 import { type PortalPage, portalPages } from "./portalPages.ts";
 
 /** Widths of a phone, a tablet and a desk. */
@@ -36,7 +36,10 @@ export async function takePictures(parameters: {
   mkdirSync(folder, { recursive: true });
   const pages: PortalPage[] = await portalPages(node);
   const files: string[] = [];
-  const browser = await chromium.launch({ executablePath: chromiumPath(), args: [...CHROMIUM_FLAGS] });
+  const browser = await chromium.launch({
+    executablePath: chromiumPath(),
+    args: [...CHROMIUM_FLAGS, ...WEBGL_FLAGS],
+  });
   try {
     for (const colorScheme of ["light", "dark"] as const) {
       const context = await browser.newContext({ colorScheme, deviceScaleFactor: 1 });
@@ -72,7 +75,10 @@ export async function takeDocumented(parameters: {
   const { portal, node, folder } = parameters;
   mkdirSync(folder, { recursive: true });
   const pages = await portalPages(node);
-  const browser = await chromium.launch({ executablePath: chromiumPath(), args: [...CHROMIUM_FLAGS] });
+  const browser = await chromium.launch({
+    executablePath: chromiumPath(),
+    args: [...CHROMIUM_FLAGS, ...WEBGL_FLAGS],
+  });
   try {
     const files: string[] = [];
     for (const { name, colorScheme } of DOCUMENTED) {
