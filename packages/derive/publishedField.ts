@@ -62,7 +62,7 @@ export type Counted = {
   /** The parameter with the length of its window. */
   window?: "windowSeconds" | "volumeWindowSeconds";
   /** Which hires of the window. */
-  hires?: "all" | "rated" | "direct" | "escrow" | "timed" | "priced";
+  hires?: "all" | "rated" | "direct" | "escrow" | "contested" | "timed" | "priced";
   /** On which side of them the agent is; the seller's by default. */
   side?: "seller" | "buyer";
   ratings?: "window" | "all";

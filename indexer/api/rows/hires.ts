@@ -55,6 +55,7 @@ export function countedHires(
     rated: ne(hire.outcome, "neutral"),
     direct: isNull(hire.escrowId),
     escrow: isNotNull(hire.escrowId),
+    contested: eq(hire.refundAfterDelivery, true),
     timed: isNotNull(hire.latencyMs),
     priced: isNotNull(hire.capability),
   };

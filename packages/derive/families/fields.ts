@@ -133,7 +133,7 @@ export const familyFields = {
     columns: ["refundsContested"],
     value: ({ agent }) => agent.refundsContested,
     numerator: (it) => String(it.refundsContested),
-    counts: { window: "windowSeconds", hires: "escrow" },
+    counts: { window: "windowSeconds", hires: "contested" },
   }),
   refunds_contested_families: field({
     type: "count",
@@ -145,6 +145,6 @@ export const familyFields = {
     columns: ["contestingFamilies"],
     value: ({ agent }) => agent.contestingFamilies,
     numerator: (it) => String(it.contestingFamilies),
-    counts: { window: "windowSeconds", hires: "escrow" },
+    counts: { window: "windowSeconds", hires: "contested" },
   }),
 };

@@ -75,6 +75,10 @@ function story(): EventLog {
   log.transfer(SELLER, PAID, 99_999);
   log.after(1).transfer(LONER, SELLER, 250_000, { authorized: true });
   log.timedOut(log.deposit(SELLER, FIRST));
+  const contested = log.deposit(wallet(9), RICH);
+  log.delivered(contested).refunded(contested, RICH);
+  const taken = log.deposit(wallet(9), RICH);
+  log.delivered(taken).released(taken);
   return log.after(DAY + 1).tick();
 }
 
@@ -213,6 +217,22 @@ describe("GraphQL: what a reputation rests on", function () {
     const market = await openApiStory();
     for (const address of [cast.busy, cast.modest, cast.ring[0]])
       expectRecomputed(await market.ask<Answer>(INDEPENDENCE, { address }));
+  });
+
+  it("explains contested refunds by the hires that were taken back, and by no other of an escrow", async () => {
+    type Explained = { value: number; hires: { nodes: { outcome: string; buyerAddress: string }[] } };
+    const field = (name: string) =>
+      `${name}: explain(field: ${name}) { value hires { nodes { outcome buyerAddress } } }`;
+    const { agent } = await ask<{ agent: { [field: string]: Explained } }>(
+      `query ($address: Address!) { agent(address: $address) {
+        ${field("REFUNDS_CONTESTED")} ${field("REFUNDS_CONTESTED_FAMILIES")} } }`,
+      { address: wallet(9) },
+    );
+    const explained = { value: 1, hires: { nodes: [{ outcome: "FAILURE", buyerAddress: RICH }] } };
+    expect(agent).to.deep.equal({
+      REFUNDS_CONTESTED: explained,
+      REFUNDS_CONTESTED_FAMILIES: explained,
+    });
   });
 
   it("shows nothing of an agent with private metrics", async () => {

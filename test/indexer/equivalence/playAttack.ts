@@ -20,6 +20,9 @@ const FIELDS = fieldNames.filter(
 const numberOf = (address: Address) => Number(BigInt(address));
 const APART = 1_000_000;
 
+/** Some attacks are tens of thousands of transfers. */
+const PATIENCE_MS = 1_800_000;
+
 /**
  * Makes an attack happen on a chain, and holds what each node then says of its seller to what its log is derived to.
  *
@@ -47,7 +50,7 @@ export async function playAttack(
   const last = await world.chain.client.getBlockNumber();
   const { address } = actorOf(numberOf(attack.seller));
   for (const node of nodes) {
-    await node.untilTick(last);
+    await node.until(`the tick of block ${last}`, () => isAt(node, last), PATIENCE_MS);
     const { agent } = await node.query<{ agent: object | null }>(
       `query ($address: Address!) { agent(address: $address) { ${FIELDS.map(camelName).join(" ")} } }`,
       { address },
@@ -55,6 +58,11 @@ export async function playAttack(
     expect(agent, attack.name).to.deep.equal(told(expected));
   }
   return realized.progress;
+}
+
+async function isAt(node: IndexerProcess, block: bigint): Promise<boolean> {
+  const { meta } = await node.query<{ meta: { block: number } }>("{ meta { block } }");
+  return meta.block >= Number(block);
 }
 
 /** The first line's parameters as a record of the operator, since a node has its own first line. */
