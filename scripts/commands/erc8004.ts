@@ -48,9 +48,9 @@ export function registerErc8004(program: Command): void {
       .command("feedback")
       .description("Post the key's feedback for a hire that it paid and rated in the node's ledger.")
       .argument("<hire>", "the hire's id, or the hash of its receipt")
-      .requiredOption(
+      .option(
         "--agent-id <id>",
-        "the seller's number in the identity registry",
+        "the seller's number in the identity registry (default: of a hire's id, the one that the node knows)",
         wholeNumber("--agent-id"),
       )
       .option(

@@ -1,11 +1,19 @@
 import { InvalidInputError } from "tallystick-protocol/errors";
 import { isLedgerHash } from "tallystick-protocol/ledger/entry";
 import { type PostedOrNot, postFeedback } from "tallystick-sdk/erc8004/postFeedback";
+import { askGraphql } from "tallystick-sdk/query/askGraphql";
 import { nodeAt } from "../query/nodeQuery.ts";
 import { openPosting, type PostOptions } from "./openPosting.ts";
 
+/** Which identities stand for an agent now. */
+const CURRENT = `query CurrentIdentities($address: Address!) {
+  agent(address: $address) { identities(current: true, first: 2) { nodes { identity { id } } } }
+}`;
+
+type Current = { agent: { identities: { nodes: { identity: { id: string } | null }[] } } | null };
+
 /** What the command line says. */
-export type FeedbackOptions = PostOptions & { agentId: number; allowUnanchored?: boolean };
+export type FeedbackOptions = PostOptions & { agentId?: number; allowUnanchored?: boolean };
 
 /**
  * Posts feedback for a hire, by its id or its receipt's hash. By its id it has to be a hire that the node counted.
@@ -17,16 +25,36 @@ export async function feedback(
   options: FeedbackOptions,
   environment: { [name: string]: string | undefined },
 ): Promise<PostedOrNot> {
-  const receiptHash = isLedgerHash(hire) ? hire : await receiptOf(hire, options);
+  const { receiptHash, seller } = isLedgerHash(hire)
+    ? { receiptHash: hire, seller: undefined }
+    : await receiptOf(hire, options);
   const posting = await openPosting(options, environment);
-  const { agentId, allowUnanchored } = options;
+  const { allowUnanchored } = options;
+  const agentId = options.agentId ?? (await identityOf(seller, options));
   return await postFeedback({ ...posting, receiptHash, agentId, allowUnanchored });
 }
 
-async function receiptOf(id: string, options: PostOptions): Promise<string> {
+async function receiptOf(
+  id: string,
+  options: PostOptions,
+): Promise<{ receiptHash: string; seller: string | undefined }> {
   const { hire } = await nodeAt(options).graphql.hire({ id });
   const message = hire === null ? "is no hire that the node counted" : "has no receipt";
-  const hash = hire?.receiptHash ?? undefined;
-  if (hash === undefined) throw new InvalidInputError({ issues: [{ field: "hire", message }] });
-  return hash;
+  const receiptHash = hire?.receiptHash ?? undefined;
+  if (receiptHash === undefined) throw new InvalidInputError({ issues: [{ field: "hire", message }] });
+  return { receiptHash, seller: hire?.sellerAddress };
+}
+
+/** The one identity that stands for the seller, as the node has read it. `postFeedback` asks the registry again. */
+async function identityOf(seller: string | undefined, options: PostOptions): Promise<number> {
+  const { agent } =
+    seller === undefined
+      ? { agent: null }
+      : await askGraphql<Current>({ baseUrl: options.url, query: CURRENT, variables: { address: seller } });
+  const found = agent?.identities.nodes ?? [];
+  const id = Number(found.length === 1 ? found[0]?.identity?.id : Number.NaN);
+  if (Number.isSafeInteger(id)) return id;
+  const why =
+    found.length > 1 ? "several identities stand for the seller" : "the node knows no identity of the seller";
+  throw new InvalidInputError({ issues: [{ field: "--agent-id", message: `is required: ${why}` }] });
 }

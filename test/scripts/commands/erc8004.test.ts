@@ -63,11 +63,21 @@ describe("tallystick erc8004", function () {
       entry_hash: JSON.parse(text).current_hash,
       retired: false,
     };
-    const url = await listen((request) => {
+    // What the node knows of hires and identities.
+    let receipt = "";
+    let known: number | undefined;
+    const url = await listen(async (request) => {
       const { pathname, search } = new URL(request.url);
       if (pathname.endsWith("/listings"))
         return Response.json({ agent_id: seller.address, listings: [listing], next_cursor: null });
-      return market.fetch(NODE + pathname + search, request);
+      if (pathname !== "/graphql") return market.fetch(NODE + pathname + search, request);
+      const { query } = (await request.json()) as { query: string };
+      const node = { identity: { id: String(known) } };
+      const counted = { id: "hire", receiptHash: receipt, sellerAddress: seller.address };
+      const data = query.includes("CurrentIdentities")
+        ? { agent: { identities: { nodes: known === undefined ? [] : [node] } } }
+        : { hire: counted };
+      return Response.json({ data });
     });
     const rpcUrl = await listen(answerRpc);
     const { chainId } = chain.network;
@@ -102,6 +112,12 @@ describe("tallystick erc8004", function () {
     expect(posted).to.include({ status: "posted", index: 1 });
     expect((await feedback(receiptHash, wanted, environment(buyer.wallet))).status).to.equal("found");
     expect(await codeOf(feedback(receiptHash, wanted, {}))).to.equal("invalid_input");
+    receipt = receiptHash;
+    const { agentId: _, ...unnamed } = wanted;
+    const byId = () => feedback("hire", unnamed, environment(buyer.wallet));
+    expect(await codeOf(byId())).to.equal("invalid_input");
+    known = agentId;
+    expect((await byId()).status).to.equal("found");
 
     const answered = await respond(
       {
