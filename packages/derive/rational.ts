@@ -34,12 +34,19 @@ export function compare(a: Rational, b: Rational): number {
   return difference < 0n ? -1 : difference > 0n ? 1 : 0;
 }
 
+/** Most that are stored are small and whole: read from here, they are neither parsed nor made anew. */
+const SMALL: ReadonlyMap<string, Rational> = new Map(
+  Array.from({ length: 1_000 }, (_, n) => [String(n), { n: BigInt(n), d: 1n }]),
+);
+
 /** `n`, or `n/d`: how fractions are stored in a row. */
 export function formatRational({ n, d }: Rational): string {
   return d === 1n ? n.toString() : `${n}/${d}`;
 }
 
 export function parseRational(text: string): Rational {
+  const small = SMALL.get(text);
+  if (small !== undefined) return small;
   const slash = text.indexOf("/");
   return slash < 0
     ? { n: BigInt(text), d: 1n }

@@ -147,12 +147,22 @@ function changed(
   return days.map((it) => `${it.day}:${formatRational(it.ok)}:${formatRational(it.failed)}`).join(";");
 }
 
+/** Every agent's are read every hour: cut where they are, without lists of their pieces. */
 export function parseOutcomeDays(text: string): OutcomeDay[] {
-  if (text === "") return [];
-  return text.split(";").map((item) => {
-    const [day = "0", ok = "0", failed = "0"] = item.split(":");
-    return { day: Number(day), ok: parseRational(ok), failed: parseRational(failed) };
-  });
+  const days: OutcomeDay[] = [];
+  for (let at = 0; at < text.length; ) {
+    const ok = text.indexOf(":", at) + 1;
+    const failed = text.indexOf(":", ok) + 1;
+    const next = text.indexOf(";", failed);
+    const end = next < 0 ? text.length : next;
+    days.push({
+      day: Number(text.slice(at, ok - 1)),
+      ok: parseRational(text.slice(ok, failed - 1)),
+      failed: parseRational(text.slice(failed, end)),
+    });
+    at = end + 1;
+  }
+  return days;
 }
 
 /** The sums over an N-day window: today and the N − 1 UTC days before. */

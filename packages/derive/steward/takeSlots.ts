@@ -4,7 +4,7 @@ import { formatClaims, parseClaims } from "./claimedUp.ts";
 import { HOUR } from "./days.ts";
 import { REPORT_SECONDS, type Report, reportsOf, verdictOf, voidSlots } from "./probes.ts";
 import { hostsAt, parseServices } from "./served.ts";
-import { formatRun, formatSlotDays, parseRun, parseSlotDays, takeHour } from "./slotDays.ts";
+import { formatRun, formatSlotDays, parseRun, parseSlotDays, type SlotDay, takeHour } from "./slotDays.ts";
 
 /** The last hour that is closed at a time: its reports had two hours. Null before the first. */
 export function lastClosedHour(time: number): number {
@@ -17,14 +17,17 @@ export type ProbeCache = Map<string, number>;
 /**
  * Takes the slots of all hours that closed since the last time, of the hosts that served the agent then. In each slot it is as well off as the worst of
  * its hosts.
+ *
+ * @returns what changes of the row, and its days as they are then
  */
 export async function takeSlots(
   context: ApplyContext,
   row: Row<"steward">,
   away: ProbeCache,
-): Promise<Partial<Row<"steward">>> {
+): Promise<{ change: Partial<Row<"steward">>; days: SlotDay[] }> {
   const closed = lastClosedHour(context.at.time);
-  if (row.served === "" && row.claims === "") return { mergedHour: closed };
+  const days = parseSlotDays(row.slots);
+  if (row.served === "" && row.claims === "") return { change: { mergedHour: closed }, days };
   const services = parseServices(row.served);
   const reports = new Map<string, Report[]>();
   const hours = new Set<number>();
@@ -37,9 +40,8 @@ export async function takeSlots(
   }
   const claims = parseClaims(row.claims);
   const left = formatClaims(claims.filter((it) => it.hour > closed));
-  if (hours.size === 0) return { mergedHour: closed, claims: left };
+  if (hours.size === 0) return { change: { mergedHour: closed, claims: left }, days };
 
-  const days = parseSlotDays(row.slots);
   const run = parseRun(row.run);
   for (const hour of [...hours].sort((a, b) => a - b)) {
     const slots = { data: 0, down: 0, denied: 0 };
@@ -62,5 +64,6 @@ export async function takeSlots(
     }
     takeHour(days, run, hour, slots);
   }
-  return { mergedHour: closed, claims: left, slots: formatSlotDays(days), run: formatRun(run) };
+  const change = { mergedHour: closed, claims: left, slots: formatSlotDays(days), run: formatRun(run) };
+  return { change, days };
 }

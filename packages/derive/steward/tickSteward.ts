@@ -9,7 +9,7 @@ import { NANO, nanoOf } from "./nano.ts";
 import { parseOutcomeDays, sumOutcomes } from "./outcomeDays.ts";
 import { endorsementsOf, freshnessOf, lessDenials, ownTrustOf, scoreOf } from "./score.ts";
 import { evaluateSla } from "./sla/evaluate.ts";
-import { parseSlotDays, sumSlots } from "./slotDays.ts";
+import { sumSlots } from "./slotDays.ts";
 import { agentsOf, STEWARD_SLOTS } from "./stewardRow.ts";
 import { closeSlot } from "./stewardSlots.ts";
 import { stewardTierOf, type TierFigures } from "./stewardTier.ts";
@@ -69,10 +69,10 @@ async function ownFigures(
   away: ProbeCache,
   weights: readonly bigint[],
 ): Promise<Row<"steward">> {
-  const row = { ...before, ...(await takeSlots(context, before, away)) };
+  const { change, days: slots } = await takeSlots(context, before, away);
+  const row = { ...before, ...change };
   const { block, time } = context.at;
   const today = dayOf(time);
-  const slots = parseSlotDays(row.slots);
   const [week, month, quarter] = [7, 30, 90].map((days) => sumSlots(slots, today, days)) as [Sum, Sum, Sum];
   const outcomes = parseOutcomeDays(row.outcomes);
   const { ok, failed } = sumOutcomes(outcomes, today, SCORE_DAYS);

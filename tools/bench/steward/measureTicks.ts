@@ -9,6 +9,7 @@ import type { Hex } from "tallystick-protocol/hex";
 import { canonicalBody, type RecordBody } from "tallystick-protocol/json/recordBody";
 import { defineParams } from "tallystick-protocol/records/params";
 import { MAX_PROBED_HOSTS } from "tallystick-protocol/records/uptime";
+import { sha256HexByNode } from "tallystick-runtime/hashing/sha256HexByNode";
 
 const START = 1_767_225_600;
 const HOUR = 3_600;
@@ -92,7 +93,7 @@ class Log {
     // Of processor time: what else a machine does is not ours.
     const begun = process.cpuUsage();
     const transaction = new Transaction(this.store);
-    await apply(transaction, whole, { trustSignatures: true });
+    await apply(transaction, whole, { trustSignatures: true, sha256Hex: sha256HexByNode });
     await transaction.commitTo(this.store);
     const { user, system } = process.cpuUsage(begun);
     return (user + system) / 1_000;
