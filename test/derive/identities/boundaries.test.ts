@@ -1,4 +1,7 @@
 import { expect } from "chai";
+import { saveAgents } from "tallystick-derive/agentRow";
+import { openContext } from "tallystick-derive/applyContext";
+import { withdrawHire } from "tallystick-derive/hires";
 import type { MemoryStore } from "tallystick-derive/memoryStore";
 import type { Row } from "tallystick-derive/tables";
 import { EventLog, wallet } from "../eventLog.ts";
@@ -242,6 +245,25 @@ describe("feedback, at the boundaries", () => {
     const store = await derive(kin);
     expect(feedbackOf(store, early)).to.include({ standing: "self", selfReason: "family", hire: null });
     expect(feedbackOf(store, late)).to.include({ standing: "self", selfReason: "family" });
+  });
+
+  it("that a hire backs takes another, or none, when an operator of audits had arranged that hire", async () => {
+    const log = listed();
+    const paid = [log.hire(SELLER, BUYER), log.after(1).hire(SELLER, BUYER)];
+    const id = log.feedback(1, BUYER);
+    const { store } = await log.derive();
+    const hires = paid.map((receipt) => store.rows("receipt").get(receipt)?.hire ?? "");
+    expect(feedbackOf(store, id).hire).to.equal(hires[0]);
+    const withdraw = async (hire = "") => {
+      const context = await openContext(store, { kind: "tick", block: log.block, time: log.time });
+      await withdrawHire(context, hire);
+      await saveAgents(context);
+    };
+    await withdraw(hires[0]);
+    expect(feedbackOf(store, id)).to.include({ standing: "backed", hire: hires[1] });
+    await withdraw(hires[1]);
+    expect(feedbackOf(store, id)).to.include({ standing: "unproven", hire: null });
+    expect(linksOf(store)[0]?.counts).to.deep.equal([1, 0, 0, 0]);
   });
 
   it("waits for a hire up to 100 of a pair, and no more", async () => {
