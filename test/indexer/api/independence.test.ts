@@ -10,6 +10,7 @@ const [SELLER, RICH, FIRST, SECOND] = [wallet(1), wallet(50), wallet(51), wallet
 const [LONER, HUB, OWN, PAID] = [wallet(53), wallet(54), wallet(55), wallet(56)];
 const CHAIN = Array.from({ length: 18 }, (_, n) => wallet(100 + n));
 const SECRET = wallet(3);
+const [CONTESTED, KIN] = [wallet(9), wallet(57)];
 
 type BuyerFamily = {
   family: { id: string };
@@ -75,9 +76,11 @@ function story(): EventLog {
   log.transfer(SELLER, PAID, 99_999);
   log.after(1).transfer(LONER, SELLER, 250_000, { authorized: true });
   log.timedOut(log.deposit(SELLER, FIRST));
-  const contested = log.deposit(wallet(9), RICH);
-  log.delivered(contested).refunded(contested, RICH);
-  const taken = log.deposit(wallet(9), RICH);
+  // What its own family buys makes nobody independent.
+  log.transfer(CONTESTED, KIN, 1_000_000);
+  const contested = log.deposit(CONTESTED, KIN);
+  log.delivered(contested).refunded(contested, KIN);
+  const taken = log.deposit(CONTESTED, KIN);
   log.delivered(taken).released(taken);
   return log.after(DAY + 1).tick();
 }
@@ -226,9 +229,9 @@ describe("GraphQL: what a reputation rests on", function () {
     const { agent } = await ask<{ agent: { [field: string]: Explained } }>(
       `query ($address: Address!) { agent(address: $address) {
         ${field("REFUNDS_CONTESTED")} ${field("REFUNDS_CONTESTED_FAMILIES")} } }`,
-      { address: wallet(9) },
+      { address: CONTESTED },
     );
-    const explained = { value: 1, hires: { nodes: [{ outcome: "FAILURE", buyerAddress: RICH }] } };
+    const explained = { value: 1, hires: { nodes: [{ outcome: "FAILURE", buyerAddress: KIN }] } };
     expect(agent).to.deep.equal({
       REFUNDS_CONTESTED: explained,
       REFUNDS_CONTESTED_FAMILIES: explained,
