@@ -36,7 +36,9 @@ export function createHttpNode(parameters: {
         finalBlock = page.final_block;
         cursor = page.next_cursor;
         const last = page.steps.at(-1);
-        if (last === undefined || last.block === block || steps.length < MOST_STEPS) continue;
+        // A page with nothing on it is the end, whatever it says of a next one: else a node could hold a round for ever.
+        if (last === undefined) break;
+        if (last.block === block || steps.length < MOST_STEPS) continue;
         if (cursor === null) break;
         // After a cut the next round begins with a complete block.
         return { steps, finalBlock: last.block - 1 };

@@ -6,6 +6,7 @@ import { noticeId } from "tallystick-protocol/notices/notice";
 import { readNotice } from "tallystick-sdk/notices/readNotice";
 import { type KeyValueStore, memoryStore } from "tallystick-sdk/store/keyValueStore";
 import { privateKeyToAccount } from "viem/accounts";
+import { createHttpNode } from "../../services/notifying/httpNode.ts";
 import type { BreachStep, NotifierNode, Subscription } from "../../services/notifying/notifierNode.ts";
 import { openNotifier } from "../../services/notifying/openNotifier.ts";
 import { createPost, type Post } from "../../services/notifying/post.ts";
@@ -203,6 +204,22 @@ describe("a sender of notices", () => {
       },
     });
     expect(writes).to.be.above(10);
+  });
+});
+
+describe("a node that a sender of notices follows", () => {
+  it("does not hold it for ever by pages that are empty and name a next one", async () => {
+    let asked = 0;
+    const node = createHttpNode({
+      ...{ baseUrl: "http://node.test", account: privateKeyToAccount(KEY), now: () => NOW },
+      ledger: async () => "local",
+      fetch: async () => {
+        if (++asked > 3) throw new Error("it asks on and on");
+        return Response.json({ steps: [], next_cursor: "on", final_block: 10 });
+      },
+    });
+    const told = await node.stepsFrom(5, new AbortController().signal);
+    expect([told, asked]).to.deep.equal([{ steps: [], finalBlock: 10 }, 1]);
   });
 });
 
