@@ -72,8 +72,8 @@ function Field(props: {
   const { name, label, hint, mode, value, issue, onInput } = props;
   const said = issue ?? hint;
   return (
-    <label class="field" for={`draft-${name}`}>
-      {label}
+    <div class="field">
+      <label for={`draft-${name}`}>{label}</label>
       <input
         id={`draft-${name}`}
         type="text"
@@ -96,6 +96,6 @@ function Field(props: {
           {said}
         </span>
       )}
-    </label>
+    </div>
   );
 }

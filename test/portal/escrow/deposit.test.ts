@@ -1,0 +1,156 @@
+import { expect } from "chai";
+import { hireEscrowAbi } from "tallystick-protocol/abi/hireEscrowAbi";
+import { escrowId, type Hire } from "tallystick-protocol/escrow/hire";
+import type { Abi } from "viem";
+import { decodeFunctionData, type Hex } from "viem";
+import { useReader } from "../support/escrowReader.ts";
+import { ProviderError } from "../support/testWallet.ts";
+
+describe("a deposit in the portal, by the reader's wallet", function () {
+  this.timeout(120_000);
+  this.slow(10_000);
+  const reader = useReader();
+  const { come, connect, done, words } = reader;
+
+  /** Fills in the form as a person, and goes on to the terms. */
+  const fill = async (person = reader.scene.buyer, amount = "12.5") => {
+    await come(person);
+    await reader.page.goto(`${reader.scene.url}#/escrow/new`);
+    await connect();
+    await reader.page.getByLabel("Seller").fill(reader.scene.seller.address);
+    await reader.page.getByLabel("Amount, USDC").fill(amount);
+  };
+  const read = () => reader.page.getByRole("button", { name: "Read the terms" }).click();
+  const ready = () => reader.page.getByText("The wallet asks you twice").waitFor();
+  const sign = () => reader.page.getByRole("button", { name: "Sign and send" }).click();
+  const signatures = () => reader.wallet.asked.filter(({ method }) => method === "eth_signTypedData_v4");
+
+  it("names what is missing, and asks the wallet for nothing", async () => {
+    await fill(reader.scene.buyer, "0");
+    await reader.page.getByLabel("Seller").fill("me");
+    await read();
+    await reader.page.getByText("An amount above 0").waitFor();
+    expect(await reader.page.getByText("An address: 0x and 40 digits").count()).to.equal(1);
+    expect(await reader.page.getByRole("dialog").count()).to.equal(0);
+  });
+
+  it("pays by one signature over these terms alone, and leads to the escrow before the node knows of it", async () => {
+    const { scene } = reader;
+    await fill();
+    await read();
+    await ready();
+    const said = await words();
+    expect(said).to.contain("You put 12.50 USDC into the contract").and.contain("There is no arbiter");
+    expect(said).to.contain("If nobody does anything, anyone can send it back to you from");
+    await sign();
+    await done();
+    const [asked] = signatures();
+    const typed = JSON.parse(String(asked?.params[1]));
+    expect(typed.primaryType).to.equal("ReceiveWithAuthorization");
+    const { params } = reader.wallet.asked.find(({ method }) => method === "eth_sendTransaction") ?? {
+      params: [],
+    };
+    const { data } = params[0] as { data: Hex };
+    const { args } = decodeFunctionData({ abi: hireEscrowAbi, data });
+    const hire = lower(args?.[0] as Hire);
+    const id = escrowId(hire, { chainId: 31_337, escrow: scene.escrow });
+    // One signature funds the escrow and fixes its terms; it is good for an hour.
+    expect(typed.message).to.include({ nonce: id, value: "12500000", to: scene.escrow });
+    expect(Number(typed.message.validBefore)).to.be.at.most((await scene.now()) + 3_600);
+    expect(hire).to.include({ seller: scene.seller.address, amount: 12_500_000n, fee: 0n });
+    expect(await scene.state(id)).to.include({ status: 1, amount: 12_500_000n });
+    await reader.page.getByRole("link", { name: "Go to the escrow" }).click();
+    await reader.page.getByText("The node has not read of this deposit yet").waitFor();
+    await reader.page.getByRole("button", { name: "Release the money" }).waitFor();
+    expect(reader.complaints).to.deep.equal([]);
+  });
+
+  it("refuses to sign for a deadline that passes while the dialogue is open", async () => {
+    await fill();
+    await reader.page.getByLabel("Deadline, hours from now").fill("0.1");
+    await read();
+    await ready();
+    await reader.scene.passTo(BigInt(await reader.scene.now()) + 400n);
+    await sign();
+    await reader.page.getByText("Choose a later one. Nothing was signed.").waitFor();
+    expect(signatures()).to.have.length(0);
+  });
+
+  it("finds a deadline that passes while the wallet is asked to sign, before anything is sent", async () => {
+    await fill();
+    await reader.page.getByLabel("Deadline, hours from now").fill("0.1");
+    await read();
+    await ready();
+    reader.wallet.answers.set("eth_signTypedData_v4", async ([, text]) => {
+      await reader.scene.passTo(BigInt(await reader.scene.now()) + 400n);
+      return await reader.wallet.account.signTypedData(JSON.parse(String(text)));
+    });
+    await sign();
+    await reader.page.getByText(/The deadline has passed: it was/).waitFor();
+    expect(reader.sent()).to.equal(0);
+  });
+
+  it("says when the account has too little of the token", async () => {
+    await fill(reader.scene.buyer, "5000");
+    await read();
+    await reader.page.getByText(/of the token, and 5,000\.00 are needed/).waitFor();
+    expect(signatures()).to.have.length(0);
+  });
+
+  it("says when the token bars the buyer, before anything is sent", async () => {
+    const { scene } = reader;
+    const barred = await scene.person();
+    await scene.write(scene.token, scene.tokenAbi, "blacklist", [barred.address]);
+    await fill(barred);
+    await read();
+    await ready();
+    expect(await words()).to.contain("The token bars");
+    await sign();
+    await reader.page.getByText("it moves nothing from or to that account").waitFor();
+    expect(reader.sent()).to.equal(0);
+  });
+
+  it("says when the guardian has paused deposits", async () => {
+    const { scene } = reader;
+    await scene.write(scene.escrow, hireEscrowAbi as Abi, "pause", [600n]);
+    try {
+      await fill();
+      await read();
+      await reader.page.getByText("The guardian has paused deposits until").waitFor();
+    } finally {
+      await scene.write(scene.escrow, hireEscrowAbi as Abi, "unpause", []);
+    }
+  });
+
+  it("sends nothing when the signature is refused, is somebody else's, or is none", async () => {
+    await fill();
+    await read();
+    await ready();
+    const answers: [() => unknown, string][] = [
+      [
+        () => {
+          throw new ProviderError(4001, "no");
+        },
+        "You refused it in the wallet.",
+      ],
+      [() => `0x${"12".repeat(65)}`, "The token does not take the signature"],
+      [() => "signed", "no signature"],
+    ];
+    for (const [answer, text] of answers) {
+      reader.wallet.answers.set("eth_signTypedData_v4", answer);
+      await sign();
+      await reader.page.getByText(text).waitFor();
+      await reader.page.getByRole("button", { name: "Try again" }).click();
+      await ready();
+    }
+    expect(reader.sent()).to.equal(0);
+  });
+});
+
+function lower(hire: Hire): Hire {
+  const texts = Object.entries(hire).map(([name, it]) => [
+    name,
+    typeof it === "string" ? it.toLowerCase() : it,
+  ]);
+  return Object.fromEntries(texts) as Hire;
+}

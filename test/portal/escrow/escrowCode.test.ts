@@ -1,0 +1,125 @@
+import { expect } from "chai";
+import fc from "fast-check";
+import type { Hire } from "tallystick-protocol/escrow/hire";
+import type { Hex } from "viem";
+import { type ActName, actsOf, type EscrowStanding } from "../../../portal/escrow/acts.ts";
+import { type EscrowCode, releasedCode } from "../../../portal/escrow/wallet/escrowCode.ts";
+import { isCirclesUsdc, knownChain } from "../../../portal/escrow/wallet/knownChains.ts";
+import { networks } from "../../../scripts/deploy/networks.ts";
+import { deployFrozen } from "../../../scripts/ignition/deployFrozen.ts";
+import { BUILD_TIMEOUT, freshChain } from "../../contracts/support/chain.ts";
+import { newWorld, PROVIDER, type World } from "../../contracts/support/world.ts";
+
+describe("what the portal takes for a released escrow", function () {
+  this.timeout(BUILD_TIMEOUT);
+  let world: World;
+  let frozen: { address: Hex; code: Hex };
+  const chainId = 31_337;
+
+  before(async () => {
+    const connection = await freshChain();
+    world = await newWorld(connection, "TestUSDC");
+    const terms = { token: world.tokenAddress, guardian: world.guardian.address, providerId: PROVIDER };
+    const { hireEscrow } = await deployFrozen({ connection, ...terms });
+    frozen = {
+      address: hireEscrow.toLowerCase() as Hex,
+      code: (await world.ethers.provider.getCode(hireEscrow)) as Hex,
+    };
+  });
+
+  it("is the code of a release, with what its constructor was given", () => {
+    expect(releasedCode(frozen.code, { chainId, address: frozen.address })).to.deep.equal({
+      release: "HireEscrow, version 1",
+      token: world.tokenAddress.toLowerCase(),
+      guardian: world.guardian.address.toLowerCase(),
+      providerId: PROVIDER,
+      isAtItsAddress: true,
+    } satisfies EscrowCode);
+  });
+
+  it("is no longer one after any byte was changed, added or dropped", () => {
+    const bytes = frozen.code.length / 2 - 1;
+    const changed = (at: number, bit: number): Hex => {
+      const digits = frozen.code.slice(2 + 2 * at, 4 + 2 * at);
+      const other = (Number.parseInt(digits, 16) ^ (1 << bit)).toString(16).padStart(2, "0");
+      return `${frozen.code.slice(0, 2 + 2 * at)}${other}${frozen.code.slice(4 + 2 * at)}` as Hex;
+    };
+    const check = ({ address }: { address: Hex }, code: Hex) => releasedCode(code, { chainId, address });
+    fc.assert(
+      fc.property(fc.nat(bytes - 1), fc.nat(7), (at, bit) => {
+        const found = check(frozen, changed(at, bit));
+        // A changed argument gives another escrow's code, if any: never this one's, and not at this address.
+        return found === null || !found.isAtItsAddress;
+      }),
+      { numRuns: 150 },
+    );
+    expect(check(frozen, `${frozen.code}00`)).to.equal(null);
+    expect(check(frozen, frozen.code.slice(0, -2) as Hex)).to.equal(null);
+    expect(check(frozen, "0x")).to.equal(null);
+  });
+
+  it("is not one on another chain, nor at another address", () => {
+    expect(releasedCode(frozen.code, { chainId: 8_453, address: frozen.address })).to.equal(null);
+    expect(releasedCode(frozen.code, { chainId, address: `0x${"66".repeat(20)}` })).to.equal(null);
+  });
+
+  it("is told apart from the same code that somebody else's constructor put in place", async () => {
+    const address = world.escrowAddress.toLowerCase() as Hex;
+    const code = (await world.ethers.provider.getCode(address)) as Hex;
+    expect(releasedCode(code, { chainId, address })).to.include({
+      isAtItsAddress: false,
+      providerId: PROVIDER,
+    });
+  });
+
+  it("is offered to those whom the contract lets do it, and to nobody else", async () => {
+    const { escrow, buyer, seller, payee, arbiter, stranger, networkHelpers } = world;
+    const names = ["release", "split", "refund", "timeoutRefund"] as const;
+    const compare = async (hire: Hire, status: EscrowStanding["status"]) => {
+      const time = await networkHelpers.time.latest();
+      for (const person of [buyer, seller, payee, arbiter, stranger]) {
+        const account = person.address.toLowerCase();
+        const acts = actsOf(hire, { status, delivered: false, time, credits: [] }, account);
+        const call: { [name in (typeof names)[number]]: () => Promise<unknown> } = {
+          release: () => escrow.connect(person).release.staticCall(hire, "0x"),
+          split: () => escrow.connect(person).split.staticCall(hire, 1n, "0x"),
+          refund: () => escrow.connect(person).refund.staticCall(hire, account, "0x"),
+          timeoutRefund: () => escrow.connect(person).timeoutRefund.staticCall(hire),
+        };
+        for (const name of names) {
+          const isDone = await call[name]().then(
+            () => true,
+            () => false,
+          );
+          expect(isOpen(acts, name), `${name} when ${status}`).to.equal(isDone);
+        }
+      }
+    };
+    const held = lower(await world.held());
+    await compare(held, "held");
+    await world.pass(held as never);
+    await compare(held, "held");
+    await escrow.timeoutRefund(held);
+    await compare(held, "timedOut");
+    await compare(lower(await world.hire()), "none");
+  });
+
+  it("knows the chains that the command line knows", () => {
+    for (const { chainId, rpcUrl, token } of Object.values(networks)) {
+      expect(knownChain(chainId)).to.include({ rpcUrl, usdc: token ?? null });
+      if (token !== undefined) expect(isCirclesUsdc(chainId, token)).to.equal(true);
+    }
+  });
+});
+
+function isOpen(acts: ReturnType<typeof actsOf>, name: ActName): boolean {
+  return acts.find((it) => it.name === name)?.isOpen === true;
+}
+
+function lower(hire: object): Hire {
+  const texts = Object.entries(hire).map(([name, it]) => [
+    name,
+    typeof it === "string" ? it.toLowerCase() : it,
+  ]);
+  return Object.fromEntries(texts) as Hire;
+}
