@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import fc from "fast-check";
+import { parseEvent } from "tallystick-derive/parseEvent";
 import { testUsdcAbi } from "tallystick-protocol/abi/testUsdcAbi";
 import type { Address } from "tallystick-protocol/address";
 import { compareNodes, deriveNode } from "tallystick-sdk/openLog";
@@ -36,7 +37,7 @@ describe("nodes on one chain, the offline derivation and the oracle", function (
   this.slow(60_000);
 
   let world: World;
-  let { chain, postgres, followed, start, mineToTick } = {} as World;
+  let { chain, postgres, followed, start, mineToTick, register } = {} as World;
   let databases: { reorged: string; killed: string; clean: string; relevant: string; late: string };
   let reorged: IndexerProcess;
   let killed: IndexerProcess;
@@ -50,7 +51,7 @@ describe("nodes on one chain, the offline derivation and the oracle", function (
 
   before(async () => {
     world = await openWorld();
-    ({ chain, postgres, followed, progress, start, mineToTick } = world);
+    ({ chain, postgres, followed, progress, start, mineToTick, register } = world);
     const following = await postgres.createDatabase("reorged");
     databases = {
       reorged: following,
@@ -87,6 +88,7 @@ describe("nodes on one chain, the offline derivation and the oracle", function (
       relevant ??= await start("relevant", databases.relevant, RELEVANT);
       const kept = copyOf(log.progress);
       const before = await chain.client.snapshot();
+      log.progress.time = await register("undone");
       for (let n = middle; n < middle + UNDONE; n++) await realize(n);
       await chain.mine();
       const orphaned = await chain.client.getBlockNumber();
@@ -104,6 +106,7 @@ describe("nodes on one chain, the offline derivation and the oracle", function (
       log.progress = progress = kept;
       // What the first undone block did never happens; the rest happens at other places.
       for (let n = middle + 1; n < log.groups.length; n++) await realize(n);
+      progress.time = await register("instead");
       while ((await chain.client.getBlockNumber()) <= orphaned) await chain.mine();
       progress.time = await mineToTick();
 
@@ -112,6 +115,13 @@ describe("nodes on one chain, the offline derivation and the oracle", function (
       expect(killing, "that it was killed").to.equal(true);
       await Promise.all([reorged, killed, relevant].map((it) => it?.untilTick(last)));
       const agreed = await expectAgreement(databases.reorged, reorged);
+      const said = agreed.lines
+        .map(parseEvent)
+        .flatMap((it) => (it.kind === "feedback.given" ? [it.tag1] : []));
+      expect(said.slice(-2), "feedback that stands").to.deep.equal([
+        run === 0 ? "first" : "instead",
+        "instead",
+      ]);
       expect(await historyOf(databases.reorged)).to.deep.equal(agreed);
       expect(await historyOf(databases.killed)).to.deep.equal(agreed);
       await expectRelevant(databases.relevant, relevant, agreed);

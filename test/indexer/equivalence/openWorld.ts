@@ -2,12 +2,15 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { anchoredLedgerAbi } from "tallystick-protocol/abi/anchoredLedgerAbi";
+import { identityRegistryAbi } from "tallystick-protocol/erc8004/identityRegistryAbi";
+import { reputationRegistryAbi } from "tallystick-protocol/erc8004/reputationRegistryAbi";
 import { ledgerId } from "tallystick-protocol/ledger/anchor";
-import { zeroAddress } from "viem";
+import { zeroAddress, zeroHash } from "viem";
 import { startPostgres } from "../../../scripts/postgres/startPostgres.ts";
 import { openSupervisor } from "../../../scripts/processes/openSupervisor.ts";
+import { deployRegistries } from "../../support/deployRegistries.ts";
 import { startIndexer } from "../support/indexerProcess.ts";
-import { CHAIN_ID, PROVIDER, startLocalChain } from "../support/localChain.ts";
+import { CHAIN_ID, newWallet, PROVIDER, startLocalChain } from "../support/localChain.ts";
 import { TestLedger } from "../support/testLedger.ts";
 import { ARBITER, ATTESTOR, actor, OPERATOR } from "./actors.ts";
 import type { FollowedLedger, Progress } from "./realizedLog.ts";
@@ -16,7 +19,7 @@ export const TICK_BLOCKS = 3;
 
 export type World = Awaited<ReturnType<typeof openWorld>>;
 
-/** A chain with our contracts and two ledgers, and a Postgres: what logs are realized on, and nodes follow. */
+/** A chain with our contracts, two ledgers and the registries of ERC-8004, and a Postgres: what logs are realized on, and nodes follow. */
 export async function openWorld() {
   const folder = await mkdtemp(path.join(tmpdir(), "tallystick-equivalence-"));
   const supervisor = await openSupervisor();
@@ -30,6 +33,20 @@ export async function openWorld() {
       startLocalChain(supervisor, folder),
     ]);
     const { anchoredLedger, relayer, client } = chain;
+    const registries = await deployRegistries(client);
+    const [registrant, rater] = [newWallet(), newWallet()];
+    for (const it of [registrant, rater]) await chain.fuel(it);
+    /** What the registries of ERC-8004 tell among all else: another identity, and what is said of it. Gives the time then. */
+    const register = async (tag: string): Promise<bigint> => {
+      const { identity, reputation } = registries;
+      const uri = "https://agent.example";
+      const { logs } = await chain.send(identity, identityRegistryAbi, "register", [uri], registrant);
+      const id = BigInt(logs[0]?.topics[3] ?? 0);
+      const args = [id, 100n, 0, tag, "", "", "", zeroHash];
+      await chain.send(reputation, reputationRegistryAbi, "giveFeedback", args, rater);
+      return chain.now();
+    };
+    await register("first");
     const followed: FollowedLedger[] = [];
     for (const name of ["a", "b"]) {
       const origin = `test.local/${name}`;
@@ -56,6 +73,8 @@ export async function openWorld() {
       CLAIM_ATTESTORS: role(ATTESTOR),
       AUDIT_ARBITERS: role(ARBITER),
       TICK_BLOCKS: String(TICK_BLOCKS),
+      ERC8004_REGISTRIES: `${registries.identity}=${registries.reputation}`,
+      ERC8004_IMPLEMENTATIONS: `${registries.identityImplementation},${registries.reputationImplementation}`,
     };
     const progress: Progress = {
       nonce: await client.getTransactionCount({ address: relayer }),
@@ -74,6 +93,7 @@ export async function openWorld() {
       chain,
       followed,
       progress,
+      register,
       start: (name: string, databaseUrl: string, more: Record<string, string> = {}) =>
         startIndexer(supervisor, folder, { ...environment, ...more, DATABASE_URL: databaseUrl }, name),
       /** Mines up to a tick; gives the time then. */
