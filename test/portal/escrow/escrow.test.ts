@@ -169,7 +169,7 @@ describe("an escrow in the portal, by the reader's wallet", function () {
     await worked();
     await send("Withdraw what the token held back");
     await done();
-    await page
+    await reader.page
       .getByText(/^Done, in block/)
       .nth(1)
       .waitFor();

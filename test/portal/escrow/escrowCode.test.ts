@@ -30,8 +30,8 @@ describe("what the portal takes for a released escrow", function () {
   it("is the code of a release, with what its constructor was given", () => {
     expect(releasedCode(frozen.code, { chainId, address: frozen.address })).to.deep.equal({
       release: "HireEscrow, version 1",
-      token: world.tokenAddress.toLowerCase(),
-      guardian: world.guardian.address.toLowerCase(),
+      token: world.tokenAddress.toLowerCase() as Hex,
+      guardian: world.guardian.address.toLowerCase() as Hex,
       providerId: PROVIDER,
       isAtItsAddress: true,
     } satisfies EscrowCode);
