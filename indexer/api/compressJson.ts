@@ -2,15 +2,15 @@ import { promisify } from "node:util";
 import { gzip } from "node:zlib";
 import type { MiddlewareHandler } from "hono";
 
-/** About one network packet: below, nothing is gained. */
+/** About one network packet. Compressing less than this saves nothing. */
 const LEAST_BYTES = 1_400;
 const JSON_TYPE = /^application\/(?:[a-z.-]+\+)?jsonl?\b/;
 
 const compressed = promisify(gzip);
 
 /**
- * Gzips JSON answers for clients that take it. Answers here have bounded sizes, so each is compressed as a whole, by a thread
- * that is not ours; streams of events and what settlement answers in other formats pass as they are.
+ * Compresses JSON answers with gzip for clients that accept it. Answers have a limited size, so each is
+ * compressed as a whole, on another thread. Streams of events and other formats are not changed.
  */
 export function compressJson(): MiddlewareHandler {
   return async (context, next) => {
@@ -26,7 +26,7 @@ export function compressJson(): MiddlewareHandler {
     headers.delete("content-length");
     if (isWorthIt) {
       headers.set("content-encoding", "gzip");
-      // A strong tag stands for bytes, and these are others (RFC 9110 §8.8.3.3).
+      // A strong ETag names exact bytes, and the compressed bytes are different (RFC 9110 §8.8.3.3).
       const tag = headers.get("etag");
       if (tag?.startsWith('"')) headers.set("etag", `${tag.slice(0, -1)}-gzip"`);
     }
@@ -36,7 +36,9 @@ export function compressJson(): MiddlewareHandler {
   };
 }
 
-/** Whether `Accept-Encoding` names gzip, or anything, and not with weight 0 (RFC 9110 §12.5.3). */
+/**
+ * Whether `Accept-Encoding` allows gzip: it names `gzip` or `*`, and not with weight 0 (RFC 9110 §12.5.3).
+ */
 function takesGzip(accepted = ""): boolean {
   return accepted.split(",").some((it) => {
     const [coding = "", ...parameters] = it.split(";").map((part) => part.trim().toLowerCase());

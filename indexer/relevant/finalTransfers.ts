@@ -14,26 +14,28 @@ import { openWallets } from "../logPort/openWallets.ts";
 import { LatestUsed } from "./latestUsed.ts";
 import type { RetryRead } from "./retryRead.ts";
 
-/** Blocks of one call. So what was read of a long history is not lost when a call fails. */
+/** Blocks of one call. A long history is read in several calls, so a failed call loses only its own part. */
 const STEP = 500_000;
 
-/** Wallets of one call: what one request of an RPC takes. */
+/** Most wallets of one call: an RPC accepts this many in one request. */
 const WALLETS = 1_000;
 
 /** Headers of one call. */
 const HEADERS = 1_000;
 
-/** What is remembered: transfers to and from wallets, times of blocks, transactions. */
+/** Most transfers, block times and transactions that stay in memory. */
 const MOST_TRANSFERS = 500_000;
 const MOST_TIMES = 200_000;
 const MOST_TRANSACTIONS = 20_000;
 
-/** The first transfers of a wallet up to a block, as far as they were read. */
+/** The first transfers of a wallet, read up to the block `upTo`. */
 type First = { upTo: number; transfers: TokenTransfer[] };
 
 type Side = "transfersTo" | "transfersFrom";
 
-/** The token's transfers in final blocks. */
+/**
+ * Reads the token's transfers in final blocks, and keeps what it read in memory. Final blocks never change.
+ */
 export class FinalTransfers {
   readonly #port: LogPort;
   readonly #firstBlock: number;
@@ -44,7 +46,7 @@ export class FinalTransfers {
   readonly #times = new LatestUsed<number>(MOST_TIMES);
   readonly #transactions = new LatestUsed<TransactionLogs>(MOST_TRANSACTIONS);
 
-  /** @param firstBlock the token's, or an earlier one */
+  /** @param firstBlock the first block of the token, or an earlier one */
   constructor(port: LogPort, firstBlock: number) {
     this.#port = port;
     this.#firstBlock = firstBlock;
@@ -61,8 +63,8 @@ export class FinalTransfers {
   }
 
   /**
-   * The first `limit` transfers of each of these wallets up to a block, since the token's first; all of them for a wallet
-   * with fewer. What was read before is not read again.
+   * The first `limit` transfers of each of these wallets, from the token's first block up to `upTo`. A wallet
+   * with fewer transfers gets all of them. Nothing is read twice.
    */
   async first(
     kind: Side,
@@ -76,7 +78,7 @@ export class FinalTransfers {
     const known = new Map(wallets.map((it) => [it, kept.get(it) ?? nothing]));
     const isMissing = (it: First) => it.upTo < upTo && it.transfers.length < limit;
     const missing = [...known].filter(([, it]) => isMissing(it));
-    // Those that are known up to one block have one range to read.
+    // Wallets that are known up to the same block need the same range, so they share one read.
     for (const [last, group] of Map.groupBy(missing, ([, it]) => it.upTo)) {
       const query: LogQuery = { kind, wallets: group.map(([wallet]) => wallet) };
       const read = await this.#read(query, { from: last + 1, to: upTo }, limit, retryRead);
@@ -84,7 +86,7 @@ export class FinalTransfers {
       for (const [wallet, before] of group) {
         const transfers = [...before.transfers, ...(own.get(wallet) ?? [])];
         const isCut = (own.get(wallet)?.length ?? 0) >= limit;
-        // The last block of a cut list may have more.
+        // The last block of a list that was cut at the limit may have more transfers.
         const end = isCut ? (transfers.at(-1) as TokenTransfer).block - 1 : upTo;
         known.set(wallet, { upTo: end, transfers });
         kept.set(wallet, { upTo: end, transfers: transfers.filter(({ block }) => block <= end) });
@@ -162,7 +164,7 @@ export class FinalTransfers {
     return found.sort(byPlace);
   }
 
-  /** If wallets have more transfers together than a call may gather, half of them are read at a time. */
+  /** If the wallets together have more transfers than one call may return, they are read in two halves. */
   async #readOrHalve(
     query: LogQuery,
     range: BlockRange,
@@ -194,7 +196,7 @@ export class FinalTransfers {
     const most = Number.isFinite(limit) ? { limit } : {};
     for (let next = from; next <= to && open.wallets.length > 0; next += STEP) {
       const step = { from: next, to: Math.min(to, next + STEP - 1) };
-      // A call with too many logs has too many the next time, so retrying does not help.
+      // A call with too many logs has too many again, so a retry does not help.
       const logs = await retryRead(async (call) => {
         try {
           return await read(open.wallets, step, { ...call, ...most });

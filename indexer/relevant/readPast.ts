@@ -14,9 +14,9 @@ import type { TokenTransfer, UsedAuthorization } from "../logPort/logPort.ts";
 import { type ChainView, isBetween, transferEvent } from "./chainView.ts";
 
 /**
- * The past of a block, read through the log port.
+ * Makes the function that reads earlier transfers, which an event needs, through the log port.
  *
- * @param isAuthorized whether the transfer that is being applied is authorized
+ * @param isAuthorized tells whether the sender authorized the transfer that is being applied (EIP-3009)
  */
 export function readPastOf(
   view: ChainView,
@@ -45,7 +45,7 @@ const isOfKind =
 
 type Answers = Map<Read, TransferEvent[]>;
 
-/** What reached wallets. Wallets of which nothing is known yet are read together. */
+/** Reads the transfers that wallets received. Wallets without known transfers are read together. */
 async function readInflows(
   view: ChainView,
   reads: readonly TransfersToRead[],
@@ -73,7 +73,10 @@ async function readInflows(
   }
 }
 
-/** What reached a wallet after a position: the rest of that block, which counts towards no limit, and the later blocks. */
+/**
+ * Reads the transfers that a wallet received after a position: all of that block, and `limit` of the later
+ * blocks.
+ */
 async function readFurther(
   { final, transfers, retryRead }: ChainView,
   { wallet, after, before, limit }: TransfersToRead,
@@ -88,7 +91,7 @@ async function readFurther(
   ];
 }
 
-/** Whether so many transfers had left wallets, and which one was the last. For a wallet with fewer nothing is given. */
+/** Finds the first `limit` transfers that wallets sent. A wallet that sent fewer gets no answer. */
 async function readOutflows(
   view: ChainView,
   reads: readonly TransfersFromRead[],
@@ -107,7 +110,7 @@ async function readOutflows(
       const last = sent[limit - 1];
       if (last === undefined) continue;
       const [timed] = await withTimes(view, [last]);
-      // Only the position of the last one is given.
+      // The derivation looks only at the last of them, so only its time is read.
       answers.set(
         read,
         sent.slice(0, limit).map((it) => transferEvent({ ...it, time: timed?.time ?? 0 }, view.token)),
@@ -116,7 +119,10 @@ async function readOutflows(
   }
 }
 
-/** What left wallets, up to their first transfer of some value. Most wallets need one. */
+/**
+ * Reads what wallets sent, up to the first transfer that is not empty. For most wallets this is their first
+ * transfer.
+ */
 async function readFirstSpent(
   view: ChainView,
   reads: readonly FirstSpentRead[],
@@ -150,7 +156,7 @@ async function readFirstSpent(
   }
 }
 
-/** The transfers of a transaction that may be a receipt's payment. */
+/** Reads the transfers of one transaction that fit a receipt's payment. */
 async function readPayments(view: ChainView, read: PaymentsRead): Promise<TransferEvent[]> {
   const { after, before, limit } = read;
   const tx = read.tx as Hex;
@@ -171,7 +177,7 @@ async function transactionOf(view: ChainView, tx: Hex, asOf: number) {
   }
   const nothing = { transfers: [], authorizations: [] };
   const last = Math.min(asOf, view.final);
-  // There is nothing to ask about before the first final block.
+  // The chain has no final blocks yet that could hold the transaction.
   if (last < view.firstBlock) return nothing;
   return (await view.transfers.transaction(tx, last, view.retryRead)) ?? nothing;
 }
@@ -186,7 +192,7 @@ export function authorizes(
   );
 }
 
-/** Blocks above finality come with their times. */
+/** Adds the time of its block to each transfer. For blocks that are not final yet the time is known. */
 function withTimes(view: ChainView, transfers: readonly TokenTransfer[]) {
   const times = new Map(view.recent.map(({ block, time }) => [block, time]));
   const told = transfers.map((it) => ({ ...it, time: it.time ?? times.get(it.block) ?? null }));

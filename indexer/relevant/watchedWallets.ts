@@ -3,12 +3,18 @@ import { WATCHED } from "tallystick-derive/relevant/inflow";
 import type { Store } from "tallystick-derive/store";
 import type { Address } from "tallystick-protocol/address";
 
-/** The watched wallets of a database, in the order in which they became it: read once, and then what was added. */
+/**
+ * The watched wallets of a database, in the order in which they were added. The first call reads all of them,
+ * later calls only the new ones.
+ */
 export class WatchedWallets {
   #wallets: Address[] = [];
   #forgotten = 0;
 
-  /** @param forgotten grows when the database went back: then others may be watched in the same places */
+  /**
+   * @param forgotten a count that grows whenever a reorg took rows back. Then the list is read again, because
+   * the same places may hold other wallets
+   */
   async of(rows: Pick<Store, "get">, forgotten: number): Promise<readonly Address[]> {
     if (forgotten !== this.#forgotten) this.#wallets = [];
     this.#forgotten = forgotten;

@@ -1,7 +1,10 @@
 import type { Row } from "tallystick-derive/tables";
 import type { RowChange } from "tallystick-derive/transaction";
 
-/** Of an audit: its draw, its end and its operator's decision; of an assignment: that it was made, and its verdict. */
+/**
+ * What can happen in audits. An audit is drawn, ends and is decided by its operator. An assignment is made
+ * and gets a verdict.
+ */
 export type AuditMoment =
   | "audit_drawn"
   | "audit_assigned"
@@ -9,14 +12,19 @@ export type AuditMoment =
   | "audit_ended"
   | "audit_decided";
 
-/** What happened, for clients that follow a node live: its row, and the agents that it concerns. */
+/**
+ * One thing that happened, for clients that follow a node live: the row that changed, and the agents that it
+ * concerns.
+ */
 export type Moment = {
   kind: "hire" | "rating" | "tier_change" | "anchor" | "sla_step" | AuditMoment;
-  /** Id of the row in the table of that kind. */
+  /** Id of the row, in the table that belongs to `kind`. */
   subject: string;
-  /** Whom it is about: the seller, the rated one, the agent, the auditor; for an anchor the ledger. */
+  /**
+   * Whom it is about: the seller, the rated agent, the agent or the auditor. For an anchor it is the ledger.
+   */
   agent: string;
-  /** The other side, if there is one; for an assignment its operator. */
+  /** The other party, if there is one: the buyer or the rater. For an assignment it is the operator. */
   counterpart: string | null;
 };
 
@@ -33,7 +41,7 @@ export function momentsOf(changes: readonly RowChange[]): Moment[] {
     }
     if (table === "rating") {
       const { id, status, ratee, rater } = after as Row<"rating">;
-      // A rating counts once its hire does, which may be later than it was written.
+      // A rating counts only when its hire counts. This may be later than the rating itself.
       if (status !== "counted" || (before as Row<"rating"> | null)?.status === "counted") return [];
       return [{ kind: "rating", subject: id, agent: ratee, counterpart: rater }];
     }
@@ -57,7 +65,7 @@ function auditMoments(before: Row<"audit"> | null, after: Row<"audit">): Moment[
   const { id, seller, buyer, status, drawnBlock, closedTime, decision, cause } = after;
   const about = { subject: id, agent: seller, counterpart: buyer };
   const isDrawn = drawnBlock !== null && (before?.drawnBlock ?? null) === null && cause !== "history";
-  // An audit that had passed may fail later, for what its seller signed.
+  // An audit that passed can fail later, when its seller signs something that contradicts it.
   const hasEnded = closedTime !== null && before?.status !== status;
   const isDecided = decision !== null && (before?.decision ?? null) === null;
   return [

@@ -4,15 +4,18 @@ import type { Listing } from "tallystick-protocol/records/listing";
 import { capabilityProblem, findFamily } from "./taxonomy.ts";
 import { currentVersion, DEPRECATION_WINDOW_SECONDS, versionStatus } from "./versions.ts";
 
-/** What is wrong with an offer, as InvalidInputError takes it; no issues when nothing is. */
+/**
+ * What is wrong with an offer, in the form that InvalidInputError takes. Without faults `issues` is empty.
+ */
 export type OfferProblem = { issues: InputIssue[]; code?: string; hint?: string };
 
 /**
- * The rules of the taxonomy for publishers of offers (SHP §5.1, §7.5, §8.2): an existing standard capability, or a
- * `custom.*` one; a verification version of it that may still be advertised; clarification for custom work only. They bind
- * writers. What is in a ledger counts by the derivation's rules, which know no taxonomy.
+ * Checks the taxonomy's rules for new offers (SHP §5.1, §7.5, §8.2). The capability must be a standard one
+ * that exists, or `custom.*`. Its verification version must still be allowed. Only custom work can be
+ * clarified. The rules are for writers only: the derivation counts what is in a ledger by its own rules, and
+ * does not know the taxonomy.
  *
- * An offer of anything may be taken down.
+ * An offer can always be taken down, whatever it offers.
  *
  * @param now unix seconds
  * @param prefix put before every field, e.g. `body.`
@@ -37,7 +40,7 @@ function versionProblem(
 ): string | undefined {
   const family = findFamily(capability)?.family;
   if (family === undefined || version === undefined) return undefined;
-  // One that this clock has not reached yet is taken: the clock may be behind, and nobody is harmed.
+  // A version that starts in the future is accepted: this clock may be slow, and accepting it harms nobody.
   if (!family.versions.some((published) => published.version === version)) {
     return `must be one of ${family.versions.map((published) => published.version).join(", ")} for ${family.id}`;
   }

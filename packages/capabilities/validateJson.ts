@@ -3,17 +3,20 @@ import { hasFormat } from "./jsonFormats.ts";
 import { jsonSizeProblem } from "./jsonSize.ts";
 import type { JsonSchema } from "./schemaType.ts";
 
-/** Most faults that one answer names. */
+/** Most faults that one check reports. */
 const MAX_ISSUES = 20;
 
-/** Most steps that one check takes: about a second. A step is one schema held to one value, or 64 letters compared. */
+/**
+ * Most steps of one check, which take about a second. One step compares one schema with one value, or 64
+ * characters.
+ */
 const MAX_STEPS = 5_000_000;
 
 /**
- * Checks a value against a JSON Schema (draft 2020-12), without evaluating code, so that it works under any content
- * security policy. Both may come from strangers: the steps are counted, and what would take too many does not fit.
- * Understands every assertion but `unevaluatedProperties` and `unevaluatedItems`, and no references; patterns have to be of
- * the kind that `checkPattern` lets pass.
+ * Checks a value against a JSON Schema (draft 2020-12). It does not generate code, so it works under any
+ * content security policy. Both the schema and the value may come from strangers, so the steps are counted: a
+ * check that needs too many steps fails. Knows every assertion except `unevaluatedProperties` and
+ * `unevaluatedItems`, and no references. Patterns must pass `checkPattern`.
  *
  * @param root the name of the value in the faults, e.g. `params`
  * @returns what is wrong, field by field; nothing when the value fits
@@ -36,7 +39,7 @@ class TooManySteps extends Error {}
 
 type Json = { readonly [key: string]: unknown };
 
-/** Sets of the texts and numbers in `enum`, and patterns, made once for each schema. */
+/** The values of each `enum` as a set, and compiled patterns. They are made once. */
 const enumSets = new WeakMap<object, Set<unknown>>();
 const patterns = new Map<string, RegExp>();
 const MAX_KEPT_PATTERNS = 1000;
@@ -46,7 +49,7 @@ class Validation {
   readonly issues: InputIssue[] = [];
   readonly #path: (string | number)[];
   #steps = 0;
-  /** Above 0 inside of `not`, `anyOf` and the like: there a misfit is no fault yet. */
+  /** Above 0 inside `not`, `anyOf` and similar keywords, where a mismatch is not a fault yet. */
   #quiet = 0;
 
   constructor(root: string) {
@@ -119,7 +122,7 @@ class Validation {
 
   #isText(schema: Json, text: string): boolean {
     const { minLength, maxLength, pattern, format } = schema;
-    // A letter beyond the basic plane takes two places: counted only where it matters.
+    // `length` counts some characters twice (UTF-16), so the exact count is made only where it decides.
     if (isNumber(maxLength) && text.length > maxLength && this.#lengthOf(text) > maxLength) {
       return this.#fault(`must have at most ${maxLength} characters`);
     }
@@ -151,7 +154,7 @@ class Validation {
 
   #isArray(schema: Json, items: unknown[]): boolean {
     const { minItems, maxItems, uniqueItems, contains } = schema;
-    // The rest is not looked at when there are too many: what is left out costs nothing.
+    // With too many entries the rest is not checked, so an oversized value costs nothing.
     if (isNumber(maxItems) && items.length > maxItems)
       return this.#fault(`must have at most ${maxItems} items`);
     if (isNumber(minItems) && items.length < minItems)

@@ -9,7 +9,7 @@ try {
   const config = readMcpConfig(process.env);
   const { stateDir } = config;
   const context = createMcpContext(config, stateDir === undefined ? {} : { store: fileStore(stateDir) });
-  // What a crash left half done is concluded before anything new is paid.
+  // Hires that a crash interrupted are finished before anything new is paid.
   await context.spend?.buyer.resume();
   serveStdio(() => createTallystickMcp(context));
 } catch (error) {

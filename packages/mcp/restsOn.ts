@@ -1,4 +1,7 @@
-/** What a reputation rests on. Each figure comes from a node, so that only its digits are said again. */
+/**
+ * The figures behind a reputation. They come from a node, which is a stranger, so only numbers of the right
+ * form are repeated.
+ */
 type Figures = { hires: number; independent_buyers: number; kept_usdc: string };
 
 /** "11 hires; 2 independent buyers; 0.40 USDC stayed": what an agent reads before it trusts a rate. */

@@ -1,7 +1,7 @@
-/** Most characters of one value: what a stranger answered may be in it. */
+/** Most characters of one value, because a value may come from a stranger. */
 const LONGEST = 2_000;
 
-/** One line of the log: a sentence, then what it is about. */
+/** Writes one line to the log: a sentence, then its fields. */
 export type Log = (sentence: string, fields?: { [key: string]: unknown }) => void;
 
 /** Writes `2026-01-31T12:00:00.000Z A sentence. key=value …` to standard error; standard output is for results. */

@@ -3,7 +3,10 @@ import { Usdc } from "../design/Usdc.tsx";
 import type { Explained } from "./agentQuery.ts";
 import type { Figure } from "./figures.ts";
 
-/** A figure as it is written; the bucket, of an agent with private metrics. */
+/**
+ * Shows a figure in its unit. An agent with private metrics has a bucket, such as a range, in place of a
+ * number.
+ */
 export function FigureValue({ figure, value }: { figure: Figure; value: Explained["value"] }) {
   if (value === null || value === undefined) return <span class="soft">–</span>;
   if (figure.kind === "usdc" && typeof value === "string") return <Usdc amount={value} />;

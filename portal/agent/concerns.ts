@@ -1,12 +1,12 @@
 import { formatNumber, formatRate } from "../design/format.ts";
 import { type Agent, explainedOf } from "./agentQuery.ts";
 
-/** Fewer buyers than this are few. */
+/** An agent with fewer buyers than this gets a warning. */
 const FEW_BUYERS = 3;
-/** A tenth of escrow hires refunded is worth a word. */
+/** An agent gets a warning from this share of refunded escrow hires on. */
 const MANY_REFUNDS = 0.1;
 
-/** What somebody who is about to hire this agent should know first, in words. */
+/** The warnings, as sentences, for somebody who is about to hire this agent. */
 export function concernsOf(agent: Agent): string[] {
   if (agent.privateMetrics)
     return ["It asked for private metrics: every figure is a bucket, and what is behind it is not told."];
@@ -46,7 +46,7 @@ export function concernsOf(agent: Agent): string[] {
   return said.flatMap(([holds, text]) => (holds ? [text] : []));
 }
 
-/** The agent in one sentence. */
+/** One sentence that describes the agent. */
 export function sentenceOf(agent: Agent): string {
   const hires = explainedOf(agent, "LAST_30D_HIRE_COUNT_RAW").value;
   const rate = explainedOf(agent, "SUCCESS_RATE").value;

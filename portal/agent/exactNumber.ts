@@ -1,7 +1,7 @@
 /** An exact number as the node gives it: `n` or `n/d`. */
 export type ExactNumber = { numerator: bigint; denominator: bigint };
 
-/** Reads one; null of anything else. */
+/** Reads an exact number; null if the text is not one. */
 export function exactNumber(text: string | null): ExactNumber | null {
   const [, numerator, denominator = "1"] = /^(-?\d{1,400})(?:\/(\d{1,400}))?$/.exec(text ?? "") ?? [];
   if (numerator === undefined || /^0+$/.test(denominator)) return null;
@@ -19,7 +19,7 @@ export function quotient(a: ExactNumber, b: ExactNumber): ExactNumber | null {
   return { numerator: a.numerator * b.denominator, denominator: a.denominator * b.numerator };
 }
 
-/** For the eye: as a floating-point number, of four digits behind the point. */
+/** An approximate number to show to people, cut off after four decimal places. */
 export function approximately({ numerator, denominator }: ExactNumber): number {
   return Number((numerator * 10_000n) / denominator) / 10_000;
 }

@@ -11,7 +11,10 @@ import { useTitle } from "../shell/useTitle.ts";
 import { AUDITS, type Audits, askAudits, type OperatorFigures } from "./auditsQuery.ts";
 import { AUDIT_COLUMNS, AUDITOR_COLUMNS, assignmentColumns, DECISION_COLUMNS, words } from "./columns.tsx";
 
-/** Second looks at finished hires: what was drawn, who judged it, what operators decided, and how well auditors judge. */
+/**
+ * The page of audits: which hires were drawn, who judged them, what the operators decided, and how well
+ * auditors judge.
+ */
 export function AuditsPage() {
   useTitle("Audits");
   const asked = useAnswer<Audits>("audits", askAudits);

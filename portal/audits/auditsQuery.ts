@@ -131,14 +131,14 @@ export const OPERATOR = `query AuditOperator($address: Address!) {
   }
 }`;
 
-/** Operators whose figures are asked for. */
+/** Most operators whose figures are asked for. */
 const MOST_OPERATORS = 8;
 
-/** What became of audits, and what each operator of them did. */
+/** Asks the node for the audits, and for the figures of each of their operators. */
 export async function askAudits(signal: AbortSignal): Promise<Answer<Audits>> {
   const answer = await askGraphql<Omit<Audits, "figures">>({ query: AUDITS, variables: {} }, signal);
   const { params, audits } = answer.data;
-  // One that left the parameters still has what it did.
+  // An operator that is no longer in the parameters still has its figures.
   const named = [
     ...(params?.audit.operators.map(({ address }) => address) ?? []),
     ...audits.nodes.map(({ operator }) => operator),

@@ -6,7 +6,7 @@ import { Usdc } from "../design/Usdc.tsx";
 import { linkTo } from "../router/route.ts";
 import type { Assignment, AuditOfHire, AuditorOffer, Decision, MeasuredShare } from "./auditsQuery.ts";
 
-/** A status, verdict or reason as words. */
+/** A status, verdict or reason code as words. */
 export function words(code: string): string {
   return plainText(code.toLowerCase().replaceAll("_", " "), 80);
 }
@@ -66,7 +66,10 @@ const CAUSES: { [cause: string]: string } = {
   RULES: "its own receipts",
 };
 
-/** @param now of the node's last tick, unix seconds: what was due before is late */
+/**
+ * @param now the time of the node's last tick, unix seconds; an open assignment that was due before it is
+ * late
+ */
 export function assignmentColumns(now: number): Column<Assignment>[] {
   return [
     {

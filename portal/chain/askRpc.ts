@@ -1,10 +1,11 @@
-/** How long a source may take, and how much it may say: what is asked of it has a few hundred characters. */
+/** The most time and the most characters of an answer. Real answers have a few hundred characters. */
 const [PATIENCE_MS, MOST_CHARACTERS] = [15_000, 1_000_000];
 
 /**
- * Asks a chain's JSON-RPC. It is the reader's choice, and told nothing of the reader.
+ * Sends one request to a chain's JSON-RPC, which the reader of the page chose. It gets no cookies and no
+ * referrer.
  *
- * @throws Error whose message says what went wrong
+ * @throws Error whose message can be shown to the reader
  */
 export async function askRpc(
   url: string,

@@ -4,37 +4,37 @@ import type { Hex } from "tallystick-protocol/hex";
 import { askRpc } from "./askRpc.ts";
 import { sourceName } from "./sourceUrl.ts";
 
-/** What a chain says of a ledger at a block. */
+/** The head of a ledger in the contract, at one block. */
 export type ChainHead = {
   blockHash: Hex;
   size: number;
   root: Hex;
   /** When it was anchored, unix seconds. */
   time: number;
-  /** How often it was anchored; 0 of a ledger that nobody opened or anchored. */
+  /** Number of anchors; 0 for a ledger that nobody opened or anchored. */
   anchors: number;
   isForked: boolean;
 };
 
-/** What became of asking one source. */
+/** The answer of one source, or the reason why there is none. */
 export type Reading = { source: string } & ({ head: ChainHead } | { problem: string });
 
 export type Readings = {
-  /** The block that all were asked about. */
+  /** The block that all sources were asked about. */
   block: number;
-  /** It is the one that was wanted, and not an earlier or a later one. */
+  /** Whether `block` is the wanted block. */
   isWanted: boolean;
   readings: Reading[];
 };
 
-/** An AnchoredLedger and one of its ledgers. */
+/** Names an AnchoredLedger contract and one of its ledgers. */
 export type LedgerPlace = { chainId: number; contract: string; ledger: string };
 
 type Tip = { url: string; tip: number } | { url: string; problem: string };
 
 /**
- * Reads a ledger's head from each source, all at one block: the one that is wanted where every source has it, otherwise the last that
- * all have.
+ * Reads a ledger's head from each source, all at the same block. This is the wanted block if every source has
+ * it, otherwise the newest block that all have.
  *
  * @param urls JSON-RPC addresses, as {@link sourceUrlOf} gives them
  */
@@ -49,7 +49,7 @@ export async function readHeads(
   const last = known.length === 0 ? 0 : Math.min(...known);
   const isReached = wanted !== null && wanted <= last;
   const first = isReached ? await readAll(tips, place, wanted, signal) : null;
-  // A source forgets the state of older blocks: then the last one has to do.
+  // A source may have deleted the state of older blocks. Then the newest common block is used.
   if (first !== null && wanted !== null && first.every((it) => "head" in it))
     return { block: wanted, isWanted: true, readings: first };
   return { block: last, isWanted: wanted === null, readings: await readAll(tips, place, last, signal) };

@@ -1,4 +1,6 @@
-/** The address of a source as it is asked; null of one that a page may not ask: HTTPS, or this machine. */
+/**
+ * The URL of a source in normal form. Null if a page may not ask it: only HTTPS and this machine are allowed.
+ */
 export function sourceUrlOf(text: string): string | null {
   const url = URL.parse(text.trim());
   if (url === null || url.username !== "" || url.password !== "") return null;
@@ -6,7 +8,7 @@ export function sourceUrlOf(text: string): string | null {
   return url.protocol === "https:" || (url.protocol === "http:" && isHere) ? url.href : null;
 }
 
-/** How a source is called: two addresses of one host are one source. */
+/** The name of a source, which is its host. Two URLs of one host are the same source. */
 export function sourceName(url: string): string {
   return new URL(url).host;
 }

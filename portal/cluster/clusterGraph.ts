@@ -1,6 +1,6 @@
 import { type Link, layoutGraph } from "./layoutGraph.ts";
 
-/** A wallet of a cluster's funding graph, with its place. */
+/** A wallet in the drawing of a cluster's funding graph, with its position. */
 export type PlacedWallet = {
   address: string;
   kind: "member" | "wallet" | "hub" | "escrow";
@@ -15,7 +15,10 @@ type Told = {
   edges: readonly { from: string; to: string }[];
 };
 
-/** A graph as a node tells it, with one place for each wallet: the same for everybody, in whatever order it was told. */
+/**
+ * Gives each wallet of a graph its position. The same graph has the same positions for every reader, in
+ * whatever order the node lists it.
+ */
 export function placeGraph({ nodes, edges }: Told): PlacedGraph {
   const byAddress = new Map(nodes.map((it) => [it.address, it]));
   for (const { from, to } of edges)

@@ -1,20 +1,24 @@
 /** Two nodes, by their numbers. */
 export type Link = readonly [from: number, to: number];
 
-/** Rounds of pushing and pulling, and how far a node may go in the first of them. */
+/** Number of rounds, and how far a node may move in the first round. */
 const [ROUNDS, FIRST_STRIDE] = [50, 2.5];
 
-/** Nodes of one cell that push a node: in a denser one the rest pushes no harder. */
+/**
+ * Most nodes of one cell that push a node. In a dense cell the other nodes are ignored, which limits the
+ * work.
+ */
 const MOST_OF_CELL = 24;
 
-/** Cosine and sine of the golden angle: no engine is asked for them, since engines differ in the last digit. */
+/** Cosine and sine of the golden angle as constants, because engines compute the last digit differently. */
 const [COS, SIN] = [-0.73736887807832, 0.675490294261524];
 
 const [CELL, PUSH, PULL, CENTRE] = [2, 1.2, 0.12, 0.012];
 
 /**
- * Places the nodes of a graph on a plane: those that are linked near each other, the others apart. The same graph has the same places
- * everywhere: nothing is random, and only sums, products, quotients and square roots are taken, which every engine rounds alike.
+ * Computes a drawing of a graph: linked nodes are near each other, other nodes are apart. The same graph
+ * gives the same drawing everywhere. Nothing is random, and only sums, products, quotients and square roots
+ * are used, which every engine rounds in the same way.
  *
  * @returns x and y of each node, one after the other
  */
@@ -42,7 +46,7 @@ export function layoutGraph(count: number, links: readonly Link[]): Float64Array
   return places;
 }
 
-/** Where they begin: one by one around the middle, as seeds of a sunflower. */
+/** The first positions: a spiral around the middle, like the seeds of a sunflower. */
 function spiral(count: number): Float64Array {
   const places = new Float64Array(2 * count);
   let [x, y] = [1, 0];
@@ -85,7 +89,10 @@ function pushApart(places: Float64Array, moves: Float64Array): void {
   }
 }
 
-/** A node with many links is pulled by each a little: it stays where they are. */
+/**
+ * Pulls linked nodes together. Each link of a node with many links pulls it only a little, so it stays
+ * between its neighbours.
+ */
 function pullTogether(
   places: Float64Array,
   moves: Float64Array,

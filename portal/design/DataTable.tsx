@@ -7,25 +7,28 @@ import { Empty } from "./States.tsx";
 export type Column<Row> = {
   name: string;
   cell: (row: Row) => ComponentChildren;
-  /** What it is sorted by, and what stands in the CSV file; null sorts last. */
+  /** The value for sorting and for the CSV file; null sorts last. */
   value: (row: Row) => string | number | null;
   isNumber?: boolean;
 };
 
-/** Rows that are shown; the file has all. */
+/** Most rows that are shown. The CSV file has all rows. */
 const MOST_SHOWN = 200;
 
 type Order = { column: number; isDown: boolean } | null;
 
-/** A table that sorts by any column and can be taken away as CSV. The first column names the row. */
+/**
+ * A table that the reader can sort by any column and save as CSV. The first column is the heading of each
+ * row.
+ */
 export function DataTable<Row>(props: {
-  /** What it is a table of: read out, and the file's name. */
+  /** The name of the table, for screen readers and as the name of the CSV file. */
   caption: string;
   columns: Column<Row>[];
   rows: readonly Row[];
   keyOf: (row: Row) => string;
   empty: ComponentChildren;
-  /** Rows of the whole list, where these are only the first. */
+  /** Number of rows of the whole list, if `rows` has only the first ones. */
   total?: number | undefined;
 }) {
   const { caption, columns, rows, keyOf, empty, total } = props;

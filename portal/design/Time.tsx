@@ -3,8 +3,8 @@ import { formatAge } from "./format.ts";
 const local = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
 
 /**
- * When something happened, in unix seconds: how long ago, or the reader's date and hour; in UTC on hover. A chain's clock may be ahead
- * of the reader's: that is now.
+ * Shows a time, given in unix seconds: how long ago it was, or the reader's local date and hour. Hovering
+ * shows UTC. A chain's clock may be ahead of the reader's clock; then the time counts as now.
  */
 export function Time({ at, isDate = false }: { at: number; isDate?: boolean }) {
   const date = new Date(at * 1_000);

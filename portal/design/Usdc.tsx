@@ -1,6 +1,6 @@
 import { formatAmount } from "./format.ts";
 
-/** An amount of USDC, exact. */
+/** Shows an exact amount of USDC. */
 export function Usdc({ amount }: { amount: string | null }) {
   if (amount === null) return <span>–</span>;
   return (

@@ -1,13 +1,13 @@
 import { META, type Meta } from "../node/nodeState.ts";
 
-/** What a node says of the contracts and the token that it follows. */
+/** The contracts and the token that a node follows. */
 export type NodeContracts = {
   chainId: number;
   contracts: { escrows: { address: string; provider: string }[] };
   token: { address: string; domainName: string | null; domainVersion: string | null };
 };
 
-/** An escrow as a node tells it. Its terms are held against its id before anything is made of them. */
+/** An escrow as a node describes it. The page checks the terms against the id before it uses them. */
 export type NodeEscrow = {
   id: string;
   contract: string;

@@ -21,7 +21,10 @@ const EVIDENCE: { [evidence: string]: string } = {
   AUDIT: "an audit",
 };
 
-/** One hire: its life, whose word its outcome rests on, and its receipt, to be checked here. */
+/**
+ * The page of one hire: what happened, whose evidence decides its outcome, and its receipt, which the reader
+ * can verify.
+ */
 export function HirePage({ id }: { id: string }) {
   useTitle(`Hire ${shortHash(id)}`);
   const question = { query: HIRE, variables: { id } };

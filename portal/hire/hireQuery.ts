@@ -1,6 +1,6 @@
 import { META, type Meta } from "../node/nodeState.ts";
 
-/** An entry of a ledger as the node tells it, with its path to an anchored root. */
+/** An entry of a ledger as the node describes it, with its inclusion proof up to an anchored root. */
 export type HireEntry = {
   ledger: string;
   seq: number;

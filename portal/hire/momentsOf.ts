@@ -10,7 +10,7 @@ const SETTLED: { [status: string]: string } = {
   TIMED_OUT: "The deadline passed, and the money went back to the buyer",
 };
 
-/** The life of a hire, the first first. */
+/** Everything that happened to a hire, in order of time. */
 export function momentsOf(hire: Hire): Moment[] {
   const { payment, escrow, receipt, ratings, audit } = hire;
   const moments: Moment[] = [];

@@ -35,7 +35,7 @@ const COLUMNS: Column<LedgerHead>[] = [
 
 type Props = { ledger: string; heads: LedgerHead[]; total: number; isFollowed: boolean };
 
-/** The heads that were anchored, and that any two of them are of one history. */
+/** Lists the anchored heads. The reader can verify that any two of them belong to one history. */
 export function HeadsCard({ ledger, heads, total, isFollowed }: Props) {
   return (
     <section class="card" aria-labelledby="heads">

@@ -16,7 +16,10 @@ import { TileCard } from "./TileCard.tsx";
 
 const NOBODY = `0x${"0".repeat(40)}`;
 
-/** A ledger: who writes it, its anchored heads, its entries, and all of that checked here. */
+/**
+ * The page of a ledger: its writer, its anchored heads and its entries. The reader can verify all of them
+ * here.
+ */
 export function LedgerPage({ id, search }: { id: string; search: URLSearchParams }) {
   useTitle(`Ledger ${shortHash(id)}`);
   const question = {

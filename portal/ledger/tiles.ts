@@ -9,14 +9,15 @@ export type ReadTile = (tile: Tile) => Promise<Uint8Array>;
 const HEIGHT = 8;
 
 /**
- * The root of the tree of `size` entries, from the tiles of a log that has at least so many: at most eight tiles are read for a million.
+ * Computes the root of the tree of `size` entries from the tiles of a log. The log must have at least so many
+ * entries. For a million entries at most eight tiles are read.
  *
- * @throws RangeError of a tile that has another length than it should
+ * @throws RangeError when a tile has the wrong length
  */
 export async function rootFromTiles(size: number, read: ReadTile): Promise<Uint8Array> {
   const roots: Uint8Array[] = [];
   let offset = 0;
-  // The tree is made of one complete subtree for each one bit of its size, the largest first.
+  // The tree consists of complete subtrees, one for each bit of its size that is 1, the largest first.
   for (let height = 52; height >= 0; height--) {
     const leaves = 2 ** height;
     if (size - offset < leaves) continue;

@@ -18,7 +18,10 @@ const CHOICES: { [name: string]: readonly (readonly [value: string, text: string
   min_trust_tier: TIERS,
 };
 
-/** The filters of a search. What they are set to stands in the page's address, so that a search can be shared. */
+/**
+ * The filters of a search. Their values are part of the page's address, so the reader can share a search as a
+ * link.
+ */
 export function OfferFilters({ search }: { search: URLSearchParams }) {
   const apply = (event: Event) => {
     event.preventDefault();

@@ -1,7 +1,7 @@
 import type { StreamEvent } from "../node/followStream.ts";
 import type { MarketHire, MarketTierChange } from "./marketQuery.ts";
 
-/** One line of what happens. */
+/** One line of the market's feed. */
 export type FeedItem =
   | {
       kind: "hire";
@@ -17,10 +17,10 @@ export type FeedItem =
   | { kind: "rating"; key: string; time: number; rater: string; ratee: string; stars: number }
   | { kind: "tier"; key: string; time: number; agent: string; from: number; to: number };
 
-/** What a page shows of it. */
+/** Most lines that the page shows. */
 const MOST = 9;
 
-/** The latest first, each once. */
+/** Sorts lines by time, the latest first, and keeps each line once. */
 export function mergeFeed(items: readonly FeedItem[]): FeedItem[] {
   const byKey = new Map(items.map((item) => [item.key, item]));
   return [...byKey.values()].sort((a, b) => b.time - a.time).slice(0, MOST);
@@ -54,7 +54,10 @@ export function feedOf(hires: readonly MarketHire[], changes: readonly MarketTie
   ]);
 }
 
-/** What the stream told, as a line; undefined of what the page has no line for, or that is malformed. */
+/**
+ * Makes a line from an event of the stream; undefined if the page does not show such events, or the event is
+ * malformed.
+ */
 export function feedItemOf({ type, data }: StreamEvent): FeedItem | undefined {
   const text = (name: string): string => (typeof data[name] === "string" ? data[name] : "");
   const number = (name: string): number => (Number.isFinite(data[name]) ? (data[name] as number) : 0);

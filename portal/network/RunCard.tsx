@@ -19,7 +19,7 @@ const STEPS: { title: string; text: string; command: string }[] = [
   },
 ];
 
-/** How somebody else comes to the same figures. */
+/** Explains how anybody can run a node and compute the same figures. */
 export function RunCard() {
   return (
     <section class="card" aria-labelledby="run">

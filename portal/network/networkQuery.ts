@@ -3,7 +3,7 @@ import { askGraphql } from "../node/askGraphql.ts";
 import { META, type Meta } from "../node/nodeState.ts";
 import { request } from "../node/request.ts";
 
-/** The parameters of a node, as its operator signs them. */
+/** The parameters of a node, in the form that its operator signs. */
 export type Params = { [name: string]: unknown };
 
 export type NetworkMeta = Meta & {
@@ -11,7 +11,7 @@ export type NetworkMeta = Meta & {
   token: { address: string; decimals: number; domainName: string | null };
 };
 
-/** A record of parameters, in force from its place on if it counts. */
+/** A record that sets the parameters. If it is valid, they are in force from its place in the ledger on. */
 export type ParamsRecord = {
   ledger: string;
   seq: number;
@@ -39,10 +39,10 @@ export const HISTORY = `query ParamsHistory($ledger: ID!) {
   }
 }`;
 
-/** A node follows a few ledgers; the records of so many are looked through. */
+/** Most ledgers whose records are read. A node follows only a few. */
 const MOST_LEDGERS = 4;
 
-/** The parameters in force, where they are anchored, and every record that set them. */
+/** Asks the node for the parameters in force, for its contracts, and for every record that set parameters. */
 export async function askNetwork(signal: AbortSignal): Promise<Answer<Network>> {
   const [said, answer] = await Promise.all([
     request("/v1/params", { signal }),

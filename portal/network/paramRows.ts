@@ -1,6 +1,6 @@
 import type { Params, ParamsRecord } from "./networkQuery.ts";
 
-/** One value of the parameters: its path with points, and the value as text. */
+/** One value of the parameters: its path with dots, and the value as text. */
 export type ParamRow = { path: string; value: string };
 
 /** A change of one value by a record of parameters. */
@@ -15,10 +15,13 @@ export type ParamChange = {
   to: string | null;
 };
 
-/** What signing adds to the parameters. */
+/** Fields of the signed record that are not parameters. */
 const FORM = ["type", "ledger", "version"];
 
-/** Every value by its path. An exact share is one value, and so is each member of a list. */
+/**
+ * Lists every value of the parameters with its path. A fraction is one value, and so is a list of plain
+ * values.
+ */
 export function paramRows(params: Params): ParamRow[] {
   const rows: ParamRow[] = [];
   const walk = (value: unknown, path: string): void => {
@@ -37,7 +40,10 @@ function isShare(value: unknown): value is { numerator: number; denominator: num
   return Object.keys(Object(value)).join() === "denominator,numerator" || "numerator" in Object(value);
 }
 
-/** What each record changed of the one before it that counts; the latest first. The first has nothing before it. */
+/**
+ * What each valid record changed, compared with the valid record before it, the latest first. The first
+ * record has no predecessor.
+ */
 export function paramChanges(history: readonly ParamsRecord[]): ParamChange[] {
   const counted = history.flatMap(({ ledger, seq, record }) =>
     record?.valid && record.body !== null ? [{ ledger, seq, time: record.time, body: record.body }] : [],

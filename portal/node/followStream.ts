@@ -1,19 +1,22 @@
 import { nodeUrl } from "./nodeUrl.ts";
 
-/** Something that happened, as the node's stream tells it. What is in it is a stranger's until it is looked at. */
+/** An event of the node's stream. Its data is not checked yet and may come from a stranger. */
 export type StreamEvent = { type: string; position: string; data: { [name: string]: unknown } };
 
-/** Waits between two attempts, in milliseconds: each is twice the one before. */
+/**
+ * The shortest and the longest wait between two attempts, in milliseconds. Each wait is twice the previous
+ * one.
+ */
 const [SHORTEST_MS, LONGEST_MS] = [1_000, 60_000];
 
-/** Nothing that the stream tells is longer. */
+/** Most characters of a message. Longer ones are ignored. */
 const MOST_CHARACTERS = 64_000;
 
 /**
- * Follows what happens on the node, and goes on by itself after a disconnect, from the position heard last. Nothing is asked while the
- * page is hidden.
+ * Follows the events of the node. After a disconnect it connects again and continues from the last position.
+ * It does not connect while the page is hidden.
  *
- * @returns stops it
+ * @returns a function that stops it
  */
 export function followStream(
   topics: string,

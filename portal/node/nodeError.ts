@@ -1,11 +1,11 @@
-/** What kept a node from answering, and what the reader may do. */
+/** Says why a node did not answer, and what the reader can do. */
 export class NodeError extends Error {
   /** The node's own code, or `unreachable`, `bad_answer`. */
   readonly code: string;
   readonly hint: string;
-  /** Seconds after which to ask again, where the node said so. */
+  /** Seconds to wait before the next attempt, if the node said so. */
   readonly retryAfter: number | null;
-  /** Of GraphQL: the field that failed. */
+  /** For GraphQL: the field that failed. */
   readonly path: readonly unknown[];
 
   constructor(parameters: {

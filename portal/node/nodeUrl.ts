@@ -1,8 +1,8 @@
 /**
- * The node that the page asks, without a slash at the end: the one that served it, or the one that `?node=` names, for pages that
- * stand elsewhere. A page below a path asks below that path.
+ * The URL of the node that the page asks, without a slash at the end. It is the node that served the page, or
+ * the one that `?node=` names. A page that is served below a path asks below the same path.
  *
- * @param address the page's own
+ * @param address the address of the page itself
  */
 export function nodeUrlOf(address: string): { url: string; isOther: boolean } {
   const page = new URL(address);
@@ -19,7 +19,7 @@ function isOnThisMachine({ protocol, hostname }: URL): boolean {
   return protocol === "http:" && (hostname === "localhost" || hostname === "127.0.0.1");
 }
 
-/** Of this page. */
+/** The node of this page. */
 export const { url: nodeUrl, isOther: isOtherNode } = nodeUrlOf(
   typeof location === "undefined" ? "http://localhost/" : location.href,
 );

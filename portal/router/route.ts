@@ -1,4 +1,4 @@
-/** Where in the portal a reader is. Each has an address that stays. */
+/** A page of the portal. The address of each page never changes, so links stay valid. */
 export type Route =
   | { page: "market"; search: URLSearchParams }
   | { page: "agent"; address: string }
@@ -12,14 +12,17 @@ export type Route =
   | { page: "newEscrow"; search: URLSearchParams }
   | { page: "missing"; hash: string };
 
-/** A payment's `<tx>-<log>`, or an escrow's id with or without `-hire`. */
+/** The id of a hire: `<tx>-<log>` of its payment, or the id of its escrow with or without `-hire`. */
 const HIRE_ID = /^0x[0-9a-f]{64}(?:-(?:\d{1,10}|hire))?$/;
 const ESCROW_ID = /^0x[0-9a-f]{64}$/;
 const CLUSTER_ID = /^clst_[0-9A-Z]{26}$/;
 const LEDGER_ID = /^0x[0-9a-f]{64}$/;
 const ADDRESS = /^0x[0-9a-f]{40}$/;
 
-/** Reads the part of the page's address behind `#`. What it does not know is `missing`: nothing is made of a stranger's link. */
+/**
+ * Reads the part of the page's address behind `#`. Anything unknown is the page `missing`, because a link may
+ * come from a stranger.
+ */
 export function routeOf(hash: string): Route {
   const text = hash.replace(/^#\/?/, "");
   const at = text.indexOf("?");

@@ -1,7 +1,7 @@
 import { useEffect, useState } from "preact/hooks";
 import { type Route, routeOf } from "./route.ts";
 
-/** Where the reader is, followed as it changes. */
+/** The current route. The component renders again when it changes. */
 export function useRoute(): Route {
   const [route, setRoute] = useState(() => routeOf(location.hash));
   useEffect(() => {

@@ -9,13 +9,13 @@ import { NodeFault } from "./NodeFault.tsx";
 import { Top } from "./Top.tsx";
 import { useTitle } from "./useTitle.ts";
 
-/** The whole of it: a line at the top, the page, a line at the bottom. */
+/** The whole portal: the bar at the top, the page, the bar at the bottom. */
 export function Portal() {
   const route = useRoute();
   const main = useRef<HTMLElement>(null);
   const isFirst = useRef(true);
   const name = nameOf(route);
-  // With each page the reader begins at its top, but not with the first.
+  // A new page begins at its top. The first page keeps its position.
   useEffect(() => {
     if (!isFirst.current) {
       scrollTo(0, 0);
@@ -38,7 +38,7 @@ export function Portal() {
   );
 }
 
-/** Pages that are loaded when somebody goes there. */
+/** These pages are loaded only when the reader opens them. */
 const loadHire = () => import("../hire/HirePage.tsx").then((it) => it.HirePage);
 const loadCluster = () => import("../cluster/ClusterPage.tsx").then((it) => it.ClusterPage);
 const loadLedger = () => import("../ledger/LedgerPage.tsx").then((it) => it.LedgerPage);
@@ -48,7 +48,7 @@ const loadEscrow = () => import("../escrow/EscrowPage.tsx").then((it) => it.Escr
 const loadNewEscrow = () => import("../escrow/NewEscrowPage.tsx").then((it) => it.NewEscrowPage);
 const loadVerify = () => import("../verify/VerifyPage.tsx").then((it) => it.VerifyPage);
 
-/** The same for all that one page shows, whatever it is searched for. */
+/** The name of a page. A new search on the same page does not change it, so the page is not built anew. */
 function nameOf(route: Route): string {
   if (route.page === "agent") return `agent/${route.address}`;
   if (route.page === "cluster") return `cluster/${route.id}`;

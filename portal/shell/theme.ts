@@ -1,29 +1,29 @@
-/** How the page is coloured: as the reader's system says, or as the reader says. */
+/** The colours of the page: those of the reader's system, or the ones that the reader chose. */
 export type Theme = "auto" | "light" | "dark";
 
 const KEY = "tallystick-theme";
 const NEXT: { [theme in Theme]: Theme } = { auto: "light", light: "dark", dark: "auto" };
 
-/** What the reader chose before, put in force. */
+/** Reads the theme that the reader chose before, and applies it. */
 export function themeOf(): Theme {
   let kept: string | null = null;
   try {
     kept = localStorage.getItem(KEY);
   } catch {
-    // A browser may refuse to keep anything.
+    // A browser may refuse storage.
   }
   const theme = kept === "light" || kept === "dark" ? kept : "auto";
   show(theme);
   return theme;
 }
 
-/** Goes on to the next, keeps it, and puts it in force. */
+/** Switches to the next theme, stores it and applies it. */
 export function nextTheme(theme: Theme): Theme {
   const next = NEXT[theme];
   try {
     localStorage.setItem(KEY, next);
   } catch {
-    // Then it holds until the page is closed.
+    // Without storage the theme holds until the page is closed.
   }
   show(next);
   return next;

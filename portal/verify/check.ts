@@ -1,15 +1,15 @@
 import type { OwnTree } from "./tree.ts";
 
 /**
- * One thing that was looked at: it holds, it does not, or it is open because what is needed for it is not at hand.
- * `text` is a sentence, `detail` what it rests on.
+ * One check: it holds ("yes"), it does not hold ("no"), or it cannot be decided here ("open"). `text` is a
+ * sentence, `detail` is the evidence.
  */
 export type Check = { state: "yes" | "no" | "open"; text: string; detail?: string };
 
 /**
- * What came of a verification: what was verified, and every check in its order. `waitsFor`: a block that has to be final before all of
- * it can be said; `mayWaitFor`: one at which the rest, which holds so far, can be looked at again. `tree`: what it comes to, to be held to the
- * chain.
+ * The result of a verification: what was verified, and every check in order. `waitsFor`: nothing can be
+ * checked before this block is final. `mayWaitFor`: some checks can only be made after this block is final.
+ * `tree`: the tree that was computed, to compare with the chain.
  */
 export type Finding = {
   title: string;
@@ -19,7 +19,7 @@ export type Finding = {
   tree?: OwnTree;
 };
 
-/** Whether anything does not hold. */
+/** Whether any check failed. */
 export function isBroken({ checks }: Finding): boolean {
   return checks.some(({ state }) => state === "no");
 }

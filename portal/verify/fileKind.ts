@@ -1,4 +1,4 @@
-/** What a file can be that is verified here. */
+/** The kinds of files that the portal can verify. */
 export type FileKind =
   | "ledger"
   | "log"
@@ -10,9 +10,9 @@ export type FileKind =
   | "unknown";
 
 /**
- * What a file is, by how it begins: names lie.
+ * Finds the kind of a file by its first characters. The file's name is not trusted.
  *
- * @param begin its first characters; a ledger's or a log's first line has to be among them
+ * @param begin the file's first characters; they must contain the whole first line of a ledger or a log
  */
 export function fileKindOf(begin: string): FileKind {
   const text = begin.replace(/^\ufeff/, "").trimStart();

@@ -7,7 +7,7 @@ import { linesOf } from "./linesOf.ts";
 
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
-/** Derives an exported event log again, every signature included. */
+/** Derives an exported event log again, and checks every signature in it. */
 export async function verifyLogFile(file: Blob, onProgress: (share: number) => void): Promise<Finding> {
   const title = "An event log";
   async function* texts() {

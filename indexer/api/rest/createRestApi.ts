@@ -26,17 +26,20 @@ import { serveSettlementTrust } from "./settlementTrust.ts";
 
 export type RestDependencies = {
   db: Database;
-  /** Whose transfers the event log has. */
+  /** The token whose transfers are in the event log. */
   token: Address;
-  /** Changes whenever the code or configuration that makes answers does. */
+  /** Changes whenever the code or the configuration behind the answers changes. */
   version: string;
-  /** What insights cost; null: nothing. */
+  /** The price of insights; null: they are free. */
   insightsPrice?: InsightsPrice | null;
-  /** Signs trust reports (Ed25519), 32 bytes; null: there are none. */
+  /** The key that signs trust reports (Ed25519), 32 bytes; null: there are no reports. */
   reportKey?: Uint8Array | null;
 };
 
-/** Where the rows are read: answers carry a tag and say as of when they are, and are refused while the database is away. */
+/**
+ * Paths that read rows. Their answers carry an ETag and say as of which block they are. While the database is
+ * away, they are refused.
+ */
 export const READING_PATHS = [
   "/v1/agents/:id/:part",
   "/v1/params",
@@ -102,7 +105,7 @@ export function createRestApi({
   serveAliases(app, db);
   serveSteward(app, db, reportKey);
   serveLog(app, db, token);
-  // A WebSocket is taken over before it gets here.
+  // A real WebSocket request never gets here: the server takes it over earlier.
   app.openapi(routes.streamRoute, () => {
     const response = problem(426, "upgrade_required", "This is a WebSocket: connect with ws:// or wss://.");
     response.headers.set("upgrade", "websocket");

@@ -4,12 +4,15 @@ import * as schema from "../../ponder.schema.ts";
 import type { Database } from "../database.ts";
 import { decodeRow } from "./rowsById.ts";
 
-/** An agent that is hired for more capabilities is shown with the first of these; nobody sells so many kinds of work. */
+/**
+ * Most capabilities that are shown of one agent, the first by name. Nobody really sells so many kinds of
+ * work.
+ */
 export const MAX_CAPABILITIES = 200;
 
 /**
- * The capabilities that each agent was hired for in the window, with their prices, by name. Each agent has its own limit: one that is
- * hired for thousands takes nothing from the others that are read with it.
+ * The capabilities that each agent was hired for in the window, with their prices, by name. Each agent has
+ * its own limit, so an agent with thousands of capabilities does not push out the others.
  */
 export async function pricesOf(db: Database, agents: readonly string[]): Promise<Row<"capability">[][]> {
   const { capability } = schema;

@@ -13,7 +13,7 @@ import {
   word,
 } from "../tokenLogs.ts";
 
-/** One line of a stream: a block, and those of its logs that were asked for. */
+/** One line of a portal's stream: a block, and the logs in it that were asked for. */
 export type PortalBlock = BlockAt & { logs: TokenLog[] };
 
 /** The fields that {@link parseBlock} reads. A portal refuses fields that it does not know. */
@@ -22,7 +22,7 @@ export const FIELDS = {
   log: { logIndex: true, transactionHash: true, address: true, topics: true, data: true },
 } as const;
 
-/** @throws BadAnswerError, also for JSON that is none */
+/** @throws BadAnswerError, also when the line is not JSON */
 export function parseBlock(line: string, source: string, token: Address, kind: LogKind): PortalBlock {
   const { header, logs = [] } = object(parse(line, source), { source, field: "line" });
   const fields = object(header, { source, field: "header" });
@@ -73,7 +73,7 @@ function object(value: unknown, { source, field }: Spot): { [key: string]: unkno
   throw new BadAnswerError(source, field, `must be an object, not ${shown(value)}`);
 }
 
-/** A number that the portal writes as such. */
+/** Reads a whole number, which a portal writes as a JSON number, not as hex. */
 export function natural(value: unknown, { source, field }: Spot): number {
   if (Number.isSafeInteger(value) && (value as number) >= 0) return value as number;
   throw new BadAnswerError(source, field, `must be a whole number, not ${shown(value)}`);

@@ -5,17 +5,18 @@ import type { BlockAt, BlockRange, LogQuery, TokenLog } from "../logPort.ts";
 import { parseBlock } from "./parseBlock.ts";
 import { type BodyEnd, LineTooLongError, readLines } from "./readLines.ts";
 
-/** How far a range was read. */
+/** How far a range has been read: the next block to read, and the last block that was read. */
 export type Progress = { next: number; last: BlockAt | null };
 
 export type AnswerLimits = { mostLineBytes: number; mostAnswerBytes: number };
 
 /**
- * Reads one answer as far as it goes, and notes how far that is.
+ * Reads one answer of a portal line by line. Updates `progress` after each block, so a broken answer loses
+ * nothing.
  *
- * @param add takes the logs of a block; false: no more are wanted
+ * @param add receives the logs of a block; returns false when no more are wanted
  * @returns how the answer ended
- * @throws BadAnswerError also when the first block is not there, or blocks are out of order
+ * @throws BadAnswerError also when the first block is missing, or blocks are out of order
  */
 export async function readAnswer(
   body: AsyncIterable<Uint8Array>,
@@ -30,7 +31,7 @@ export async function readAnswer(
   const take = (line: string): boolean => {
     const { block, hash, logs } = parseBlock(line, source, token, query.kind);
     const { next } = progress;
-    // A stream begins with the first block that it covers, whether that has logs or not.
+    // A stream always begins with the first block of its range, even if this block has no logs.
     const least =
       next === first && block !== first ? `must be ${first}` : `must be from ${next} to ${range.to}`;
     if (block < next || block > range.to || (next === first && block !== first)) {
@@ -50,7 +51,7 @@ export async function readAnswer(
         continue;
       }
       if (value.kind !== "whole" || value.rest === "") return value.kind;
-      // A proxy may end a body in the middle of a line as if it were whole.
+      // A proxy may cut a body in the middle of a line and still end it as if it were complete.
       if (!isJson(value.rest)) return "cut";
       take(value.rest);
       return "whole";

@@ -9,7 +9,10 @@ import { refusalOf } from "./refusals.ts";
 /** The selector of `balanceOf(address)` (ERC-20). */
 const BALANCE_OF = "0x70a08231";
 
-/** Balances at one block, by its hash (EIP-1898), in the order of the wallets. */
+/**
+ * Reads the token balances of wallets at one block, which is named by its hash (EIP-1898). They are in the
+ * order of the wallets.
+ */
 export async function readBalances(
   context: RpcContext,
   wallets: readonly Address[],

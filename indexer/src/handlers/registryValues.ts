@@ -13,16 +13,19 @@ type RegistryEvent = Parameters<typeof placeOf>[0] & {
   transaction: { hash: Hex };
 };
 
-/** What every event of a registry says: where it stands, of which contract it is, in which transaction. */
+/**
+ * The fields that every event of a registry has: its place in the chain, its contract and its transaction.
+ */
 export function ofRegistry(event: RegistryEvent) {
   return { ...placeOf(event), registry: lower(event.log.address), tx: event.transaction.hash };
 }
 
 /**
- * The texts of an event, as they are logged. They are read as bytes: decoded by the event's own types, they would have lost what is no
- * UTF-8, and with it what their hash is of.
+ * The texts of an event, exactly as they are logged. They are decoded as bytes. A decoder of strings replaces
+ * bytes that are not UTF-8, and then the text no longer fits its hash.
  *
- * @param types of the values that are not indexed, in order; `bytes` is a text to be had, all else is passed over
+ * @param types the types of the values that are not indexed, in order; each `bytes` gives one text, other
+ * types are skipped
  */
 export function textsOf(
   { log }: RegistryEvent,
@@ -31,7 +34,7 @@ export function textsOf(
   return bytesIn(log.data, types).map((raw) => loggedText(raw));
 }
 
-/** A metadata event's key, which is a text, and its value, which is none. */
+/** The key and the value of a metadata event. The key is a text, the value is any bytes. */
 export function metadataOf({ log }: RegistryEvent): { key: LoggedText; value: LoggedBytes } {
   const [key = new Uint8Array(), value = new Uint8Array()] = bytesIn(log.data, ["bytes", "bytes"]);
   return { key: loggedText(key), value: loggedBytes(value) };

@@ -4,12 +4,17 @@ import { logEvent } from "../eventLog.ts";
 import { lower } from "./place.ts";
 import { ofRegistry, textsOf } from "./registryValues.ts";
 
-// Where no registries are configured, they are none of Ponder's contracts.
+// Without configured registries Ponder does not know these contracts, and a handler would be an error.
 if (config.registries !== null) indexFeedback();
 
-/** The values of NewFeedback that are not indexed: index, value, decimals, four texts, the file's hash. */
+/**
+ * The values of NewFeedback that are not indexed: index, value, decimals, four texts, and the hash of the
+ * feedback file.
+ */
 const GIVEN = ["uint256", "uint256", "uint256", "bytes", "bytes", "bytes", "bytes", "bytes32"] as const;
-/** Of ResponseAppended: index, the file's address and its hash. */
+/**
+ * The values of ResponseAppended that are not indexed: index, the address of the response file and its hash.
+ */
 const RESPONDED = ["uint256", "bytes", "bytes32"] as const;
 
 function indexFeedback(): void {

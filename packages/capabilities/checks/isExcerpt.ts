@@ -1,10 +1,16 @@
-/** Words of a run that chance does not copy. */
+/** Words in a row. So many equal words are no accident. */
 const RUN = 6;
 
-/** A copy may have a word put in front of it, or one changed. */
+/**
+ * The share of words that must be copied, and how much longer than the text its place in the source may be.
+ * An excerpt may add or change a few words.
+ */
 const [COPIED, STRETCH] = [0.8, 1.35];
 
-/** Words, and single signs where there are no spaces, without their dress. */
+/**
+ * The words of a text in lower case, without punctuation. Chinese and Japanese have no spaces, so there each
+ * character is a word.
+ */
 function tokensOf(text: string): string[] {
   const tokens = text
     .normalize("NFKC")
@@ -14,8 +20,9 @@ function tokensOf(text: string): string[] {
 }
 
 /**
- * Whether a text is one stretch of its source, from wherever in it, a few words changed: most of its words stand in runs of
- * six that the source has too, and these lie together there. Sentences chosen here and there are no excerpt. Linear.
+ * Whether a text is one continuous piece of its source, with at most a few words changed. Most of its words
+ * must be in runs of six words that the source also has, and these runs must be close together in the source.
+ * Sentences picked from many places are not an excerpt. Takes linear time.
  */
 export function isExcerpt(text: string, source: string): boolean {
   const [own, others] = [tokensOf(text), tokensOf(source)];
@@ -34,7 +41,7 @@ export function isExcerpt(text: string, source: string): boolean {
     found.push(place);
   }
   if (copied.size < COPIED * own.length) return false;
-  // A word or two may stand elsewhere as well: what counts is where most of it stands.
+  // A few runs may also appear elsewhere in the source, so the outer 5 % on each side are ignored.
   found.sort((a, b) => a - b);
   const trimmed = found.slice(Math.floor(found.length * 0.05), Math.ceil(found.length * 0.95));
   const span = (trimmed.at(-1) ?? 0) - (trimmed[0] ?? 0) + RUN;

@@ -5,19 +5,20 @@ import type { Store } from "../store.ts";
 import type { Row } from "../tables.ts";
 
 /**
- * Whose audits a listing agrees to, and from when: numbered rows `<seconds> <operator>`, a hyphen for nobody. They are in
- * order, so a binary search finds what held at a payment. A change takes effect `consentSeconds` after its listing, so a
- * seller cannot leave the audits just before it delivers bad work.
+ * The audit operators that a listing agrees to, as numbered rows `<seconds> <operator>`, where a hyphen means
+ * nobody. The rows are in order of time, so a binary search finds the operator at the time of a payment. A
+ * change takes effect `consentSeconds` after its listing, so a seller cannot leave the audits just before it
+ * delivers bad work.
  */
 const NOBODY = "-";
 
-/** As many as fit in the row of a list itself. */
+/** A list with fewer items keeps all of them in its own row. */
 const FEW = 16;
 
 /**
- * Notes what a listing says of audits. It is a change if the listing said something else before.
+ * Stores the audit operator that a listing names, if it is another one than before.
  *
- * @returns the change, and when it takes effect; null without a change
+ * @returns the new operator and when the change takes effect; null without a change
  */
 export async function noteConsent(
   context: ApplyContext,
@@ -32,7 +33,7 @@ export async function noteConsent(
     await append(context.store, consentingOf(agent), id);
     await changeAgent(context, agent, { everConsented: true });
   }
-  // Never earlier than the change before it, even if the parameters now ask for a shorter wait.
+  // A change never takes effect before the previous change, even if the parameters now have a shorter wait.
   const from = Math.max(since, context.at.time + context.params.audit.consentSeconds);
   await append(context.store, consentsOf(id), `${from} ${next}`);
   return { operator, from };
@@ -43,7 +44,10 @@ export async function everConsented(context: ApplyContext, seller: string): Prom
   return (await findAgent(context, seller))?.everConsented ?? false;
 }
 
-/** Whose audits a listing agreed to at a time; null for nobody's. Its last word is in its own row. */
+/**
+ * The audit operator that a listing agreed to at a time; null for nobody. The listing's own row has the
+ * latest one.
+ */
 export async function consentOfListing(
   store: Store,
   { id, auditOperator, auditFrom }: Pick<Row<"listing">, "id" | "auditOperator" | "auditFrom">,
@@ -57,7 +61,7 @@ async function consentAt(store: Store, listing: string, time: number): Promise<s
   const list = consentsOf(listing);
   const row = await store.get("list", list);
   if (row === null) return null;
-  // Most listings change this at most once, and then the row of the list has everything.
+  // Most listings change this at most once. Then the list's own row has all items, and no other row is read.
   if (row.length < FEW) return operatorIn(tailItems(row).findLast((it) => parse(it)[0] <= time));
   let [low, high] = [0, row.length];
   while (low < high) {
@@ -74,7 +78,7 @@ function operatorIn(item: string | undefined): string | null {
   return operator === NOBODY ? null : operator;
 }
 
-/** Whose audits any of a seller's listings agreed to at a time: the first listing that did. */
+/** The audit operator that a seller agreed to at a time. The first of its listings that agreed decides. */
 export async function anyConsentAt(store: Store, seller: string, time: number): Promise<string | null> {
   for await (const listing of itemsOf(store, consentingOf(seller))) {
     const operator = await consentAt(store, listing, time);

@@ -5,8 +5,8 @@ import { isOrdinaryAt, paramsAt } from "./asOf.ts";
 import { inflowTold } from "./inflow.ts";
 
 /**
- * A transfer of the past: what reached its receiver, or, with `authorized`, what a receipt may claim. By itself it has no
- * effect.
+ * Stores an earlier transfer that the log gives later. Without `authorized` it is an inflow of its receiver.
+ * With `authorized` it is a payment that a receipt may claim. It changes no figure by itself.
  */
 export function historyTold(context: ApplyContext, event: HistoryEvent): Promise<void> {
   const { authorized } = event;

@@ -32,7 +32,8 @@ export function freshnessOf(hours: number): number {
 export type CountedEndorsement = { party: string; trust: number };
 
 /**
- * min(.9, log10(n+1)/log10 50) × average trust × (.7 + .3·unique/n) (T008). Endorsers of one party, a cluster or buyer group, are one, with the lowest trust among them.
+ * min(.9, log10(n+1)/log10 50) × average trust × (.7 + .3·unique/n) (T008). Endorsers in the same cluster or
+ * buyer group count as one endorser, with the lowest trust among them.
  */
 export function endorsementsOf(counted: readonly CountedEndorsement[]): {
   value: number;
@@ -62,15 +63,15 @@ export function scoreOf(factors: Factors, weights: Weights = WEIGHTS): number {
 }
 
 /**
- * The score without endorsements, of 1 again: what an agent's word for another is worth. Nobody's own endorsements are in it, so that
- * influence is one hop.
+ * The score without its endorsements, scaled to 1 again. It is the worth of an agent's endorsement of
+ * another. The agent's own endorsements are left out, so influence reaches only one step.
  */
 export function ownTrustOf(factors: Factors, weights: Weights = WEIGHTS): number {
   const own = (Object.keys(WEIGHTS) as FactorName[]).filter((name) => name !== "endorsements");
   return averageOf(own, factors, weights);
 }
 
-/** 0 where none of these factors has a weight. */
+/** The weighted average of some factors; 0 if none of them has a weight. */
 function averageOf(names: readonly FactorName[], factors: Factors, weights: Weights): number {
   let sum = 0;
   let whole = 0;
@@ -81,11 +82,14 @@ function averageOf(names: readonly FactorName[], factors: Factors, weights: Weig
   return whole === 0 ? 0 : nanoOf(BigInt(sum), BigInt(whole) * BigInt(NANO));
 }
 
-/** For each slot that an agent's own word says it was up and the probers found it down; and at most (T013). */
+/**
+ * The cost of one denied slot, and the highest cost of all. In a denied slot the agent says that it was up,
+ * and the probers found it down (T013).
+ */
 const DENIAL = 50_000_000;
 const MOST_DENIALS = 200_000_000;
 
-/** The score less what denied downtime costs. */
+/** The score minus the cost of denied downtime, never below 0. */
 export function lessDenials(score: number, denied: number): number {
   return Math.max(0, score - Math.min(MOST_DENIALS, DENIAL * denied));
 }

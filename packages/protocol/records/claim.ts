@@ -22,8 +22,9 @@ const statement = {
 };
 
 /**
- * The body of a `claim`: an attestor states that a human behind an X account owns an agent (SHP §4.2). `nonce`, `post_id`
- * and `agent_signature` are what it was shown: the challenge, the post, and the agent's consent.
+ * The body of a `claim`: an attestor states that a human behind an X account owns an agent (SHP §4.2).
+ * `nonce`, `post_id` and `agent_signature` are its evidence: the challenge, the post, and the agent's
+ * consent.
  */
 const claimFields = {
   ...statement,

@@ -17,9 +17,9 @@ export function messageHash(digest: Uint8Array): Uint8Array {
 }
 
 /**
- * The wallet whose key signed the {@link textDigest} of a text; null when these bytes are no such signature.
+ * The wallet whose key signed the {@link textDigest} of a text; null if the signature is not valid.
  *
- * @param recover how the key is recovered: in plain JavaScript unless the caller has something faster
+ * @param recover recovers the public key; plain JavaScript by default
  */
 export function signerOfText(
   text: string,

@@ -2,7 +2,7 @@ import type { IncomingMessage, Server } from "node:http";
 import type { Duplex } from "node:stream";
 import { type OnFault, onBehalfOf } from "./requestScope.ts";
 
-/** The events of a server that strangers bring about, and where each has its connection. */
+/** The events of a server that strangers can cause, and how to find the connection of each. */
 const CONNECTION_OF: { [event: string]: (given: unknown[]) => Duplex } = {
   connection: ([socket]) => socket as Duplex,
   request: ([request]) => (request as IncomingMessage).socket,
@@ -14,9 +14,9 @@ const CONNECTION_OF: { [event: string]: (given: unknown[]) => Duplex } = {
 };
 
 /**
- * Makes a server's listeners unable to end the process: what one throws is answered 400 on that connection, what it leaves
- * behind is known as a request's (see `surviveRequests`), and a connection that was taken over may break without anybody
- * listening.
+ * Keeps the listeners of a server from ending the process. If one throws, its connection gets a 400. A
+ * promise that fails later is known to belong to a request (see `surviveRequests`). An upgraded connection
+ * may break although nobody listens for its errors.
  */
 export function guardServer(server: Server, onFault: OnFault): void {
   const emit = server.emit.bind(server) as (event: string, ...given: unknown[]) => boolean;
@@ -24,7 +24,7 @@ export function guardServer(server: Server, onFault: OnFault): void {
     const connectionOf = typeof event === "string" ? CONNECTION_OF[event] : undefined;
     if (connectionOf === undefined) return emit(event as string, ...given);
     const socket = connectionOf(given);
-    // Node takes its own listener off a connection that it hands over.
+    // Node removes its own error listener from a connection that is upgraded.
     if (event === "upgrade" || event === "connect") socket.on("error", () => socket.destroy());
     try {
       return onBehalfOf(socket, () => emit(event as string, ...given));
@@ -36,14 +36,17 @@ export function guardServer(server: Server, onFault: OnFault): void {
   };
 }
 
-/** Answers 400 and lets go. Behind an answer that has begun it does not help, and does no harm. */
+/** Answers 400 and closes the connection. If an answer has already begun, the 400 is useless but harmless. */
 export function refuseConnection(socket: Duplex): void {
   if (socket.writable)
     socket.end("HTTP/1.1 400 Bad Request\r\nconnection: close\r\ncontent-length: 0\r\n\r\n");
   letGo(socket);
 }
 
-/** Ends a connection once what was written has gone out, whatever the other side does or does not do. */
+/**
+ * Ends a connection after everything written has gone out, or after {@link LINGER_MS}, whatever the other
+ * side does.
+ */
 export function letGo(socket: Duplex): void {
   const destroy = (): void => {
     socket.destroy();

@@ -7,52 +7,59 @@ import type { ClientBudget, ClientBudgets } from "./clientBudgets.ts";
 import { askerOf, clientOf } from "./clientOf.ts";
 import { inTurnsOf } from "./turns.ts";
 
-/** What a route finds of a request that was let in. */
+/** What a route can do with the budget of its request. */
 export type Admitted = {
   budget: ClientBudget;
-  /** Gives its turn back before it is answered: from here on it only waits for somebody else. */
+  /**
+   * Gives the request's turn back before the answer. Call it when the request only waits for another service.
+   */
   endTurn: () => void;
   /**
-   * Makes the answer a stream: it counts as one until the connection is done with it, and no longer takes up a turn.
+   * Makes the answer a stream. It counts as a stream until the connection closes, and gives its turn back.
    *
-   * @returns false when the client has as many as it may
+   * @returns false if the client already has all the streams that it may have
    */
   becomeStream: () => boolean;
 };
 
 export type ClientLimits = {
   budgets: ClientBudgets;
-  /** How many proxies stand in front of this server and tell who asked them (see `clientOf`). */
+  /**
+   * How many trusted proxies are in front of this server. They tell the client's address (see `clientOf`).
+   */
   trustedProxies: number;
-  /** What a request costs before anything is known of its answer, by its path; 0: it is always let in. Default 1. */
+  /** The price of a request by its path, before its answer is known; 0: no limit. Default 1. */
   priceOf?: (path: string) => number;
 };
 
-/** Bytes of an answer that cost a point. */
+/** Bytes of an answer that cost one point. */
 const BYTES_PER_POINT = 16 * 1024;
 
-/** Bytes of a request that cost a point, since they are read and understood; as many are free. */
+/** Bytes of a request that cost one point, because reading them takes work. The first so many are free. */
 const BYTES_IN_PER_POINT = 4 * 1024;
 
 const SMALL_BYTES = 64 * 1024;
 
-/** Refusals in a row after which a client is made to wait for the next ones. */
+/** So many refusals in a row are answered at once. After them each refusal is delayed. */
 export const PROMPT_REFUSALS = 16;
 
-/** How long a refusal is held back then, in milliseconds: a client that asks again after each answer asks once a second. */
+/**
+ * The delay of such a refusal, in milliseconds. A client that asks again after each answer then asks once a
+ * second.
+ */
 export const HOLD_MS = 1_000;
 
 const admitted = new WeakMap<IncomingMessage, Admitted>();
 
-/** The budget under which a request was let in; undefined where nothing is limited. */
+/** The budget of a request that was let in; undefined if the request is not limited. */
 export function admittedOf(request: IncomingMessage | undefined): Admitted | undefined {
   return request && admitted.get(request);
 }
 
 /**
- * Lets every client of a server spend its own budget only: before anything else sees a request, it is counted, made to wait
- * for a turn, or answered 429 with `Retry-After` at the price of a few lines. Who goes on asking is answered after a second.
- * To be called before the server listens, and after it was given its listener.
+ * Gives every client of a server its own budget. Each request is first counted. Then it waits for its turn,
+ * or gets a 429 with `Retry-After`. A client that keeps asking gets its refusals a second later. Call it
+ * after the server has its request listener, and before it listens.
  */
 export function limitClients(server: Server, limits: ClientLimits): void {
   const { budgets, trustedProxies, priceOf = () => 1 } = limits;
@@ -64,7 +71,7 @@ export function limitClients(server: Server, limits: ClientLimits): void {
     seconds: number,
     why: string,
   ) => {
-    // A proxy's connection is not this client's alone, and is worth keeping, unless there is more in it that nobody wants.
+    // Many clients share a proxy's connection, so it stays open, unless a large body is still to come.
     const isKept = trustedProxies > 0 && isSmall(request);
     const answer = () => answerRefusal(response, { seconds, why, isKept });
     const budget = budgets.of(client);
@@ -79,7 +86,7 @@ export function limitClients(server: Server, limits: ClientLimits): void {
   server.removeAllListeners("request");
   server.on("request", (request, response) => {
     const serveIt = () => {
-      // It may have left while it waited.
+      // The client may have gone while its request waited.
       if (!response.destroyed) for (const listener of listeners) listener.call(server, request, response);
     };
     const price = priceOf((request.url ?? "").split("?", 1)[0] as string);
@@ -95,7 +102,7 @@ export function limitClients(server: Server, limits: ClientLimits): void {
     let endsAtOnce = false;
     let endTurn: (() => void) | undefined;
     const endsNow = () => {
-      // The turn may begin and end before it is known here.
+      // The turn may begin and end before `endTurn` is set.
       endsAtOnce = true;
       endTurn?.();
     };
@@ -113,7 +120,7 @@ export function limitClients(server: Server, limits: ClientLimits): void {
     });
     let hasWaited = false;
     const begin = () => {
-      // What it asked for earlier may have used up more than it had while this one waited.
+      // While this request waited, the client's earlier requests may have used up the budget.
       if (!hasWaited || budget.owed <= price) return inTurnsOf(budget.statements, serveIt);
       endsNow();
       if (!response.destroyed)
@@ -125,12 +132,12 @@ export function limitClients(server: Server, limits: ClientLimits): void {
           "has used up what it may ask for",
         );
     };
-    // It may start after the request has ended, and is still done for this client.
+    // `begin` may run after this call has ended. The binding keeps it in the context of this client.
     const giveBack = budget.takeTurn(AsyncLocalStorage.bind(begin));
     hasWaited = true;
     if (giveBack === undefined) return refuse(request, response, client, 1, "asks too much at once");
-    // The next of its requests begins after what others have sent meanwhile was looked at. Else requests that end without waiting
-    // for anything are served one after another, however many there are, while everybody else waits.
+    // The next request of this client starts in a later turn of the event loop. Otherwise a client's requests
+    // that end without waiting would run one after another, and all other clients would wait.
     const end = () => void setImmediate(giveBack);
     endTurn = end;
     if (endsAtOnce) end();
@@ -147,9 +154,10 @@ export function limitClients(server: Server, limits: ClientLimits): void {
 }
 
 /**
- * Answers a refusal: the first of many in a row at once, the next ones after a second, for so many of a client at one time.
+ * Answers a refusal. The first {@link PROMPT_REFUSALS} in a row are answered at once, the next ones after a
+ * second. Only a limited number of a client's refusals wait at the same time.
  *
- * @param connection whose end makes the answer needless
+ * @param connection when it closes, the answer is no longer needed
  */
 export function refuseInTime(budget: ClientBudget, connection: EventEmitter, answer: () => void): void {
   const release = budget.refuse() > PROMPT_REFUSALS ? budget.holdBack() : undefined;
@@ -167,7 +175,7 @@ export function refuseInTime(budget: ClientBudget, connection: EventEmitter, ans
   });
 }
 
-/** The budget of a client that asks for an upgrade, which is no request of the server's. */
+/** The budget of a client that asks for an upgrade. Such a request does not reach the `request` listener. */
 export function budgetOfUpgrade(request: IncomingMessage, limits: ClientLimits): ClientBudget {
   return limits.budgets.of(clientOf(askerOf(request), limits.trustedProxies));
 }
@@ -177,7 +185,7 @@ export function tooManyRequests(why: string, seconds: number): string {
   return JSON.stringify(problem(429, "rate_limited", `This address ${why}; try again in ${seconds} s.`));
 }
 
-/** Whether the rest of a request is sooner read than its connection is opened again. */
+/** Whether reading the rest of a request is cheaper than a new connection. */
 function isSmall({ headers }: IncomingMessage): boolean {
   return headers["transfer-encoding"] === undefined && Number(headers["content-length"] ?? 0) <= SMALL_BYTES;
 }
@@ -193,7 +201,7 @@ function answerRefusal(
     "retry-after": String(seconds),
     "access-control-allow-origin": "*",
     "access-control-expose-headers": "retry-after",
-    // So that what stands behind it in the pipeline costs a new connection.
+    // Requests that follow in the same pipeline then cost the client a new connection.
     ...(!isKept && { connection: "close" }),
   });
   response.end(body);

@@ -6,24 +6,27 @@ import { type AuditWork, auditWorks } from "./auditWork.ts";
 import { disclosedHireOf } from "./disclosedHireOf.ts";
 import { type Judge, type Judgement, readJudgement } from "./judge.ts";
 
-/** What waits for a person, and what the person decided. */
+/** The audits that wait for a person's judgement, and the means to judge them. */
 export type AuditDesk = {
   /** Give it to `createAuditor`. */
   judge: Judge;
   /** The audits whose work is here and waits for a judgement, the most urgent first. */
   waiting: () => Promise<AuditWork[]>;
-  /** The work of one: text from strangers. @throws TallystickError `unknown_audit` */
+  /**
+   * The work of one audit. Its params and its result are text from strangers. @throws TallystickError
+   * `unknown_audit`
+   */
   show: (token: string) => Promise<{ work: AuditWork; params: unknown; result: unknown }>;
   /**
-   * Judges one. The decision can change until the auditor uses it. @throws TallystickError `unknown_audit`;
-   * InvalidInputError
+   * Stores the judgement of one audit. It can be replaced until the auditor uses it. @throws TallystickError
+   * `unknown_audit`; InvalidInputError
    */
   decide: (token: string, judgement: Judgement) => Promise<void>;
 };
 
 /**
- * A judge that is a person: the auditor leaves the work in its store, and reads the decision from there. The person may use
- * another process on the same store.
+ * Lets a person be the judge. The auditor puts the work into its store and reads the decision from there. The
+ * person may use another process on the same store.
  *
  * @param store the auditor's own
  */

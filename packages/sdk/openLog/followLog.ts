@@ -1,18 +1,18 @@
 import { TallystickError } from "tallystick-protocol/errors";
 import { askNode, badAnswer } from "./askNode.ts";
 
-/** Lines of one request. */
+/** Most lines of one request. */
 export const PAGE = 5_000;
 
-/** A node ends a page early only when its lines are long: then it has more bytes than this. */
+/** A node ends a page early only if its lines are long. Such a page has more bytes than this. */
 const LEAST_CUT_BYTES = 1 << 20;
 
-/** Lines of a node's log, and the number of the last one that it says there is. */
+/** Lines of a node's log, and the number of the last line that the node says it has. */
 export type LogPage = { lines: string[]; last: number };
 
 /**
- * The lines after line `after`. What the page says of itself has to hold: where it begins, how many lines it has, that more
- * come where it says so.
+ * Reads the lines after line `after`. Checks what the page says about itself: its first line, its number of
+ * lines, and whether more lines follow.
  *
  * @throws TallystickError `bad_answer` naming the page and what is wrong with it, and those of {@link askNode}
  */
@@ -52,10 +52,11 @@ export async function readLogPage(
 }
 
 /**
- * A node's log from the line after `after` to its end, a page at a time. A page may come from a cache, so that what it says of
- * the last line was so once: the end is where a page has nothing behind it.
+ * Reads a node's log page by page, from the line after `after` to its end. A page may come from a cache, so
+ * its number of the last line may be old. Reading ends with a page that reaches its own last line.
  *
- * @param options.most lines of the log at most: a node that always has more is left there
+ * @param options.most the most lines of a log; a longer log is refused, because a hostile node's log may
+ * never end
  * @throws TallystickError `log_too_long`, and those of {@link readLogPage}
  */
 export async function* followLog(

@@ -8,9 +8,9 @@ export type Followed = { pending: Pending; progress: Progress };
 
 export type TransactionsState = {
   followed: readonly Followed[];
-  /** Whether there is a wallet to follow them by. */
+  /** Whether a wallet is connected, through which the transactions are followed. */
   isFollowing: boolean;
-  /** How many have ended: what was read before may be old. */
+  /** How many transactions have ended. When it grows, data that was read before may be old. */
   finished: number;
   confirmations: number;
   setConfirmations: (count: number) => void;
@@ -23,10 +23,11 @@ const DEFAULT = 2;
 export const MOST_CONFIRMATIONS = 100;
 
 /**
- * The transactions that the wallet was asked for, followed to their end; those of before the page was loaded too.
+ * Follows the transactions that the wallet was asked for until they end, also those from before the page was
+ * loaded.
  *
- * @param chain null while no wallet is connected: then they wait
- * @param id the escrow that they are about; null for all
+ * @param chain null while no wallet is connected; then nothing is followed
+ * @param id only transactions of this escrow; null for all
  */
 export function useTransactions(chain: Chain | null, id: Hex | null): TransactionsState {
   const [followed, setFollowed] = useState<readonly Followed[]>(() =>
@@ -53,7 +54,7 @@ export function useTransactions(chain: Chain | null, id: Hex | null): Transactio
       void followTransaction({ chain, pending, confirmations, onProgress, signal: control.signal });
     }
     return () => control.abort();
-    // What is followed is told by its keys.
+    // `keys` stands for `followed`: the effect must not run again when only the progress changes.
   }, [chain, keys, confirmations]);
 
   const add = useCallback((pending: Pending) => {
@@ -69,7 +70,7 @@ export function useTransactions(chain: Chain | null, id: Hex | null): Transactio
     try {
       localStorage.setItem(KEY, String(whole));
     } catch {
-      // Then it holds until the page is closed.
+      // The browser refuses storage. The setting then holds until the page is closed.
     }
   };
   return { followed, isFollowing: chain !== null, finished, confirmations, setConfirmations, add, dismiss };
