@@ -7,9 +7,10 @@ import type { OwnTree } from "./tree.ts";
 export type Check = { state: "yes" | "no" | "open"; text: string; detail?: string };
 
 /**
- * The result of a verification: what was verified, and every check in order. `waitsFor`: nothing can be
- * checked before this block is final. `mayWaitFor`: some checks can only be made after this block is final.
- * `tree`: the tree that was computed, to compare with the chain.
+ * The result of a verification: what was verified, and every check in order. `waitsFor`: the claim is newer
+ * than the final log, so the verification must run again once this block is final. `mayWaitFor`: all checks
+ * hold so far, and the reader may run them again once this block is final. `tree`: the tree that was
+ * computed, to compare with the chain.
  */
 export type Finding = {
   title: string;

@@ -4,7 +4,7 @@ import { parseAttestation } from "tallystick-protocol/records/attestation";
 import { countRuns } from "./countRuns.ts";
 import type { Report } from "./readReport.ts";
 
-/** What the caller says of the tests, in addition to their reports. */
+/** What the caller adds to the test reports. */
 export type AttestationTerms = {
   agentId: string;
   version: string;
@@ -16,16 +16,17 @@ export type AttestationTerms = {
   ranAt: number;
 };
 
-/** A report, and the seed that the caller gave with it. */
+/** A report, and the seed that the caller gave for it. */
 export type SeededReport = { report: Report; seed?: string | undefined };
 
-/** An attestation's fields, and what a reader has to know of what is not in them. */
+/** The fields of an attestation, and notes about what is missing in them. */
 export type MadeAttestation = { body: RecordBody; notes: string[] };
 
 /**
- * Makes an attestation of what test runners wrote.
+ * Makes an attestation from the reports of test runners.
  *
- * @throws InvalidInputError when a seed contradicts its report, a report is given twice, or a field has no good form
+ * @throws InvalidInputError when a seed contradicts its report, a report is given twice, or a field is
+ * malformed
  */
 export function makeAttestation(terms: AttestationTerms, given: readonly SeededReport[]): MadeAttestation {
   const issues = given.flatMap((one, index) => issuesOf(one, given.slice(0, index)));
@@ -66,7 +67,7 @@ function issuesOf({ report, seed }: SeededReport, before: readonly SeededReport[
 
 type Run = { seed?: string; total: number; without_assertions?: number; outcomes_hash: string };
 
-/** What is absent, and what that costs in the score. */
+/** Notes about what is missing, and its effect on the score. */
 function notesOn(runs: readonly Run[]): string[] {
   const seeds = runs.map(({ seed }) => seed);
   const hasTwoSeeds = new Set(seeds.filter((seed) => seed !== undefined)).size > 1;

@@ -4,21 +4,21 @@ import { JunitError } from "./junitError.ts";
 /** How deep elements may nest: `describe` in `describe` becomes a testsuite in a testsuite. */
 const MAX_DEPTH = 32;
 
-/** An element of a document. Attributes and text are as they stand there, entities and all. */
+/** An element of a document. Attributes are exactly as they are written, and entities are not replaced. */
 export type XmlElement = {
   name: string;
   attributes: ReadonlyMap<string, string>;
   children: XmlElement[];
 };
 
-/** A node as the parser gives it: its one key but `:@` is its name. */
+/** A node in the parser's form: `:@` holds its attributes, and its only other key is its name. */
 type Node = { [name: string]: unknown };
 
 /**
- * Reads a document and gives its root. Nothing in it is expanded or fetched: a document type is refused, which is where
- * entities are defined, and the five of XML stay as they are written.
+ * Reads a document and returns its root. Nothing in it is expanded or fetched. A document type is refused,
+ * because it can define entities. XML's own five entities are not replaced.
  *
- * @throws JunitError when it is no whole document, nests too deeply, or has a document type
+ * @throws JunitError when the document is incomplete, nests too deeply, or has a document type
  */
 export function parseXml(text: string, file: string): XmlElement {
   if (hasDocumentType(text)) {
@@ -27,7 +27,7 @@ export function parseXml(text: string, file: string): XmlElement {
       "has a document type, which no test runner writes and which may define entities",
     );
   }
-  // The parser repairs what it can; a report that was cut off has to be refused.
+  // The parser repairs faults silently. A report that was cut off must be refused, so it is validated first.
   const valid = XMLValidator.validate(text);
   if (valid !== true) throw new JunitError(file, `is no whole XML document (line ${valid.err.line})`);
   let nodes: Node[];
@@ -61,7 +61,10 @@ function elementsOf(nodes: Node[]): XmlElement[] {
   });
 }
 
-/** Whether a document type stands before the root; what tests printed may well have one further down. */
+/**
+ * Whether a document type is in front of the root. Text that tests printed may contain one further down,
+ * which is harmless.
+ */
 function hasDocumentType(text: string): boolean {
   let at = 0;
   for (;;) {

@@ -13,9 +13,9 @@ import { privateKeyToAccount } from "viem/accounts";
 import { z } from "zod";
 import { makeAttestation, type SeededReport } from "./makeAttestation.ts";
 
-/** What the command line says. */
+/** The options of the command line. */
 export type AttestOptions = {
-  /** Of the node. */
+  /** The node's URL. */
   url: string;
   commit: string;
   agent?: string;
@@ -28,11 +28,11 @@ export type AttestOptions = {
   dryRun?: boolean;
 };
 
-/** An attestation; without signer and signature when nothing was signed. */
+/** An attestation. A dry run has no signer and no signature. */
 export type SignedAttestation = {
   record: { type: string; body: RecordBody; signer?: string; signature?: string };
   notes: string[];
-  /** Where it stands in the ledger, when it was sent. */
+  /** Its place in the ledger, if it was sent. */
   settled?: { hash: string; index: number };
 };
 
@@ -42,10 +42,11 @@ const environmentSchema = z.object({
 });
 
 /**
- * Makes the attestation, signs it for the node's ledger, and sends it when asked. The same reports give the same record, so it
- * may be sent again: the ledger has it once.
+ * Makes the attestation, signs it for the node's ledger, and sends it if `post` is set. The same reports
+ * always give the same record, so sending it again does not add it twice.
  *
- * @throws InvalidInputError naming the field; ServiceError when the node cannot be asked, or settlement refuses it
+ * @throws InvalidInputError naming the field; ServiceError when the node does not answer, or settlement
+ * refuses the record
  */
 export async function signAttestation(
   options: AttestOptions,

@@ -1,27 +1,28 @@
 import { drawnPlaces } from "tallystick-derive/audits/drawnPlaces";
 import type { Auditor, Chance, Market, PoolAudit } from "./market.ts";
 
-/** As many places of a roster are tried at a tick as in the derivation. */
+/** Most places of the roster that are tried at a tick. The derivation has the same limit. */
 const MAX_PROBES = 64;
 
 /**
- * The rules of audits for one seller, without ledger and chain: draws, assignments, rounds and ends, as
- * `packages/derive/audits/` has them for hires that disclose and auditors that are all fit. A test holds one to the other.
+ * A model of the audit rules for one seller, without ledger and chain: draws, assignments, rounds and ends.
+ * It follows `packages/derive/audits/` for hires that disclose their data, with auditors that may all judge.
+ * A test compares the two.
  */
 export class PoolModel {
-  /** How many hires there were. */
+  /** The number of hires so far. */
   hires = 0;
   readonly #market: Market;
   readonly #chance: Chance;
   readonly #onEnd: (audit: PoolAudit) => void;
   readonly #roster: Auditor[];
-  /** Who left the roster because it did not answer; it offers itself again before the next tick. */
+  /** Auditors that left the roster because they did not answer. They join it again before the next tick. */
   readonly #removed: Auditor[] = [];
   readonly #silent: number[];
-  /** When an auditor was asked last about a buyer. */
+  /** For each pair of auditor and buyer, when the auditor was last asked about the buyer. */
   readonly #pairs: Float64Array;
   readonly #open = new Set<PoolAudit>();
-  /** How often somebody left the roster, and offered itself again. */
+  /** How often an auditor left the roster and joined it again. */
   returned = 0;
   #tick = 0;
   #rechecks: PoolAudit[] = [];
@@ -45,7 +46,7 @@ export class PoolModel {
     return [...this.#open];
   }
 
-  /** The hires of one tick, and the tick. */
+  /** Simulates the hires of one tick, and then the tick itself. */
   advance(): void {
     this.hires += this.#market.hiresPerTick;
     this.#tick++;
@@ -84,7 +85,7 @@ export class PoolModel {
   #drawHires(): void {
     const { hiresPerTick: count, rules } = this.#market;
     const number = this.#chance.draw("sample", this.#tick);
-    // Mostly nothing is drawn: nothing has to be counted then.
+    // Most ticks draw nothing, and this shortcut makes them cheap.
     if (count * rules.ratePpm + number < 1_000_000) return;
     for (const place of drawnPlaces(count, rules.ratePpm, BigInt(number))) {
       const hire = this.hires - count + place;
@@ -95,7 +96,7 @@ export class PoolModel {
     }
   }
 
-  /** @returns who was asked at this tick, in order */
+  /** @returns the auditors that were asked at this tick, in order */
   #assign(): PoolAudit[] {
     const waiting = this.#waiting;
     this.#waiting = [];
@@ -144,7 +145,7 @@ export class PoolModel {
     return id * this.#market.buyers + (hire % this.#market.buyers);
   }
 
-  /** What those who were asked say, before the next hire. */
+  /** Takes the verdicts of the auditors that were asked, before the next hire. */
   #hear(asked: PoolAudit[]): void {
     for (const audit of asked) {
       const { auditor, word } = audit.asked.at(-1) as PoolAudit["asked"][number];
@@ -182,7 +183,10 @@ export class PoolModel {
     }
   }
 
-  /** One who let its time pass too often in a row leaves, and the last takes its place. */
+  /**
+   * An auditor that did not answer too often in a row leaves the roster, and the last auditor moves to its
+   * place.
+   */
   #endAttempt({ attempt, asked }: PoolAudit): void {
     const last = asked.at(-1);
     if (attempt === 0 || last === undefined || last.word !== null) return;

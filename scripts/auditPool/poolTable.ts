@@ -3,10 +3,10 @@ import { auditParamsSchema } from "tallystick-protocol/records/auditParams";
 import type { Market } from "./market.ts";
 import { type PoolFigures, type SimulateParameters, simulatePool } from "./simulatePool.ts";
 
-/** What may be said of a simulation; the rest is in the rules' defaults. */
+/** The settings of a simulation. Rules that are not set have their default values. */
 export type PoolSettings = Omit<SimulateParameters, "market"> & {
   market: Omit<Market, "rules" | "colluders" | "trueNegative"> & { rules?: Partial<Market["rules"]> };
-  /** Shares of colluders, and true-negative rates of the honest: a row for each two. */
+  /** Shares of colluders, and true-negative rates of honest auditors. Each pair of them gives one row. */
   colluding: readonly number[];
   trueNegatives: readonly number[];
 };
@@ -34,7 +34,7 @@ export const POOL_DEFAULTS: PoolSettings = {
   goodHires: 200_000,
 };
 
-/** A row for each share of colluders and each true-negative rate. */
+/** Simulates each pair of a share of colluders and a true-negative rate, and gives its row. */
 export function* poolRows({
   market,
   colluding,
@@ -50,7 +50,7 @@ export function* poolRows({
     }
 }
 
-/** The rows as a table of Markdown. */
+/** The rows as a Markdown table. */
 export function poolTable(garbage: readonly number[], rows: readonly PoolRow[]): string {
   const heads = [
     ...["colluders", "true negatives"],

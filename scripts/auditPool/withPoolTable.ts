@@ -4,7 +4,7 @@ import { type PoolRow, type PoolSettings, poolTable } from "./poolTable.ts";
 const BEGIN = "<!-- audit pool: tallystick audit-pool --update docs/audit-network.md -->\n";
 const END = "<!-- end of the audit pool -->";
 
-/** A document with the table between its two marks, in place of the one before. */
+/** Replaces the table between the two marks in a document. */
 export function withPoolTable(
   text: string,
   { garbage, seed }: PoolSettings,

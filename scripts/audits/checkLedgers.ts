@@ -20,8 +20,8 @@ const OPENED = `query ($id: ID!) { ledger(id: $id) { origin firstWriter guardian
   checkpoints(first: 1, ledger: $id) { nodes { tx } } }`;
 
 /**
- * Whether the log has every record of the ledgers that its parameters name, and no other: their entries, wherever they come
- * from, have to give the root that stands in the contract.
+ * Checks that the log has exactly the records of the ledgers in its parameters. The entries come from the
+ * node, which may lie, so they must give the root that the contract holds.
  */
 export async function checkLedgers(url: string, log: DerivedLog, chain: AuditChain, found: Findings) {
   const ids = new Set([...Object.keys(log.params.ledgers), ...log.records.keys()]);

@@ -6,12 +6,14 @@ import type { AuditChain } from "./auditChain.ts";
 import type { DerivedLog } from "./derivedLog.ts";
 import type { Findings } from "./findings.ts";
 
-/** More receipts without a payment are not asked for. */
+/** Most receipts without a payment that are looked up on the chain. */
 const MOST_RECEIPTS = 1_000;
 
 /**
- * Whether the log leaves out what paid for a hire that might be audited: a receipt that says what was done and found no payment
- * in the log, of a seller that agreed to audits, may have one on the chain. Such a hire moves all behind it in the list.
+ * Checks that the log does not leave out payments of hires that can be audited. It takes each receipt without
+ * a payment in the log, if the receipt has the hashes of params and result and the seller agreed to audits,
+ * and looks for the payment on the chain. A hire that is left out would change the place of every later hire
+ * in the list of the draw.
  */
 export async function checkPayments(log: DerivedLog, chain: AuditChain, found: Findings): Promise<void> {
   const { store } = log;
@@ -24,7 +26,7 @@ export async function checkPayments(log: DerivedLog, chain: AuditChain, found: F
         ? status === "pending" || status === "unmatched"
         : store.get("escrow", escrowId) === null;
     if (!isUnpaid || paramsHash === null || resultHash === null || amount < least) continue;
-    // What a hub pays is no hire.
+    // A payment by a hub is not a hire.
     if ((store.get("wallet", buyer)?.kind ?? null) !== null) continue;
     if (store.get("agent", agent)?.everConsented === true) waiting.push(receipt);
   }

@@ -11,15 +11,18 @@ import { type Finding, Findings } from "./findings.ts";
 
 export type { Finding } from "./findings.ts";
 
-/** Who was asked, as the log gives it. */
+/** An auditor that was asked, as derived from the log. */
 type Asked = Pick<Row<"auditAssignment">, "round" | "attempt" | "auditor" | "block">;
 
-/** What a verification of a hire's audit came to. `chain`: whether one was asked; else the hashes are the node's own. */
+/**
+ * The result of verifying a hire's audit. `chain`: whether a chain was asked; if not, the block hashes are
+ * only the node's claim.
+ */
 export type AuditVerification = {
   hire: string;
   holds: boolean;
   chain: boolean;
-  /** The last block of the log: what the node tells of later ones is not looked at. */
+  /** The last block of the log. Later blocks are not compared. */
   upToBlock: number;
   draw: {
     block: number;
@@ -37,11 +40,13 @@ export type AuditVerification = {
 type Told = NonNullable<AuditAnswer["audit"]>;
 
 /**
- * Computes again whether a hire had to be drawn and who had to audit it: the list and the rosters from the node's open log derived
- * anew, the hashes from a chain that one trusts, and the log held to the ledgers and payments that are there.
+ * Computes again whether a hire was drawn for an audit, and which auditors had to judge it. The list of hires
+ * and the rosters are derived again from the node's open log. The block hashes come from a chain that the
+ * caller trusts. The log itself is compared with the ledgers and payments on that chain.
  *
  * @param parameters.hire `<tx>-<log>` of its payment, or its escrow's id
- * @param parameters.rpcUrl without it no hash is compared, and nothing that the log leaves out is found
+ * @param parameters.rpcUrl the trusted chain; without it no hash is compared, and gaps in the log are not
+ * found
  * @throws TallystickError `chain_unavailable`, and those of reading and deriving the log
  */
 export async function verifyAudit(parameters: {
@@ -104,7 +109,7 @@ function compareDraw(
     const { place, of, number, tick } = draw;
     const where = `Number ${place} of the ${of} hires that the tick of block ${tick.block} drew from (u = ${number}, ${audit.ppm} ppm)`;
     const isDrawn = audit.drawnBlock === tick.block;
-    // What failed by the rules, or was told to be arranged, before that tick is drawn no more.
+    // A hire is not drawn if it failed by the rules before that tick, or was revealed as arranged.
     const isLeft = audit.drawnBlock === null && (audit.cause === "rules" || audit.canary !== null);
     found.check(
       isDrawn === draw.isDrawn || isLeft,
@@ -113,7 +118,7 @@ function compareDraw(
     );
   }
   const { drawnBlock } = audit;
-  // What the node says of blocks that are not final is not compared.
+  // Blocks that are not final may still change, so the node's answers about them are not compared.
   const said =
     told?.draw !== null && told?.draw !== undefined && told.draw.block <= lastBlock ? told.draw : null;
   found.check(

@@ -1,9 +1,9 @@
 import { Socket } from "node:net";
 
 /**
- * Ends this process when the one that started it is gone, however it went. The bootstrap leaves us the end of a pipe
- * (its descriptor is in TALLYSTICK_LIFELINE); the pipe closes even when the bootstrap is killed by SIGKILL, and we
- * then take the same way out as for SIGTERM.
+ * Ends this process when its parent, the bootstrap, is gone. The bootstrap gives it one end of a pipe, whose
+ * descriptor is in TALLYSTICK_LIFELINE. The pipe closes even if the bootstrap is killed by SIGKILL. Then this
+ * process gets a SIGTERM.
  */
 export function watchLifeline(): void {
   const descriptor = Number(process.env.TALLYSTICK_LIFELINE);

@@ -2,8 +2,8 @@ import { styleText } from "node:util";
 import { InvalidInputError, TallystickError } from "tallystick-protocol/errors";
 
 /**
- * Prints an error for a person: a sentence, the fields that are wrong, what to do next, and the code to search for.
- * Errors we did not foresee come with their stack.
+ * Prints an error for a person: a sentence, the fields that are wrong, what to do next, and the code to
+ * search for. Unexpected errors are printed with their stack.
  */
 export function printError(error: unknown, write = (text: string) => process.stderr.write(text)): void {
   write(`${describeError(error)}\n`);

@@ -1,15 +1,15 @@
-/** A wish to stop: Ctrl-C, a signal, or a failure that makes going on pointless. */
+/** A request to stop: Ctrl-C, a signal, or an error that makes it useless to continue. */
 export type Shutdown = {
   signal: AbortSignal;
   /** Stops everything because of an error. */
   fail: (error: Error) => void;
   /** The exit code for the signal that came, or undefined when none did. */
   exitCode: () => number | undefined;
-  /** Gives the signals back. */
+  /** Removes the signal handlers. */
   release: () => void;
 };
 
-/** A signal asked us to stop; no failure. */
+/** The reason of an abort by a signal. It is not a failure. */
 export class StoppedBySignal extends Error {
   readonly exitCode: number;
 
@@ -21,12 +21,16 @@ export class StoppedBySignal extends Error {
 
 const CODES = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const;
 
-/** Copies of one Ctrl-C (from the terminal, from npm, from the bootstrap) arrive within this time. */
+/**
+ * One Ctrl-C may arrive several times: from the terminal, from npm and from the bootstrap. All copies come
+ * within this time.
+ */
 const SAME_WISH_MS = 1_500;
 
 /**
- * Turns signals into an AbortSignal, so that work can end in good order. A second signal after a moment means that the user
- * does not want to wait: then the process exits at once, and the supervisor ends what is left.
+ * Turns signals into an AbortSignal, so that work can end in an orderly way. A second signal after a moment
+ * means that the user does not want to wait. Then the process exits at once, and the supervisor ends its
+ * child processes.
  */
 export function watchShutdown(): Shutdown {
   const controller = new AbortController();
@@ -51,7 +55,7 @@ export function watchShutdown(): Shutdown {
   };
 }
 
-/** Waits for the wish to stop, and keeps this process running meanwhile. */
+/** Waits until the signal is aborted, and keeps this process running until then. */
 export async function untilAborted(signal: AbortSignal): Promise<void> {
   if (signal.aborted) return;
   const hold = setInterval(() => {}, 60_000);

@@ -34,7 +34,7 @@ function mostOf(text: string): number {
 }
 
 async function simulate(file: string, { weights, most, json, ...options }: Options): Promise<void> {
-  // Loaded only now: the help needs none of it.
+  // Loaded only now, because the help needs none of it.
   const { deriveLog } = await import("../eventLog/deriveLog.ts");
   const { readWholeLines } = await import("../eventLog/readWholeLines.ts");
   const { simulateWeights } = await import("../steward/simulateWeights.ts");

@@ -14,13 +14,13 @@ import { runRing } from "./story/runRing.ts";
 import type { Scene } from "./story/scene.ts";
 import { keepPromise } from "./story/sla/keepPromise.ts";
 
-/** How the story ended: what the node answers, and what came of rewriting the ledger. */
+/** The end of the story: the node's answers, and the result of rewriting the ledger. */
 export type StoryResult = { answer: Answer; target: Target; rewrite: RewriteResult };
 
 /**
- * Lets the agents live through the story on a running node, and reads everything back through GraphQL.
+ * Plays the story of the demo on a running node, and reads the results back through GraphQL.
  *
- * @throws TallystickError `demo_mismatch` when the node answers anything but what the story must give
+ * @throws TallystickError `demo_mismatch` when an answer of the node is not what the story must give
  */
 export async function runStory(
   node: DemoNode,
@@ -64,7 +64,7 @@ export async function runStory(
     const value = await rewriteHistory(node, chain, signal);
     return { detail: `line ${value.line} changed; found, and refused`, value };
   });
-  // Nothing of that reached the node: it answers what it answered before.
+  // The rewriting did not reach the node: its answers are the same as before.
   await readBack(node.url, target, signal);
   return { answer, target, rewrite };
 }

@@ -9,23 +9,26 @@ import { ponderProgram, ponderSettings } from "../processes/ponderProgram.ts";
 import type { Service } from "../processes/startService.ts";
 import { repositoryRoot } from "../repositoryRoot.ts";
 
-/** Signs the trust reports of a demo: nobody knows it by its key, so each has a new one. */
+/**
+ * The key that signs the trust reports of a demo. Each demo has a new one, because nobody needs to know it in
+ * advance.
+ */
 const REPORT_KEY = `0x${randomBytes(32).toString("hex")}`;
 
-/** Blocks between two ticks of the demo: short, so that nobody waits for one. */
+/** Blocks between two ticks of the demo: few, so that nobody waits long for a tick. */
 export const TICK_BLOCKS = 10;
 
 /** Where the indexer of the demo writes. */
 export const DATABASE_SCHEMA = "tallystick";
 
-/** Answers an RPC call, or throws. */
+/** Whether an RPC answers. Throws if nothing listens there. */
 async function rpcAnswers(rpcUrl: string, signal: AbortSignal): Promise<boolean> {
   const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "eth_chainId", params: [] });
   const headers = { "content-type": "application/json" };
   return (await fetch(rpcUrl, { method: "POST", headers, body, signal })).ok;
 }
 
-/** A local chain: `hardhat node`, on 127.0.0.1 only. Its clock begins at `startsAt`; default now. */
+/** A local chain: `hardhat node`, on 127.0.0.1 only. Its clock starts at `startsAt`; default now. */
 export function chainService({
   port,
   logs,
@@ -46,7 +49,7 @@ export function chainService({
   };
 }
 
-/** What settlement of the demo is told. */
+/** The settings of the demo's settlement. */
 export type SettlementServiceParameters = {
   port: number;
   logs: string;
@@ -55,13 +58,13 @@ export type SettlementServiceParameters = {
   rpcUrl: string;
   deployment: Deployment;
   anchorKey: Hex;
-  /** Whose parameters and decisions are taken. */
+  /** The account whose parameters and decisions settlement accepts. */
   operator: Address;
-  /** For those who settle proposals. */
+  /** The key for clients that settle proposals. */
   apiKey: string;
 };
 
-/** The write side: settlement, anchoring four times a second. */
+/** The write side: settlement, which anchors four times a second. */
 export function settlementService(parameters: SettlementServiceParameters): Service {
   const { port, logs, ledgerDir, origin, rpcUrl, deployment, anchorKey, operator, apiKey } = parameters;
   return {
@@ -81,9 +84,9 @@ export function settlementService(parameters: SettlementServiceParameters): Serv
       SETTLEMENT_API_KEYS: apiKey,
       ANCHOR_INTERVAL_SECONDS: "0.25",
       OPERATOR: operator,
-      // All the demo's agents have one address.
+      // All agents of the demo come from one IP address, so a limit per address would stop them.
       RATE_LIMIT_PER_ADDRESS: "0",
-      // Sellers may live on this machine, as those of packages/sdk/examples do.
+      // Sellers may run on this machine, as those of packages/sdk/examples do.
       DEV_MODE: "1",
     }),
     logFile: path.join(logs, "settlement.log"),
@@ -91,7 +94,7 @@ export function settlementService(parameters: SettlementServiceParameters): Serv
   };
 }
 
-/** What an indexer of the demo is told. */
+/** The settings of an indexer of the demo. */
 export type IndexerServiceParameters = {
   name?: string;
   port: number;
@@ -105,7 +108,7 @@ export type IndexerServiceParameters = {
   deployment: Deployment;
 };
 
-/** The read side: Ponder over the chain and the ledger. */
+/** The read side: Ponder, which reads the chain and the ledger. */
 export function indexerService(parameters: IndexerServiceParameters): Service {
   const { name = "indexer", port, logs, databaseUrl, databaseSchema = DATABASE_SCHEMA } = parameters;
   const { rpcUrl, settlementUrl, ledger, operator, deployment } = parameters;
@@ -136,7 +139,7 @@ export function indexerService(parameters: IndexerServiceParameters): Service {
     }),
     logFile: path.join(logs, `${name}.log`),
     isReady: async (signal) => (await fetch(`http://127.0.0.1:${port}/health`, { signal })).ok,
-    // Six seconds of work on an idle machine; a busy one takes its time.
+    // It takes six seconds on an idle machine, and much longer on a busy one.
     readyWithinMs: 180_000,
     stop: [{ signal: "SIGTERM", waitMs: 8_000 }],
   };

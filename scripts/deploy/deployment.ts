@@ -4,10 +4,13 @@ import { addressSchema } from "tallystick-protocol/address";
 import { TallystickError } from "tallystick-protocol/errors";
 import { z } from "zod";
 
-/** A deployment as `contracts/deployments/<chainId>.json` records it: all that a node's configuration needs to know. */
+/**
+ * A deployment, as `contracts/deployments/<chainId>.json` records it. It has everything that a node's
+ * configuration needs.
+ */
 export const deploymentSchema = z.strictObject({
   chainId: z.int().positive(),
-  /** A block before the first of these contracts was there: START_BLOCK of an indexer. */
+  /** A block before the first of these contracts was deployed. It is the START_BLOCK of an indexer. */
   startBlock: z.int().nonnegative(),
   token: addressSchema,
   hireEscrow: z.strictObject({
@@ -23,7 +26,7 @@ export type Deployment = z.infer<typeof deploymentSchema>;
 /**
  * Reads a deployment file.
  *
- * @returns undefined when there is none
+ * @returns undefined if there is no such file
  * @throws TallystickError `bad_deployment_file`
  */
 export async function readDeployment(file: string): Promise<Deployment | undefined> {
@@ -46,7 +49,7 @@ export async function readDeployment(file: string): Promise<Deployment | undefin
   }
 }
 
-/** Writes a deployment file in one step, so that nobody ever reads half of one. */
+/** Writes a deployment file in one step, so nobody ever reads an incomplete file. */
 export async function writeDeployment(file: string, deployment: Deployment): Promise<void> {
   await mkdir(path.dirname(file), { recursive: true });
   const unfinished = `${file}.${process.pid}`;

@@ -2,7 +2,7 @@ import type { Address } from "tallystick-protocol/address";
 import { getAddress, type PublicClient, parseAbi } from "viem";
 import { CANONICAL_SAFE, SAFE_PROXY_CODE } from "../ignition/canonicalSafe.ts";
 
-/** What stands at a guardian's address. */
+/** What is at the address of a guardian: an account with a key, a Safe, or another contract. */
 export type Guardian =
   | { kind: "key"; delegated: boolean }
   | { kind: "contract" }
@@ -14,10 +14,15 @@ const safeAbi = parseAbi([
   "function VERSION() view returns (string)",
 ]);
 
-/** What code begins with that only points to another's (EIP-7702): the account is still that of a key. */
+/**
+ * The beginning of code that only points to other code (EIP-7702). Such an account still belongs to a key.
+ */
 const DELEGATION = "0xef0100";
 
-/** Reads what the guardian is. `official`: Safe's own proxy of Safe's own contract, so that it is what it says it is. */
+/**
+ * Reads what a guardian is. `official`: its code is Safe's own proxy in front of Safe's own contract, so its
+ * answers can be trusted.
+ */
 export async function readGuardian(client: PublicClient, address: Address): Promise<Guardian> {
   const code = (await client.getCode({ address })) ?? "0x";
   if (code === "0x") return { kind: "key", delegated: false };
@@ -43,7 +48,7 @@ export async function readGuardian(client: PublicClient, address: Address): Prom
   }
 }
 
-/** "an official Safe 1.5.0: 2 of 3" and the like. */
+/** Describes a guardian in words, such as "an official Safe 1.5.0: 2 of 3". */
 export function describeGuardian(guardian: Guardian): string {
   if (guardian.kind === "contract") return "a contract, but not a Safe";
   if (guardian.kind === "key")

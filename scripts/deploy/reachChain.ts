@@ -3,9 +3,9 @@ import { createPublicClient, http, type PublicClient } from "viem";
 import { networks } from "./networks.ts";
 
 /**
- * Finds the chain that a command is about.
+ * Finds the chain of a command and checks that its RPC answers.
  *
- * @param fallback where to ask when neither the network nor the options say so
+ * @param fallback the RPC's URL if the options name none
  * @throws TallystickError `no_chain`, `rpc_unreachable`, `wrong_chain`
  */
 export async function reachChain(

@@ -11,7 +11,7 @@ export type RegistryOptions = {
   rpcUrl?: string;
 };
 
-/** Adds how the registries and their chain are found. */
+/** Adds the options that name the registries and their chain. */
 export function addRegistryOptions(command: Command): Command {
   const names = Object.keys(PUBLISHED_REGISTRIES).join(", ");
   return command
@@ -37,9 +37,9 @@ export function addRegistryOptions(command: Command): Command {
 }
 
 /**
- * The registries that are meant: those that were named, else the published ones of the chain.
+ * The registries to use: those that an option names, otherwise the published ones of the chain.
  *
- * @param chainId of the configuration, when the options name no chain
+ * @param chainId the chain of the configuration; used when the options name no chain
  * @throws InvalidInputError naming `--registries` or `--chain-id`
  */
 export function registriesOf(options: RegistryOptions, chainId: number): ChainRegistries {

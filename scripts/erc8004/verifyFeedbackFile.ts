@@ -18,7 +18,7 @@ export type VerifyFileOptions = RegistryOptions & {
 };
 
 /**
- * Checks a feedback file from a path or an address. Without an RPC no chain is asked.
+ * Checks a feedback file from a path or a URL. Without an RPC no chain is asked.
  *
  * @throws TallystickError `unreadable_file`, `chain_unavailable`; InvalidInputError naming an option
  */
@@ -48,7 +48,7 @@ export async function verifyFeedbackFile(
   });
 }
 
-/** The chain is asked for what needs no registry also when none is known there. */
+/** The registries, if any are known on this chain. Checks that need no registry are made without them too. */
 function registriesOrNone(
   options: RegistryOptions,
   chainId: number | undefined,

@@ -2,7 +2,10 @@ import type { MemoryStore } from "tallystick-derive/memoryStore";
 import { type TableName, tables } from "tallystick-derive/tables";
 import type { NodeSnapshot } from "../../indexer/nodeDatabase.ts";
 
-/** A column in which a node's row is not what its log gives; `column` is null when the whole row is missing or extra. */
+/**
+ * A column in which a node's row differs from the row that its log gives; `column` is null when the whole row
+ * is missing or extra.
+ */
 export type RowDifference = {
   table: TableName;
   id: string;
@@ -13,7 +16,10 @@ export type RowDifference = {
 
 export type Comparison = { rows: number; differences: number; first: RowDifference[] };
 
-/** Compares every row of every table that a node has with those derived offline; keeps the first `keep` differences. */
+/**
+ * Compares every row of a node's tables with the rows that were derived offline. Counts all differences and
+ * keeps the first `keep`.
+ */
 export async function compareRows(
   node: NodeSnapshot,
   derived: MemoryStore,

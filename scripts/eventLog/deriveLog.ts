@@ -2,7 +2,7 @@ import { type DerivedLog, type FoldLogOptions, foldLog } from "tallystick-derive
 import { recoverByWasm } from "tallystick-protocol/signatures/recoverByWasm";
 import { sha256HexByNode } from "tallystick-runtime/hashing/sha256HexByNode";
 
-/** {@link foldLog} with the fastest way of recovering signers and of hashing that Node has. */
+/** Derives an event log by {@link foldLog}, with the fastest signature recovery and hashing that Node has. */
 export async function deriveLog(
   texts: AsyncIterable<string>,
   options: Omit<FoldLogOptions, "recover" | "sha256Hex"> = {},

@@ -14,10 +14,16 @@ import { createPublicClient, http } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { watchShutdown } from "../cli/shutdown.ts";
 
-/** What became of a hire. Amounts are USDC; `result`, `receiptIssues` and `seller_words` are what a stranger sent. */
+/**
+ * The outcome of a hire. Amounts are in USDC. `result`, `receiptIssues` and `seller_words` come from a
+ * stranger.
+ */
 export type HireOutcome =
   | { status: "done"; idempotency_key: string; hire: HireResult }
-  /** The payment was sent, and the seller is not done: `hire --resume`, or the same call, concludes it. */
+  /**
+   * The payment was sent, and the seller has not finished. `hire --resume`, or the same call again, finishes
+   * the hire.
+   */
   | {
       status: "running";
       idempotency_key: string;
@@ -28,8 +34,9 @@ export type HireOutcome =
     };
 
 /**
- * The buyer that the environment describes, by the settings of `tallystick-mcp`: its wallet, chain and escrows, and its cap
- * if there is one. What is paid for is remembered in `TALLYSTICK_STATE_DIR`, or in `.tallystick/buyers/` by the wallet.
+ * Makes the buyer that the environment describes, with the settings of `tallystick-mcp`: its wallet, chain
+ * and escrows, and its spending cap if there is one. Its journal is in `TALLYSTICK_STATE_DIR`, or in
+ * `.tallystick/buyers/` under its address.
  */
 export function buyerOf(environment: { [name: string]: string | undefined }): Buyer {
   const config = readMcpConfig(environment);
@@ -61,10 +68,10 @@ export function buyerOf(environment: { [name: string]: string | undefined }): Bu
 }
 
 /**
- * Hires and waits for a while. Whoever is tired of waiting, or presses Ctrl-C, leaves a hire that was paid for to its
- * journal; one that was not costs nothing.
+ * Hires somebody and waits a limited time for the result. When the time is over, or after Ctrl-C, a hire that
+ * was paid stays in the journal and can be resumed. A hire that was not paid costs nothing.
  *
- * @param waitMs how long the result is waited for
+ * @param waitMs the longest wait for the result
  * @throws what `hire` throws
  */
 export async function hireFor(
@@ -103,13 +110,16 @@ export async function hireFor(
   }
 }
 
-/** Whether a hire that was paid for may still come to its end. */
+/** Whether a hire that was paid can still finish. */
 function isOpen({ code, money }: HireFailedError): boolean {
   const isUnanswered = ["aborted", "deadline_passed", "seller_timeout", "seller_unreachable"].includes(code);
   return isUnanswered && (money === "authorized" || money === "held");
 }
 
-/** What came out, for programs. Without the listing, which is long, and the receipt's own copy of the hire. */
+/**
+ * The outcome as JSON for programs. The listing, which is long, and the receipt's copy of the hire are left
+ * out.
+ */
 export function hireJson(hire: HireResult) {
   return {
     hire_id: hire.hireId,
@@ -131,7 +141,7 @@ export function hireJson(hire: HireResult) {
   };
 }
 
-/** One line of `hire --resume`. */
+/** One line of the output of `hire --resume`. */
 export function resumedJson(resumed: ResumedHire) {
   if ("hire" in resumed) return { status: "done", ...hireJson(resumed.hire) };
   const { hireId, jobId, isOver, money, error } = resumed;

@@ -7,20 +7,21 @@ import guardianSafe from "./modules/GuardianSafe.ts";
 export type DeployGuardianSafeParameters = {
   /** A Hardhat connection to the chain (`network.connect()`), with the Ignition plugin loaded. */
   connection: NetworkConnection;
-  /** Who may confirm: distinct accounts. */
+  /** The owners of the Safe: distinct accounts. */
   owners: string[];
-  /** How many of them have to. Default 2. */
+  /** How many owners must confirm a transaction. Default 2. */
   threshold?: number;
 };
 
-/** The chain of Hardhat and Anvil nodes. */
+/** The chain id of Hardhat and Anvil nodes. */
 const LOCAL_CHAIN = 31_337n;
 
 /**
- * Deploys a Safe, checks that it is what was asked for, and answers its address. Where Safe's own contracts are, it is made
- * by them, so that it is one to everybody; on a bare local chain those of npm are deployed first.
+ * Deploys a Safe, checks its owners and its threshold, and returns its address. Safe's own contracts on the
+ * chain make it, so every tool recognizes it. On a local chain without them the copies from npm are deployed
+ * first.
  *
- * @throws TallystickError `no_safe_contracts` on a real chain that has none
+ * @throws TallystickError `no_safe_contracts` on a real chain without Safe's contracts
  */
 export async function deployGuardianSafe({
   connection,
@@ -49,7 +50,10 @@ export async function deployGuardianSafe({
   return address;
 }
 
-/** The Safe of these owners that the canonical factory makes. Somebody may have made it before: it is the same one. */
+/**
+ * Makes the Safe of these owners by the canonical factory. If somebody made it before, it is the same Safe at
+ * the same address.
+ */
 async function deployOfficial(
   { ethers }: NetworkConnection,
   owners: string[],

@@ -12,7 +12,7 @@ import {
 } from "tallystick-runtime/configuration/settings";
 import { z } from "zod";
 
-/** What a keeper is told from outside. */
+/** The settings of a keeper. */
 export type KeeperConfig = {
   rpcUrl: string;
   chainId: number;
@@ -20,21 +20,21 @@ export type KeeperConfig = {
   privateKey: Hex;
   host: string;
   port: number;
-  /** Where instructions are kept until they are carried out. */
+  /** The folder that stores instructions until they are carried out. */
   folder: string;
   startBlock: bigint;
   roundMs: number;
-  /** Who must be paid the published fee by hires that are to be relayed; absent: all are. */
+  /** The keeper relays only hires that pay the published fee to this account; absent: it relays all hires. */
   feeRecipient?: Address;
-  /** The least amount of such a hire, in atomic units. */
+  /** The smallest amount of a hire that the keeper relays, in atomic units. */
   minAmount: bigint;
-  /** Gas in a day for the deposits and deliveries of a buyer that no fee has paid for yet. */
+  /** Most gas per day and buyer for deposits and deliveries whose fee is not paid yet. */
   gasPerBuyer: number;
-  /** Gas in a day for words of a contract wallet that fail. */
+  /** Most gas per day and contract wallet for signed instructions that fail. */
   gasPerWallet: number;
-  /** Requests of one address in a minute; 0 for no limit. */
+  /** Most requests of one address per minute; 0 for no limit. */
   requestsPerAddress: number;
-  /** How many proxies stand in front and say who asks. */
+  /** How many trusted proxies are in front of the keeper. They tell the client's address. */
   trustedProxies: number;
 };
 
@@ -61,13 +61,13 @@ const environmentSchema = z.object({
   KEEPER_TRUST_PROXY: wholeNumber.refine((count) => count <= 10, "must be at most 10").default(0),
 });
 
-/** The variables that a keeper reads; no others need to be in its environment. */
+/** The variables that a keeper reads. It needs no others. */
 export const keeperVariables = Object.keys(environmentSchema.shape);
 
 /**
- * Reads a keeper's configuration from environment variables; an empty one counts as absent.
+ * Reads a keeper's configuration from environment variables. An empty variable counts as absent.
  *
- * @param escrow the contract, when `ESCROWS` names several
+ * @param escrow the contract to keep; needed when `ESCROWS` names several
  * @throws InvalidInputError naming every variable at fault
  */
 export function readKeeperConfig(environment: Environment, escrow?: string): KeeperConfig {
@@ -91,7 +91,7 @@ export function readKeeperConfig(environment: Environment, escrow?: string): Kee
   };
 }
 
-/** The one escrow that is kept: the one asked for, else the only one that `ESCROWS` names. */
+/** The escrow to keep: the one that the caller names, otherwise the only one in `ESCROWS`. */
 function escrowIn(escrows: string, wanted: string | undefined): Address {
   const named = escrows
     .split(",")

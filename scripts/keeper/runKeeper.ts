@@ -13,10 +13,10 @@ import { fileStore } from "tallystick-sdk/store/fileStore";
 import { privateKeyToAccount } from "viem/accounts";
 import type { KeeperConfig } from "./config.ts";
 
-/** A keeper that listens. */
+/** A running keeper. */
 export type RunningKeeper = { url: string; close: () => Promise<void> };
 
-/** Opens a keeper on its folder and serves it. */
+/** Opens a keeper on its folder and serves its HTTP API. */
 export async function runKeeper(config: KeeperConfig): Promise<RunningKeeper> {
   const log = (sentence: string, details: { [key: string]: unknown } = {}): void => {
     const facts = Object.entries(details).map(([key, value]) => ` ${key}=${value}`);
@@ -57,9 +57,9 @@ export async function runKeeper(config: KeeperConfig): Promise<RunningKeeper> {
   };
 }
 
-/** Limits the requests of every address: each request costs questions to the chain. */
+/** Limits the requests of every address, because each request makes the keeper ask the chain. */
 function protect(server: Server, { requestsPerAddress, trustedProxies }: KeeperConfig): void {
-  // No limit to those under way: most of them only wait for a round.
+  // Requests that run at the same time are not limited, because most of them only wait for a round.
   const limits = { ...pointsAMinute(requestsPerAddress), atOnce: 0, waiting: 0, streams: 0 };
   const budgets = new ClientBudgets(limits, () => performance.now() / 1000);
   limitSockets(server, { trustedProxies, budgets });

@@ -6,10 +6,10 @@ import { readWholeLines } from "../eventLog/readWholeLines.ts";
 const CHUNK = 1 << 20;
 const LINE_BREAK = 0x0a;
 
-/** A log in a file that grows by whole pages. */
+/** A node's log in a local file, which grows by whole pages. */
 export class KeptLog implements LogKeep {
   readonly #file: FileHandle;
-  /** The path that it was opened by. */
+  /** The path of the file. */
   readonly name: string;
   #size: number;
 
@@ -19,7 +19,10 @@ export class KeptLog implements LogKeep {
     this.#size = size;
   }
 
-  /** Opens the file, or makes it. A last line that does not end was being written when something broke, and goes. */
+  /**
+   * Opens the file, or creates it. A last line without a line break is the rest of an interrupted write, and
+   * is removed.
+   */
   static async open(name: string): Promise<KeptLog> {
     const file = await open(name, "a+").catch((cause) => {
       throw new TallystickError({
@@ -48,7 +51,7 @@ export class KeptLog implements LogKeep {
     return readWholeLines(this.name);
   }
 
-  /** @throws TallystickError `file_changed` when somebody else writes to it */
+  /** @throws TallystickError `file_changed` when another process writes to the file */
   async append(lines: readonly string[]): Promise<void> {
     if ((await this.#file.stat()).size !== this.#size) {
       throw new TallystickError({
@@ -67,7 +70,7 @@ export class KeptLog implements LogKeep {
   }
 }
 
-/** Where the last line break ends; 0 when there is none. */
+/** The position after the last line break; 0 if there is none. */
 async function endOfLines(file: FileHandle, size: number): Promise<number> {
   const buffer = Buffer.alloc(CHUNK);
   for (let end = size; end > 0; ) {

@@ -3,12 +3,13 @@ import { statSync } from "node:fs";
 import path from "node:path";
 import { TallystickError } from "tallystick-protocol/errors";
 
-/** An OS user by numbers. */
+/** The user id and group id of an OS user. */
 export type OsUser = { uid: number; gid: number };
 
 /**
- * The user PostgreSQL runs as: nobody special for an ordinary user (undefined), and for root, as which PostgreSQL
- * refuses to run, the OS user `postgres` or else `nobody`. No user is ever created on somebody's machine.
+ * The OS user that PostgreSQL runs as. For an ordinary user it is undefined, which means the same user.
+ * PostgreSQL refuses to run as root, so for root it is `postgres`, or `nobody` if there is no `postgres`. No
+ * user is ever created.
  *
  * @throws TallystickError `no_os_user`
  */
@@ -35,8 +36,9 @@ function idOf(name: string): OsUser | undefined {
 }
 
 /**
- * Whether a user can read and enter (folder) or read and run (file) this path, by the permission bits of it and of
- * every folder above it. A clone under `mktemp -d` or `/root` is closed to others, for example.
+ * Whether a user can read and enter a folder, or read and run a file. It looks at the permission bits of the
+ * path and of every folder above it. A clone under `mktemp -d` or `/root`, for example, is closed to other
+ * users.
  */
 export function isReachableBy(
   user: OsUser,

@@ -18,16 +18,16 @@ import { runningServer } from "./postmasterPid.ts";
 
 /** How {@link startPostgres} starts the server. */
 export type StartPostgresParameters = {
-  /** Runs the server with the other processes of this supervisor; without one it gets its own. */
+  /** The supervisor that runs the server; without one the server gets its own. */
   supervisor?: Supervisor;
   /**
-   * Keeps the database here (in `data/`) for the next start, and joins a server that already runs on it. Without it
-   * the database lives in a temporary folder, without fsync, and is removed at the end.
+   * Keeps the database in this folder (in `data/`) for the next start, and joins a server that already runs
+   * on it. Without a folder the database is temporary: it does not use fsync, and is removed at the end.
    */
   folder?: string;
-  /** Gets the server's words. Default `postgres.log` in its folder. */
+  /** The server's log file. Default `postgres.log` in its folder. */
   logFile?: string;
-  /** Where it listens; default a free port. */
+  /** The port; default a free one. */
   port?: number;
   signal?: AbortSignal;
 };
@@ -37,11 +37,11 @@ export type PostgresServer = {
   port: number;
   /** pid of the postmaster. */
   pid: number;
-  /** Whether it ran already; then `stop` leaves it running. */
+  /** Whether the server was already running; then `stop` does not end it. */
   joined: boolean;
-  /** `postgres://…` of a database on it; default the maintenance database `postgres`. */
+  /** The URL (`postgres://…`) of a database on the server; default the maintenance database `postgres`. */
   url: (database?: string) => string;
-  /** Creates an empty database and gives its URL. */
+  /** Creates an empty database and returns its URL. */
   createDatabase: (name: string) => Promise<string>;
   stop: () => Promise<void>;
 };
@@ -49,17 +49,19 @@ export type PostgresServer = {
 const USER = "tallystick";
 
 /**
- * What a random read costs on a disk without moving parts. At the default of 4, an indexer's updates read whole tables
- * instead of the few rows they are about.
+ * The cost of a random read on a solid-state disk. With the default of 4, the planner lets an indexer's
+ * updates read whole tables instead of a few rows.
  */
 const ON_SOLID_STATE = ["-c", "random_page_cost=1.1"];
 
-/** A throw-away database need not survive a power cut; without fsync the tests and the demo are much faster. */
+/**
+ * A temporary database need not survive a power cut. Without fsync the tests and the demo are much faster.
+ */
 const THROW_AWAY = ["-c", "fsync=off", "-c", "synchronous_commit=off", "-c", "full_page_writes=off"];
 
 /**
- * Starts a real PostgreSQL on a free port of 127.0.0.1, from the programs that npm installed. It ends with this
- * process, also when that is killed by SIGKILL.
+ * Starts a real PostgreSQL on a free port of 127.0.0.1, with the programs that npm installed. The server ends
+ * with this process, even if SIGKILL ends the process.
  *
  * @throws TallystickError `service_failed`, `no_os_user`, `no_postgres_binaries`, `folder_not_reachable`
  */
@@ -113,7 +115,7 @@ export async function startPostgres(parameters: StartPostgresParameters = {}): P
         const stop = () => (parameters.supervisor ? supervisor.stop("postgres") : supervisor.close());
         return { port, pid, joined: false, url, createDatabase: createDatabaseOn(url), stop };
       } catch (error) {
-        // Somebody took the port between our look and the server's.
+        // Another process took the port after we saw that it was free.
         if (attempt < 5 && logTail(logFile, 10).includes("could not bind")) continue;
         throw error;
       }
@@ -135,7 +137,8 @@ async function initialise(
   const passwordFile = path.join(home, "password");
   await writeFile(passwordFile, `${randomBytes(18).toString("hex")}\n`, { mode: 0o600 });
   if (user) await chown(passwordFile, user.uid, user.gid);
-  // Made under another name first: a start that is killed half way leaves nothing that looks like a database.
+  // The database is first made under another name. A start that is interrupted then leaves nothing that looks
+  // like a database.
   const unfinished = path.join(home, "data.new");
   await rm(unfinished, { recursive: true, force: true });
   const args = [`--pgdata=${unfinished}`, `--username=${USER}`, `--pwfile=${passwordFile}`];
@@ -145,7 +148,7 @@ async function initialise(
 }
 
 async function temporaryFolder(user: OsUser | undefined): Promise<string> {
-  // As root, TMPDIR may be a folder of root's own, which the server's user cannot enter.
+  // TMPDIR of root may be a folder that only root can enter, so the server's user could not use it.
   const places = user
     ? [tmpdir(), "/tmp", "/var/tmp"].filter((place) => isReachableBy(user, place))
     : [tmpdir()];

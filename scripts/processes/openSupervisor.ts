@@ -4,7 +4,7 @@ import { childEnvironment } from "./childEnvironment.ts";
 import type { ProcessExit, ProcessSpec, SupervisorReply, SupervisorRequest } from "./messages.ts";
 import { nodeProgram } from "./nodeProgram.ts";
 
-/** Runs processes that cannot outlive this one. */
+/** Runs processes that always end with this process. */
 export type Supervisor = {
   /** Starts a process and gives its pid; rejects when the program cannot be run. */
   start: (spec: ProcessSpec) => Promise<number>;
@@ -54,7 +54,7 @@ export async function openSupervisor(): Promise<Supervisor> {
   });
   child.on("error", opened.reject);
   child.on("exit", () => {
-    // The supervisor itself was killed: its work falls to us.
+    // The supervisor itself was killed, so this process ends the others.
     for (const pid of groups.values()) killGroup(pid);
     gone.resolve();
     for (const call of waiting.values()) call.reject(new Error("the supervisor is gone"));
@@ -108,7 +108,7 @@ export async function openSupervisor(): Promise<Supervisor> {
     },
     close: async () => {
       if (!child.connected) return;
-      // Its end may be seen before its last word.
+      // The end of the process may be reported before its last message.
       await Promise.race([gone.promise, ask({ kind: "close" })]);
       hold(child);
       await gone.promise;
@@ -116,7 +116,7 @@ export async function openSupervisor(): Promise<Supervisor> {
   };
 }
 
-/** Only a call that waits for its answer keeps the event loop running. */
+/** Keeps the event loop running only while a call waits for its answer. */
 function hold(child: ChildProcess): void {
   child.ref();
   child.channel?.ref();
@@ -131,6 +131,6 @@ function killGroup(pid: number): void {
   try {
     process.kill(-pid, "SIGKILL");
   } catch {
-    // Nobody of that group is left.
+    // No process of that group is left.
   }
 }

@@ -1,7 +1,7 @@
-// The supervisor: a small process that starts the others and outlives its owner just long enough to end them. It runs in
-// a session of its own, so neither Ctrl-C nor a kill of the owner's whole group reaches it, and it notices the end of
-// the IPC channel, which comes even when the owner is killed by SIGKILL. That is why nothing a demo or a test starts
-// stays behind.
+// The supervisor is a small process that starts other processes and ends them when its owner ends. It runs in
+// its own session, so neither Ctrl-C nor a kill of the owner's process group reaches it. It notices the end
+// of its owner by the closed IPC channel, even if SIGKILL ended the owner. So nothing that a demo or a test
+// starts stays behind.
 
 import { type ChildProcess, spawn } from "node:child_process";
 import { closeSync, openSync } from "node:fs";
@@ -10,7 +10,7 @@ import type { ProcessSpec, SupervisorReply, SupervisorRequest } from "./messages
 
 type Kept = { spec: ProcessSpec; pid: number; ended: Promise<void> };
 
-/** How long each signal may take to work when the owner is gone. */
+/** How long to wait after each signal when the owner is gone, in milliseconds. */
 const ABANDONED_MS = 1_500;
 
 const kept = new Map<string, Kept>();
@@ -22,7 +22,7 @@ function tell(reply: SupervisorReply): void {
   if (process.connected) process.send?.(reply, undefined, undefined, () => {});
 }
 
-/** Starts a process as leader of its own group, so that all it starts can be ended with it. */
+/** Starts a process as the leader of a new process group, so that its children can be ended with it. */
 async function start(spec: ProcessSpec): Promise<number> {
   if (closing) throw new Error("the supervisor is closing");
   if (kept.has(spec.name)) throw new Error(`${spec.name} is running already`);
@@ -46,7 +46,7 @@ async function start(spec: ProcessSpec): Promise<number> {
   const pid = child.pid as number;
   const ended = new Promise<void>((resolve) => {
     child.once("exit", (code, signal) => {
-      // What the leader left of its group goes with it.
+      // The leader has ended, so the rest of its group is ended too.
       signalGroup(pid, "SIGKILL");
       kept.delete(spec.name);
       resolve();
@@ -61,7 +61,7 @@ function signalGroup(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(-pid, signal);
   } catch {
-    // Nobody of that group is left.
+    // No process of that group is left.
   }
 }
 
@@ -73,7 +73,7 @@ function signalOne(pid: number, signal: NodeJS.Signals): void {
   }
 }
 
-/** @param mostMs how long to wait for each signal to work, at most */
+/** @param mostMs the longest wait after each signal */
 async function stop({ spec, pid, ended }: Kept, mostMs = Number.POSITIVE_INFINITY): Promise<void> {
   const send = spec.stopAlone ? signalOne : signalGroup;
   for (const { signal, waitMs } of spec.stop ?? [{ signal: "SIGTERM", waitMs: 5_000 }]) {
@@ -98,12 +98,13 @@ async function endsWithin(ended: Promise<void>, ms: number): Promise<boolean> {
 }
 
 /**
- * Ends everything and removes what was to be removed. In good order the last started goes first, so that who uses
- * the database ends before the database; when the owner is gone nobody waits for order, and all end at once, soon.
+ * Ends all processes and removes the files that were to be removed. Normally the process that was started
+ * last ends first, so that the users of a database end before the database. When the owner is gone, all
+ * processes end at the same time.
  */
 function close(inOrder: boolean): Promise<void> {
   closing ??= (async () => {
-    // What is being started is not kept yet, and nothing starts any more.
+    // Processes that are just starting are not in `kept` yet, so they are awaited. No new ones start.
     await Promise.allSettled(starting);
     const all = [...kept.values()].reverse();
     if (inOrder) for (const one of all) await stop(one);

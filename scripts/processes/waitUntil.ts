@@ -3,19 +3,19 @@ import { TallystickError } from "tallystick-protocol/errors";
 
 /** How {@link waitUntil} waits. */
 export type WaitUntilParameters = {
-  /** What is waited for, to finish the sentence "gave up waiting for …". */
+  /** The name of the event, which completes the sentence "gave up waiting for …". */
   what: string;
-  /** Milliseconds until it gives up. */
+  /** The time limit, in milliseconds. */
   withinMs: number;
-  /** Milliseconds between two looks. Default 100. */
+  /** Milliseconds between two calls of `look`. Default 100. */
   everyMs?: number;
   /** Ends the wait early, with the signal's reason. */
   signal?: AbortSignal | undefined;
 };
 
 /**
- * Asks `look` again and again until it answers something else than undefined or false, and gives that answer. An error
- * of `look` counts as "not yet"; the last one is the cause when time is up.
+ * Calls `look` again and again until it returns something other than undefined or false, and returns that. An
+ * error of `look` counts as "not yet". When the time is over, the last error becomes the cause.
  *
  * @throws TallystickError `wait_timeout`; the signal's reason when aborted
  */

@@ -3,7 +3,7 @@ import Table from "cli-table3";
 import { type Command, Option } from "commander";
 import { createQueryClient, type QueryClient } from "tallystick-sdk/query/createQueryClient";
 
-/** What every command that asks a node takes. */
+/** The options of every command that asks a node. */
 export type QueryOptions = { url: string; json?: boolean };
 
 /** Adds `--url` and `--json`. */
@@ -26,14 +26,14 @@ export function answer(options: Pick<QueryOptions, "json">, value: unknown, text
   process.stdout.write(options.json ? `${JSON.stringify(value, null, 2)}\n` : `${text()}\n`);
 }
 
-/** Names and values, one a line; what is null is left out. */
+/** Formats names and values, one pair per line. Empty values are left out. */
 export function facts(rows: [name: string, value: string | number | null | undefined][]): string {
   const known = rows.filter(([, value]) => value !== null && value !== undefined && value !== "");
   const width = Math.max(...known.map(([name]) => name.length));
   return known.map(([name, value]) => `${bold(name.padEnd(width))}  ${value}`).join("\n");
 }
 
-/** A table, or a sentence when it would be empty. */
+/** Formats a table, or gives the sentence `empty` if there are no rows. */
 export function table(head: string[], rows: (string | number)[][], empty: string): string {
   if (rows.length === 0) return empty;
   const lines = new Table({ head: head.map(bold), style: { head: [], border: [] } });
@@ -49,6 +49,6 @@ export const percent = (rate: number | null): string =>
   rate === null ? "–" : `${(rate * 100).toFixed(1)} %`;
 export const number = (value: number | null): string =>
   value === null ? "–" : value.toLocaleString("en", { maximumFractionDigits: 2 });
-/** Unix seconds, as people read them. */
+/** Formats unix seconds as a date and a time in UTC. */
 export const moment = (time: number | null): string =>
   time === null ? "–" : new Date(time * 1000).toISOString().replace("T", " ").slice(0, 19);

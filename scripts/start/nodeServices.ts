@@ -10,8 +10,9 @@ import { indexerEnvironment, settlementEnvironment } from "./processEnvironment.
 import { urlOf } from "./urlOf.ts";
 
 /**
- * The write side. It is ready once it has said itself that it listens: what answers at its port may be another's. A 503 is
- * ready too: a ledger that is behind its chain refuses writes, and the node goes on to serve what it has.
+ * The write side. It is ready when its own log says that it listens, because another process might answer at
+ * its port. A 503 counts as ready too: a ledger that is behind its chain refuses writes, but the node can
+ * still serve what it has.
  */
 export function settlementOf({ environment, settlementUrl }: NodeEnvironment, logs: string): Service {
   const logFile = path.join(logs, "settlement.log");
@@ -30,7 +31,7 @@ export function settlementOf({ environment, settlementUrl }: NodeEnvironment, lo
   };
 }
 
-/** The read side: the indexer, or a replica that only answers. */
+/** The read side: the indexer, or a replica, which only answers. */
 export function indexerOf(
   { environment, indexerHost, indexerPort }: NodeEnvironment,
   logs: string,
@@ -49,7 +50,7 @@ export function indexerOf(
   };
 }
 
-/** The beginning of what was written to a log from `position` on. */
+/** Reads the first 64 KiB of a log from `position` on. */
 async function textFrom(file: string, position: number): Promise<string> {
   const handle = await open(file, "r");
   try {

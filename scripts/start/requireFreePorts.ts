@@ -1,11 +1,12 @@
 import { createServer } from "node:net";
 import { type InputIssue, InvalidInputError } from "tallystick-protocol/errors";
 
-/** Where a process is going to listen, and the setting that says so. */
+/** An address at which a process will listen, and the setting that names it. */
 export type Listening = { field: string; host: string; port: number };
 
 /**
- * Makes sure that nobody listens yet where our processes are going to: else what answers there would be taken for ours.
+ * Checks that nobody listens yet at the ports of our processes. Otherwise a stranger's answers there would be
+ * taken for ours.
  *
  * @throws InvalidInputError naming every port that is taken
  */

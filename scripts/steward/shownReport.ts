@@ -1,6 +1,6 @@
 import type { FactorName } from "tallystick-derive/steward/score";
 
-/** One factor as a node tells it. */
+/** One factor of a trust report, in the node's form. */
 export type ShownFactor = {
   score: number;
   weight: number;
@@ -10,7 +10,7 @@ export type ShownFactor = {
   evidence: { [name: string]: unknown };
 };
 
-/** Of a trust report what people are shown. */
+/** The fields of a trust report that people are shown. */
 export type ShownReport = {
   trust_report: {
     agent_id: string;
@@ -32,7 +32,7 @@ export type ShownReport = {
   };
 };
 
-/** How factors are called where people read them, in the order of the score. */
+/** The titles of the factors, in the order of the score. */
 export const FACTOR_TITLES: { [name in FactorName]: string } = {
   test_coverage: "Test Coverage",
   uptime: "Uptime",
@@ -41,7 +41,7 @@ export const FACTOR_TITLES: { [name in FactorName]: string } = {
   attestation_freshness: "Attestation Freshness",
 };
 
-/** How tiers are shown (T015). */
+/** The titles of the tiers (T015). */
 export const TIER_TITLES: { [tier: string]: string } = {
   UNVERIFIED: "🆕 (Unverified)",
   VERIFIED: "✅ (Verified)",
@@ -49,14 +49,14 @@ export const TIER_TITLES: { [tier: string]: string } = {
   HIGHLY_TRUSTED: "⭐⭐⭐ (Highly Trusted)",
 };
 
-/** Whole hours, or days, between two times; `last` may be unknown. */
+/** How long ago `last` was, in whole hours or days. `last` may be unknown. */
 export function ageOf(last: string | null, asOf: number): string {
   if (last === null) return "never";
   const hours = Math.max(0, Math.floor((asOf - Date.parse(last) / 1_000) / 3_600));
   return `${hours < 48 ? `${hours}h` : `${Math.floor(hours / 24)}d`} ago (${last})`;
 }
 
-/** A share as people read it, and never rounded up to what it is not. */
+/** Formats a share as a percentage. It is rounded down, so it never looks better than it is. */
 export function shareText(value: number, decimals = 1): string {
   const shown = Math.floor(value * 100 * 10 ** decimals + 1e-7) / 10 ** decimals;
   return `${shown.toFixed(decimals)}%`;

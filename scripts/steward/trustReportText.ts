@@ -4,7 +4,7 @@ import { factorLines } from "./factorLines.ts";
 import { quoted, signed, warned } from "./marks.ts";
 import { FACTOR_TITLES, type ShownReport, TIER_TITLES } from "./shownReport.ts";
 
-/** A trust report, laid out for people (T017). */
+/** Formats a trust report for people (T017). */
 export function trustReportText({ trust_report: it }: ShownReport): string {
   const asOf = it.as_of.time;
   const names = Object.keys(FACTOR_TITLES) as FactorName[];

@@ -24,7 +24,7 @@ import { checkSchemaNames, type ViewNames, viewNames } from "./schemaNames.ts";
 import { type Upgraded, upgrade } from "./upgrade.ts";
 import { createUpgradeReport, type UpgradeReport } from "./upgradeReport.ts";
 
-/** What the command takes. */
+/** The options of the command. */
 export type UpgradeOptions = {
   envFile?: string;
   schema?: string;
@@ -60,7 +60,7 @@ type Run = {
  */
 export async function runUpgrade(options: UpgradeOptions): Promise<number> {
   const { schema, abandon, makeViews: first } = options;
-  // Before anything else is read: such a name is a mistake whatever the settings are.
+  // A bad name is a mistake in any case, so names are checked before the settings are read.
   checkSchemaNames({
     "--schema": schema,
     "--abandon": abandon,
@@ -130,7 +130,7 @@ async function upgradeNode(run: Run): Promise<number> {
     if (upgraded.replicasError !== undefined && !signal.aborted) printError(upgraded.replicasError);
     const failed = upgraded.replicasError === undefined ? 0 : 1;
     if (supervisor === undefined || !upgraded.switched) return failed;
-    // Replicas read what this indexer writes: it goes on until somebody stops it.
+    // Replicas read what this indexer writes, so it runs until somebody stops it.
     await session.close();
     await untilAborted(signal);
     const code = shutdown.exitCode();
@@ -141,7 +141,7 @@ async function upgradeNode(run: Run): Promise<number> {
   }
 }
 
-/** A schema of its own for each build: run again, the same build finds the same one. */
+/** Each build has its own schema. When the same build runs again, it finds the same schema. */
 function nameOf({ environment }: NodeEnvironment, views: ViewNames): string {
   const config = readConfig(pick(environment, (name) => indexerVariables.includes(name)));
   return views.next.replace(/next$/, buildVersion(config).slice(0, 8));
@@ -165,7 +165,10 @@ async function startIndexer(
   await startService(supervisor, service, shutdown.signal);
 }
 
-/** After a failure or Ctrl-C: what answers was not touched, unless the word that it was got lost on its way. */
+/**
+ * Called after a failure or Ctrl-C. The views that replicas read were not changed, unless the switch
+ * succeeded and only its confirmation was lost.
+ */
 async function sayWhatIsLeft({ session, report, views }: Run, next: string): Promise<void> {
   const found = await liveSchema(session.query, views.live).then(
     (live) => ({ live }),
@@ -193,7 +196,10 @@ async function sayWhatIsLeft({ session, report, views }: Run, next: string): Pro
   );
 }
 
-/** What the database has after a switch; undefined when it is away. That is no reason to end the indexer that replicas read now. */
+/**
+ * The state of the database after a switch; undefined if the database does not answer. The indexer continues
+ * then, because replicas read its rows now.
+ */
 async function lookAround({ session, views }: Run, next: string) {
   const look = async () => {
     const old = await liveSchema(session.query, views.before);

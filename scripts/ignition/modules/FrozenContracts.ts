@@ -1,7 +1,9 @@
 import { buildModule } from "@nomicfoundation/hardhat-ignition/modules";
 import { frozenArtifact } from "../frozenContract.ts";
 
-/** The frozen HireEscrow. Parameters: `token`, `guardian`, `providerId` as in the module Tallystick. */
+/**
+ * Deploys the frozen HireEscrow. Parameters: `token`, `guardian`, `providerId` as in the module Tallystick.
+ */
 export const frozenHireEscrow = buildModule("FrozenHireEscrow", (m) => {
   const token = m.getParameter<string>("token");
   const guardian = m.getParameter<string>("guardian");
@@ -11,7 +13,7 @@ export const frozenHireEscrow = buildModule("FrozenHireEscrow", (m) => {
   };
 });
 
-/** The frozen AnchoredLedger. */
+/** Deploys the frozen AnchoredLedger. */
 export const frozenAnchoredLedger = buildModule("FrozenAnchoredLedger", (m) => {
   return { anchoredLedger: m.contract("AnchoredLedger", frozenArtifact("AnchoredLedger")) };
 });

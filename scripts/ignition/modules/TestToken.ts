@@ -1,4 +1,4 @@
 import { buildModule } from "@nomicfoundation/hardhat-ignition/modules";
 
-/** TestUSDC, which anybody can mint: for chains without USDC. */
+/** Deploys TestUSDC, a token for chains without USDC, which anybody can mint. */
 export default buildModule("TestToken", (m) => ({ token: m.contract("TestUSDC") }));
