@@ -4,19 +4,19 @@ import { isDatabaseAway } from "../../indexer/databaseWatch.ts";
 
 /** How {@link lookAgain} waits. */
 export type LookAgainParameters = {
-  /** What is waited for, to finish the sentence "gave up waiting for …". */
+  /** The name of the event, which completes the sentence "gave up waiting for …". */
   what: string;
   withinMs: number;
   everyMs: number;
   signal: AbortSignal;
 };
 
-/** How long a database may be away in one go: it is restarted, or another takes its place. */
+/** How long a database may be away without a break, for example while it restarts or is replaced. */
 const AWAY_MS = 120_000;
 
 /**
- * Asks `look` again and again until it returns something other than undefined. An error ends the wait, except for a
- * database that is away for a while, and for a lock that another process holds.
+ * Calls `look` again and again until it returns something other than undefined. An error ends the wait,
+ * except when the database is away for a while, or another process holds a lock.
  *
  * @throws what `look` throws; TallystickError `wait_timeout`; the signal's reason when aborted
  */
@@ -51,7 +51,10 @@ export async function lookAgain<T>(
   }
 }
 
-/** The database is away, somebody holds a lock, or the place of a connection that broke is not free yet. */
+/**
+ * Whether a later attempt may succeed: the database is away, another process holds a lock, or the server has
+ * not noticed yet that an old connection broke.
+ */
 function isForLater(error: unknown): boolean {
   if (error instanceof TallystickError) return error.code === "upgrade_running";
   return isDatabaseAway(error) || ["55P03", "40P01"].includes(String((error as { code?: unknown }).code));

@@ -1,24 +1,33 @@
 import { type InputIssue, InvalidInputError } from "tallystick-protocol/errors";
 
-/** As DATABASE_SCHEMA has it: Ponder puts 18 more characters to some of its names, and Postgres cuts off after 63. */
+/**
+ * The same rule as for DATABASE_SCHEMA. Ponder adds 18 characters to some names, and Postgres cuts names off
+ * after 63.
+ */
 const NAME = /^[a-z_][a-z0-9_]{0,44}$/;
-/** What is not an indexer's: Postgres' own, Ponder's cache of the chain, what the node stores apart from its rows. */
+/**
+ * Schemas that never belong to an indexer: those of Postgres, Ponder's cache of the chain, and the node's own
+ * store (`ops`).
+ */
 const OTHERS = /^(?:pg_.*|information_schema|public|ponder_sync|ops)$/;
 
-/** The names of the views that replicas read through: now, while they are made, and those of the last switch. */
+/**
+ * The schemas of the views that replicas read: `live` is in use, `next` is being made, `before` is from
+ * before the last switch.
+ */
 export type ViewNames = { live: string; next: string; before: string };
 
-/** `tallystick_live`, `tallystick_next`, `tallystick_before` for the first of them. */
+/** Derives the names from the live one: `tallystick_live` gives `tallystick_next` and `tallystick_before`. */
 export function viewNames(live: string): ViewNames {
   const base = live.replace(/_live$/, "");
   return { live, next: `${base}_next`, before: `${base}_before` };
 }
 
 /**
- * Checks names that are going to stand in statements, before anything is asked of the database.
+ * Checks names before they become part of SQL statements.
  *
- * @param given by the option or setting that gave them
- * @throws InvalidInputError naming every one that is no name for a schema of an indexer
+ * @param given the names, by the option or setting that they come from
+ * @throws InvalidInputError naming every field whose name is not allowed
  */
 export function checkSchemaNames(given: { [field: string]: string | undefined }, views?: ViewNames): void {
   const issues = Object.entries(given).flatMap(([field, name]): InputIssue[] => {

@@ -3,7 +3,7 @@ import { InvalidInputError } from "tallystick-protocol/errors";
 import { parseTrustPolicy, type TrustPolicy } from "tallystick-protocol/note/trustPolicy";
 
 /**
- * The policy that `--policy` names (C2SP tlog-policy).
+ * Reads the policy file that `--policy` names (C2SP tlog-policy).
  *
  * @throws InvalidInputError naming `--policy`
  */

@@ -4,11 +4,11 @@ import type { Hex } from "tallystick-protocol/hex";
 import { type Abi, concat, encodeAbiParameters } from "viem";
 import { repositoryRoot } from "../repositoryRoot.ts";
 
-/** A contract as it was constructed somewhere. */
+/** How a contract was constructed on some chain. */
 export type Construction = {
   initCode: Hex;
   abi: Abi;
-  /** What the constructor was given, in its order. */
+  /** The constructor's arguments, in order. */
   values: readonly unknown[];
   address: Address;
   chainId: number;
@@ -20,8 +20,9 @@ export function constructorInputs(abi: Abi): readonly { name?: string | undefine
 }
 
 /**
- * The code that a constructor leaves at this address of this chain: every immutable filled in by the constructor itself, run in
- * an EVM of our own. The init code is put where the contract is, and called: what a constructor returns is the code.
+ * Computes the runtime code of a contract, with all its immutables. It runs the constructor in a local EVM
+ * with the same address and chain id. The init code is placed at the address and called, because a
+ * constructor returns the code.
  */
 export async function runtimeCode({ initCode, abi, values, address, chainId }: Construction): Promise<Hex> {
   const inputs = constructorInputs(abi);
@@ -33,7 +34,7 @@ export async function runtimeCode({ initCode, abi, values, address, chainId }: C
   const connection = await hre.network.create("own");
   const { provider } = connection;
   try {
-    // A constructor may ask whether its token is a contract.
+    // A constructor may check that its token is a contract, so each address argument gets some code.
     for (const [n, { type }] of inputs.entries()) {
       if (type === "address")
         await provider.request({ method: "hardhat_setCode", params: [values[n], "0x00"] });

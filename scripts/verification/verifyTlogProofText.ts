@@ -3,7 +3,10 @@ import { type Hex, toHex } from "tallystick-protocol/hex";
 import { parseTlogProof, verifyTlogProof } from "tallystick-protocol/proof/tlogProof";
 import { readPolicy } from "./readPolicy.ts";
 
-/** What a `.tlog-proof` file comes to. `witnesses`: who of the policy cosigned, and when, in unix seconds. */
+/**
+ * The result of verifying a `.tlog-proof` file. `witnesses`: the policy's witnesses that cosigned, and when,
+ * in unix seconds.
+ */
 export type TlogProofResult = {
   valid: true;
   hash: string;
@@ -19,7 +22,8 @@ export type TlogProofResult = {
 /**
  * Verifies the text of a `.tlog-proof` file against a policy in C2SP's form.
  *
- * @throws ProofError with the part that does not hold; InvalidInputError naming `--policy`, or a part of the file
+ * @throws ProofError naming the part that does not hold; InvalidInputError naming `--policy`, or a malformed
+ * part of the file
  */
 export async function verifyTlogProofText(text: string, policyFile?: string): Promise<TlogProofResult> {
   if (policyFile === undefined) {
@@ -41,7 +45,7 @@ export async function verifyTlogProofText(text: string, policyFile?: string): Pr
   };
 }
 
-/** The same for a person. */
+/** The result as text for people. */
 export function tlogProofAsText(file: string, result: TlogProofResult): string {
   const { hash, index, type, task_id, size, root, origin } = result;
   const witnesses = Object.entries(result.witnesses).map(

@@ -5,11 +5,11 @@ import type { AuditorAccount } from "./operatorNode.ts";
 export type Times = { time: number; finalTime: number };
 
 /**
- * Of a node's answers at each tick, gives what is final: an auditor's verdicts as far as they were there at a final tick,
- * and still are.
+ * Makes a filter that keeps only final amounts of a node's answers. An amount is final if the node gave it at
+ * a tick that is final by now, and still gives at least that much.
  */
 export function createFinalAccounts() {
-  /** Accrued amounts at ticks that are not final yet, in order, after the last final one. */
+  /** For each auditor, the amounts at the last final tick and at all later ticks, in order. */
   const seen = new Map<Address, { time: number; accrued: bigint }[]>();
 
   return (accounts: readonly AuditorAccount[], { time, finalTime }: Times): AuditorAccount[] =>
@@ -23,7 +23,10 @@ export function createFinalAccounts() {
     });
 }
 
-/** The same for things that exist or do not: those that existed at a final tick, and at every one since. */
+/**
+ * The same for items that exist or do not. It keeps the items that existed at a final tick and at every later
+ * one.
+ */
 export function createFinalSet<It extends { id: string }>() {
   let since = new Map<string, number>();
 

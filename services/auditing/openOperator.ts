@@ -37,7 +37,7 @@ export type OpenOperatorParameters = {
   log: Log;
   /** Milliseconds since 1970. */
   now: () => number;
-  /** Replace the node's API, the chain's RPC, and the connections to strangers. */
+  /** Tests replace the node's API, the chain's RPC, and the connections to strangers. */
   node?: OperatorNode;
   transport?: Transport;
   fetch?: Fetch;
@@ -130,8 +130,8 @@ export async function openOperator(parameters: OpenOperatorParameters): Promise<
 }
 
 /**
- * From when payments are decided: at once by a process with its notes. A process without notes may have lost them together
- * with a payment on its way, and waits until nothing that was signed can be used.
+ * The time from which payments are made. A process that has its stored notes pays at once. A process without
+ * notes may have lost them together with a signed payment, so it waits until every such payment has expired.
  */
 async function beginAfter(store: ReturnType<typeof fileStore>, time: number): Promise<number> {
   await store.putNew("operator/began", { time });

@@ -9,14 +9,15 @@ export type Operator = {
   round: () => Promise<void>;
   start: () => void;
   state: () => OperatorState;
-  /** Ends the present round, and stops. */
+  /** Stops, after the current round has ended. */
   close: () => Promise<void>;
 };
 
 /**
- * The operator of an audit network: hires the drawn auditors, pays what its pool owes them, refunds held escrows of hires
- * that were rolled back, and arranges canaries. It chooses nobody and decides nothing: a draw says whom it hires, the
- * derivation says what it pays, and its people decide on challenged hires.
+ * The operator of an audit network: hires the drawn auditors, pays what its pool owes them, refunds held
+ * escrows of hires that were rolled back, and arranges canaries. It chooses nobody and decides nothing. A
+ * draw names the auditors that it hires, the derivation says what it pays, and people decide on challenged
+ * hires.
  */
 export function createOperator(parameters: OperatorParameters): Operator {
   const state = freshState();

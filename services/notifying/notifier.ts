@@ -7,10 +7,10 @@ import type { NotifierNode, Subscription } from "./notifierNode.ts";
 import { NEWS_SECONDS, type Outbox, type WaitingNotice } from "./outbox.ts";
 import { type Post, reasonOf } from "./post.ts";
 
-/** Notices to one host in a round. */
+/** Most notices to one host in a round. */
 const MOST_TO_HOST = 50;
 
-/** Milliseconds between two looks at what can be forgotten. */
+/** Milliseconds between two deletions of old notices. */
 const FORGET_MS = 3_600_000;
 
 /** Where the next round continues: the first block whose steps were not read. */
@@ -60,7 +60,7 @@ export function createNotifier(parameters: NotifierParameters): Notifier {
       state.subscriptions = subscriptions.length;
       const confirmed = await confirmations.confirmed(subscriptions, signal);
       state.confirmed = confirmed.length;
-      // What waits is sent even if the node has nothing new.
+      // Waiting notices are sent even if the node cannot be read.
       const collected = await collect(parameters, state, confirmed, signal).then(
         () => null,
         (error: unknown) => ({ error }),
@@ -83,7 +83,8 @@ export function createNotifier(parameters: NotifierParameters): Notifier {
 }
 
 /**
- * Writes the new notices down. If it is killed at any point, the next round reads the same steps again and adds none twice.
+ * Stores the new notices. If the process is killed at any point, the next round reads the same steps again
+ * and stores none twice.
  */
 async function collect(
   { node, outbox, store, now }: NotifierParameters,

@@ -8,13 +8,13 @@ import type { NotifierConfig } from "./config.ts";
 import { notifierRegistry } from "./metrics.ts";
 import { openNotifier } from "./openNotifier.ts";
 
-/** After this many rounds without one that ended well, the process is not healthy. */
+/** After this many failed rounds in a row the process is unhealthy. */
 const STALE_ROUNDS = 10;
 
-/** A running sender, and its metrics. */
+/** A running sender of notices, and the URL of its metrics. */
 export type RunningNotifier = { url: string; close: () => Promise<void> };
 
-/** Opens a sender of notices, serves its figures (`GET /health`, `GET /metrics`), and begins. */
+/** Opens a sender of notices, serves its state (`GET /health`, `GET /metrics`), and starts it. */
 export async function runNotifier(config: NotifierConfig): Promise<RunningNotifier> {
   const now = Date.now;
   const startedAt = now();

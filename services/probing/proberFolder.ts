@@ -4,9 +4,11 @@ import { tryLock } from "fs-native-extensions";
 import { TallystickError } from "tallystick-protocol/errors";
 
 /**
- * Makes a prober's folder with its rooms and locks it: two probers in one would look at every host twice.
+ * Creates a prober's folder with its subfolders, and locks it. Two probers in one folder would probe every
+ * host twice.
  *
- * @returns a function that gives it free; the operating system does so when the process ends, however it ends
+ * @returns a function that releases the lock; the operating system releases it too when the process ends in
+ * any way
  * @throws TallystickError `prober_folder`
  */
 export async function openProberFolder(folder: string): Promise<() => Promise<void>> {

@@ -35,7 +35,9 @@ export type AnchoringConfig = {
    * absent when the writer sends them itself.
    */
   wordsDir?: string;
-  /** Who may announce another writer; the zero address for nobody. It is part of the ledger's id. */
+  /**
+   * The account that may announce another writer; the zero address for nobody. It is part of the ledger's id.
+   */
   guardian: Address;
   contract: Address;
   rpcUrl: string;
@@ -48,7 +50,7 @@ export type AnchoringConfig = {
   clockLimitSeconds: number;
 };
 
-/** Who attests claims, and how X is asked. */
+/** The key that attests claims, and the access to X's API. */
 export type ClaimsConfig = { privateKey: Hex; xApiUrl: string; xApiKey: string };
 
 /** All settings of the service. */
@@ -70,7 +72,7 @@ export type SettlementConfig = {
   maxDriftAllowed: number;
   devMode: boolean;
   rpcUrl?: string;
-  /** Whose reviews and parameters are settled. */
+  /** The account whose reviews and parameters are settled. */
   operator?: Address;
   /** Signs pulses for the operator; absent: no pulses. */
   operatorPrivateKey?: Hex;
@@ -81,13 +83,13 @@ export type SettlementConfig = {
   claims?: ClaimsConfig;
   anchoring?: AnchoringConfig;
   witnessing?: WitnessingConfig;
-  /** Where the log is written as files for a static host; absent: it is not. */
+  /** The folder in which the log is written as files for a static host; absent: no files are written. */
   staticLogDir?: string;
-  /** Who sends notices to buyers, and may read their addresses; absent: none are sent. */
+  /** The account that sends notices to buyers and may read their addresses; absent: no notices are sent. */
   notifier?: Address;
 };
 
-/** Hardhat's and Anvil's chains: a block comes with each transaction, and somebody may set its time. */
+/** The chain id of Hardhat and Anvil. There each transaction makes a block, and anybody may set its time. */
 const LOCAL_CHAIN = 31_337;
 
 const share = z.coerce.number().min(0, "must be from 0 to 1").max(1, "must be from 0 to 1");
@@ -123,7 +125,7 @@ const environmentSchema = z.object({
   MAX_DRIFT_ALLOWED: share.default(0.15),
   KEYS_FILE: z.string().optional(),
   RATE_LIMIT_PER_KEY: wholeNumber.default(6_000),
-  // Ten a second: more than one seller needs, and each may cost a signature check.
+  // Ten per second are more than a seller needs. Each request may cost a signature check.
   RATE_LIMIT_PER_ADDRESS: wholeNumber.default(600),
   TRUST_PROXY: proxiesSetting("this service").default(0),
   RULES_FILE: z.string().optional(),

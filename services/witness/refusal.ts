@@ -1,9 +1,9 @@
 import { TallystickError } from "tallystick-protocol/errors";
 
-/** A checkpoint that a witness does not cosign, with the status that C2SP tlog-witness has for the reason. */
+/** The reason why a witness does not cosign a checkpoint, with the HTTP status of C2SP tlog-witness. */
 export class Refusal extends TallystickError {
   readonly status: 400 | 403 | 404 | 409 | 422;
-  /** The size that was cosigned last, for a 409. */
+  /** The size that was cosigned last. Only a 409 has it. */
   readonly size?: number;
 
   constructor(parameters: {

@@ -14,7 +14,7 @@ import { Witness } from "./witness.ts";
 import { witnessSeed } from "./witnessKey.ts";
 import { WitnessStore } from "./witnessStore.ts";
 
-/** How many requests of one address run, and how many may wait. */
+/** How many requests of one address may run at the same time, and how many may wait. */
 const AT_ONCE = 2;
 const WAITING = 16;
 

@@ -1,4 +1,4 @@
-/** What a page may import, and how large it may be. */
+/** An entry that a page may import, and its size limit. */
 export type BundleEntry = {
   name: string;
   /** The module that is bundled. */
@@ -8,9 +8,9 @@ export type BundleEntry = {
 };
 
 /**
- * A page can be asked to fetch 120,000 bytes for a buyer, 5,000 to verify an inclusion and 20,000 to recover a signer. The
- * others keep what they weigh: at most about a twelfth above what was measured when they were written down, and so does
- * the buyer by now.
+ * The limits. A page may fetch 120,000 bytes for a buyer, 5,000 to verify an inclusion and 20,000 to recover
+ * a signer. All other limits are about a twelfth above the size that was measured, and the buyer's limit is
+ * now smaller than 120,000 for the same reason.
  */
 export const bundleEntries: readonly BundleEntry[] = [
   { name: "buyer", source: 'export * from "tallystick-sdk/buyer";', most: 100_000 },

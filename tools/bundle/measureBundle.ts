@@ -5,9 +5,9 @@ import { build, type Metafile } from "esbuild";
 import { repositoryRoot } from "../../scripts/repositoryRoot.ts";
 import type { BundleEntry } from "./entries.ts";
 
-/** Files that are fetched together. */
+/** The size of files that a page fetches together. */
 export type Weight = {
-  /** As they are, minified. */
+  /** Bytes of the minified files. */
   bytes: number;
   /** The sum of each file by gzip -9. */
   gzip: number;
@@ -17,19 +17,19 @@ export type Bundle = {
   name: string;
   /** The file to import. */
   file: string;
-  /** What is fetched before anything runs. */
+  /** The files that are fetched before anything runs. */
   initial: Weight;
-  /** The packages in it by their bytes, the largest first. */
+  /** The packages in the initial files and their bytes, the largest first. */
   largest: { name: string; bytes: number }[];
-  /** What each `import()` of our own fetches beyond that, by the module that it names. */
+  /** What each of our own `import()` calls fetches in addition, by the module that it names. */
   lazy: { [module: string]: Weight & { file: string; packages: string[] } };
 };
 
 /**
- * Bundles an entry for browsers, as a page would: minified, and split where a module is loaded later. Whatever is Node's
- * fails to bundle.
+ * Bundles an entry for browsers, as a page would do it: minified, and split at each `import()`. Code that
+ * needs Node does not bundle.
  *
- * @param folder where the files go
+ * @param folder the folder for the files
  */
 export async function measureBundle({ name, source }: BundleEntry, folder: string): Promise<Bundle> {
   const outdir = path.join(folder, name);
@@ -71,7 +71,7 @@ export async function measureBundle({ name, source }: BundleEntry, folder: strin
   };
 }
 
-/** A file and all that it imports statically, and so on. */
+/** A file and everything that it imports statically, directly or indirectly. */
 function reachedFrom(outputs: Metafile["outputs"], entry: string): string[] {
   const reached = new Set([entry]);
   for (const file of reached) {
@@ -90,7 +90,7 @@ function weigh(files: string[]): Weight {
   };
 }
 
-/** What the files are made of: npm's packages and our own by their names. */
+/** The packages in the files, those of npm and our own, by name. */
 function packagesIn(outputs: Metafile["outputs"], files: string[]): Bundle["largest"] {
   const sizes = new Map<string, number>();
   for (const file of files) {

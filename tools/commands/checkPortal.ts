@@ -3,7 +3,7 @@ import { TallystickError } from "tallystick-protocol/errors";
 import { wholeNumber } from "../../scripts/cli/parseOption.ts";
 import { keptNodes } from "../../scripts/demo/runFolder.ts";
 
-/** `npm run check:portal`: what Lighthouse says of the portal as a running node serves it. */
+/** `npm run check:portal`: measures the portal of a running node by Lighthouse. */
 export function registerCheckPortal(program: Command): void {
   program
     .command("check-portal")

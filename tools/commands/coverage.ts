@@ -8,7 +8,7 @@ export function registerCoverage(program: Command): void {
       "Run the contracts' tests on instrumented contracts, in a copy, and print which lines they ran.",
     )
     .action(async () => {
-      // Loads Hardhat, which --help should not wait for.
+      // This loads Hardhat, which is slow, so --help does not wait for it.
       const { coverContracts } = await import("../lineCoverage/coverContracts.ts");
       process.exitCode = coverContracts();
     });

@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import { wholeNumber } from "../../scripts/cli/parseOption.ts";
 import { runAllTests } from "../test.ts";
 
-/** `npm run soak:index`: the long form of a test that runs with the others. */
+/** `npm run soak:index`: the long form of a test that is also part of the test suite. */
 export function registerSoakIndex(program: Command): void {
   program
     .command("soak-index")

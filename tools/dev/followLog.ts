@@ -1,10 +1,10 @@
 import { readFileSync, watch } from "node:fs";
 
 /**
- * Passes on what is in a file, and what is appended to it, as it comes.
+ * Passes on the contents of a file, and then everything that is appended to it.
  *
- * @param file is there already
- * @returns passes on what has come since, and stops
+ * @param file an existing file
+ * @returns a function that passes on the rest and stops
  */
 export function followLog(file: string, write: (text: string) => void): () => void {
   let length = 0;
@@ -22,7 +22,10 @@ export function followLog(file: string, write: (text: string) => void): () => vo
   };
 }
 
-/** Undefined once the file is removed, which may happen at any moment: whoever removes it has no need of its last words. */
+/**
+ * The contents of the file; undefined if it was removed. Somebody who removes it does not need its last
+ * lines.
+ */
 function bytesOf(file: string): Buffer | undefined {
   try {
     return readFileSync(file);

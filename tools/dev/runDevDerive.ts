@@ -15,16 +15,17 @@ import { type SnapshotChanges, snapshotChanges } from "./snapshotChanges.ts";
 
 export type DevDeriveOptions = DeriveOptions & { json?: boolean; show: number };
 
-/** What a derivation is made of. */
+/** The folders of the derivation's code. */
 const WATCHED = ["packages/derive", "packages/protocol"];
 
 const NOTHING: Snapshot = { asOf: { block: 0, time: 0 }, agents: {}, clusters: {}, digest: null };
 
-/** One run, as a line of `--json`: what changed since the last one that came to an end; or why this did not. */
+/** One run, as a line of `--json`: the changes since the last successful run, or the error of this run. */
 export type DeriveRound = { run: number; changed: string[] } & (SnapshotChanges | { error: string });
 
 /**
- * Derives a log, and again whenever it or the code changes, and prints what changed since the run before, until a signal.
+ * Derives a log, and derives it again whenever the log or the code changes. Prints the changes since the
+ * previous run. Ends on a signal.
  *
  * @returns the exit code
  */
@@ -54,7 +55,7 @@ export async function runDevDerive(file: string, options: DevDeriveOptions): Pro
   });
 }
 
-/** @returns the snapshot, or the words with which the derivation ended */
+/** @returns the snapshot, or the error text if the derivation failed */
 async function derive(
   log: string,
   how: DeriveOptions,

@@ -6,23 +6,27 @@ import { TallystickError } from "tallystick-protocol/errors";
 
 export type FileWatch = {
   /**
-   * The files that changed since the last call, or as soon as one does, in order of their names.
+   * The files that changed since the last call, sorted by name. If none changed, it waits for the first
+   * change.
    *
-   * @throws what `signal` was aborted with; TallystickError `cannot_watch`
+   * @throws the signal's reason when aborted; TallystickError `cannot_watch`
    */
   next: (signal: AbortSignal) => Promise<string[]>;
   close: () => void;
 };
 
-/** Editors write in several steps, and programs several files: what comes this soon after each other is one change. Milliseconds. */
+/**
+ * Changes within so many milliseconds are one change, because editors write in several steps and programs
+ * write several files.
+ */
 const TOGETHER_MS = 50;
 
-/** What editors and programs leave beside the files that they write. */
+/** Temporary files that editors and programs make next to the files that they write. */
 const PASSING = /^\.|~$|\.(?:swp|swx|tmp|new)$|^4913$/;
 
 /**
- * Watches files, and whatever is below folders. Each folder is watched by itself, which sees files that are replaced by others
- * of their name, as most editors do it.
+ * Watches files, and everything below folders. It watches folders, not files, because most editors replace a
+ * file by a new file of the same name.
  *
  * @throws TallystickError `cannot_watch`
  */
@@ -52,13 +56,16 @@ export async function watchFiles(paths: readonly string[]): Promise<FileWatch> {
     watcher.on("error", (cause) => {
       watcher.close();
       watchers.delete(folder);
-      // A folder that was removed needs no watch.
+      // The folder was removed, so it needs no watch.
       if ((cause as NodeJS.ErrnoException).code !== "ENOENT") fail(folder, cause);
     });
     watchers.set(folder, watcher);
   }
 
-  /** @param isNew it came later: what is in it already may have come before it was watched */
+  /**
+   * @param isNew the folder is new, and its files may be older than its watch, so all of them count as
+   * changed
+   */
   async function openTree(folder: string, isNew = false): Promise<void> {
     open(
       folder,
@@ -75,7 +82,7 @@ export async function watchFiles(paths: readonly string[]): Promise<FileWatch> {
 
   async function openIfFolder(file: string): Promise<void> {
     try {
-      // One that took the place of another has files that nobody watches yet.
+      // A new folder may replace one of the same name. The old watches see nothing of it, so they are closed.
       for (const [folder, watcher] of watchers) {
         if (folder !== file && !folder.startsWith(file + path.sep)) continue;
         watcher.close();

@@ -2,7 +2,7 @@ import { advice } from "./advice.ts";
 import type { ContractError } from "./contractErrors.ts";
 import type { ErrorSite } from "./errorSites.ts";
 
-/** The parts of the page, in order: an error is in the first whose folder holds the source that makes it. */
+/** The parts of the page, in order. An error belongs to the first part whose folder contains its source. */
 const PARTS: readonly [folder: string, title: string, text: string][] = [
   ["graphql", "GraphQL", "In `errors[].extensions.code` of an answer of `/graphql`."],
   ["indexer/api/", "REST and stream of a node", "In `code` of an `application/problem+json` answer."],
@@ -65,9 +65,9 @@ const OF_OTHERS = {
 const MOST_MESSAGES = 3;
 
 /**
- * The page of all errors.
+ * Makes the page of all errors.
  *
- * @param statusOf the HTTP status of codes that have one wherever they are answered
+ * @param statusOf the HTTP status of a code that has the same status in all answers
  * @param contracts the errors of each contract, by its name
  */
 export function documentOf(
@@ -145,7 +145,7 @@ function nextOf(code: string, sites: readonly ErrorSite[]): string {
 const isOfInput = ({ isInput }: ErrorSite): boolean => isInput === true;
 const defaultOf = (sites: readonly ErrorSite[]) => (sites.every(isOfInput) ? OF_INPUT : OF_OTHERS);
 
-/** Text for a cell of a table: nothing in it is markup. */
+/** Text for a cell of a table, with all Markdown escaped. */
 const cell = (text: string): string =>
   text
     .replaceAll("&", "&amp;")

@@ -1,18 +1,21 @@
 import { type SourceToken, sourceTokens } from "./sourceTokens.ts";
 
-/** A place where a source makes an error. `message` and `hint` are as they are written there, if they are. */
+/**
+ * A place where a source makes an error. `message` and `hint` are present if the source has them as text
+ * there.
+ */
 export type ErrorSite = {
   code: string;
   file: string;
   message?: string;
   hint?: string;
-  /** The HTTP status, when it is said there. */
+  /** The HTTP status, if the source names it there. */
   status?: number;
-  /** Whether it is about an input, and names its fields. */
+  /** Whether the error is about an input and names its fields. */
   isInput?: true;
 };
 
-/** Functions that make errors, in which rooms, and which of their arguments are the code, the message, the hint and the status. */
+/** A function that makes errors: the folder in which it counts, and the positions of its arguments. */
 type Maker = { in: string; code: number; message?: number; hint?: number; status?: number; isInput?: true };
 const MAKERS = new Map<string, Maker>(
   Object.entries({
@@ -29,10 +32,13 @@ const MAKERS = new Map<string, Maker>(
 );
 
 const CODE = /^(?:[a-z]+(?:_[a-z0-9]+)*|[A-Z]+(?:_[A-Z]+)*)$/;
-/** What zod calls a complaint of ours; it becomes an `invalid_…`. */
+/** Zod's code for our own checks. It is not an error code of ours. */
 const OF_ZOD = "custom";
 
-/** Where a source makes errors: objects with a `code` beside a message, and calls of what makes errors. */
+/**
+ * Finds the places where a source makes errors: objects with a `code` and a message, and calls of {@link
+ * MAKERS}.
+ */
 export function errorSites(file: string, source: string): ErrorSite[] {
   const tokens = sourceTokens(source);
   const sites: ErrorSite[] = [];
@@ -46,7 +52,7 @@ export function errorSites(file: string, source: string): ErrorSite[] {
   return sites;
 }
 
-/** Whether a name stands in an object: before a colon, or in short form. */
+/** Whether a name is a key of an object: a colon follows it, or it is in short form. */
 function isMember(tokens: SourceToken[], at: number): boolean {
   const [before, after] = [tokens[at - 1]?.value ?? "", tokens[at + 1]?.value ?? ""];
   return after === ":" || ("{,".includes(before) && ",}".includes(after));
@@ -72,13 +78,13 @@ function ofCall(file: string, tokens: SourceToken[], at: number, maker: Maker): 
   return codesIn(part(maker.code) ?? []).map((code) => ({ code, file, ...more }));
 }
 
-/** The hint in an object of what an error says besides. */
+/** The hint in an object with more fields of an error. */
 function hintIn(expression: SourceToken[]): SourceToken[] | undefined {
   const at = expression.findIndex(({ value }, n) => value === "hint" && expression[n + 1]?.value === ":");
   return at < 0 ? undefined : partsFrom(expression, at + 2)[0];
 }
 
-/** What is there of what may be missing. */
+/** A copy of an object without the fields that are undefined. */
 function given<T extends object>(parts: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
   return Object.fromEntries(Object.entries(parts).filter(([, value]) => value !== undefined)) as never;
 }
@@ -88,17 +94,17 @@ const numberIn = (expression?: SourceToken[]): number | undefined =>
     ? Number(expression[0]?.value)
     : undefined;
 
-/** The codes that an expression may have as its value: what it compares with is none. */
+/** The codes that can be the value of an expression. Texts in comparisons do not count. */
 function codesIn(expression: SourceToken[]): string[] {
   return expression.flatMap(({ kind, value }, at) =>
     kind === "text" && CODE.test(value) && value !== OF_ZOD && !isCompared(expression, at) ? [value] : [],
   );
 }
 
-/** Whether a text is what something is compared with. */
+/** Whether a text is the operand of a comparison. */
 const isCompared = (expression: SourceToken[], at: number): boolean => expression[at - 1]?.value === "=";
 
-/** The members of the object that a token is in, by name; of one in short form its name stands for it. */
+/** The members of the object around a token, by name. A member in short form has its name as its value. */
 function membersAround(tokens: SourceToken[], inside: number): Map<string, SourceToken[]> {
   let depth = 0;
   let begin = inside;
@@ -118,7 +124,7 @@ function membersAround(tokens: SourceToken[], inside: number): Map<string, Sourc
   return members;
 }
 
-/** What commas part, from behind an opening bracket to the closing one. */
+/** The parts between commas, from after an opening bracket to the closing one. */
 function partsFrom(tokens: SourceToken[], begin: number): SourceToken[][] {
   const parts: SourceToken[][] = [[]];
   let depth = 0;
@@ -132,7 +138,7 @@ function partsFrom(tokens: SourceToken[], begin: number): SourceToken[][] {
   return parts;
 }
 
-/** The text of an expression: texts that are added, each of those that it chooses from, or what a name was set to before. */
+/** The text of an expression: joined texts, all alternatives of a choice, or the earlier value of a name. */
 function textOf(tokens: SourceToken[], before: number, given?: SourceToken[]): string | undefined {
   const expression = settingOf(tokens, before, given);
   if (expression === undefined) return undefined;
@@ -149,7 +155,7 @@ function textOf(tokens: SourceToken[], before: number, given?: SourceToken[]): s
   return text === "" ? undefined : text;
 }
 
-/** An expression, or what a name was set to before, if it is one. */
+/** The expression itself, or the earlier value of the name if the expression is a name. */
 function settingOf(tokens: SourceToken[], before: number, given?: SourceToken[]): SourceToken[] | undefined {
   const [first, ...rest] = given ?? [];
   return first?.kind === "name" && rest.length === 0 ? setBefore(tokens, before, first) : given;

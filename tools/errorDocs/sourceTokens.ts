@@ -1,4 +1,4 @@
-/** A piece of TypeScript. Of a text with places to fill in, `value` has `…` for each. */
+/** A token of TypeScript. In a template text, `value` has `…` for each placeholder. */
 export type SourceToken = { kind: "text" | "name" | "mark"; value: string };
 
 const NAME = /[\w$]+/y;
@@ -8,7 +8,7 @@ const QUOTED = /"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'/y;
 /** After one of these a slash begins a regular expression. */
 const BEFORE_REGULAR = /^(?:[(,=:[!&|?{};+>]|return|typeof|case)$/;
 
-/** The pieces of a source, in order, without comments, spaces and regular expressions. */
+/** The tokens of a source, in order, without comments, spaces and regular expressions. */
 export function sourceTokens(source: string): SourceToken[] {
   const tokens: SourceToken[] = [];
   let at = 0;
@@ -38,7 +38,7 @@ export function sourceTokens(source: string): SourceToken[] {
   return tokens;
 }
 
-/** A template from its backtick on, with `…` for what is filled in. */
+/** Reads a template text from its backtick on, with `…` for each placeholder. */
 function template(source: string, begin: number): { text: string; end: number } {
   let text = "";
   let at = begin + 1;
@@ -54,7 +54,7 @@ function template(source: string, begin: number): { text: string; end: number } 
   return { text, end: at + 1 };
 }
 
-/** Behind the brace that ends a place; places may hold templates. */
+/** The position after the brace that ends a placeholder. A placeholder may contain templates. */
 function endOfPlace(source: string, begin: number): number {
   let depth = 1;
   let at = begin;

@@ -6,9 +6,9 @@ import { MAX_COUNT } from "../../indexer/api/rows/list.ts";
 import { fillVariables } from "./fillVariables.ts";
 
 /**
- * docs/graphql.md.
+ * Makes the text of docs/graphql.md.
  *
- * @param answers of a demo node to the examples, by title
+ * @param answers the answers of a demo node to the examples, by title
  */
 export function documentOf(answers: Map<string, unknown>): string {
   return `${[introduction(), ...examples.map((example) => section(example, answers))].join("\n\n")}\n`;
@@ -96,7 +96,7 @@ function fenced(language: string, text: string): string {
 
 const WIDTH = 110;
 
-/** JSON with everything on one line that has room there. */
+/** Formats JSON. Everything that fits on one line is on one line. */
 function compact(value: unknown, indent = ""): string {
   const line = JSON.stringify(value, null, 1).replaceAll(/\n\s*/g, " ");
   if (indent.length + line.length <= WIDTH || typeof value !== "object" || value === null) return line;

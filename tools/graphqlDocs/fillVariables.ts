@@ -1,6 +1,6 @@
 import type { Example } from "../../indexer/api/graphql/examples.ts";
 
-/** An example's variables, with what earlier examples were answered where it says so. */
+/** The variables of an example. Some of them come from the answers to earlier examples. */
 export function fillVariables(
   { variables, fill = {} }: Example,
   answers: Map<string, unknown>,

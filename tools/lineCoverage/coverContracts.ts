@@ -6,15 +6,15 @@ import { childEnvironment } from "../../scripts/processes/childEnvironment.ts";
 import { makeScratchCopy } from "../mutation/scratchCopy.ts";
 import { type FileCoverage, readLcov } from "./readLcov.ts";
 
-/** The share of lines that every contract's tests have to run. */
+/** The share of its lines that the tests of every contract must run. */
 const LEAST = 0.99;
 
 /**
- * Runs the contracts' TypeScript tests on contracts instrumented in a copy of the repository, so that nothing instrumented
- * stays here, and prints which lines they ran. Fuzz and invariant tests are left out: they take
- * many times as long on instrumented contracts, and every line has to be run without them.
+ * Runs the contracts' TypeScript tests on instrumented contracts, and prints which lines ran. It works in a
+ * copy of the repository, so no instrumented files stay here. Fuzz and invariant tests are left out, because
+ * they are much slower on instrumented contracts, and the other tests must reach every line.
  *
- * @returns the exit code: 0 when every contract's lines were run but for 1 %
+ * @returns the exit code: 0 if the tests ran at least 99 % of the lines of every contract
  */
 export function coverContracts(): number {
   const copy = makeScratchCopy();

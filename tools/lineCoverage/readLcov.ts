@@ -1,4 +1,4 @@
-/** Lines of one source file that tests ran, of those that can be run. */
+/** The line coverage of one source file: `hit` of `found` lines ran, and `missed` did not. */
 export type FileCoverage = { file: string; hit: number; found: number; missed: number[] };
 
 /** Reads an lcov report: `SF:` names a file, `DA:line,count` a line in it. */

@@ -21,10 +21,10 @@ import { freePort } from "../../scripts/processes/freePort.ts";
 import type { Supervisor } from "../../scripts/processes/openSupervisor.ts";
 import { addKey } from "../../services/settlement/keys/keyFile.ts";
 
-/** A custom capability that is clarified before it is hired. */
+/** A custom capability, which a buyer clarifies before the hire. */
 export const HEADLINES = "custom.press.headlines";
 
-/** Leave for one thing: deleting in a build folder, but for what is kept there. */
+/** Rules that allow one action: deleting in a build folder, except in its folder `release`. */
 const RULES = {
   version: 1,
   action_rules: {
@@ -42,7 +42,7 @@ const RULES = {
   },
 };
 
-/** The second of the accounts that a local chain gives ether to. */
+/** The key of the second account that has ether on a local chain. */
 const KEEPER_KEY = "0x59c6995e998f97a5a0044966f0945389dc9e86dae88c7a8412f4603b6b78690d";
 
 /** The demo's escrow, as TALLYSTICK_ESCROWS names it. */
@@ -58,7 +58,7 @@ export type McpMarket = {
   escrows: { [paymentMode: string]: MarketEscrow };
   buyer: { privateKey: Hex; address: Address };
   apiKey: string;
-  /** Lets the chain go on, so that the indexer's next tick comes. */
+  /** Mines blocks, so that the indexer reaches its next tick. */
   mine: (blocks: number) => Promise<void>;
   close: () => Promise<void>;
 };
@@ -136,7 +136,7 @@ export async function openMcpMarket(
   };
 }
 
-/** Settlement of the demo, told of rules for actions. */
+/** Starts the demo's settlement with rules for actions. */
 function withRules(supervisor: Supervisor, rulesFile: string): Supervisor {
   return {
     ...supervisor,
@@ -192,7 +192,7 @@ async function openPress(common: Common): Promise<() => Promise<void>> {
     account,
     store: memoryStore(),
     capabilities: [HEADLINES],
-    // Ten cents a headline; what the brief says is not needed for the price.
+    // Each headline costs ten cents. The brief does not change the price.
     answer: ({ params: { count, ...params } }) => {
       const wanted = Math.min(10, Math.max(1, Number(count ?? 3)));
       const priceUsdc = (wanted / 10).toFixed(2);
@@ -238,7 +238,7 @@ function headlines({ subject, count }: { [key: string]: unknown }): { headlines:
   return { headlines: Array.from({ length: Number(count) }, (_, at) => forms[at % forms.length] as string) };
 }
 
-/** Listens on a free port, publishes, and gives what ends it. */
+/** Starts a seller on a free port, publishes its offers, and returns the function that ends it. */
 async function serving(open: (endpoint: string) => Promise<Seller>): Promise<() => Promise<void>> {
   const port = await freePort();
   const seller = await open(`http://127.0.0.1:${port}`);

@@ -9,15 +9,18 @@ import { HEADLINES, type McpMarket } from "./openMcpMarket.ts";
 // biome-ignore lint/suspicious/noExplicitAny: a session reads answers of every shape
 type Answer = any;
 
-/** One call of a session, as it went over the wire. */
+/** One call of a session, exactly as it was sent and answered. */
 export type RecordedCall = { tool: string; arguments: object; answer: Answer; isError: boolean };
 
-/** A session of a real MCP client with `tallystick mcp` over stdio. */
+/** A recorded session of a real MCP client with `tallystick mcp` over stdio. */
 export type RecordedSession = { tools: string[]; calls: RecordedCall[] };
 
 const MEDIAN = "compute.statistics.median";
 
-/** Searches, clarifies, hires, verifies, rates and settles actions by MCP tools only, and reads what the indexer says. */
+/**
+ * Plays a session that uses only MCP tools: it searches, clarifies, hires, verifies, rates, settles actions,
+ * and reads the indexer's figures.
+ */
 export async function recordSession(market: McpMarket): Promise<RecordedSession> {
   const { client, calls, call, callUntil } = await openSession(market);
   try {
@@ -77,7 +80,7 @@ export async function recordSession(market: McpMarket): Promise<RecordedSession>
   }
 }
 
-/** A client of `tallystick mcp`, which keeps what it calls. */
+/** A client of `tallystick mcp` that records its calls. */
 async function openSession({ node, network, escrows, buyer, apiKey, mine }: McpMarket) {
   const client = new Client({ name: "recorded-agent", version: "1.0.0" });
   const transport = new StdioClientTransport({
@@ -116,7 +119,7 @@ async function openSession({ node, network, escrows, buyer, apiKey, mine }: McpM
     calls.push(recorded);
     return recorded.answer;
   };
-  /** Asks again until the indexer has caught up; only the last answer is kept. */
+  /** Calls a tool again until the indexer has caught up. Only the last call is recorded. */
   const callUntil = async (
     tool: string,
     args: object,
@@ -135,7 +138,7 @@ async function openSession({ node, network, escrows, buyer, apiKey, mine }: McpM
   return { client, calls, call, callUntil };
 }
 
-/** The session as Markdown. Long texts are cut, and say so. */
+/** The session as Markdown. Long texts are cut, with a mark. */
 export function sessionText({ tools, calls }: RecordedSession): string {
   const parts = [`${tools.length} tools: ${tools.map((name) => `\`${name}\``).join(", ")}.`];
   for (const [at, { tool, arguments: given, answer, isError }] of calls.entries()) {

@@ -20,10 +20,15 @@ export type MutateOptions = {
   again?: boolean;
 };
 
-/** While one compiles, the tests of the other run. More would want more memory than a small machine has. */
+/**
+ * Mutants are tested in two lanes: one compiles while the other runs tests. More lanes need more memory than
+ * a small machine has.
+ */
 const LANES = 2;
 
-/** Runs the mutants and prints what became of them; the exit code is 0 when every survivor is argued. */
+/**
+ * Runs the mutants and prints their outcomes. The exit code is 0 if there is an argument for every survivor.
+ */
 export async function mutate(
   chosen: Subject[],
   { sample, match, json, again }: MutateOptions,
@@ -32,7 +37,7 @@ export async function mutate(
   const outcomes: Outcome[] = [];
   const found = new Map<string, number>();
   const known: { file: string; ids: string[] }[] = [];
-  // The longest first, so that the lanes end together.
+  // The longest files come first, so that the lanes end at about the same time.
   const waiting = chosen.toSorted((a, b) => sizeOf(b) - sizeOf(a));
 
   async function runLane(): Promise<void> {
@@ -80,7 +85,7 @@ function mutantsOf({ file }: Subject, folder: string): Mutant[] {
   return findMutants(file, readFileSync(path.join(folder, name), "utf8"), parse(folder, name));
 }
 
-/** `count` of the items, evenly spread, so that two runs with one count look at the same ones. */
+/** Picks `count` of the items, evenly spread, so that two runs with the same count pick the same ones. */
 function spread<T>(items: T[], count: number): T[] {
   if (count >= items.length) return items;
   return Array.from({ length: count }, (_, i) => items[Math.floor((i * items.length) / count)] as T);

@@ -1,30 +1,39 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { childEnvironment } from "../../scripts/processes/childEnvironment.ts";
 
-/** How a round of tests went; `failed` is the first test that did, and the file it stands in ("" when none did it). */
+/**
+ * The result of a round of tests. `failed` is the first test that failed, and its file, which is "" if no
+ * single test is to blame.
+ */
 export type Round = { passed: number; failed?: { test: string; file: string } };
 
 export type TestWorker = {
   /**
-   * Runs all tests up to the first that fails; one that takes too long counts as failed.
+   * Runs the tests until the first one fails. A test that takes too long counts as failed.
    *
-   * @param first the files to begin with, as their paths end
+   * @param first the ends of the paths of the files that run first
    */
   round: (first?: string[]) => Promise<Round>;
   stop: () => Promise<void>;
 };
 
 const PATIENCE_MS = 240_000;
-/** For a round that had no end: it may have been the machine's doing, and only a mutant's is a test that failed. */
+/**
+ * The time limit of a second attempt. A round without an end may be the fault of a busy machine, and not of
+ * the mutant.
+ */
 const MORE_PATIENCE_MS = 6 * PATIENCE_MS;
 const NO_END = "(no end in sight)";
-/** Every round opens chains in memory; a new process now and then gives it back. */
+/** Every round opens chains in memory. A new process after some rounds frees this memory. */
 const ROUNDS_PER_PROCESS = 40;
 
-/** What the slowest tests are told to leave out. A mutant that only the rest would notice counts as one that survives. */
+/**
+ * Settings that shorten the slowest tests. A mutant that only the omitted parts would notice counts as a
+ * survivor.
+ */
 const LESS = { MERKLE_MAX: "16", MATRIX_KINDS: "key" };
 
-/** Runs rounds of test files in a folder, in a process of its own. */
+/** Runs rounds of test files in a folder, in a separate process. */
 export function startTestWorker(folder: string, files: string[]): TestWorker {
   let child: ChildProcess | undefined;
   let rounds = 0;
@@ -78,7 +87,8 @@ export function startTestWorker(folder: string, files: string[]): TestWorker {
     stop,
     round: async (first = []) => {
       const outcome = await attempt(first, PATIENCE_MS);
-      // That the process died, or took its time, may be nothing of the mutant's: only when it does so again it was.
+      // A process that died or was too slow may have another reason than the mutant. Only a second failure
+      // counts.
       return outcome.failed?.file === "" ? attempt(first, MORE_PATIENCE_MS) : outcome;
     },
   };

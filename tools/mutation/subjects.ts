@@ -1,8 +1,8 @@
 import type { Target } from "./compiler.ts";
 
 /**
- * A source file to mutate, what is compiled from it, and the tests that have to notice: quick ones that notice much
- * first, since a mutant's round ends with the first test that fails.
+ * A source file to mutate, the contracts that are compiled from it, and the tests that must notice a mutant.
+ * Quick tests that notice much come first, because a round ends at the first test that fails.
  */
 export type Subject = { file: string; targets: Target[]; tests: string[] };
 

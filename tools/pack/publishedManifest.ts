@@ -2,7 +2,7 @@ import { packFailed } from "./packFailed.ts";
 
 type Versions = { [name: string]: string };
 
-/** A package.json of the checkout, as far as it matters here. Paths in it name `.ts` files. */
+/** The parts of a checkout's package.json that matter here. Its paths name `.ts` files. */
 export type OwnManifest = {
   name: string;
   description: string;
@@ -10,13 +10,13 @@ export type OwnManifest = {
   type: string;
   sideEffects: boolean | string[];
   mcpName?: string;
-  /** Names with `#` that only the package itself imports: a file for each platform. */
+  /** Names with `#`, which only the package itself imports. Each has one file for each platform. */
   imports?: { [name: string]: { [platform: string]: string } };
   dependencies: Versions;
   peerDependencies?: Versions;
-  /** Peers that only some entry points need. */
+  /** Peer dependencies that only some entry points need. */
   peerDependenciesMeta?: { [name: string]: { optional: boolean } };
-  /** What is published in place of the checkout's own: curated entry points, and commands. */
+  /** The entry points and commands of the published package. They replace those of the checkout. */
   publishConfig: { exports: { [entry: string]: string }; bin?: { [command: string]: string } };
 };
 
@@ -32,18 +32,18 @@ export type PublishedManifest = Omit<
   peerDependenciesMeta?: { [name: string]: { optional: boolean } };
 };
 
-/** What agents must not be made to install: a node's parts, and tools. */
+/** Packages that a published package must never depend on: parts of a node, and tools. */
 const FORBIDDEN =
   /^(ponder|hardhat|@nomicfoundation\/.*|drizzle-orm|graphql(-yoga)?|@pothos\/.*|pg|pino|commander|tsx|prom-client|tallystick-runtime)$/;
 
 /**
- * The package.json of a published package. Version and engines are the repository's; siblings have exactly that version;
- * of the dependencies only those stay that the published files import.
+ * Makes the package.json of a published package. Its version and engines are the repository's, and siblings
+ * have exactly the same version. Only dependencies that the published files import are kept.
  *
- * @param internal modules that siblings import and that are no entry points: exported as `internal/…`
- * @param imported the packages that its scripts and types import
- * @throws TallystickError `pack_failed` when something is imported that its package.json does not name, or that agents
- * are not to install
+ * @param internal modules that siblings import although they are not entry points; exported as `internal/…`
+ * @param imported the packages that the published scripts and types import
+ * @throws TallystickError `pack_failed` when the files import a package that the package.json does not name,
+ * or one that agents must not install
  */
 export function publishedManifest({
   own,

@@ -1,8 +1,11 @@
-/** What an import or export statement, or a call of import(), names, in what the compiler writes. */
+/**
+ * Matches the specifier of an import statement, an export statement or a call of import(), in the compiler's
+ * output.
+ */
 const SPECIFIER =
   /(^(?:\}|import|export)(?:[^"\n]* from)? ")([^"\s]+)(?=";?$)|(\bimport\(\s*")([^"\s]+)(?="\s*\))/gm;
 
-/** A text with every specifier in its imports replaced. */
+/** Replaces every specifier in the imports of a text. */
 export function mapSpecifiers(text: string, change: (specifier: string) => string): string {
   return text.replace(
     SPECIFIER,
@@ -11,7 +14,7 @@ export function mapSpecifiers(text: string, change: (specifier: string) => strin
   );
 }
 
-/** `@x402/core/server` is the entry point `./server` of the package `@x402/core`. */
+/** Splits a specifier: `@x402/core/server` is the entry point `./server` of the package `@x402/core`. */
 export function splitSpecifier(specifier: string): { name: string; entry: string } {
   const parts = specifier.split("/");
   const length = specifier.startsWith("@") ? 2 : 1;

@@ -5,7 +5,7 @@ import { TallystickError } from "tallystick-protocol/errors";
 const NAMES = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
 
 /**
- * The machine's own Chromium, or the one that CHROMIUM_PATH names.
+ * Finds the Chromium that CHROMIUM_PATH names, or the one of this machine.
  *
  * @throws TallystickError `no_chromium`
  */
@@ -24,7 +24,7 @@ export function chromiumPath(): string {
   });
 }
 
-/** Asks nobody for anything but what pages ask for. */
+/** Flags that keep Chromium from making requests of its own. */
 export const CHROMIUM_FLAGS: readonly string[] = [
   "--disable-quic",
   "--no-first-run",
@@ -34,5 +34,5 @@ export const CHROMIUM_FLAGS: readonly string[] = [
   ...(process.getuid?.() === 0 ? ["--no-sandbox"] : []),
 ];
 
-/** A machine without a graphics card draws graphs by its processor. */
+/** Flags to draw WebGL by the processor, on a machine without a graphics card. */
 export const WEBGL_FLAGS: readonly string[] = ["--use-angle=swiftshader", "--enable-unsafe-swiftshader"];

@@ -5,24 +5,27 @@ import { portalPages } from "./portalPages.ts";
 
 const run = promisify(execFile);
 
-/** Fetched by npx and no dependency: a hundred packages that only this command needs. */
+/**
+ * It is fetched by npx and is not a dependency, because it has a hundred packages that only this command
+ * needs.
+ */
 const LIGHTHOUSE = "lighthouse@13.5.0";
 
-/** What the portal is held to: of each category, the median over the runs. */
+/** The lowest score that the portal may have in each category, as the median of the runs. */
 export const LEAST = 0.95;
 const CATEGORIES = ["performance", "accessibility", "best-practices", "seo"] as const;
 const PAGES = ["market", "agent", "verify"];
 
-/** Most time for one run, and most characters of its report. */
+/** The time limit of one run, and the most characters of its report. */
 const [RUN_MS, MOST_CHARACTERS] = [240_000, 64 << 20];
 
 export type PageScores = { page: string; scores: { [category: string]: number }; blockingMs: number };
 
 /**
- * Measures the portal's pages as Lighthouse does on a phone, in front of a running node.
+ * Measures the portal's pages by Lighthouse with its settings for phones. A running node serves the data.
  *
- * @param parameters.portal where it is served as built, with a slash at the end
- * @param parameters.runs of each page; the median counts
+ * @param parameters.portal the URL of the built portal, with a slash at the end
+ * @param parameters.runs runs per page; the median counts
  */
 export async function runLighthouse(parameters: {
   portal: string;

@@ -4,10 +4,10 @@ import { chromium } from "playwright-core";
 import { CHROMIUM_FLAGS, chromiumPath, WEBGL_FLAGS } from "./chromiumPath.ts";
 import { type PortalPage, portalPages } from "./portalPages.ts";
 
-/** Widths of a phone, a tablet and a desk. */
+/** The widths of a phone, a tablet and a desktop screen. */
 const WIDTHS = [390, 820, 1_280];
 
-/** Pictures of the documentation: the top of a page at a desk, small files. */
+/** Pictures for the documentation: the top of a page on a desktop screen, as small files. */
 const DOCUMENTED = [
   { name: "market", colorScheme: "light" },
   { name: "agent", colorScheme: "light" },
@@ -16,7 +16,7 @@ const DOCUMENTED = [
 ] as const;
 const [DOCUMENTED_SIZE, QUALITY] = [{ width: 1_280, height: 860 }, 70];
 
-/** Nobody needs a picture of a whole long table. */
+/** The greatest height of a picture. The rest of a long table is not needed. */
 const MOST_HEIGHT = 3_600;
 
 /**
@@ -51,7 +51,7 @@ export async function takePictures(parameters: {
           await page.setViewportSize({ width, height: 900 });
           const height = await page.evaluate(() => document.documentElement.scrollHeight);
           await page.setViewportSize({ width, height: Math.min(height, MOST_HEIGHT) });
-          // What is loaded later, and a graph, have drawn themselves by then.
+          // By then, parts that load later and graphs are drawn.
           await page.waitForTimeout(400);
           const file = path.join(folder, `${name}-${width}-${colorScheme}.png`);
           await page.screenshot({ path: file });

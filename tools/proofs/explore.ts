@@ -4,36 +4,44 @@ import { type Contract, ContractFactory, type Interface } from "ethers";
 import { network } from "hardhat";
 import { repositoryRoot } from "../../scripts/repositoryRoot.ts";
 
-/** What became of an exploration: the whole of what can be reached, or the first step that broke a rule, and how to get there. */
+/**
+ * The result of an exploration: the number of all reachable states, or the first step that broke a rule with
+ * the path to it.
+ */
 export type Exploration = {
   states: number;
   steps: number;
   broken?: { rule: string; path: string[] };
-  /** Verbs that nobody could ever make succeed: an exploration without them has shown nothing about them. */
+  /** Verbs that never succeeded. The exploration shows nothing about them. */
   never: string[];
 };
 
-/** Before the deadline and from it on. */
+/** Seconds from the start until the deadline. */
 const UNTIL_DEADLINE = 1_000_000;
 const GAS = 30_000_000_000n;
-/** In how many ways a token can behave (`AbstractToken.Mood`): a step's number says which, too. */
+/**
+ * The number of ways in which a token can behave (`AbstractToken.Mood`). A step's number also encodes the
+ * mood.
+ */
 export const ALL_MOODS = 6;
 
 type Found = { hash: string; path: number[] };
 
 /**
- * Tries, on the code that is given, everything that anybody can do with one hire, from every state that can be reached,
- * until there is no new one: `contracts/test/exploration/Explorer.sol` says what there is to do and which rules hold.
+ * Tries everything that anybody can do with one hire on the given code. It starts from every state that it
+ * reaches, until there are no new states. `contracts/test/exploration/Explorer.sol` defines the possible
+ * steps and the rules.
  *
- * @param initCode HireEscrow's, with 0x
- * @param moods in how many of its moods the token is met
- * @param most from how many states, before the deadline and from it on, to go on: fewer than there are is no proof
+ * @param initCode the init code of HireEscrow, with 0x
+ * @param moods the number of token moods to try
+ * @param most the most states to continue from, before and after the deadline; if there are more states, the
+ * result is not a proof
  */
 export async function explore(
   initCode: string,
   { moods = ALL_MOODS, most = Number.POSITIVE_INFINITY } = {},
 ): Promise<Exploration> {
-  // No transaction of a chain could take as much gas as a look at one state does.
+  // Expanding one state needs more gas than any real chain allows.
   const connection = await network.create({
     override: { hardfork: "cancun", blockGasLimit: GAS, allowUnlimitedContractSize: true },
   });
@@ -74,7 +82,7 @@ export async function explore(
 
     const expanded = new Map([early, late].map((known) => [known, 0]));
 
-    /** Everything that can be reached from where the chain stands, but for what is known already. */
+    /** Explores every new state that is reachable from the current state of the chain. */
     async function closure(known: Map<string, number[]>, begin: Found): Promise<void> {
       known.set(begin.hash, begin.path);
       const waiting: number[][] = [[]];
@@ -128,7 +136,7 @@ function artifact(name: string): { abi: Interface; bytecode: string } {
   return JSON.parse(readFileSync(file, "utf8"));
 }
 
-/** The members of an enum, which the compiler's output does not name. */
+/** The names of an enum's members, which are not in the compiler's output. */
 function members(contract: string, name: string): string[] {
   const file = path.join(repositoryRoot, "contracts/test/exploration", `${contract}.sol`);
   const body = new RegExp(`enum ${name} \\{([^}]*)\\}`).exec(readFileSync(file, "utf8"))?.[1] ?? "";

@@ -8,7 +8,7 @@ export type Solver = {
   close: () => void;
 };
 
-/** The part of Z3's WebAssembly module that its own interface does not offer. */
+/** The low-level parts of Z3's WebAssembly module, which its public interface does not offer. */
 type Module = {
   _malloc: (bytes: number) => number;
   _free: (pointer: number) => void;
@@ -27,10 +27,10 @@ export async function openSolver(): Promise<Solver> {
       const config = Z3.mk_config();
       const context = Z3.mk_context(config);
       Z3.del_config(config);
-      // A limit of work, not of time: the answer is the same on a busy machine.
+      // This limits the work and not the time, so the answer is the same on a busy machine.
       const limited = `(set-option :rlimit ${effort})\n${query.replace(/\(set-option :(timeout|rlimit) \d+\)/g, "")}`;
-      // Z3's own `eval_smtlib2_string` passes the text on a stack that is gone before its thread reads it, which
-      // goes unnoticed with short texts. So the text is put where it stays.
+      // Z3's own `eval_smtlib2_string` puts the text on a stack that is freed before its thread reads it.
+      // Short texts survive this, long ones do not. So the text is put into allocated memory.
       const text = Buffer.from(`${limited}\0`);
       const pointer = module._malloc(text.length);
       module.HEAPU8.set(text, pointer);

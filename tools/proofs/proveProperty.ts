@@ -5,10 +5,10 @@ import { checkModel, type Verdict } from "./checkModel.ts";
 import type { Solver } from "./openSolver.ts";
 import type { PlantedBug, Property, TextChange } from "./properties.ts";
 
-/** What became of a property; `proved` only when every assertion is. */
+/** The result for one property. `proved` is true only if every assertion is proved. */
 export type ProofResult = { proved: boolean; verdicts: Verdict[]; ms: number };
 
-/** Tries to prove a property of the contracts as they are or, with `bug`, of the contracts with that bug in them. */
+/** Tries to prove a property of the contracts. With `bug`, the contracts contain that planted bug. */
 export async function proveProperty(
   { contract, abstraction }: Property,
   solver: Solver,
@@ -24,10 +24,11 @@ export async function proveProperty(
 }
 
 /**
- * A file's text with a change made in it. Nothing is written.
+ * Returns a file's text with a change applied. No file is written.
  *
- * @param replaced texts that take the place of files already
- * @throws Error when the text to change is not there exactly once: it has moved on, and the change has to follow
+ * @param replaced texts that already replace files
+ * @throws Error when the file does not contain the text exactly once; then the file has changed, and the
+ * change must be adapted
  */
 export function applyChange(
   { file, find, replace }: TextChange,

@@ -1,11 +1,11 @@
 import { Canvas, encodeRgb, hex, randomNumbers } from "./canvas.ts";
 
-/** The first `share` of a file, as when a download breaks. */
+/** Keeps only the first `share` of a file, like a broken download. */
 export function cut(file: Uint8Array, share: number): Uint8Array {
   return file.slice(0, Math.floor(file.length * share));
 }
 
-/** The file with one bit turned over at a share of its length. */
+/** Flips one bit of a file, at a share of its length. */
 export function flipBit(file: Uint8Array, share: number): Uint8Array {
   const damaged = file.slice();
   const at = Math.floor(file.length * share);
@@ -13,12 +13,12 @@ export function flipBit(file: Uint8Array, share: number): Uint8Array {
   return damaged;
 }
 
-/** One tone throughout. */
+/** A picture in one colour. */
 export function blank(width: number, height: number, colour: string): Uint8Array {
   return new Canvas(width, height, hex(colour)).png();
 }
 
-/** Every pixel by chance. */
+/** A picture of random pixels. */
 export function noise(width: number, height: number, seed: number): Uint8Array {
   const random = randomNumbers(seed);
   return encodeRgb(
@@ -28,7 +28,7 @@ export function noise(width: number, height: number, seed: number): Uint8Array {
   );
 }
 
-/** The picture down to a share of its height, and nothing below: a rendering that stopped. */
+/** A picture that is empty below a share of its height, like a rendering that stopped. */
 export function stopped(canvas: Canvas, share: number, colour: string): Uint8Array {
   const half = new Canvas(canvas.width, canvas.height, hex(colour));
   half.pixels.set(canvas.pixels.subarray(0, Math.floor(canvas.height * share) * canvas.width * 3));

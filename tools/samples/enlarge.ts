@@ -1,6 +1,6 @@
 import { Canvas, type Colour } from "./canvas.ts";
 
-/** The picture in `factor` times its size, by Catmull–Rom interpolation, as an upscaler without a model does it. */
+/** Enlarges a picture by `factor` with Catmull–Rom interpolation, like a simple upscaler without a model. */
 export function enlarge(source: Canvas, factor: number): Canvas {
   const { width, height } = source;
   const at = (x: number, y: number, channel: number): number => {
@@ -33,7 +33,7 @@ function weights(t: number): number[] {
   ];
 }
 
-/** Left and right exchanged. */
+/** Swaps left and right. */
 export function mirror(source: Canvas): Canvas {
   const { width, height, pixels } = source;
   return new Canvas(width, height, (x, y) => {

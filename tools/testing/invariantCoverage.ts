@@ -7,20 +7,20 @@ const file = path.join(repositoryRoot, "cache", "invariantCoverage.jsonl");
 /** How often each call of a suite's invariant runs succeeded, over all runs. */
 export type InvariantCoverage = { suite: string; runs: number; calls: Record<string, number> };
 
-/** Forgets earlier runs. */
+/** Deletes the results of earlier runs. */
 export async function clearInvariantCoverage(): Promise<void> {
   await rm(file, { force: true });
 }
 
-/** What the invariant runs since {@link clearInvariantCoverage} did, suite by suite. */
+/** Reads what the invariant runs since {@link clearInvariantCoverage} did, for each suite. */
 export async function readInvariantCoverage(): Promise<InvariantCoverage[]> {
   const text = await readFile(file, "utf8").catch(() => "");
-  // Suites run at the same time: what one writes may stand in the line of another.
+  // Suites run at the same time, so two of them may write into the same line.
   const lines = text.replaceAll("}{", "}\n{").split("\n");
   return sumInvariantCoverage(lines.filter((line) => line !== ""));
 }
 
-/** Sums up the lines that runs wrote: `{"suite":"…","call":count,…}` each. */
+/** Sums up the lines that the runs wrote. Each has the form `{"suite":"…","call":count,…}`. */
 export function sumInvariantCoverage(lines: readonly string[]): InvariantCoverage[] {
   const suites = new Map<string, InvariantCoverage>();
   for (const line of lines) {
@@ -34,7 +34,10 @@ export function sumInvariantCoverage(lines: readonly string[]): InvariantCoverag
   return [...suites.values()];
 }
 
-/** One line per suite, and the calls that no run made: a suite with such a call has shown less than it says. */
+/**
+ * One line per suite, and the calls that never succeeded. A suite with such a call proves less than it seems
+ * to.
+ */
 export function describeInvariantCoverage(coverage: readonly InvariantCoverage[]): {
   lines: string[];
   missing: string[];

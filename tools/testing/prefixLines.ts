@@ -1,7 +1,8 @@
 /**
- * Puts a prefix before every line of what programs that run side by side write, and keeps their lines whole.
+ * Adds a prefix to every line of a program's output, and passes on whole lines only. So the lines of several
+ * programs do not mix.
  *
- * @returns `write` takes the output as it comes; `end` gives out a last line that has no line break
+ * @returns `write` takes pieces of output; `end` passes on a last line without a line break
  */
 export function prefixLines(prefix: string, out: (text: string) => void) {
   const decoder = new TextDecoder();

@@ -2,14 +2,14 @@ import { createHash, timingSafeEqual } from "node:crypto";
 import { TallystickError } from "tallystick-protocol/errors";
 
 /**
- * The client, by `Authorization: Bearer <key>`.
+ * The name of the client, found by its header `Authorization: Bearer <key>`.
  *
- * @param callers keys by the names of their owners
+ * @param callers the keys, by the names of their owners
  * @throws TallystickError `unauthorized` (401)
  */
 export function ownerOf(authorization: string | undefined, callers: ReadonlyMap<string, string>): string {
   const given = digestOf(/^Bearer +(\S{1,512})$/i.exec(authorization ?? "")?.[1] ?? "");
-  // All are compared, in constant time, so that the time of the answer reveals nothing about any key.
+  // All keys are compared in constant time, so the time of the answer reveals nothing about any key.
   const found = [...callers].filter(([, key]) => timingSafeEqual(digestOf(key), given));
   const [owner] = found[0] ?? [];
   if (owner !== undefined) return owner;

@@ -16,7 +16,7 @@ export const MAX_TASK_BYTES = 262_144;
 const label = z
   .string()
   .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/, "must have 1 to 64 letters, digits, dots, dashes and _");
-/** Keys that no task may write: agents take them for rules, or settlement reads them. */
+/** Keys that no task may write, because agents treat them as rules, or settlement reads them. */
 const RESERVED = ["core_logic", "action", "type", "__proto__"];
 const stateKey = z
   .string()
@@ -49,29 +49,32 @@ const taskSchema = z.strictObject({
   deadline_ms: z.int().min(1_000).max(3_600_000).default(300_000),
 });
 
-/** The work, as it was asked for. */
+/** A task, as the client asked for it. */
 export type Task = {
   /** Its id in the ledger. The same id again is the same task. */
   taskId: string;
   /** What is asked for, in words. */
   goal: string;
-  /** A standard capability, whose checks the answer has to pass, and its params. */
+  /** A standard capability and its params. The answer must pass the capability's checks. */
   capability?: string;
   params?: { [key: string]: unknown };
-  /** The form of the answer. Absent: a text. */
+  /** The schema of the answer. Absent: the answer is a text. */
   outputSchema?: JsonSchema;
-  /** The key of the shared state that the answer becomes. Absent: the answer is an object, and each of its keys is one. */
+  /**
+   * The key of the shared state that gets the answer. Absent: the answer is an object, and each of its keys
+   * is a key of the shared state.
+   */
   key?: string;
   /** Its name in settlement's rules. */
   action?: string;
   keywords: string[];
   kind: string;
   client: string;
-  /** Never sent to a shadow. */
+  /** A private task is never sent to a shadow model. */
   isPrivate: boolean;
   /** How many answers of one model are compared to estimate its confidence. */
   samples: number;
-  /** The most that it may cost, in picodollars; absent: the dispatcher's limit. */
+  /** The highest cost, in picodollars; absent: the dispatcher's limit. */
   maxCost?: bigint;
   deadlineMs: number;
 };
@@ -108,7 +111,7 @@ export async function readTask(value: unknown, client: string): Promise<Task> {
     goal: goal ?? `Do what the capability ${capability} is for, with PARAMS.`,
     keywords: [...new Set(rest.keywords)],
     kind: rest.kind,
-    // Nobody speaks for another: a given name comes after the client's own.
+    // A client cannot act as another one: the name that a task gives is added after the client's own name.
     client: rest.client === undefined ? client : `${client}.${rest.client}`,
     isPrivate: rest.private,
     samples: rest.samples,
@@ -146,7 +149,7 @@ async function capabilitySchema(capability: string, params: unknown): Promise<Js
   return known.output;
 }
 
-/** Without a key the answer's own keys enter the shared state, so the schema has to name them. */
+/** Without `key` the answer's own keys become part of the shared state, so the schema must name them. */
 function requireKeys(schema: JsonSchema): void {
   const refuse = (message: string): never => {
     throw new InvalidInputError({ issues: [{ field: "key", message }] });
@@ -159,7 +162,10 @@ function requireKeys(schema: JsonSchema): void {
     refuse(`is required: no answer may write ${JSON.stringify(bad.slice(0, 64))} into the shared state`);
 }
 
-/** What an answer becomes in the ledger. Keys that the schema does not name are left out. */
+/**
+ * The update of the shared state that an answer becomes in the ledger. Keys that the schema does not name are
+ * left out.
+ */
 export function dataUpdateOf(task: Task, answer: unknown): { [key: string]: unknown } {
   const action = task.action === undefined ? {} : { action: task.action };
   if (task.key !== undefined) return { ...action, [task.key]: answer };

@@ -6,13 +6,13 @@ import type { Policy } from "../net/policy.ts";
 import { compareMonitoring, type MonitoringRow } from "./compareMonitoring.ts";
 import type { Monitored } from "./readMonitored.ts";
 
-/** How long an endpoint may take, in milliseconds. */
+/** The longest wait for an endpoint's answer, in milliseconds. */
 const ANSWER_MS = 10_000;
 
-/** Most agents that are asked in a round: a round at one a second takes three hours at most. */
+/** Most agents of a round. At one agent per second a round takes at most three hours. */
 const MOST_AGENTS = 10_000;
 
-/** What became of asking an agent's own endpoint. `problem`: why there is nothing to compare. */
+/** The result of asking an agent's own monitoring endpoint. `problem`: why there is nothing to compare. */
 export type MonitoringReport = {
   agent: string;
   endpoint: string;
@@ -27,7 +27,7 @@ export type MonitoringParameters = {
   ask: (question: Question) => Promise<Answer>;
   policy: Policy;
   resolve: (host: string) => Promise<string[]>;
-  /** `host:port` of those who asked to be left alone. */
+  /** `host:port` of hosts that asked not to be probed. */
   leaveOut: readonly string[];
   userAgent: string;
   /** Waits between two agents. */
@@ -39,10 +39,10 @@ export type MonitoringParameters = {
 };
 
 /**
- * Asks each agent's own monitoring endpoint (T026) once, one after the other, and compares what it says with what was measured. Nothing of it
- * enters a score: it shows who tells its buyers something else.
+ * Asks each agent's own monitoring endpoint (T026) once, one after the other, and compares its figures with
+ * the measured ones. No score uses the result. It only shows which agents tell their buyers other figures.
  *
- * @param note is told each report as it is made
+ * @param note receives each report as soon as it is made
  */
 export async function monitoringRound(
   parameters: MonitoringParameters,

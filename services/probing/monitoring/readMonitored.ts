@@ -1,10 +1,10 @@
 import { askGraphql } from "tallystick-sdk/query/askGraphql";
 import type { GuaranteeFigure } from "./compareMonitoring.ts";
 
-/** An agent whose SLA names an endpoint where it tells how it does itself. */
+/** An agent whose SLA names a monitoring endpoint, with the measured figures of its guarantees. */
 export type Monitored = { agent: string; endpoint: string; measured: GuaranteeFigure[] };
 
-/** Agents of a page, and most pages. */
+/** Agents per page, and the most pages. */
 const PAGE = 100;
 const MOST_PAGES = 1_000;
 
@@ -26,7 +26,8 @@ type Page = {
 };
 
 /**
- * The agents of a node that declare a monitoring endpoint, and what their guarantees come to as it was measured.
+ * Reads the agents of a node that declare a monitoring endpoint, with the measured figures of their
+ * guarantees.
  *
  * @throws ServiceError
  */

@@ -3,19 +3,22 @@ export const COMPARATORS = ["exact", "normalised", "overlap/1"] as const;
 
 export type ComparatorName = (typeof COMPARATORS)[number];
 
-/** How much of two texts must be the same words for `overlap/1`, in thousandths. Default for rules without it. */
+/**
+ * The share of common words that `overlap/1` requires, in thousandths. It applies when the rules name none.
+ */
 export const DEFAULT_OVERLAP = 600;
 
-/** Words that reverse a sentence. Texts that differ in these differ, however many words they share. */
+/** Words that reverse the meaning of a sentence. Texts with different words of this kind are never equal. */
 const TURNS = /^(?:no|not|never|none|nothing|nobody|neither|nor|without|cannot|\p{L}+n['’]t)$/u;
 
 /**
- * Whether two texts say the same, by one comparator. Each takes time in proportion to the texts.
+ * Whether two texts are equal by one comparator. Each comparator takes time in proportion to the length of
+ * the texts.
  *
  * - `exact`: they are the same characters.
  * - `normalised`: the same letters and digits in the same order, whatever their case, form (NFKC), spaces and punctuation.
- * - `overlap/1`: of all their words at least `overlap` thousandths are common to both (Dice's coefficient over words with
- *   their counts), and their numbers and words of negation are the same ones.
+ * - `overlap/1`: at least `overlap` thousandths of their words are common to both (Dice's coefficient over
+ *   words with their counts), and both have the same numbers and the same negations.
  */
 export function areEqualTexts(
   a: string,

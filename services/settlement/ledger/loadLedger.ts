@@ -16,10 +16,11 @@ export type OnLoadedEntry = (entry: LedgerEntry, leafHash: Uint8Array, end: numb
 export type LedgerRepair = { kind: "cut" | "completed"; line: number; bytes: number };
 
 /**
- * Reads a ledger file from its beginning, or from where it is known, and verifies the chain. An incomplete last line was
- * never reported as settled, so it is cut. Any other fault is somebody's change, and nothing is touched.
+ * Reads a ledger file from its beginning, or from the position `known`, and verifies the chain. An incomplete
+ * last line was never reported as settled, so it is cut off. Any other fault means that somebody changed the
+ * file, so it is not touched.
  *
- * @param known how much was read and verified before
+ * @param known the position up to which the file was read and verified before
  * @returns the repair that was made, if any
  * @throws LedgerLineError naming the first bad line
  */

@@ -4,23 +4,26 @@ import { createPublicClient, type Hex, http } from "viem";
 import type { CrashChain } from "./crashAtEveryWrite.ts";
 import { failure } from "./settlementClient.ts";
 
-/** Signs anchors, and has no money to send them. */
+/** The key that signs the anchors. Its account has no ether, so a relayer sends them. */
 const WRITER_KEY = `0x${"77".repeat(32)}`;
 
-/** A development chain with the contract on it, and a key that has money there. */
+/** A development chain on which the contract is deployed. */
 export type DevelopmentChain = {
   rpcUrl: string;
   contract: Address;
   request: (method: string, ...params: unknown[]) => Promise<unknown>;
 };
 
-/** Lets a service anchor to a chain that can go back in time. */
+/**
+ * Gives a service the settings to anchor to a chain, and lets the bench set that chain back to an earlier
+ * state.
+ */
 export function crashChain(
   { rpcUrl, contract, request }: DevelopmentChain,
   { relayerKey, origin }: { relayerKey: string; origin: string },
 ): CrashChain {
   const client = createPublicClient({ transport: http(rpcUrl), cacheTime: 0 });
-  /** A state that one has gone back to has another name from then on. */
+  /** `evm_revert` uses up a snapshot's id. This map has the new id of each snapshot that was used. */
   const kept = new Map<unknown, unknown>();
   return {
     settings: {

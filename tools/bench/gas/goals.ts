@@ -2,16 +2,16 @@ import type { GasFigures } from "./measureEscrow.ts";
 import { BATCH, derivedFigures, hiresWith } from "./measureEscrow.ts";
 import { anchorFigure, OLD_SIZES } from "./measureLedger.ts";
 
-/** What the figures call the token of ours that costs what Circle's does. */
+/** The name, in the figures, of our test token that costs as much gas as Circle's token. */
 export const LIKE_FIAT_TOKEN = "like FiatToken";
-/** And Circle's own. */
+/** The name of Circle's own token. */
 export const FIAT_TOKEN = "FiatToken 2.2";
 
-/** A figure and what it may not exceed. */
+/** A figure and its limit. */
 export type Goal = { name: string; actual: number; limit: number };
 
 /**
- * What the contracts are to cost at most.
+ * The gas limits that the contracts must keep.
  *
  * AuthCaptureEscrow (base/commerce-payments) takes 178,656 gas for authorize and capture on that project's own mock
  * token, the comparison for TestUSDC, and 211,834 on Circle's FiatToken behind its proxy.

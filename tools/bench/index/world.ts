@@ -7,7 +7,7 @@ import type { FastSigner, SigningAgent } from "./fastSigner.ts";
 /** How large the generated chain is. */
 export type WorldSize = {
   transfers: number;
-  /** 0 for a chain of transfers alone: nobody lists, hires or writes receipts. */
+  /** 0 for a chain with transfers only: nobody lists, hires or writes receipts. */
   agents: number;
   /** Members of each ring: agents that one wallet funds and that hire each other. */
   rings: number[];
@@ -30,15 +30,18 @@ export const TRANSFERS_PER_BLOCK = 200;
 export const SECONDS_PER_BLOCK = 60;
 const START = 1_767_225_600;
 const CAPABILITIES = ["text.translate", "code.review", "chart.generate", "data.extract", "image.describe"];
-/** One transfer in so many pays for a hire, one hire in so many is within a ring. */
+/** One of so many transfers pays for a hire, and one of so many hires is inside a ring. */
 const TRANSFERS_A_HIRE = 10;
 const HIRES_A_RING_HIRE = 10;
-/** Different wallets that are no agents, as a share of the transfers; on a real chain most are seen a few times. */
+/**
+ * There are so many transfers for each wallet that is not an agent. On a real chain most wallets appear only
+ * a few times.
+ */
 const TRANSFERS_A_STRANGER = 5;
 
 /**
- * The story that a bench chain tells, the same for the same size: strangers who move money, agents that hire and pay each
- * other, and rings that one wallet funds.
+ * Generates the contents of a bench chain: strangers who move money, agents that hire and pay each other, and
+ * rings that one wallet funds. The same size always gives the same contents.
  */
 export function createWorld(size: WorldSize, signer: FastSigner) {
   const random = createRandom(1);
