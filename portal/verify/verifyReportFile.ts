@@ -6,6 +6,8 @@ const REASONS = {
   signed_by: "It names another key than the one it shows",
   other_key: "Another key than yours signed it",
   signature: "The key that it names did not sign it",
+  too_old: "It is too old",
+  not_dated: "It has no date",
 } as const;
 
 /** Verifies a signed trust report (STEWARD): that it is whole, and whose key signed it. */
@@ -14,14 +16,16 @@ export function verifyReportFile(text: string, { reports }: BelievedKeys): Findi
   try {
     const value = parseJson(text);
     const [expected] = reports;
-    const { isValid, reason, agent, publicKey } = verifyTrustReport(value, expected);
-    const { trust_score, trust_tier } = Object(Object(value).trust_report);
-    const said = typeof trust_score === "number" ? `score ${trust_score}, tier ${String(trust_tier)}` : "";
+    const { isValid, reason, agent, publicKey, reportDate } = verifyTrustReport(value, {
+      publicKey: expected,
+    });
+    const { trust_score, tier } = Object(Object(value).trust_report);
+    const said = typeof trust_score === "number" ? `score ${trust_score}, tier ${String(tier)}` : "";
     return {
       title,
       checks: [
         isValid
-          ? holds("It is as it was signed", `of agent ${agent} ${said}`)
+          ? holds("It is as it was signed", `of agent ${agent} ${said}, of ${reportDate ?? "no date"}`)
           : fails(REASONS[reason ?? "signature"], `of agent ${agent}; key ${publicKey}`),
         expected === undefined
           ? isOpen(

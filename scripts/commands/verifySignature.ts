@@ -1,7 +1,8 @@
 import type { Command } from "commander";
+import { wholeNumber } from "../cli/parseOption.ts";
 import { answer } from "../query/nodeQuery.ts";
 
-type Options = { key?: string; json?: boolean };
+type Options = { key?: string; maxAge?: number; json?: boolean };
 
 /** `tallystick verify-signature FILE`: whether a node signed a trust report; asks nobody. */
 export function registerVerifySignature(program: Command): void {
@@ -9,10 +10,12 @@ export function registerVerifySignature(program: Command): void {
     .command("verify-signature")
     .description(
       "Check the signature of a trust report, offline. Without --key it says by which key the report was signed: compare that\n" +
-        "with the node's agent card. Exit 1 if it was changed, or signed by another key.",
+        "with the node's agent card. A signature never ends, so an agent can show an old report: --max-age refuses it.\n" +
+        "Exit 1 if the report was changed, was signed by another key, or is too old.",
     )
     .argument("<file>", "a report, as `tallystick trust-report ID --json` writes it")
     .option("--key <key>", "the node's key, 64 hex digits, from its agent card or GET /v1/report-key")
+    .option("--max-age <hours>", "refuse a report that is older, or has no date", wholeNumber("--max-age"))
     .option("--json", "print the result as JSON")
     .action(verify);
 }
@@ -23,15 +26,19 @@ async function verify(file: string, options: Options): Promise<void> {
     import("tallystick-protocol/trustReport/verifyTrustReport"),
     import("../steward/marks.ts"),
   ]);
-  const verdict = verifyTrustReport(await readReportFile(file), options.key);
+  const verdict = verifyTrustReport(await readReportFile(file), {
+    publicKey: options.key,
+    notBefore: options.maxAge === undefined ? undefined : Date.now() / 1_000 - options.maxAge * 3_600,
+  });
   answer(options, verdict, () =>
     verdict.isValid
       ? [
           signed(`SIGNED: the report of ${verdict.agent} is as it was signed.`),
+          `  - Date: ${verdict.reportDate ?? "none"}`,
           `  - Key: ${verdict.publicKey}${options.key === undefined ? " (nobody said which is the node's: --key)" : ""}`,
         ].join("\n")
       : failed(
-          `${REASONS[verdict.reason ?? "signature"]} (agent ${verdict.agent}, key ${verdict.publicKey})`,
+          `${REASONS[verdict.reason ?? "signature"]} (agent ${verdict.agent}, date ${verdict.reportDate ?? "none"}, key ${verdict.publicKey})`,
         ),
   );
   if (!verdict.isValid) process.exitCode = 1;
@@ -41,4 +48,6 @@ const REASONS = {
   signed_by: "The report names a key that is not the one it says signed it.",
   other_key: "Another key than the node's signed it.",
   signature: "The report is not what was signed.",
+  too_old: "The report is older than --max-age.",
+  not_dated: "The report has no date, so its age is unknown.",
 };

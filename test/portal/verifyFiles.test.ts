@@ -49,7 +49,12 @@ const proof = formatTlogProof({
   checkpoint,
 });
 const report = signTrustReport(
-  { agent_id: `0x${"11".repeat(20)}`, trust_score: 0.93, trust_tier: "verified" },
+  {
+    agent_id: `0x${"11".repeat(20)}`,
+    trust_score: 0.93,
+    tier: "VERIFIED",
+    report_date: "2026-01-31T12:00:00Z",
+  },
   { secretKey: SEED, verificationUrl: "https://node.example/v1/report-key" },
 );
 
@@ -93,7 +98,9 @@ describe("files that the portal verifies", () => {
   it("take a trust report: whole or not, by the key that was expected or another", async () => {
     const whole = JSON.stringify(report);
     const { public_key } = reportKeyOf(SEED);
-    expect(said(await verify(whole), "open")).to.include("Whose key signed it");
+    const unknown = await verify(whole);
+    expect(said(unknown, "open")).to.include("Whose key signed it");
+    expect(unknown.checks[0]?.detail).to.contain("score 0.93, tier VERIFIED, of 2026-01-31T12:00:00Z");
     expect(said(await verify(whole, public_key), "yes")).to.include("The key that you gave signed it");
     expect(said(await verify(whole, "ab".repeat(32)), "no")).to.include("Another key than yours signed it");
     expect(said(await verify(whole.replace("0.93", "0.99")), "no")).to.deep.equal([

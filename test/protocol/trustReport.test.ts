@@ -8,7 +8,13 @@ import { verifyTrustReport } from "tallystick-protocol/trustReport/verifyTrustRe
 const secretKey = new Uint8Array(32).fill(7);
 const { public_key: publicKey } = reportKeyOf(secretKey);
 const agent_id = `0x${"1a".repeat(20)}`;
-const report = { agent_id, trust_score: 0.932018869, factors: { uptime: { evidence: ["ü", 1e-9, null] } } };
+const report_date = "2026-01-31T12:00:00Z";
+const report = {
+  agent_id,
+  report_date,
+  trust_score: 0.932018869,
+  factors: { uptime: { evidence: ["ü", 1e-9, null] } },
+};
 const signed = () =>
   signTrustReport(report, { secretKey, verificationUrl: "https://node.example/v1/report-key" });
 /** As it comes from a file. */
@@ -24,11 +30,14 @@ describe("a trust report", () => {
   });
 
   it("is checked offline, with the node's key or with the one that it names", () => {
-    const good = { isValid: true, agent: agent_id, publicKey };
+    const good = { isValid: true, agent: agent_id, reportDate: report_date, publicKey };
     expect(verifyTrustReport(read())).to.deep.equal(good);
-    expect(verifyTrustReport(read(), `0x${publicKey.toUpperCase()}`)).to.deep.equal(good);
+    expect(verifyTrustReport(read(), { publicKey: `0x${publicKey.toUpperCase()}` })).to.deep.equal(good);
     const other = reportKeyOf(new Uint8Array(32).fill(8)).public_key;
-    expect(verifyTrustReport(read(), other)).to.include({ isValid: false, reason: "other_key" });
+    expect(verifyTrustReport(read(), { publicKey: other })).to.include({
+      isValid: false,
+      reason: "other_key",
+    });
   });
 
   it("is refused when anything of it is another, and under a key that is no key", () => {
@@ -51,7 +60,29 @@ describe("a trust report", () => {
       {},
       { trust_report: {} },
       { trust_report: { ...read().trust_report, agent_id: "x" } },
+      { trust_report: { ...read().trust_report, report_date: "yesterday" } },
+      { trust_report: { ...read().trust_report, report_date: "2026-13-31T12:00:00Z" } },
     ])
       expect(() => verifyTrustReport(bad)).to.throw(/trust_report|object/);
+  });
+
+  it("of an earlier day is refused to who asks for a new one, and so is one without a date", () => {
+    const then = Date.parse(report_date) / 1_000;
+    expect(verifyTrustReport(read(), { notBefore: then }).isValid).to.equal(true);
+    expect(verifyTrustReport(read(), { notBefore: then + 1 })).to.include({
+      isValid: false,
+      reason: "too_old",
+    });
+    const { report_date: _, ...undated } = report;
+    const old = signTrustReport(undated, {
+      secretKey,
+      verificationUrl: "https://node.example/v1/report-key",
+    });
+    expect(verifyTrustReport(old)).to.include({ isValid: true, reportDate: null });
+    expect(verifyTrustReport(old, { notBefore: 0 })).to.include({ isValid: false, reason: "not_dated" });
+    // A newer date over an older signature.
+    const dated = read();
+    dated.trust_report.report_date = "2026-11-30T12:00:00Z";
+    expect(verifyTrustReport(dated, { notBefore: then + 1 })).to.include({ reason: "signature" });
   });
 });

@@ -13,6 +13,11 @@ const hex = (digits: number) =>
 const schema = z.strictObject({
   trust_report: z.looseObject({
     agent_id: addressSchema,
+    report_date: z
+      .string()
+      .regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/, "must be a UTC time such as 2026-01-31T12:00:00Z")
+      .refine((text) => !Number.isNaN(Date.parse(text)), "is no time of the calendar")
+      .optional(),
     verification: z.object({
       algorithm: z.literal("Ed25519", { error: 'must be "Ed25519"' }),
       signature: hex(128),
@@ -28,38 +33,57 @@ export type TrustReportVerdict = {
   /** Whether the key that the report names signed it, and is the expected key if one was given. */
   isValid: boolean;
   /** Why not. */
-  reason?: "signed_by" | "other_key" | "signature";
+  reason?: "signed_by" | "other_key" | "signature" | "too_old" | "not_dated";
   agent: string;
+  /**
+   * When the score was computed, UTC, as the signature covers it; null in a report without a date. A report stays signed for
+   * ever: an agent that has become worse can still show an old one.
+   */
+  reportDate: string | null;
   /**
    * The key that the report names, 64 hex digits. Compare it with the node's agent card, unless you gave the expected key.
    */
   publicKey: string;
 };
 
+/** What a reader of a trust report knows. */
+export type TrustReportExpectation = {
+  /** The node's key, 64 hex digits, as its agent card has it. */
+  publicKey?: string | undefined;
+  /** No report from before this time is accepted, in Unix seconds. */
+  notBefore?: number | undefined;
+};
+
 /**
  * Checks a trust report, offline. Without an expected key anybody may have signed it: then the result says that the report
  * is whole, and which key signed it.
  *
- * @param publicKey the node's key, 64 hex digits, as its agent card has it
  * @throws InvalidInputError naming every field at fault
  */
-export function verifyTrustReport(document: unknown, publicKey?: string): TrustReportVerdict {
+export function verifyTrustReport(
+  document: unknown,
+  { publicKey, notBefore }: TrustReportExpectation = {},
+): TrustReportVerdict {
   const read = schema.safeParse(document);
   if (!read.success) throw invalidInputFromZod(read.error);
   // Checked as it came: a schema that drops or changes a key would change the signed bytes.
   const report = (document as TrustReport).trust_report;
-  const { agent_id: agent, verification } = read.data.trust_report;
+  const { agent_id: agent, verification, report_date: reportDate = null } = read.data.trust_report;
   const { public_key: named, signed_by, signature } = verification;
   const verdict = (reason?: NonNullable<TrustReportVerdict["reason"]>): TrustReportVerdict => ({
     isValid: reason === undefined,
     ...(reason !== undefined && { reason }),
     agent,
+    reportDate,
     publicKey: named,
   });
   if (publicKey !== undefined && publicKey.toLowerCase().replace(/^0x/, "") !== named)
     return verdict("other_key");
   if (namedKey(hexToBytes(named)).signed_by !== signed_by) return verdict("signed_by");
-  return verdict(isSigned(signature, report, named) ? undefined : "signature");
+  if (!isSigned(signature, report, named)) return verdict("signature");
+  if (notBefore === undefined) return verdict();
+  if (reportDate === null) return verdict("not_dated");
+  return verdict(Date.parse(reportDate) / 1_000 < notBefore ? "too_old" : undefined);
 }
 
 /** A key that is no point of the curve has signed nothing. */

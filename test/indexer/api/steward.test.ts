@@ -113,8 +113,9 @@ describe("trust scores and SLAs in the API", () => {
     it("has every factor with what it is made of, and is signed", async () => {
       const document = await get(`/v1/agents/${AGENT}/trust-report`);
       const { public_key } = reportKeyOf(SECRET);
-      expect(verifyTrustReport(document, public_key)).to.deep.equal({
+      expect(verifyTrustReport(document, { publicKey: public_key })).to.deep.equal({
         ...{ isValid: true, agent: AGENT, publicKey: public_key },
+        reportDate: document.trust_report.report_date,
       });
       const { factors, ...report } = document.trust_report;
       expect(report).to.include({ agent_id: AGENT, alias: "ada", version: "1.0.0", tier: "UNVERIFIED" });

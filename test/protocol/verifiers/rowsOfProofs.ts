@@ -309,7 +309,7 @@ export const proofRows: Verifier[] = [
     name: "verifyTrustReport with the key that is known",
     input: () => trustReport,
     judge: (input: unknown) => {
-      const { isValid, reason } = verifyTrustReport(input, reportKeyOf(SEED).public_key);
+      const { isValid, reason } = verifyTrustReport(input, { publicKey: reportKeyOf(SEED).public_key });
       return isValid ? undefined : reason;
     },
     says: [{ at: /^/, words: /other_key|signed_by|signature|trust_report|Unrecognized key/ }],
