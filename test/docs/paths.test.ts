@@ -4,15 +4,15 @@ import { expect } from "chai";
 import { repositoryRoot } from "../../scripts/repositoryRoot.ts";
 import { documents, partsOf, textOf } from "./support/documents.ts";
 
-const ROOMS = "packages|services|indexer|contracts|scripts|tools|test|docs|deploy|\\.github|\\.ci";
+const ROOMS = "packages|services|indexer|portal|contracts|scripts|tools|test|docs|deploy|\\.github|\\.ci";
 /** A path from the root: it begins with a room and ends with a file, a folder, or `*`. */
 const FROM_ROOT = new RegExp(`^(?:${ROOMS})(?:/[\\w.*-]+)+/?$`);
 /** The name of a source, or its path from the document's own room. */
 const SOURCE = /^[\w.*/-]+\.(?:ts|sol|mjs)$/;
 /** A folder of the room whose README names it. */
 const FOLDER = /^[\w-]+(?:\/[\w-]+)*\/$/;
-/** `NAME.ts`, `TABLE.ts`, `<chainId>`: the reader fills them in. */
-const BLANK = /\b[A-Z]{4,}\b(?!\.md)|</;
+/** `NAME.ts`, `TABLE.ts`, `<chainId>`: the reader fills them in. `portal/dist` is there after a build. */
+const BLANK = /\b[A-Z]{4,}\b(?!\.md)|<|\/dist\/?$/;
 
 /** What a document names as a path, without what only looks like one. */
 const pathsIn = (markdown: string, isOfRoom: boolean): string[] =>
@@ -26,11 +26,11 @@ const isOfRoom = (document: string): boolean =>
   document.includes("/") && !/^(docs|packages\/(?!runtime))\b/.test(document);
 
 const files = globSync(
-  "{*,.ci/*,.github/**,{packages,services,indexer,contracts,scripts,tools,test,docs,deploy}/**}",
+  "{*,.ci/*,.github/**,{packages,services,indexer,portal,contracts,scripts,tools,test,docs,deploy}/**}",
   {
     cwd: repositoryRoot,
     exclude: (name) =>
-      ["node_modules", "cache", "artifacts", "generated", ".ponder"].includes(path.basename(name)),
+      ["node_modules", "cache", "artifacts", "generated", "dist", ".ponder"].includes(path.basename(name)),
   },
 );
 const known = new Set(files);

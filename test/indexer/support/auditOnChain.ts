@@ -91,6 +91,10 @@ export async function openAuditsOnChain({ chain, ledger, ledgerId, anchor, opera
           price_usdc: `0.${auditors.indexOf(by) + 2}`,
           max_latency_ms: 2 ** auditors.indexOf(by),
         });
+      }
+      // They act before they are paid: a wallet whose first money is a buyer's is of that buyer's family.
+      await anchor();
+      for (const by of auditors) {
         await hire(by);
         await say(by, "auditor", {
           agent_id: by.address,
