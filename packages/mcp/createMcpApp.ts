@@ -7,15 +7,16 @@ import type { McpContext } from "./mcpContext.ts";
 
 export type McpAppParameters = {
   context: McpContext;
-  /** Where it listens; anything but the own machine needs `bearerKey`. */
+  /** The address to listen at; anything except this machine needs `bearerKey`. */
   host: string;
-  /** What callers have to send as `Authorization: Bearer …`. */
+  /** The key that callers must send as `Authorization: Bearer …`. */
   bearerKey?: string | undefined;
 };
 
 /**
- * MCP over streamable HTTP at `/mcp`. On the own machine other sites' pages are kept out by their Host and Origin; to
- * listen elsewhere a key is required, since everyone who reaches it can spend.
+ * Serves MCP over streamable HTTP at `/mcp`. On this machine the Host and Origin headers keep out web pages
+ * of other sites. At any other address a key is required, because everybody who reaches the server can spend
+ * money.
  *
  * @throws TallystickError `key_required`
  */
@@ -43,7 +44,7 @@ export function createMcpApp({ context, host, bearerKey }: McpAppParameters): Ho
   return app;
 }
 
-/** Compares in a time that does not tell where they differ. */
+/** Compares two texts in constant time. */
 function isSame(given: string, wanted: string): boolean {
   let difference = given.length ^ wanted.length;
   for (let at = 0; at < given.length; at++) {

@@ -6,7 +6,7 @@ import { httpRelay } from "tallystick-sdk/escrow/httpRelay";
 import type { Fetch } from "tallystick-sdk/requestService";
 import { z } from "zod";
 
-/** An escrow as a setting names it: as `escrows` of createBuyer does, but `relay` is the address of its keeper. */
+/** An escrow in a setting. It is like `escrows` of createBuyer, but `relay` is the URL of its keeper. */
 export type EscrowSetting = Omit<AllowedEscrow, "relay"> & { relay: string };
 
 const CUSTOM = "custom_escrow:";
@@ -28,8 +28,8 @@ const escrowSchema = z.strictObject({
 const modeSchema = paymentModeSchema.refine((mode) => mode !== "direct", "direct is no escrow");
 
 /**
- * `TALLYSTICK_ESCROWS`: the escrows that may hold money, as JSON by payment mode. The keeper of a `custom_escrow:URL` is
- * that URL when no other is named.
+ * `TALLYSTICK_ESCROWS`: the escrows that may hold money, as JSON by payment mode. The keeper of a
+ * `custom_escrow:URL` is that URL, unless another one is named.
  */
 export const escrowsSchema = z
   .string()
@@ -60,7 +60,7 @@ export const escrowsSchema = z
     return named;
   });
 
-/** The escrows as a buyer takes them. */
+/** Converts the escrows to the form that createBuyer takes. */
 export function allowedEscrows(
   settings: { [paymentMode: string]: EscrowSetting },
   fetch: Fetch,

@@ -12,7 +12,7 @@ export const escrowOfHireSchema = z.object({
   deadline: z.number().describe("Unix seconds; from then on what it still holds goes back."),
 });
 
-/** How a hire was paid and what is left to do about its money. */
+/** How a hire was paid, and what is still to do about its money. */
 export const hireMoneySchema = z.object({
   payment_mode: z.string(),
   money: z.string().describe("none, authorized, paid, held, released or refunded."),
@@ -22,7 +22,7 @@ export const hireMoneySchema = z.object({
   next_step: z.string().describe("What is to be done about the money."),
 });
 
-/** A hire that was taken up again, in a tool's answer. */
+/** A hire that was resumed, in a tool's answer. */
 export const resumedHireSchema = z.object({
   hire_id: z.string(),
   agent_id: z.string().nullable(),
@@ -35,7 +35,7 @@ export const resumedHireSchema = z.object({
   from_seller: strangersTextSchema.nullable(),
 });
 
-/** A hire, whatever has become of it so far. What is not known yet is null. */
+/** The present state of a hire. Unknown fields are null. */
 export const hireAnswerSchema = z.object({
   status: z.enum(["running", "done"]),
   idempotency_key: z
@@ -62,7 +62,7 @@ export const hireAnswerSchema = z.object({
 
 export type HireAnswerOutput = z.output<typeof hireAnswerSchema>;
 
-/** A hire that has its result. `offset` is that of the piece of the result that is wanted. */
+/** The answer for a hire with a result. `offset` is where the wanted piece of the result begins. */
 export function hireDone(key: string, hired: HireResult, remaining: string, offset = 0): HireAnswerOutput {
   const { verification } = hired;
   return {
@@ -81,7 +81,7 @@ export function hireDone(key: string, hired: HireResult, remaining: string, offs
   };
 }
 
-/** A hire that is not at its end. */
+/** The answer for a hire that is still running. */
 export function hireRunning(key: string, stage: string, remaining: string): HireAnswerOutput {
   return {
     status: "running",
@@ -105,7 +105,7 @@ export function hireRunning(key: string, stage: string, remaining: string): Hire
   };
 }
 
-/** Checks of custom capabilities have names that others chose. */
+/** Strangers choose the names of checks of custom capabilities, so the names are made plain. */
 function plainChecks({ checks }: Verification): { [name: string]: boolean } {
   return Object.fromEntries(
     Object.entries(checks)
@@ -127,7 +127,7 @@ export function hireMoney(hire: HireResult): z.output<typeof hireMoneySchema> {
   };
 }
 
-/** What became of an interrupted hire. */
+/** The outcome of a hire that had been interrupted. */
 export function resumedHire(resumed: ResumedHire): z.output<typeof resumedHireSchema> {
   const { hireId, escrow } = resumed;
   const of = { hire_id: hireId, escrow: escrow && plainEscrow(escrow) };
@@ -158,7 +158,7 @@ export function resumedHire(resumed: ResumedHire): z.output<typeof resumedHireSc
   };
 }
 
-/** What is to be done about the money of a hire, in words. */
+/** A sentence about what to do next about the money of a hire. */
 export function nextStep(money: HireResult["money"], escrow?: EscrowOfHire): string {
   const back = escrow && new Date(escrow.deadline * 1000).toISOString();
   switch (money) {

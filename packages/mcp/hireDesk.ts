@@ -6,26 +6,26 @@ import { within } from "tallystick-sdk/deadline";
 /** How long a tool waits for a hire before it gives a handle instead, in milliseconds. */
 export const HANDLE_AFTER_MS = 20_000;
 
-/** The most hires that are under way at once. */
+/** Most hires that run at the same time. */
 const MOST_RUNNING = 64;
 
-/** A hire that this process is at. It goes on when the client that asked for it is gone. */
+/** A hire that runs in this process. It continues when the client that asked for it is gone. */
 export type RunningHire = {
   key: string;
   /** Milliseconds since 1970. */
   startedAt: number;
   stage: HireStage;
-  /** Ends it: nothing is paid that was not signed yet. */
+  /** Cancels the hire. Nothing is paid, unless the payment is already signed. */
   cancel: () => void;
   /** Never rejects. */
   outcome: Promise<{ hire: HireResult } | { error: unknown }>;
-  /** Are told each stage. */
+  /** Called with each stage. */
   listeners: Set<(stage: HireStage) => void>;
 };
 
-/** The hires that are under way in this process, by their idempotency key. */
+/** The hires that run in this process, by their idempotency key. */
 export type HireDesk = {
-  /** Starts a hire, or gives the one that is under way with this key. */
+  /** Starts a hire, or returns the one that already runs with this key. */
   start: (
     key: string,
     hire: (how: { signal: AbortSignal; onProgress: (stage: HireStage) => void }) => Promise<HireResult>,
@@ -77,9 +77,9 @@ export function createHireDesk(now: () => number): HireDesk {
 }
 
 /**
- * Waits for a hire, for a while.
+ * Waits a limited time for a hire.
  *
- * @param onStage is told each stage meanwhile
+ * @param onStage called with each stage during the wait
  * @returns undefined when it takes longer
  */
 export async function waitFor(

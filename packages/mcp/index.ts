@@ -1,4 +1,4 @@
-/** The MCP server of an agent, to be put into a program of one's own. The command `tallystick-mcp` is `main.ts`. */
+/** The MCP server of an agent, for use in other programs. The command `tallystick-mcp` is `main.ts`. */
 export { createMcpApp, type McpAppParameters } from "./createMcpApp.ts";
 export { createTallystickMcp, MCP_SERVER } from "./createTallystickMcp.ts";
 export { createMcpContext, type McpConfig, mcpVariables, readMcpConfig } from "./mcpConfig.ts";

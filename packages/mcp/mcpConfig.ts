@@ -53,34 +53,37 @@ const environmentSchema = z.object({
   TALLYSTICK_DEV_MODE: z.enum(["0", "1"], { error: "must be 0 or 1" }).default("0"),
 });
 
-/** The variables that an MCP server reads; no others need to be in its environment. */
+/** The variables that an MCP server reads. It needs no others. */
 export const mcpVariables = Object.keys(environmentSchema.shape);
 
-/** What an MCP server is told from outside. Amounts are atomic units. */
+/** The settings of an MCP server. Amounts are in atomic units. */
 export type McpConfig = {
   baseUrl: string;
   privateKey: Hex | undefined;
   spendCap: bigint | undefined;
   maxPerHire: bigint | undefined;
-  /** Where the cap and unfinished hires are remembered; absent: only as long as the process lives. */
+  /**
+   * The folder that stores the spent budget and unfinished hires; absent: they are lost when the process
+   * ends.
+   */
   stateDir: string | undefined;
   apiKey: string | undefined;
-  /** The dispatcher, and the key for it: both or none. */
+  /** The dispatcher and its key: both or none. */
   dispatch: { url: string; key: string } | undefined;
-  /** What ratings and telemetry are signed for; absent: what the node says first. */
+  /** The ledger for which ratings and telemetry are signed; absent: the one that the node names first. */
   ledger: LedgerName | undefined;
   network: PaymentNetwork;
-  /** Where the chain is read; without it no direct payment is called paid. */
+  /** The chain's RPC; without it no direct payment is reported as paid. */
   rpcUrl: string | undefined;
   /** The escrows on that chain that may hold the wallet's money, by payment mode. */
   escrows: { [paymentMode: string]: EscrowSetting };
   devMode: boolean;
-  /** What callers over HTTP have to present. */
+  /** The key that HTTP callers must send. */
   mcpKey: string | undefined;
 };
 
 /**
- * Reads the configuration from the environment; empty values count as absent.
+ * Reads the configuration from the environment. Empty values count as absent.
  *
  * @throws InvalidInputError naming every variable at fault
  */
@@ -119,7 +122,7 @@ export function readMcpConfig(environment: { [name: string]: string | undefined 
   };
 }
 
-/** Where tasks are dispatched: an address and a key for it, or none. */
+/** Reads the dispatcher's URL and key; undefined if there is none. */
 function dispatcherOf(url: string | undefined, key: string | undefined): McpConfig["dispatch"] {
   if (url !== undefined && key !== undefined) return { url, key };
   if (url === undefined && key === undefined) return undefined;
@@ -132,9 +135,10 @@ function dispatcherOf(url: string | undefined, key: string | undefined): McpConf
 }
 
 /**
- * Puts together what the tools work with.
+ * Makes the context of the tools from the configuration.
  *
- * @param store keeps the budget and unfinished hires across restarts; without it they last as long as the process
+ * @param store stores the budget and unfinished hires across restarts; without it they are lost when the
+ * process ends
  */
 export function createMcpContext(
   config: McpConfig,

@@ -13,41 +13,41 @@ import type { HireDesk } from "./hireDesk.ts";
 /** An agent's wallet and what it may spend. */
 export type McpWallet = { account: LocalAccount; address: Address };
 
-/** What may be spent, by the cap that the operator set. Amounts are atomic units. */
+/** The spending cap that the operator set. Amounts are in atomic units. */
 export type SpendCap = {
   budget: Budget;
   total: bigint;
   perHire: bigint;
-  /** How it may be paid: `direct`, and the escrows that the operator allows. */
+  /** The allowed payment modes: `direct`, and the escrows that the operator allows. */
   paymentModes: string[];
   buyer: Buyer;
 };
 
-/** What the tools work with. One for all sessions of a process: there is one wallet and one cap. */
+/** The context of all tools. All sessions of a process share it, because there is one wallet and one cap. */
 export type McpContext = {
-  /** Of the node. */
+  /** The node's URL. */
   baseUrl: string;
   query: QueryClient;
-  /** Absent: tools that sign refuse. */
+  /** If absent, the tools that sign refuse to work. */
   wallet: McpWallet | undefined;
-  /** Absent: tools that pay refuse. */
+  /** If absent, the tools that pay refuse to work. */
   spend: SpendCap | undefined;
-  /** For the settlement of actions. */
+  /** The key for the settlement of actions. */
   apiKey: string | undefined;
-  /** The dispatcher of `dispatch_task`, and the key for it. Absent: the tool refuses. */
+  /** The dispatcher of `dispatch_task` and its key. If absent, the tool refuses to work. */
   dispatch: { url: string; key: string } | undefined;
-  /** Offers that sellers made in clarification, by their token: what `hire_agent` accepts. */
+  /** Offers that sellers made in clarifications, by their token. `hire_agent` accepts these tokens. */
   offers: Map<string, { listing: Listing; offer: QuoteOffer }>;
   counters: CounterMemory;
-  /** The hires that are under way. */
+  /** The hires that are running. */
   desk: HireDesk;
-  /** How long a tool waits for a hire before it gives a handle, in milliseconds. */
+  /** How long a tool waits for a hire before it returns a handle, in milliseconds. */
   handleAfterMs: number;
   devMode: boolean;
   fetch: Fetch;
-  /** Asked who writes a ledger, where its id does not say it. Absent: then such proofs are refused. */
+  /** Asked for the writer of a ledger whose id does not show it. If absent, such proofs are refused. */
   chain: PublicClient | undefined;
-  /** Reaches sellers, which are strangers. */
+  /** Sends requests to sellers, which are strangers. */
   sellerFetch: Fetch;
   /** Milliseconds since 1970. */
   now: () => number;

@@ -9,19 +9,19 @@ const STAGES: { [stage in HireStage]: [order: number, words: string] } = {
   settling: [5, "Settling the payment"],
 };
 
-/** In words, for people. */
+/** Describes a stage for people. */
 export function stageInWords(stage: HireStage): string {
   return STAGES[stage][1];
 }
 
-/** Tells a client that asked for it how far a hire is. A client that is gone is no error. */
+/** Sends the stages of a hire to a client that asked for progress. A client that is gone is not an error. */
 export function progressTo({ mcpReq }: ServerContext): (stage: HireStage) => void {
   const progressToken = mcpReq._meta?.progressToken;
   if (progressToken === undefined) return () => {};
   let last = 0;
   return (stage) => {
     const [order, message] = STAGES[stage];
-    // Progress only grows; a second seller begins at an earlier stage.
+    // Progress must only grow, although a second seller begins again at an earlier stage.
     last = Math.max(last + 0.01, order);
     void mcpReq
       .notify({

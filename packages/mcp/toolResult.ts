@@ -5,19 +5,22 @@ import { ServiceError } from "tallystick-sdk/requestService";
 import { nextStep } from "./hireAnswer.ts";
 import { quoteStranger } from "./strangersText.ts";
 
-/** A tool's answer: structured, and the same as text for clients that read only that. */
+/** A tool's answer: structured, and the same as text for clients that read only text. */
 export function toolResult(output: { [key: string]: unknown }): CallToolResult {
   return { content: [{ type: "text", text: JSON.stringify(output) }], structuredContent: output };
 }
 
-/** What went wrong, in words an agent can act on: the code, what happened, what to do next, where the money is. */
+/**
+ * An error in words that an agent can act on: the code, what happened, what to do next, and where the money
+ * is.
+ */
 export function toolError(error: unknown): CallToolResult {
   if (!(error instanceof TallystickError)) {
-    // A stranger who made the text that could not be handled may have written this message.
+    // The message may quote a stranger's text.
     const message = error instanceof Error ? error.message : String(error);
     return failure(`internal: Something failed in this server.\n${quoteStranger(message)}`);
   }
-  // A node is asked over the network: what it says is its own.
+  // The message comes from a node, which is a stranger.
   if (error instanceof ServiceError && error.status !== 0) {
     const words = { code: error.code, message: error.message, hint: error.hint };
     return failure(`${plainCode(error.code)}: The node answered ${error.status}.\n${quoteStranger(words)}`);
@@ -40,7 +43,7 @@ export function toolError(error: unknown): CallToolResult {
   return failure(lines.join("\n"));
 }
 
-/** Runs a tool's work; whatever it throws becomes an answer, never the end of the session. */
+/** Runs a tool's work. An error becomes an answer and never ends the session. */
 export async function answering(work: () => Promise<{ [key: string]: unknown }>): Promise<CallToolResult> {
   try {
     return toolResult(await work());
@@ -49,12 +52,12 @@ export async function answering(work: () => Promise<{ [key: string]: unknown }>)
   }
 }
 
-/** A message on one line, of a length that nobody's text can outgrow. */
+/** A message on one line, with a limited length. */
 function oneLine(text: string): string {
   return text.replace(/\s+/g, " ").slice(0, 500);
 }
 
-/** A code that a node gave, when it has the form of one. */
+/** A node's error code, if it has the form of a code. */
 function plainCode(code: string): string {
   return /^[a-z0-9_]{1,64}$/.test(code) ? code : "refused";
 }

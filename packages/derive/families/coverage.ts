@@ -7,12 +7,15 @@ import type { Row } from "../tables.ts";
 
 type Paid = Place & { time: number; from: string; to: string; value: bigint; tx: string };
 
-/** An authorized payment reached a seller with a live listing: a receipt has to claim it in time. */
+/**
+ * Waits for the receipt of an authorized payment that reached a seller with a live listing. The receipt must
+ * claim it in time.
+ */
 export function awaitReceipt(
   context: ApplyContext,
   { tx, log, block, time, from, to, value }: Paid,
 ): Promise<void> {
-  // One second more: it is decided by the first tick that is later than the whole waiting time.
+  // One second more, so that the first tick after the whole waiting time decides.
   const due = time + context.params.reconcileSeconds + 1;
   return schedule(
     context,
@@ -22,7 +25,7 @@ export function awaitReceipt(
   );
 }
 
-/** The time is over: without a hire the payment has no receipt, while it is in the window. */
+/** The waiting time is over. A payment without a hire counts as unreceipted while it is in the window. */
 export async function receiptIsDue(
   context: ApplyContext,
   id: string,
@@ -31,7 +34,7 @@ export async function receiptIsDue(
   const [seller = "", buyer = "", value = "0", block, time] = words;
   const leaves = Number(time) + context.params.windowSeconds;
   if (leaves <= context.at.time || (await context.store.get("hire", id)) !== null) return;
-  // A log that tells one transfer twice tells of one payment.
+  // A log may contain the same transfer twice. It is still one payment.
   if ((await context.store.get("unreceipted", id)) !== null) return;
   const row = { id, seller, buyer, value: BigInt(value), block: Number(block), time: Number(time) };
   await context.store.insert("unreceipted", { ...row, inWindow: true });
@@ -39,7 +42,7 @@ export async function receiptIsDue(
   await schedule(context, leaves, "unpaid", id);
 }
 
-/** A payment without a receipt leaves the window, or has one after all. */
+/** Removes an unreceipted payment: it left the window, or got its receipt late. */
 export async function leaveUnreceipted(context: ApplyContext, id: string): Promise<void> {
   const row = await context.store.get("unreceipted", id);
   if (row === null || !row.inWindow) return;
@@ -47,7 +50,10 @@ export async function leaveUnreceipted(context: ApplyContext, id: string): Promi
   await countUnreceipted(context, row, -1);
 }
 
-/** An escrow went back to its buyer: if its seller does not say anything of it in time either, it left it unanswered. */
+/**
+ * Waits for the seller's answer after an escrow went back to its buyer. Without an answer in time the escrow
+ * counts as unanswered.
+ */
 export async function awaitAnswer(context: ApplyContext, escrow: Row<"escrow">): Promise<void> {
   if (escrow.amount < BigInt(context.params.minHireAtomic) || isAnswered(escrow)) return;
   await schedule(context, context.at.time + context.params.reconcileSeconds + 1, "unanswered", escrow.id);
@@ -63,7 +69,7 @@ export async function answerIsDue(context: ApplyContext, id: string): Promise<vo
   await schedule(context, leaves, "answered", id);
 }
 
-/** It leaves the window, or is answered after all. */
+/** Removes an unanswered escrow: it left the window, or got its answer late. */
 export async function leaveUnanswered(context: ApplyContext, id: string): Promise<void> {
   const { unanswered, seller } = await escrowOf(context, id);
   if (!unanswered) return;
@@ -71,7 +77,7 @@ export async function leaveUnanswered(context: ApplyContext, id: string): Promis
   await countUnanswered(context, seller, -1);
 }
 
-/** Whether money went to its seller, or the seller ever acted: by a delivery, a receipt, or by giving up. */
+/** Whether the seller got money or acted: by marking a delivery, by a receipt, or by its own refund. */
 function isAnswered({ status, delivered, receipt, refundedBy, seller }: Row<"escrow">): boolean {
   return status === "released" || delivered || receipt !== null || refundedBy === seller;
 }

@@ -3,10 +3,10 @@ import { append, itemsOf } from "../lists.ts";
 import { schedule } from "../schedule.ts";
 import type { Row } from "../tables.ts";
 
-/** How long a family's founder has to have acted, in seconds: 30 days. */
+/** How long ago a family's founder must have acted first, in seconds: 30 days. */
 export const ESTABLISHED_SECONDS = 2_592_000;
 
-/** From how many other families its members have to have bought within the window. */
+/** The number of other families from which its members must have bought within the window. */
 export const ESTABLISHED_SELLERS = 3;
 
 /** Whether a family counts as established, as of the last tick. */
@@ -14,7 +14,7 @@ export async function isEstablished({ store }: ApplyContext, family: string): Pr
   return (await store.get("family", family))?.established ?? false;
 }
 
-/** A family that buys, with a row from its first hire on. */
+/** The row of a family that buys. It is made with its first hire. */
 export async function familyRow(context: ApplyContext, id: string): Promise<Row<"family">> {
   const known = await context.store.get("family", id);
   if (known !== null) return known;
@@ -26,7 +26,7 @@ export async function familyRow(context: ApplyContext, id: string): Promise<Row<
   return row;
 }
 
-/** A hire of a family's enters the window, or leaves it. */
+/** A purchase by a family enters the window, or leaves it. */
 export async function countPurchasesOfFamily(
   context: ApplyContext,
   family: string,
@@ -45,7 +45,7 @@ export async function countPurchasesOfFamily(
   await looksAgain(context, family);
 }
 
-/** The next tick asks whether a family is established. */
+/** Marks a family, so that the next tick decides again whether it is established. */
 export async function looksAgain(context: ApplyContext, family: string): Promise<void> {
   const { ticks } = context.state;
   const { touched } = await familyRow(context, family);
@@ -54,7 +54,9 @@ export async function looksAgain(context: ApplyContext, family: string): Promise
   await append(context.store, changedIn(ticks), family);
 }
 
-/** Decides at a tick which of the families that changed are established, and tells of those that are now or are no more. */
+/**
+ * Decides at a tick which of the changed families are established, and reports each one whose state changed.
+ */
 export async function settleFamilies(
   context: ApplyContext,
   tell: (family: string) => Promise<void>,

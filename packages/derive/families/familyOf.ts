@@ -8,20 +8,21 @@ import { findWallet } from "../wallets.ts";
 import { largestUpTo } from "./inflows.ts";
 import { type Act, earlier, type How, type Inflow, parseOrigin } from "./origin.ts";
 
-/** How many steps a family's founder may be away. */
+/** The most steps from a wallet to the founder of its family. */
 export const MOST_STEPS = 16;
 
-/** The one family of all whose founder is farther. */
+/** The family of all wallets whose founder is farther away. */
 export const DEEP = "deep";
 
 type Traced = { wallet: string; inflow: Inflow | null; how: How | "none"; act: Act };
 
 /**
- * The family of a wallet that acted, fixed when it first did: that of the sender of its largest inflow before, an escrow's payout
- * counting as sent by the escrow's buyer. One without such an inflow, or with one from a hub, from a sender by count or from the zero
- * address, founds a family.
+ * The family of a wallet that acted. It is fixed when the wallet first acts, and is the family of the sender
+ * of its largest inflow before that. The payout of an escrow counts as sent by the escrow's buyer. A wallet
+ * founds its own family if it has no such inflow, or if the inflow comes from a hub, from a wallet with too
+ * many transfers, or from the zero address.
  *
- * @param act where it acted at the latest
+ * @param act a place at which the wallet had certainly acted
  */
 export async function familyOf(context: ApplyContext, wallet: string, act: Act): Promise<Row<"kin">> {
   const path: Traced[] = [];
@@ -39,12 +40,15 @@ export async function familyOf(context: ApplyContext, wallet: string, act: Act):
   return settle(context, path, known);
 }
 
-/** What stands for a wallet where money comes back: its family, or itself where nobody can tell that. */
+/**
+ * The account of a wallet, to see whether money came back: its family, or the wallet itself if its family is
+ * unknown.
+ */
 export function accountOf({ id, family }: Pick<Row<"kin">, "id" | "family">): string {
   return family === DEEP ? id : family;
 }
 
-/** Where a wallet first acted before a place; null when it had not. */
+/** Where a wallet first acted before a place; null if it had not acted. */
 export async function actedBefore(context: ApplyContext, wallet: string, before: Place): Promise<Act | null> {
   const act = isRelevant(context)
     ? await relevantAct(context, wallet, before)
@@ -52,7 +56,10 @@ export async function actedBefore(context: ApplyContext, wallet: string, before:
   return act != null && isBefore(act, before) ? act : null;
 }
 
-/** Of a relevant log; undefined while it is being made and what the wallet sent is not read. */
+/**
+ * The same in a relevant log; undefined while the log is being made and the wallet's transfers are not read
+ * yet.
+ */
 async function relevantAct(
   context: ApplyContext,
   wallet: string,
@@ -64,7 +71,7 @@ async function relevantAct(
   return spent === undefined ? undefined : earlier(word, spent);
 }
 
-/** Where a wallet first acted, and what it began with. */
+/** Finds where a wallet first acted, and the inflow that it began with. */
 async function trace(context: ApplyContext, wallet: string, latest: Act): Promise<Traced> {
   if (!isRelevant(context)) {
     const { inflow, act } = parseOrigin((await findWallet(context, wallet))?.origin ?? "");
@@ -84,7 +91,7 @@ function hasParent(how: How | "none"): boolean {
   return how === "plain" || how === "payout";
 }
 
-/** Writes the families of a path, from its end, and gives that of its first wallet. */
+/** Stores the families of all wallets on a path, from its end, and returns the family of the first wallet. */
 async function settle(
   context: ApplyContext,
   path: readonly Traced[],
@@ -93,7 +100,7 @@ async function settle(
   let after = base;
   for (const it of path.toReversed()) {
     const parent = it.inflow !== null && hasParent(it.how) ? it.inflow.from : null;
-    // Of one whose own parent was not looked at, the family is not known.
+    // If the parent of the last wallet was not read, its family is unknown.
     const isCut = after === null && parent !== null;
     if (isCut && it !== path[0]) continue;
     const depth: number = isCut ? MOST_STEPS + 1 : parent === null ? 0 : (after?.depth ?? MOST_STEPS) + 1;

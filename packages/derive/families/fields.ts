@@ -6,7 +6,10 @@ const money = { section: "Tallystick, independence", source: ["on-chain", "recei
 const all = { window: "windowSeconds", hires: "all" } as const;
 const NANO = 1_000_000_000n;
 
-/** What a reputation rests on: how many sources of money, how much of it stayed, and what was left out (docs/independence.md). */
+/**
+ * The published figures that show how independent a seller's buyers are: the number of sources of money, how
+ * much money stayed, and what was left out (docs/independence.md).
+ */
 export const familyFields = {
   independent_buyers: field({
     type: "count",

@@ -11,8 +11,9 @@ import { isOfSomebody, keepFlow, reached } from "./keptFlows.ts";
 import { type Inflow, parseInflow } from "./origin.ts";
 
 /**
- * A transfer of the size of a funding, into a wallet that bought something or into one before it: money that came back, if it is from
- * a seller's side. What reaches other wallets is kept until they are looked at so.
+ * Notes a transfer that is as large as a funding. If its receiver bought something, or is an ancestor of a
+ * buyer, it may be money that came back from a seller. Transfers to other wallets are kept until their
+ * receivers become traced.
  */
 export async function noteFlow(context: ApplyContext, wallet: string, inflow: Inflow): Promise<void> {
   if (inflow.value < BigInt(context.params.minFundingAtomic)) return;
@@ -20,12 +21,15 @@ export async function noteFlow(context: ApplyContext, wallet: string, inflow: In
   else await keepFlow(context, wallet, inflow);
 }
 
-/** From here on what reaches a buyer and all before it is looked at; what reached them in the window is now. */
+/**
+ * Traces a buyer and its ancestors: their transfers are noted from now on, and those of the window are noted
+ * now.
+ */
 export async function traceBuyer(context: ApplyContext, buyer: Row<"kin">): Promise<void> {
   if (buyer.family === DEEP) return;
   let kin: Row<"kin"> | null = buyer;
   while (kin !== null) {
-    // Whatever is before a traced wallet is traced, too.
+    // All ancestors of a traced wallet are traced too, so the loop ends here.
     if ((await findWallet(context, kin.id))?.traced === true) return;
     await changeWallet(context, kin.id, { traced: true });
     await watch(context, kin.id);
@@ -39,12 +43,12 @@ export async function leaveFlow(context: ApplyContext, id: string, value: bigint
   await changeFlow(context, id, -value);
 }
 
-/** What came back from an account to a family, in the window. */
+/** The money that came back from an account to a family within the window. */
 export async function flowOf({ store }: ApplyContext, account: string, family: string): Promise<bigint> {
   return (await store.get("flow", flowId(account, family)))?.value ?? 0n;
 }
 
-/** Tells of every pair of which more or less came back since the last tick. */
+/** Reports every pair whose money that came back changed since the last tick. */
 export async function eachChangedFlow(
   context: ApplyContext,
   tell: (account: string, family: string) => Promise<void>,

@@ -10,10 +10,10 @@ import { payerOf } from "./payouts.ts";
 type Sent = Place & { time: number; from: string; to: string; value: bigint };
 
 /**
- * What a transfer is to its receiver's family: null when it counts as nothing, because it is empty, comes from the wallet itself, or out
- * of an escrow that does not pay out.
+ * How a transfer counts as an inflow of its receiver. Null if it does not count: it is empty, comes from the
+ * wallet itself, or comes from an escrow contract but is not a payout.
  *
- * @param kind what its sender was when it was made
+ * @param kind the kind of the sender at the time of the transfer
  */
 export async function inflowOfTransfer(
   context: ApplyContext,
@@ -43,7 +43,7 @@ export async function noteAct(context: ApplyContext, wallet: string, act: Act): 
   if (!hasActed(origin)) await changeWallet(context, wallet, { origin: withAct(origin, act) });
 }
 
-/** An address speaks by a record or a deposit: it is registered, or agrees to be paid. */
+/** An address acts by a record or a deposit: it is registered, or agrees to be paid. */
 export async function actByWord(context: ApplyContext, address: string): Promise<void> {
   const act = { block: context.at.block, log: context.at.log ?? 0, time: context.at.time };
   if (!isRelevant(context)) await noteAct(context, address, act);
@@ -51,7 +51,10 @@ export async function actByWord(context: ApplyContext, address: string): Promise
     await context.store.insert("act", { id: address, ...act });
 }
 
-/** In a relevant log: notes an inflow that is larger than all before it. When the wallet first acted may be known only later. */
+/**
+ * In a relevant log: notes an inflow that is larger than all earlier ones. The wallet's first act may become
+ * known later.
+ */
 export async function noteLargest(context: ApplyContext, wallet: string, inflow: Inflow): Promise<void> {
   const last = await lastItem(context.store, largestOf(wallet));
   if (last === null || parseInflow(last).value < inflow.value)
@@ -59,8 +62,8 @@ export async function noteLargest(context: ApplyContext, wallet: string, inflow:
 }
 
 /**
- * In a relevant log: the largest inflow up to a place, that one included: a payment may be what its receiver is registered by, and would
- * found a family for nothing.
+ * In a relevant log: the largest inflow up to and including a place. A payment may itself register its
+ * receiver; without it the receiver would wrongly found a family.
  */
 export async function largestUpTo(
   { store }: ApplyContext,

@@ -1,17 +1,23 @@
 import type { ApplyContext } from "../applyContext.ts";
 import { actedBefore, familyOf } from "./familyOf.ts";
 
-/** A wallet's family as of here; null of one that has not acted: whose money it begins with is open. */
+/**
+ * A wallet's family at this place. Null if the wallet has not acted, because its largest inflow can still
+ * change.
+ */
 export async function knownFamily(context: ApplyContext, wallet: string): Promise<string | null> {
   const known = await context.store.get("kin", wallet);
   if (known !== null) return known.family;
-  // What is said at this very place counts, and a tick comes after all logs of its block.
+  // An act at this same place counts too. A tick comes after all logs of its block.
   const log = context.at.log === null ? Number.MAX_SAFE_INTEGER : context.at.log + 1;
   const act = await actedBefore(context, wallet, { block: context.at.block, log });
   return act === null ? null : (await familyOf(context, wallet, act)).family;
 }
 
-/** Whether two wallets began with one wallet's money. Those in `deep`, of whom nobody can tell, count as one family. */
+/**
+ * Whether two wallets belong to the same family. All wallets in `deep`, whose founder is unknown, count as
+ * one family.
+ */
 export async function areKin(context: ApplyContext, a: string, b: string): Promise<boolean> {
   const family = await knownFamily(context, a);
   return family !== null && family === (await knownFamily(context, b));

@@ -1,6 +1,9 @@
 import { isBefore, type Place } from "../place.ts";
 
-/** How money reached a wallet: by a transfer, or out of an escrow of `from`; from a hub, a sender by count, or made. */
+/**
+ * How money reached a wallet: by a transfer (`plain`), as the payout of an escrow of `from`, from a hub, from
+ * a wallet with too many transfers (`busy`), or newly minted.
+ */
 export type How = "plain" | "payout" | "hub" | "busy" | "mint";
 
 /** A transfer that a wallet may have begun with. */
@@ -9,7 +12,7 @@ export type Inflow = Place & { time: number; from: string; value: bigint; how: H
 /** Where and when a wallet first acted. */
 export type Act = Place & { time: number };
 
-/** What is kept of a wallet: the largest that reached it before it acted, and once it did, where. */
+/** What is stored of a wallet: its largest inflow before it acted, and where it first acted. */
 export type Origin = { inflow: Inflow | null; act: Act | null };
 
 const NOTHING = "-";
@@ -30,7 +33,10 @@ export function hasActed(origin: string): boolean {
   return origin.includes(";");
 }
 
-/** The inflow when it is larger than what is kept of a wallet that has not acted; of equals the first one stays. */
+/**
+ * Stores an inflow if it is larger than the stored one and the wallet has not acted. Of equal inflows the
+ * first one stays.
+ */
 export function withInflow(origin: string, inflow: Inflow): string {
   if (origin !== "" && parseInflow(origin).value >= inflow.value) return origin;
   return formatInflow(inflow);

@@ -7,14 +7,17 @@ import { countPurchasesOfFamily, familyRow, isEstablished } from "./established.
 import { accountOf, actedBefore, DEEP, familyOf } from "./familyOf.ts";
 import { flowOf, traceBuyer } from "./flows.ts";
 
-/** How many accounts of payees are told apart for one seller and one family: what is paid to others counts as nothing kept. */
+/**
+ * Most accounts of payees that are stored for one seller and one family. Money paid to further accounts does
+ * not count as kept.
+ */
 const MOST_SOURCES = 8;
 
 type Hire = Row<"hire">;
 
 /**
- * Whose the money of a hire became: its seller's account, or that of the payee. Null where nobody can tell: a payee that never
- * acted, or one of too many; that money is not said to stay.
+ * The account that got the money of a hire: the seller's or the payee's. Null if it is unknown, because the
+ * payee never acted or there are too many payees. Such money does not count as kept.
  */
 export async function payeeAccount(
   context: ApplyContext,
@@ -52,7 +55,7 @@ export async function changePatron(context: ApplyContext, hire: Hire, by: 1 | -1
   await settlePatron(context, hire.seller, family);
 }
 
-/** What a family adds to a seller's figures, worked out again. */
+/** Computes again what a family adds to a seller's figures. */
 export async function settlePatron(context: ApplyContext, seller: string, family: string): Promise<void> {
   const row = await context.store.get("patron", patronId(seller, family));
   if (row === null) return;
@@ -68,19 +71,22 @@ export async function settlePatron(context: ApplyContext, seller: string, family
   await changeSeller(context, row, after);
 }
 
-/** What came back from an account changed: the sellers of that account are looked at again. */
+/** The money that came back from an account changed, so the sellers of that account are computed again. */
 export async function flowChanged(context: ApplyContext, account: string, family: string): Promise<void> {
   for await (const seller of itemsOf(context.store, soldFrom(account, family)))
     await settlePatron(context, seller, family);
 }
 
-/** A family became established, or is no more: all it ever bought from are looked at again. */
+/**
+ * A family became established, or lost this state, so all sellers that it ever bought from are computed
+ * again.
+ */
 export async function establishedChanged(context: ApplyContext, family: string): Promise<void> {
   for await (const seller of itemsOf(context.store, boughtBy(family)))
     await settlePatron(context, seller, family);
 }
 
-/** Who took its money back after delivery, as the seller sees it: one family more or less. */
+/** 1 if the family took its money back after a delivery, else 0. A seller counts such families. */
 function contests({ contested }: Row<"patron">): number {
   return contested > 0 ? 1 : 0;
 }
@@ -107,7 +113,10 @@ async function changeSeller(context: ApplyContext, row: Row<"patron">, after: Co
   });
 }
 
-/** Successes of rated hires, in parts of 10⁻⁹, rounded half up: so that the mean over thousands of families is a plain sum. */
+/**
+ * The share of successes among rated hires, in units of 10⁻⁹, rounded half up. The mean over many families is
+ * then a plain sum.
+ */
 function shareOf({ successes, rated }: Row<"patron">): number {
   return Number(roundHalfUp(rational(BigInt(successes), BigInt(rated)), 9));
 }
@@ -173,7 +182,7 @@ function boughtBy(family: string): string {
   return `patrons/${family}`;
 }
 
-/** Those of one account: the seller's own, or a payee's. */
+/** The list of sellers whose money from a family went to one account: the seller's own, or a payee's. */
 function soldFrom(account: string, family: string): string {
   return `sold/${account}/${family}`;
 }

@@ -6,14 +6,15 @@ import type { Row } from "../tables.ts";
 
 type Payment = Place & { from: string; to: string; value: bigint };
 
-/** Notes where an escrow was settled: what its contract sends next are its payouts. */
+/** Notes where an escrow was settled. The next transfers of its contract are its payouts. */
 export function noteSettlement(context: ApplyContext, { id, escrow }: Row<"escrow">): Promise<void> {
   return append(context.store, settledIn(escrow, context.at.block), `${context.at.log ?? 0} ${id}`);
 }
 
 /**
- * Whose money a transfer out of an escrow contract is: that of the buyer whose escrow was settled last before it, if it is one of that
- * escrow's payouts. Null for anything else that the contract sends: a credit that is withdrawn is nobody's.
+ * The buyer whose money a transfer out of an escrow contract is: the buyer of the escrow that was settled
+ * last before it, if the transfer is one of its payouts. Null for all other transfers of the contract. A
+ * withdrawn credit has no known buyer.
  */
 export async function payerOf(context: ApplyContext, payment: Payment): Promise<string | null> {
   const id = await settledLast(context, payment);
@@ -31,7 +32,10 @@ function isPayout(escrow: Row<"escrow">, { to, value }: Payment): boolean {
   );
 }
 
-/** The escrow settled last before a place, in its block: by halving, since a batch settles hundreds. */
+/**
+ * The escrow that was settled last before a place in the same block. It is a binary search, because a batch
+ * settles hundreds.
+ */
 async function settledLast({ store }: ApplyContext, { from, block, log }: Payment): Promise<string | null> {
   const list = settledIn(from, block);
   let [low, high] = [0, await listLength(store, list)];

@@ -1,19 +1,31 @@
 import type { ColumnKind } from "../columnKind.ts";
 
-/** The rows of funding families: whose money a wallet began with, who buys from whom, and what came back. */
+/**
+ * The rows of funding families: the sender of a wallet's first money, who buys from whom, and which money
+ * came back.
+ */
 export const familyTables = {
-  /** Where a wallet first spoke: it was registered, or agreed to be paid for an agent. What it sent before is not in here. */
+  /**
+   * Where a wallet first acted by a record or a deposit: it was registered, or agreed to be paid for an
+   * agent. Its earlier transfers are not stored here.
+   */
   act: { id: "text", block: "number", log: "number", time: "number" },
-  /** A wallet's family, fixed when it first acted. Rows are made when a rule asks, for the wallet and those before it. */
+  /**
+   * A wallet's family, fixed when it first acted. A row is made when a rule asks, for the wallet and all its
+   * ancestors.
+   */
   kin: {
     id: "text",
-    /** The founder's address; `deep` when the way to it is too long. */
+    /** The founder's address; `deep` if the founder is too many steps away. */
     family: "text",
     /** Steps to the founder. */
     depth: "number",
-    /** Whose money it began with; null of a founder. */
+    /** The sender of its largest inflow before it acted; null for a founder. */
     parent: "text?",
-    /** `plain` or `payout`: it has a parent. Else why not: `none`, `hub`, `busy` or `mint`. */
+    /**
+     * `plain` or `payout` if it has a parent; otherwise the reason why it has none: `none`, `hub`, `busy` or
+     * `mint`.
+     */
     how: "text",
     /** Its largest inflow before it acted. */
     value: "bigint?",
@@ -27,7 +39,7 @@ export const familyTables = {
   family: {
     id: "text",
     foundedTime: "number",
-    /** Of how many other families its members bought in the window. */
+    /** The number of other families from which its members bought in the window. */
     sellers: "number",
     established: "boolean",
     touched: "number?",
@@ -42,20 +54,23 @@ export const familyTables = {
     hires: "number",
     rated: "number",
     successes: "number",
-    /** Those that it took its money back of after delivery had been marked. */
+    /** Hires whose money it took back after the seller marked the delivery. */
     contested: "number",
-    /** What it paid that may have stayed. */
+    /** The money that it paid and that may have stayed with the seller. */
     paid: "bigint",
-    /** The accounts that its money went to, and the seller's, whose transfers count as coming back; separated by spaces. */
+    /**
+     * The accounts that got its money, and the seller's account, separated by spaces. Their transfers to the
+     * family count as money that came back.
+     */
     sources: "text",
-    /** What it adds to its seller's figures now. */
+    /** What the family adds to its seller's figures now. */
     isIndependent: "boolean",
     isEstablished: "boolean",
     isContesting: "boolean",
     share: "number?",
     kept: "bigint",
   },
-  /** Transfers in the window, `<account>/<family of buyers>`: what came back. */
+  /** The money that came back in the window, by `<account>/<family of buyers>`. */
   flow: { id: "text", value: "bigint", touched: "number?" },
   /** An authorized payment to a seller that no receipt claimed in time: `<tx>-<log>`. */
   unreceipted: {

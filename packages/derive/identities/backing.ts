@@ -5,12 +5,15 @@ import type { Row } from "../tables.ts";
 import { countInLink } from "./identities.ts";
 import { belongsTo } from "./self.ts";
 
-/** Feedback of one client on one agent that may wait at a time: what else it gives stays unproven, so that no hire looks through more. */
+/**
+ * Most feedback of one client on one agent that waits for a hire at a time. Further feedback stays unproven.
+ * So a hire never searches a long list.
+ */
 export const MOST_WAITING = 100;
 
 /**
- * A hire was counted. It backs the oldest feedback of its buyer on its seller that waits and was given when it was paid, or later; or the
- * next one that comes.
+ * A hire was counted. It backs the oldest waiting feedback of its buyer on its seller that is not older than
+ * the payment. Without one it backs the next such feedback.
  */
 export async function hireMayBack(
   context: ApplyContext,
@@ -19,7 +22,7 @@ export async function hireMayBack(
   if (context.state.registries) await letGo(context, hire);
 }
 
-/** A hire turned out to be arranged by an operator of audits: it backs nothing. */
+/** A hire turned out to be arranged by an operator of audits, so it backs nothing any more. */
 export async function hireBacksNoMore(context: ApplyContext, id: string): Promise<void> {
   const row = context.state.registries ? await context.store.get("backing", id) : null;
   if (row === null || row.feedback === null) return;
@@ -30,7 +33,10 @@ export async function hireBacksNoMore(context: ApplyContext, id: string): Promis
   await findBacking(context, feedback);
 }
 
-/** A feedback that nobody gave for itself takes a hire of its pair that is free, or waits for one. */
+/**
+ * Gives a free hire of its pair to a feedback that is not the agent's own, or lets the feedback wait for a
+ * hire.
+ */
 export async function findBacking(context: ApplyContext, feedback: Row<"feedback">): Promise<void> {
   if (feedback.agent === null) return;
   const pair = await pairRow(context, pairId(feedback.agent, feedback.client));
@@ -44,7 +50,7 @@ export async function findBacking(context: ApplyContext, feedback: Row<"feedback
   await saveWaiting(context, pair.id, waiting);
 }
 
-/** A feedback was revoked: it waits no more, and its hire may back another. */
+/** A feedback was revoked: it no longer waits, and its hire may back another feedback. */
 export async function leaveBacking(context: ApplyContext, feedback: Row<"feedback">): Promise<void> {
   if (feedback.agent === null) return;
   if (feedback.hire === null) {
@@ -60,7 +66,7 @@ export async function leaveBacking(context: ApplyContext, feedback: Row<"feedbac
   await letGo(context, hire);
 }
 
-/** Gives a hire to the oldest feedback that waits for such a one, or keeps it for the next. */
+/** Gives a hire to the oldest feedback that waits for it, or keeps the hire for the next feedback. */
 async function letGo(
   context: ApplyContext,
   hire: Pick<Row<"hire">, "id" | "seller" | "buyer" | "time">,
@@ -69,7 +75,7 @@ async function letGo(
   const pair = await context.store.get("feedbackPair", id);
   const waiting = pair === null ? [] : linesOf(pair);
   const eligible = waiting.filter((line) => timeIn(line) >= hire.time);
-  // Its buyer may have become known for one of the seller's own since, by this very hire.
+  // Meanwhile, even by this hire, the buyer may turn out to belong to the seller.
   const reason = eligible.length === 0 ? null : await belongsTo(context, hire.seller, hire.buyer);
   const decided = reason === null ? eligible.slice(0, 1) : eligible;
   for (const line of decided) {
@@ -96,7 +102,7 @@ async function back(context: ApplyContext, { id, link }: Row<"feedback">, hire: 
   else await context.store.update("backing", hire, { feedback: id });
 }
 
-/** The free hire of a pair that is first in turn. What an operator of audits had arranged is passed over, once. */
+/** Takes the first free hire of a pair. Hires that an operator of audits arranged are skipped and removed. */
 async function takeFree(context: ApplyContext, { id, taken }: Row<"feedbackPair">): Promise<string | null> {
   for (let n = taken; ; n++) {
     const hire = await itemOf(context.store, freeHires(id), n);
@@ -151,7 +157,7 @@ function pairId(agent: string, client: string): string {
   return `${agent}/${client}`;
 }
 
-/** The list of a pair's hires that became free, in turn. */
+/** The list of a pair's free hires, in the order in which they became free. */
 function freeHires(pair: string): string {
   return `backs/${pair}`;
 }

@@ -7,7 +7,10 @@ import { countInLink, uriColumns } from "./identities.ts";
 import { selfReason } from "./self.ts";
 import { isRead } from "./source.ts";
 
-/** Somebody says something of an identity: of the agent that is its wallet at this place, if it has one. */
+/**
+ * Somebody gives feedback on an identity. It is about the agent that is the identity's wallet at this place,
+ * if there is one.
+ */
 export async function feedbackGiven(context: ApplyContext, event: FeedbackGiven): Promise<void> {
   if (!(await isRead(context, event.registry, "reputation"))) return;
   const { block, time, log, tx, client, value, decimals, uri, hash } = event;
@@ -40,7 +43,7 @@ export async function feedbackGiven(context: ApplyContext, event: FeedbackGiven)
   if (reason === null) await findBacking(context, row);
 }
 
-/** Who gave a feedback takes it back. */
+/** The client that gave a feedback revokes it. */
 export async function feedbackRevoked(context: ApplyContext, event: FeedbackRevoked): Promise<void> {
   if (!(await isRead(context, event.registry, "reputation"))) return;
   const row = await context.store.get("feedback", feedbackId(event));
@@ -58,7 +61,7 @@ export async function feedbackRevoked(context: ApplyContext, event: FeedbackRevo
   if (!isSelf) await leaveBacking(context, row);
 }
 
-/** Anybody may say something to a feedback, any number of times. */
+/** Somebody answers a feedback. Anybody may do so, any number of times. */
 export async function feedbackResponded(context: ApplyContext, event: FeedbackResponded): Promise<void> {
   if (!(await isRead(context, event.registry, "reputation"))) return;
   const row = await context.store.get("feedback", feedbackId(event));

@@ -10,16 +10,20 @@ import type {
 import type { Row } from "../tables.ts";
 import { isRead } from "./source.ts";
 
-/** The key under which the identity registry keeps an identity's wallet: nobody can set it without the wallet's own word. */
+/**
+ * The key under which the identity registry stores an identity's wallet. It can only be set with the wallet's
+ * signature.
+ */
 const AGENT_WALLET = "agentWallet";
 
-/** An identity is minted, or goes to another owner: then nobody stands for it until somebody agrees again. */
+/** An identity is minted, or goes to another owner. It then has no wallet until one agrees again. */
 export async function identityTransferred(context: ApplyContext, event: IdentityTransferred): Promise<void> {
   if (!(await isRead(context, event.registry, "identity"))) return;
   const { identity: id, from, to, tx } = event;
   const known = await context.store.get("identity", id);
   if (known === null) {
-    // One that was minted where nobody looked is none: whose it was, and who had agreed, is not known.
+    // An identity that was minted before the log begins is ignored: its earlier owners and wallets are
+    // unknown.
     if (from === ZERO_ADDRESS) await insertIdentity(context, event);
     return;
   }
@@ -32,7 +36,10 @@ export async function identityTransferred(context: ApplyContext, event: Identity
   });
 }
 
-/** The registration itself comes after the mint, and after whatever the owner did when it was told of that. */
+/**
+ * The event of the registration itself. It comes after the mint, and after everything that the owner's
+ * contract did in its callback for the mint.
+ */
 export async function identityRegistered(context: ApplyContext, event: IdentityRegistered): Promise<void> {
   await changeUri(context, event);
 }
@@ -41,20 +48,21 @@ export async function identityUriUpdated(context: ApplyContext, event: IdentityU
   await changeUri(context, event);
 }
 
-/** Only the wallet means something here; it is told as metadata, and has no event of its own. */
+/** Of all metadata only the wallet counts here. The wallet has no event of its own. */
 export async function identityMetadataSet(context: ApplyContext, event: IdentityMetadataSet): Promise<void> {
   if (event.key !== AGENT_WALLET || !(await isRead(context, event.registry, "identity"))) return;
   const known = await context.store.get("identity", event.identity);
   if (known === null) return;
   const wallet = walletIn(event.value);
-  // The registration tells the wallet that it began with, also when the token has moved meanwhile, which had cleared it.
+  // The registration logs the first wallet even if the token moved in the same transaction, which cleared the
+  // wallet.
   const isStale = known.movedAtOnce && known.registeredTx === event.tx;
   if (wallet === known.wallet || (wallet !== null && isStale)) return;
   await leaveWallet(context, known);
   if (wallet !== null) await takeWallet(context, known, wallet);
 }
 
-/** The columns of a row that keep a text of a registry. */
+/** The columns of a row that store the URI of a registry's event. */
 export function uriColumns(uri: LoggedText): Pick<Row<"identity">, "uri" | "uriBytes" | "uriHash"> {
   if (typeof uri !== "string") return { uri: uri.text, uriBytes: uri.bytes, uriHash: uri.hash };
   return { uri, uriBytes: new TextEncoder().encode(uri).length, uriHash: null };
@@ -65,7 +73,7 @@ export async function wasParty({ store }: ApplyContext, identity: string, addres
   return (await store.get("identityParty", `${identity}/${address}`)) !== null;
 }
 
-/** Changes the link that an identity has now, or had where a feedback was given. */
+/** Adds to a count in the link that an identity has now, or that it had when a feedback was given. */
 export async function countInLink(
   { store }: ApplyContext,
   link: string | null,
@@ -109,7 +117,7 @@ async function changeUri(
   await context.store.update("identity", identity, uriColumns(uri));
 }
 
-/** Twenty bytes that are not zero are a wallet; all else is none. */
+/** Reads a wallet: twenty bytes that are not all zero. Null for anything else. */
 function walletIn(value: IdentityMetadataSet["value"]): string | null {
   const isAddress = typeof value === "string" && value.length === ZERO_ADDRESS.length;
   return isAddress && value !== ZERO_ADDRESS ? value : null;

@@ -5,12 +5,13 @@ import { DEEP } from "../families/familyOf.ts";
 import type { Row } from "../tables.ts";
 import { wasParty } from "./identities.ts";
 
-/** Why a feedback is an identity's word for itself. */
+/** Why a feedback counts as an identity's feedback on itself. */
 export type SelfReason = "agent" | "owner" | "former" | "cluster" | "buyers" | "family";
 
 /**
- * Whether a client speaks for an identity itself, where it gives its feedback: as its wallet, its owner, or who was one of these before (an
- * owner may hand the token to a wallet of its own, and praise it from the first); or as who belongs to the agent that it praises.
+ * Whether a client gives feedback on itself: it is or was the identity's wallet or owner, or it belongs to
+ * the agent. Former owners count too, because an owner may move the token to another of its wallets and
+ * praise it from the first one.
  */
 export async function selfReason(
   context: ApplyContext,
@@ -23,7 +24,7 @@ export async function selfReason(
   return identity.wallet === null ? null : belongsTo(context, identity.wallet, client);
 }
 
-/** Whether a client belongs to an agent, as far as is known now: by a cluster, as one buyer, or by whose money both began with. */
+/** Whether a client is known to belong to an agent: by a cluster, a buyer group, or a funding family. */
 export async function belongsTo(
   context: ApplyContext,
   agent: string,
@@ -34,7 +35,10 @@ export async function belongsTo(
   return (await shareFamily(context, agent, client)) ? "family" : null;
 }
 
-/** Families are only looked up: asking for one would fix it, and what is said of identities must change nothing. */
+/**
+ * This only looks families up. Asking for a family fixes it, and feedback on identities must not change other
+ * rows.
+ */
 async function shareFamily({ store }: ApplyContext, a: string, b: string): Promise<boolean> {
   const family = (await store.get("kin", a))?.family;
   return family !== undefined && family !== DEEP && family === (await store.get("kin", b))?.family;

@@ -4,10 +4,10 @@ import type { Row } from "../tables.ts";
 
 const ROLES = ["identity", "reputation"] as const;
 
-/** Which of the two registries. */
+/** One of the two registries. */
 export type RegistryRole = (typeof ROLES)[number];
 
-/** The first line of a log names the registries that it is about, if it is about any. */
+/** Opens the registries that the first line of a log names, if it names any. */
 export async function openRegistries(
   { store }: ApplyContext,
   registries: LogRegistries | undefined,
@@ -28,8 +28,9 @@ export async function openRegistries(
 }
 
 /**
- * The proxy of a registry has another implementation. The first that is listed begins the reading. After that one that is not listed ends
- * it for good, for both registries: what its events mean, and what it did without any, nobody here knows.
+ * The proxy of a registry has a new implementation. Reading begins with the first listed implementation. A
+ * later one that is not listed ends the reading of both registries for good, because the meaning of its
+ * events and its silent changes are unknown.
  */
 export async function registryUpgraded(context: ApplyContext, event: RegistryUpgraded): Promise<void> {
   const role = await roleOf(context, event.registry);
@@ -44,7 +45,7 @@ export async function registryUpgraded(context: ApplyContext, event: RegistryUpg
   await context.store.update("registry", row.id, { implementation: event.implementation, ...change });
 }
 
-/** Whether the events of a registry count: an address that the log does not name is not read. */
+/** Whether the events of a registry count. A registry that the log does not name never counts. */
 export async function isRead(context: ApplyContext, registry: string, role: RegistryRole): Promise<boolean> {
   const rows: (Row<"registry"> | null)[] = [];
   for (const id of ROLES) rows.push(await context.store.get("registry", id));

@@ -1,15 +1,21 @@
 import type { ColumnKind } from "../columnKind.ts";
 
-/** The rows of ERC-8004: identities, who stood for them when, and what was said of them. No rule of reputation reads them. */
+/**
+ * The rows of ERC-8004: identities, their wallets over time, and the feedback on them. No rule of reputation
+ * reads them.
+ */
 export const identityTables = {
-  /** `identity` and `reputation`, of a log that names registries: how far each is read (see `source.ts`). */
+  /**
+   * One row for the registry `identity` and one for `reputation`, if the log names registries (see
+   * `source.ts`).
+   */
   registry: {
     id: "text",
     address: "text",
-    /** The implementations whose events are understood, separated by spaces. */
+    /** The implementations whose events this code understands, separated by spaces. */
     listed: "text",
     implementation: "text?",
-    /** `waiting` for a listed implementation, `read`, or `unread` from here on. */
+    /** `waiting` until a listed implementation comes, `read`, or `unread` after reading ended. */
     status: "text",
     block: "number?",
     time: "number?",
@@ -19,10 +25,13 @@ export const identityTables = {
   identity: {
     id: "text",
     owner: "text",
-    /** Its agent wallet now, and how many it ever had. */
+    /** Its wallet now, and the number of wallets that it ever had. */
     wallet: "text?",
     links: "number",
-    /** Where its registration file is: how it begins, of how many bytes, and their hash where more is cut off or not shown. */
+    /**
+     * The URI of its registration file: its beginning, its length in bytes, and its hash if it was cut or
+     * cannot be shown.
+     */
     uri: "text",
     uriBytes: "number",
     uriHash: "text?",
@@ -30,11 +39,17 @@ export const identityTables = {
     registeredTime: "number",
     registeredLog: "number",
     registeredTx: "text",
-    /** Whether the transaction that registered it moved it too: what that sets as its wallet is none. */
+    /**
+     * Whether the transaction that registered it also moved it. The wallet that this transaction sets does
+     * not count.
+     */
     movedAtOnce: "boolean",
     transfers: "number",
   },
-  /** One wallet of an identity, `<identity>/<n>`: from where to where, and what was said of the identity meanwhile. */
+  /**
+   * One wallet of an identity, `<identity>/<n>`: from when to when, and the counts of feedback during this
+   * time.
+   */
   identityLink: {
     id: "text",
     identity: "text",
@@ -50,14 +65,14 @@ export const identityTables = {
     self: "number",
     revoked: "number",
   },
-  /** Who ever owned an identity or was its wallet, `<identity>/<address>`. */
+  /** An address that ever owned an identity or was its wallet, `<identity>/<address>`. */
   identityParty: { id: "text" },
   /** `<identity>/<client>/<index>`. */
   feedback: {
     id: "text",
     identity: "text",
     client: "text",
-    /** The wallet of the identity where it was given, and its link; null where it had none. */
+    /** The identity's wallet when the feedback was given, and its link; null if it had none. */
     agent: "text?",
     link: "text?",
     value: "bigint",
@@ -76,7 +91,7 @@ export const identityTables = {
     tx: "text",
     /** `backed`, `self` or `unproven`. */
     standing: "text",
-    /** Of `self`: `agent`, `owner`, `former`, `cluster`, `buyers` or `family`. */
+    /** Only for `self`: `agent`, `owner`, `former`, `cluster`, `buyers` or `family`. */
     selfReason: "text?",
     /** The hire that backs it. */
     hire: "text?",
@@ -98,10 +113,10 @@ export const identityTables = {
     tx: "text",
   },
   /**
-   * `<agent>/<client>`: the feedback that waits for a hire, the oldest first, `<time> <feedback>`, a line each; and how many of the pair's
-   * free hires were taken (see `backing.ts`).
+   * A pair `<agent>/<client>`: its feedback that waits for a hire, one line `<time> <feedback>` each, the
+   * oldest first, and the number of its free hires that were taken (see `backing.ts`).
    */
   feedbackPair: { id: "text", waiting: "text", taken: "number" },
-  /** Which feedback a hire backs, by hire; null where it did and does no more. */
+  /** The feedback that a hire backs, by hire; null if it no longer backs any. */
   backing: { id: "text", feedback: "text?" },
 } as const satisfies Record<string, Record<string, ColumnKind>>;

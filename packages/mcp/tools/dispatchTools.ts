@@ -7,11 +7,14 @@ import type { McpContext } from "../mcpContext.ts";
 import { plainFigures, plainName, strangersText, strangersTextSchema } from "../strangersText.ts";
 import { answering } from "../toolResult.ts";
 
-/** The longest that the dispatcher lets one request wait, and how long it may then take to answer, in milliseconds. */
+/**
+ * How long one request waits for the task, and how long the dispatcher then may take to answer, in
+ * milliseconds.
+ */
 const WAIT_MS = 45_000;
 const ANSWER_MS = 60_000;
 
-/** The tool that has a task done by models of the operator, and settled (swarm.at §6). */
+/** The tool that gives a task to the operator's models and settles the result (swarm.at §6). */
 export function registerDispatchTools(server: McpServer, context: McpContext): void {
   server.registerTool(
     "dispatch_task",

@@ -27,7 +27,7 @@ const idempotencyKey = z
   .regex(/^[\x21-\x7e]{1,200}$/, "must have 1 to 200 visible ASCII characters");
 const params = z.record(z.string(), z.unknown()).describe("What the capability's input schema asks for.");
 
-/** Tools that hire: and what became of a hire, and giving one up. */
+/** Tools that hire somebody, show the state of a hire, and cancel a hire. */
 export function registerHireTools(server: McpServer, context: McpContext): void {
   registerHireAgent(server, context);
   registerGetHire(server, context);
@@ -204,7 +204,7 @@ type Asked = {
   quote_token?: string | undefined;
 };
 
-/** The hire's answer when it ends in time, else its handle. */
+/** The result of a hire if it ends in time; otherwise its handle. */
 async function answerOf(
   { handleAfterMs }: McpContext,
   { budget }: SpendCap,

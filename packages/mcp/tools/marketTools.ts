@@ -37,7 +37,7 @@ const agent = z.object({
     .describe("The trust score, which is advice: null without one."),
 });
 
-/** Tools that only look: who sells what, how well, and what can be hired at all. */
+/** Tools that only read: who sells what, how good the sellers are, and which capabilities exist. */
 export function registerMarketTools(server: McpServer, context: McpContext): void {
   registerSearchAgents(server, context);
   registerCheckReputation(server, context);
@@ -193,7 +193,7 @@ function registerListCapabilities(server: McpServer, context: McpContext): void 
 
 type Found = Awaited<ReturnType<McpContext["query"]["search"]>>["agents"][number];
 
-/** An agent in figures: what its listing says in words stands apart. */
+/** An agent's figures. The words of its listing are in a separate field. */
 function plainAgent({
   agent_id,
   cluster_id,

@@ -87,12 +87,12 @@ export function registerOfferTools(server: McpServer, context: McpContext): void
   );
 }
 
-/** Names an offer by ourselves: its token is the seller's text. */
+/** A name of our own for an offer, because its token is a stranger's text. */
 function offerName({ quote_token }: QuoteOffer): string {
   return `offer_${jsonHash(quote_token).slice(2, 26)}`;
 }
 
-/** The most offers that are remembered; the oldest go first. */
+/** Most offers that are remembered. The oldest are dropped first. */
 const MOST_OFFERS = 1_000;
 
 function keepOffer(
