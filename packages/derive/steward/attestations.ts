@@ -3,7 +3,7 @@ import type { ApplyContext } from "../applyContext.ts";
 import type { RecordEvent } from "../events.ts";
 import { ensureSteward } from "./stewardRow.ts";
 
-/** An agent's latest attestation takes the place of the one before. */
+/** Stores an agent's latest attestation in place of the previous one. */
 export async function attestationSettled(
   context: ApplyContext,
   event: RecordEvent,
@@ -36,8 +36,9 @@ export async function attestationSettled(
 }
 
 /**
- * The run with the least share of passing tests, 0 of 0 unless tests were run twice: with two seeds, or without any and alike test by
- * test (T011). A run without tests says nothing.
+ * The run with the smallest share of passing tests. It is 0 of 0 unless the tests ran at least twice: with
+ * two seeds, or without seeds and with the same result for each test (T011). A run without tests does not
+ * count.
  */
 export function worstRun(runs: readonly TestRun[]): { passing: number; total: number } {
   const none = { passing: 0, total: 0 };

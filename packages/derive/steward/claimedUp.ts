@@ -2,10 +2,10 @@ import { MAX_HOSTS_OF_AGENT, type Uptime } from "tallystick-protocol/records/upt
 import type { ApplyContext } from "../applyContext.ts";
 import { ensureSteward } from "./stewardRow.ts";
 
-/** In which slots of an hour an agent says that a host of its own was up. */
+/** The slots of an hour in which, by its own claim, an agent's host was up. */
 export type ClaimedUp = { hour: number; host: string; up: number };
 
-/** An agent's own monitoring: of one hour and host its first word counts (T013). */
+/** Stores an agent's own monitoring. For each hour and host only its first claim counts (T013). */
 export async function claimedUp(
   context: ApplyContext,
   agent: string,

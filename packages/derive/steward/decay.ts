@@ -5,7 +5,10 @@ import type { SlotDay } from "./slotDays.ts";
 
 const SCALE = 1_000_000_000_000n;
 
-/** What a day counts that is d days before today: qᵈ in units of 10⁻¹², rounded half up (T010). */
+/**
+ * The weights of past days. A day that is d days before today weighs qᵈ, in units of 10⁻¹², rounded half up
+ * (T010).
+ */
 export function decayWeights({ numerator, denominator }: Params["starDecay"], days: number): bigint[] {
   return Array.from({ length: days }, (_, d) => {
     const [n, m] = [BigInt(numerator) ** BigInt(d), BigInt(denominator) ** BigInt(d)];
@@ -13,7 +16,7 @@ export function decayWeights({ numerator, denominator }: Params["starDecay"], da
   });
 }
 
-/** Success where a day counts less with every day that it is ago; null without a hire. */
+/** The success rate in which older days weigh less; null without a hire. */
 export function decayedSuccess(
   days: readonly OutcomeDay[],
   today: number,
@@ -24,7 +27,7 @@ export function decayedSuccess(
   return all === 0n ? null : nanoOf(ok.n * failed.d, all);
 }
 
-/** Uptime likewise; null without data. */
+/** The uptime in which older days weigh less; null without data. */
 export function decayedUptime(
   days: readonly SlotDay[],
   today: number,

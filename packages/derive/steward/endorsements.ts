@@ -9,14 +9,14 @@ import { DAY, HOUR } from "./days.ts";
 import type { CountedEndorsement } from "./score.ts";
 import { ensureSteward } from "./stewardRow.ts";
 
-/** Of one agent, the newest so many hold; of one endorser, the newest so many. */
+/** Most endorsements of one agent, and most endorsements by one endorser. Only the newest ones hold. */
 const MOST_ENDORSEMENTS = 64;
 const MOST_OF_ENDORSER = 3;
 
-/** An endorser has to be an agent for so long. */
+/** How long an endorser must have been an agent. */
 const ENDORSER_SECONDS = 30 * DAY;
 
-/** So many endorsers within an hour are a crowd that somebody brought. */
+/** So many endorsers within one hour count as a crowd that somebody arranged. */
 const CROWD = 4;
 
 /** Why an endorsement does not count. */
@@ -28,7 +28,7 @@ export function endorsementId({ endorser, agent_id, capability }: Endorsement): 
   return `${endorser}/${agent_id}/${capability ?? "*"}`;
 }
 
-/** Takes an agent's word for another, or takes it back. */
+/** Stores an agent's endorsement of another, or its withdrawal. */
 export async function endorsementSettled(
   context: ApplyContext,
   event: RecordEvent,
@@ -65,9 +65,10 @@ export async function endorsementSettled(
 }
 
 /**
- * Which endorsements of an agent count, and why the others do not. The endorser's trust is that of its latest row.
+ * Decides which endorsements of an agent count, and why the others do not. The trust of an endorser comes
+ * from its latest row.
  *
- * @param find the latest row of an agent, also where it is not written yet
+ * @param find finds the latest row of an agent, even if it is not stored yet
  */
 export async function weighEndorsements(
   context: ApplyContext,
@@ -107,7 +108,10 @@ async function reasonAgainst(
   return isCrowd ? "crowd" : null;
 }
 
-/** Those that came with the words of at least three other endorsers within an hour, both ends included. */
+/**
+ * The endorsements that came together with those of at least three other endorsers within one hour, both ends
+ * included.
+ */
 function crowdIn(held: readonly Held[]): Set<Held> {
   const crowd = new Set<Held>();
   for (const first of held) {

@@ -1,4 +1,4 @@
-/** What a share of 1 is in the units of the trust score: figures are whole numbers of 10⁻⁹. */
+/** The value 1 in the units of the trust score. Its figures are whole numbers of 10⁻⁹. */
 export const NANO = 1_000_000_000;
 const SCALE = BigInt(NANO);
 
@@ -7,7 +7,10 @@ export function nanoOf(n: bigint, d: bigint): number {
   return Number((2n * n * SCALE + d) / (2n * d));
 }
 
-/** Such a figure as a JSON number: one division of two exact numbers, as reading its digits would be. */
+/**
+ * Such a figure as a JSON number. One division of two exact numbers gives the same result as reading its
+ * decimal digits.
+ */
 export function nanoToNumber(nano: number): number {
   return nano / NANO;
 }

@@ -23,7 +23,7 @@ import { ensureSteward } from "./stewardRow.ts";
 /** Sums of weights of one UTC day's hires. */
 export type OutcomeDay = { day: number; ok: Rational; failed: Rational };
 
-/** A hire is counted: it is in its seller's day. */
+/** Adds a hire that is counted to its seller's day. */
 export async function noteSale(context: ApplyContext, hire: Row<"hire">): Promise<void> {
   const row = await ensureSteward(context, hire.seller);
   if (row === null) return;
@@ -35,7 +35,7 @@ export async function noteSale(context: ApplyContext, hire: Row<"hire">): Promis
   await takePaymentBack(context, hire.id);
 }
 
-/** More is known of a hire, or it weighs otherwise. */
+/** Updates the day of a hire after more became known of it, or its weight changed. */
 export async function noteAmended(
   context: ApplyContext,
   before: Row<"hire">,
@@ -45,7 +45,7 @@ export async function noteAmended(
   const [was, is] = [await partOf(context, before), await partOf(context, after)];
   await noteForSla(context, await heardOf(context, before), await heardOf(context, after));
   if (row === null) return;
-  // Its capability may be known only now.
+  // Its capability may have become known only now.
   const extraBefore = await extraOf(context, before.id);
   const extra = before.capability === null ? await takeDifficulty(context, after) : extraBefore;
   const isSame = compare(was.ok, is.ok) === 0 && compare(was.failed, is.failed) === 0;
@@ -58,7 +58,8 @@ export async function noteAmended(
 }
 
 /**
- * Its own buyer says that its request was at fault: such a failure is left out (T007). What an audit found is one whatever the buyer says.
+ * The buyer of a hire says that its own request was at fault. Such a failure does not count (T007). A failure
+ * that an audit found counts in any case.
  */
 export async function noteClientError(context: ApplyContext, hireId: string): Promise<void> {
   if ((await context.store.get("clientError", hireId)) !== null) return;
@@ -76,7 +77,10 @@ export async function noteClientError(context: ApplyContext, hireId: string): Pr
   });
 }
 
-/** What a hire weighs beside 1, for the difficulty of its capability that is published now; it keeps that (T014). */
+/**
+ * Stores the extra weight of a hire for the difficulty of its capability, as published now. The hire keeps
+ * this weight (T014).
+ */
 async function takeDifficulty(context: ApplyContext, { id, capability }: Row<"hire">): Promise<Rational> {
   const { difficulty } = context.params.steward;
   const published =
@@ -118,7 +122,7 @@ async function heardOf(
   return { hire, isExcused: (await context.store.get("clientError", hire.id)) !== null };
 }
 
-/** What a hire adds to its day. */
+/** The weights that a hire adds to its day. */
 async function partOf(context: ApplyContext, hire: Row<"hire">): Promise<Omit<OutcomeDay, "day">> {
   const weight = rational(1n, BigInt(hire.clusterSize));
   if (hire.outcome === "success") return { ok: weight, failed: ZERO };
@@ -127,7 +131,7 @@ async function partOf(context: ApplyContext, hire: Row<"hire">): Promise<Omit<Ou
   return { ok: ZERO, failed: isExcused ? ZERO : weight };
 }
 
-/** Adds to the hire's day, and drops days that are older than what is kept. */
+/** Adds to the hire's day, and drops days that are too old to be kept. */
 function changed(
   context: ApplyContext,
   text: string,
@@ -147,7 +151,9 @@ function changed(
   return days.map((it) => `${it.day}:${formatRational(it.ok)}:${formatRational(it.failed)}`).join(";");
 }
 
-/** Every agent's are read every hour: cut where they are, without lists of their pieces. */
+/**
+ * Parses the days without making lists of their parts, because the days of every agent are read every hour.
+ */
 export function parseOutcomeDays(text: string): OutcomeDay[] {
   const days: OutcomeDay[] = [];
   for (let at = 0; at < text.length; ) {
@@ -174,7 +180,10 @@ export function sumOutcomes(
   return weighOutcomes(days, (day) => (day > today - window && day <= today ? 1n : undefined));
 }
 
-/** The same where each day counts so much; not at all where it says nothing. Most weights are whole, and need no common denominator. */
+/**
+ * The sums with a weight for each day; days without a weight do not count. Most weights are whole numbers,
+ * which need no common denominator.
+ */
 export function weighOutcomes(
   days: readonly OutcomeDay[],
   weightOf: (day: number) => bigint | undefined,

@@ -4,26 +4,35 @@ import type { Row } from "../tables.ts";
 import { HOUR } from "./days.ts";
 import { linesOf } from "./sla/lines.ts";
 
-/** Reports of an hour are taken until so long after its end; then the hour closes. */
+/** How long after the end of an hour its reports are accepted. Then the hour closes. */
 export const REPORT_SECONDS = 7_200;
 
-/** From so many hosts of sellers that were up on, a prober that finds more than half of them down at once is taken to be away itself (T029). */
+/**
+ * A prober with at least so many sellers' hosts that were up is itself taken to be cut off when it finds more
+ * than half of them down at once (T029).
+ */
 const VOID_HOSTS = 20;
 
-/** A host stands for a seller for so many hours from when a prober found that it does: as long as it serves an agent. */
+/**
+ * For so many hours after a prober found it, a host counts as a seller's host. A host serves an agent for the
+ * same time.
+ */
 const SELLER_HOURS = 168;
 
-/** Reports are kept until every agent has surely taken their hour. */
+/** How long reports are kept: until every agent has surely used their hour. */
 const KEPT_SECONDS = REPORT_SECONDS + 3 * HOUR;
 
-/** What a prober reported of a host in an hour; `wasUp`: it was up before, so that it may show that the prober is away. */
+/**
+ * A prober's report on a host for one hour. `wasUp`: the host was up before, so it can help to show that the
+ * prober is cut off.
+ */
 export type Report = { hour: number; prober: string; looked: number; down: number; wasUp: boolean };
 
 export function hourEnd(hour: number): number {
   return (hour + 1) * HOUR;
 }
 
-/** Takes what a prober saw in an hour. Of one prober, hour and host the first word counts. */
+/** Stores a prober's report of one hour. For each prober, hour and host only the first report counts. */
 export async function hostsProbed(
   context: ApplyContext,
   prober: string,
@@ -54,8 +63,8 @@ export async function hostsProbed(
 }
 
 /**
- * A prober found that a host serves an agent that has sold something. Only such hosts show that a prober is away: anyone can put up many others, and let
- * them go down at once.
+ * Notes that a prober found a host that serves an agent with sales. Only such hosts can show that a prober is
+ * cut off. Anybody can set up many other hosts and take them down at once.
  */
 export async function noteSellerHost(
   context: ApplyContext,
@@ -75,13 +84,16 @@ function standsForSeller(row: Row<"probedHost"> | null, prober: string, hour: nu
   return last !== null && hour < last + SELLER_HOURS;
 }
 
-/** In which hour a prober found last that a host stands for a seller. */
+/** The last hour in which a prober found that a host serves a seller. */
 function lastFound(row: Row<"probedHost"> | null, prober: string): number | null {
   const line = linesOf(row?.sellers ?? "").find((it) => it.startsWith(`${prober} `));
   return line === undefined ? null : Number(line.slice(prober.length + 1));
 }
 
-/** Up in every slot in which its prober looked and was not away; through an hour in which that was always away, as before. */
+/**
+ * Whether a host was up in every slot in which the prober looked and was not cut off. If the prober was cut
+ * off all the time, the previous state stays.
+ */
 function isUp({ looked, down, wasUp }: Report, away: number): boolean {
   const seen = looked & ~away;
   if (seen === 0) return looked !== 0 && wasUp;
@@ -95,7 +107,7 @@ function count(looked: number[], down: number[], saw: number, foundDown: number)
   }
 }
 
-/** The slots of an hour in which a prober was away, as bits. */
+/** The slots of an hour in which a prober was cut off, as bits. */
 export async function voidSlots(context: ApplyContext, prober: string, hour: number): Promise<number> {
   const row = await context.store.get("probedHour", `${prober}/${hour}`);
   if (row === null) return 0;
@@ -108,10 +120,16 @@ export async function voidSlots(context: ApplyContext, prober: string, hour: num
   return bits;
 }
 
-/** What probers say together of a host: who looked at all, and in which slots it has data and was down. */
+/**
+ * The joint result of all probers for a host: who looked, which slots have data, and in which the host was
+ * down.
+ */
 export type Verdict = { lookers: ReadonlySet<string>; data: number; down: number };
 
-/** A slot is down when more than half of those who looked found it down; without a looker there is no data. */
+/**
+ * A slot is down if more than half of the probers that looked found it down. If none looked, the slot has no
+ * data.
+ */
 export function verdictOf(reports: readonly Pick<Report, "prober" | "looked" | "down">[]): Verdict {
   const lookers = new Set<string>();
   for (const { prober, looked } of reports) if (looked !== 0) lookers.add(prober);
@@ -136,7 +154,7 @@ export function parseReports(text: string): Report[] {
   return reportsOf(text, 0, Number.MAX_SAFE_INTEGER);
 }
 
-/** Those of the hours from `from` to `to`, both included. */
+/** The reports of the hours from `from` to `to`, both included. */
 export function reportsOf(text: string, from: number, to: number): Report[] {
   const reports: Report[] = [];
   if (text === "") return reports;

@@ -13,7 +13,7 @@ import { servicesProbed } from "./served.ts";
 import { readMonitoring } from "./sla/monitoring.ts";
 import { readSla, readSlaDispute, readSlaPayment, readSlaRuling } from "./sla/readSlaRecord.ts";
 
-/** The records of the trust score and of SLAs, each with its rules. */
+/** The types of records for the trust score and for SLAs, each with the function that reads it. */
 export const stewardReaders: ReadonlyMap<
   string,
   (context: ApplyContext, event: RecordEvent) => Promise<Reading>

@@ -14,17 +14,17 @@ import {
 } from "./stewardTier.ts";
 import { factorsOf, tierFiguresOf } from "./tickSteward.ts";
 
-/** What is known of an agent: its rows. */
+/** The rows from which a report is made. */
 export type ScoreSources = {
   row: Row<"steward">;
-  /** The attestation that counted. */
+  /** The attestation that the score used. */
   attestation: Row<"attestation"> | null;
   sla: Row<"sla"> | null;
-  /** Its breaches that are not over: those that `sla` names. */
+  /** Its breaches that are not over, which `sla` names. */
   breaches: readonly Row<"breach">[];
   /** Its human claim. */
   claimStatus: string;
-  /** Of the last tick, unix seconds. */
+  /** The time of the last tick, unix seconds. */
   time: number;
 };
 
@@ -35,26 +35,29 @@ export type FactorReport = {
   weight: number;
   /** value × weight. */
   contribution: number;
-  /** What it is made of. */
+  /** The source of the data. */
   source: string;
   last_verified: number | null;
-  /** All that it takes to compute it again. */
+  /** Everything that is needed to compute it again. */
   evidence: { [name: string]: unknown };
 };
 
-/** A trust score with all that it is made of (STEWARD T010–T017). */
+/** A trust score with all its parts (STEWARD T010–T017). */
 export type ScoreReport = {
   algorithm_version: string;
   computed_at: number;
   computed_block: number;
   score: number;
   tier: StewardTier;
-  /** Before what the agent denied and what breaches of its SLA took. */
+  /** The score before the costs of denied downtime and of SLA breaches. */
   algorithm_score: number;
-  /** Slots of 30 days of which its own word says that it was up and the probers found it down, and what they cost. */
+  /**
+   * Slots of the last 30 days in which the agent says that it was up and the probers found it down, and their
+   * cost.
+   */
   denied_slots: number;
   denied_cost: number;
-  /** What breaches of its SLA leave of a score of 1, an exact fraction. */
+  /** The factor that remains of the score after breaches of its SLA, an exact fraction. */
   sla_factor: string;
   factors: FactorReport[];
   requirements: Requirement[];
@@ -64,13 +67,16 @@ export type ScoreReport = {
   max_delegations_per_day: number | null;
   shown_with_warning: boolean;
   suspended_until: number | null;
-  /** Beside the score: days count e^(−0.1·days). */
+  /** Not part of the score: rates in which a past day weighs e^(−0.1·days). */
   decayed: { success_rate: number | null; uptime: number | null };
-  /** Beside the score: hires weigh as much as the operator says that their capability is difficult (T014); null without hires. */
+  /**
+   * Not part of the score: the success rate in which each hire weighs as much as its capability is difficult
+   * (T014); null without hires.
+   */
   difficulty_success: number | null;
 };
 
-/** The score as it is published; null before it was first computed. */
+/** Makes the published report; null before the first computation. */
 export function scoreReport(from: ScoreSources): ScoreReport | null {
   const { row, sla, time } = from;
   const { computedTime, computedBlock } = row;
@@ -107,8 +113,8 @@ function testsOf({ attestation }: Pick<ScoreSources, "attestation">) {
 }
 
 /**
- * `verified`: its human claim is. `sla_compliant`: it has promised something for 30 days, and none of its breaches was confirmed in these.
- * A breach may take either away.
+ * The agent's badges. `verified`: its human claim is verified. `sla_compliant`: it has had promises for 30
+ * days, and no breach was confirmed during this time. The penalty of a breach may remove either badge.
  */
 function badgesOf({ sla, breaches, claimStatus, time }: ScoreSources): string[] {
   const revoked = revokedBadges(breaches);
@@ -171,7 +177,7 @@ function testEvidence(attestation: Row<"attestation"> | null): FactorReport["evi
   };
 }
 
-/** The slots of each day that is kept, and their sums. */
+/** The slots of each stored day, and their sums. */
 function uptimeEvidence(row: Row<"steward">, computed: number): FactorReport["evidence"] {
   const today = dayOf(computed);
   const sums = row.slotSums.split(" ").map((text) => text.split(":").map(Number));
@@ -185,7 +191,7 @@ function uptimeEvidence(row: Row<"steward">, computed: number): FactorReport["ev
     measurement_period_days: 30,
     total_hours: hours(month?.slots ?? 0),
     downtime_hours: hours(month?.down ?? 0),
-    /** Runs of one or two slots are no downtime; `found_down` has them. */
+    /** Runs of one or two slots do not count as downtime, but are part of `found_down`. */
     windows,
     days: parseSlotDays(row.slots)
       .filter(({ day }) => day > today - KEPT_DAYS)
@@ -202,10 +208,10 @@ function uptimeEvidence(row: Row<"steward">, computed: number): FactorReport["ev
 function successEvidence(row: Row<"steward">, computed: number): FactorReport["evidence"] {
   return {
     measurement_period_days: 30,
-    /** Sums of weights, exact: each hire counts 1, or 1/n inside a cluster of n. */
+    /** Exact sums of weights. Each hire weighs 1, or 1/n inside a cluster of n agents. */
     successful: row.succeeded,
     failed: row.failed,
-    /** The hires that were paid from then on. */
+    /** The beginning of the period whose hires count. */
     hires_from: (dayOf(computed) - 29) * DAY,
   };
 }

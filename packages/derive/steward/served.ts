@@ -3,13 +3,13 @@ import type { ApplyContext } from "../applyContext.ts";
 import { noteSellerHost } from "./probes.ts";
 import { ensureSteward } from "./stewardRow.ts";
 
-/** A host serves an agent for so many hours from when a prober found that it does: seven days. */
+/** For so many hours (seven days) after a prober found it, a host counts as serving an agent. */
 const SERVED_HOURS = 168;
 
-/** From which hour on, and until which, a prober last found a host to serve an agent, without a gap of seven days. */
+/** The hours during which a prober found that a host serves an agent, without a gap of seven days. */
 export type Service = { host: string; prober: string; from: number; to: number };
 
-/** Takes what a prober found of who is served by which host; of those who are no agents, nothing. */
+/** Stores which agents a prober found at which hosts. Addresses that are not agents are skipped. */
 export async function servicesProbed(
   context: ApplyContext,
   prober: string,
@@ -20,7 +20,8 @@ export async function servicesProbed(
     if (row === null) continue;
     const services = parseServices(row.served).filter((it) => isFresh(it, hour - SERVED_HOURS));
     for (const host of hosts) noteService(services, host, prober, hour);
-    // One host for each seller, the first by name: so that a sale does not stand for many.
+    // Each seller counts for one host only, the first by name, so that one sale does not vouch for many
+    // hosts.
     const [first] = [...hosts].sort();
     if (row.sales > 0 && first !== undefined) await noteSellerHost(context, prober, first, hour);
     await context.store.update("steward", agent, { served: formatServices(services) });
@@ -34,12 +35,12 @@ function noteService(services: Service[], host: string, prober: string, hour: nu
     known.to = Math.max(known.to, hour);
     return;
   }
-  // One that was over before is kept beside it: hours may wait for their tick.
+  // An earlier service that is over is kept too, because some hours may still wait for their tick.
   const own = services.filter((it) => it.prober === prober && isFresh(it, hour));
   if (own.length < MAX_HOSTS_OF_AGENT) services.push({ host, prober, from: hour, to: hour });
 }
 
-/** Whether it is not over at an hour. */
+/** Whether a service still holds at an hour. */
 function isFresh({ to }: Service, hour: number): boolean {
   return hour < to + SERVED_HOURS;
 }

@@ -1,23 +1,24 @@
-/** How many UTC days are kept: today, the 89 before it that the longest window has, and one more. */
+/** The number of stored UTC days: today, the 89 days before it for the longest window, and one more. */
 export const KEPT_DAYS = 91;
 
 /** Slots of five minutes in a day. */
 export const SLOTS_PER_DAY = 288;
 
 /**
- * What is known of one UTC day, in slots: those with data, those that count as downtime, those in which the agent was found down, and of
- * these the ones of which its own signed word says that it was up.
+ * The slots of one UTC day: how many have data, how many count as downtime, in how many the agent was found
+ * down, and in how many of these it claims that it was up.
  */
 export type SlotDay = { day: number; data: number; down: number; raw: number; denied: number };
 
-/** Every count of a day in two digits of base 36: a day has 288 slots. */
+/** Each count of a day as two digits of base 36. A day has 288 slots. */
 const DIGITS = Array.from({ length: SLOTS_PER_DAY + 1 }, (_, n) => n.toString(36).padStart(2, "0"));
 const CELL = 8;
 const NO_SLOT = "0".repeat(CELL);
 
 /**
- * Days in ascending order: the first day's number, a colon, and eight characters for it and each day after it, two for each count in the order of
- * {@link SlotDay}. An agent's days are read and written every hour: this takes a tenth of what a text with separators takes.
+ * Parses days in ascending order: the first day's number, a colon, and then eight characters for each day,
+ * two for each count in the order of {@link SlotDay}. An agent's days are read and written every hour, and
+ * this form takes a tenth of the time of a text with separators.
  */
 export function parseSlotDays(text: string): SlotDay[] {
   if (text === "") return [];
@@ -76,7 +77,7 @@ export function sumSlots(days: readonly SlotDay[], today: number, window: number
   return sum;
 }
 
-/** The row of a day, made if it is not there; null for one that is older than what is kept. */
+/** The entry of a day. It is made if it is missing; null for a day that is too old to be kept. */
 function dayOf(days: SlotDay[], day: number): SlotDay | null {
   let at = days.length;
   while (at > 0 && (days[at - 1] as SlotDay).day > day) at--;
@@ -89,7 +90,10 @@ function dayOf(days: SlotDay[], day: number): SlotDay | null {
   return made;
 }
 
-/** The slots in which an agent was found down without being found up since: how many, and the days of the first two. */
+/**
+ * An unfinished run of slots in which an agent was found down: its length, and the days of its first two
+ * slots.
+ */
 export type Run = { length: number; first: number[] };
 
 export function parseRun(text: string): Run {
@@ -101,13 +105,18 @@ export function formatRun({ length, first }: Run): string {
   return length === 0 ? "" : [length, ...first].join(" ");
 }
 
-/** From so many slots in a row on, a run is downtime, from its first: one or two may be a false alarm (T006). */
+/**
+ * A run of at least so many slots counts as downtime, from its first slot on. One or two may be a false alarm
+ * (T006).
+ */
 const DOWNTIME_RUN = 3;
 
 /**
- * Takes the twelve slots of an hour, in order. Runs go on over hours; a slot without data neither ends nor lengthens one.
+ * Adds the twelve slots of an hour, in order. A run may continue over several hours. A slot without data
+ * neither ends nor lengthens a run.
  *
- * @param slots which have data, which are down, and which of those the agent's own word denies; the first slot is the lowest bit
+ * @param slots which slots have data, which are down, and which of these the agent denies; the first slot is
+ * the lowest bit
  */
 export function takeHour(
   days: SlotDay[],

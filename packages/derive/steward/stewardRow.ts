@@ -4,7 +4,7 @@ import { emptyRow } from "../emptyRow.ts";
 import { append } from "../lists.ts";
 import type { Row } from "../tables.ts";
 
-/** Agents are looked at once an hour, each in one of twelve slots of five minutes. */
+/** An hour has twelve slots of five minutes. Each agent is computed once an hour, in one of them. */
 export const STEWARD_SLOTS = 12;
 
 const TEXTS = {
@@ -26,7 +26,7 @@ const TEXTS = {
 
 const EMPTY = { ...emptyRow("steward"), ...TEXTS };
 
-/** The row of an agent, made now if there is none; null for who is no agent. */
+/** The row of an agent. It is made if there is none; null if the address is not an agent. */
 export async function ensureSteward(context: ApplyContext, agent: string): Promise<Row<"steward"> | null> {
   const known = await context.store.get("steward", agent);
   if (known !== null) return known;
@@ -37,7 +37,7 @@ export async function ensureSteward(context: ApplyContext, agent: string): Promi
   return row;
 }
 
-/** The slot of the hour in which an agent is looked at: its address modulo 12. */
+/** The slot of the hour in which an agent is computed: its address modulo 12. */
 export function slotOf(agent: string): number {
   return Number(BigInt(agent) % BigInt(STEWARD_SLOTS));
 }

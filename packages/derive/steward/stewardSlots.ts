@@ -2,8 +2,8 @@ import type { ApplyContext } from "../applyContext.ts";
 import type { Row } from "../tables.ts";
 
 /**
- * What the leaf of an agent's score has, in the order of RFC 8785: all of its row that changes only when it is computed. What records add in between is told by
- * their own leaves, or by the ledger.
+ * The columns in the leaf of an agent's score, in the order of RFC 8785. They change only when the score is
+ * computed. Other columns change with records, which have their own leaves or are in the ledger.
  */
 const LEAF_COLUMNS = [
   "algorithmScore",
@@ -44,8 +44,9 @@ export function stewardLeafText(row: Row<"steward">): string {
 }
 
 /**
- * Keeps what the scores of a slot of the hour come to together: the root of the tree of RFC 6962 over their leaves, in the order in which the agents
- * came to the slot. They change at once and all of them, so that one leaf of the digest stands for them, and a proof of one is as short.
+ * Stores the RFC 6962 root over the leaves of all scores in a slot of the hour, in the order in which the
+ * agents joined the slot. All these scores change together, so the digest has one leaf for them, and the
+ * proof of one score stays short.
  */
 export async function closeSlot(
   context: ApplyContext,
@@ -65,7 +66,7 @@ export async function closeSlot(
   else await context.store.update("stewardSlot", id, change);
 }
 
-/** RFC 6962 §2.1, a level at a time: a node without a neighbour goes up as it is. */
+/** The root by RFC 6962 §2.1, computed level by level. A node without a neighbour moves up unchanged. */
 function merkleRoot(context: ApplyContext, leaves: readonly string[]): string {
   let level = leaves;
   while (level.length > 1) {

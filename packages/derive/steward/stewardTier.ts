@@ -6,14 +6,16 @@ export type StewardTier = "UNVERIFIED" | "VERIFIED" | "TRUSTED" | "HIGHLY_TRUSTE
 /** Slots of a window: those with data, and those that count as downtime. */
 export type Uptime = { data: number; down: number };
 
-/** What the requirements of tiers are held to, exactly; weights of successes in units of 10⁻⁹ rounded down. */
+/**
+ * The exact figures for the requirements of tiers. Weights of successes are in units of 10⁻⁹, rounded down.
+ */
 export type TierFigures = {
   score: number;
   uptime: { [days in 7 | 30 | 90]: Uptime };
-  /** Of the worst run, 0 of 0 where it does not count. */
+  /** The tests of the worst run; 0 of 0 if it does not count. */
   tests: { passing: number; total: number };
   endorsements: number;
-  /** Whether the dampened successes of 30 days are above so many. */
+  /** Whether the dampened successes of 30 days exceed a number. */
   successesAbove: (count: number) => boolean;
 };
 
@@ -22,11 +24,11 @@ type Tier = {
   /** Lowest score, in units of 10⁻⁹. */
   from: number;
   discoveryRank: number;
-  /** Strictly above each (T015). Shares in percent. */
+  /** Each figure must be strictly greater (T015). Shares are in percent. */
   needs?: { days: 7 | 30 | 90; uptime: number; coverage: number; endorsements: number; successes?: number };
 };
 
-/** T015, lowest first. */
+/** The tiers of T015, the lowest first. */
 export const STEWARD_TIERS: readonly Tier[] = [
   { name: "UNVERIFIED", from: 0, discoveryRank: -10 },
   {
@@ -49,7 +51,7 @@ export const STEWARD_TIERS: readonly Tier[] = [
   },
 ];
 
-/** Delegations a day that buyers are advised to give an agent without a tier. */
+/** The advised limit of delegations per day to an agent without a tier. */
 export const UNVERIFIED_DELEGATIONS_PER_DAY = 10;
 
 /** The number of the highest tier whose range the score reaches and whose own and lower requirements all hold. */
@@ -67,7 +69,7 @@ function meets(figures: TierFigures, needs: NonNullable<Tier["needs"]>): boolean
   return needsIn(figures, needs).every(({ is_met }) => is_met);
 }
 
-/** One requirement of a tier: strictly above so much. */
+/** One requirement of a tier: the figure must be strictly greater than `above`. */
 export type Requirement = { tier: StewardTier; metric: string; above: number; is_met: boolean };
 
 /** Every requirement of every tier, the lowest tier first. */
@@ -100,7 +102,7 @@ export function hasEnoughData(data: number, days: number): boolean {
   return 4 * data >= 3 * days * SLOTS_PER_DAY;
 }
 
-/** A score as people read it. */
+/** A score as text for people. */
 export function shareText(nano: number): string {
   return `${Math.floor(nano / NANO)}.${String(nano % NANO).padStart(9, "0")}`;
 }

@@ -2,24 +2,30 @@ import type { ColumnKind } from "../columnKind.ts";
 
 /** The rows of the trust score (see `../tables.ts`). Shares are whole numbers of 10⁻⁹. */
 export const stewardTables = {
-  /** One of each agent that sold something, or of which a record of the trust score told; updated in place every hour. */
+  /**
+   * One row for each agent that sold something or that a record of the trust score names. It is updated every
+   * hour.
+   */
   steward: {
     id: "text",
     /** Hires as a seller by UTC day, `day:ok:failed;…`, sums of weights. */
     outcomes: "text",
-    /** What hires of capabilities with a published difficulty weigh beside that, in the same form: their weight × (difficulty − 1). */
+    /**
+     * The extra weights of hires whose capability has a published difficulty, in the same form: their weight
+     * × (difficulty − 1).
+     */
     hardSales: "text",
     /** Hires as a seller that were ever counted. */
     sales: "number",
 
-    /** Which prober found which host to serve it, `host prober from to`, hours, a line each. */
+    /** The hosts that probers found to serve it, one line `host prober from to` each, in hours. */
     served: "text",
     /** Slots by UTC day, in cells of eight characters, and the run of down slots it is in (see `slotDays.ts`). */
     slots: "text",
     run: "text",
-    /** What it said itself of its hosts, `hour host up`, a line each, of hours that are not taken yet. */
+    /** Its own claims about its hosts for hours that are not processed yet, one line `hour host up` each. */
     claims: "text",
-    /** The last hour whose slots are taken. */
+    /** The last hour whose slots are processed. */
     mergedHour: "number?",
 
     /** Its latest attestation, by entry hash; what it says is copied from there. */
@@ -32,12 +38,12 @@ export const stewardTables = {
     /** The endorsements of it that hold, oldest first: `endorser capability time`, `*` for none, a line each. */
     endorsedBy: "text",
 
-    /** From here on as of the last hour, as are `slots`: null before the first. */
+    /** This column, the following ones and `slots` are as of the last computation; null before the first. */
     computedBlock: "number?",
     computedTime: "number?",
-    /** The attestation that counted. */
+    /** The attestation that the score used. */
     scoredAttestation: "text?",
-    /** The algorithm's score, and what is left of it after what it denied and after breaches of its SLA. */
+    /** The algorithm's score, and the score after the costs of denied downtime and of SLA breaches. */
     algorithmScore: "number",
     score: "number",
     /** 0 to 3 (see `stewardTier.ts`). */
@@ -47,35 +53,43 @@ export const stewardTables = {
     successRate: "number",
     endorsements: "number",
     freshness: "number",
-    /** Its score without endorsements: what its word for another is worth. */
+    /** Its score without endorsements, which is the worth of its endorsement of another agent. */
     ownTrust: "number",
     /** Weights of its successes and failures in 30 days. */
     succeeded: "text",
     failed: "text",
-    /** Slots of 7, 30 and 90 days, `data:down:raw` each; and those of 30 days that it denied. */
+    /** The slots of 7, 30 and 90 days, `data:down:raw` each, and the denied slots of 30 days. */
     slotSums: "text",
     denied: "number",
     endorsementCount: "number",
     uniqueEndorsers: "number",
     endorserTrust: "number",
-    /** Endorsements that count, `endorser capability party trust`, a line each. */
+    /** The endorsements that count, one line `endorser capability party trust` each. */
     counted: "text",
-    /** Endorsements that do not count and why, `endorser capability reason`, a line each. */
+    /** The endorsements that do not count, with the reason, one line `endorser capability reason` each. */
     leftOut: "text",
-    /** What breaches of its SLA leave of a score of 1; and what its guarantees came to, `guarantee current status days`, a line each. */
+    /**
+     * The factor that remains of the score after breaches of its SLA; and its guarantees, one line `guarantee
+     * current status days` each.
+     */
     slaLeft: "text",
     guarantees: "text",
-    /** Success and uptime where every day counts e^(−0.1) times what the next does; null without data. */
+    /**
+     * The success rate and uptime in which each day weighs e^(−0.1) times as much as the next one; null
+     * without data.
+     */
     decayedSuccess: "number?",
     decayedUptime: "number?",
-    /** Its success where each hire weighs as much as its capability is difficult; null without data. */
+    /**
+     * The success rate in which each hire weighs as much as its capability is difficult; null without data.
+     */
     difficultySuccess: "number?",
   },
-  /** A word for an agent's tests, by entry hash. */
+  /** An attestation of an agent's tests, by entry hash. */
   attestation: {
     id: "text",
     agent: "text",
-    /** Whose word it is: `self` or `attested`. */
+    /** Who signed it: the agent (`self`) or somebody else (`attested`). */
     kind: "text",
     signer: "text",
     alias: "text?",
@@ -84,7 +98,7 @@ export const stewardTables = {
     ciUrl: "text?",
     coverageTool: "text?",
     ranAt: "number",
-    /** Of the worst run; 0 of 0 where it counts for nothing. */
+    /** The tests of the worst run; 0 of 0 if it does not count. */
     testsPassing: "number",
     testsTotal: "number",
     /** Its runs as JSON. */
@@ -92,9 +106,12 @@ export const stewardTables = {
     block: "number",
     time: "number",
   },
-  /** The scores of one slot of the hour, as of when it was computed last: how many they are, and the root over their leaves. */
+  /**
+   * The scores of one slot of the hour when it was last computed: their number, and the root over their
+   * leaves.
+   */
   stewardSlot: { id: "text", agents: "number", root: "text", block: "number", time: "number" },
-  /** What an agent said last of another, `<endorser>/<agent>/<capability or *>`. */
+  /** An agent's latest endorsement of another, `<endorser>/<agent>/<capability or *>`. */
   endorsement: {
     id: "text",
     endorser: "text",
@@ -107,16 +124,20 @@ export const stewardTables = {
     time: "number",
   },
   /**
-   * A host and what probers reported of it lately, `hour prober looked down wasUp`, a line each; and when a prober last found that it stands for
-   * an agent that sold something, `prober hour`.
+   * A host with its recent reports, one line `hour prober looked down wasUp` each; and the last hours in
+   * which probers found that it serves a seller, one line `prober hour` each.
    */
   probedHost: { id: "text", reports: "text", sellers: "text" },
   /**
-   * Of hosts of sellers that were up before, by slot: at how many a prober looked and how many it found down, `<prober>/<hour>`. Where more than half
-   * of 20 or more are down at once, it is the prober that is away.
+   * For each `<prober>/<hour>` and slot: the number of sellers' hosts, up before, at which the prober looked,
+   * and the number that it found down. If more than half of at least 20 are down at once, the prober itself
+   * is cut off.
    */
   probedHour: { id: "text", looked: "text", down: "text" },
-  /** Hires that weigh more or less than others, for their capability's difficulty when they were counted: that − 1. */
+  /**
+   * Hires with another weight than 1, by the difficulty of their capability when they were counted. The value
+   * is the difficulty − 1.
+   */
   hardHire: { id: "text", extra: "text" },
   /** Hires whose own buyer said that its request was at fault. */
   clientError: { id: "text" },

@@ -6,19 +6,19 @@ import { REPORT_SECONDS, type Report, reportsOf, verdictOf, voidSlots } from "./
 import { hostsAt, parseServices } from "./served.ts";
 import { formatRun, formatSlotDays, parseRun, parseSlotDays, type SlotDay, takeHour } from "./slotDays.ts";
 
-/** The last hour that is closed at a time: its reports had two hours. Null before the first. */
+/** The last hour that is closed at a time, two hours after its end. Null before the first. */
 export function lastClosedHour(time: number): number {
   return Math.ceil((time - REPORT_SECONDS) / HOUR) - 2;
 }
 
-/** What many agents ask about in one tick. */
+/** Results that many agents need in the same tick. */
 export type ProbeCache = Map<string, number>;
 
 /**
- * Takes the slots of all hours that closed since the last time, of the hosts that served the agent then. In each slot it is as well off as the worst of
- * its hosts.
+ * Processes the slots of all hours that closed since the last time, for the hosts that served the agent then.
+ * In each slot the worst of its hosts counts.
  *
- * @returns what changes of the row, and its days as they are then
+ * @returns the changes of the row, and its new days
  */
 export async function takeSlots(
   context: ApplyContext,
@@ -55,7 +55,8 @@ export async function takeSlots(
         seen.push({ ...report, looked: report.looked & ~known, down: report.down & ~known });
       }
       const { lookers, data, down } = verdictOf(seen);
-      // One prober alone must not give an agent a host, where others look and find that it is not served there.
+      // A single prober must not assign a host to an agent if other probers looked and found no service
+      // there.
       if (2 * probers.filter((it) => lookers.has(it)).length <= lookers.size) continue;
       slots.data |= data;
       slots.down |= down;

@@ -21,8 +21,8 @@ const SLOT_SECONDS = 300;
 const SCORE_DAYS = 30;
 
 /**
- * What a tick does for trust scores: every agent is computed anew once an hour, when the 300 seconds of its slot are over. First all that
- * an agent is by itself, then what others say of it.
+ * Computes trust scores at a tick. Every agent is computed once an hour, when its slot of 300 seconds is
+ * over. Its own figures come first, then the endorsements by others.
  */
 export async function tickSteward(context: ApplyContext): Promise<void> {
   const due = new Map<string, Row<"steward">>();
@@ -55,14 +55,14 @@ export async function tickSteward(context: ApplyContext): Promise<void> {
     );
 }
 
-/** The slots of the hour that ended since the last tick, in the order in which they did. */
+/** The slots of the hour that ended since the last tick, in order. */
 export function slotsOver(since: number, time: number): number[] {
   const [from, to] = [Math.floor(since / SLOT_SECONDS), Math.floor(time / SLOT_SECONDS)];
   const first = Math.max(from, to - STEWARD_SLOTS);
   return Array.from({ length: to - first }, (_, n) => (first + n) % STEWARD_SLOTS);
 }
 
-/** All but endorsements. */
+/** All figures except the endorsements. */
 async function ownFigures(
   context: ApplyContext,
   before: Row<"steward">,
@@ -80,7 +80,7 @@ async function ownFigures(
   const figures = {
     testCoverage: row.testsTotal === 0 ? 0 : nanoOf(BigInt(row.testsPassing), BigInt(row.testsTotal)),
     uptime: month.data === 0 ? 0 : nanoOf(BigInt(month.data - month.down), BigInt(month.data)),
-    // ok / (ok + failed), the denominators crossed.
+    // ok / (ok + failed), over a common denominator.
     successRate: all === 0n ? 0 : nanoOf(ok.n * failed.d, all),
     freshness: row.ranAt === null ? 0 : freshnessOf(Math.floor((time - row.ranAt) / HOUR)),
   };
@@ -101,7 +101,10 @@ async function ownFigures(
   };
 }
 
-/** Success where every hire weighs as much as its capability is difficult (T014): beside the score, never in it. */
+/**
+ * The success rate in which each hire weighs as much as its capability is difficult (T014). It is never part
+ * of the score.
+ */
 function difficultySuccess(
   { hardSales }: Row<"steward">,
   { ok, failed }: { ok: Rational; failed: Rational },
@@ -115,7 +118,7 @@ function difficultySuccess(
 
 type Sum = ReturnType<typeof sumSlots>;
 
-/** The score's five factors as a row has them. */
+/** The five factors of the score, from a row. */
 export function factorsOf(
   row: Pick<Row<"steward">, "testCoverage" | "uptime" | "successRate" | "endorsements" | "freshness">,
 ) {
@@ -156,7 +159,7 @@ function tierOf(row: Row<"steward">, score: number): number {
   return stewardTierOf({ score, ...tierFiguresOf(row, tests) });
 }
 
-/** What the requirements of tiers are held to, as a row has it. */
+/** The figures for the requirements of tiers, from a row. */
 export function tierFiguresOf(row: Row<"steward">, tests: TierFigures["tests"]): Omit<TierFigures, "score"> {
   const [week, month, quarter] = row.slotSums.split(" ").map((text) => {
     const [data = 0, down = 0] = text.split(":").map(Number);

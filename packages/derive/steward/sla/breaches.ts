@@ -11,7 +11,7 @@ import { applyPenalty, liftPenalty } from "./penalties.ts";
 import { isFailure, slaHiresOf } from "./slaHires.ts";
 import { type Figure, isBeyond, isLatency, nanoFigure } from "./terms.ts";
 
-/** Failures have to be of so many families of buyers. */
+/** A breach needs failures from at least so many families of buyers. */
 const LEAST_FAMILIES = 3;
 
 /** Opens a breach of a guarantee, with the terms that it has now. */
@@ -55,12 +55,12 @@ export async function openBreach(
   return breach;
 }
 
-/** One second more: the last second of the time still counts. */
+/** One second more, because the last second still belongs to the period. */
 function awaitDecision(context: ApplyContext, { id, decidedBy }: Row<"breach">): Promise<void> {
   return schedule(context, Math.max(decidedBy, context.state.time) + 1, "breach", id);
 }
 
-/** The time for a dispute, or for its ruling, is over: the breach stands. */
+/** The time for a dispute, or for its ruling, is over, so the breach is confirmed. */
 export async function breachDue(context: ApplyContext, id: string): Promise<void> {
   const breach = await breachRow(context, id);
   const isOpen = breach.status === "detected" || breach.status === "disputed";
@@ -79,7 +79,7 @@ export async function disputeSettled(
   await awaitDecision(context, disputed);
 }
 
-/** What an arbitrator decided; a late `overturned` lifts the penalty from here on. */
+/** Applies an arbitrator's ruling. A late `overturned` lifts the penalty from now on. */
 export async function rulingSettled(
   context: ApplyContext,
   breach: Row<"breach">,
@@ -116,7 +116,10 @@ async function confirm(context: ApplyContext, breach: Row<"breach">): Promise<vo
   await applyPenalty(context, confirmed);
 }
 
-/** A breach was at target for a day: the next one of its guarantee uses only later data. */
+/**
+ * Closes a breach whose guarantee was at target for a day. The next breach of this guarantee uses only later
+ * data.
+ */
 export async function closeBreach(context: ApplyContext, breach: Row<"breach">, day: number): Promise<void> {
   await context.store.update("breach", breach.id, { closedTime: context.at.time });
   await noteStep(context, breach.id, "closed");
@@ -135,7 +138,10 @@ async function release(context: ApplyContext, breach: Row<"breach">, fromDay: nu
   await context.store.update("guarantee", breach.guarantee, { openBreach: null, fromDay, closes: "" });
 }
 
-/** Whether three families of buyers found what is beyond the threshold: one buyer that refunds itself breaches nothing. */
+/**
+ * Whether at least three families of buyers saw the bad figures. One buyer that refunds itself must not cause
+ * a breach.
+ */
 export async function isOfManyBuyers(
   context: ApplyContext,
   guarantee: Row<"guarantee">,

@@ -14,23 +14,26 @@ import { daysUntilBreach, withClose } from "./trend.ts";
 
 const STATUSES = ["compliant", "at_risk", "breached"];
 
-/** More days than this are never closed at once: the longest window, and one. */
+/** Most days that are closed at once: the longest window and one more day. */
 const MOST_DAYS = 91;
 
-/** What is left of a score of 1; and what each guarantee came to, `guarantee current status days`, a line each, `-` where there is nothing. */
+/**
+ * The factor that remains of the score, and the state of each guarantee: one line `guarantee current status
+ * days` each, with `-` for a missing value.
+ */
 export type SlaOutcome = { left: Rational; guarantees: string };
 
 /**
- * Looks at an agent's promises, once an hour: closes days, recovers, finds breaches.
+ * Evaluates an agent's promises once an hour: closes days, counts recovery, and finds breaches.
  *
- * @param row the agent's, with the slots of all hours that are closed
+ * @param row the agent's row, with the slots of all closed hours
  */
 export async function evaluateSla(context: ApplyContext, row: Row<"steward">): Promise<SlaOutcome> {
   const sla = await context.store.get("sla", row.id);
   if (sla === null) return { left: ONE, guarantees: "" };
   const figures = new SlaFigures(context, row.id, parseSlotDays(row.slots));
   const today = dayOf(context.at.time);
-  // A day closes when the reports of its last hour had their time.
+  // A day closes when the reports of its last hour can no longer come.
   const closedDay = dayOf(context.at.time - REPORT_SECONDS - 1) - 1;
   await recover(context, sla, figures, closedDay);
 
@@ -67,7 +70,7 @@ export async function evaluateSla(context: ApplyContext, row: Row<"steward">): P
   return { left: scoreLeft(breaches), guarantees: lines.join("\n") };
 }
 
-/** Only what is new is written: most hours change nothing, and touch no leaf of the digest. */
+/** Stores the row only if it changed. Most hours change nothing, and then no leaf of the digest changes. */
 async function updateSla(
   context: ApplyContext,
   before: Row<"sla">,
@@ -78,7 +81,7 @@ async function updateSla(
   if (changed.length > 0) await context.store.update("sla", before.id, Object.fromEntries(changed));
 }
 
-/** Nothing will come of it any more. */
+/** Whether nothing can follow from a breach any more. */
 function isDone(breach: Row<"breach">): boolean {
   if (breach.status === "overturned") return true;
   const isOwn = penaltyOf(breach).type !== "badge_revocation" || breach.isReinstated;
@@ -87,7 +90,10 @@ function isDone(breach: Row<"breach">): boolean {
   );
 }
 
-/** Days that closed: one at target closes a breach, and every one since its confirmation is one of recovery. */
+/**
+ * Counts the closed days for the breaches. A day at target closes a breach. After the confirmation each such
+ * day counts as recovery.
+ */
 async function recover(
   context: ApplyContext,
   sla: Row<"sla">,
@@ -117,7 +123,7 @@ async function recover(
   }
 }
 
-/** One guarantee: what it comes to now, and whether that is a breach. */
+/** Evaluates one guarantee: its present figure, and whether that is a breach. */
 async function look(
   context: ApplyContext,
   before: Row<"guarantee">,

@@ -4,14 +4,14 @@ import { SLOTS_PER_DAY, type SlotDay } from "../slotDays.ts";
 import { parseLatencies } from "./slaHires.ts";
 import type { Figure } from "./terms.ts";
 
-/** Fewer hires than this, or less data than three quarters of a day, are no breach. */
+/** Fewer hires than this, or data for less than three quarters of a day, are not enough for a breach. */
 const LEAST_HIRES = 20;
 const LEAST_SLOTS = (3 * SLOTS_PER_DAY) / 4;
 
 /** A metric over some days, and whether there is enough of it for a breach. */
 export type Measured = { figure: Figure; isEnough: boolean };
 
-/** What is known of an agent's service, by UTC day. Days are read once. */
+/** The figures of an agent's service by UTC day. Each day is read once. */
 export class SlaFigures {
   readonly #context: ApplyContext;
   readonly #agent: string;
@@ -24,7 +24,7 @@ export class SlaFigures {
     this.#slots = slots;
   }
 
-  /** Over the days from `from` to `to`, both included; null without data. */
+  /** The figure of a metric over the days from `from` to `to`, both included; null without data. */
   async over(metric: string, from: number, to: number): Promise<Measured | null> {
     if (metric === "uptime") return this.#uptime(from, to);
     const days = await this.#hires(from, to);
@@ -69,7 +69,7 @@ function successIn(days: readonly Row<"slaDay">[]): Measured | null {
   return { figure: { n: BigInt(ok), d: BigInt(all) }, isEnough: all >= LEAST_HIRES };
 }
 
-/** Nearest rank: the smallest latency that so many percent do not exceed. */
+/** The percentile by nearest rank: the smallest latency that so many percent of the hires do not exceed. */
 function latencyIn(days: readonly Row<"slaDay">[], percent: number): Measured | null {
   const counts = new Map<number, number>();
   let all = 0;

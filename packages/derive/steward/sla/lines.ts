@@ -1,4 +1,4 @@
-/** Texts of a row that are lists, a line each. */
+/** Splits a row's text into its lines, which are the items of a list. */
 export function linesOf(text: string): string[] {
   return text === "" ? [] : text.split("\n");
 }

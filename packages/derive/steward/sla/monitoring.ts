@@ -5,7 +5,10 @@ import type { Reading } from "../../audits/reading.ts";
 import type { RecordEvent } from "../../events.ts";
 import { DAY } from "../days.ts";
 
-/** What a prober found of agents' own monitoring (T026): shown beside the SLA, and in no figure. */
+/**
+ * Reads a prober's findings on agents' own monitoring (T026). They are shown with the SLA and are part of no
+ * figure.
+ */
 export async function readMonitoring(context: ApplyContext, event: RecordEvent): Promise<Reading> {
   const body = parseMonitoring(event.body);
   if (!context.params.steward.probers.includes(event.signer)) return `signer ${event.signer} is no prober`;
@@ -15,7 +18,10 @@ export async function readMonitoring(context: ApplyContext, event: RecordEvent):
   return () => monitoringSettled(context, event, body);
 }
 
-/** Of each agent that promises something the prober's newest word holds; none before that it differs. */
+/**
+ * Stores the newest finding of a prober for each agent with promises. An agent without a difference so far
+ * gets no row.
+ */
 async function monitoringSettled(
   context: ApplyContext,
   event: RecordEvent,

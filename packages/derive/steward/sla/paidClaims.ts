@@ -1,7 +1,10 @@
 import type { ApplyContext } from "../../applyContext.ts";
 import { breachRow } from "./breaches.ts";
 
-/** A receipt made a hire of a transfer that had paid a claim: it pays for that alone, and the claim is open again. */
+/**
+ * A receipt turned a transfer that had paid a claim into a hire. The transfer now pays only for the hire, so
+ * the claim is open again.
+ */
 export async function takePaymentBack(context: ApplyContext, hire: string): Promise<void> {
   const payment = await context.store.get("slaPayment", hire);
   if (payment === null) return;
@@ -11,7 +14,7 @@ export async function takePaymentBack(context: ApplyContext, hire: string): Prom
   await changePaid(context, payment.claim, -1n);
 }
 
-/** So much of a claim, 1 or −1 times, is paid. */
+/** Adds the payment of a claim (`by` 1), or takes it back (−1). */
 export async function changePaid(context: ApplyContext, id: string, by: 1n | -1n): Promise<void> {
   const claim = await context.store.get("slaClaim", id);
   if (claim === null) return;

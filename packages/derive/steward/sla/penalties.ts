@@ -11,10 +11,10 @@ import { linesOf, withLine } from "./lines.ts";
 import { slaHiresOf } from "./slaHires.ts";
 import { penaltyOf } from "./terms.ts";
 
-/** Good days after which a penalty is recovered from. */
+/** Good days after which the effect of a penalty is over. */
 export const RECOVERY_DAYS = 30;
 
-/** What a confirmed breach costs, as far as it is done once: what it takes from the score is worked out every hour. */
+/** Applies the one-time costs of a confirmed breach. Its effect on the score is computed every hour. */
 export async function applyPenalty(context: ApplyContext, breach: Row<"breach">): Promise<void> {
   const penalty = penaltyOf(breach);
   if (penalty.type === "temporary_suspension") {
@@ -28,7 +28,10 @@ export async function applyPenalty(context: ApplyContext, breach: Row<"breach">)
   if (penalty.type === "financial") await shareOut(context, breach, parseUsdc(penalty.amount));
 }
 
-/** Shares an amount among the buyers of the breach's days by what they paid, each share rounded down. */
+/**
+ * Divides an amount among the buyers of the breach's days in proportion to what they paid. Each share is
+ * rounded down.
+ */
 async function shareOut(context: ApplyContext, breach: Row<"breach">, amount: bigint): Promise<void> {
   const paid = new Map<string, bigint>();
   let total = 0n;
@@ -56,7 +59,10 @@ async function shareOut(context: ApplyContext, breach: Row<"breach">, amount: bi
   await context.store.update("breach", breach.id, { owed: owedInAll });
 }
 
-/** A breach was overturned after its confirmation: it ends here. What was paid is paid; what was owed is not any more. */
+/**
+ * Ends the penalty of a breach that was overturned after its confirmation. Payments stay, and open debts are
+ * dropped.
+ */
 export async function liftPenalty(context: ApplyContext, breach: Row<"breach">): Promise<void> {
   const sla = await context.store.get("sla", breach.agent);
   if (sla === null || breach.status !== "confirmed") return;
@@ -65,7 +71,10 @@ export async function liftPenalty(context: ApplyContext, breach: Row<"breach">):
   await context.store.update("breach", breach.id, { owed: breach.paid });
 }
 
-/** What is left of a score of 1 after the breaches that are not recovered from: Π(1 − amount·(30 − g)/30). */
+/**
+ * The factor that remains of the score after all breaches whose effect is not over: Π(1 − amount·(30 −
+ * g)/30), with g good days.
+ */
 export function scoreLeft(breaches: readonly Row<"breach">[]): Rational {
   let left = ONE;
   for (const breach of breaches) {
@@ -78,7 +87,10 @@ export function scoreLeft(breaches: readonly Row<"breach">[]): Rational {
   return left;
 }
 
-/** Until when an agent takes no new hires, null if it does at that time: the latest end of suspensions that have begun. */
+/**
+ * Until when an agent takes no new hires: the latest end of its suspensions that have begun. Null if it takes
+ * hires.
+ */
 export function suspendedUntil(suspensions: string, time: number): number | null {
   let last: number | null = null;
   for (const line of linesOf(suspensions)) {
@@ -88,7 +100,7 @@ export function suspendedUntil(suspensions: string, time: number): number | null
   return last;
 }
 
-/** The badges that breaches keep from an agent: back after 30 good days and a ruling `reinstated`. */
+/** The badges that breaches take from an agent. They return after 30 good days and a ruling `reinstated`. */
 export function revokedBadges(breaches: readonly Row<"breach">[]): Set<string> {
   const revoked = new Set<string>();
   for (const breach of breaches) {

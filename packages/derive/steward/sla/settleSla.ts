@@ -8,7 +8,7 @@ import { ensureSteward } from "../stewardRow.ts";
 import { linesOf } from "./lines.ts";
 import { isWeaker, termsOf } from "./terms.ts";
 
-/** Most guarantees of one agent that bind at once, replaced ones too. */
+/** Most binding guarantees of one agent, including replaced ones that still bind. */
 export const MOST_BINDING = 64;
 
 /** Whether a new SLA would leave more guarantees binding than one agent may have. */
@@ -18,8 +18,9 @@ export async function bindsTooMuch(context: ApplyContext, body: Sla): Promise<bo
 }
 
 /**
- * An agent's newest SLA replaces the former. A guarantee that says the same or more takes the place of its like and keeps its data; what
- * is weakened, dropped or withdrawn binds on for `replacedSeconds`.
+ * Stores an agent's new SLA in place of the former one. A guarantee with equal or stronger terms continues
+ * the old one and keeps its data. A guarantee that is weakened, dropped or withdrawn still binds for
+ * `replacedSeconds`.
  */
 export async function slaSettled(context: ApplyContext, event: RecordEvent, body: Sla): Promise<void> {
   const agent = body.agent_id;

@@ -12,7 +12,10 @@ export function slaHiresOf(agent: string, day: number): string {
 type Part = { ok: number; failed: number; latency: number | null };
 const NOTHING: Part = { ok: 0, failed: 0, latency: null };
 
-/** A hire is counted, or more is known of it (`before`): its day follows, for who promised something before that day. */
+/**
+ * A hire is counted, or more became known of it (`before`). Updates the day of a seller that had promises
+ * before that day.
+ */
 export async function noteForSla(
   context: ApplyContext,
   before: { hire: Row<"hire">; isExcused: boolean } | null,
@@ -22,7 +25,7 @@ export async function noteForSla(
   const sla = await context.store.get("sla", seller);
   const day = dayOf(time);
   if (sla === null || day <= sla.firstDay) return;
-  // What one source of money buys from itself says nothing either.
+  // A hire inside one funding family does not count either.
   if (await areKin(context, seller, buyer)) return;
   const [was, is] = [before === null ? NOTHING : partOf(before), partOf(after)];
   const wasIn = before !== null && before.hire.clusterSize === 1;
@@ -42,7 +45,7 @@ export async function noteForSla(
   else await context.store.update("slaDay", id, change);
 }
 
-/** What one owner buys from itself says nothing. */
+/** A hire inside one cluster does not count. */
 function partOf({ hire, isExcused }: { hire: Row<"hire">; isExcused: boolean }): Part {
   if (hire.clusterSize !== 1) return NOTHING;
   return {
@@ -56,7 +59,7 @@ export function isFailure(hire: Row<"hire">, isExcused: boolean): boolean {
   return hire.outcome === "failure" && !(isExcused && hire.evidence !== "audit");
 }
 
-/** How many hires took how many milliseconds. */
+/** Parses the latencies: the number of hires by milliseconds. */
 export function parseLatencies(text: string): Map<number, number> {
   const counts = new Map<number, number>();
   if (text === "") return counts;

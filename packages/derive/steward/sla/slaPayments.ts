@@ -7,7 +7,7 @@ import type { Row } from "../../tables.ts";
 import { noteStep } from "./breaches.ts";
 import { changePaid } from "./paidClaims.ts";
 
-/** Why a payment of what a breach owes does not count, or null. */
+/** The reason why a payment for a breach does not count, or null. */
 export async function paymentProblem(
   context: ApplyContext,
   breach: Row<"breach">,

@@ -9,7 +9,7 @@ import { RECOVERY_DAYS, suspendedUntil } from "./penalties.ts";
 import { slaRequirements, slaTierOf } from "./slaRequirements.ts";
 import { isLatency, penaltyOf } from "./terms.ts";
 
-/** One guarantee as T026 shows it. Shares, or milliseconds; times unix seconds. */
+/** One guarantee in the form of T026. Values are shares or milliseconds, times are unix seconds. */
 export type GuaranteeReport = {
   id: string;
   metric: string;
@@ -20,7 +20,7 @@ export type GuaranteeReport = {
   current: number | null;
   /** `compliant`, `at_risk` or `breached`. */
   status: string;
-  /** Positive: on the good side of the target. */
+  /** The distance to the target. Positive means better than the target. */
   buffer: number | null;
   last_breach: number | null;
   days_until_breach: number | null;
@@ -31,7 +31,7 @@ export type GuaranteeReport = {
   bound_until: number | null;
 };
 
-/** What a prober found when it asked the agent's own monitoring (T026), where that differs from what was measured. */
+/** Where the agent's own monitoring differed from the measured figures when a prober asked it (T026). */
 export type MonitoringReport = {
   prober: string;
   endpoint: string;
@@ -58,7 +58,7 @@ export type BreachReport = {
   /** `detected`, `disputed`, `confirmed` or `overturned`. */
   status: string;
   detected_at: number;
-  /** Until when it may be disputed, or a ruling is waited for. */
+  /** The end of the time for a dispute, or for its ruling. */
   decided_by: number;
   /** Ledger entries. */
   dispute: string | null;
@@ -67,7 +67,7 @@ export type BreachReport = {
   confirmed_at: number | null;
   closed_at: number | null;
   penalty: object;
-  /** Of the 30 days of recovery. */
+  /** How many of the 30 days of recovery are over. */
   good_days: number;
   /** USDC in atomic units. */
   owed_atomic: string;
@@ -82,15 +82,21 @@ export type SlaReport = {
   guarantees: GuaranteeReport[];
   recent_breaches: BreachReport[];
   penalties_applied: { breach: string; type: string; since: number; recovery_days_left: number }[];
-  /** What breaches take from the trust score: 0 or less. */
+  /** How much breaches change the trust score: 0 or less. */
   trust_score_impact: number;
-  /** What the draft asks of the SLA of an agent of each tier (T027), and the highest tier whose all is promised. Shown; no tier follows from it. */
+  /**
+   * The draft's requirements for SLAs of each tier (T027), and the highest tier whose requirements the
+   * promises meet. They are only shown and do not decide a tier.
+   */
   tier_requirements: TierRequirement[];
   sla_tier: StewardTier;
   suspended_until: number | null;
 };
 
-/** `bound`: the least (of a latency the most) to promise; `promised`: the best that is, null for nothing. */
+/**
+ * `bound`: the lowest promise that is enough (for a latency, the highest). `promised`: the agent's best
+ * promise; null for none.
+ */
 export type TierRequirement = {
   tier: StewardTier;
   metric: string;
@@ -177,9 +183,9 @@ export function breachReport(row: Row<"breach">): BreachReport {
 }
 
 /**
- * @param parameters.guarantees those that bind
- * @param parameters.breaches its latest, the latest first
- * @param parameters.time of the last tick, unix seconds
+ * @param parameters.guarantees the binding guarantees
+ * @param parameters.breaches its latest breaches, the latest first
+ * @param parameters.time the time of the last tick, unix seconds
  */
 export function slaReport(
   sla: Row<"sla">,

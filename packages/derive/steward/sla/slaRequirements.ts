@@ -2,7 +2,10 @@ import type { Row } from "../../tables.ts";
 import { STEWARD_TIERS, type StewardTier } from "../stewardTier.ts";
 import { isLatency } from "./terms.ts";
 
-/** What T027 asks of the SLA of an agent of a tier: to promise no less (of latencies, no more) than so much, in units of 10⁻⁹. */
+/**
+ * The promises that T027 requires for each tier, in units of 10⁻⁹: the lowest value, or for a latency the
+ * highest.
+ */
 const PROMISES: { readonly [tier in Exclude<StewardTier, "UNVERIFIED">]: { [metric: string]: bigint } } = {
   VERIFIED: { uptime: 900_000_000n, success_rate: 800_000_000n },
   TRUSTED: { uptime: 950_000_000n, success_rate: 900_000_000n },
@@ -13,7 +16,10 @@ const PROMISES: { readonly [tier in Exclude<StewardTier, "UNVERIFIED">]: { [metr
   },
 };
 
-/** One requirement: what is asked, what is promised at best (null: nothing), both in units of 10⁻⁹; and whether that is enough. */
+/**
+ * One requirement: the bound and the best promise (null: none), both in units of 10⁻⁹, and whether the
+ * promise is enough.
+ */
 export type SlaRequirement = {
   tier: StewardTier;
   metric: string;
@@ -23,10 +29,11 @@ export type SlaRequirement = {
 };
 
 /**
- * What the draft asks of SLAs, tier by tier (T027). It is shown; it never changes a tier. Of several guarantees of a metric the best target
- * counts, whatever its window; one that was dropped and still binds does not.
+ * Compares an agent's promises with the draft's requirements for each tier (T027). The result is only shown
+ * and never changes a tier. For each metric the best target counts, whatever its window. A dropped guarantee
+ * that still binds does not count.
  *
- * @param guarantees those of the agent that bind
+ * @param guarantees the agent's binding guarantees
  */
 export function slaRequirements(
   guarantees: readonly Pick<Row<"guarantee">, "metric" | "target" | "boundUntil">[],
@@ -51,7 +58,7 @@ export function slaRequirements(
   });
 }
 
-/** The highest tier whose own and lower requirements of SLAs are all met: what the agent's promises would be good for. */
+/** The highest tier for which the promises meet its own requirements and those of all lower tiers. */
 export function slaTierOf(requirements: readonly SlaRequirement[]): StewardTier {
   let reached: StewardTier = "UNVERIFIED";
   for (const { name } of STEWARD_TIERS) {

@@ -2,7 +2,7 @@ import type { ColumnKind } from "../../columnKind.ts";
 
 /** The rows of SLAs (see `../../tables.ts`). Figures are whole numbers of 10⁻⁹: shares, or milliseconds. */
 export const slaTables = {
-  /** What an agent promises now, and what follows from its breaches. */
+  /** An agent's present SLA, and the effects of its breaches. */
   sla: {
     id: "text",
     record: "text",
@@ -11,17 +11,20 @@ export const slaTables = {
     time: "number",
     /** The whole body, as canonical JSON. */
     body: "text",
-    /** The day of its first SLA: hires of later days are kept for its guarantees. */
+    /** The day of its first SLA. Hires of later days are stored for its guarantees. */
     firstDay: "number",
-    /** Guarantees that were ever made; those that bind; and breaches that are not over; ids, a line each. */
+    /**
+     * The number of guarantees ever made; the ids of those that bind; and the ids of breaches that are not
+     * over, one per line.
+     */
     made: "number",
     binding: "text",
     breaches: "text",
     /** `compliant`, `at_risk` or `breached`: the worst of its guarantees. */
     status: "text",
-    /** Of suspensions that are not over, `breach from until`, a line each. */
+    /** The suspensions that are not over, one line `breach from until` each. */
     suspensions: "text",
-    /** When a breach was confirmed last. */
+    /** When the last breach was confirmed. */
     lastConfirmed: "number?",
   },
   /** One promise, `<agent>/<metric>/<days>/<n>`. */
@@ -37,18 +40,21 @@ export const slaTables = {
     since: "number",
     /** The first UTC day whose data count. */
     fromDay: "number",
-    /** Until when it binds, once it was weakened, dropped or withdrawn. */
+    /** Until when it still binds after it was weakened, dropped or withdrawn. */
     boundUntil: "number?",
     openBreach: "text?",
     lastBreach: "number?",
     current: "bigint?",
     status: "text",
-    /** What it came to at the close of the last seven days, `day:value;…`, and the last day that closed. */
+    /** Its figures at the close of the last seven days, `day:value;…`, and the last closed day. */
     closes: "text",
     closedDay: "number",
     daysUntilBreach: "number?",
   },
-  /** Hires of one day that count for SLAs, `<agent>/<day>`: those with buyers of no cluster of the agent's; latencies `ms:count,…`. */
+  /**
+   * The hires of one day that count for SLAs, `<agent>/<day>`. Buyers in a cluster with the agent do not
+   * count. Latencies: `ms:count,…`.
+   */
   slaDay: { id: "text", ok: "number", failed: "number", latencies: "text" },
   /** A breach of a guarantee, with the terms that it had. */
   breach: {
@@ -61,26 +67,26 @@ export const slaTables = {
     threshold: "bigint",
     penalty: "text",
     value: "bigint",
-    /** The days that it was found in. */
+    /** The days in which it was found. */
     fromDay: "number",
     toDay: "number",
     /** `detected`, `disputed`, `confirmed` or `overturned`. */
     status: "text",
     detectedBlock: "number",
     detectedTime: "number",
-    /** Until when it may be disputed, or a ruling is waited for. */
+    /** The end of the time for a dispute, or for its ruling. */
     decidedBy: "number",
     dispute: "text?",
     ruling: "text?",
     excuse: "text?",
     confirmedTime: "number?",
-    /** When its own value was at target for a day. */
+    /** When the guarantee was at target again for a day. */
     closedTime: "number?",
-    /** Days since its confirmation whose own value met the target, 30 at most; and the last day that was looked at. */
+    /** Days since the confirmation that met the target, at most 30; and the last day that was evaluated. */
     goodDays: "number",
     checkedDay: "number",
     isReinstated: "boolean",
-    /** Atomic units that its buyers are owed, and that were paid. */
+    /** The amounts that are owed to its buyers and that were paid, in atomic units. */
     owed: "bigint",
     paid: "bigint",
     steps: "number",
@@ -96,8 +102,8 @@ export const slaTables = {
     time: "number",
   },
   /**
-   * What a prober found last when it asked an agent's own monitoring, `<agent>/<prober>`: the guarantees of which that tells something else than what
-   * was measured, as canonical JSON.
+   * A prober's last findings on an agent's own monitoring, `<agent>/<prober>`: the guarantees whose figures
+   * differ from the measured ones, as canonical JSON.
    */
   slaMonitoring: {
     id: "text",
@@ -109,7 +115,7 @@ export const slaTables = {
     record: "text",
     time: "number",
   },
-  /** What a buyer is owed for a breach, `<breach>/<buyer>`; and which transfer paid it, `<tx>-<log>`. */
+  /** A buyer's claim for a breach, `<breach>/<buyer>`, and the transfer that paid it, `<tx>-<log>`. */
   slaClaim: { id: "text", breach: "text", buyer: "text", owed: "bigint", payment: "text?" },
   slaPayment: { id: "text", claim: "text" },
 } as const satisfies Record<string, Record<string, ColumnKind>>;

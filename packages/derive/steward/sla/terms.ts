@@ -9,23 +9,23 @@ export type Figure = { n: bigint; d: bigint };
 
 type Bounded = Pick<Row<"guarantee">, "metric">;
 
-/** Whether more is worse. */
+/** Whether a metric is a latency, where more is worse. */
 export function isLatency({ metric }: Bounded): boolean {
   return metric.startsWith("latency_");
 }
 
-/** Strictly on the bad side of a bound. */
+/** Whether a figure is strictly on the bad side of a bound. */
 export function isBeyond(of: Bounded, { n, d }: Figure, bound: bigint): boolean {
   const difference = n * BigInt(NANO) - bound * d;
   return isLatency(of) ? difference > 0n : difference < 0n;
 }
 
-/** In units of 10⁻⁹, rounded half up. */
+/** A figure in units of 10⁻⁹, rounded half up. */
 export function nanoFigure({ n, d }: Figure): bigint {
   return (2n * n * BigInt(NANO) + d) / (2n * d);
 }
 
-/** What of a guarantee's row the record says. */
+/** The columns of a guarantee's row that come from the record. */
 export function termsOf(
   guarantee: SlaGuarantee,
 ): Pick<Row<"guarantee">, "metric" | "days" | "target" | "threshold" | "penalty"> {
@@ -44,14 +44,19 @@ export function penaltyOf({ penalty }: Pick<Row<"breach">, "penalty">): SlaPenal
 
 type Terms = ReturnType<typeof termsOf>;
 
-/** Whether new terms of the same metric and window ask for less than the old, or cost less. */
+/**
+ * Whether new terms for the same metric and window promise less than the old ones, or have a smaller penalty.
+ */
 export function isWeaker(terms: Terms, than: Terms): boolean {
   const sign = isLatency(terms) ? -1n : 1n;
   if (sign * (terms.target - than.target) < 0n || sign * (terms.threshold - than.threshold) < 0n) return true;
   return costsLess(penaltyOf(terms), penaltyOf(than));
 }
 
-/** Penalties of other kinds cannot be compared: then the old one binds too. */
+/**
+ * Whether a penalty is smaller. Penalties of different kinds cannot be compared, so the old one still binds
+ * too.
+ */
 function costsLess(penalty: SlaPenalty, than: SlaPenalty): boolean {
   switch (penalty.type) {
     case "trust_score_reduction":

@@ -1,13 +1,13 @@
 import type { Row } from "../../tables.ts";
 import { isLatency } from "./terms.ts";
 
-/** How many daily closes a trend is of, and the fewest. */
+/** The most daily closes that a trend uses, and the fewest that it needs. */
 const MOST_CLOSES = 7;
 const LEAST_CLOSES = 3;
 
 type Close = { day: number; value: bigint };
 
-/** With the close of one more day; the last seven are kept. */
+/** Adds the close of one more day, and keeps the last seven. */
 export function withClose(closes: string, day: number, value: bigint): string {
   const kept = closes === "" ? [] : closes.split(";");
   return [...kept, `${day}:${value}`].slice(-MOST_CLOSES).join(";");
@@ -22,8 +22,9 @@ function parseCloses(text: string): Close[] {
 }
 
 /**
- * In how many days the threshold is reached if the trend goes on: least squares over the last daily closes, from the current value, rounded
- * up. Null with fewer than three, and if it does not move that way.
+ * The number of days until the figure reaches the threshold if its trend continues: least squares over the
+ * last daily closes, from the current value, rounded up. Null with fewer than three closes, and if the trend
+ * does not lead there.
  */
 export function daysUntilBreach(
   of: Pick<Row<"guarantee">, "metric" | "closes" | "threshold">,
@@ -40,7 +41,7 @@ export function daysUntilBreach(
     sumXY += x * value;
     sumXX += x * x;
   }
-  // The slope is rise/run; run is above 0, for days differ.
+  // The slope is rise/run. `run` is above 0, because the days differ.
   const sign = isLatency(of) ? 1n : -1n;
   const rise = sign * (n * sumXY - sumX * sumY);
   const run = n * sumXX - sumX * sumX;
