@@ -4,16 +4,16 @@ import { BadAnswerError, OrphanedBlockError } from "./errors.ts";
 import type { BlockRange, LogQuery, TokenLog } from "./logPort.ts";
 import { KINDS } from "./tokenLogs.ts";
 
-/** The wallet for which a log was asked. */
+/** The wallet because of which a log was asked for. */
 export const walletOf = (log: TokenLog, kind: LogQuery["kind"]): Address =>
   (log as unknown as { [field: string]: Address })[KINDS[kind].wallet] as Address;
 
 /**
- * Sorts logs by their place, and checks that they are what was asked for.
+ * Sorts logs by their place in the chain, and checks that they fit the query.
  *
  * @returns the same array
- * @throws BadAnswerError for a block outside of the range, a wallet that was not asked for, or a log that came twice;
- *   OrphanedBlockError when one block has two hashes, or another one than `hashes` says
+ * @throws BadAnswerError for a block outside of the range, a wallet that was not asked for, or a duplicate
+ * log; OrphanedBlockError when one block has two hashes, or another hash than in `hashes`
  */
 export function checkLogs<Log extends TokenLog>(
   logs: Log[],
@@ -47,7 +47,7 @@ export type CheckedAgainst = {
   source: string;
   query: LogQuery;
   range: BlockRange;
-  /** Hashes that are known of blocks in the range. */
+  /** Known hashes of blocks in the range. */
   hashes?: ReadonlyMap<number, Hex>;
 };
 

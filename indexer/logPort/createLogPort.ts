@@ -16,20 +16,25 @@ import { openWallets } from "./openWallets.ts";
 import { withDeadline } from "./withDeadline.ts";
 
 export type LogPortOptions = {
-  /** Reads what is not final, headers and transactions; and history when no other source has it. */
+  /**
+   * Reads blocks that are not final, headers and transactions. It also reads history if no other source has
+   * it.
+   */
   rpc: LogPort & HistorySource;
-  /** Where final history is read, the first choice first. Without any it is read from `rpc`. */
+  /** The sources of final history, the preferred one first. Without any, `rpc` is the source. */
   history?: readonly HistorySource[];
-  /** Reads all history from the first two sources (`rpc` counts as the last one), which have to agree. */
+  /**
+   * Reads all history from the first two sources (`rpc` counts as the last one) and requires that they agree.
+   */
   agree?: boolean;
-  /** Told when a source failed and the next one is asked. */
+  /** Called when a source failed and the next one is asked. */
   onFallback?: (failed: LogSourceError, next: string) => void;
 };
 
 /**
- * Puts sources together to one port: final history from any of them, the rest from the RPC.
+ * Combines sources to one port. Final history comes from any of them, everything else from the RPC.
  *
- * @throws InvalidInputError when `agree` has nothing to compare with
+ * @throws InvalidInputError when `agree` is set and there is only one source
  */
 export function createLogPort({ rpc, history = [], agree = false, onFallback }: LogPortOptions): LogPort {
   if (agree && history.length === 0) {
@@ -40,7 +45,7 @@ export function createLogPort({ rpc, history = [], agree = false, onFallback }: 
   const sources: readonly HistorySource[] = [...history, rpc];
   const name = sources.map((source) => source.name).join(" + ");
 
-  /** The first source that can. */
+  /** Reads from the first source that can answer. */
   async function readFirst(query: LogQuery, range: BlockRange, call: LimitedCall): Promise<HistoryRead> {
     for (const [n, source] of sources.entries()) {
       try {
@@ -54,7 +59,7 @@ export function createLogPort({ rpc, history = [], agree = false, onFallback }: 
     throw new Error("unreachable: rpc is the last source");
   }
 
-  /** The end of what an indexed source read must be a block of the chain that the RPC has. */
+  /** Reads from an indexed source, and checks that its last block is also a block of the RPC's chain. */
   async function readChecked(source: HistorySource, query: LogQuery, range: BlockRange, call: LimitedCall) {
     const read = await source.history(query, range, call);
     if (source === rpc || read.end === null) return read;
@@ -73,14 +78,17 @@ export function createLogPort({ rpc, history = [], agree = false, onFallback }: 
     return one;
   }
 
-  /** The last block that every source which may be asked has final. */
+  /** The last block that is final for every source that may be asked. */
   async function finalOfAll(call: LimitedCall): Promise<number> {
     const needed = agree ? sources.slice(0, 2) : sources;
     const heads = await Promise.all([...new Set([...needed, rpc])].map((source) => headOf(source, call)));
     return Math.min(...heads);
   }
 
-  /** A source that is away does not lower the others' head: its reading will fail, and another one's be taken. */
+  /**
+   * The head of a source. A source that does not answer does not lower the head of the others, because its
+   * reads fail and another source takes over.
+   */
   async function headOf(source: HistorySource, call: LimitedCall): Promise<number> {
     try {
       return (await source.finalizedHead(call)).block;

@@ -11,7 +11,7 @@ type Parameters = {
   cause?: unknown;
 };
 
-/** The parent of what a log source fails with. The message names the source, which holds no key. */
+/** The parent class of all errors of log sources. The message names the source; the name contains no key. */
 export class LogSourceError extends TallystickError {
   readonly source: string;
 
@@ -21,7 +21,7 @@ export class LogSourceError extends TallystickError {
   }
 }
 
-/** No whole answer came, however often it was asked for. */
+/** No complete answer came, even after all retries. */
 export class SourceUnavailableError extends LogSourceError {
   constructor(source: string, message: string, cause?: unknown) {
     super({
@@ -46,7 +46,7 @@ export class DeadlineError extends LogSourceError {
   }
 }
 
-/** The source does not do what it was asked for, and will not the next time. */
+/** The source refuses the request, and would refuse it again. */
 export class SourceRefusedError extends LogSourceError {
   constructor(source: string, message: string, details?: unknown) {
     super({
@@ -59,7 +59,7 @@ export class SourceRefusedError extends LogSourceError {
   }
 }
 
-/** The source answered what cannot be: of another shape, or what was not asked for. */
+/** The source gave an impossible answer: it has another shape, or is not what was asked for. */
 export class BadAnswerError extends LogSourceError {
   constructor(source: string, field: string, message: string) {
     super({
@@ -72,7 +72,7 @@ export class BadAnswerError extends LogSourceError {
   }
 }
 
-/** Who answered does not have a block that must be there. */
+/** The source does not have a block that must exist. */
 export class SourceBehindError extends LogSourceError {
   constructor(source: string, block: number) {
     super({
@@ -85,7 +85,7 @@ export class SourceBehindError extends LogSourceError {
   }
 }
 
-/** Who answered has forgotten what the chain logged in the past. */
+/** The source no longer has the old logs of the chain. */
 export class HistoryMissingError extends LogSourceError {
   constructor(source: string, block: number, what: string) {
     super({

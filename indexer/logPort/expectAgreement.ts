@@ -3,7 +3,7 @@ import { SourcesDisagreeError } from "./errors.ts";
 import type { HistoryRead, TokenLog } from "./logPort.ts";
 
 /**
- * Checks that two sources read the same.
+ * Checks that two sources gave the same logs.
  *
  * @throws SourcesDisagreeError naming both and the first log in which they differ
  */
@@ -16,7 +16,7 @@ export function expectAgreement(
     const [a, b] = [one.logs[n], other.logs[n]];
     if (a !== undefined && b !== undefined && textOf(a) === textOf(b)) continue;
     const first = [a, b].filter((it) => it !== undefined).sort(byPlace)[0] as TokenLog;
-    // Who goes on with a later log does not have this one.
+    // A source whose next log comes later does not have this one.
     const shownAt = (log: TokenLog | undefined) =>
       log === undefined || byPlace(log, first) > 0 ? null : textOf(log);
     const place = `log ${first.log} of block ${first.block}`;
@@ -31,7 +31,7 @@ export function expectAgreement(
   }
 }
 
-/** All of a log but the time, which not every source tells. */
+/** A log as text, without its time, which not every source gives. */
 function textOf({ time: _, ...log }: TokenLog): string {
   const entries = Object.entries(log).sort(([a], [b]) => (a < b ? -1 : 1));
   return entries.map(([name, value]) => `${name}=${value}`).join(" ");

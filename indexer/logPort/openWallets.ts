@@ -3,12 +3,13 @@ import { walletOf } from "./checkLogs.ts";
 import { TooManyLogsError } from "./errors.ts";
 import type { LogQuery, TokenLog } from "./logPort.ts";
 
-/** Logs that one call may gather: about a gigabyte. */
+/** Most logs that one call may collect, which need about a gigabyte. */
 export const MOST_LOGS = 2_000_000;
 
 /**
- * Gathers what is read for a query, in any order, and knows which wallets need no more. Ranges have to be begun in ascending order:
- * then all that came before the last of a wallet's first `limit` logs was asked for while the wallet was still among the open ones.
+ * Collects the logs for a query, in any order, and knows which wallets already have enough. Ranges must be
+ * started in ascending order. Then every range before the end of a wallet's first `limit` logs was requested
+ * while the wallet was still open.
  */
 export function openWallets({ kind, wallets }: LogQuery, source: string, limit = Infinity, most = MOST_LOGS) {
   const counts = new Map<string, number>();
@@ -32,7 +33,7 @@ export function openWallets({ kind, wallets }: LogQuery, source: string, limit =
       if (gathered.length > most) throw new TooManyLogsError(source, most);
       if (full) open = open.filter((wallet) => (counts.get(wallet) ?? 0) < limit);
     },
-    /** All that was gathered, without what is above the limit. `sort` has to put it in order. */
+    /** All collected logs without those above the limit. `sort` must put them in order. */
     end(sort: (logs: TokenLog[]) => TokenLog[]): TokenLog[] {
       const sorted = sort(gathered);
       if (limit === Infinity) return sorted;

@@ -1,30 +1,30 @@
 import { setTimeout as sleepFor } from "node:timers/promises";
 
-/** How often something is asked for again, and how long the pauses are. */
+/** The number of attempts, and the pauses between them. */
 export type Retries = {
-  /** Attempts in all. Default 6. */
+  /** The number of all attempts. Default 6. */
   attempts?: number;
-  /** First and longest pause between two of them, in milliseconds. Default 250 and 15,000. */
+  /** The first and the longest pause between two attempts, in milliseconds. Default 250 and 15,000. */
   pause?: { first: number; most: number };
-  /** Waits. A test may leave the waiting out. */
+  /** The function that waits. Tests replace it. */
   sleep?: (milliseconds: number, signal: AbortSignal) => Promise<void>;
 };
 
-/** The longest that a server may make us wait. */
+/** The longest wait that a server may ask for. */
 const LONGEST_WISH = 60_000;
 
 const sleepUntilAborted = (milliseconds: number, signal: AbortSignal) =>
   sleepFor(milliseconds, undefined, { signal });
 
-/** Counts the attempts at one thing, and pauses between them. */
+/** Counts the attempts of one request, and pauses between them. */
 export function attemptsOf({ attempts = 6, pause, sleep = sleepUntilAborted }: Retries) {
   const { first, most } = pause ?? { first: 250, most: 15_000 };
   let made = 1;
   return {
     /**
-     * Pauses before the next attempt; false when there is none left.
+     * Pauses before the next attempt. Returns false if no attempt is left.
      *
-     * @param wished what the server asked us to wait, in milliseconds
+     * @param wished the wait that the server asked for, in milliseconds
      */
     async again(signal: AbortSignal, wished?: number): Promise<boolean> {
       signal.throwIfAborted();
@@ -34,14 +34,17 @@ export function attemptsOf({ attempts = 6, pause, sleep = sleepUntilAborted }: R
       await sleep(wished === undefined ? backoff : Math.min(wished, LONGEST_WISH), signal);
       return true;
     },
-    /** There was progress: the count begins again. */
+    /** Starts the count again after progress. */
     reset(): void {
       made = 1;
     },
   };
 }
 
-/** `Retry-After` in milliseconds: seconds, or a date against the answer's own. Undefined when there is none that can be read. */
+/**
+ * Reads `Retry-After` in milliseconds. It is a number of seconds, or a date that is compared with the
+ * answer's own date. Undefined if it is missing or unreadable.
+ */
 export function retryAfter(headers: Headers): number | undefined {
   const value = headers.get("retry-after");
   if (value === null) return undefined;

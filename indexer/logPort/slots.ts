@@ -1,4 +1,4 @@
-/** Lets so many at a time do something; the others wait in turn. */
+/** Limits how many pieces of work run at the same time. The others wait in order. */
 export function slots(most: number): <Result>(work: () => Promise<Result>) => Promise<Result> {
   let free = most;
   const waiting: (() => void)[] = [];

@@ -1,2 +1,5 @@
-/** What a source is called in errors and metrics: its host alone, as its path or query may hold a key. */
+/**
+ * The name of a source in errors and metrics. It has only the host, because the path or query may contain a
+ * key.
+ */
 export const sourceName = (kind: string, url: string): string => `${kind}:${new URL(url).host}`;

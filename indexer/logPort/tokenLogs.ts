@@ -9,7 +9,7 @@ export const TRANSFER: Hex = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a116
 /** keccak256 of `AuthorizationUsed(address,bytes32)` (EIP-3009). */
 export const AUTHORIZATION_USED: Hex = "0x98de503528ee59b575ef0c0a2576a82497bfc029a5685b209e9ec333479b10a5";
 
-/** Of each kind its event, the topic where the wallets stand, and the field that they become. */
+/** For each kind: its event, the topic with the wallet, and the field for the wallet. */
 export const KINDS = {
   transfersTo: { event: TRANSFER, position: 2, wallet: "to" },
   transfersFrom: { event: TRANSFER, position: 1, wallet: "from" },
@@ -22,10 +22,10 @@ export const topicOf = (wallet: Address): Hex => `0x${"0".repeat(24)}${wallet.sl
 const WORD = /^0x[0-9a-f]{64}$/;
 const PADDED = /^0x0{24}[0-9a-f]{40}$/;
 
-/** A source, and where in its answer something stands: what a {@link BadAnswerError} names. */
+/** A source and a place in its answer, for a {@link BadAnswerError}. */
 export type Spot = { source: string; field: string };
 
-/** 32 bytes in hexadecimal, of either case. */
+/** Reads 32 bytes in hexadecimal, in upper or lower case. */
 export function word(value: unknown, { source, field }: Spot): Hex {
   const text = typeof value === "string" ? value.toLowerCase() : value;
   if (typeof text === "string" && WORD.test(text)) return text as Hex;
@@ -55,7 +55,7 @@ export function authorizationOf(
   return { ...place, authorizer: address(topics[1], 1, at), nonce: topics[2] as Hex };
 }
 
-/** The topics of a log, all of them 32 bytes. */
+/** Reads the topics of a log, of 32 bytes each. */
 export function topicsOf(value: unknown, at: Spot): Hex[] {
   if (!Array.isArray(value) || value.length > 4) {
     throw new BadAnswerError(at.source, `${at.field}.topics`, "must be a list of at most 4");
@@ -63,7 +63,7 @@ export function topicsOf(value: unknown, at: Spot): Hex[] {
   return value.map((it, n) => word(it, { ...at, field: `${at.field}.topics[${n}]` }));
 }
 
-/** How a wrong value is shown in an error: short, whatever it is. */
+/** A wrong value as short text for an error. */
 export function shown(value: unknown): string {
   const text = JSON.stringify(value) ?? "nothing";
   return text.length > 80 ? `${text.slice(0, 80)}…` : text;

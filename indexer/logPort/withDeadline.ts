@@ -2,9 +2,9 @@ import { DeadlineError } from "./errors.ts";
 import type { Call } from "./logPort.ts";
 
 /**
- * Does something within the time of a call.
+ * Runs work within the time limit of a call.
  *
- * @throws the reason of the call's signal when that ended it, DeadlineError when the time did
+ * @throws the reason of the call's signal if it was aborted, DeadlineError if the time was over
  */
 export async function withDeadline<Result>(
   { signal, deadlineMs }: Call,
@@ -22,7 +22,7 @@ export async function withDeadline<Result>(
   const timer = setTimeout(() => end(new DeadlineError(source, deadlineMs)), deadlineMs);
   signal.addEventListener("abort", abort, { once: true });
   try {
-    // It may be waiting for its turn: the reason does not.
+    // The work may still wait for its turn. The race lets the call end at once.
     return await Promise.race([work(controller.signal), ended.promise]);
   } catch (error) {
     controller.signal.throwIfAborted();

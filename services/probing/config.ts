@@ -10,28 +10,28 @@ import {
 import { z } from "zod";
 import type { Keeping } from "./observations/observationFiles.ts";
 
-/** What a prober is told from outside. */
+/** The settings of a prober. */
 export type ProberConfig = {
-  /** Of the node: its listings are read there, and it forwards reports to its settlement. */
+  /** The node's URL. The prober reads its listings, and the node forwards reports to its settlement. */
   nodeUrl: string;
-  /** What reports are signed for; absent: what the node says first. */
+  /** The ledger for which reports are signed; absent: the one that the node names first. */
   ledger: LedgerName | undefined;
   privateKey: Hex;
-  /** Where the prober stands, as its reports say it. */
+  /** The prober's region, as its reports name it. */
   region: string;
-  /** Whom hosts can write to, in the User-Agent. */
+  /** A contact for operators of hosts, which is part of the User-Agent. */
   contact: string;
   folder: string;
-  /** Where `/metrics` and `/health` listen. */
+  /** The address for `/metrics` and `/health`. */
   host: string;
   port: number;
   maxHosts: number;
   requestsPerSecond: number;
   keep: Keeping;
-  /** `host:port`s that show whether the prober itself is connected. */
+  /** Places (`host:port`) that show whether the prober itself is connected. */
   uplink: string[];
   leaveOut: string[];
-  /** Plain http and private addresses are probed as well: for a network of one's own. */
+  /** Allows plain http and private addresses, for tests in a private network. */
   devMode: boolean;
 };
 
@@ -79,11 +79,11 @@ const environmentSchema = z.object({
   PROBER_DEV_MODE: z.enum(["0", "1"], { error: "must be 0 or 1" }).default("0"),
 });
 
-/** The variables that a prober reads; no others need to be in its environment. */
+/** The variables that a prober reads. It needs no others. */
 export const proberVariables = Object.keys(environmentSchema.shape);
 
 /**
- * Reads a prober's configuration from environment variables; an empty one counts as absent.
+ * Reads a prober's configuration from environment variables. An empty variable counts as absent.
  *
  * @throws InvalidInputError naming every variable at fault
  */

@@ -1,15 +1,15 @@
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
 import type { PartState } from "./reports/outbox.ts";
 
-/** What became of a look. */
+/** The outcome of a look. */
 export type LookResult = "up" | "down" | "ours" | "dropped" | "private";
 
-/** What a prober counts, and where Prometheus reads it. */
+/** The metrics of a prober, for Prometheus. */
 export type Metrics = {
   countLook: (result: LookResult) => void;
-  /** A request that was sent, of whatever kind. */
+  /** Counts a request of any kind that was sent. */
   countRequest: () => void;
-  /** How long an answer took, in seconds. */
+  /** Notes how long an answer took, in seconds. */
   observeAnswer: (seconds: number) => void;
   countReport: (state: PartState) => void;
   countFailedWrite: () => void;
@@ -17,7 +17,7 @@ export type Metrics = {
   contentType: string;
 };
 
-/** What is read when Prometheus asks. */
+/** Values that are read when Prometheus asks. */
 export type MetricSources = {
   hosts: () => number;
   serving: () => number;
@@ -32,7 +32,7 @@ export type MetricSources = {
   observationBytes: () => Promise<number>;
 };
 
-/** Metrics of one prober; nothing global. */
+/** Makes the metrics of one prober. Nothing is global. */
 export function createMetrics(sources: MetricSources): Metrics {
   const registry = new Registry();
   const gauge = (name: string, help: string, read: () => number | Promise<number>): void => {

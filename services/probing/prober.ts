@@ -23,9 +23,9 @@ import { dayOf, hourOf, SLOT_SECONDS, slotOf } from "./schedule/slots.ts";
 import type { Target } from "./terms/target.ts";
 import type { Asker } from "./terms/termsRequest.ts";
 
-/** What a prober is made of. Times are unix seconds, with fractions. */
+/** The parts of a prober. Times are unix seconds, with fractions. */
 export type ProberParameters = {
-  /** Is there already; nobody else writes it. */
+  /** An existing folder that nobody else writes to. */
   folder: string;
   region: string;
   maxHosts: number;
@@ -40,23 +40,23 @@ export type ProberParameters = {
   resolve: (host: string) => Promise<string[]>;
   /** Every live listing. */
   listings: () => AsyncIterable<Target>;
-  /** Whether something else than the hosts that are probed can be reached. */
+  /** Tests whether something other than the probed hosts can be reached. */
   testUplink: () => Promise<boolean>;
   send: (body: RecordBody) => Promise<{ hash: string }>;
   log: Log;
-  /** How long a failure waits for an answer from elsewhere before the uplink is tested, in milliseconds. */
+  /** How long a failure waits for an answer of another host before the uplink is tested, in milliseconds. */
   uplinkDelayMs?: number;
   ca?: string;
   ask?: (question: Question) => Promise<Answer>;
 };
 
-/** How long after its end an hour is told, in seconds: looks of its last slot are over. */
+/** How long after its end an hour is reported, in seconds. By then all looks of its last slot are over. */
 const CLOSE_SECONDS = 45;
 
-/** How many hours back a report may still be made of what is on the disk. */
+/** A report can still be made from the disk for so many past hours. */
 const HOURS_BACK = 3;
 
-/** Between two lines of the log about one fault, in seconds. */
+/** Seconds between two lines of the log about the same fault. */
 const QUIET_SECONDS = 60;
 
 type Planned = { at: number; key: string };
@@ -73,8 +73,9 @@ const targetSchema = z.array(
 );
 
 /**
- * Looks at every host once in each slot, writes down what it saw, and tells it hour by hour (STEWARD, The prober). It has no timers of its
- * own but those of requests: `tick` is called again and again with the clock that was passed in.
+ * Looks at every host once in each slot, stores what it saw, and reports it hour by hour (STEWARD, The
+ * prober). It has no timers except those of requests: the caller calls `tick` again and again, and passes the
+ * clock in.
  */
 export class Prober {
   readonly #it: ProberParameters;
@@ -92,7 +93,7 @@ export class Prober {
   #slot = -1;
   #plan: Planned[] = [];
   #next = 0;
-  /** Hosts whose turn in this slot has come, whether they were asked yet or not. */
+  /** Hosts whose turn in this slot has come, even if their request is still waiting. */
   readonly #begun = new Set<string>();
   #closedTo = 0;
   #closing: Promise<void> | undefined;
@@ -128,7 +129,10 @@ export class Prober {
     this.#visits = new HostVisits(this.#visitParameters());
   }
 
-  /** Opens a prober on its folder: what an earlier one saw in this slot and hour is taken up. */
+  /**
+   * Opens a prober on its folder, and restores the observations of this slot and hour from an earlier
+   * process.
+   */
   static async open(parameters: ProberParameters): Promise<Prober> {
     const prober = new Prober(parameters);
     await prober.#takeUp();
@@ -208,21 +212,21 @@ export class Prober {
     this.#closedTo = hour - HOURS_BACK;
   }
 
-  /** Reads the listings anew. When the node cannot be asked, those of before stay. */
+  /** Reads the listings again. If the node does not answer, the old ones stay. */
   async refresh(): Promise<void> {
     const { listings, now, log, folder } = this.#it;
     try {
       await this.#table.load(listings(), dayOf(slotOf(now())));
       this.#listingsRead = now();
       await writeWhole(path.join(folder, "listings.json"), JSON.stringify(this.#table.targets()));
-      // Hosts that are new have their moment in this slot, if it is not over.
+      // New hosts get their turn in this slot, if it is not over yet.
       this.#replan();
     } catch (error) {
       log("The node's listings could not be read; the ones from before stay.", { error });
     }
   }
 
-  /** Begins what is due by now. To be called several times a second. */
+  /** Starts the work that is due. Call it several times a second. */
   tick(): void {
     const { now } = this.#it;
     const slot = slotOf(now());
@@ -274,7 +278,7 @@ export class Prober {
     this.#it.log("A host could not be looked at.", { error });
   }
 
-  /** Writes down the hours that are over. */
+  /** Stores the reports of the hours that are over. */
   #closeHours(): void {
     const { now } = this.#it;
     const hour = hourOf(slotOf(now() - CLOSE_SECONDS));
@@ -298,31 +302,31 @@ export class Prober {
     await this.#outbox.tidy(hour, keep.days * 24);
   }
 
-  /** Sends the reports that wait. To be called every half minute. */
+  /** Sends the waiting reports. Call it every half minute. */
   async report(): Promise<void> {
     await this.#closing;
     await this.#outbox.sendAll(this.#it.now());
   }
 
-  /** What `GET /health` shows. */
+  /** The state for `GET /health`. */
   status(): { hosts: number; uplink: "there" | "lost"; last_hour: number; reports_waiting: number } {
     const { lastHour, waiting } = this.#outbox;
     const uplink = this.#uplink.isLost ? "lost" : "there";
     return { hosts: this.#table.size, uplink, last_hour: lastHour, reports_waiting: waiting };
   }
 
-  /** What the observations take on the disk. */
+  /** The size of the observations on the disk. */
   diskBytes(): Promise<number> {
     return this.#files.size();
   }
 
-  /** Resolves when nothing is under way. */
+  /** Resolves when no work is running. */
   async idle(): Promise<void> {
     while (this.#underWay.size > 0) await Promise.all(this.#underWay);
     await this.#closing;
   }
 
-  /** Ends what is under way; what was asked and not answered is no data. */
+  /** Ends all running work. Requests without an answer count as no data. */
   async close(): Promise<void> {
     this.#stop.abort(new Error("the prober was stopped"));
     this.#uplink.close();

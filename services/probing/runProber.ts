@@ -31,15 +31,15 @@ import { openProberFolder } from "./proberFolder.ts";
 import { drawnMoments } from "./schedule/drawnMoments.ts";
 import { ROBOT } from "./terms/robots.ts";
 
-/** How often a prober looks what is due, sends what waits and reads the listings anew, in milliseconds. */
+/** The intervals for starting due work, sending reports and reading the listings again, in milliseconds. */
 const TICK_MS = 200;
 const SEND_MS = 30_000;
 const REFRESH_MS = 900_000;
 
-/** Between two agents whose own monitoring is looked at, in milliseconds. */
+/** The pause between two agents whose own monitoring is read, in milliseconds. */
 const MONITORING_MS = 1_000;
 
-/** What tests put in place of the network's rules and of this machine's clock. */
+/** Tests replace the rules of the network and the clock of this machine. */
 export type Surroundings = {
   policy?: Policy;
   resolve?: (host: string) => Promise<string[]>;
@@ -47,11 +47,11 @@ export type Surroundings = {
   now?: () => number;
 };
 
-/** A prober that runs, and where its figures are. */
+/** A running prober, and the URL of its metrics. */
 export type RunningProber = { url: string; address: Address; prober: Prober; close: () => Promise<void> };
 
 /**
- * Opens a prober on its folder and lets it run.
+ * Opens a prober on its folder and runs it.
  *
  * @throws TallystickError `prober_folder`, `cannot_listen`
  */
@@ -151,7 +151,10 @@ export async function runProber(
   };
 }
 
-/** Serves `GET /metrics` for Prometheus, `GET /health`, and `GET /monitoring`: what agents say of themselves beside what was measured. */
+/**
+ * Serves `GET /metrics` for Prometheus, `GET /health`, and `GET /monitoring`: the figures that agents give
+ * about themselves, next to the measured ones.
+ */
 async function listen(
   prober: Prober,
   monitoring: MonitoringDesk,

@@ -6,27 +6,27 @@ import { TooManyLogsError } from "../errors.ts";
 import type { BalanceSource, BlockAt, BlockRange, Call, LogPort, TokenTransfer } from "../logPort.ts";
 import { sampleOf } from "./sampleOf.ts";
 
-/** Transfers of a wallet in one direction: how many, and their sum in atomic units. */
+/** Transfers of a wallet in one direction: their number, and their sum in atomic units. */
 export type Flow = { count: number; sum: bigint };
 
-/** What is known of a wallet that was found complete: its balance at that block. */
+/** A wallet whose transfers are complete up to a block, with its balance there. */
 export type Verified = { block: number; balance: bigint };
 
 /** A wallet whose transfers do not add up to its balance. */
 export type Gap = {
   wallet: Address;
-  /** The block at which they were compared, and from which on they were counted. */
+  /** The block of the comparison, and the block from which on the transfers were counted. */
   block: number;
   blockHash: Hex;
   since: number;
-  /** Who told the transfers, and who the balance. */
+  /** The source of the transfers, and the source of the balance. */
   source: string;
   balanceSource: string;
-  /** Atomic units: what came in and went out since, and the balance now. */
+  /** Amounts received and sent since then, and the balance now, in atomic units. */
   received: bigint;
   sent: bigint;
   balance: bigint;
-  /** The balance minus what the transfers make of it: above zero, transfers to the wallet are missing. */
+  /** The balance minus the sum of the transfers. Above zero, transfers to the wallet are missing. */
   difference: bigint;
 };
 
@@ -37,7 +37,7 @@ export type Completeness = {
   /** Wallets that were left out because more than `hubTransfers` transfers reached or left them. */
   hubs: Address[];
   gaps: Gap[];
-  /** To be given to the next check: it then begins behind these blocks. */
+  /** Give it to the next check, which then begins after these blocks. */
   verified: Map<Address, Verified>;
 };
 
@@ -46,19 +46,19 @@ export type CompletenessOptions = {
   balances: BalanceSource;
   /** The token's first block. */
   firstBlock: number;
-  /** All watched wallets, in the order in which they became it. */
+  /** All watched wallets, in the order in which they were added. */
   watched: readonly Address[];
-  /** Wallets to be checked now whosever turn it is: the new ones. */
+  /** Wallets that are checked in any case: the new ones. */
   fresh?: readonly Address[];
   round: number;
   rounds: number;
   hubTransfers: number;
-  /** A final block. Without it the balance source's finalized head. */
+  /** A final block; default the finalized head of the balance source. */
   at?: BlockAt;
   verified?: ReadonlyMap<Address, Verified>;
   /**
-   * What the wallets received in a range, as it is kept. Without it the port is asked again, which says of the source what it gives,
-   * not of the rows what they hold.
+   * The stored transfers to the wallets in a range. Without it the port is asked again. Then the check is
+   * about the source, and not about the stored rows.
    */
   received?: (
     wallets: readonly Address[],
@@ -67,14 +67,15 @@ export type CompletenessOptions = {
   ) => Promise<ReadonlyMap<Address, Flow>>;
 };
 
-/** Wallets read at once: what one request of an RPC takes. */
+/** Wallets that are read together: an RPC accepts this many in one request. */
 const GROUP = 1_000;
 
 /**
- * Holds the transfers of some wallets against their balances at a final block. What adds up in spite of a gap is not seen: transfers of
- * nothing, and missing ones that cancel each other.
+ * Compares the transfers of some wallets with their balances at a final block. It cannot find gaps that do
+ * not change the sum: transfers of nothing, and missing transfers that cancel each other.
  *
- * @throws LogSourceError; InvalidInputError when `rounds` is no whole number above zero, or `round` none from zero on
+ * @throws LogSourceError; InvalidInputError when `rounds` is not a whole number above zero, or `round` is not
+ * a whole number from zero on
  */
 export async function checkCompleteness(options: CompletenessOptions, call: Call): Promise<Completeness> {
   const { watched, fresh = [], round, rounds, balances } = options;
@@ -84,7 +85,7 @@ export async function checkCompleteness(options: CompletenessOptions, call: Call
   const sample = [...new Set([...fresh, ...sampleOf(watched, round, rounds)])];
   const verified = new Map(options.verified);
   const result: Completeness = { at, checked: [], hubs: [], gaps: [], verified };
-  // Those that were verified at one block have one range to read.
+  // Wallets that were verified at the same block need the same range.
   const starts = Map.groupBy(sample, (wallet) => verified.get(wallet)?.block ?? options.firstBlock - 1);
   for (const [last, wallets] of starts) {
     if (last >= at.block) continue;
@@ -96,7 +97,10 @@ export async function checkCompleteness(options: CompletenessOptions, call: Call
   return result;
 }
 
-/** Where wallets have more transfers together than one call may gather, half of them are read at a time. */
+/**
+ * Checks wallets. If they together have more transfers than one call may return, they are checked in two
+ * halves.
+ */
 async function checkOrHalve(
   ...[options, wallets, range, result, call]: Parameters<typeof checkGroup>
 ): Promise<void> {

@@ -1,8 +1,8 @@
 /**
- * The wallets whose turn it is: every `rounds`-th, so that so many rounds in a row visit each of them once. By its place in the list
- * alone: neither clock nor chance, and new wallets at the end move nobody.
+ * Every `rounds`-th wallet, so that `rounds` rounds in a row visit each wallet once. Only its place in the
+ * list decides, not the clock and not chance. New wallets at the end change nobody's turn.
  *
- * @param round counts up; that of one rotation after the other
+ * @param round the number of the round, which counts up over all rotations
  */
 export function sampleOf<Item>(items: readonly Item[], round: number, rounds: number): Item[] {
   return items.filter((_, n) => n % rounds === round % rounds);

@@ -14,13 +14,16 @@ export type PortalSourceOptions = Retries & {
   url: string;
   /** Lower case. */
   token: Address;
-  /** Sent as a bearer token; without it nothing is. */
+  /** The key that is sent as a bearer token; without it none is sent. */
   apiKey?: string;
-  /** Wallets in one request. Default 3,000: a portal takes bodies of 256 KiB, and a wallet is 69 bytes. */
+  /**
+   * Most wallets in one request. Default 3,000: a portal accepts bodies of 256 KiB, and a wallet takes 69
+   * bytes.
+   */
   walletsPerRequest?: number;
   /** The longest line, one block with its logs, in bytes. Default 16 MiB. */
   mostLineBytes?: number;
-  /** So much of one answer is read before the next is asked for, in bytes. Default 256 MiB. */
+  /** Most bytes that are read of one answer before the next request. Default 256 MiB. */
   mostAnswerBytes?: number;
   /** Milliseconds for one request with its answer. Default 300,000. */
   timeoutMs?: number;
@@ -31,8 +34,9 @@ export type PortalSourceOptions = Retries & {
 const WALLETS_PER_REQUEST = 3_000;
 
 /**
- * Reads final history from a portal of SQD over HTTP: one line of JSON for a block. A stream always has the first and the last block
- * that it covers, with logs or without, and may end before the range does; then the next request goes on behind its last line.
+ * Reads final history from a portal of SQD over HTTP, as one line of JSON per block. A stream always contains
+ * its first and its last block, even without logs. It may end before the range does. Then the next request
+ * continues after its last line.
  */
 export function createPortalSource(options: PortalSourceOptions): HistorySource {
   const { url, token, apiKey, mostLineBytes = 16 << 20, mostAnswerBytes = 256 << 20 } = options;

@@ -4,7 +4,7 @@ import type { RequestOutcome } from "../logPort.ts";
 import { retryAfter } from "../retries.ts";
 import { shown } from "../tokenLogs.ts";
 
-/** Bytes read of an error's page, at most. */
+/** Most bytes that are read of an error page. */
 const MOST_ERROR_BYTES = 64 << 10;
 
 /** The body of a stream request (portal API, `/finalized-stream`). */
@@ -12,7 +12,7 @@ export type StreamQuery = {
   type: "evm";
   fromBlock: number;
   toBlock: number;
-  /** Of the last block that was read: the portal says 409 when it has another one. */
+  /** The hash of the last block that was read. The portal answers 409 if its block has another hash. */
   parentBlockHash?: string;
   fields: object;
   logs: object[];
@@ -20,9 +20,9 @@ export type StreamQuery = {
 
 export type StreamAnswer =
   | { kind: "stream"; body: AsyncIterable<Uint8Array> }
-  /** Nothing of the range is final there yet. */
+  /** No block of the range is final at the portal yet. */
   | { kind: "nothing" }
-  /** Another attempt may do better. */
+  /** Another attempt may succeed. */
   | { kind: "failed"; outcome: RequestOutcome; message: string; waitMs?: number; cause?: unknown };
 
 export type PortalEndpoint = {
@@ -33,7 +33,7 @@ export type PortalEndpoint = {
   fetch: typeof fetch;
 };
 
-/** Asks a portal; the attempt's signal ends the stream too. */
+/** Sends a request to a portal. The signal of the attempt also ends the stream. */
 export async function askPortal(
   { url, apiKey, fetch }: PortalEndpoint,
   path: string,
@@ -54,8 +54,9 @@ export async function askPortal(
 }
 
 /**
- * Opens a stream of final blocks. Statuses as the portal's `04-errors` documents them (subsquid/sqd-portal): 204 has no blocks yet, 400 is
- * our fault, 409 another chain, 429 and 529 too often, the others a passing failure.
+ * Opens a stream of final blocks. Statuses as the portal's `04-errors` documents them (subsquid/sqd-portal):
+ * 204 has no blocks yet, 400 is our fault, 409 is another chain, 429 and 529 are too many requests, and the
+ * others are temporary failures.
  *
  * @throws SourceRefusedError, OrphanedBlockError
  */
@@ -78,7 +79,7 @@ export async function openStream(
   return refused(endpoint, response, query);
 }
 
-/** What any other status means. */
+/** Converts any other status to an error or a failure. */
 export async function refused(
   { source }: PortalEndpoint,
   response: Response,

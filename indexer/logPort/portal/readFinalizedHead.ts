@@ -22,7 +22,7 @@ export async function readFinalizedHead(
   }
 }
 
-/** `GET /finalized-head`: `{number, hash}`, or null when nothing is final. */
+/** Asks `GET /finalized-head`. The answer is `{number, hash}`, or null if no block is final. */
 async function headOf(
   endpoint: PortalEndpoint,
   signal: AbortSignal,

@@ -1,13 +1,14 @@
 /**
- * How a body ended. `whole`: with what stood behind the last newline. `cut`: the connection broke or the compression was not whole.
- * `full`: more than the limit in all.
+ * How a body ended. `whole`: it is complete, and `rest` is the text after the last newline. `cut`: the
+ * connection broke, or the compressed data was incomplete. `full`: it exceeded the limit.
  */
 export type BodyEnd = { kind: "whole"; rest: string } | { kind: "cut"; cause: unknown } | { kind: "full" };
 
 export class LineTooLongError extends Error {}
 
 /**
- * Gives the lines of a body as they come, without the newline, then how it ended. Empty lines are left out.
+ * Yields the lines of a body as they arrive, without the newline, and returns how the body ended. Empty lines
+ * are left out.
  *
  * @param mostLine,mostBytes the longest line and the longest body that is read, in bytes
  * @throws LineTooLongError
@@ -48,7 +49,7 @@ export async function* readLines(
     }
     return { kind: "whole", rest: Buffer.concat(pieces).toString() };
   } finally {
-    // The connection ends when the reader stops.
+    // When the reader stops early, the connection is closed.
     await iterator.return?.().catch(() => {});
   }
 }

@@ -18,7 +18,7 @@ export type StreamReading = {
   count: (method: string, outcome: RequestOutcome) => void;
 };
 
-/** Reads a range for wallets that go into one request, by as many streams as it takes. */
+/** Reads a range for wallets that fit into one request, with as many streams as necessary. */
 export async function readStreams(
   reading: StreamReading,
   query: LogQuery,
@@ -58,7 +58,7 @@ export async function readStreams(
     const against = { source, token, query: asked, range };
     const add = (logs: Parameters<typeof open.add>[0]) => {
       open.add(logs);
-      // Wallets that have enough are left out of the next request.
+      // Wallets that have enough logs are left out of the next request.
       return open.wallets.length === asked.wallets.length;
     };
     const end = await readAnswer(answer.body, against, progress, add, reading.limits);

@@ -11,22 +11,22 @@ import type { JsonRpc, RpcCall, RpcReply } from "./jsonRpc.ts";
 import { headerOf, type RawHeader } from "./parse.ts";
 import { type RpcFault, refusalOf } from "./refusals.ts";
 
-/** What the parts of one RPC source share. */
+/** The context that the parts of one RPC source share. */
 export type RpcContext = {
   rpc: JsonRpc;
   source: string;
   token: Address;
   firstBlock: number;
   retries: Retries;
-  /** Calls in one request, at most. */
+  /** Most calls in one request. */
   batch: number;
   concurrency: number;
 };
 
-/** An error that we do not know: it may pass, or mean that we asked for too much. */
+/** An unknown error. It may be temporary, or mean that the request was too large. */
 export class UnclearFault extends SourceRefusedError {}
 
-/** Does something again while another node behind the same address may do better. */
+/** Repeats work while another node behind the same URL may give a better answer. */
 export async function retryWhileStale<Result>(
   { rpc, retries }: Pick<RpcContext, "rpc" | "retries">,
   method: string,
@@ -50,7 +50,7 @@ export async function retryWhileStale<Result>(
   }
 }
 
-/** Sends calls that belong together: in one request where the provider takes batches. */
+/** Sends calls that belong together. They go in one request if the provider accepts batches. */
 export async function together(
   { rpc, batch }: Pick<RpcContext, "rpc" | "batch">,
   calls: readonly RpcCall[],
@@ -63,7 +63,7 @@ export async function together(
   return replies;
 }
 
-/** The error that a fault means, where asking for less would not help. */
+/** The error for a fault when a smaller request would not help. */
 export function faultError(
   { source, firstBlock }: Pick<RpcContext, "source" | "firstBlock">,
   fault: RpcFault,
@@ -75,7 +75,7 @@ export function faultError(
   return new UnclearFault(source, `it answered error ${fault.code}: ${fault.message}`);
 }
 
-/** @throws when the node does not have the block, or answers another one */
+/** @throws when the node does not have the block, or answers with another block */
 export function headerFrom(context: RpcContext, reply: RpcReply, block: number): RawHeader {
   if (reply.fault) throw faultError(context, reply.fault, block);
   if (reply.result === null) throw new SourceBehindError(context.source, block);

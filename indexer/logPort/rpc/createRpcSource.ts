@@ -36,31 +36,37 @@ export type RpcSourceOptions = Retries & {
   token: Address;
   /** The block in which the token was deployed, or an earlier one. */
   firstBlock: number;
-  /** Blocks before the latest that count as final. Without it the node's own `finalized`. */
+  /** So many blocks before the latest one count as final. Default: the node's own `finalized` block. */
   finalityBlocks?: number;
-  /** Calls in one request; 1 for a provider that takes no batches. Default 20. */
+  /** Most calls in one request; 1 for a provider without batches. Default 20. */
   batch?: number;
-  /** Requests under way at once. Default 4. */
+  /** Most requests at the same time. Default 4. */
   concurrency?: number;
-  /** Blocks asked for at once to begin with. Default 10,000. */
+  /** The number of blocks in the first request. Default 10,000. */
   mostBlocks?: number;
   /** Milliseconds for one request. Default 30,000. */
   timeoutMs?: number;
-  /** The longest answer that is read, in bytes; a longer one counts as refused by its size. Default 64 MiB. */
+  /**
+   * The longest answer that is read, in bytes. A longer one counts as refused because of its size. Default 64
+   * MiB.
+   */
   mostBytes?: number;
   onRequest?: (request: SourceRequest) => void;
   fetch?: typeof fetch;
 };
 
-/** Blocks above finality that are read one by one, at most: an hour of Base. */
+/** Most blocks that are not final and are read one by one: an hour of Base. */
 const MOST_UNFINALIZED = 2_000;
 
 type Limit = LimitedCall["limit"];
 
-/** go-ethereum's limit of topics at one position. */
+/** go-ethereum's limit for the number of topics at one position. */
 const MOST_WALLETS = 1_000;
 
-/** Reads the token's logs from the chain's own RPC: final blocks by topics in ranges, those above finality by their hashes. */
+/**
+ * Reads the token's logs from the chain's own RPC. Final blocks are read in ranges, filtered by topics. Other
+ * blocks are read one by one, by their hashes.
+ */
 export function createRpcSource(options: RpcSourceOptions): LogPort & HistorySource & BalanceSource {
   const { token, firstBlock, finalityBlocks, batch = 20, concurrency = 4, mostBlocks = 10_000 } = options;
   const name = sourceName("rpc", options.url);
@@ -76,7 +82,9 @@ export function createRpcSource(options: RpcSourceOptions): LogPort & HistorySou
   const blocks = openBlockReader(context);
   let known: BlockAt | null = null;
 
-  /** Never goes back: of two nodes behind one address one may lag. */
+  /**
+   * The finalized block, which never goes back, although one of two nodes behind the same URL may be behind.
+   */
   async function finalized(signal: AbortSignal, atLeast = Infinity): Promise<BlockAt> {
     if (known !== null && known.block >= atLeast) return known;
     const now = await readFinalized(context, finalityBlocks, signal);
@@ -89,7 +97,7 @@ export function createRpcSource(options: RpcSourceOptions): LogPort & HistorySou
     return readRange(reading, query, range, limit, signal);
   }
 
-  /** What is above finality, block by block along one chain. */
+  /** Reads the blocks that are not final, one by one along one chain. */
   async function readUnfinalized(
     query: LogQuery,
     range: BlockRange,

@@ -17,20 +17,24 @@ import { hexOf, itemsOf, type RawLog, rawLog } from "./parse.ts";
 import { headerCall } from "./readHeaders.ts";
 import { refusalOf } from "./refusals.ts";
 
-/** Blocks looked through at once for the token's first transfer: few to begin with, as it may be among many. */
+/**
+ * The first and the largest number of blocks per request in the search for the token's first transfer. It
+ * starts small, because many transfers may follow the first one.
+ */
 const [FIRST_STEP, MOST_STEP] = [16, 10_000];
 
 /**
- * A node that has dropped old logs may answer `[]` for them, which nobody can tell from a wallet that received nothing. So every
- * request for a range asks also for the token's first transfer, which lies before all that may have been dropped. That it is the first
- * is believed while the node still knows a transaction of the token's first block.
+ * A node that has deleted old logs may answer `[]` for them. This looks the same as a wallet without
+ * transfers. So every request for a range also asks for the token's first transfer, which is older than
+ * everything that may be deleted. The search for this first transfer is trusted only if the node still knows
+ * a transaction of the token's first block.
  */
 export type HistoryCheck = {
-  /** Finds the token's first transfer, once. */
+  /** Finds the token's first transfer. It searches only once. */
   prepare(finalized: BlockAt, signal: AbortSignal): Promise<void>;
-  /** What to ask in addition; null while the token has no transfer. */
+  /** The additional call; null while the token has no transfer. */
   call(): RpcCall | null;
-  /** A transaction that a node with the whole history knows. */
+  /** A transaction that every node with the whole history knows. */
   transaction(): Hex | null;
   /** @throws HistoryMissingError unless the answer holds the first transfer */
   check(reply: RpcReply): void;
@@ -46,7 +50,7 @@ export function openHistoryCheck(context: RpcContext): HistoryCheck {
 
   const missing = (what: string) => new HistoryMissingError(source, firstBlock, what);
 
-  /** Looks through the next blocks. */
+  /** Searches the next blocks. */
   async function search(finalized: BlockAt, signal: AbortSignal): Promise<void> {
     oldest ??= await oldestTransaction(context, finalized.block, signal);
     const to = Math.min(finalized.block, cursor + step - 1);
@@ -73,7 +77,7 @@ export function openHistoryCheck(context: RpcContext): HistoryCheck {
     step = Math.min(MOST_STEP, step * 4);
   }
 
-  /** Where there is a supply there was a transfer. */
+  /** Checks that the token has no supply. A supply without a transfer would mean that logs are missing. */
   async function expectNoSupply(finalized: BlockAt, signal: AbortSignal): Promise<void> {
     const params = [{ to: token, data: "0x18160ddd" }, hexOf(finalized.block)];
     const [{ fault, result }] = await rpc.send([{ method: "eth_call", params }] as const, signal);

@@ -7,14 +7,14 @@ import { type RpcFault, refusalOf } from "./refusals.ts";
 
 export type RpcCall = { method: string; params: unknown[] };
 
-/** What a node says to one call. */
+/** A node's reply to one call. */
 export type RpcReply = { result: unknown; fault?: undefined } | { result?: undefined; fault: RpcFault };
 
 export type JsonRpcOptions = Retries & {
   url: string;
   /** The source's name in errors. */
   source: string;
-  /** HTTP requests under way at once. Default 4. */
+  /** Most HTTP requests at the same time. Default 4. */
   concurrency?: number;
   /** Milliseconds for one attempt. Default 30,000. */
   timeoutMs?: number;
@@ -26,8 +26,8 @@ export type JsonRpcOptions = Retries & {
 
 export type JsonRpc = {
   /**
-   * Sends calls in one request, which one node answers, unless a proxy splits it. Asks again, within its retries, when no
-   * complete answer comes or the server says that it is asked too often. Other errors are returned.
+   * Sends calls in one request. One node answers it, unless a proxy splits it. Retries if no complete answer
+   * comes, or if the server reports too many requests. Other errors are returned.
    *
    * @throws SourceUnavailableError, SourceRefusedError (401, 403, 404, or too large a batch)
    */
@@ -35,11 +35,11 @@ export type JsonRpc = {
     calls: Calls,
     signal: AbortSignal,
   ): Promise<{ [n in keyof Calls]: RpcReply }>;
-  /** Counts an answer that was whole but of no use. */
+  /** Counts an answer that was complete but useless. */
   count(method: string, outcome: RequestOutcome): void;
 };
 
-/** An attempt that may do better the next time. */
+/** A failed attempt that may succeed the next time. */
 class Failed extends Error {
   readonly outcome: RequestOutcome;
   readonly waitMs: number | undefined;
@@ -134,7 +134,10 @@ function parsed(text: string): unknown {
   }
 }
 
-/** One reply to each call by its id; undefined when one is missing. An error in place of a batch is everybody's. */
+/**
+ * Finds the reply to each call by its id; undefined if one is missing. A single error in place of a batch
+ * applies to all calls.
+ */
 function inOrder(calls: readonly RpcCall[], body: unknown): RpcReply[] | undefined {
   const single = replyOf(body);
   if (!Array.isArray(body)) {

@@ -3,10 +3,16 @@ import { SourceRefusedError } from "../errors.ts";
 import { headerFrom, type RpcContext } from "./context.ts";
 import { headerCall } from "./readHeaders.ts";
 
-/** Blocks without a transaction that are looked through for the first one: on Base there is one in each but the first. */
+/**
+ * Most blocks without transactions that are searched. On Base each block has a transaction, except the first
+ * one.
+ */
 const MOST_EMPTY = 1_000;
 
-/** The first transaction from the first block on, which is that of the token's deployment or an older one. */
+/**
+ * The first transaction from the token's first block on. It is the token's deployment, or an older
+ * transaction.
+ */
 export async function oldestTransaction(
   context: RpcContext,
   last: number,

@@ -12,15 +12,15 @@ import {
   word,
 } from "../tokenLogs.ts";
 
-/** A log as a node writes it, checked for its shape but not read. */
+/** A log in a node's form. Its shape is checked, but it is not decoded. */
 export type RawLog = { address: string; topics: Hex[]; data: unknown; place: LogPlace; at: Spot };
 
-/** A header, with what only checks need. */
+/** A header, with more fields for checks. */
 export type RawHeader = BlockHeader & { logsBloom: string | null; transactions: Hex[] };
 
 const QUANTITY = /^0x[0-9a-f]{1,13}$/;
 
-/** A quantity that fits into a number (Ethereum JSON-RPC). */
+/** Reads a quantity (Ethereum JSON-RPC) that fits into a number. */
 export function quantity(value: unknown, { source, field }: Spot): number {
   if (typeof value === "string" && QUANTITY.test(value)) return Number(value);
   throw new BadAnswerError(source, field, `must be a quantity in hexadecimal, not ${shown(value)}`);
@@ -28,19 +28,22 @@ export function quantity(value: unknown, { source, field }: Spot): number {
 
 export const hexOf = (quantity: number): Hex => `0x${quantity.toString(16)}`;
 
-/** The members of a JSON object. */
+/** Reads a JSON object. */
 export function membersOf(value: unknown, { source, field }: Spot): { [key: string]: unknown } {
   if (typeof value === "object" && value !== null && !Array.isArray(value)) return { ...value };
   throw new BadAnswerError(source, field, `must be an object, not ${shown(value)}`);
 }
 
-/** The items of a JSON array. */
+/** Reads a JSON array. */
 export function itemsOf(value: unknown, { source, field }: Spot): unknown[] {
   if (Array.isArray(value)) return value;
   throw new BadAnswerError(source, field, `must be a list, not ${shown(value)}`);
 }
 
-/** @throws BadAnswerError; also for a log that is marked as removed, which a reading never gives */
+/**
+ * @throws BadAnswerError; also for a log that is marked as removed, because only subscriptions may give such
+ * logs
+ */
 export function rawLog(value: unknown, at: Spot): RawLog {
   const spot = (name: string) => ({ ...at, field: `${at.field}.${name}` });
   const log = membersOf(value, at);
@@ -68,7 +71,7 @@ export function rawLog(value: unknown, at: Spot): RawLog {
   };
 }
 
-/** A log of the token, of the event that was asked for. */
+/** Decodes a log, and checks that it is of the token and of the event that was asked for. */
 export function tokenLog(
   { address, topics, data, place, at }: RawLog,
   token: string,

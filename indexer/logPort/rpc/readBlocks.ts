@@ -11,10 +11,13 @@ import { headerOf, itemsOf, type RawHeader, type RawLog, rawLog, tokenLog } from
 import { headerCall } from "./readHeaders.ts";
 import { refusalOf } from "./refusals.ts";
 
-/** Blocks whose logs are kept: those that are read now, of each kind. */
+/** Most blocks whose logs stay in memory, because the same blocks are read for each kind of log. */
 const KEPT = 64;
 
-/** Reads all that the token logged in one block, by its hash: dearer for one wallet, cheaper for a thousand. */
+/**
+ * Reads all logs of the token in one block, by its hash. For one wallet this costs more than a filtered
+ * request, for a thousand wallets less.
+ */
 export function openBlockReader(context: RpcContext) {
   const { rpc, source, token } = context;
   const kept = new Map<Hex, RawLog[]>();
@@ -28,7 +31,10 @@ export function openBlockReader(context: RpcContext) {
     params: [{ address: token, topics: [[TRANSFER, AUTHORIZATION_USED]], blockHash }],
   });
 
-  /** Says why a node has no block of this hash: another one has its number, or it is behind. */
+  /**
+   * The reason why a node has no block of this hash: its block of this number has another hash, or the node
+   * is behind.
+   */
   async function absent({ block, hash }: BlockAt, signal: AbortSignal): Promise<Error> {
     const [reply] = await rpc.send([headerCall(block)] as const, signal);
     const isOther = !reply.fault && reply.result !== null && headerFrom(context, reply, block).hash !== hash;
@@ -58,7 +64,8 @@ export function openBlockReader(context: RpcContext) {
     }
     const logs = logsOf(reply, at);
     if (logs.length > 0 || !isLikelyLogged(header, token)) return logs;
-    // Some nodes answer [] for a block that they do not have whole yet: what the header speaks against is asked twice.
+    // Some nodes answer [] for a block that they have not stored completely yet. If the header shows that
+    // there may be logs, the block is read twice.
     const [again] = await rpc.send([logsCall(at.hash)] as const, signal);
     return logsOf(again, at);
   }
@@ -75,7 +82,7 @@ export function openBlockReader(context: RpcContext) {
   }
 
   return {
-    /** What a query finds in these blocks. */
+    /** The logs in these blocks that fit a query. */
     find: async (query: LogQuery, blocks: readonly BlockAt[], signal: AbortSignal): Promise<TokenLog[]> => {
       const wallets = new Set<string>(query.wallets);
       const found = (await readAll(blocks, signal)).flat();

@@ -21,7 +21,7 @@ export function readHeaders(
     const groups: number[][] = [];
     for (let n = 0; n < sorted.length; n += context.batch) groups.push(sorted.slice(n, n + context.batch));
     const headers: RawHeader[] = [];
-    // Some groups at a time: each of them may be one of a hundred thousand.
+    // Only some groups are read at the same time, because there may be a hundred thousand of them.
     for (let n = 0; n < groups.length; n += context.concurrency) {
       const read = groups.slice(n, n + context.concurrency).map(async (group) => {
         const replies = await context.rpc.send(group.map(headerCall), signal);
@@ -34,7 +34,9 @@ export function readHeaders(
   });
 }
 
-/** The last final block: the node's own, or so many before its latest. */
+/**
+ * The last final block: the node's own `finalized` block, or a fixed number of blocks before its latest one.
+ */
 export function readFinalized(
   context: RpcContext,
   finalityBlocks: number | undefined,

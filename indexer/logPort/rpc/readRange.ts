@@ -13,18 +13,18 @@ import { headerCall } from "./readHeaders.ts";
 import { type RpcFault, refusalOf } from "./refusals.ts";
 import type { WindowSize } from "./windowSize.ts";
 
-/** What the windows of one source share and learn. */
+/** The state that all windows of one source share, and what they learn about its limits. */
 export type RangeReading = {
   context: RpcContext;
   history: HistoryCheck;
   size: WindowSize;
-  /** Wallets in one request: go-ethereum takes 1,000 topics at one position. */
+  /** Most wallets in one request. go-ethereum accepts 1,000 topics at one position. */
   mostWallets: { current: number };
 };
 
 type Window = { query: LogQuery; range: BlockRange; signal: AbortSignal };
 
-/** Thrown where less has to be asked for. */
+/** Thrown when a smaller request is necessary. */
 class Refused extends Error {
   readonly fault: RpcFault;
   constructor(fault: RpcFault) {
@@ -64,14 +64,14 @@ export async function readRange(
   try {
     await Promise.all(Array.from({ length: context.concurrency }, work));
   } catch (error) {
-    // The other windows need not be waited for.
+    // One window failed, so the others are cancelled.
     failed.abort(error);
     throw error;
   }
   return { logs: open.end((logs) => checkLogs(logs, { source: context.source, query, range, hashes })), end };
 }
 
-/** The number of wallets may go down while these are read. */
+/** Splits the wallets into requests. The limit may go down while they are read. */
 function* chunks(wallets: readonly Address[], { mostWallets }: RangeReading): Generator<Address[]> {
   for (let n = 0; n < wallets.length; ) {
     const most = mostWallets.current;
@@ -104,13 +104,13 @@ async function readWindow(reading: RangeReading, window: Window): Promise<Window
       throw new SourceRefusedError(context.source, `one block of one wallet is refused: ${error.message}`);
     }
     const [first, second] = [await readWindow(reading, halves[0]), await readWindow(reading, halves[1])];
-    // Less was answered, so this is what its words meant.
+    // The smaller request succeeded, so the unclear refusal was about the size.
     if (refusal === "other") size.refusedRange(blocks);
     return { logs: first.logs.concat(second.logs), end: second.end };
   }
 }
 
-/** Half of the blocks each, or where there is one, half of the wallets. */
+/** Splits a window in two: by blocks, or by wallets if it has only one block. */
 function halvesOf(window: Window, byWallets: boolean): [Window, Window] | null {
   const { query, range } = window;
   if (range.from < range.to && !byWallets) {
@@ -128,10 +128,16 @@ function halvesOf(window: Window, byWallets: boolean): [Window, Window] | null {
   ];
 }
 
-/** Servers that cut their answers without a word do so at such numbers. Read in halves, it shows whether there were more. */
+/**
+ * Servers that silently cut their answers do it at round numbers. Reading the two halves shows whether there
+ * were more logs.
+ */
 const isRound = (count: number): boolean => count > 0 && count % 1_000 === 0;
 
-/** One request: the last header, so that a node that lacks it is not believed, the logs, and what is known to be among them. */
+/**
+ * Sends one request for three things: the last header, which shows that the node has the whole range; the
+ * logs; and a known log as a test of the history.
+ */
 async function ask(
   { context, history }: RangeReading,
   { query, range, signal }: Window,
@@ -168,8 +174,8 @@ function logsCall({ kind, wallets }: LogQuery, { from, to }: BlockRange, token: 
 }
 
 /**
- * For a provider that takes no batches: each call goes alone, and another node may answer each. So the logs are read twice, and count
- * when both answers are the same.
+ * For a provider without batches. Each call is a separate request, and different nodes may answer them. So
+ * the logs are read twice, and both answers must be the same.
  */
 async function apart(
   context: RpcContext,

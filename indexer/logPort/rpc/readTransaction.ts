@@ -11,8 +11,8 @@ import { headerCall } from "./readHeaders.ts";
 const receiptCall = (hash: Hex): RpcCall => ({ method: "eth_getTransactionReceipt", params: [hash] });
 
 /**
- * The token's logs of one transaction. That there is none is believed of a node that has block `asOf` and knows the oldest
- * transaction of the token.
+ * The token's logs in one transaction. An answer that the transaction does not exist is trusted only if the
+ * node has block `asOf` and knows the oldest transaction of the token.
  */
 export function readTransaction(
   context: RpcContext,

@@ -15,15 +15,16 @@ export type RpcFault = { code: number; message: string };
 export type Refusal = "range" | "size" | "wallets" | "rate" | "behind" | "unknownBlock" | "history" | "other";
 
 /**
- * Every provider says it in its own words, often under one code for several causes, so that the words decide. Seen at, by project:
- * Alchemy (-32602 by size with a range that would work, -32600 by blocks on its free plan), Infura (-32005 by results, by time and
- * for the daily count; -32602 by blocks: issue 237 of INFURA/infura), QuickNode (-32614 under HTTP 413), Ankr and publicnode (-32600,
- * -32701 by blocks), Base's own endpoint (-32020 by size), dRPC and 1RPC (by blocks); go-ethereum (topics for one position; 4444 for
- * history, as EIP-4444 has it; -32602 beyond the head: ethereum/execution-apis), reth (`rpc-eth-types`, by blocks and by results,
- * also under -32602), Erigon (pull requests 18798 and 19721: `--rpc.blockrange.limit`, `--rpc.logs.maxresults`), Nethermind
- * (receipts not available: issue 12089).
+ * Every provider uses its own words, and often one code for several causes. So the words decide. Seen at
+ * these projects: Alchemy (-32602 by size with a range that would work, -32600 by blocks on its free plan),
+ * Infura (-32005 by results, by time and for the daily count; -32602 by blocks: issue 237 of INFURA/infura),
+ * QuickNode (-32614 under HTTP 413), Ankr and publicnode (-32600, -32701 by blocks), Base's own endpoint
+ * (-32020 by size), dRPC and 1RPC (by blocks); go-ethereum (topics for one position; 4444 for history, as
+ * EIP-4444 has it; -32602 beyond the head: ethereum/execution-apis), reth (`rpc-eth-types`, by blocks and by
+ * results, also under -32602), Erigon (pull requests 18798 and 19721: `--rpc.blockrange.limit`,
+ * `--rpc.logs.maxresults`), Nethermind (receipts not available: issue 12089).
  *
- * The first that fits counts: a refusal by size may tell of a range too.
+ * The first pattern that fits counts, because a refusal because of the size may also mention a range.
  */
 const REFUSALS: readonly (readonly [Exclude<Refusal, "other">, RegExp])[] = [
   [
@@ -44,7 +45,7 @@ const REFUSALS: readonly (readonly [Exclude<Refusal, "other">, RegExp])[] = [
   ["range", /range|too many blocks|blocks? distance|[\d,]+ blocks/],
 ];
 
-/** The codes that say it by themselves: of EIP-4444, and HTTP's for too often. */
+/** Codes with only one meaning: the one of EIP-4444, and HTTP's code for too many requests. */
 const CODES: ReadonlyMap<number, Refusal> = new Map([
   [4444, "history"],
   [429, "rate"],

@@ -1,9 +1,9 @@
-/** An answer with fewer logs than this says that more blocks may be asked for. */
+/** After an answer with fewer logs than this, the next request may have more blocks. */
 const FEW = 2_000;
 
 /**
- * How many blocks are asked for at once. It is halved when the node refuses: permanently when the node counts blocks, for
- * now when it counts the size of its answer.
+ * The number of blocks in one request. A refusal halves it: permanently if the node limits the number of
+ * blocks, temporarily if it limits the size of its answer.
  */
 export function windowSize(most: number) {
   let ceiling = most;

@@ -4,20 +4,23 @@ import { z } from "zod";
 import type { Observation } from "../observations/observation.ts";
 import { dayOf } from "../schedule/slots.ts";
 
-/** How many UTC days an agent that a host served counts as served there. */
+/** For how many UTC days an agent counts as served by a host after the prober found it there. */
 const SERVED_DAYS = 7;
 
 type Entry = {
-  /** Agent → the last UTC day on which the host's terms paid it. */
+  /** For each agent, the last UTC day on which the host's terms paid it. */
   served: Map<Address, number>;
-  /** Agent → the last day on which it was asked for. */
+  /** For each agent, the last day on which the prober asked the host for it. */
   asked: Map<Address, number>;
-  /** The last day on which robots.txt was read, and whether it says no. */
+  /** The last day on which robots.txt was read, and whether it asks the prober to stay away. */
   robotsDay: number | undefined;
   optedOut: boolean;
-  /** The listing that is asked next, among those of the agents it serves; the same as long as it answers. */
+  /**
+   * The next listing to ask, among those of the agents that the host serves. It stays the same while the host
+   * answers.
+   */
   turn: number;
-  /** Whether the last look found it up: those go first where an address is shared. */
+  /** Whether the last look found the host up. Such hosts go first when several share an IP address. */
   wasUp: boolean;
 };
 
@@ -31,7 +34,7 @@ const kept = z.record(
   }),
 );
 
-/** What a prober remembers of hosts from day to day. */
+/** The memory of a prober about hosts, from day to day. */
 export class HostMemory {
   readonly #entries = new Map<string, Entry>();
 
@@ -56,13 +59,13 @@ export class HostMemory {
     return last !== undefined && last > day - SERVED_DAYS;
   }
 
-  /** Whether a host has served anybody within the last seven days: only then is it looked at. */
+  /** Whether a host served anybody within the last seven days. Only such hosts are looked at in each slot. */
   serves(key: string, day: number): boolean {
     const served = this.#entries.get(key)?.served;
     return served !== undefined && [...served.values()].some((last) => last > day - SERVED_DAYS);
   }
 
-  /** Takes up what an earlier process saw. */
+  /** Adds an observation of an earlier process. */
   recall(it: Observation): void {
     const day = dayOf(it.slot);
     if (it.what === "served") this.noteServed(it.host, it.agent, day);
@@ -92,7 +95,7 @@ export class HostMemory {
   noteRobots(key: string, day: number, optedOut: boolean | undefined): void {
     const entry = this.#of(key);
     entry.robotsDay = day;
-    // What cannot be read changes nothing.
+    // If robots.txt cannot be read, the last known state stays.
     if (optedOut !== undefined) entry.optedOut = optedOut;
   }
 
@@ -122,12 +125,13 @@ export class HostMemory {
     return this.#entries.get(key)?.wasUp ?? true;
   }
 
-  /** Forgets hosts that nobody lists, and agents that were not asked for in a week. */
+  /** Forgets hosts that nobody lists, and agents that were not asked for within a week. */
   keepOnly(isListed: (key: string) => boolean, day: number): void {
     for (const [key, { served, asked }] of this.#entries) {
       for (const [agent, last] of served) if (last <= day - SERVED_DAYS) served.delete(agent);
       for (const [agent, last] of asked) if (last <= day - SERVED_DAYS) asked.delete(agent);
-      // A host that was listed a day ago may be listed again. So taking a listing down for an hour gains no second look.
+      // A host is kept for a day after its last listing went down. So a listing that is down for an hour gets
+      // no second request on the same day.
       if (!isListed(key) && served.size === 0 && asked.size === 0) this.#entries.delete(key);
     }
   }
@@ -146,7 +150,7 @@ export class HostMemory {
     );
   }
 
-  /** Takes up what `toJson` gave. @throws ZodError when it is something else */
+  /** Restores the result of `toJson`. @throws ZodError when it is something else */
   take(json: unknown): void {
     for (const [key, { served, asked, robotsDay, optedOut }] of Object.entries(kept.parse(json))) {
       const entry = this.#of(key);

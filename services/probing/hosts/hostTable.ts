@@ -3,11 +3,11 @@ import type { DrawnMoments } from "../schedule/drawnMoments.ts";
 import { hostKeyOf, type Target } from "../terms/target.ts";
 import type { HostMemory } from "./hostMemory.ts";
 
-/** Most agents of a host that are asked for, and most listings of one of them there. */
+/** Most agents of a host, and most listings of one agent at a host. */
 const MAX_AGENTS = 1_000;
 const MAX_LISTINGS = 4;
 
-/** A host, and which agents list an endpoint there, those that registered first before the others. */
+/** A host, and the agents that list an endpoint there, in the order in which they registered. */
 export type Host = { key: string; agents: Map<Address, Target[]> };
 
 export type HostTableParameters = {
@@ -15,20 +15,23 @@ export type HostTableParameters = {
   moments: DrawnMoments;
   memory: HostMemory;
   problemOf: (endpoint: string) => string | undefined;
-  /** Hosts that are never asked. */
+  /** Hosts that the prober never asks. */
   leaveOut?: readonly string[];
 };
 
 /**
- * The hosts of all listings. When there are more than the prober takes, it keeps those that serve somebody and draws the rest by its
- * key: ten thousand listed hosts that do not exist displace none that does.
+ * The hosts of all listings. If there are too many, the prober keeps those that serve somebody and draws the
+ * others by its key. So ten thousand listed hosts that do not exist push out no real host.
  */
 export class HostTable {
   readonly #parameters: HostTableParameters;
   #hosts = new Map<string, Host>();
-  /** Endpoints that are not asked: plain http, a private address, a port of something else. */
+  /**
+   * The number of endpoints that are never asked: plain http, a private address, or a port of another
+   * protocol.
+   */
   refused = 0;
-  /** Hosts beyond the most that are taken. */
+  /** The number of hosts above the limit. */
   leftOut = 0;
 
   constructor(parameters: HostTableParameters) {
@@ -53,14 +56,14 @@ export class HostTable {
   }
 
   /**
-   * Takes the listings as they are now. Nothing changes when reading them fails.
+   * Replaces the hosts by those of the current listings. If reading fails, nothing changes.
    *
-   * @param day on which the hosts beyond the most are drawn
+   * @param day the day for the draw of hosts above the limit
    */
   async load(listings: AsyncIterable<Target>, day: number): Promise<void> {
     const { maxHosts, moments, memory, problemOf, leaveOut = [] } = this.#parameters;
     const hosts = new Map<string, Host>();
-    // How many are looked at before the table is cut: memory is for a stranger to fill.
+    // The table is already cut during reading, because strangers could otherwise fill the memory with hosts.
     const most = maxHosts * 2;
     let [refused, leftOut] = [0, 0];
     const rankOf = (key: string): number => (memory.serves(key, day) ? -1 : moments.orderOf(day, key));

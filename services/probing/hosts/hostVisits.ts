@@ -14,13 +14,16 @@ import { headersOf, termsRequest } from "../terms/termsRequest.ts";
 import type { Host } from "./hostTable.ts";
 import { Visit, type VisitParameters } from "./visit.ts";
 
-/** How long robots.txt and a schema may take, in milliseconds. */
+/** The time limit for robots.txt and for a schema, in milliseconds. */
 const SIDE_MS = 10_000;
 
-/** Most samples of params of custom capabilities that are remembered. */
+/** Most samples of params for custom capabilities in memory. */
 const MAX_SAMPLES = 20_000;
 
-/** What a prober does at a host in a slot: robots.txt when it is due, the look, and one agent that is asked for once a day. */
+/**
+ * The work at a host in a slot: robots.txt when it is due, the look, and one agent that was not asked for on
+ * this day.
+ */
 export class HostVisits {
   readonly #it: VisitParameters;
   readonly #samples = new Map<string, { [key: string]: unknown } | null>();
@@ -29,7 +32,7 @@ export class HostVisits {
     this.#it = parameters;
   }
 
-  /** Whether anything is to be done at a host in a slot: those that serve nobody are asked once a day. */
+  /** Whether there is work at a host in a slot. Hosts that serve nobody are asked once a day. */
   isDue(host: Host, slot: number): boolean {
     const { memory } = this.#it;
     if (this.#isRobotsDue(host.key, slot)) return true;
@@ -38,9 +41,9 @@ export class HostVisits {
   }
 
   /**
-   * Does what is due. Nothing is asked before it is written down.
+   * Does the work that is due. Each request is written down before it is sent.
    *
-   * @param isWanted whether the slot is not over
+   * @param isWanted tells whether the slot is still running
    * @throws when the disk refuses an observation
    */
   async visit(host: Host, slot: number, isWanted: () => boolean): Promise<void> {
@@ -69,8 +72,8 @@ export class HostVisits {
   }
 
   /**
-   * Which agent is asked about next: those that were served before go first, then those that registered first. A thousand
-   * new agents that list somebody's host come after the earlier ones.
+   * The next agent to ask for. Agents that the host served before come first, then the others in the order of
+   * registration. So a thousand new agents that list somebody's host come after the older ones.
    */
   #agentDue({ key, agents }: Host, slot: number): Address | undefined {
     const { memory } = this.#it;
@@ -97,7 +100,10 @@ export class HostVisits {
     memory.noteRobots(visit.host.key, dayOf(visit.slot), optedOut);
   }
 
-  /** One look: at the listing that answered last; after a failure at the next one of those that the host serves. */
+  /**
+   * One look at the host, by the listing that answered last. After a failure the next look uses the next
+   * listing that the host serves.
+   */
   async #look(visit: Visit): Promise<void> {
     const { memory, metrics } = this.#it;
     const { key, agents } = visit.host;
@@ -119,7 +125,7 @@ export class HostVisits {
     if (outcome.serves) this.#noteServed(visit, target.agent);
   }
 
-  /** Asks for one agent, once a day: whether the host's terms pay it. */
+  /** Asks for one agent, once a day, whether the host's terms pay it. */
   async #askFor(visit: Visit, agent: Address): Promise<void> {
     const listings = visit.host.agents.get(agent) ?? [];
     const target = listings[dayOf(visit.slot) % Math.max(1, listings.length)];
@@ -138,7 +144,7 @@ export class HostVisits {
 
   async #terms(visit: Visit, target: Target): Promise<Terms> {
     const params = exampleParams(target.capability) ?? (await this.#sample(visit, target));
-    // What cannot be asked for is not down.
+    // A look without params cannot be made. It says nothing about the host.
     if (params === "skipped" || params === null) return "skipped";
     const question = termsRequest(target, params, this.#it.asker);
     const reply = await visit.ask({ ...question, isEnough: hasTermsInHeaders });
@@ -147,12 +153,15 @@ export class HostVisits {
     if (await visit.isOurs(reply)) return "ours";
     if ("failed" in reply) return { up: false, why: reply.failed };
     const judgement = judgeAnswer(reply.answer, target);
-    // Perhaps it takes other params by now: its schema is read again before the next look.
+    // The seller may have changed its schema, so it is read again before the next look.
     if (!judgement.up) this.#samples.delete(sampleKey(target));
     return judgement.up ? { ...judgement, milliseconds: ended - reply.begun } : judgement;
   }
 
-  /** Params of a custom capability, by the schema that its seller publishes; null when none are found that fit. */
+  /**
+   * Makes params for a custom capability from the schema that its seller publishes; null if no fitting params
+   * are found.
+   */
   async #sample(visit: Visit, target: Target): Promise<{ [key: string]: unknown } | null | "skipped"> {
     const { capability, endpoint } = target;
     const key = sampleKey(target);
@@ -162,7 +171,7 @@ export class HostVisits {
     const url = `${endpoint.replace(/\/$/, "")}${path}`;
     const reply = await visit.ask({ url, headers: headersOf(this.#it.asker), timeoutMs: SIDE_MS });
     if (reply === "skipped") return "skipped";
-    // Without a schema a seller has to take what comes.
+    // A seller without a schema must accept any params.
     if ("failed" in reply || reply.answer.status >= 500) return {};
     const sample = reply.answer.status === 200 ? fittingSample(capability, reply.answer.text) : {};
     if (this.#samples.size >= MAX_SAMPLES) this.#samples.clear();

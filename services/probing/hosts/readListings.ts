@@ -4,7 +4,7 @@ import { type Fetch, requestService, ServiceError } from "tallystick-sdk/request
 import { z } from "zod";
 import type { Target } from "../terms/target.ts";
 
-/** One page: 550 rows at most, which cost a client of a node some 30 of its points. */
+/** One page has at most 550 rows, which cost about 30 points of the client's budget at the node. */
 export const AGENTS_QUERY = `query Listings($after: String) {
   agents(first: 50, after: $after) {
     nodes {
@@ -18,7 +18,9 @@ export const AGENTS_QUERY = `query Listings($after: String) {
   }
 }`;
 
-/** Of an agent with more listings than a page of agents shows; an agent has at most a hundred. */
+/**
+ * Reads all listings of an agent that has more than a page of agents shows. An agent has at most a hundred.
+ */
 export const AGENT_QUERY = `query ListingsOf($address: Address!) {
   agent(address: $address) {
     listings(first: 100) { nodes { capability endpoint paymentMode maxLatencyMs payee } }
@@ -48,7 +50,7 @@ const agentAnswer = z.object({
   agent: z.object({ listings: z.object({ nodes: z.array(listing) }) }).nullable(),
 });
 
-/** How often a node that has had enough of us is asked again, and how long is waited before, in milliseconds. */
+/** How often a node that answered 429 is asked again, and the wait before each attempt, in milliseconds. */
 const TRIES = 4;
 const PAUSE_MS = 20_000;
 
@@ -62,13 +64,13 @@ export type ReadListingsParameters = {
 };
 
 /**
- * Every live listing of every agent, from the node's public API, one agent after the other in the order in which
- * they registered.
+ * Reads every live listing of every agent from the node's public API, in the order in which the agents
+ * registered.
  *
- * @throws ServiceError when the node cannot be asked, or is not ready; the signal's reason
+ * @throws ServiceError when the node does not answer or is not ready; the signal's reason
  */
 export async function* readListings(parameters: ReadListingsParameters): AsyncGenerator<Target> {
-  // One that is still catching up knows few agents: what was known before is worth more.
+  // A node that is still catching up knows only few agents. The listings from before are better.
   await requestService({
     baseUrl: parameters.baseUrl,
     path: "/ready",
@@ -88,7 +90,7 @@ export async function* readListings(parameters: ReadListingsParameters): AsyncGe
       for (const one of all) yield { agent, ...one };
     }
     const { hasNextPage, endCursor } = agents.pageInfo;
-    // A node that gives the same page for ever is not asked for ever.
+    // A faulty node may repeat the same page for ever, so a repeated cursor ends the loop.
     after = hasNextPage && endCursor !== after ? endCursor : null;
   } while (after !== null);
 }

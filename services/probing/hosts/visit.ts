@@ -10,7 +10,7 @@ import type { Asker } from "../terms/termsRequest.ts";
 import type { HostMemory } from "./hostMemory.ts";
 import type { Host } from "./hostTable.ts";
 
-/** What a visit needs of the prober. */
+/** The parts of the prober that a visit uses. */
 export type VisitParameters = {
   policy: Policy;
   resolve: (host: string) => Promise<string[]>;
@@ -24,29 +24,32 @@ export type VisitParameters = {
   clock: () => number;
   /** Unix milliseconds. */
   now: () => number;
-  /** Writes down what was seen. @throws when the disk refuses it */
+  /** Stores an observation. @throws when the disk refuses it */
   record: (observation: Observation) => void;
   signal: AbortSignal;
-  /** Certificates that are believed besides those of the system. */
+  /** Certificates that are trusted in addition to those of the system. */
   ca?: string | undefined;
-  /** Asks; replaced where there is no network. */
+  /** Sends a request; replaced in tests without a network. */
   ask?: ((question: Question) => Promise<Answer>) | undefined;
 };
 
-/** What a request came to. Nobody was asked when it was skipped: its turn did not come in time. */
+/** The outcome of a request. `skipped`: its turn did not come in time, so it was not sent. */
 export type Reply =
   | { answer: Answer; begun: number }
   | { failed: string; begun: number; ended: number }
   | "skipped";
 
-/** An observation without what a visit knows of it. */
+/** An observation without the fields that a visit adds itself. */
 type Seen = Observation extends infer One
   ? One extends Observation
     ? Omit<One, "slot" | "at" | "host">
     : never
   : never;
 
-/** One host in one slot: its requests go to the addresses that were judged, one after the other. */
+/**
+ * The visit to one host in one slot. Its requests go one after the other to IP addresses that were checked
+ * before.
+ */
 export class Visit {
   readonly host: Host;
   readonly slot: number;
@@ -72,13 +75,13 @@ export class Visit {
   }
 
   /**
-   * Sends a request when its turn comes. An address that nobody connects to is left for the next one of the same name, in the
-   * time that is left.
+   * Sends a request when its turn comes. If nobody answers at an IP address, the next address of the same
+   * name is tried in the remaining time.
    */
   async ask(question: Omit<Question, "address" | "signal" | "ca">): Promise<Reply> {
     const { clock } = this.#it;
     if ("refused" in this.#found) {
-      // That the name leads nowhere was found out now.
+      // The name has no address, which was found out only now.
       this.#write();
       return { failed: this.#found.refused, begun: clock(), ended: clock() };
     }
@@ -117,12 +120,12 @@ export class Visit {
     return reply ?? "skipped";
   }
 
-  /** Whether a failure is the prober's own. What answered, however badly, is the host's. */
+  /** Whether a failure is the prober's own. Any answer, even a bad one, comes from the host. */
   async isOurs(reply: Exclude<Reply, "skipped">): Promise<boolean> {
     return "failed" in reply && (await this.#it.uplink.isOurs(reply.begun, reply.ended));
   }
 
-  /** Notes that the host is asked in this slot, before it is asked: after a crash it is not asked twice. */
+  /** Stores that the host is asked in this slot, before the request. After a crash it is not asked twice. */
   #write(): void {
     if (this.#isWritten) return;
     this.record({ what: "ask" });

@@ -1,6 +1,6 @@
 import { tryForeignJson } from "tallystick-protocol/json/foreignJson";
 
-/** What a guarantee comes to. Shares, or milliseconds; null without data. */
+/** The figure of a guarantee: a share, or milliseconds; null without data. */
 export type GuaranteeFigure = {
   metric: string;
   /** Like `30 days`. */
@@ -9,7 +9,7 @@ export type GuaranteeFigure = {
   status: string;
 };
 
-/** A guarantee as the agent's own endpoint tells it (null: not at all), and as it was measured. */
+/** A guarantee with the figure of the agent's own endpoint (null: missing) and the measured figure. */
 export type MonitoringRow = {
   metric: string;
   window: string;
@@ -18,20 +18,23 @@ export type MonitoringRow = {
   differs: boolean;
 };
 
-/** Most guarantees of an answer that are read; an agent has no more. */
+/** Most guarantees that are read of an answer. An agent has no more. */
 const MOST_GUARANTEES = 64;
 
-/** Shares that differ by less than a hundredth, and latencies by less than a tenth, are the same: nobody measures at one moment. */
+/**
+ * Shares that differ by less than a hundredth, and latencies that differ by less than a tenth, count as
+ * equal, because they are measured at different times.
+ */
 const SHARE_TOLERANCE = 0.01;
 const LATENCY_TOLERANCE = 0.1;
-/** What floats lose. */
+/** The rounding error of floating-point numbers. */
 const ROUNDING = 1e-9;
 
 /**
- * What an agent's monitoring endpoint answers (T026), held to what was measured.
+ * Compares the answer of an agent's monitoring endpoint (T026) with the measured figures.
  *
- * @param text of its answer, a stranger's
- * @returns undefined when it is not of that form
+ * @param text the answer, which comes from a stranger
+ * @returns undefined when the answer does not have the form of T026
  */
 export function compareMonitoring(
   text: string,

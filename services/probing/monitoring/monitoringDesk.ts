@@ -7,7 +7,7 @@ import { differencesToTell, type Told } from "./tellDifferences.ts";
 /** Seconds between two rounds. */
 const DAY = 86_400;
 
-/** Most records that wait for settlement: the oldest go first. */
+/** Most records that wait for settlement. The oldest are dropped first. */
 const MOST_WAITING = 256;
 
 const KEPT = "monitoring/reports";
@@ -15,16 +15,21 @@ const KEPT = "monitoring/reports";
 type Kept = { startedAt: number; reports: MonitoringReport[]; told: Told; waiting: RecordBody[] };
 
 export type MonitoringDesk = {
-  /** Asks all agents, if a day is over since it did, and tells what differs. A process that starts again does not begin anew. */
+  /**
+   * Asks all agents if the last round began at least a day ago, and reports the differences. A restarted
+   * process does not repeat a round.
+   */
   round: () => Promise<void>;
-  /** What became of each, and whose own word differs from what was measured first. */
+  /** The report of each agent. Agents with differences come first. */
   reports: () => MonitoringReport[];
 };
 
 /**
- * Looks once a day at what agents say of themselves, remembers it, and has it settled where it differs from what was measured.
+ * Reads once a day the figures that agents give about themselves, stores them, and settles the differences
+ * from the measured figures.
  *
- * @param parameters.send signs a body as a `monitoring` record and sends it; the same body gives the same record, which settlement has once
+ * @param parameters.send signs a body as a `monitoring` record and sends it; the same body gives the same
+ * record, so settlement stores it once
  */
 export async function openMonitoringDesk(
   store: KeyValueStore,
@@ -42,7 +47,7 @@ export async function openMonitoringDesk(
   async function look(): Promise<void> {
     const startedAt = Math.floor(now());
     if (startedAt < kept.startedAt + DAY) return;
-    // Written first: a process that ends in the middle of it does not ask everybody again.
+    // This is stored first, so that a process that ends in the middle does not ask everybody again.
     await store.put(KEPT, { ...kept, startedAt });
     const reports: MonitoringReport[] = [];
     await monitoringRound({ ...parameters, monitored: parameters.monitored() }, (report) => {
@@ -50,12 +55,12 @@ export async function openMonitoringDesk(
     });
     if (signal.aborted) return;
     const { bodies, told } = differencesToTell(reports, kept.told, Math.floor(startedAt / DAY));
-    // Written down before anything is sent: whatever ends the process, the same is told.
+    // This is stored before anything is sent. After a crash the next process sends the same records.
     kept = { startedAt, reports, told, waiting: [...kept.waiting, ...bodies].slice(-MOST_WAITING) };
     await store.put(KEPT, kept);
   }
 
-  /** Sends what waits, in order. What settlement refuses for what it is, is let go. */
+  /** Sends the waiting records in order. A record that settlement refuses for good is dropped. */
   async function tell(): Promise<void> {
     for (const body of kept.waiting) {
       try {

@@ -3,15 +3,19 @@ import { formatDecimal } from "tallystick-protocol/records/decimalSchema";
 import { MAX_MONITORED_AGENTS } from "tallystick-protocol/records/monitoring";
 import type { MonitoringReport } from "./monitoringRound.ts";
 
-/** Of which guarantees agents were last told to differ, by their names; agents that were never told, or differ no more, are not there. */
+/**
+ * For each agent, the names of the guarantees that were last reported as different. Agents without a reported
+ * difference are missing.
+ */
 export type Told = { [agent: string]: string };
 
-/** Figures from here on are no figures that anybody measures. */
+/** Figures of this size or more are not real measurements. */
 const BEYOND = 1e12;
 
 /**
- * The bodies of `monitoring` records in which a day's round is told, and what is told then. An agent is told anew only when other guarantees differ
- * than before: an agent that always differs costs the ledger one line.
+ * Makes the bodies of `monitoring` records for a day's round, and the new state of reports. An agent is
+ * reported again only when other guarantees differ than before. So an agent that always differs costs the
+ * ledger one line.
  *
  * @param day unix seconds / 86400
  */
@@ -23,7 +27,7 @@ export function differencesToTell(
   const told = { ...before };
   const news: [string, RecordBody][] = [];
   for (const { agent, endpoint, askedAt, problem, guarantees } of reports) {
-    // Who does not answer says nothing else than before.
+    // An agent that does not answer keeps its last report.
     if (problem !== null) continue;
     const differing = new Map(
       guarantees.flatMap((it) => (it.differs ? [[`${it.metric}/${it.window}`, it] as const] : [])),
@@ -47,7 +51,7 @@ export function differencesToTell(
   return { bodies, told };
 }
 
-/** As records write figures; null for what is none. */
+/** A figure in the form of records; null if it is not a valid figure. */
 function figureOf(value: number | null): string | null {
   if (value === null || !(value >= 0 && value < BEYOND)) return null;
   return formatDecimal(BigInt(Math.round(value * 1e9)));

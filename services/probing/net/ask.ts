@@ -3,37 +3,37 @@ import https from "node:https";
 import { isIPv6 } from "node:net";
 import { hostOf, isAddressLiteral } from "tallystick-protocol/net/publicAddress";
 
-/** Most bytes of a body that are read, and of the headers before it. */
+/** Most bytes that are read of a body, and of the headers before it. */
 export const MAX_BODY_BYTES = 65_536;
 const MAX_HEADER_BYTES = 32_768;
 
 /** One request. */
 export type Question = {
   url: string;
-  /** To connect to, whatever the name in the address leads to now. */
+  /** The IP address to connect to. The name in the URL is not looked up again. */
   address: string;
   headers: { [name: string]: string };
-  /** Sent by POST as it is; without it, GET. */
+  /** The body of a POST request; without it the request is a GET. */
   body?: string;
-  /** How long it may take, connecting and the last byte included, in milliseconds. */
+  /** The time limit from connecting to the last byte, in milliseconds. */
   timeoutMs: number;
-  /** Whether the headers say enough, so that no body is read. */
+  /** Tells whether the headers are enough. Then the body is not read. */
   isEnough?: (answer: Omit<Answer, "text" | "isCut">) => boolean;
   signal: AbortSignal;
-  /** Certificates that are believed besides those of the system. */
+  /** Certificates that are trusted in addition to those of the system. */
   ca?: string | undefined;
 };
 
-/** What came back. Redirects are answers like others. */
+/** The answer. A redirect is an answer like any other. */
 export type Answer = {
   status: number;
   headers: { get: (name: string) => string | null };
   text: string;
-  /** Whether the body went on beyond {@link MAX_BODY_BYTES}. */
+  /** Whether the body was longer than {@link MAX_BODY_BYTES}. */
   isCut: boolean;
 };
 
-/** Why there is no answer: nothing connected, it took too long, or what came was no HTTP or broke off. */
+/** There is no answer: no connection, a timeout, or a broken or invalid HTTP answer. */
 export class NoAnswer extends Error {
   readonly reason: "unreachable" | "late" | "broken";
 
@@ -44,7 +44,8 @@ export class NoAnswer extends Error {
 }
 
 /**
- * Asks once, on a connection of its own that is closed afterwards. TLS is verified; nothing is followed, unpacked or kept.
+ * Sends one request on a new connection, which is closed afterwards. TLS is verified. Redirects are not
+ * followed, and compressed bodies are not unpacked.
  *
  * @throws NoAnswer; the signal's reason
  */
@@ -68,7 +69,7 @@ export function ask(question: Question): Promise<Answer> {
       if (all) found(null, [{ address, family }]);
       else found(null, address, family);
     },
-    // An address is never looked up, so it takes the place of the one that is written.
+    // A URL with an IP address needs no look-up, so only its host is replaced.
     ...(isAddressLiteral(host) ? { hostname: address } : { servername: host }),
     ...(ca !== undefined && { ca }),
   });
@@ -90,7 +91,7 @@ export function ask(question: Question): Promise<Answer> {
       isConnected = true;
     });
   });
-  // An error listener stays: a socket that was let go may break later.
+  // The error listener stays, because a released socket may still fail later.
   request.on("error", (cause) => fail(new NoAnswer(isConnected ? "broken" : "unreachable", cause)));
   request.on("response", (response) => {
     const about = { status: response.statusCode ?? 0, headers: headersOf(response) };
@@ -108,7 +109,7 @@ export function ask(question: Question): Promise<Answer> {
     });
     response.on("end", () => done(textOf(pieces), false));
     response.on("error", (cause) => fail(new NoAnswer("broken", cause)));
-    // Closed before its end.
+    // The connection closed before the end of the answer.
     response.on("close", () => fail(new NoAnswer("broken")));
   });
   request.on("upgrade", () => fail(new NoAnswer("broken")));

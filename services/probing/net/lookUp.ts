@@ -5,12 +5,13 @@ import type { Policy } from "./policy.ts";
 /** Most addresses of a name that are tried. */
 const MAX_ADDRESSES = 2;
 
-/** Where a name leads, or why nobody is asked there. */
+/** The addresses of a name, or the reason why it is not asked. */
 export type LookedUp = { addresses: string[] } | { refused: "private_address" } | { refused: "no_address" };
 
 /**
- * The addresses to connect to, IPv4 first, always in the same order. A name with one address that is private is refused as a whole: what
- * is connected to is what was judged here, and no name is looked up again.
+ * Looks up the addresses to connect to, IPv4 first, always in the same order. A name with a private address
+ * is refused completely. The connection uses exactly the addresses that were checked here, and the name is
+ * not looked up again.
  */
 export async function lookUp(
   hostname: string,

@@ -1,17 +1,17 @@
 import { addressProblem, isPublicAddress } from "tallystick-protocol/net/publicAddress";
 
-/** To which addresses a prober goes. */
+/** Decides which addresses a prober may use. */
 export type Policy = {
-  /** Why an endpoint is not asked, as it is written; undefined when it is. */
+  /** The reason why an endpoint's URL is refused; undefined if it is allowed. */
   problemOf: (url: string) => string | undefined;
-  /** Whether one may connect to an IP address. */
+  /** Whether the prober may connect to an IP address. */
   isPublic: (address: string) => boolean;
 };
 
-/** Everything but https at public servers is refused (SHP §10). */
+/** Allows only https at public servers (SHP §10). */
 export const publicPolicy: Policy = { problemOf: addressProblem, isPublic: isPublicAddress };
 
-/** For a network of one's own: plain http as well, and any address. */
+/** For a private network: allows plain http and any address. */
 export const openPolicy: Policy = {
   problemOf: (url) =>
     /^https?:$/.test(URL.parse(url)?.protocol ?? "") ? undefined : "must begin with https:// or http://",

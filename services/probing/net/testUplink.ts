@@ -1,11 +1,12 @@
 import { connect } from "node:net";
 import type { LookedUp } from "./lookUp.ts";
 
-/** How long a place may take to let us in, in milliseconds. */
+/** The time limit of a connection, in milliseconds. */
 const CONNECT_MS = 5_000;
 
 /**
- * Whether any of some well-known places lets us connect: nothing is sent. By name, so that a resolver that fails is noticed as well.
+ * Whether the prober can connect to one of some well-known places. Nothing is sent. The places are names, so
+ * a failing resolver is noticed too.
  *
  * @param places `host:port`
  */

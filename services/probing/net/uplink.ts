@@ -1,29 +1,33 @@
 export type UplinkParameters = {
-  /** Whether something else than the hosts that are probed can be reached now. */
+  /** Tests whether something other than the probed hosts can be reached now. */
   test: () => Promise<boolean>;
-  /** How long a failure waits for an answer from elsewhere before that is tested, and how long until it is tested again. */
+  /**
+   * How long a failure waits for an answer of another host before the uplink is tested, and the time between
+   * two tests.
+   */
   delayMs: number;
   /** Milliseconds that never go back. */
   clock: () => number;
-  /** Told when it is lost, and when it is there again. */
+  /** Called when the uplink is lost, and when it is back. */
   onChange: (isLost: boolean) => void;
 };
 
 type Waiting = { ended: number; decide: (isOurs: boolean) => void };
 
-/** Most failures that wait for proof; beyond that the oldest are nobody's. */
+/** Most failures that wait for proof. Above it the oldest are dropped and count for nobody. */
 const MAX_WAITING = 20_000;
 
 /**
- * Tells a host that is down from a prober that is cut off. A failure counts when something answered that was asked after it, and
- * the uplink was not lost in between; else it is the prober's own and nothing is recorded (STEWARD, T029).
+ * Distinguishes a host that is down from a prober that is cut off. A failure counts if something that was
+ * asked later answered, and the uplink was not lost in between. Otherwise it is the prober's own failure and
+ * is not recorded (STEWARD, T029).
  */
 export class Uplink {
   readonly #parameters: UplinkParameters;
   #waiting: Waiting[] = [];
   #timer: NodeJS.Timeout | undefined;
   #isClosed = false;
-  /** What began before this and failed proves nothing. */
+  /** A failed request that began before this time proves nothing. */
   #lostUntil = Number.NEGATIVE_INFINITY;
   isLost = false;
 
@@ -31,7 +35,7 @@ export class Uplink {
     this.#parameters = parameters;
   }
 
-  /** Something answered that was asked at `begun`. */
+  /** Notes an answer to a request that began at `begun`. */
   noteAnswer(begun: number, now: number): void {
     if (this.isLost) {
       this.isLost = false;
@@ -44,7 +48,7 @@ export class Uplink {
   }
 
   /**
-   * A failure. Resolves when it is known whose it is.
+   * Notes a failure. Resolves when its cause is known.
    *
    * @returns whether it is the prober's own
    */
@@ -57,7 +61,7 @@ export class Uplink {
     return promise;
   }
 
-  /** Nothing is tested any more; what waits is the prober's own. */
+  /** Stops testing. Waiting failures count as the prober's own. */
   close(): void {
     this.#isClosed = true;
     clearTimeout(this.#timer);

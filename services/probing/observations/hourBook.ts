@@ -2,18 +2,24 @@ import type { Address } from "tallystick-protocol/address";
 import { bitOf, hourOf } from "../schedule/slots.ts";
 import type { Observation } from "./observation.ts";
 
-/** One hour as it is reported: twelve bits of slots looked at, and of those found down; and who was served where. */
+/**
+ * One hour of a report: for each host, twelve bits of slots with a look and twelve bits of slots found down;
+ * and the hosts that served each agent.
+ */
 export type Hour = {
   looks: Map<string, { looked: number; down: number }>;
   served: Map<Address, Set<string>>;
 };
 
-/** The observations of the hours that are not reported yet, and the hosts whose turn in the running slot is over. */
+/**
+ * The observations of hours that are not reported yet, and the hosts that were already asked in the running
+ * slot.
+ */
 export class HourBook {
   readonly #hours = new Map<number, Hour>();
   #slot = -1;
   #asked = new Set<string>();
-  /** The first hour that is not told yet. */
+  /** The first hour that is not reported yet. */
   #first = 0;
 
   note(it: Observation): void {
@@ -22,7 +28,7 @@ export class HourBook {
       if (it.slot === this.#slot) this.#asked.add(it.host);
       return;
     }
-    // An hour is told once: what comes too late for it is no data.
+    // An hour is reported once. A later observation for it is dropped.
     if (hourOf(it.slot) < this.#first) return;
     if (it.what === "up" || it.what === "down") {
       const looks = this.#hour(it.slot).looks;
@@ -36,7 +42,7 @@ export class HourBook {
     }
   }
 
-  /** Whether a host was asked in a slot, whatever came of it. */
+  /** Whether a host was asked in a slot, with any outcome. */
   wasAsked(slot: number, host: string): boolean {
     return slot === this.#slot && this.#asked.has(host);
   }
@@ -48,14 +54,14 @@ export class HourBook {
     return found;
   }
 
-  /** The hours before this one, which nothing more is added to, the oldest first; they are forgotten here. */
+  /** Takes out the hours before this one, the oldest first. They are complete, and are removed here. */
   takeBefore(hour: number): [number, Hour][] {
     const over = [...this.#hours].filter(([of]) => of < hour).sort(([a], [b]) => a - b);
     this.skipTo(hour);
     return over;
   }
 
-  /** Forgets the hours before this one, which were told before a restart. */
+  /** Removes the hours before this one, which were reported before a restart. */
   skipTo(hour: number): void {
     this.#first = Math.max(this.#first, hour);
     for (const of of this.#hours.keys()) if (of < this.#first) this.#hours.delete(of);

@@ -1,7 +1,7 @@
 import type { Address } from "tallystick-protocol/address";
 import { isHex } from "tallystick-protocol/hex";
 
-/** One line of what a prober saw. `at` is unix milliseconds. */
+/** One observation of a prober, which is one line of a file. `at` is unix milliseconds. */
 export type Observation = { slot: number; at: number; host: string } & (
   | /** It is about to be looked at: written before anything is sent, so that nobody looks twice. */
   { what: "ask" }
@@ -13,7 +13,7 @@ export type Observation = { slot: number; at: number; host: string } & (
   | { what: "robots"; optedOut: boolean | undefined }
 );
 
-/** A line, as it stands in a file: fields by spaces, none of which has one. */
+/** Formats an observation as a line of a file. Its fields are separated by spaces and contain none. */
 export function writeObservation(it: Observation): string {
   const detail = detailOf(it);
   return `${it.slot} ${it.at} ${it.what} ${it.host}${detail === "" ? "" : ` ${detail}`}\n`;
@@ -35,7 +35,7 @@ function detailOf(it: Observation): string {
   }
 }
 
-/** Reads a line; undefined when it is none, such as one that a crash cut off. */
+/** Reads a line; undefined if it is not valid, for example because a crash cut it off. */
 export function readObservation(line: string): Observation | undefined {
   const [slotText = "", atText = "", what, host, detail = ""] = line.split(" ");
   const [slot, at] = [Number(slotText), Number(atText)];

@@ -6,15 +6,18 @@ import { gunzip, gzip } from "node:zlib";
 import { hourOf } from "../schedule/slots.ts";
 import { type Observation, readObservation, writeObservation } from "./observation.ts";
 
-/** How much is kept: whichever is reached first. */
+/** Limits of what is kept. The limit that is reached first applies. */
 export type Keeping = { days: number; bytes: number };
 
-/** Hours whose files stay as they are: the one that runs, and those whose reports may be sent yet. */
+/**
+ * The newest so many hours are not compressed: the running hour, and hours whose reports may still be sent.
+ */
 const PLAIN_HOURS = 4;
 
 /**
- * What a prober saw, line by line, in a file for each hour that only grows. A line is with the operating system when `write` returns, so a
- * killed process loses none. Older hours are packed, the oldest are deleted.
+ * Stores a prober's observations line by line, in one append-only file per hour. When `write` returns, the
+ * operating system has the line, so a killed process loses none. Older hours are compressed, and the oldest
+ * are deleted.
  */
 export class ObservationFiles {
   readonly #folder: string;
@@ -28,14 +31,14 @@ export class ObservationFiles {
     return path.join(this.#folder, `${hour}.log`);
   }
 
-  /** @throws the file system's error: then nothing may be asked, since nobody would know of it */
+  /** @throws the file system's error; then no request may be sent, because there would be no trace of it */
   write(observation: Observation): void {
     const hour = hourOf(observation.slot);
     let file = this.#open.get(hour);
     if (file === undefined) {
       file = openSync(this.#pathOf(hour), "a+");
       this.#open.set(hour, file);
-      // What a crash cut off in the middle ends here, and is no line.
+      // A line that a crash cut off is ended here. It is not a valid line.
       const { size } = fstatSync(file);
       const last = Buffer.alloc(1);
       if (size > 0 && readSync(file, last, 0, 1, size - 1) === 1 && last[0] !== 0x0a) writeSync(file, "\n");
@@ -45,7 +48,7 @@ export class ObservationFiles {
     if (written < line.length) throw new Error(`only ${written} of ${line.length} bytes were written`);
   }
 
-  /** What stands in an hour's file, also in a packed one; nothing when there is none. */
+  /** Reads the observations of an hour, also from a compressed file; none if there is no file. */
   async *read(hour: number): AsyncGenerator<Observation> {
     const lines = await this.#linesOf(hour);
     for await (const line of lines) {
@@ -61,7 +64,7 @@ export class ObservationFiles {
     return packed === undefined ? [] : (await promisify(gunzip)(packed)).toString("utf8").split("\n");
   }
 
-  /** Packs what is older than a few hours and deletes what is too old or too much. */
+  /** Compresses files that are older than a few hours, and deletes files above the limits. */
   async tidy(hour: number, { days, bytes }: Keeping): Promise<void> {
     for (const [open, file] of this.#open) {
       if (open >= hour - 1) continue;

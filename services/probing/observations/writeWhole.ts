@@ -1,6 +1,6 @@
 import { open, rename } from "node:fs/promises";
 
-/** Writes a file so that it is there whole or not at all, whenever the process ends. */
+/** Writes a file in one step: after a crash it is complete or missing. */
 export async function writeWhole(file: string, text: string): Promise<void> {
   const draft = `${file}.tmp`;
   const handle = await open(draft, "w");

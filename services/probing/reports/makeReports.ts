@@ -3,10 +3,13 @@ import { canonicalBody, type RecordBody } from "tallystick-protocol/json/recordB
 import { MAX_HOSTS_OF_AGENT, MAX_PROBED_HOSTS } from "tallystick-protocol/records/uptime";
 import type { Hour } from "../observations/hourBook.ts";
 
-/** Most bytes of one part: settlement takes 65,536 with the signature and what is around it. */
+/**
+ * Most bytes of one part. Settlement accepts 65,536 bytes, including the signature and the fields around the
+ * body.
+ */
 const MAX_PART_BYTES = 60_000;
 
-/** What the fields of a part take besides its hosts and agents. */
+/** The size of a part without its hosts and agents. */
 const FRAME_BYTES = 400;
 
 type Part = {
@@ -16,8 +19,8 @@ type Part = {
 };
 
 /**
- * The bodies of an hour's `uptime` records: hosts in order, at most a thousand and so many bytes a part. An hour in which nothing was
- * seen has none.
+ * Makes the bodies of an hour's `uptime` records. Hosts are in order, and each part has a limited number of
+ * hosts and bytes. An hour without observations has no record.
  */
 export function makeReports(hour: number, region: string, { looks, served }: Hour): RecordBody[] {
   const parts: Part[] = [];
@@ -53,7 +56,7 @@ function hasRoom(part: Part, { size }: { size: number }, bytes: number): boolean
   return size < MAX_PROBED_HOSTS && part.bytes + bytes <= MAX_PART_BYTES;
 }
 
-/** Agents with their hosts, no more of them together than a record takes. */
+/** Splits the agents and their hosts into pieces that fit into a record. */
 function* servedInPieces(served: Hour["served"]): Generator<[Address, string[]]> {
   for (const [agent, hosts] of sorted(served)) {
     const all = [...hosts].sort();

@@ -5,14 +5,17 @@ import type { Log } from "tallystick-runtime/stderrLog";
 import { ServiceError } from "tallystick-sdk/requestService";
 import { writeWhole } from "../observations/writeWhole.ts";
 
-/** How long after its hour a record may be settled, in seconds: then the hour closes (STEWARD). */
+/** How long after the end of its hour a record may be settled, in seconds. Then the hour closes (STEWARD). */
 const WINDOW_SECONDS = 7_200;
 const HOUR_SECONDS = 3_600;
 
-/** How often settlement may refuse a part before it is believed: its clock may be behind, or it may be about to be upgraded. */
+/**
+ * How often settlement may refuse a part before the refusal is final. Its clock may be slow, or it may need
+ * an upgrade first.
+ */
 const MAX_REFUSALS = 5;
 
-/** What becomes of a part of an hour's report. */
+/** The state of one part of an hour's report. */
 export type PartState = "waiting" | "settled" | "refused" | "late";
 
 type Part = { body: RecordBody; state: PartState; hash?: string; refusals?: number };
@@ -20,16 +23,16 @@ type Report = { hour: number; parts: Part[] };
 
 export type OutboxParameters = {
   folder: string;
-  /** Signs a body and sends it. The same body gives the same record, which settlement has once. */
+  /** Signs a body and sends it. The same body gives the same record, so settlement stores it once. */
   send: (body: RecordBody) => Promise<{ hash: string }>;
   log: Log;
-  /** Told of each part that needs no more sending. */
+  /** Called for each part that is not sent any more. */
   onEnd?: (state: PartState) => void;
 };
 
 /**
- * The reports on their way to settlement. What an hour came to is written down once, before anything is sent, so that a prober that is
- * killed and started again says the same again and never something else.
+ * The reports on their way to settlement. The report of an hour is stored once, before anything is sent. So a
+ * prober that is killed and started again sends the same report, and never a different one.
  */
 export class Outbox {
   readonly #parameters: OutboxParameters;
@@ -41,7 +44,7 @@ export class Outbox {
     this.#parameters = parameters;
   }
 
-  /** The last hour that was written down; -1 when there is none. */
+  /** The last hour that was stored; -1 if there is none. */
   get lastHour(): number {
     return this.#last;
   }
@@ -55,7 +58,7 @@ export class Outbox {
     return path.join(this.#parameters.folder, `${hour}.json`);
   }
 
-  /** Takes up what an earlier process wrote down. */
+  /** Restores the reports of an earlier process. */
   async open(): Promise<void> {
     for (const hour of await this.#hours()) {
       this.#last = Math.max(this.#last, hour);
@@ -69,7 +72,7 @@ export class Outbox {
     return names.flatMap((name) => (/^\d+\.json$/.test(name) ? [Number.parseInt(name, 10)] : []));
   }
 
-  /** Writes an hour's parts down; an hour that was is left as it is. */
+  /** Stores the parts of an hour. An hour that is already stored is not changed. */
   async add(hour: number, bodies: RecordBody[]): Promise<void> {
     if (hour <= this.#last) return;
     const report: Report = { hour, parts: bodies.map((body) => ({ body, state: "waiting" })) };
@@ -79,7 +82,8 @@ export class Outbox {
   }
 
   /**
-   * Sends what waits, the oldest first. One round at a time: a call during a round waits for it.
+   * Sends the waiting parts, the oldest first. Only one round runs at a time. A call during a round waits for
+   * its end.
    *
    * @param now unix seconds
    */
@@ -109,7 +113,7 @@ export class Outbox {
         if (isLate) part.state = "late";
         else Object.assign(part, { state: "settled", hash: (await send(part.body)).hash });
       } catch (error) {
-        // Every other fault may be over in a minute: the network's, settlement's, the node's.
+        // Every other fault may be temporary: of the network, of settlement, or of the node.
         if (!isRefusal(error)) {
           log("A report could not be sent; it is tried again.", { hour, part: index, error });
           return false;
@@ -136,7 +140,7 @@ function isWaiting({ state }: Part): boolean {
   return state === "waiting";
 }
 
-/** Whether settlement has looked at it and will never take it. */
+/** Whether settlement checked a part and will never accept it. */
 function isRefusal(error: unknown): boolean {
   return (
     error instanceof ServiceError &&

@@ -2,22 +2,28 @@ import { createHash, createHmac } from "node:crypto";
 import type { Hex } from "tallystick-protocol/hex";
 import { SLOT_SECONDS, SLOTS_PER_DAY } from "./slots.ts";
 
-/** The last seconds of a slot in which no look begins: an answer may take ten, and others may be before it. */
+/**
+ * No look begins in the last so many seconds of a slot. An answer may take ten seconds, and others may be in
+ * front of it.
+ */
 const QUIET_SECONDS = 15;
 
-/** When what is done. Nobody without the prober's key can say, and the prober cannot choose (STEWARD, T013). */
+/**
+ * The moments of all work. Nobody without the prober's key can predict them, and the prober cannot choose
+ * them (STEWARD, T013).
+ */
 export type DrawnMoments = {
-  /** In which second of a slot a host is looked at: 0 to 284. */
+  /** The second of a slot in which a host is looked at: 0 to 284. */
   secondOf: (slot: number, host: string) => number;
-  /** From which slot of a day on something is done that is done once a day: 0 to 287. */
+  /** The slot of a day from which on daily work is done: 0 to 287. */
   slotOfDay: (day: number, what: string) => number;
-  /** A number that orders hosts, the same for a day. */
+  /** A number to sort hosts by. It is the same for the whole day. */
   orderOf: (day: number, what: string) => number;
 };
 
 /** Draws moments from the prober's key. */
 export function drawnMoments(privateKey: Hex): DrawnMoments {
-  // Not the key itself: what is drawn from it is seen by every host.
+  // The moments come from a hash of the key and not from the key itself, because every host can see them.
   const secret = createHash("sha256").update(`tallystick prober moments ${privateKey}`).digest();
   const draw = (what: string): number => createHmac("sha256", secret).update(what).digest().readUInt32BE(0);
   return {

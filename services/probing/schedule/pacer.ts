@@ -1,7 +1,7 @@
 export type PacerParameters = {
   /** Most requests that begin in any second. */
   perSecond: number;
-  /** Most that wait; beyond that what comes is not done. */
+  /** Most requests that wait. Further ones are not sent. */
   maxWaiting?: number;
   /** Milliseconds that never go back. */
   now?: () => number;
@@ -9,18 +9,19 @@ export type PacerParameters = {
 
 type Job = { key: string; isUrgent: boolean; isWanted: () => boolean; start: () => void; drop: () => void };
 
-/** How many waiting requests are kept. One is some hundred bytes. */
+/** Most waiting requests. One takes a few hundred bytes. */
 const MAX_WAITING = 50_000;
 
 /**
- * Lets requests out: so many in any second, and one at a time to a key, which is an IP address. Those that are urgent go first to
- * their address: hosts that hang must not take the turns of others that share it.
+ * Limits requests: a maximum in any second, and one at a time for each key, which is an IP address. Urgent
+ * requests go first at their address, so hosts that hang cannot take the turns of other hosts at the same
+ * address.
  */
 export class Pacer {
   readonly #parameters: Required<PacerParameters>;
   readonly #ready: Job[] = [];
   readonly #busy = new Map<string, Job[]>();
-  /** When the last requests began, the oldest first. */
+  /** The times at which the last requests began, the oldest first. */
   readonly #begun: number[] = [];
   #waiting = 0;
   #timer: NodeJS.Timeout | undefined;
@@ -35,10 +36,10 @@ export class Pacer {
   }
 
   /**
-   * Does the work when its turn comes.
+   * Runs the work when its turn comes.
    *
-   * @param isWanted asked when its turn comes: what is too late is not done
-   * @returns what the work comes to; undefined when it was not done
+   * @param isWanted asked when its turn comes; work that is too late is not done
+   * @returns the result of the work; undefined if it was not done
    */
   async run<T>(
     { key, isUrgent, isWanted }: Pick<Job, "key" | "isUrgent" | "isWanted">,
@@ -55,7 +56,7 @@ export class Pacer {
     }
   }
 
-  /** Does nothing that waits. */
+  /** Drops all waiting work. */
   close(): void {
     clearTimeout(this.#timer);
     const waiting = [...this.#ready.splice(0), ...[...this.#busy.values()].flatMap((jobs) => jobs.splice(0))];

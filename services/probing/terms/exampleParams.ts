@@ -4,7 +4,7 @@ import { type FamilyId, findFamily } from "tallystick-capabilities/taxonomy";
 const GREY_PIXEL =
   "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGNoAAAAggCBd81ytgAAAABJRU5ErkJggg==";
 
-/** What a seller that is asked for its price is given to look at: params of each family, as small as they may be. */
+/** The smallest possible params of each family. The prober sends them when it asks a seller for its price. */
 const EXAMPLES: { readonly [family in FamilyId]: { [key: string]: unknown } } = {
   "image.generate.photorealistic.png": { prompt: "a grey square", width: 64, height: 64 },
   "image.generate.illustration.png": { prompt: "a grey square", width: 64, height: 64 },
@@ -31,7 +31,10 @@ const EXAMPLES: { readonly [family in FamilyId]: { [key: string]: unknown } } = 
   "classify.text.toxicity": { text: "one" },
 };
 
-/** Params of a standard capability that its sellers have to take; undefined for `custom.*`, whose sellers say what they take. */
+/**
+ * Params of a standard capability that every seller must accept; undefined for `custom.*`, whose sellers
+ * publish their own schemas.
+ */
 export function exampleParams(capability: string): { [key: string]: unknown } | undefined {
   const family = findFamily(capability);
   return family === undefined ? undefined : EXAMPLES[family.family.id as FamilyId];

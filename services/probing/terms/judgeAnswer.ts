@@ -3,19 +3,19 @@ import { readRequired } from "tallystick-sdk/x402/paymentHeaders";
 import type { Answer } from "../net/ask.ts";
 import type { Target } from "./target.ts";
 
-/** What an answer to a question for terms comes to. */
+/** The judgement on an answer to a request for terms. */
 export type Judgement =
   /** `serves`: the terms pay the agent that lists it here, or its payee. */
   { up: true; serves: boolean } | { up: false; why: "status" | "redirect" | "no_terms" };
 
-/** Fewest digits and most of an amount in atomic units. */
+/** The form of an amount in atomic units: at most 78 digits, without leading zeros. */
 const AMOUNT = /^(?:0|[1-9]\d{0,77})$/;
 const ADDRESS = /^0x[0-9a-f]{40}$/;
 
-/** How a platform escrow's terms say whose hire it is: `payTo` is the escrow. */
+/** The scheme of a platform escrow's terms. Their `payTo` is the escrow, so the seller is named elsewhere. */
 const ESCROW_SCHEME = "hire-escrow";
 
-/** Whether the headers alone are well-formed terms, so that the body need not be read. */
+/** Whether the headers alone contain well-formed terms. Then the body is not read. */
 export function hasTermsInHeaders({ status, headers }: Pick<Answer, "status" | "headers">): boolean {
   return (
     status === 402 && headers.get("PAYMENT-REQUIRED") !== null && optionsOf(headers, undefined).length > 0
@@ -23,8 +23,8 @@ export function hasTermsInHeaders({ status, headers }: Pick<Answer, "status" | "
 }
 
 /**
- * Judges what an endpoint answered to somebody who does not pay: it is up if it names well-formed terms (402) or gives the result for
- * nothing (a JSON object). Whatever else it says, it does no business (STEWARD, T006).
+ * Judges the answer of an endpoint to a request without payment. The endpoint is up if it gives well-formed
+ * terms (402), or a free result (a JSON object). With any other answer it counts as down (STEWARD, T006).
  */
 export function judgeAnswer({ status, headers, text, isCut }: Answer, target: Target): Judgement {
   if (status >= 300 && status < 400) return { up: false, why: "redirect" };
@@ -35,7 +35,7 @@ export function judgeAnswer({ status, headers, text, isCut }: Answer, target: Ta
     return { up: true, serves: options.some((option) => pays(option, target)) };
   }
   if (status !== 200) return { up: false, why: "status" };
-  // A result may be larger than what is read of it.
+  // A result may be longer than the part that is read.
   const isResult = isCut
     ? /^\s*\{/.test(text)
     : body !== null && typeof body === "object" && !Array.isArray(body);
@@ -44,7 +44,7 @@ export function judgeAnswer({ status, headers, text, isCut }: Answer, target: Ta
 
 type Option = { scheme: string; payTo: string; seller: string | undefined };
 
-/** The options of a 402 that somebody could pay. */
+/** The options of a 402 that a buyer could pay. */
 function optionsOf(headers: Answer["headers"], body: unknown): Option[] {
   const read = readRequired(headers, body);
   return (read?.required.accepts ?? []).flatMap(({ scheme, network, asset, amount, payTo, extra }) => {

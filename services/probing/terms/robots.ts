@@ -1,12 +1,13 @@
-/** How a robots.txt (RFC 9309) names this prober. */
+/** The name of this prober in a robots.txt (RFC 9309). */
 export const ROBOT = "tallystick-prober";
 
-/** Most lines that are read of one. */
+/** Most lines that are read of a robots.txt. */
 const MAX_LINES = 2_000;
 
 /**
- * Whether a host's robots.txt asks this prober to stay away: a group that names it and disallows everything. Groups for all robots
- * (`*`) are about crawlers; who lists an endpoint asks to be called there.
+ * Whether a host's robots.txt asks this prober to stay away: a group names it and disallows everything.
+ * Groups for all robots (`*`) are about crawlers and do not count, because a seller that lists an endpoint
+ * wants to be called there.
  */
 export function isOptedOut(robotsTxt: string): boolean {
   let isAbout = false;
@@ -17,7 +18,7 @@ export function isOptedOut(robotsTxt: string): boolean {
       /^\s*([a-z-]+)\s*:\s*([^#]*?)\s*(?:#.*)?$/i.exec(line.slice(0, 500)) ?? [];
     const field = name.toLowerCase();
     if (field === "user-agent") {
-      // Names that follow one another head one group.
+      // Several names in a row begin the same group.
       if (isRules) [isAbout, isRules] = [false, false];
       isAbout ||= value.toLowerCase() === ROBOT;
     } else if (field === "allow" || field === "disallow") {

@@ -1,14 +1,14 @@
 import type { JsonSchema } from "tallystick-capabilities/schemaType";
 
-/** How deep a sample goes. What is deeper than that is left out, and the sample does not fit then. */
+/** The depth limit of a sample. Deeper parts are left out, and then the sample does not fit. */
 const MAX_DEPTH = 8;
 
 /** Most items and characters of one value. */
 const MAX_LENGTH = 1_000;
 
 /**
- * A small value that a schema describes, where that is simple: constants, enumerations, required properties, least lengths and amounts. No
- * value of a pattern is found. Whether it fits is for the caller to check.
+ * Makes a small value for a simple schema: constants, enumerations, required properties, minimum lengths and
+ * amounts. It cannot make values for patterns. The caller must check that the value fits.
  */
 export function sampleOfSchema(schema: unknown, depth = 0): unknown {
   if (schema === null || typeof schema !== "object" || depth > MAX_DEPTH) return null;
@@ -44,7 +44,7 @@ function objectOf({ properties, required }: JsonSchema, depth: number): { [key: 
     properties !== null && typeof properties === "object" && Object.hasOwn(properties, name)
       ? (properties as { [name: string]: unknown })[name]
       : {};
-  // A name like __proto__ is one of its own.
+  // A name like __proto__ becomes an ordinary own property.
   return Object.fromEntries(names.slice(0, 100).map((name) => [name, sampleOfSchema(of(name), depth + 1)]));
 }
 

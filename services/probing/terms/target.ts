@@ -1,10 +1,10 @@
 import type { Address } from "tallystick-protocol/address";
 import { hostOf } from "tallystick-protocol/net/publicAddress";
 
-/** A live listing, as far as a prober has to know it. */
+/** The fields of a live listing that a prober needs. */
 export type Target = {
   agent: Address;
-  /** Who is paid for the agent; null for the agent itself. */
+  /** The account that is paid for the agent; null for the agent itself. */
   payee: Address | null;
   capability: string;
   paymentMode: string;
@@ -13,7 +13,10 @@ export type Target = {
   maxLatencyMs: number;
 };
 
-/** `host:port` of an endpoint, as uptime records write it: lower case, the port always named, IPv6 in brackets; undefined when it has none. */
+/**
+ * `host:port` of an endpoint, in the form of uptime records: lower case, always with the port, IPv6 in
+ * brackets; undefined if the endpoint has no valid host.
+ */
 export function hostKeyOf(endpoint: string): string | undefined {
   const url = URL.parse(endpoint);
   if (url === null) return undefined;
@@ -23,6 +26,6 @@ export function hostKeyOf(endpoint: string): string | undefined {
   return HOST_KEY.test(key) && key.length <= MAX_KEY_LENGTH ? key : undefined;
 }
 
-/** What an uptime record takes. */
+/** The longest key that an uptime record accepts. */
 const MAX_KEY_LENGTH = 261;
 const HOST_KEY = /^(?:[a-z0-9_](?:[a-z0-9_.-]*[a-z0-9_])?|\[[0-9a-f:.]+\]):[1-9][0-9]{0,4}$/;

@@ -2,19 +2,19 @@ import type { Address } from "tallystick-protocol/address";
 import type { Question } from "../net/ask.ts";
 import type { Target } from "./target.ts";
 
-/** Longest that a look may take, in milliseconds. */
+/** The time limit of a look, in milliseconds. */
 const MAX_LOOK_MS = 10_000;
 
 /**
- * Hires of this version are not signed: a seller gives a signed hire its first call for free, and a prober must not use up what is
- * a buyer's.
+ * Hires of this version are not signed. A seller gives a signed hire its first call for free, and a prober
+ * must not use up the calls of a buyer.
  */
 const UNSIGNED_PROTOCOL = "swarmwage/v0.2";
 
-/** Who asks. */
+/** The prober that asks. */
 export type Asker = { address: Address; userAgent: string };
 
-/** The question for an endpoint's terms: a hire without its payment (SHP §7.1). */
+/** Makes the request for an endpoint's terms: a hire without a payment (SHP §7.1). */
 export function termsRequest(
   { agent, capability, paymentMode, endpoint, maxLatencyMs }: Target,
   params: { [key: string]: unknown },
@@ -36,7 +36,7 @@ export function termsRequest(
   };
 }
 
-/** What every request of a prober says of itself. */
+/** The headers of every request of a prober. */
 export function headersOf({ userAgent }: Asker): { [name: string]: string } {
   return { accept: "application/json", "user-agent": userAgent, connection: "close" };
 }
