@@ -3,7 +3,7 @@ import { cors } from "hono/cors";
 import { AS_OF_HEADER } from "./asOf.ts";
 import { LINES_HEADER } from "./log/routes.ts";
 
-/** What pages of other origins may see of an answer besides its body. */
+/** Headers that pages of other origins may read. */
 export const EXPOSED_HEADERS = [
   "etag",
   "retry-after",
@@ -18,7 +18,7 @@ export const EXPOSED_HEADERS = [
   "x-rules-version",
 ];
 
-/** A page may stand anywhere: every origin reads every route, and nothing here is told to a browser by its cookies. */
+/** Lets pages of every origin read every route. No answer depends on cookies, so this is safe. */
 export function anyOrigin(): MiddlewareHandler {
   return cors({ origin: "*", exposeHeaders: EXPOSED_HEADERS, maxAge: 86_400 });
 }

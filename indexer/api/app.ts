@@ -20,21 +20,21 @@ import { problem, problemResponse } from "./problem.ts";
 import { createRestApi, READING_PATHS } from "./rest/createRestApi.ts";
 
 export type ApiDependencies = Pick<QueryContext, "db" | "operations" | "node"> & {
-  /** Where settlement routes go, without a trailing slash; null: they answer 503. */
+  /** The URL of settlement, without a trailing slash; null: its routes answer 503. */
   settlementUrl: string | null;
-  /** Whose entries this node gives out; none unless given. */
+  /** The ledgers whose entries this node serves; default none. */
   ledgers?: FollowedLedgers;
-  /** Of the code and configuration that make answers, for tags of cached ones. */
+  /** The version of the code and the configuration, for the tags of cached answers. */
   version?: string;
-  /** What insights cost; null: nothing. */
+  /** The price of insights; null: they are free. */
   insightsPrice?: InsightsPrice | null;
-  /** Signs trust reports (Ed25519), 32 bytes; null: there are none. */
+  /** The key that signs trust reports (Ed25519), 32 bytes; null: there are no reports. */
   reportKey?: Uint8Array | null;
-  /** Subscriptions served at one time, for all clients together. */
+  /** Most open subscriptions of all clients together. */
   subscriptions?: number;
-  /** Whether the database answers; without it every request finds out by itself. */
+  /** Tells whether the database answers; without it each request finds out by itself. */
   watch?: Pick<DatabaseWatch, "isAway" | "goesAwayDuring">;
-  /** Told of every answer. */
+  /** Called after every answer. */
   observeRequest?: ObserveRequest | undefined;
 };
 
@@ -79,7 +79,7 @@ export function createApi({
     "/",
     createRestApi({ db: base.db, token: base.node.token as Address, version, insightsPrice, reportKey }),
   );
-  // Before what is forwarded: a node gives what it keeps, also when the ledger's own service is gone.
+  // This comes before the forwarded routes. A node serves its own copy even if the ledger's service is gone.
   app.route("/", ledgerEntries(base.db, ledgers));
   app.route("/", forwardSettlement(settlementUrl));
   app.route("/", servePortal());

@@ -3,10 +3,13 @@ import type { Row } from "tallystick-derive/tables";
 import type { Database } from "./database.ts";
 import { stateRow } from "./rows/state.ts";
 
-/** The header that says what an answer is as of. */
+/** The header that names the tick of an answer. */
 export const AS_OF_HEADER = "tallystick-as-of";
 
-/** The last tick, and the digest of all that was derived up to it: windows and expiries are as of here. */
+/**
+ * The last tick, and the digest of everything derived up to it. Windows and expiries are computed as of this
+ * tick.
+ */
 export type AsOf = { block: number; time: number; digest: string };
 
 /** Null before the first tick. */
@@ -17,8 +20,8 @@ export function asOf(state: Pick<Row<"state">, "block" | "time" | "digest"> | nu
 }
 
 /**
- * Says of every good answer what it is as of: `block=70, time=1767225900, digest="0x…"`, a dictionary of RFC 9651. It is read before
- * the answer is: an answer may be newer, never older.
+ * Adds the tick to every successful answer: `block=70, time=1767225900, digest="0x…"`, a dictionary of RFC
+ * 9651. The tick is read before the answer, so the answer may be newer but never older.
  */
 export function sayAsOf(db: Database): MiddlewareHandler {
   return async (context, next) => {

@@ -1,16 +1,16 @@
 import { ClientBudgets, pointsAMinute } from "tallystick-runtime/http/clientBudgets";
 import type { ClientLimits } from "tallystick-runtime/http/limitClients";
 
-/** Requests of one client that are worked on at one time, and that may wait for their turn. */
+/** The most requests of one client that run at the same time, and the most that may wait. */
 const AT_ONCE = 2;
 const WAITING = 256;
 
-/** Statements of one client that the database works on at one time, of the ten that a process has connections for. */
+/** Most statements of one client that the database runs at the same time. A process has ten connections. */
 const STATEMENTS = 3;
 
 /**
- * Routes that do not cost one point before their answer is known: the health of the process, for its supervisor; figures of
- * the whole process; searches; pages that are made anew; and the log, whose lines cost more.
+ * Routes whose first price is not one point: the health of the process, for its supervisor; metrics of the
+ * whole process; searches; pages that are made for each request; and the log, whose lines cost more.
  */
 const PRICES: [path: RegExp, points: number][] = [
   [/^\/(?:health|ready)$/, 0],
@@ -21,7 +21,7 @@ const PRICES: [path: RegExp, points: number][] = [
   [/^\/v1\/clusters\/[^/]+\/graph$/, 20],
 ];
 
-/** What each client may ask of this process, which serves its own API even if others run next to it. */
+/** The limits of each client at this process. Other processes next to it have their own limits. */
 export function clientLimits({
   trustedProxies,
   clientLimits: { points, streams },

@@ -1,7 +1,7 @@
-/** Where a page ended: the values its list is ordered by, as they stand in JSON. */
+/** The place where a page ended: the values of the columns that order the list, in their JSON form. */
 export type Place = (string | number)[];
 
-/** Fifteen digits are less than 2^53: no integer of ours is longer. */
+/** Our integers have at most fifteen digits, which is less than 2^53. */
 const KINDS = {
   number: (value: unknown) => Number.isSafeInteger(value),
   text: (value: unknown) => isText(value) && !value.includes("\0"),
@@ -11,7 +11,7 @@ const KINDS = {
   numeric: (value: unknown) => isText(value) && /^-?[0-9]{1,80}(\.[0-9]{1,20})?$/.test(value),
 };
 
-/** What a value of a place has to be. */
+/** The type of a value in a place. */
 export type PlaceKind = keyof typeof KINDS;
 
 /** Longer than any id of ours. */
@@ -21,7 +21,7 @@ const MAX_LENGTH = 600;
 const MAX_CURSOR = 2 * MAX_LENGTH;
 
 /**
- * A place as text that a client keeps and gives back; what is in it is our business.
+ * Encodes a place as a cursor. A client returns it unchanged and does not need to understand it.
  *
  * @param place as JSON
  */
@@ -29,7 +29,7 @@ export function writePlace(place: string): string {
   return Buffer.from(place).toString("base64url");
 }
 
-/** Reads what {@link writePlace} wrote; undefined when it does not fit the order of the list. */
+/** Decodes a cursor of {@link writePlace}; undefined if it does not fit the order of the list. */
 export function placeIn(cursor: string, kinds: readonly PlaceKind[]): Place | undefined {
   const place = cursor.length > MAX_CURSOR ? undefined : parse(cursor);
   if (!Array.isArray(place) || place.length !== kinds.length) return undefined;

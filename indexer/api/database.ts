@@ -1,5 +1,5 @@
 import type { ReadonlyDrizzle } from "ponder";
 import type * as schema from "../ponder.schema.ts";
 
-/** The indexer's database, as the API opens it: read-only. */
+/** The indexer's database. The API opens it read-only. */
 export type Database = ReadonlyDrizzle<typeof schema>;

@@ -7,7 +7,7 @@ import { COME_AGAIN, problem } from "./problem.ts";
 const DETAIL =
   "The database of this node does not answer; it is looked for all the time. Try again later, or another node.";
 
-/** The answer of a route that needs the database while that is away. */
+/** The answer of a route that needs the database while the database is away. */
 export function databaseAway(): Response {
   return problem(503, "database_unavailable", DETAIL);
 }
@@ -18,7 +18,7 @@ function databaseAwayOfGraphql(): Response {
   return Response.json(body, { status: 503, headers: { "retry-after": String(COME_AGAIN) } });
 }
 
-/** Answers 503 at once while the database is away, and when it goes away while a request is under way. */
+/** Answers 503 at once while the database is away, and also when it goes away during a request. */
 export function refuseWhileAway(
   watch: Pick<DatabaseWatch, "isAway" | "goesAwayDuring"> | undefined,
 ): MiddlewareHandler {
@@ -27,15 +27,15 @@ export function refuseWhileAway(
     if (watch === undefined) return next();
     if (watch.isAway) return refusal();
     const served = next();
-    // Its fault is told by `served` itself, unless nobody waits for it any more.
+    // If somebody still waits for `served`, its error is reported there. Otherwise it is ignored.
     served.catch(() => {});
     return (await watch.goesAwayDuring(served)) ? refusal() : undefined;
   };
 }
 
 /**
- * Answers `/ready` and `/status` from what was seen last. Ponder's own ask the database, again and again for minutes when it
- * does not answer. To be called after the server was given its listener.
+ * Answers `/ready` and `/status` from the last known state. Ponder's own routes ask the database, and retry
+ * for minutes if it does not answer. Call this after the server has its listener.
  */
 export function answerProbes(
   server: Server,

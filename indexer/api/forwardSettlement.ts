@@ -6,11 +6,14 @@ import type { Connection } from "./graphql/context.ts";
 import { problem } from "./problem.ts";
 import { settlementRoutes } from "./settlementRoutes.ts";
 
-/** Settlement refuses bodies over 64 KiB itself, and says so; this only keeps far larger ones from being read here. */
+/**
+ * Settlement itself refuses bodies over 64 KiB. This limit only keeps this process from reading much larger
+ * ones.
+ */
 const MAX_BODY = 256 * 1024;
 const TIMEOUT_MS = 30_000;
 
-/** Headers that mean something to settlement, and those of its answer that mean something to the client. */
+/** Headers of a request that settlement uses, and headers of its answer that the client uses. */
 const REQUEST_HEADERS = ["accept", "authorization", "content-type", "if-none-match", "idempotency-key"];
 const RESPONSE_HEADERS = [
   "cache-control",
@@ -52,7 +55,7 @@ async function forward({ req, env }: Context, settlementUrl: string | null): Pro
       "This node forwards to no settlement service (SETTLEMENT_URL).",
     );
   }
-  // Settlement limits its clients itself; this process only waits.
+  // Settlement limits its clients itself. This process only waits for it, so the turn ends here.
   admittedOf((env as Connection | undefined)?.incoming)?.endTurn();
   const { pathname, search } = new URL(req.url);
   const body = req.method === "GET" || req.method === "HEAD" ? null : await req.arrayBuffer();
@@ -82,7 +85,10 @@ async function forward({ req, env }: Context, settlementUrl: string | null): Pro
   }
 }
 
-/** Who asked, behind whatever was said of that before: settlement believes the last of these only, when told to. */
+/**
+ * Adds the client's address after the earlier ones. Settlement trusts only the last one, and only if it is
+ * configured to.
+ */
 function forwardedFor(before: string | undefined, env: unknown): string {
   const { incoming } = (env ?? {}) as { incoming?: { socket?: { remoteAddress?: string } } };
   const peer = incoming?.socket?.remoteAddress ?? "unknown";

@@ -15,9 +15,10 @@ const MOST_ENTRIES = 1_024;
 const MOST_BYTES = 4 << 20;
 
 /**
- * `GET /v1/ledger/entries?ledger=&from=&to=`: the canonical lines of [from, to) of a followed ledger, one a line
- * (`application/jsonl`), up to its last anchor; fewer when there are many. `ledger` is the first followed one, `from` 0 and `to`
- * the size when absent. An operator that lost its copy of a ledger gets back from here what was anchored.
+ * `GET /v1/ledger/entries?ledger=&from=&to=`: the canonical lines of [from, to) of a followed ledger, one a
+ * line (`application/jsonl`), up to its last anchor; fewer when there are many. `ledger` is the first
+ * followed one, `from` 0 and `to` the size when absent. An operator that lost its copy of a ledger can
+ * restore all anchored entries from here.
  */
 export function ledgerEntries(db: Database, { ids, lines }: FollowedLedgers): Hono {
   const app = new Hono();
@@ -28,7 +29,8 @@ export function ledgerEntries(db: Database, { ids, lines }: FollowedLedgers): Ho
       const hint = ids.length === 0 ? "It follows none." : `It follows ${ids.slice(0, 10).join(", ")}.`;
       return problem(404, "unknown_ledger", "This node does not follow that ledger.", { hint });
     }
-    // Lines are stored apart from the rows. Read between two equal states of the ledger, they are those of its root.
+    // Lines are stored separately from the rows. If the ledger's state is the same before and after reading,
+    // the lines belong to its root.
     for (let attempt = 0; attempt < 3; attempt++) {
       const { size, root } = await anchoredHead(db, id);
       const [from, to] = range(req.query("from"), req.query("to"), size);

@@ -5,7 +5,7 @@ const SEGMENT = "tallystick_blocked_at_segment_seconds";
 const TRANSFERS = "tallystick_blocked_at_transfers_seconds";
 const RULING = "tallystick_sla_ruling_due_seconds";
 
-/** Metrics are scraped also while the database does not answer. */
+/** The time limit for the database. Metrics are also scraped while it does not answer. */
 const PATIENCE_MS = 1_000;
 
 /**
@@ -55,7 +55,7 @@ function gauge(
   });
 }
 
-/** At least 1 while it waits, so that an alert on anything above 0 cannot miss the first second. */
+/** At least 1 while the indexer waits, so an alert on values above 0 does not miss the first second. */
 function secondsBlocked(blocked: { since: number } | null): number {
   return blocked === null ? 0 : Math.max(1, Date.now() / 1000 - blocked.since);
 }

@@ -4,7 +4,7 @@ import { answerError, problemAnswer } from "tallystick-runtime/http/answerError"
 import { isDatabaseAway } from "../databaseWatch.ts";
 import { logWarning } from "../ponderProcess.ts";
 
-/** Seconds after which to come again to what cannot be served now. */
+/** Seconds until the next attempt, for answers that are not available now. */
 export const COME_AGAIN = 5;
 
 /** The codes of this API that a client is told, besides those that mean the same everywhere. */
@@ -26,7 +26,10 @@ export function problem(status: number, code: string, detail: string, more: obje
   return problemAnswer(problemBody(status, code, detail, more), comeAgain(status));
 }
 
-/** What to tell a client about an error. What it was not meant to see goes to the log, and it is told `internal`. */
+/**
+ * Converts an error to an answer. Internal errors go to the log, and the client only gets the code
+ * `internal`.
+ */
 export function problemResponse(error: unknown): Response {
   if (!(error instanceof TallystickError) && isDatabaseAway(error)) {
     return problem(503, "database_unavailable", "The database of this node does not answer now.");
@@ -35,7 +38,7 @@ export function problemResponse(error: unknown): Response {
   return answerError(error, { statusByCode: STATUS_BY_CODE, headers: comeAgain, log });
 }
 
-/** What is missing now may be there soon. */
+/** Adds `Retry-After` to statuses that may be temporary. */
 function comeAgain(status: number): { [name: string]: string } {
   return status === 503 ? { "retry-after": String(COME_AGAIN) } : {};
 }

@@ -9,7 +9,10 @@ import { answerProbes } from "./databaseAway.ts";
 import { attachStream } from "./stream/attachStream.ts";
 import type { Stream } from "./stream/createStream.ts";
 
-/** Puts everything that stands between strangers and the API on a server that has its listener and does not listen yet. */
+/**
+ * Adds all protection against hostile clients to a server. Call it after the server has its listener, and
+ * before it listens.
+ */
 export function protectServer(
   server: Server,
   {

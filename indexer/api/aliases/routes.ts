@@ -1,7 +1,7 @@
 import { createRoute, z } from "@hono/zod-openapi";
 import { badRequest, json, problem } from "../rest/routes.ts";
 
-// What REST tells of aliases (STEWARD), as data.
+// The REST routes for aliases (STEWARD), as data.
 
 const alias = z
   .string()

@@ -4,7 +4,7 @@ import type { Database } from "../database.ts";
 import { claimantsOf } from "../rows/aliases.ts";
 import { aliasRoute } from "./routes.ts";
 
-/** Adds what aliases mean. */
+/** Adds the routes that find the agent of an alias. */
 export function serveAliases(app: OpenAPIHono, db: Database): void {
   app.openapi(aliasRoute, async (context) => {
     const { alias } = context.req.valid("param");

@@ -3,9 +3,9 @@ import { auditedHireSchema } from "tallystick-protocol/records/auditedHireSchema
 import { badRequest, json, notModified, problem } from "../rest/routes.ts";
 import { nextCursor, pageQuery } from "../rest/schemas.ts";
 
-// What REST tells of audits (SHP §8.3), as data.
+// The REST routes for audits (SHP §8.3), as data.
 
-/** Where decisions are read: pages of it have tags of their own. */
+/** The path for decisions. Its pages have their own tags. */
 export const ACTUATION_LOG_PATH = "/v1/audit-actuation-log";
 
 const address = z.string().openapi({ description: "Wallet address, lower case" });

@@ -13,7 +13,7 @@ import { validRecords } from "../rows/records.ts";
 import { rowsById } from "../rows/rowsById.ts";
 import { type ActuationJson, type AuditJson, actuationLogRoute, auditRoute } from "./routes.ts";
 
-/** Adds what REST tells of audits. */
+/** Adds the REST routes for audits. */
 export function serveAudits(app: OpenAPIHono, db: Database): void {
   app.openapi(actuationLogRoute, async ({ req }) => {
     const list = { ...validRecords("audit_actuation", { final: true }), direction: "asc" } as const;

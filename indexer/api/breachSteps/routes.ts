@@ -3,7 +3,7 @@ import { breachSteps } from "tallystick-protocol/notices/notice";
 import { badRequest, json, notModified } from "../rest/routes.ts";
 import { nextCursor, pageQuery } from "../rest/schemas.ts";
 
-// What REST tells of the steps of breaches of SLAs (STEWARD), as data.
+// The REST routes for the steps of SLA breaches (STEWARD), as data.
 
 const figure = z.string().openapi({ description: "A share, or milliseconds" });
 

@@ -9,11 +9,11 @@ import { rowsById } from "../rows/rowsById.ts";
 import { type BreachStepJson, breachStepsRoute } from "./routes.ts";
 import { stepJson } from "./stepJson.ts";
 
-/** Adds the steps of breaches, for those who follow SLAs of many agents. */
+/** Adds the routes for the steps of breaches, for clients that follow the SLAs of many agents. */
 export function serveBreachSteps(app: OpenAPIHono, db: Database): void {
   app.openapi(breachStepsRoute, async ({ req }) => {
     const { from_block, ...page } = req.valid("query");
-    // Read first: what becomes final meanwhile is for the next time.
+    // This is read first. Blocks that become final meanwhile belong to the next request.
     const final_block = await finalBlock(db);
     const { shown, next_cursor } = await pageOf(db, stepsBetween(from_block, final_block), page);
     const body = JSON.stringify({ steps: await stepsOf(db, shown), next_cursor, final_block });

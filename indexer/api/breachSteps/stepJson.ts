@@ -1,7 +1,7 @@
 import type { Row } from "tallystick-derive/tables";
 import { formatDecimal } from "tallystick-protocol/records/decimalSchema";
 
-/** A step of a breach, with the terms of the breach: nothing of it changes later. */
+/** A step of a breach, with the terms of the breach. None of these fields changes later. */
 export function stepJson(step: Row<"breachStep">, breach: Row<"breach">) {
   return {
     agent: step.agent,

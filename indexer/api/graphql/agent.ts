@@ -8,12 +8,14 @@ import type { QueryContext } from "./context.ts";
 import { queryError } from "./errors.ts";
 import { NodeRef, registerNode } from "./node.ts";
 
-/** An agent's row; the public fields it stands for are worked out when they are asked for. */
+/** An agent's row. Its public fields are computed when a query asks for them. */
 export type Agent = { row: Row<"agent"> };
 
 export const toAgent = (row: Row<"agent">): Agent => ({ row });
 
-/** The cluster it goes by: of shared ownership, else of listings alike. */
+/**
+ * The cluster that counts for an agent: the one of shared ownership, otherwise the one of similar listings.
+ */
 export function clusterOf({ row }: Agent, { load }: QueryContext): Promise<Row<"cluster"> | null> {
   return clusterOfRow(row, load.cluster);
 }
@@ -40,11 +42,11 @@ const GRAPHQL_TYPES = {
   texts: { type: ["String"], nullable: false },
   flag: { type: "Boolean", nullable: false },
   id: { type: "ID", nullable: true },
-  // Its field is written out below.
+  // This field is defined below.
   prices: { type: "JSON", nullable: false },
 } as const satisfies { [T in FieldType]: object };
 
-/** Fields for which the agent's own row is enough. */
+/** Fields that need only the agent's own row. */
 const PLAIN_FIELDS = fieldNames.filter(
   (name): name is Exclude<OwnField, "avg_cost_per_capability"> =>
     !["avg_cost_per_capability", "cluster_id", "cluster_size"].includes(name),
@@ -85,7 +87,7 @@ export const AgentRef = builder.objectRef<Agent>("Agent").implement({
     ...Object.fromEntries(
       PLAIN_FIELDS.map((name) => {
         const { type, description } = publishedFieldOf(name);
-        // The builder checks one type at a time; which of them it is stands in the table.
+        // The builder's types need one fixed type here, but the real type comes from the table.
         const as = GRAPHQL_TYPES[type] as { type: "JSON"; nullable: boolean };
         return [
           camelName(name),
@@ -101,13 +103,13 @@ export const AgentConnection = builder.connectionObject(
   { name: "AgentEdge" },
 );
 
-/** The agent at an address, or null when nothing made it one. */
+/** The agent at an address, or null if the address is not an agent. */
 export async function findAgent(address: string, { load }: QueryContext): Promise<Agent | null> {
   const row = await load.agent.load(address);
   return row === null ? null : toAgent(row);
 }
 
-/** A field with the agent at an address that its parent names; null when nothing made that one. */
+/** A field with the agent whose address its parent names; null if the address is not an agent. */
 export function agentAt<Parent>(address: (parent: Parent) => string) {
   return {
     type: AgentRef,
@@ -121,7 +123,7 @@ registerNode("Agent", {
   find: (id, context) => findAgent(id.toLowerCase(), context),
 });
 
-/** As many as a page may have. */
+/** The same limit as for a page. */
 const MAX_ADDRESSES = 100;
 
 builder.queryField("agentsByAddress", (t) =>

@@ -6,7 +6,7 @@ type Column = keyof Row<"agent">;
 
 const cluster = publishedFields.cluster_id.columns;
 
-/** What the fields of an agent are told from. Any other, such as its lists, may need the whole row. */
+/** The columns that each field of an agent needs. Other fields, such as lists, may need the whole row. */
 const COLUMNS: { [field: string]: Column[] } = {
   __typename: [],
   id: [],
@@ -17,8 +17,8 @@ const COLUMNS: { [field: string]: Column[] } = {
 };
 
 /**
- * The columns that a list of agents has to read for what is asked of its nodes; undefined: all. An agent has some fifty, and
- * reading them is most of what a long page costs.
+ * The columns that a list of agents must read for the requested fields; undefined: all. An agent has about
+ * fifty columns, and reading them is most of the cost of a long page.
  */
 export function agentColumns(info: GraphQLResolveInfo): Column[] | undefined {
   const wanted = new Set<Column>(["id", "privateListings"]);
@@ -27,7 +27,7 @@ export function agentColumns(info: GraphQLResolveInfo): Column[] | undefined {
     if (columns === undefined) return undefined;
     for (const column of columns) wanted.add(column);
   }
-  // In one order, so that queries for the same are one statement.
+  // Sorted, so that queries for the same fields use the same statement.
   return [...wanted].sort();
 }
 

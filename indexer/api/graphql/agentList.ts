@@ -60,7 +60,7 @@ const AgentFilter = builder.inputType("AgentFilter", {
   }),
 });
 
-/** A cluster with all that was merged into it; undefined when none is asked for. */
+/** A cluster with all clusters that were merged into it; undefined if the query names none. */
 async function wholeCluster(
   id: string | null | undefined,
   { load }: QueryContext,

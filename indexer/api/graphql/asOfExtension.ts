@@ -6,13 +6,14 @@ import type { QueryContext } from "./context.ts";
 import { asksForTheSchemaOnly } from "./introspectionCache.ts";
 
 /**
- * Says of every answer in `extensions.asOf` what it is as of: block, time and digest of the last tick. It is read together with the
- * answer. What is wrong with reading it is told by the fields that were asked for. Has to stand before the limit of time.
+ * Adds the block, time and digest of the last tick to every answer, as `extensions.asOf`. They are read
+ * together with the answer. If reading fails, the requested fields report the error. This plugin must come
+ * before the time limit.
  */
 export function asOfExtension(): Plugin {
   return {
     onExecute: ({ executeFn, setExecuteFn, args }) => {
-      // The schema is the same at every block, and its answer is kept.
+      // The schema is the same at every block, and its answer is cached.
       if (asksForTheSchemaOnly(args.document)) return;
       const { load } = args.contextValue as unknown as QueryContext;
       setExecuteFn(async (given) => {

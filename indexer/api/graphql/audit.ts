@@ -202,7 +202,7 @@ AuditRef.implement({
   }),
 });
 
-/** Its status, and what became of one that failed: as `auditStatus` gives it for rows. */
+/** The status of an audit, including what followed a failure. It is the same as `auditStatus` for rows. */
 function statusOf({ status, decision, cause }: Audit) {
   if (status !== "failed") return status as "challenged";
   const undecided = cause === "contested" || cause === "history" ? "failed" : "challenged";
@@ -215,7 +215,7 @@ async function drawOf(
 ): Promise<Draw | null> {
   if (drawnBlock === null || cause === "history") return null;
   const hash = await tickHash(drawnBlock, context);
-  // What is contested needs no luck.
+  // A contested hire is always audited, without a draw.
   const words =
     hash === null || cause === "contested" ? null : `tallystick/audit/sample/v1 ${hash} ${operator} ${ppm}`;
   return { block: drawnBlock, time: drawnTime ?? 0, hash, words };
@@ -245,7 +245,7 @@ export const AuditConnection = builder.connectionObject(
   { name: "AuditEdge" },
 );
 
-/** An audit by its own id, or by the hire's as records name it or as GraphQL gives it. */
+/** Finds an audit by its own id, or by the hire's id in the form of records or of GraphQL. */
 const findAudit = (id: string, { load }: QueryContext) =>
   load.audit.load(id.replace(/-(audit|hire)$/, "").replace(/-history$/, "/history"));
 
@@ -328,7 +328,7 @@ builder.objectField(HireRef, "audit", (t) =>
   }),
 );
 
-/** The audit of the hire that a receipt was joined to, if this receipt is the one that counts there. */
+/** The audit of a receipt's hire, if this receipt is the one that counts for the hire. */
 async function auditOfReceipt({ id, hire, escrowId }: Row<"receipt">, { load }: QueryContext) {
   const hireId = hire ?? escrowId;
   const audit = hireId === null ? null : await load.audit.load(hireId);

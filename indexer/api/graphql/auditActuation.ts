@@ -9,7 +9,7 @@ import { EntryRef, entryOf } from "./ledger.ts";
 import { listPage } from "./list.ts";
 import { recordEvent } from "./recordEvent.ts";
 
-/** A record that counts, and its body, read once. */
+/** A valid record, and its body, which is read only once. */
 type Actuation = { record: Row<"record">; body: () => Promise<AuditActuation> };
 
 const AuditDecision = builder.enumType("AuditDecision", {

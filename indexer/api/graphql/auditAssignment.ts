@@ -50,7 +50,7 @@ const AgentClustersRef = builder
     }),
   });
 
-/** The hash of the block of a tick; null of a tick before they were logged. */
+/** The hash of a tick's block; null for ticks from before the hashes were logged. */
 export async function tickHash(block: number, { load }: QueryContext): Promise<string | null> {
   const json = await load.event.load(positionKey({ kind: "tick", block, time: 0 }));
   return json === null ? null : ((JSON.parse(json) as TickEvent).hash ?? null);

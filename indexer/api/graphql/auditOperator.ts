@@ -92,7 +92,7 @@ const CanaryListConnection = builder.connectionObject(
   { name: "CanaryListEdge" },
 );
 
-/** What is counted of an operator, of all time. */
+/** The counts of an operator over all time. */
 const COUNTS = {
   drawn: "Audits that were drawn.",
   contested: "Those of them for a refund after delivery.",

@@ -5,10 +5,10 @@ import { capabilitySchema } from "tallystick-protocol/capabilitySchema";
 import type { QueryContext } from "./context.ts";
 import { queryError } from "./errors.ts";
 
-/** How long a list is; an estimate where counting would read too much of it. */
+/** The length of a list. It is an estimate if counting would read too many rows. */
 export type ListCount = { count: number; isEstimate: boolean };
 
-/** The code-first GraphQL schema is collected here; the other modules of this folder add their types and queries. */
+/** Collects the code-first GraphQL schema. The other modules of this folder add their types and queries. */
 export const builder = new SchemaBuilder<{
   Context: QueryContext;
   DefaultFieldNullability: false;
@@ -22,7 +22,7 @@ export const builder = new SchemaBuilder<{
     JSON: { Input: unknown; Output: unknown };
     BigInt: { Input: bigint; Output: bigint };
     SafeInt: { Input: number; Output: number };
-    /** Questions are read into atomic units. */
+    /** Arguments are converted to atomic units. */
     Usdc: { Input: bigint; Output: string };
   };
 }>({
@@ -55,7 +55,7 @@ builder.globalConnectionField("totalCountIsEstimate", (t) =>
   }),
 );
 
-/** The direction of a list, where it is not to be read in its own. */
+/** The direction of a list, if it differs from the list's own direction. */
 export const OrderDirection = builder.enumType("OrderDirection", {
   description: "Without it a list has the direction that its description names.",
   values: {

@@ -3,7 +3,10 @@ import type { MiddlewareHandler } from "hono";
 /** Parameters of a GET or of a form that have to be JSON objects. */
 const OBJECTS = ["variables", "extensions"];
 
-/** Answers 400 to parameters that are no JSON objects: the GraphQL server takes them for a fault of its own. */
+/**
+ * Answers 400 to parameters that are not JSON objects. The GraphQL server itself would report an internal
+ * error.
+ */
 export function checkParameters(): MiddlewareHandler {
   return async ({ req, json }, next) => {
     const isForm = /^application\/x-www-form-urlencoded\b/i.test(req.header("content-type") ?? "");

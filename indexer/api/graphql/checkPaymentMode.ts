@@ -3,7 +3,7 @@ import { ANY_PLATFORM_ESCROW } from "../rows/listings.ts";
 import { queryError } from "./errors.ts";
 
 /**
- * Holds a filter to the payment modes that listings may have, or any platform escrow.
+ * Checks that a filter is a payment mode that listings may have, or stands for any platform escrow.
  *
  * @throws GraphQLError `INVALID_ARGUMENT`
  */

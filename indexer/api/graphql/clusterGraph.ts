@@ -13,15 +13,17 @@ import { ClusterRef } from "./cluster.ts";
 import type { QueryContext } from "./context.ts";
 import { queryError } from "./errors.ts";
 
-/** Rows of a graph that count as one of what a request may ask for: they are read by a handful of statements. */
+/**
+ * So many rows of a graph count as one row of a request's limit, because a few statements read all of them.
+ */
 const ROWS_AS_ONE = 20;
 
-/** The graph that each request reads last. */
+/** For each request, the reading of its last graph. */
 const reading = new WeakMap<QueryContext, Promise<unknown>>();
 
 /**
- * Reads the graphs of one request one after the other, none after one that was refused: what a graph costs is known when it is read,
- * and thirty aliases may ask for one each.
+ * Reads the graphs of one request one after the other, and stops after a refusal. The cost of a graph is
+ * known only after reading, and a request may ask for thirty graphs by aliases.
  */
 function oneByOne<Answer>(context: QueryContext, read: () => Promise<Answer>): Promise<Answer> {
   const answer = (reading.get(context) ?? Promise.resolve()).then(read);

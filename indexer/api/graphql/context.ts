@@ -8,7 +8,7 @@ import { queryError } from "./errors.ts";
 import type { Followers } from "./followers.ts";
 import { type Loaders, openLoaders } from "./loaders.ts";
 
-/** What all requests share. */
+/** The context that all requests share. */
 export type ServerContext = {
   db: Database;
   operations: Pick<Operations, "readBlocked" | "readBlockedTransfers">;
@@ -20,35 +20,35 @@ export type ServerContext = {
     /** The token's EIP-712 domain. */
     tokenDomain?: { name: string; version: string };
   };
-  /** Whether insights are given for nothing. */
+  /** Whether insights are free. */
   insightsAreFree: boolean;
   feed: TimelineFeed;
   followers: Followers;
 };
 
-/** The connection that a request came by; neither is there when a test asks without one. */
+/** The connection of a request. Tests without a connection have neither part. */
 export type Connection = { incoming?: IncomingMessage; outgoing?: ServerResponse };
 
-/** What resolvers are given, anew for every request. */
+/** The context of resolvers, which is new for every request. */
 export type QueryContext = ServerContext & {
   connection: Connection;
-  /** Takes points from what this client may ask. */
+  /** Takes points from the client's budget. */
   charge: (points: number) => void;
   load: Loaders;
-  /** The lists of this request that belong to one of many objects, and whatever else is read together. */
+  /** The reads of this request that are combined, such as the lists of many objects. */
   batches: Batches;
-  /** Takes rows from what one request may ask for. */
+  /** Takes rows from the request's limit. */
   takeRows: (count: number) => void;
-  /** Begins as a new request would, for the next event of a subscription. */
+  /** Resets the limits and the loaded rows, for the next event of a subscription. */
   renew: () => void;
-  /** Nothing more is read for this request. */
+  /** Stops all further reads of this request. */
   expire: () => void;
 };
 
-/** More than any page of a sensible query, far less than nested pages of a hundred could ask for. */
+/** More than any sensible query needs, and far less than nested pages of a hundred rows could ask for. */
 export const MAX_ROWS = 2_000;
 
-/** Rows asked for that cost a client one point. */
+/** Requested rows that cost a client one point. */
 const ROWS_PER_POINT = 20;
 
 export function queryContext(base: ServerContext, connection: Connection = {}): QueryContext {

@@ -1,6 +1,9 @@
 import { GraphQLError } from "graphql";
 
-/** What a query can be refused for, besides the codes that GraphQL servers share (`GRAPHQL_VALIDATION_FAILED` …). */
+/**
+ * The error codes of queries, in addition to the common codes of GraphQL servers (`GRAPHQL_VALIDATION_FAILED`
+ * …).
+ */
 export type QueryErrorCode =
   | "PAGE_TOO_LARGE"
   | "INVALID_CURSOR"
@@ -19,12 +22,12 @@ export type QueryErrorCode =
   | "NOT_FOUND"
   | "RESPONSE_TOO_LARGE";
 
-/** An error the client sees as it is, with `extensions.code`. */
+/** An error that the client sees unchanged, with `extensions.code`. */
 export function queryError(code: QueryErrorCode, message: string): GraphQLError {
   return new GraphQLError(message, { extensions: { code } });
 }
 
-/** One that the whole answer is refused with: its status, and after how many seconds to come again. */
+/** An error that refuses the whole answer, with an HTTP status and the seconds until the next attempt. */
 export function refusal(
   code: QueryErrorCode,
   message: string,
@@ -35,7 +38,7 @@ export function refusal(
 }
 
 /**
- * Text that a database can look for.
+ * Checks that the database can search for a text.
  *
  * @throws GraphQLError `INVALID_ARGUMENT` when it is long or has a zero byte
  */

@@ -4,7 +4,10 @@ export type Example = {
   text: string;
   query: string;
   variables?: Record<string, string>;
-  /** Where better values for the variables are found: the example's title, then the way through its answer. */
+  /**
+   * Where the real values of variables come from: the title of an earlier example, then the path in its
+   * answer.
+   */
   fill?: Record<string, [title: string, ...path: (string | number)[]]>;
 };
 

@@ -15,7 +15,10 @@ import { listPage } from "./list.ts";
 import type { PageArgs } from "./pageArgs.ts";
 import { RatingConnection, RatingRef } from "./rating.ts";
 
-/** Rises with every change of a rule of a published field; the digests of two versions cannot be compared. */
+/**
+ * This number grows with every change to a rule of a published field. Digests of different versions cannot be
+ * compared.
+ */
 const FORMULA_VERSION = 8;
 
 type Explained = { agent: Agent; field: FieldName; state: Row<"state"> | null };

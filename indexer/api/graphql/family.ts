@@ -10,7 +10,7 @@ import { listPage } from "./list.ts";
 
 type Member = Row<"kin">;
 
-/** By its id alone: a family that never bought has no row. */
+/** Only the id of a family, because a family that never bought has no row. */
 export type Family = { id: string };
 
 const MemberReason = builder.enumType("FamilyReason", {
@@ -76,7 +76,7 @@ const MemberRef = builder.objectRef<Member>("FamilyMember").implement({
   }),
 });
 
-/** The transfer that a wallet began with. */
+/** The largest inflow of a wallet before it acted, which decides its family. */
 async function inflowOf({ block, log }: Member, { load }: QueryContext): Promise<TransferAt | null> {
   return block === null || log === null ? null : load.transfer.load({ block, log });
 }

@@ -1,6 +1,6 @@
 import { refusal } from "./errors.ts";
 
-/** How many subscriptions a process serves at once; each holds a batch of messages at the most. */
+/** Counts and limits the open subscriptions of a process. Each holds at most one batch of messages. */
 export class Followers {
   readonly most: number;
   #count = 0;
@@ -20,7 +20,7 @@ export class Followers {
     throw refusal("TOO_MANY_SUBSCRIPTIONS", message, { status: 503, retryAfter: 30 });
   }
 
-  /** Counts one in, until the function it returns is called. */
+  /** Counts a subscription until the returned function is called. */
   enter(): () => void {
     this.#count++;
     return () => {

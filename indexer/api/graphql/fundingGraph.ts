@@ -14,13 +14,13 @@ type Edge = ReturnType<typeof parseFundings>[number] & { id: string; to: string;
 
 type Node = { address: string; agent: Row<"agent"> | null };
 
-/** Legs of a path may be three at the most, so nothing that a signal rests on lies further away. */
+/** A path has at most three transfers, so a signal never depends on wallets that are farther away. */
 const MAX_DEPTH = 3;
 
-/** How many transfers into one wallet are shown; a wallet that has more is no ordinary one. */
+/** Most transfers that are shown for one receiver. An ordinary wallet has fewer. */
 const MAX_INBOUND = 100;
 
-/** How many of a funder's latest trips are looked at. */
+/** Most recent signals of a funder that are read. */
 const MAX_TRIPS = 50;
 
 const EdgeReason = builder.enumType("FundingReason", {
@@ -43,7 +43,8 @@ const SignalRef = builder.objectRef<Row<"trip">>("FundingSignal").implement({
     clusterId: t.id({
       nullable: true,
       description: "The cluster they are in by it now.",
-      // Not the one that the trip would have started: it may have found one that was there.
+      // The signal may have joined an existing cluster instead of starting its own, so the members name the
+      // cluster.
       resolve: async ({ members, dropped }, _, { load }) => {
         const first = dropped ? null : await load.agent.load(members.split(",")[0] ?? "");
         const cluster = first?.ownershipCluster ?? null;
@@ -89,7 +90,7 @@ async function reasonOf({ from, kind }: Edge, { load }: QueryContext) {
   return (await load.wallet.load(from))?.kind ? "FROM_HUB" : "FUNDING";
 }
 
-/** The latest trips of a funder; all funders of a request are read together. */
+/** The latest signals of a funder. All funders of a request are read together. */
 function tripsOf(funder: string, { batches, db, takeRows }: QueryContext): Promise<Row<"trip">[]> {
   return batched(batches, "FundingEdge.signals", funder, (funders) =>
     latestTrips(db, funders, { most: MAX_TRIPS, takeRows }),
@@ -158,7 +159,7 @@ async function fundingGraph(context: QueryContext, agent: string, depth: number)
   return { nodes, edges };
 }
 
-/** The transfers into some wallets. What is more than a request may ask for is not shown. */
+/** The transfers into some wallets. Transfers above the request's limit are not shown. */
 async function inboundOf(
   { load, takeRows }: QueryContext,
   wallets: string[],
@@ -166,7 +167,7 @@ async function inboundOf(
 ): Promise<Edge[]> {
   const rows = await Promise.all(
     wallets.map(async (address) => {
-      // What reached a wallet before it was watched, where only the transfers that matter are read; then the others.
+      // First the inflows from before the wallet was watched (only in relevant logs), then the later ones.
       const [told, live] = await Promise.all([load.inflow.load(address), load.wallet.load(address)]);
       return { address, legs: [...legsOf(told), ...legsOf(live)].slice(0, MAX_INBOUND) };
     }),

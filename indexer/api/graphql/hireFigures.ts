@@ -39,7 +39,7 @@ export const SeriesRef = builder.objectRef<Series>("Series").implement({
 });
 
 /**
- * How many days a series is asked for, taken from what a request may ask for.
+ * Reads the number of days of a series, and takes it from the request's limit.
  *
  * @throws GraphQLError `INVALID_ARGUMENT`
  */

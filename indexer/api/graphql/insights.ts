@@ -151,7 +151,7 @@ builder.queryField("insights", (t) =>
   }),
 );
 
-/** What cannot be told has a code of its own. */
+/** Gives errors about hidden figures their own code. */
 async function told<Answer>(ask: () => Promise<Answer>): Promise<Answer> {
   try {
     return await ask();

@@ -10,18 +10,19 @@ import { admittedOf } from "tallystick-runtime/http/limitClients";
 import type { Connection } from "./context.ts";
 import { CHARACTERS_PER_POINT } from "./points.ts";
 
-/** Answers kept. Tools ask in few ways; GraphiQL's is 144 kB. */
+/** Most cached answers. Tools use only a few different queries. GraphiQL's answer has 144 kB. */
 const MOST = 8;
 
-/** Shorter ones are soon made again. */
+/** Shorter answers are quickly made again, so they are not cached. */
 const LEAST_CHARACTERS = 10_000;
 
 /**
- * Gives the answer to an introspection again as it was: it is the same as long as the process runs, and to make it keeps everybody
- * else waiting for some 20 ms. What is kept has passed every limit before. White space and comments make no other query.
+ * Caches the answers to introspection queries. They never change while the process runs, and making one
+ * blocks all other requests for about 20 ms. Every cached answer has passed all limits before. Queries that
+ * differ only in white space and comments share an answer.
  */
 export function introspectionCache(): Plugin {
-  /** Least recently asked first. */
+  /** The least recently used first. */
   const texts = new Map<string, string>();
   return {
     onParams: ({ params, context, setResult }) => {
@@ -58,12 +59,15 @@ function keyOf({ query, operationName }: YogaInitialContext["params"]): string |
   try {
     return JSON.stringify([operationName ?? null, stripIgnoredCharacters(query)]);
   } catch {
-    // It cannot be read; the parser reports that.
+    // The query is malformed, which the parser reports.
     return undefined;
   }
 }
 
-/** Whether nothing but the document decides what is answered. A fragment at the root is not looked into: no tool asks so. */
+/**
+ * Whether the document alone decides the answer. A fragment at the root is not searched, because no tool uses
+ * one there.
+ */
 export function asksForTheSchemaOnly({ definitions }: DocumentNode): boolean {
   return definitions.every(
     (it) =>

@@ -16,18 +16,19 @@ import {
 import type { Plugin } from "graphql-yoga";
 import type { QueryContext } from "./context.ts";
 
-/** How many a list of the introspection has on average, by its field. */
+/** The average length of each list in the introspection, by its field. */
 type Sizes = { [field: string]: number };
 
-/** What the whole schema costs a client besides its length: to put it together keeps everybody else waiting. */
+/** The price of the whole schema in addition to its length, because making it blocks all other requests. */
 const WHOLE_SCHEMA_POINTS = 80;
 
-/** What GraphiQL asks when it starts, and some more, is room enough for anybody. */
+/** The limit is GraphiQL's own query at its start, and a little more. */
 const ROOM = 1.25;
 
 /**
- * Refuses introspection that asks for far more than the whole schema once. Neither the depth nor the cost of a query counts it,
- * and thirty aliases of it, or types of fields of types, are megabytes made by one short text.
+ * Refuses introspection that asks for much more than the whole schema once. The limits for depth and cost do
+ * not count introspection, and a short query with thirty aliases, or with types of fields of types, could
+ * produce megabytes.
  */
 export function introspectionLimit(): Plugin {
   let known: Introspection | undefined;
@@ -80,7 +81,7 @@ function valuesAsked(document: DocumentNode, sizes: Sizes): number {
     return sum;
   };
   const ofField = ({ name: { value: name }, selectionSet }: FieldNode, isRoot: boolean): number => {
-    // Introspection begins at the root of a query only; whatever else is there is counted elsewhere.
+    // Introspection begins only at the root of a query. Other fields there have their own limits.
     if (isRoot && name !== "__schema" && name !== "__type") return 0;
     return 1 + (sizes[name] ?? 1) * ofSelections(selectionSet, false);
   };
@@ -88,7 +89,7 @@ function valuesAsked(document: DocumentNode, sizes: Sizes): number {
     const key = `${isRoot} ${name}`;
     const found = known.get(key);
     if (found !== undefined) return found;
-    // A circle, which another rule refuses, ends here.
+    // This ends a circle of fragments, which another rule refuses.
     known.set(key, 0);
     const values = ofSelections(fragments.get(name), isRoot);
     known.set(key, values);
@@ -116,7 +117,7 @@ function sizesOf(schema: GraphQLSchema): Sizes {
     inputFields: average(inputs.map((it) => Object.keys(it.getFields()).length)),
     enumValues: average(types.filter(isEnumType).map((it) => it.getValues().length)),
     directives: schema.getDirectives().length,
-    // Half of the types are lists or not null, few are both.
+    // About half of the types are lists or non-null, and few are both.
     ofType: 0.5,
   };
 }

@@ -151,7 +151,7 @@ const RecordRef = builder.objectRef<Row<"record">>("LedgerRecord").implement({
 });
 
 export function entryOf({ id, ledger, seq, hash, type }: Row<"record">): Entry {
-  // The derivation takes a record without a type for one whose type is empty.
+  // The derivation stores a record without a type with an empty type.
   return { id, ledger, seq, hash, type: type === "" ? null : type };
 }
 

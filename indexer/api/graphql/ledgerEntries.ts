@@ -56,14 +56,14 @@ builder.queryFields((t) => ({
   }),
 }));
 
-/** What was read with its entry is not looked up again. */
+/** Converts a row to an entry. A record that was read with it is not read again. */
 function toEntry(row: EntryRow, { load }: QueryContext) {
   if ("generic" in row) return row.generic;
   load.record.prime(row.record.id, row.record);
   return entryOf(row.record);
 }
 
-/** A page of a whole ledger. Its positions have no gaps, so they are known before anything is read. */
+/** A page of a whole ledger. Positions have no gaps, so they are known without reading anything. */
 async function entryPage(
   args: PageArgs & { orderDirection: "asc" | "desc" },
   context: QueryContext,
@@ -95,7 +95,7 @@ async function entryPage(
   };
 }
 
-/** The positions of a ledger behind one of them, up or down: how many there are, and the first few. */
+/** The positions of a ledger after a given one, upwards or downwards: their number, and the first ones. */
 function positions(length: number, after: number | undefined, down: boolean) {
   const first = down
     ? Math.min(after ?? length, length) - 1

@@ -10,25 +10,34 @@ import { introspectionCache } from "./introspectionCache.ts";
 import { introspectionLimit } from "./introspectionLimit.ts";
 import { CHARACTERS_PER_POINT } from "./points.ts";
 
-/** Anything a person or a dashboard asks stays far below these; the introspection query of GraphiQL fits too. */
+/**
+ * The limits of a query. Queries of people and dashboards stay far below them, and the introspection query of
+ * GraphiQL fits too.
+ */
 export const LIMITS = {
   /** Levels of fields. A page of a list takes three: the connection, its edges, the node. */
   depth: 12,
-  /** A field counts 1, an object 2, 1.5 times that of the level above, and `first: n` all of it n times. */
+  /**
+   * A field costs 1 and an object 2. Each deeper level costs 1.5 times as much, and `first: n` multiplies by
+   * n.
+   */
   cost: 50_000,
   aliases: 30,
   tokens: 2_000,
-  /** Of the body of a request, in bytes. */
+  /** The size of a request's body, in bytes. */
   queryBytes: 64 * 1024,
-  /** Of an answer, in characters: some more than a page of the longest endpoints that listings may have. */
+  /**
+   * The size of an answer, in characters: a little more than a page of listings with the longest possible
+   * endpoints.
+   */
   answerCharacters: 4_000_000,
   milliseconds: 10_000,
   subscriptions: 500,
 } as const;
 
 /**
- * Refuses a query for its form, before anything is read. The cost plugin knows only literal page sizes; what variables and
- * defaults ask for is bounded while it runs (see `takeRows`).
+ * Refuses a query because of its form, before anything is read. The cost plugin knows only literal page
+ * sizes. Sizes from variables and defaults are limited during the run (see `takeRows`).
  */
 export function limitPlugins({ milliseconds, answerCharacters }: Limits = LIMITS): Plugin[] {
   return [
@@ -49,7 +58,7 @@ export function limitPlugins({ milliseconds, answerCharacters }: Limits = LIMITS
   ];
 }
 
-/** A request without a query is not well-formed, whatever form of answer it takes: 400, where the server would say 200. */
+/** Answers 400 to a request without a query, for which the server itself would answer 200. */
 function somethingAsked(): Plugin {
   return {
     onRequestParse: () => ({
@@ -72,7 +81,7 @@ function withCode(code: QueryErrorCode) {
   };
 }
 
-/** Answers in time, whatever the database does; what runs on is not asked for more. */
+/** Answers within the time limit, even if the database hangs. A query that runs longer reads nothing more. */
 function timeLimit(milliseconds: number): Plugin {
   return {
     onExecute: ({ executeFn, setExecuteFn, args }) => {
@@ -98,7 +107,7 @@ export function queryTimeout(): GraphQLError {
   return queryError("QUERY_TIMEOUT", "This query takes too long; ask for less at once.");
 }
 
-/** What graphql-js finds wrong with variables or the operation has no code by itself. */
+/** Adds a code to graphql-js's errors about variables and operations, which have none. */
 function codes(): Plugin {
   return {
     onResultProcess: ({ result }) => {
@@ -111,8 +120,8 @@ function codes(): Plugin {
 }
 
 /**
- * Refuses an answer before it is made into text, since aliases can repeat a long value many times, and takes what it cost from
- * the client's budget.
+ * Refuses a too long answer before it becomes text, because aliases can repeat a long value many times. Takes
+ * the price of the answer from the client's budget.
  */
 function answerLimit(most: number): Plugin {
   return {
@@ -130,12 +139,12 @@ function answerLimit(most: number): Plugin {
   };
 }
 
-/** About as many characters as the JSON of a value has; counting ends above `most`. */
+/** About the number of characters of a value's JSON. Counting stops above `most`. */
 function charactersOf(value: unknown, most: number): number {
   if (typeof value === "string") return value.length + 2;
   if (typeof value !== "object" || value === null) return 5;
   let sum = 2;
-  // Answers have no inherited properties, and pairs of keys and values would cost more than all the counting.
+  // Answers have no inherited properties, and `Object.entries` would cost more than the rest of the counting.
   for (const key in value) {
     sum += key.length + 4 + charactersOf((value as Record<string, unknown>)[key], most - sum);
     if (sum > most) break;

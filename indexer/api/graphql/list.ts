@@ -6,15 +6,15 @@ import { readCursor } from "./cursor.ts";
 import { type PageArgs, readPageArgs } from "./pageArgs.ts";
 
 type ListOptions<Row, Node> = {
-  /** Of its length only the order of magnitude may be told. */
+  /** Shows only the order of magnitude of the length. */
   coarseCount?: boolean;
-  /** What a row is shown as; itself without. */
+  /** Converts a row to its node; without it the row itself is the node. */
   toNode?: (row: Row) => Node;
 };
 
 /**
- * One page of a list of rows. Of a filtered list it may have fewer than asked for, even none, while there are more behind its
- * end: `hasNextPage` and `endCursor` say so.
+ * One page of a list of rows. A page of a filtered list may have fewer rows than requested, or none, although
+ * more rows follow. `hasNextPage` and `endCursor` show this.
  *
  * @throws GraphQLError `PAGE_TOO_LARGE`, `INVALID_CURSOR`, `INVALID_ARGUMENT`, `TOO_MANY_ROWS`
  */
@@ -32,7 +32,7 @@ export async function listPage<Row, Node = Row>(
   if (backward) rows.reverse();
   const [start, stop] = backward ? [end, rows.at(-1)] : [rows[0], end];
   return {
-    // Few ask for the cursors of all edges, so they are written when somebody does.
+    // Few queries ask for the cursors of edges, so a cursor is made only on request.
     edges: rows.map(({ row, key }) => ({
       get cursor() {
         return writePlace(key);
@@ -49,7 +49,7 @@ export async function listPage<Row, Node = Row>(
   };
 }
 
-/** Counted as far as that reads little, estimated beyond. */
+/** Counts a short list, and estimates the length of a long one. */
 async function lengthOf<Row>(context: QueryContext, list: RowList<Row>): Promise<ListCount> {
   context.takeRows(1);
   const count = await countRows(context, list);
@@ -58,12 +58,12 @@ async function lengthOf<Row>(context: QueryContext, list: RowList<Row>): Promise
   return { count: await estimateRows(context, list), isEstimate: true };
 }
 
-/** Of a private list no more than the power of ten that its length reaches. */
+/** For a private list, the length is rounded down to a power of ten. */
 function coarse({ count, isEstimate }: ListCount, isCoarse: boolean): ListCount {
   return { count: !isCoarse || count === 0 ? count : 10 ** (String(count).length - 1), isEstimate };
 }
 
-/** Asks once, however many fields are told from the answer. */
+/** Calls `ask` only once, even if many fields use its answer. */
 function remembered<Answer>(ask: () => Promise<Answer>): () => Promise<Answer> {
   let answer: Promise<Answer> | undefined;
   return () => {

@@ -11,7 +11,7 @@ import { recordsByHash } from "../rows/records.ts";
 import { type KeyedTable, type RowOf, rowsById } from "../rows/rowsById.ts";
 import { type Place, type TransferAt, transfersAt, transferValues } from "../rows/transferValues.ts";
 
-/** The tables whose rows are looked up by their id. */
+/** The tables whose rows are loaded by id. */
 const TABLES = [
   "state",
   "agent",
@@ -58,23 +58,23 @@ type RowLoaders = { [Name in (typeof TABLES)[number]]: Loader<RowOf<Name>> };
 
 type Loader<Found> = DataLoader<string, Found | null>;
 
-/** Look-ups by key, those of one request together and each key once. */
+/** Loads rows by key. The look-ups of one request are combined, and each key is loaded once. */
 export type Loaders = RowLoaders & {
   /** The record of an entry hash that was loaded first; the same entry may stand in several ledgers. */
   recordByHash: Loader<Row<"record">>;
   /** The generic work of an entry hash. */
   genericByHash: Loader<RowOf<"genericEntry">>;
-  /** The event logged at a position, as JSON text; of the transfers only those that are no payments. */
+  /** The event at a position of the log, as JSON text. Transfers that are payments are missing. */
   event: Loader<string>;
-  /** How much was transferred at a log. */
+  /** The amount of the transfer at a log. */
   transferValue: DataLoader<Place, bigint | null, string>;
   /** The transfer at a log. */
   transfer: DataLoader<Place, TransferAt | null, string>;
-  /** The cluster that an id stands for now: the one it was merged into in the end. */
+  /** The cluster that an id stands for now, after all merges. */
   cluster: ClusterLoader;
   /** Ids of a cluster and of all that were merged into it. */
   clusterParts: DataLoader<string, string[]>;
-  /** Who was asked in an audit, in order. */
+  /** The assignments of an audit, in order. */
   assignments: DataLoader<string, Row<"auditAssignment">[]>;
   /** The capabilities an agent was hired for in the window, with their prices. */
   prices: DataLoader<string, Row<"capability">[]>;

@@ -131,7 +131,7 @@ builder.queryFields((t) => ({
       type: CapabilityRef,
       args: { orderDirection: t.arg({ type: OrderDirection }), orderBy: t.arg({ type: CapabilityOrder }) },
       resolve: (_, { orderBy, ...args }, context) => {
-        // Its cursors would tell what is sold.
+        // The cursors of this order would reveal figures that the operator sells.
         if (orderBy === "hires" && !context.insightsAreFree)
           throw queryError("PAYMENT_REQUIRED", "This node sells insights: order by LISTINGS or NAME.");
         return listPage(

@@ -10,7 +10,7 @@ import { paramsInForce } from "./paramsInForce.ts";
 
 const USDC_DECIMALS = 6;
 
-/** An operator names a few. */
+/** A real operator names only a few. */
 const MOST_ESCROWS = 1_000;
 
 const BlockedSegmentRef = builder.objectRef<BlockedSegment>("BlockedSegment").implement({

@@ -5,7 +5,7 @@ import type { QueryContext } from "./context.ts";
 type Found = { type: string; node: object };
 
 type Finder = {
-  /** The form of its ids, by which they are told from all others. */
+  /** The form of the type's ids, which differs from the forms of all other types. */
   form: RegExp;
   find: (id: string, context: QueryContext) => Promise<object | null> | object | null;
 };
@@ -14,8 +14,8 @@ const finders = new Map<string, Finder>();
 const types = new WeakMap<object, string>();
 
 /**
- * Objects that can be asked for again by their id alone (Relay). Ids are the readable names that the chain, the ledger and the
- * REST API use; each type's have a form of their own.
+ * Objects that a client can load again by id (Relay). Ids are the names that the chain, the ledger and the
+ * REST API use. The ids of each type have their own form.
  */
 export const NodeRef = builder.interfaceRef<object>("Node").implement({
   description:

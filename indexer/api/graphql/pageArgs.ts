@@ -6,7 +6,7 @@ export type PageArgs = {
   after?: string | null | undefined;
   last?: number | null | undefined;
   before?: string | null | undefined;
-  /** Of the list as a whole; without one it has its own. */
+  /** The direction of the whole list; without it the list's own direction. */
   orderDirection?: "asc" | "desc" | null | undefined;
 };
 
@@ -17,7 +17,7 @@ export const MAX_PAGE = 100;
 const DEFAULT_PAGE = 20;
 
 /**
- * What the arguments of a connection ask for.
+ * Reads the arguments of a connection.
  *
  * @throws GraphQLError `PAGE_TOO_LARGE`, `INVALID_ARGUMENT`
  */

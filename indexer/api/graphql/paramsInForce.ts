@@ -3,7 +3,10 @@ import type { Row } from "tallystick-derive/tables";
 import { type Params, paramsSchema } from "tallystick-protocol/records/params";
 import type { QueryContext } from "./context.ts";
 
-/** Read once for a request, however many fields are told from them: they may name thousands of hubs. */
+/**
+ * The parsed parameters of each state. They are parsed once per request, because they may name thousands of
+ * hubs.
+ */
 const known = new WeakMap<Row<"state">, Params>();
 
 /** The parameters in force; null before anything was indexed. */

@@ -36,11 +36,17 @@ builder.objectFields(HireRef, (t) => ({
   }),
 }));
 
-/** Looked at first: seldom does one transaction pay the same sum between the same two more often. */
+/**
+ * So many payments are read first. A transaction rarely pays the same amount between the same two wallets
+ * more often.
+ */
 const FEW = 4;
 const MANY = 1_000;
 
-/** Payments that a receipt could mean are numbered; a hire's id ends in the log of its own. Two look-ups, however many there are. */
+/**
+ * Finds the payment of a hire. Equal payments of a transaction are numbered, and the hire's id ends with the
+ * log index of the right one. It takes at most two look-ups.
+ */
 async function paymentOf(
   hire: Row<"hire">,
   { load, takeRows }: QueryContext,

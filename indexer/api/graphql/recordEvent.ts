@@ -3,7 +3,7 @@ import type { Row } from "tallystick-derive/tables";
 import { positionKey } from "../../src/positionKey.ts";
 import type { QueryContext } from "./context.ts";
 
-/** A record as it was signed; null when it is not logged. */
+/** The event of a record with its signed body; null if the log does not have it. */
 export async function recordEvent(
   { block, log, seq }: Pick<Row<"record">, "block" | "log" | "seq">,
   { load, takeRows }: QueryContext,

@@ -15,7 +15,7 @@ export type GraphqlOptions = Pick<ServerContext, "db" | "operations" | "node"> &
   insightsAreFree?: boolean;
   limits?: Limits;
   subscriptions?: number;
-  /** Milliseconds between two looks for news while anybody subscribes. */
+  /** Milliseconds between two checks for news while there are subscriptions. */
   pollMs?: number;
 };
 
@@ -47,14 +47,15 @@ export function graphqlServer(options: GraphqlOptions) {
   return createYoga<Connection>({
     schema: graphqlSchema,
     graphqlEndpoint: "/graphql",
-    // Node's own streams: a client that leaves a subscription is noticed at once, not at the next ping.
+    // With Node's own streams the server notices at once when a client leaves a subscription, and not only at
+    // the next ping.
     fetchAPI: { Request, Response, ReadableStream },
     landingPage: false,
     batching: false,
     // Ponder's server allows every origin on every route.
     cors: false,
     graphiql: { title: "Tallystick", defaultTabs: tabs },
-    // Served from here: the page works without a connection to anywhere else.
+    // Our own page, which works without any other server.
     renderGraphiQL,
     context: ({ incoming, outgoing }) =>
       queryContext(shared, { ...(incoming && { incoming }), ...(outgoing && { outgoing }) }),
@@ -70,7 +71,10 @@ export function graphqlServer(options: GraphqlOptions) {
   });
 }
 
-/** Whatever is not a GraphQL error is a fault of ours: it goes to the log, not to the client, who is told what it may do. */
+/**
+ * An error that is not a GraphQL error is our own fault. It goes to the log. The client only learns what it
+ * can do.
+ */
 function maskError(error: unknown, message: string, isDev?: boolean): Error {
   const cause = (error as { originalError?: unknown }).originalError ?? error;
   const code = (cause as { code?: unknown }).code;
@@ -86,7 +90,7 @@ function maskError(error: unknown, message: string, isDev?: boolean): Error {
   return maskAny(error, message, isDev);
 }
 
-/** Postgres, when a statement ran into its time limit. */
+/** The code of Postgres for a statement that reached its time limit. */
 const QUERY_CANCELED = "57014";
 
 function detail(word: unknown): string {

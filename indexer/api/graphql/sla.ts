@@ -18,7 +18,10 @@ import { listPage } from "./list.ts";
 import { NodeRef, registerNode } from "./node.ts";
 import { finderOf, timeOf } from "./steward.ts";
 
-/** Steps of a breach that are told: all, but of one that owes to hundreds the latest. */
+/**
+ * Most steps that are shown of a breach. Only a breach with hundreds of claims has more; then the latest ones
+ * are shown.
+ */
 const MOST_STEPS = 100;
 
 type Breach = Row<"breach">;

@@ -12,7 +12,7 @@ import { HireConnection, HireRef } from "./hire.ts";
 import { listPage } from "./list.ts";
 import { StewardTierRef, tierNumber } from "./stewardTier.ts";
 
-/** Rows that a score is made of, each a look-up. */
+/** The number of rows behind a score. Each needs a look-up. */
 const ROWS_OF_SCORE = 4;
 
 export type Steward = PublishedScore & { agent: Agent };
@@ -168,7 +168,7 @@ const StewardRef = builder.objectRef<Steward>("Steward").implement({
   }),
 });
 
-/** Rows by their ids, together with those of the rest of the query. */
+/** Finds rows by id, combined with the other look-ups of the query. */
 export function finderOf({ load }: QueryContext): FindRows {
   return async (table, ids) => {
     const rows = await load[table].loadMany([...ids]);

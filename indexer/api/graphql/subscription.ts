@@ -10,13 +10,19 @@ import { HireRef } from "./hire.ts";
 import { BreachStepRef } from "./sla.ts";
 import { TierChangeRef } from "./tierChange.ts";
 
-/** Something that happened; or, without a subject, that everything after the position was taken back. */
+/** An event. Without a subject it means that a reorg took back everything after the position. */
 export type Happening = { position: string; subject: string | null };
 
-/** Read at once for one subscriber, and then not before it has taken them all. */
+/**
+ * The number of events that are read together for one subscriber. The next ones are read only after it has
+ * taken these.
+ */
 const BATCH = 100;
 
-/** What a subscription costs to begin, as a WebSocket does: it reads the head of the timeline. */
+/**
+ * The price of starting a subscription, the same as for a WebSocket, because it reads the head of the
+ * timeline.
+ */
 const SUBSCRIPTION_POINTS = 5;
 
 const REORG =
@@ -131,7 +137,7 @@ function follow(
     const news = new News();
     const unsubscribe = feed.subscribe((reorg) => news.tell(reorg?.position ?? null));
     stop.then(() => news.end());
-    // Who leaves before the first word is written is told to nobody by the stream: only the connection knows.
+    // The stream does not notice a client that leaves before the first message. Only the connection shows it.
     whenClosed(connection, stop);
     try {
       await feed.poll();
@@ -175,7 +181,8 @@ async function pushAll(
       if (!wants(message)) continue;
       await turnOf(context, news);
       if (news.hasEnded) break;
-      // Every event is answered like a query of its own: rows read anew, as many as any query may, and at its price.
+      // Every event is answered like a separate query, with freshly read rows, the limits of a query and its
+      // price.
       renew();
       context.charge(1);
       await push({ position, subject: message.subject });
@@ -183,7 +190,7 @@ async function pushAll(
   }
 }
 
-/** Waits while the client has used up what it may ask for: what is told it takes from the same budget. */
+/** Waits while the client's budget is empty. Events take from the same budget as queries. */
 async function turnOf({ connection }: QueryContext, news: News): Promise<void> {
   const budget = admittedOf(connection.incoming)?.budget;
   while (budget !== undefined && budget.secondsToWait > 0 && !news.hasEnded) {

@@ -4,7 +4,10 @@ import { MICRO, type Tally } from "../../src/insights.ts";
 import type { Database } from "../database.ts";
 import { agentOf } from "../rest/agents.ts";
 
-/** A tally as it is told. Rates and averages are null when there is nothing to divide by, and not dampened. */
+/**
+ * A tally in its published form. Rates and averages are not dampened, and are null if there is nothing to
+ * divide by.
+ */
 export type TallyFigures = {
   hires: number;
   /** Inside a cluster a hire weighs 1/size; six decimals. */
@@ -40,7 +43,7 @@ export function share(part: number, whole: number): number | null {
 }
 
 /**
- * An agent that asks for coarse metrics only is in no finer ones.
+ * Refuses an agent with private metrics, because insights are finer than its buckets.
  *
  * @throws TallystickError `unknown_agent`, `private_metrics`
  */

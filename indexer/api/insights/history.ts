@@ -6,7 +6,7 @@ import { agentDays } from "../rows/tallies.ts";
 import { figuresOf, share } from "./figures.ts";
 import { DAY, dateOf } from "./series.ts";
 
-/** How an agent stood at the end of a day, over the days up to it. */
+/** An agent's rates at the end of a day, over the window that ends with it. */
 export type DayRates = {
   day: string;
   hires: number;
@@ -22,10 +22,11 @@ export type RateHistory = { from: string; to: string; window_days: number; days:
 export const WINDOW_DAYS = 30;
 
 /**
- * How an agent's rates as the seller went: for each day, over the thirty days that end with it, dampened as the published ones are.
- * Whole days, and outcomes as they are known now, so a figure may part from what was published on that day.
+ * The history of an agent's rates as a seller. Each day has the rates over the thirty days that end with it,
+ * dampened like the published ones. It uses whole days and the outcomes that are known now, so a figure may
+ * differ from the one that was published on that day.
  *
- * @param days how many, at most a year; the last is that of the last tick
+ * @param days the number of days, at most a year; the last one is the day of the last tick
  */
 export async function agentHistory(db: Database, address: string, days: number): Promise<RateHistory> {
   const { time } = await lastTick(db);

@@ -5,7 +5,7 @@ import { type ClusterLoader, clusterOf, keepCluster } from "../rows/clusters.ts"
 import { leadersAfter } from "../rows/tallies.ts";
 import { figuresOf, type TallyFigures } from "./figures.ts";
 
-/** An agent's hires in one capability over the window, and how it stands overall. */
+/** An agent's hires in one capability over the window, and its overall figures. */
 export type Leader = {
   agent_id: string;
   trust_tier: number;
@@ -18,8 +18,8 @@ export type Leader = {
 export type Leaderboard = { capability: string; leaders: Leader[]; next_cursor: string | null };
 
 /**
- * Who is hired most for a capability in the window: by weighted hires, so that a ring counts for one. Agents with private
- * metrics are left out.
+ * The agents that are hired most for a capability in the window. Hires are weighted, so a ring counts like
+ * one agent. Agents with private metrics are left out.
  */
 export async function leaderboard(
   db: Database,

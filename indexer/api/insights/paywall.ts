@@ -4,13 +4,13 @@ import { paymentMiddleware } from "@x402/hono";
 import type { MiddlewareHandler } from "hono";
 import type { Address } from "tallystick-protocol/address";
 
-/** What the operator asks for insights. */
+/** The operator's price for insights. */
 export type InsightsPrice = {
-  /** Atomic units of the token, for one answer. */
+  /** The price of one answer, in atomic units of the token. */
   amount: bigint;
   payTo: Address;
   chainId: number;
-  /** With the EIP-712 domain that payers sign for. */
+  /** The token, with the EIP-712 domain for which payers sign. */
   token: { address: Address; name: string; version: string };
   /** Verifies and settles the payments: a client, or its URL. */
   facilitator: FacilitatorClient | string;
@@ -20,8 +20,8 @@ export type InsightsPrice = {
 const SETTLEMENT_SECONDS = 60;
 
 /**
- * Puts every `/v1/insights/*` behind an x402 payment (SHP §9.2: insights have their own pricing). Answers that are errors
- * are not charged.
+ * Requires an x402 payment for every `/v1/insights/*` (SHP §9.2: insights have their own pricing). Errors are
+ * free.
  */
 export function insightsPaywall(price: InsightsPrice): MiddlewareHandler {
   const network = `eip155:${price.chainId}` as const;

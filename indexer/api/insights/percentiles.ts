@@ -5,7 +5,7 @@ import { checkMetricsArePublic, share } from "./figures.ts";
 
 type Spread<T> = { p50: T; p95: T; p99: T };
 
-/** What buyers of one trust tier got. Tiers are the buyers' of today. */
+/** The figures for buyers of one trust tier. The tiers are the buyers' present ones. */
 export type TierFigures = {
   buyer_trust_tier: number;
   hires: number;
@@ -15,14 +15,14 @@ export type TierFigures = {
 };
 
 export type Percentiles = {
-  /** How many of the latest hires this is about. */
+  /** The number of latest hires in the sample. */
   sample: number;
-  /** Whether those are all there are in the window. */
+  /** Whether the sample has all hires of the window. */
   complete: boolean;
   by_buyer_trust_tier: TierFigures[];
 };
 
-/** Hires looked at: enough for a 99th percentile, few enough to read at once. */
+/** Most hires of the sample: enough for a 99th percentile, and few enough for one read. */
 export const SAMPLE = 1_000;
 
 /**

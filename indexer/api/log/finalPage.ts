@@ -1,10 +1,13 @@
 import { createHash } from "node:crypto";
 
-/** Of what is final, a page that more follows stays as it is; one that more may be added to is old after seconds. */
+/**
+ * The cache policy of a complete page of final data, which never changes. A page that may still grow is fresh
+ * only for seconds.
+ */
 export const FOREVER = "public, max-age=31536000, immutable";
 export const FOR_NOW = "public, max-age=5";
 
-/** The page with a tag of its bytes; without the bytes for a client that has them. */
+/** Answers with a page and a tag of its bytes. A client that already has these bytes gets only the tag. */
 export function finalPage(
   known: string | undefined,
   body: string,

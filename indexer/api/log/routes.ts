@@ -3,10 +3,10 @@ import { badRequest, json, notModified } from "../rest/routes.ts";
 
 // The open log, as data: what anybody needs to compute this node's numbers again.
 
-/** Where the log is read: refused while the database is away. Its pages have tags of their own. */
+/** The paths of the log, which are refused while the database is away. Their pages have their own tags. */
 export const LOG_PATHS = ["/v1/events", "/v1/digests"];
 
-/** Lines or digests of one answer, at most. */
+/** Most lines or digests of one answer. */
 const MOST = 5_000;
 
 const count = (name: string, description: string) =>
@@ -24,7 +24,10 @@ const limit = z
   .default(1_000)
   .openapi({ param: { name: "limit", in: "query" }, type: "integer", minimum: 1, maximum: MOST });
 
-/** Says where a page stands: `first=1, next=1001, last=123456`, a dictionary of RFC 9651. */
+/**
+ * The header that gives the place of a page in the log: `first=1, next=1001, last=123456`, a dictionary of
+ * RFC 9651.
+ */
 export const LINES_HEADER = "tallystick-lines";
 
 const tags = ["Log"];

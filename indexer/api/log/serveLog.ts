@@ -9,11 +9,17 @@ import { eventPage } from "../rows/eventPage.ts";
 import { FOR_NOW, FOREVER, finalPage } from "./finalPage.ts";
 import { digestsRoute, eventsRoute, LINES_HEADER } from "./routes.ts";
 
-/** Lines, or digests, that cost a client one point besides what the request does; or so many bytes of them, if that is more. */
+/**
+ * So many lines or digests cost a client one point in addition to the request; or so many bytes of them, if
+ * that costs more.
+ */
 const LINES_PER_POINT = 100;
 const BYTES_PER_POINT = 64 * 1024;
 
-/** Reading and hashing cost the same whether much is sent, little with gzip, or nothing to a client that has it. */
+/**
+ * The price does not depend on compression or on a cached copy at the client, because reading and hashing
+ * always cost the same.
+ */
 function charge(env: unknown, lines: number, body: string): void {
   const points = Math.max(lines / LINES_PER_POINT, Buffer.byteLength(body) / BYTES_PER_POINT);
   admittedOf((env as Connection | undefined)?.incoming)?.budget.charge(points);

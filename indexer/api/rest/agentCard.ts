@@ -2,8 +2,9 @@ import { reportKeyOf } from "tallystick-protocol/trustReport/reportKey";
 import { NODE_VERSION } from "../nodeVersion.ts";
 
 /**
- * The node as an agent sees it: an A2A agent card (A2A §5.5) that says what can be asked here and how. The node speaks plain
- * HTTP by its OpenAPI description and GraphQL; transports of a card are an open list, so it names those and no other.
+ * An A2A agent card (A2A §5.5) of the node, which describes the questions that it answers. The node speaks
+ * plain HTTP by its OpenAPI description, and GraphQL. The transports of a card are an open list, so it names
+ * only these two.
  *
  * @param origin the node's public address, without a trailing slash
  * @param reportKey signs its trust reports; the card names the public half
@@ -90,7 +91,7 @@ export function agentCard(origin: string, reportKey: Uint8Array | null = null) {
   };
 }
 
-/** Where the client found us: behind a proxy that ends TLS, its own address. */
+/** The origin that the client used. Behind a proxy that ends TLS, this is the origin of the proxy. */
 export function originOf(request: Request): string {
   const url = new URL(request.url);
   const forwarded = request.headers.get("x-forwarded-proto");

@@ -3,8 +3,8 @@ import type { Database } from "../database.ts";
 import { latestCheckpoint } from "../rows/checkpoint.ts";
 
 /**
- * Answers `304 Not Modified` without reading anything else when the client already has what this block gives. The tag is
- * read before the answer is: an answer may be newer than its tag, never older.
+ * Answers `304 Not Modified`, without further reads, if the client already has the answer of this block. The
+ * tag is read before the answer, so an answer may be newer than its tag but never older.
  *
  * @param version of the code that makes the answers; another version is another answer
  */

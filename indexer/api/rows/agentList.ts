@@ -58,7 +58,7 @@ const ORDERS: Record<AgentOrder, Pick<RowList<unknown>, "order" | "direction">> 
   coverage: { order: [figure("coverage"), agent.id], direction: "desc" },
 };
 
-/** Without an order the list is read along the most telling filter, so that its pages are full. */
+/** Without an explicit order the list follows the most selective filter, so that its pages are full. */
 function naturalOrder(where: AgentWhere): AgentOrder {
   if (known(where.capability) || where.cluster) return "registered";
   if (known(where.minTrustTier)) return "rank";
@@ -69,7 +69,7 @@ function naturalOrder(where: AgentWhere): AgentOrder {
   return known(where.minReceiptCoverage) ? "coverage" : "registered";
 }
 
-/** Agents that meet every condition, in an order that an index gives. */
+/** The agents that meet every condition, in the order of an index. */
 export function agentList(
   where: AgentWhere,
   orderBy: AgentOrder = naturalOrder(where),

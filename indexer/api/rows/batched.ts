@@ -1,10 +1,11 @@
 import DataLoader from "dataloader";
 
-/** What one request has asked for together so far, by name. */
+/** The combined reads of one request, by name. */
 export type Batches = Map<string, DataLoader<string, unknown>>;
 
 /**
- * One answer of many: everything asked for under one name in one tick of the event loop is read together, and each key once.
+ * Loads one value. All values that are requested under one name in the same tick of the event loop are read
+ * together, and each key once.
  *
  * @param read gives the answers in the order of the keys
  */

@@ -3,8 +3,8 @@ import type { Database } from "../database.ts";
 const statements = new WeakMap<Database, Map<string, unknown>>();
 
 /**
- * A statement with placeholders that is put together once for a database, and that each connection plans once. Whatever the
- * plan depends on, such as a limit, is part of the name.
+ * A statement with placeholders. It is built once for a database, and each connection plans it once.
+ * Everything that changes the plan, such as a limit, must be part of the name.
  */
 export function prepared<Statement>(db: Database, name: string, make: () => Statement): Statement {
   const known = statements.get(db) ?? new Map<string, unknown>();

@@ -8,7 +8,7 @@ import { rowsById } from "./rowsById.ts";
  * The latest trips of each funder, the last first, in the order of the funders; three look-ups however many they are.
  *
  * @param most trips of one funder
- * @param takeRows told how many there are before they are read; may throw
+ * @param takeRows called with their number before they are read; may throw
  */
 export async function latestTrips(
   db: Database,

@@ -24,20 +24,20 @@ export type StreamOptions = {
   pollMs?: number;
   heartbeatMs?: number;
   mostClients?: number;
-  /** Bytes that may wait for one client's network. */
+  /** Most bytes that wait in the buffer of one client. */
   mostBuffered?: number;
-  /** How long a client may take nothing. */
+  /** How long a client may accept no data. */
   patienceMs?: number;
   /** Whether the database does not answer; then no stream can begin. */
   isAway?: () => boolean;
-  /** Whose budget a stream is counted in; without it nobody has one. */
+  /** Finds the budget of a client; without it streams are not limited. */
   budgetOf?: (request: IncomingMessage) => ClientBudget;
 };
 
 export type Stream = {
   /** Takes over a connection that asks for `/v1/stream`; true if it was such a one. */
   upgrade: (request: IncomingMessage, socket: Duplex, head: Buffer) => boolean;
-  /** Says goodbye to every client. */
+  /** Closes the connections of all clients in an orderly way. */
   close: () => void;
   readonly clients: number;
 };
@@ -46,10 +46,10 @@ export type Stream = {
 const GOING_AWAY = 1001;
 const TERMINATE_MS = 5_000;
 
-/** After how long to come again, when no time is known at which there is room. */
+/** Seconds until the next attempt, if it is unknown when there will be room. */
 const SECONDS_TO_COME_AGAIN = 30;
 
-/** What a stream costs to begin: it reads the head of the timeline, and where the node stands. */
+/** The price of starting a stream, because it reads the head of the timeline and the node's state. */
 const STREAM_POINTS = 5;
 
 /**
@@ -67,7 +67,7 @@ export function createStream(options: StreamOptions): Stream {
   async function beat(): Promise<void> {
     const text = await heartbeat(db, feed.head());
     for (const socket of server.clients) {
-      // No pong since the last beat: nobody is there.
+      // There was no pong since the last heartbeat, so the client is gone.
       if (!alive.has(socket)) {
         socket.terminate();
         continue;
@@ -82,7 +82,7 @@ export function createStream(options: StreamOptions): Stream {
     alive.add(socket);
     socket.on("pong", () => alive.add(socket));
     socket.on("error", () => socket.terminate());
-    // A client has nothing to say; what it says costs it the connection only if it is large.
+    // A client need not send anything. Small messages are ignored, and large ones close the connection.
     const outlet = outletOf(socket);
     const begin = async () => {
       await feed.poll();
@@ -111,7 +111,7 @@ export function createStream(options: StreamOptions): Stream {
 
   return {
     upgrade: (request, socket, head) => {
-      // A target such as `//` is no URL at all, so the path is read as it was written.
+      // A target such as `//` is not a valid URL, so the path is cut from the text.
       const [path = "", ...search] = (request.url ?? "").split("?");
       if (path !== STREAM_PATH) return false;
       const budget = budgetOf?.(request);
@@ -162,7 +162,7 @@ function outletOf(socket: WebSocket): Outlet {
     },
     close: (code, reason) => {
       socket.close(code, reason);
-      // A client that reads nothing does not read the closing message either.
+      // A client that does not read will not read the closing message either, so its connection is ended.
       setTimeout(() => socket.terminate(), TERMINATE_MS).unref();
     },
   };
@@ -175,7 +175,10 @@ function wanted({ topics, agent }: StreamQuery): (message: StreamMessage) => boo
     (agent === undefined || message.agent === agent || message.counterpart === agent);
 }
 
-/** Where the node stands, so that a client knows silence from standstill. */
+/**
+ * A heartbeat with the node's state, so that a client can distinguish a quiet market from a node that is
+ * stuck.
+ */
 async function heartbeat(db: Database, position: string): Promise<string> {
   const row = await stateRow(db);
   return JSON.stringify({

@@ -1,4 +1,4 @@
-/** What a subscriber has not looked at yet: that there is something, and how far back it was taken. */
+/** Tells a subscriber that there are new events, and how far back a reorg went. */
 export class News {
   #wake: (() => void) | undefined;
   #isNew = false;

@@ -2,8 +2,8 @@ import { subscribe } from "node:diagnostics_channel";
 import { Server } from "node:http";
 
 /**
- * Calls back with every HTTP server of this process before it listens. Ponder makes its server itself and hands it to nobody;
- * Node tells of it on a public channel.
+ * Calls back with every HTTP server of this process before it listens. Ponder creates its own server and does
+ * not expose it, but Node announces servers on a diagnostics channel.
  */
 export function onHttpServer(listener: (server: Server) => void): void {
   subscribe("tracing:net.server.listen:asyncStart", (message) => {

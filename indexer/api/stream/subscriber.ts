@@ -6,7 +6,7 @@ import type { TimelineFeed } from "./timelineFeed.ts";
 /** The part of a WebSocket that a subscriber writes to. */
 export type Outlet = {
   send: (text: string) => void;
-  /** Bytes handed over that the network has not taken. */
+  /** Bytes that were written and not sent yet. */
   readonly bufferedAmount: number;
   readonly isOpen: boolean;
   close: (code: number, reason: string) => void;
@@ -18,11 +18,11 @@ export type SubscriberOptions = {
   /** The position after which to begin. */
   from: string;
   wants: (message: StreamMessage) => boolean;
-  /** Bytes that may wait for the network before nothing more is read for this client. */
+  /** Most bytes in the buffer. Above it nothing more is read for this client. */
   mostBuffered: number;
-  /** How long a client may take nothing before it is let go. */
+  /** How long a client may accept no data before its connection is closed. */
   patienceMs: number;
-  /** What is told is taken from it; who has nothing left waits. */
+  /** The client's budget. Messages take points from it, and an empty budget makes the client wait. */
   budget?: ClientBudget | undefined;
 };
 
@@ -35,8 +35,9 @@ const LOOK_AGAIN_MS = 50;
 const MESSAGES_PER_POINT = 20;
 
 /**
- * Carries one client through the timeline at its own pace: what it has not taken yet is not even read, so a slow client
- * costs no more than `mostBuffered`, and one that takes nothing for `patienceMs` is let go with the position to resume from.
+ * Sends the timeline to one client, at the client's pace. Events are read only when the client can take them,
+ * so a slow client costs at most `mostBuffered` bytes. A client that accepts no data for `patienceMs` is
+ * disconnected, with the position to resume from.
  *
  * @returns a function that stops it
  */
@@ -47,7 +48,7 @@ export function carrySubscriber(options: SubscriberOptions): () => void {
 
   const isDone = () => news.hasEnded || !outlet.isOpen;
 
-  /** False when the client takes nothing. */
+  /** Waits until the buffer has room; false if the client accepts no data. */
   async function room(): Promise<boolean> {
     for (let waited = 0; outlet.bufferedAmount > mostBuffered; waited += LOOK_AGAIN_MS) {
       if (isDone() || waited >= patienceMs) return false;
@@ -56,7 +57,7 @@ export function carrySubscriber(options: SubscriberOptions): () => void {
     return !isDone();
   }
 
-  /** Waits for what the client may have. */
+  /** Waits until the client's budget allows the next messages. */
   async function turn(): Promise<void> {
     while (budget !== undefined && budget.secondsToWait > 0 && !isDone()) {
       await new Promise((resolve) => setTimeout(resolve, LOOK_AGAIN_MS).unref());

@@ -3,10 +3,13 @@ import type { Database } from "../database.ts";
 import { latestMoments, momentsAfter } from "../rows/timeline.ts";
 import { messagesOf, type StreamMessage } from "./messages.ts";
 
-/** The blocks up to `position` stand; what came after it was taken back. */
+/** A reorg: blocks up to `position` stay, and everything after it was taken back. */
 export type Reorg = { position: string };
 
-/** The timeline as it grows, read from the database: so a replica that indexes nothing streams the same. */
+/**
+ * The growing timeline, read from the database. So a replica, which indexes nothing itself, sends the same
+ * stream.
+ */
 export type TimelineFeed = {
   /** The latest position that is known. */
   head: () => string;
@@ -14,11 +17,13 @@ export type TimelineFeed = {
   after: (position: string, limit: number) => Promise<StreamMessage[]>;
   /** Calls back when something happened, or was taken back. */
   subscribe: (listener: (reorg: Reorg | null) => void) => () => void;
-  /** Looks for news now instead of at the next turn. */
+  /** Checks for news now instead of at the next interval. */
   poll: () => Promise<void>;
 };
 
-/** Messages kept in memory: what a reorg may take back without going unnoticed, and what live clients are served from. */
+/**
+ * Messages in memory. Live clients get their messages from here, and a reorg within this range is noticed.
+ */
 const REMEMBERED = 256;
 const BATCH = 500;
 const BEGINNING = "";
@@ -102,7 +107,7 @@ export function createTimelineFeed({ db, everyMs }: { db: Database; everyMs: num
         listeners.delete(listener);
         if (listeners.size > 0) return;
         clearTimeout(timer);
-        // What happens while nobody listens is read anew when somebody does.
+        // Events while nobody listens are read later, when somebody does.
         floor = null;
         recent = [];
       };
