@@ -10,7 +10,7 @@ import { concernsOf, sentenceOf } from "./concerns.ts";
 import { FigureValue } from "./FigureValue.tsx";
 import { FIGURES } from "./figures.ts";
 
-/** The figures that somebody wants first. */
+/** The figures that a reader wants first. */
 const FIRST = [
   "SUCCESS_RATE",
   "LAST_30D_HIRE_COUNT",
@@ -20,7 +20,10 @@ const FIRST = [
   "LAST_24H_VOLUME_USDC",
 ];
 
-/** Who it is, in ten seconds: name, tier, one sentence, what to beware of, six figures. */
+/**
+ * The top of an agent's page, which a reader understands in ten seconds: name, tier, one sentence, warnings
+ * and six figures.
+ */
 export function AgentHead({ agent }: { agent: Agent }) {
   const concerns = concernsOf(agent);
   return (

@@ -1,10 +1,10 @@
 import { type Bar, BarChart } from "../design/BarChart.tsx";
 import type { DaySeries } from "./agentQuery.ts";
 
-/** A month is shown; a node that says more is not believed. */
+/** Most days that are shown. The page asks for a month, so a longer answer is wrong. */
 const MOST_DAYS = 62;
 
-/** Its hires day by day. */
+/** Shows an agent's hires day by day. */
 export function AgentHistory({ series, title = "Hires day by day" }: { series: DaySeries; title?: string }) {
   const bars = barsOf(series);
   const hires = bars.reduce((sum, it) => sum + it.good + it.bad + it.other, 0);
@@ -22,7 +22,7 @@ export function AgentHistory({ series, title = "Hires day by day" }: { series: D
   );
 }
 
-/** One bar a day: days without hires are left out of the answer, not of the picture. */
+/** Makes one bar per day. The answer leaves out days without hires, but the chart shows them. */
 export function barsOf({ from, to, days }: DaySeries): Bar[] {
   const byDay = new Map(days.map(({ day, figures }) => [day, figures]));
   const bars: Bar[] = [];

@@ -35,7 +35,7 @@ const LISTINGS: Column<AgentListing>[] = [
     cell: (it) => (it.auditFrom === null ? <span class="soft">no</span> : "yes"),
     value: (it) => (it.auditFrom === null ? "no" : "yes"),
   },
-  // A stranger's address is text: a reader who wants to go there copies it.
+  // A stranger's URL is shown as text and not as a link. A reader can copy it.
   { name: "Endpoint", cell: (it) => <code>{plainText(it.endpoint, 80)}</code>, value: (it) => it.endpoint },
 ];
 
@@ -91,7 +91,7 @@ function Stars({ count }: { count: number }) {
   );
 }
 
-/** What it offers, what it did, what was said of it, and with whom it shares a cluster. */
+/** Lists an agent's offers, hires, ratings and the members of its cluster. */
 export function AgentLists({ agent }: { agent: Agent }) {
   const { listings, hires, ratings, cluster } = agent;
   return (

@@ -16,7 +16,10 @@ import { TierGate } from "./TierGate.tsx";
 const loadIdentities = () => import("./IdentityBlock.tsx").then((it) => it.IdentityBlock);
 const loadTrust = () => import("./AgentTrust.tsx").then((it) => it.AgentTrust);
 
-/** Whether to trust an agent, and why: its tier and the gate, each figure with its formula, its offers, hires and ratings. */
+/**
+ * The page of an agent, to decide whether to trust it: its tier with the conditions, each figure with its
+ * formula, its offers, hires and ratings.
+ */
 export function AgentPage({ address }: { address: string }) {
   useTitle(`Agent ${shortHash(address)}`);
   const question = { query: AGENT, variables: { address } };

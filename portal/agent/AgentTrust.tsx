@@ -9,7 +9,7 @@ import { linkTo } from "../router/route.ts";
 import type { Agent } from "./agentQuery.ts";
 import type { BuyerFamily, SlaReport, StewardReport } from "./trustQuery.ts";
 
-/** What stands beside an agent's figures: who bought, its trust score, what it guarantees, its audits. */
+/** More facts about an agent: who bought from it, its trust score, its guarantees and its audits. */
 export function AgentTrust({ agent }: { agent: Agent }) {
   return (
     <>
@@ -212,7 +212,7 @@ function Status({ status }: { status: string }) {
   return <span class={`badge ${STATUS[status] ?? ""}`}>{words(status)}</span>;
 }
 
-/** A share in percent; what is above 1 is milliseconds. */
+/** Formats a measured value: a share as a percentage, a value above 1 as milliseconds. */
 function measured(value: number | null): string {
   if (value === null) return "no data";
   return value <= 1 ? formatRate(value) : `${formatNumber(value)} ms`;

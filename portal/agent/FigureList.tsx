@@ -4,7 +4,7 @@ import { type Agent, type Explained, explainedOf } from "./agentQuery.ts";
 import { FigureValue } from "./FigureValue.tsx";
 import { FIGURE_GROUPS, type Figure } from "./figures.ts";
 
-/** Every figure; each opens to say what it was made of. */
+/** Lists every figure. The reader can open each one to see how it was computed. */
 export function FigureList({ agent }: { agent: Agent }) {
   return (
     <section class="card" aria-labelledby="figures">
@@ -68,7 +68,7 @@ function Why(props: { agent: Agent; figure: Figure; explained: Explained }) {
   );
 }
 
-/** GraphiQL with the question for the rows that a figure was made of. */
+/** A link to GraphiQL with a query for the rows behind a figure. */
 function rowsBehind(address: string, field: string): string {
   const query = `{
   agent(address: "${address}") {

@@ -4,7 +4,10 @@ import { askGraphql } from "../node/askGraphql.ts";
 import { useAnswer } from "../node/useAnswer.ts";
 import { IDENTITIES, type IdentityAnswer, type IdentityLink } from "./identityQuery.ts";
 
-/** The identities of ERC-8004 that an agent stands for, or did, and how much of what was said of them a hire backs. Nothing where there are none. */
+/**
+ * Shows the ERC-8004 identities whose wallet the agent is or was, and how much of their feedback is backed by
+ * hires. Shows nothing if there are none.
+ */
 export function IdentityBlock({ address }: { address: string }) {
   const asked = useAnswer<IdentityAnswer>(`identities ${address}`, (signal) =>
     askGraphql<IdentityAnswer>({ query: IDENTITIES, variables: { address } }, signal),

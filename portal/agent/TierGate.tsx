@@ -7,7 +7,7 @@ import { gatesOf } from "./gates.ts";
 
 const NAMES = ["Unverified", "Claimed", "Verified"];
 
-/** Why it has its tier: the gate of Tier 2 with the numbers, and every change so far. */
+/** Explains an agent's tier: the conditions of Tier 2 with its numbers, and every change of its tier. */
 export function TierGate({ agent, params }: { agent: Agent; params: Tier2Params }) {
   const gates = gatesOf(agent, params);
   return (

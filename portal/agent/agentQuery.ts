@@ -2,7 +2,7 @@ import { META, type Meta } from "../node/nodeState.ts";
 import { FIGURES } from "./figures.ts";
 import { AGENT_TRUST, type AgentTrust } from "./trustQuery.ts";
 
-/** How a figure came about, as the node says it. */
+/** The node's explanation of a figure. */
 export type Explained = {
   value: number | string | null;
   numerator: string | null;

@@ -1,7 +1,7 @@
-/** How a figure is written. */
+/** The format of a figure. */
 export type FigureKind = "rate" | "count" | "usdc" | "latency" | "stars";
 
-/** A published figure: its name in the schema, what it is called here, and how it is written. */
+/** A published figure: its field in the schema, its name on the page, and its format. */
 export type Figure = { field: string; name: string; kind: FigureKind };
 
 const figure = (field: string, name: string, kind: FigureKind): Figure => ({ field, name, kind });

@@ -2,13 +2,14 @@ import { formatNumber, formatRate } from "../design/format.ts";
 import { type Agent, explainedOf, type Tier2Params } from "./agentQuery.ts";
 import { approximately, type ExactNumber, exactNumber, isAtLeast, quotient } from "./exactNumber.ts";
 
-/** One condition of Tier 2: what it asks for, what there is, and how far that is on a scale of 0 to 1. */
+/** One condition of Tier 2: what it requires, what the agent has, and the progress from 0 to 1. */
 export type Gate = { name: string; has: string; asks: string; isReached: boolean; share: number };
 
 /**
- * The gate of Tier 2 as a checklist, with the numbers (SHP §4.3). Compared exactly, as the derivation does.
+ * The conditions of Tier 2 as a checklist with numbers (SHP §4.3). They are compared exactly, as in the
+ * derivation.
  *
- * @returns null of an agent with private metrics: its numbers are not told
+ * @returns null for an agent with private metrics, because its numbers are hidden
  */
 export function gatesOf(agent: Agent, params: Tier2Params): Gate[] | null {
   const rate = explainedOf(agent, "SUCCESS_RATE");

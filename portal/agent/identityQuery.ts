@@ -1,4 +1,4 @@
-/** An identity that an agent stands for, or did, and how much was said of it meanwhile. */
+/** An identity whose wallet the agent is or was, and the counts of its feedback during this time. */
 export type IdentityLink = {
   id: string;
   isCurrent: boolean;

@@ -1,6 +1,6 @@
 import type { AuditOfHire } from "../audits/auditsQuery.ts";
 
-/** What STEWARD says of an agent: advice beside the tiers. */
+/** The STEWARD score of an agent, which is advice in addition to the tiers. */
 export type StewardReport = {
   score: number;
   algorithmScore: number;
@@ -51,7 +51,7 @@ export type BuyerFamily = {
   family: { id: string; sellerFamilies: number };
 };
 
-/** What an agent's reputation rests on, beside its figures. */
+/** More facts about an agent's reputation than its figures. */
 export type AgentTrust = {
   independentBuyers: number;
   establishedBuyers: number;
@@ -66,7 +66,7 @@ export type AgentTrust = {
   audits: { totalCount: number; nodes: AuditOfHire[] };
 };
 
-/** Of an agent, to put into a query. */
+/** Fields of an agent, to put into a query. */
 export const AGENT_TRUST = `independentBuyers establishedBuyers independentSuccessRate keptUsdc feesPaidUsdc
     receiptCoverage unansweredEscrows
     independence {

@@ -1,4 +1,7 @@
-/** Public endpoints of the chains that Tallystick is deployed on, of two operators each. Nothing asks them unless the reader takes them. */
+/**
+ * Public RPC endpoints of the chains on which Tallystick is deployed, of two operators each. The page asks
+ * them only if the reader chooses them.
+ */
 export const PUBLIC_SOURCES: readonly { chain: string; chainId: number; urls: readonly [string, string] }[] =
   [
     { chain: "Base", chainId: 8_453, urls: ["https://mainnet.base.org", "https://base-rpc.publicnode.com"] },

@@ -87,7 +87,10 @@ const TRANSFERS: Column<ClusterTransfer>[] = [
 
 const loadGraph = () => import("./GraphView.tsx").then((it) => it.GraphView);
 
-/** Why agents are taken for one owner's: the members, the signals, and the transfers behind them. */
+/**
+ * The page of a cluster. It shows why these agents seem to have one owner: the members, the signals, and the
+ * transfers behind them.
+ */
 export function ClusterPage({ id }: { id: string }) {
   useTitle(`Cluster ${id.slice(0, 12)}…`);
   const question = { query: CLUSTER, variables: { id } };

@@ -15,7 +15,10 @@ const COLOURS: { [kind in PlacedWallet["kind"]]: string } = {
 
 const SIZES: { [kind in PlacedWallet["kind"]]: number } = { member: 7, wallet: 5, hub: 8, escrow: 8 };
 
-/** A cluster's funding graph, drawn by WebGL. A wheel or two fingers zoom, a wallet leads to its page. The table has the same. */
+/**
+ * Draws a cluster's funding graph with WebGL. The mouse wheel or two fingers zoom, and a click on a wallet
+ * opens its page. The table has the same data.
+ */
 export function GraphView({ graph }: { graph: Cluster["graph"] }) {
   const box = useRef<HTMLDivElement>(null);
   const [problem, setProblem] = useState("");
@@ -29,7 +32,7 @@ export function GraphView({ graph }: { graph: Cluster["graph"] }) {
       sigma = draw(element, placed);
       element.dataset.drawnMs = String(Math.round(performance.now() - began));
     } catch (error) {
-      // A browser may have no WebGL, or take it away: the table stays.
+      // A browser may have no WebGL, or lose it. Then only the table is shown.
       setProblem(error instanceof Error ? error.message : String(error));
     }
     return () => sigma?.kill();
@@ -78,7 +81,7 @@ function draw(element: HTMLElement, { wallets, links }: ReturnType<typeof placeG
     labelFont: "monospace",
     labelSize: 12,
     labelRenderedSizeThreshold: many ? 6 : 4,
-    // Its own draws on white, whatever the colours of the page.
+    // The library's own function always draws on white, so it is replaced.
     defaultDrawNodeHover: (context, { x, y, size, label }, { labelSize, labelFont }) => {
       const text = String(label ?? "");
       context.font = `${labelSize}px ${labelFont}`;
@@ -101,7 +104,7 @@ function draw(element: HTMLElement, { wallets, links }: ReturnType<typeof placeG
   return sigma;
 }
 
-/** Colours as the page has them now: a canvas knows no variables of style sheets. */
+/** Reads the present colours of the page, because a canvas cannot use CSS variables. */
 function colours(element: HTMLElement): (name: string) => string {
   const probe = document.createElement("span");
   element.append(probe);

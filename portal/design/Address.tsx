@@ -3,7 +3,10 @@ import { AddressMark } from "./AddressMark.tsx";
 import { CopyButton } from "./CopyButton.tsx";
 import { shortHash } from "./format.ts";
 
-/** An agent's address: short, with its stick, leading to its page; the whole of it on hover. */
+/**
+ * Shows an agent's address in short form, with its notched stick and a link to its page. Hovering shows the
+ * whole address.
+ */
 export function Address({ address, isCopied = false }: { address: string; isCopied?: boolean }) {
   return (
     <span class="hash">
@@ -16,7 +19,7 @@ export function Address({ address, isCopied = false }: { address: string; isCopi
   );
 }
 
-/** A hash, short, with the whole to copy. `href` where it leads somewhere. */
+/** Shows a hash in short form. The button copies the whole hash. With `href` it is a link. */
 export function Hash({ hash, what, href }: { hash: string; what: string; href?: string }) {
   return (
     <span class="hash">

@@ -1,9 +1,10 @@
-/** Notches of a stick. */
+/** Number of notches of a stick. */
 const NOTCHES = 8;
 
 /**
- * An address as a notched stick: eight notches, as high as its digits, on one of twelve woods. The same address looks the same
- * everywhere. It helps the eye and proves nothing: two addresses may look alike.
+ * Draws an address as a notched stick. It has eight notches, whose heights are digits of the address, and one
+ * of twelve wood colours. The same address looks the same everywhere. It helps the eye but proves nothing,
+ * because two addresses may look alike.
  */
 export function AddressMark({ address, size = 22 }: { address: string; size?: number }) {
   const digits = Array.from(address.slice(2, 2 + NOTCHES * 2), (it) => Number.parseInt(it, 16));

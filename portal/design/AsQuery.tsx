@@ -2,7 +2,7 @@ import type { Question } from "../node/askGraphql.ts";
 import { nodeUrl } from "../node/nodeUrl.ts";
 import { CopyButton } from "./CopyButton.tsx";
 
-/** What this page asked, to be asked by a program: by GraphQL and by curl. */
+/** Shows the page's own query, so that a program can ask the same: as GraphQL and as a curl command. */
 export function AsQuery({ question }: { question: Question }) {
   const { query, variables } = question;
   const asked = query.includes("$insights: Boolean!") ? { ...variables, insights: true } : variables;

@@ -23,13 +23,13 @@ const OUTCOMES: { [outcome: string]: { name: string; kind: string } } = {
   neutral: { name: "Neutral", kind: "" },
 };
 
-/** What became of a hire, in whatever case it is told. */
+/** The outcome of a hire, in upper or lower case. */
 export function Outcome({ outcome }: { outcome: string }) {
   const { name, kind } = OUTCOMES[outcome.toLowerCase()] ?? { name: outcome, kind: "" };
   return <span class={`badge ${kind}`}>{name}</span>;
 }
 
-/** A cluster's size, where there is a cluster. */
+/** Shows the size of a cluster, if there is one. */
 export function ClusterBadge({ size }: { size: number }) {
   if (size <= 1) return <span class="soft">–</span>;
   return (

@@ -2,7 +2,7 @@ export type Bar = { label: string; good: number; bad: number; other: number };
 
 const [WIDTH, HEIGHT] = [640, 120];
 
-/** Counts day by day, as bars of what went well, what did not, and the rest. The table behind it has the same figures. */
+/** Shows daily counts as bars: successes, failures, and the rest. A hidden table has the same figures. */
 export function BarChart({ bars, caption }: { bars: readonly Bar[]; caption: string }) {
   const most = Math.max(1, ...bars.map(({ good, bad, other }) => good + bad + other));
   const step = WIDTH / Math.max(bars.length, 1);

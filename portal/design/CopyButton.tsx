@@ -10,7 +10,7 @@ export function CopyButton({ text, what }: { text: string; what: string }) {
       setDone(true);
       setTimeout(() => setDone(false), 1_500);
     } catch {
-      // A browser may refuse it; the text stands in the page.
+      // A browser may refuse to copy. The text is still visible on the page.
     }
   };
   return (

@@ -1,4 +1,4 @@
-/** Pictures of 16 by 16, drawn by lines. */
+/** Line drawings on a grid of 16 by 16. */
 const PATHS = {
   copy: "M6 6h7v7H6zM3 10V3h7",
   done: "m3 8.5 3.2 3.2L13 5",
@@ -16,7 +16,7 @@ const PATHS = {
 
 export type IconName = keyof typeof PATHS;
 
-/** A picture beside words: it says nothing by itself. */
+/** A decorative picture next to words. Screen readers skip it. */
 export function Icon({ name, size = 16 }: { name: IconName; size?: number }) {
   return (
     <svg

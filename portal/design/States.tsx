@@ -4,7 +4,7 @@ import { Icon } from "./Icon.tsx";
 import { Notice } from "./Notice.tsx";
 import { Time } from "./Time.tsx";
 
-/** What stands where an answer will stand. */
+/** A placeholder while an answer is loading. */
 export function Waiting({ what }: { what: string }) {
   return (
     <div class="card skeleton" role="status">
@@ -17,16 +17,17 @@ export function Waiting({ what }: { what: string }) {
   );
 }
 
-/** What is said of an empty list. */
+/** The text in place of an empty list. */
 export function Empty({ children }: { children: ComponentChildren }) {
   return <p class="empty">{children}</p>;
 }
 
 /**
- * A page's answer in each of its states: waiting; failed, with what was known before and a way to ask again; or there.
+ * Shows an answer in each of its states: loading; failed, with the previous answer and a button to retry; or
+ * present.
  *
- * @param what is asked for, as words in a sentence
- * @param heading of a page that has none of its own before the answer is there
+ * @param what is loaded, as words in a sentence
+ * @param heading the heading while the page has no heading of its own yet
  */
 export function Answered<Data>(props: {
   asked: Asked<Data> & { again: () => void };

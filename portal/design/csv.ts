@@ -1,5 +1,6 @@
 /**
- * Rows as CSV (RFC 4180). A text that a spreadsheet would run as a formula gets a quote before it: cells have strangers' words.
+ * Rows as CSV (RFC 4180). Cells contain text from strangers, so a text that a spreadsheet would run as a
+ * formula gets a quote in front.
  */
 export function csvOf(rows: readonly (readonly (string | number | null)[])[]): string {
   return rows.map((row) => `${row.map(cellOf).join(",")}\r\n`).join("");

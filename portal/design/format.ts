@@ -4,7 +4,7 @@ const plain = new Intl.NumberFormat("en", { maximumFractionDigits: 2 });
 const rate = new Intl.NumberFormat("en", { style: "percent", maximumFractionDigits: 1 });
 const signs = /^-?\d+(?:\.\d+)?$/;
 
-/** What is said of a figure that nothing is known of. */
+/** The text for an unknown figure. */
 export const NOTHING = "–";
 
 /** A count or an average, with at most two decimals. */
@@ -12,13 +12,19 @@ export function formatNumber(value: number | null | undefined): string {
   return value === null || value === undefined ? NOTHING : plain.format(value);
 }
 
-/** A share of 0 to 1 in percent. Rounded down from the last tenth below 100 %: only all is all. */
+/**
+ * Formats a share from 0 to 1 as a percentage. A share just below 1 is rounded down, so that only 1 itself
+ * becomes 100 %.
+ */
 export function formatRate(value: number | null | undefined): string {
   if (value === null || value === undefined) return NOTHING;
   return rate.format(value < 1 && value > 0.999 ? 0.999 : value);
 }
 
-/** An amount of USDC, a decimal string, with its digits in groups. Never made into a floating-point number. */
+/**
+ * Formats an amount of USDC, given as a decimal string, with grouped digits. It never becomes a
+ * floating-point number.
+ */
 export function formatAmount(usdc: string): string {
   if (!signs.test(usdc)) return usdc;
   const [whole = "0", decimals] = usdc.split(".");
@@ -26,7 +32,7 @@ export function formatAmount(usdc: string): string {
   return decimals === undefined ? grouped : `${grouped}.${decimals}`;
 }
 
-/** Milliseconds as a person reads them. */
+/** Formats milliseconds for people. */
 export function formatLatency(ms: number | null | undefined): string {
   if (ms === null || ms === undefined) return NOTHING;
   if (ms < 1_000) return `${plain.format(Math.round(ms))} ms`;
@@ -53,7 +59,10 @@ export function formatAge(time: number, now: number): string {
   return time > now ? `in ${text}` : `${text} ago`;
 }
 
-/** What a stranger wrote, as one line of text: no control characters, nothing that turns the direction of what stands around it. */
+/**
+ * A stranger's text as one safe line, without control characters and without characters that change the
+ * direction of the text around it.
+ */
 export function plainText(text: string, most = 300): string {
   const line = text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, " ");
   return line.length > most ? `${line.slice(0, most)}…` : line;

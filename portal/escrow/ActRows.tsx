@@ -1,6 +1,6 @@
 import type { Act } from "./acts.ts";
 
-/** What can be done: what is open to the reader as a button, the rest with the reason why it is not. */
+/** Lists all actions. Those that the reader can take are buttons, the others show the reason why not. */
 export function ActRows({ acts, onChoose }: { acts: readonly Act[]; onChoose?: (act: Act) => void }) {
   return (
     <ul class="plain acts">

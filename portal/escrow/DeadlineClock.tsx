@@ -3,9 +3,9 @@ import { Time } from "../design/Time.tsx";
 import { remainingText } from "./remainingText.ts";
 
 /**
- * The time to a deadline, counted down. Times are unix seconds.
+ * Counts down to a deadline. Times are unix seconds.
  *
- * @param ahead how far the chain's clock is ahead of the reader's: the contract goes by the chain's
+ * @param ahead how far the chain's clock is ahead of the reader's; the contract uses the chain's clock
  */
 export function DeadlineClock(props: {
   deadline: number;

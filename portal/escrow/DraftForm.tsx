@@ -25,7 +25,7 @@ const MORE: typeof FIELDS = [
   },
 ];
 
-/** The terms of a new escrow, to be filled in. */
+/** The form for the terms of a new escrow. */
 export function DraftForm({ draft, issues, onChange, onReview }: Props) {
   const field = (it: (typeof FIELDS)[number]) => (
     <Field

@@ -10,7 +10,7 @@ const STEPS: { [kind: string]: string } = {
   TIMED_OUT: "The deadline sent it back to the buyer",
 };
 
-/** What happened to an escrow on the chain, as the node tells it. */
+/** Lists what happened to an escrow on the chain, according to the node. */
 export function StepList({ told: { steps } }: { told: NodeEscrow }) {
   return (
     <ol class="feed">

@@ -5,7 +5,7 @@ import { Usdc } from "../design/Usdc.tsx";
 import { type EscrowTerms, isNamed, payeeOf } from "./termsOf.ts";
 import { decimalOf } from "./usdc.ts";
 
-/** The terms of an escrow. They are those that its id stands for: that was computed here. */
+/** Shows the terms of an escrow. The page computed the id from them, so they are the right terms. */
 export function TermsCard({ terms, provider }: { terms: EscrowTerms; provider: string | null }) {
   const { hire, deployment, id } = terms;
   return (

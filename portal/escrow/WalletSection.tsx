@@ -5,8 +5,8 @@ import { Later } from "../shell/Later.tsx";
 import { rememberedWallet } from "./rememberedWallet.ts";
 
 /**
- * Where the reader's wallet comes in. Its code is loaded when the reader asks for it, or used a wallet here before. Until then
- * `before` stands there.
+ * The part of the page that needs the reader's wallet. Its code is loaded when the reader asks for it or used
+ * a wallet here before. Until then the page shows `before`.
  */
 export function WalletSection<Props extends object>(props: {
   title: string;

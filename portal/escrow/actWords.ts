@@ -5,7 +5,10 @@ import { decimalOf } from "./usdc.ts";
 
 const usdc = (atomic: bigint): string => `${formatAmount(decimalOf(atomic))} USDC`;
 
-/** What an act does with the money, in plain words, made of the terms alone. Read before anything is signed. */
+/**
+ * Explains what an action does with the money, from the terms alone. The reader sees it before signing
+ * anything.
+ */
 export function actWords(
   { hire }: EscrowTerms,
   {
@@ -45,7 +48,7 @@ export function actWords(
   }
 }
 
-/** What a deposit binds the buyer to, sentence by sentence. */
+/** Sentences about what a deposit means for the buyer. */
 export function depositWords({ hire, deployment }: EscrowTerms, deadline: string): string[] {
   const payee = payeeOf(hire);
   return [

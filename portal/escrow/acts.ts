@@ -4,7 +4,10 @@ import { payeeOf } from "./termsOf.ts";
 /** What a person can do with money in an escrow. */
 export type ActName = "release" | "split" | "refund" | "timeoutRefund" | "withdraw";
 
-/** What the chain says of an escrow. `credit` is what the contract owes `creditOf`; `time` the chain's, in unix seconds. */
+/**
+ * The state of an escrow on the chain. The contract owes `credit` to `creditOf`. `time` is the chain's time,
+ * in unix seconds.
+ */
 export type EscrowStanding = {
   status: "none" | "held" | "released" | "split" | "refunded" | "timedOut";
   delivered: boolean;
@@ -12,7 +15,7 @@ export type EscrowStanding = {
   credits: { account: string; amount: bigint }[];
 };
 
-/** An act, and why it is open to the reader or not. */
+/** An action, and why the reader can take it or not. */
 export type Act = { name: ActName; title: string; isOpen: boolean; why: string };
 
 const TITLES: { [name in ActName]: string } = {
@@ -23,7 +26,7 @@ const TITLES: { [name in ActName]: string } = {
   withdraw: "Withdraw what the token held back",
 };
 
-/** What became of an escrow, as the end of a sentence. */
+/** The outcome of an escrow, as the end of a sentence. */
 export const ENDS: { [status in EscrowStanding["status"]]: string } = {
   none: "nothing was deposited under these terms",
   held: "the money is held",
@@ -34,8 +37,8 @@ export const ENDS: { [status in EscrowStanding["status"]]: string } = {
 };
 
 /**
- * What is open to an account, and to whom the rest is open, as HireEscrow decides it. The contract decides again when the
- * transaction comes.
+ * Lists which actions an account can take, and who can take the others, by the rules of HireEscrow. The
+ * contract checks them again when the transaction comes.
  *
  * @param account lower case; null for a reader without a wallet
  */
@@ -104,7 +107,7 @@ export function actsOf(hire: Hire, standing: EscrowStanding, account: string | n
   }
 }
 
-/** What an account is in a hire. */
+/** The role of an account in a hire. */
 export function roleOf(
   hire: Hire,
   account: string | null,
@@ -116,7 +119,10 @@ export function roleOf(
   return account === payeeOf(hire) ? "payee" : "other";
 }
 
-/** The parts of a split, as the contract computes them: the seller's part less its share of the fee, rounded down. */
+/**
+ * The parts of a split, computed like in the contract: the seller's part minus its share of the fee, rounded
+ * down.
+ */
 export function partsOf(
   { amount, fee }: Hire,
   toSeller: bigint,

@@ -2,7 +2,9 @@ import type { Hire } from "tallystick-protocol/escrow/hire";
 import type { Hex } from "tallystick-protocol/hex";
 import { atomicOf } from "./usdc.ts";
 
-/** A new escrow as it is filled in: texts. `hours` to the deadline; what is optional is empty. */
+/**
+ * The form of a new escrow, as texts. `hours` is the time until the deadline. Optional fields may be empty.
+ */
 export type Draft = {
   seller: string;
   amount: string;
@@ -32,14 +34,14 @@ const NOBODY: Hex = `0x${"0".repeat(40)}`;
 const ADDRESS = /^0x[0-9a-fA-F]{40}$/;
 const UINT128 = 1n << 128n;
 
-/** Ten years: who means more has mistyped. */
+/** Ten years. A longer time is probably a typing error. */
 const MOST_HOURS = 87_600;
 
 /**
- * The terms that a draft makes for a buyer, or what is wrong with it.
+ * Makes the terms of a buyer's hire from a draft, or says what is wrong with it.
  *
- * @param now unix seconds, of the chain where it is known
- * @param number 32 bytes for the hire where the draft names none: it has to be new
+ * @param now unix seconds, of the chain if known
+ * @param number a new number of 32 bytes for the hire, used if the draft names none
  */
 export function hireOf(
   draft: Draft,
@@ -77,7 +79,10 @@ export function hireOf(
   };
 }
 
-/** A draft that a link fills in. Strangers make links: each field is one that the reader sees before anything is signed. */
+/**
+ * Fills a draft from a link. Links may come from strangers, so the reader sees every such field before
+ * signing anything.
+ */
 export function draftOfLink(search: URLSearchParams): { draft: Draft; isFilled: boolean } {
   const named = Object.keys(EMPTY_DRAFT).filter((field) => search.has(field));
   const values = named.map((field) => [field, (search.get(field) ?? "").slice(0, 100)]);

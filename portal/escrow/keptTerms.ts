@@ -7,7 +7,10 @@ const MOST_KEPT = 20;
 
 type Kept = { id: Hex; chainId: number; escrow: Hex; hire: { [field: string]: string } };
 
-/** Keeps terms that the reader signed in this browser: their escrow can be shown before the node has read of it. */
+/**
+ * Stores terms that the reader signed in this browser, so that the page can show the escrow before the node
+ * knows it.
+ */
 export function keepTerms({ id, hire, deployment }: EscrowTerms): void {
   const texts = Object.fromEntries(Object.entries(hire).map(([name, value]) => [name, String(value)]));
   const kept: Kept = { id, chainId: deployment.chainId, escrow: deployment.escrow, hire: texts };
@@ -17,11 +20,11 @@ export function keepTerms({ id, hire, deployment }: EscrowTerms): void {
       JSON.stringify([...read().filter((it) => it.id !== id), kept].slice(-MOST_KEPT)),
     );
   } catch {
-    // A browser may refuse to keep anything. Then the node tells them, once it has read of the deposit.
+    // A browser may refuse storage. Then the page shows the terms as soon as the node has read the deposit.
   }
 }
 
-/** The terms kept for an escrow; null when there are none, or when what is kept gives another id. */
+/** The stored terms of an escrow; null if there are none, or if they give another id. */
 export function keptTerms(id: Hex): EscrowTerms | null {
   const kept = read().find((it) => it.id === id);
   if (kept === undefined) return null;

@@ -1,6 +1,9 @@
 const KEY = "tallystick-wallet";
 
-/** The maker of the wallet that the reader connected last, so that the page takes it up again; null when there is none. */
+/**
+ * The maker of the wallet that the reader connected last, so that the page can connect it again; null if
+ * there is none.
+ */
 export function rememberedWallet(): string | null {
   try {
     return localStorage.getItem(KEY);
@@ -15,6 +18,6 @@ export function rememberWallet(rdns: string | null): void {
     if (rdns === null) localStorage.removeItem(KEY);
     else localStorage.setItem(KEY, rdns);
   } catch {
-    // Then it is chosen again next time.
+    // Without storage the reader chooses the wallet again next time.
   }
 }

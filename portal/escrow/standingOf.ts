@@ -8,7 +8,10 @@ const STATUSES: { [status: string]: EscrowStanding["status"] } = {
   TIMED_OUT: "timedOut",
 };
 
-/** How an escrow stands as the node tells it. A split is told as a release with a part for the buyer. */
+/**
+ * The state of an escrow according to the node. The node reports a split as a release with a part for the
+ * buyer.
+ */
 export function standingOf(told: NodeEscrow | null): EscrowStanding {
   const nothing = { delivered: false, time: 0, credits: [] };
   if (told === null) return { ...nothing, status: "none" };

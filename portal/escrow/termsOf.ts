@@ -3,16 +3,16 @@ import type { Hex } from "tallystick-protocol/hex";
 import type { NodeEscrow } from "./escrowQuery.ts";
 import { atomicOf } from "./usdc.ts";
 
-/** The terms of one escrow, and where it stands. */
+/** The terms of one escrow, and the contract that holds it. */
 export type EscrowTerms = { id: Hex; hire: Hire; deployment: EscrowDeployment };
 
 const NOBODY: Hex = `0x${"0".repeat(40)}`;
 
 /**
- * The terms that an escrow's id stands for: it is the EIP-712 digest of all of them, of the chain and of the contract. So whoever
- * tells them, they are the right ones or they are refused.
+ * Finds the terms of an escrow's id. The id is the EIP-712 digest of all terms, of the chain and of the
+ * contract. So it does not matter who names the terms: wrong terms give another id and are refused.
  *
- * @returns null when what was told gives another id
+ * @returns null when the node's terms give another id
  */
 export function termsOf(told: NodeEscrow, chainId: number, id: Hex): EscrowTerms | null {
   const deployment: EscrowDeployment = { chainId, escrow: told.contract as Hex };
@@ -28,7 +28,7 @@ export function termsOf(told: NodeEscrow, chainId: number, id: Hex): EscrowTerms
     deadline: BigInt(told.deadline),
     arbiter: (told.arbiter ?? NOBODY) as Hex,
   };
-  // A node names the seller where the terms name no payee.
+  // If the terms name no payee, the node shows the seller as the payee. So both forms are tried.
   for (const payee of [NOBODY, told.payee as Hex]) {
     const hire: Hire = { ...terms, payee };
     if (idOf(hire, deployment) === id) return { id, hire, deployment };
@@ -36,7 +36,7 @@ export function termsOf(told: NodeEscrow, chainId: number, id: Hex): EscrowTerms
   return null;
 }
 
-/** The id of these terms; null when they are none. */
+/** The id of these terms; null if the terms are not valid. */
 export function idOf(hire: Hire, deployment: EscrowDeployment): Hex | null {
   try {
     return escrowId(hire, deployment);
@@ -45,12 +45,12 @@ export function idOf(hire: Hire, deployment: EscrowDeployment): Hex | null {
   }
 }
 
-/** Who is paid. */
+/** The account that is paid. */
 export function payeeOf({ payee, seller }: Hire): Hex {
   return payee === NOBODY ? seller : payee;
 }
 
-/** Whether these terms name an arbiter, a fee's recipient, or whoever the field is for. */
+/** Whether an optional address of the terms is set, for example the arbiter. */
 export function isNamed(address: string): boolean {
   return address !== NOBODY;
 }

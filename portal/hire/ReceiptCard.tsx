@@ -2,7 +2,7 @@ import { Hash } from "../design/Address.tsx";
 import { EntryCheck } from "../verify/EntryCheck.tsx";
 import type { Hire } from "./hireQuery.ts";
 
-/** The seller's receipt as it stands in the ledger; its signature and its place there are checked here. */
+/** Shows the seller's receipt from the ledger. The reader can check its signature and its place there. */
 export function ReceiptCard({ receipt }: { receipt: NonNullable<Hire["receipt"]> }) {
   const { entry, hash } = receipt;
   return (

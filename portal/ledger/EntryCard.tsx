@@ -11,7 +11,7 @@ import { linkTo } from "../router/route.ts";
 import { EntryCheck } from "../verify/EntryCheck.tsx";
 import { ENTRY, ENTRY_BY_HASH, type EntryAnswer, type LedgerEntry } from "./ledgerQuery.ts";
 
-/** Finds one entry of a ledger by its number or its hash, and shows it with what proves it. */
+/** Finds one entry of a ledger by its number or its hash, and shows it with its proof. */
 export function EntryCard({ ledger, wanted }: { ledger: string; wanted: string | null }) {
   const [isBad, setBad] = useState(false);
   const name = wanted === null ? undefined : readEntryName(wanted);

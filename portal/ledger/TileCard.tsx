@@ -4,7 +4,7 @@ import { useVerification } from "../verify/useVerification.ts";
 import type { Ledger } from "./ledgerQuery.ts";
 import { verifyTiles } from "./verifyTiles.ts";
 
-/** The log as any transparency log gives it: its tiles are read, and its roots made of them here. */
+/** Checks the ledger in the form of a transparency log: reads its tiles, and computes its roots from them. */
 export function TileCard({ ledger }: { ledger: Ledger }) {
   const { verification, run, stop } = useVerification();
   const verify = () =>

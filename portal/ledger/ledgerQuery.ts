@@ -56,7 +56,7 @@ export const LEDGER = `query Ledger($id: ID!, $after: String, $type: String) {
   }
 }`;
 
-/** An entry with all that shows that it is there. */
+/** An entry with its proof. */
 export type LedgerEntry = {
   ledger: string;
   seq: number;

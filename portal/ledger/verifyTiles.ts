@@ -8,12 +8,12 @@ import { type Check, type Finding, fails, holds, isOpen } from "../verify/check.
 import type { Tree } from "../verify/verifyHead.ts";
 import { rootFromTiles } from "./tiles.ts";
 
-/** Longer than any checkpoint, and than any tile of hashes. */
+/** Most bytes of an answer. No checkpoint and no tile of hashes is longer. */
 const MOST_BYTES = 1_000_000;
 
 /**
- * Reads the log's newest checkpoint and its tiles, and makes two roots of the same tiles: the checkpoint's, and the anchored head's. Where
- * both come out, the one log has both heads.
+ * Reads the log's newest checkpoint and its tiles. It computes the roots of the checkpoint and of the
+ * anchored head from the same tiles. If both are right, one log has both heads.
  */
 export async function verifyTiles(
   ledger: Tree & { origin: string | null },

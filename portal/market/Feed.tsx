@@ -9,7 +9,7 @@ import { linkTo } from "../router/route.ts";
 import { type FeedItem, feedItemOf, feedOf, mergeFeed } from "./feed.ts";
 import type { MarketHire, MarketTierChange } from "./marketQuery.ts";
 
-/** What happens, as it happens: hires, ratings, changes of tiers. */
+/** Shows live events: hires, ratings and tier changes. */
 export function Feed(props: { hires: MarketHire[]; tierChanges: MarketTierChange[] }) {
   const { hires, tierChanges } = props;
   const begun = useMemo(() => feedOf(hires, tierChanges), [hires, tierChanges]);

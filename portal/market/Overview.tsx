@@ -18,7 +18,7 @@ import { MARKET, type Market, type Offered, type Trend } from "./marketQuery.ts"
 
 const QUESTION = { query: MARKET, variables: {} };
 
-/** The market at a glance: what is hired, who ranks first, what happens now. */
+/** An overview of the market: what is hired, which agents rank first, and live events. */
 export function Overview() {
   useTitle("Market");
   const asked = useAnswer<Market>("market", (signal) => askGraphql<Market>(QUESTION, signal));

@@ -1,7 +1,7 @@
 import type { DaySeries } from "../agent/agentQuery.ts";
 import { META, type Meta } from "../node/nodeState.ts";
 
-/** What the market shows of an agent. */
+/** The fields of an agent on the market's page. */
 export type MarketAgent = {
   address: string;
   trustTier: number;
@@ -55,7 +55,7 @@ export type Totals = {
   series: DaySeries;
 };
 
-/** The answer to {@link MARKET}; `insights` is left out where the node sells them. */
+/** The answer to {@link MARKET}; `insights` is missing if the node sells them. */
 export type Market = {
   meta: Meta;
   agents: { totalCount: number; totalCountIsEstimate: boolean; nodes: MarketAgent[] };

@@ -50,7 +50,7 @@ export function searchBody(search: URLSearchParams): { [name: string]: string | 
   return body;
 }
 
-/** Searches the node for who offers a capability. */
+/** Asks the node for the offers of a capability. */
 export async function searchOffers(search: URLSearchParams, signal: AbortSignal): Promise<Answer<Offers>> {
   const { json, headers } = await request("/v1/search", { body: searchBody(search), signal });
   const { agents, next_cursor = null } = json as Partial<Offers>;

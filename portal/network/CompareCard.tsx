@@ -9,10 +9,13 @@ import { useVerification } from "../verify/useVerification.ts";
 
 type Digest = { block: number; digest: string };
 
-/** Ticks that are compared, and most characters of such an answer. */
+/** The number of ticks to compare, and the most characters of an answer. */
 const [TICKS, MOST_CHARACTERS] = [100, 1_000_000];
 
-/** Compares what this node and another one come to, tick by tick. Nothing is asked before the button is pressed. */
+/**
+ * Compares the digests of this node and of another one, tick by tick. It asks the other node only after the
+ * button is pressed.
+ */
 export function CompareCard() {
   const [text, setText] = useState("");
   const [error, setError] = useState("");
@@ -70,7 +73,7 @@ export function CompareCard() {
   );
 }
 
-/** What two nodes say of the same ticks. */
+/** Compares the digests of two nodes at the same ticks. */
 export function compareDigests(own: readonly Digest[], other: readonly Digest[], host: string): Finding {
   const title = "Two nodes";
   const byBlock = new Map(other.map(({ block, digest }) => [block, digest]));

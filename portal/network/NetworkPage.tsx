@@ -12,7 +12,7 @@ import { askNetwork, NETWORK, type Network } from "./networkQuery.ts";
 import { type ParamChange, type ParamRow, paramChanges, paramRows } from "./paramRows.ts";
 import { RunCard } from "./RunCard.tsx";
 
-/** What a threshold means, by its path; others say it by their names. */
+/** Explanations of thresholds, by their path. Other thresholds have clear names. */
 const MEANINGS: { [path: string]: string } = {
   windowSeconds: "Rates, counts and tiers are of this many seconds",
   volumeWindowSeconds: "Volume is of this many seconds",
@@ -36,7 +36,7 @@ const MEANINGS: { [path: string]: string } = {
   tickBlocks: "Blocks between two ticks",
 };
 
-/** Whom a node listens to; everything else in the parameters is a threshold. */
+/** Parameters that name the accounts a node trusts. All other parameters are thresholds. */
 const ROOTS =
   /^(operator|claimAttestors|auditArbiters|hubs|feeRecipients|escrows|ledgers|boundLedgers|audit\.operators|steward\.[a-zA-Z]*(?:attest|prob|rul|arbiter|endors)[a-zA-Z]*)(?:\.|$)/i;
 
@@ -63,7 +63,10 @@ const PARAMS: Column<ParamRow>[] = [
   },
 ];
 
-/** What a node goes by and whom it listens to, how that changed, and how to run a node that agrees. */
+/**
+ * The page of the network: a node's parameters, the accounts that it trusts, all changes of them, and how to
+ * run an own node.
+ */
 export function NetworkPage() {
   useTitle("Network");
   const asked = useAnswer<Network>("network", askNetwork);
@@ -218,7 +221,7 @@ function Escrow({ address, provider }: { address: string; provider: string }) {
   );
 }
 
-/** Where a value stands, with the addresses in it short. */
+/** Shows the path of a value, with short addresses. */
 function Path({ path }: { path: string }) {
   const short = path.replace(/0x[0-9a-f]{40,64}/g, (it) => shortHash(it));
   return <code title={path}>{plainText(short, 120)}</code>;

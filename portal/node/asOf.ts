@@ -1,7 +1,7 @@
-/** What an answer is as of: the last tick, and the digest of all that was derived up to it. */
+/** The tick of an answer: the last tick, and the digest of everything derived up to it. */
 export type AsOf = { block: number; time: number; digest: string };
 
-/** Reads what a node says of an answer; null when that is nothing, or malformed. */
+/** Reads the tick of an answer; null if it is missing or malformed. */
 export function asOfJson(value: unknown): AsOf | null {
   const { block, time, digest } = Object(value) as { [name: string]: unknown };
   const isCount = (it: unknown): it is number => Number.isSafeInteger(it) && (it as number) >= 0;
@@ -9,7 +9,7 @@ export function asOfJson(value: unknown): AsOf | null {
   return /^0x[0-9a-f]{64}$/.test(digest) ? { block, time, digest } : null;
 }
 
-/** The same of the header of a REST answer: `block=70, time=1767225900, digest="0x…"`. */
+/** Reads the tick from the header of a REST answer: `block=70, time=1767225900, digest="0x…"`. */
 export function asOfHeader(header: string | null): AsOf | null {
   const found = /^block=(\d{1,15}), time=(\d{1,15}), digest="(0x[0-9a-f]{64})"$/.exec(header ?? "");
   return found === null

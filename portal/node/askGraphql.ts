@@ -2,15 +2,15 @@ import { type AsOf, asOfJson } from "./asOf.ts";
 import { NodeError } from "./nodeError.ts";
 import { request } from "./request.ts";
 
-/** What a page asks for. `insights` in the variables is set by who asks: a node may sell them. */
+/** A page's query. `askGraphql` sets the variable `insights`, because a node may sell them. */
 export type Question = { query: string; variables: { [name: string]: unknown } };
 
-/** What the node said, as of when, and when that was (milliseconds). */
+/** The node's data, their tick, and when the answer came (unix milliseconds). */
 export type Answer<Data> = { data: Data; asOf: AsOf | null; at: number };
 
 /**
- * Asks a question by GraphQL, in one request. What a node sells, or does not tell of an agent with private metrics, is asked for once
- * and then left out.
+ * Sends a GraphQL query in one request. If the node refuses figures that it sells, or figures of an agent
+ * with private metrics, the query is sent again without them.
  *
  * @throws NodeError
  */

@@ -1,6 +1,6 @@
 import type { AsOf } from "./asOf.ts";
 
-/** What every page asks beside its own query: the state of the node. Put it into the query. */
+/** Fields for the state of the node. Every page adds them to its own query. */
 export const META = `meta { chainId indexedBlock
     ledgers { id origin size time }
     blockedAtSegment { ledger from to reason since } blockedAtTransfers { reason since } }`;
@@ -16,10 +16,13 @@ export type Meta = {
 
 export type NodeState = { meta: Meta | null; asOf: AsOf | null; at: number };
 
-/** A node whose last tick is older than this is behind, whatever its chain: six ticks of Base, three of the slowest chain. */
+/**
+ * A node whose last tick is older than this is behind. It is six ticks on Base, and three on the slowest
+ * chain.
+ */
 export const BEHIND_SECONDS = 1_800;
 
-/** What to tell the reader of a node that does not go on; null of one that does. `now` in seconds. */
+/** The message about a node that is stuck; null if it is not. `now` is in seconds. */
 export function faultOf({ meta, asOf }: NodeState, now: number): { title: string; text: string } | null {
   const stopped = "Nothing after that is derived until it can be had.";
   if (meta?.blockedAtSegment) {

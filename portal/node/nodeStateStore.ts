@@ -4,7 +4,7 @@ import type { NodeState } from "./nodeState.ts";
 let state: NodeState = { meta: null, asOf: null, at: 0 };
 const listeners = new Set<(state: NodeState) => void>();
 
-/** Keeps what an answer said of the node; what it did not say stays as it was. */
+/** Stores the state of the node from an answer. Missing parts keep their old values. */
 export function noteNodeState(said: Partial<NodeState>): void {
   state = {
     meta: said.meta ?? state.meta,

@@ -1,14 +1,14 @@
 import { NodeError } from "./nodeError.ts";
 import { nodeUrl } from "./nodeUrl.ts";
 
-/** How long a node may take. */
+/** The time limit of a request. */
 const PATIENCE_MS = 15_000;
 
-/** No answer that a page asks for is longer; nodes stop at four million characters. */
+/** Most characters of an answer. Nodes themselves stop at four million. */
 const MOST_CHARACTERS = 8_000_000;
 
 /**
- * Asks the node, and nobody else: it is led nowhere, and told nothing of the reader.
+ * Sends a request to the node only. Redirects are errors, and no cookies or referrer are sent.
  *
  * @param path with a slash first
  * @throws NodeError
@@ -69,7 +69,7 @@ function notJson(status: number): NodeError {
   });
 }
 
-/** Of a problem (RFC 9457), or of GraphQL. */
+/** Makes an error from a problem (RFC 9457) or from a GraphQL answer. */
 function refusedBy(json: object, response: Response): NodeError {
   const { code, detail, hint, errors } = json as { [name: string]: unknown };
   const [first] = Array.isArray(errors) ? errors : [];

@@ -4,13 +4,13 @@ import { NodeError } from "./nodeError.ts";
 import type { Meta } from "./nodeState.ts";
 import { noteNodeState } from "./nodeStateStore.ts";
 
-/** What a page has of the node. `last` is what it said before, which a reader may go on reading. */
+/** The state of a page's query. `last` is the previous answer, which the reader can still read. */
 export type Asked<Data> =
   | { state: "loading"; last: null }
   | { state: "ready"; last: Answer<Data>; isAsking: boolean }
   | { state: "failed"; error: NodeError; last: Answer<Data> | null };
 
-/** Answers of pages seen before, so that going back shows them at once; the oldest goes first. */
+/** Answers of earlier pages, so that going back shows them at once. The oldest is dropped first. */
 const kept = new Map<string, Answer<unknown>>();
 const MOST_KEPT = 30;
 
@@ -20,8 +20,8 @@ const FRESH_MS = 30_000;
 /**
  * Asks when the page opens, when `key` changes, and when the reader comes back after a while.
  *
- * @param key of the question: the same key has the same answer
- * @param ask in one request
+ * @param key the key of the query; the same key has the same answer
+ * @param ask sends the query in one request
  */
 export function useAnswer<Data>(
   key: string,

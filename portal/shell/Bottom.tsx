@@ -12,7 +12,10 @@ const LINKS = [
   ["/status", "Status"],
 ] as const;
 
-/** The line at the bottom: what the figures are as of, what this page is, and the node's other doors. */
+/**
+ * The bar at the bottom: the tick of the figures, the version of this page, and links to the node's other
+ * interfaces.
+ */
 export function Bottom() {
   const { asOf } = useNodeState();
   const build = document.querySelector<HTMLMetaElement>('meta[name="portal-build"]')?.content ?? "";

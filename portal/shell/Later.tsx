@@ -5,7 +5,10 @@ import { Waiting } from "../design/States.tsx";
 
 type State<Props> = { page: ComponentType<Props> | null; error: string };
 
-/** A page that is not part of what is loaded first. The page may have been published anew meanwhile: then its old files are gone. */
+/**
+ * A page that is loaded later. If the portal was published again meanwhile, its old files are gone; then it
+ * says so.
+ */
 export function Later<Props extends object>({
   load,
   ...props

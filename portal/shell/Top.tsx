@@ -4,7 +4,7 @@ import { linkTo, type Route } from "../router/route.ts";
 import { placeOf } from "./placeOf.ts";
 import { nextTheme, type Theme, themeOf } from "./theme.ts";
 
-/** The pages that a reader can go to from everywhere. One that is not finished is not here. */
+/** The pages in the navigation bar. Unfinished pages are not listed. */
 const PAGES: { page: Route["page"]; name: string; href: string }[] = [
   { page: "market", name: "Market", href: linkTo.market() },
   { page: "audits", name: "Audits", href: linkTo.audits() },
@@ -13,7 +13,7 @@ const PAGES: { page: Route["page"]; name: string; href: string }[] = [
   { page: "verify", name: "Verify", href: linkTo.verify() },
 ];
 
-/** The line at the top: the name, the pages, one field to find anything. */
+/** The bar at the top: the name, the pages, and a search field. */
 export function Top({ route }: { route: Route }) {
   return (
     <header class="top">

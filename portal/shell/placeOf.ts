@@ -1,7 +1,10 @@
 import { isCapability } from "tallystick-protocol/capability";
 import { linkTo } from "../router/route.ts";
 
-/** Where a reader means to go who types an address or a capability; undefined when it is neither. */
+/**
+ * The page for a text in the search field, such as an address or a capability; undefined if the text is
+ * neither.
+ */
 export function placeOf(text: string): string | undefined {
   const word = text.trim().toLowerCase();
   if (/^0x[0-9a-f]{40}$/.test(word)) return linkTo.agent(word);

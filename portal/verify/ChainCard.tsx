@@ -8,14 +8,15 @@ import { useVerification } from "./useVerification.ts";
 import type { OwnTree } from "./verifyHead.ts";
 import { verifyOnChain } from "./verifyOnChain.ts";
 
-/** What the reader wrote, kept until the page is closed. */
+/** The reader's input, kept until the page is closed. */
 let written: [string, string] = ["", ""];
 
 /**
- * Holds the heads of ledgers to the chain, asked by the reader's own sources. Nothing is asked before the button is pressed.
+ * Compares the heads of ledgers with the chain, through the reader's own sources. Nothing is asked before the
+ * button is pressed.
  *
  * @param ledger only this one
- * @param tree what is held to the chain instead of the node's own head
+ * @param tree the tree to compare with the chain, in place of the node's head
  */
 export function ChainCard(props: { ledger?: string; tree?: OwnTree; children?: ComponentChildren }) {
   const { ledger, tree, children } = props;
@@ -95,7 +96,7 @@ export function ChainCard(props: { ledger?: string; tree?: OwnTree; children?: C
   );
 }
 
-/** One address or two; what is wrong with them otherwise. */
+/** Reads one or two URLs, or returns what is wrong with them. */
 export function readSources(texts: readonly string[]): string[] | string {
   const given = texts.filter((it) => it.trim() !== "");
   if (given.length === 0) return "Write the address of a JSON-RPC that you trust, or take public ones.";

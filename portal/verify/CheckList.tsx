@@ -9,7 +9,7 @@ const LOOKS: { [state: string]: { kind: string; icon: IconName; word: string } }
   open: { kind: "open", icon: "info", word: "Not verified" },
 };
 
-/** What was verified here, check by check; what was not says so. */
+/** Lists the results of all checks, also of those that could not be made. */
 export function CheckList({ finding }: { finding: Finding }) {
   const broken = isBroken(finding);
   const isSomething = finding.checks.some(({ state }) => state === "yes");

@@ -6,7 +6,7 @@ import { Running } from "./Running.tsx";
 import { useVerification } from "./useVerification.ts";
 import { verifyInWorker } from "./verifyInWorker.ts";
 
-/** A file to verify: dropped, or chosen. It stays in the browser. */
+/** The card to verify a file, which the reader drops or chooses. The file stays in the browser. */
 export function FileCard() {
   const [isOver, setOver] = useState(false);
   const [name, setName] = useState("");

@@ -8,7 +8,10 @@ import { useVerification } from "./useVerification.ts";
 import { verifyInWorker } from "./verifyInWorker.ts";
 import type { Claim } from "./verifyNode.ts";
 
-/** What the node says of all, or of one agent, held to its event log, which is derived again here. */
+/**
+ * Verifies the node's figures, all of them or those of one agent. The node's event log is derived again here
+ * for the comparison.
+ */
 export function NodeCard({ agent }: { agent: string | null }) {
   const { verification, run, stop } = useVerification();
   const claimed = useRef<Claim | null>(null);

@@ -1,7 +1,7 @@
 import { CheckList } from "./CheckList.tsx";
 import type { Verification } from "./useVerification.ts";
 
-/** A verification as it runs, and what came of it. */
+/** Shows the progress of a verification, and its result. */
 export function Running({ verification, stop }: { verification: Verification; stop: () => void }) {
   if (verification.state === "idle") return null;
   if (verification.state === "done") return <CheckList finding={verification.finding} />;

@@ -4,7 +4,7 @@ import { ChainCard } from "./ChainCard.tsx";
 import { FileCard } from "./FileCard.tsx";
 import { NodeCard } from "./NodeCard.tsx";
 
-/** Verification in the reader's browser: of files, and of what the node says. */
+/** The page for verification in the reader's browser: of files, and of the node's figures. */
 export function VerifyPage({ agent }: { agent: string | null }) {
   useTitle(agent === null ? "Verify" : `Verify ${shortHash(agent)}`);
   return (

@@ -4,13 +4,13 @@ import { noteNodeState } from "../node/nodeStateStore.ts";
 import { request } from "../node/request.ts";
 import type { Claim } from "./verifyNode.ts";
 
-/** How long a tick may take to be final, and how often the node is asked. */
+/** How long to wait until a tick is final, and the interval for asking the node, in milliseconds. */
 const [PATIENCE_MS, EVERY_MS] = [600_000, 3_000];
 
-/** Members that are asked for: the first page has them, of all but the largest clusters. */
+/** Most members that are asked for. Only the largest clusters have more. */
 const MOST_MEMBERS = 100;
 
-/** What the node says of an agent now, figures and cluster as of one tick. */
+/** Asks the node for an agent's figures and cluster, both as of the same tick. */
 export async function askClaim(address: string, signal: AbortSignal): Promise<Claim> {
   for (let attempt = 0; attempt < 5; attempt++) {
     const [said, cluster] = await Promise.all([
@@ -21,7 +21,7 @@ export async function askClaim(address: string, signal: AbortSignal): Promise<Cl
     if (asOf === null || asOf === undefined)
       throw new NodeError({ code: "no_tick", message: "The node has not come to a tick yet." });
     const { as_of, ...figures } = said.json as { [name: string]: unknown; as_of?: { block?: unknown } };
-    // A tick between the two answers: they are of different states, and asked for again.
+    // There was a tick between the two answers, so they belong to different states and are asked for again.
     if (asOf.digest !== other?.digest || as_of?.block !== asOf.block) continue;
     noteNodeState({ asOf, at: Date.now() });
     const { co_members, next_cursor } = cluster.json as { co_members?: unknown; next_cursor?: unknown };
@@ -36,7 +36,7 @@ export async function askClaim(address: string, signal: AbortSignal): Promise<Cl
   });
 }
 
-/** Waits until the node's log covers a block: before that nobody can hold anything to it. */
+/** Waits until the node's final log covers a block. Before that nothing of it can be verified. */
 export async function untilFinal(block: number, signal: AbortSignal): Promise<void> {
   const end = Date.now() + PATIENCE_MS;
   for (;;) {

@@ -29,10 +29,10 @@ export type HeadsAnswer = {
   };
 };
 
-/** A node follows a few ledgers; one that names more is not asked about all. */
+/** Most ledgers that are read. A real node follows only a few. */
 const MOST_LEDGERS = 8;
 
-/** The ledgers that the node follows, with the heads that it tells now: all of them, or one. */
+/** Reads the ledgers that the node follows, all or one, with their present heads. */
 export async function askLedgers(
   only: string | undefined,
   signal: AbortSignal,
@@ -54,8 +54,8 @@ export async function askLedgers(
 }
 
 /**
- * A consistency proof between two sizes of a ledger (RFC 9162 §2.1.4), from the settlement behind the node; null when that keeps another
- * ledger, or does not answer.
+ * A consistency proof between two sizes of a ledger (RFC 9162 §2.1.4), from the settlement behind the node;
+ * null if settlement has another ledger or does not answer.
  */
 export async function askConsistency(
   ledger: string,
@@ -78,7 +78,7 @@ export async function askConsistency(
   }
 }
 
-/** Of 32 bytes, or none: what is no hash proves nothing. */
+/** The bytes of a hash; an empty result if the text is not a hash. */
 function bytesOf(hex: unknown): Uint8Array {
   const digits = typeof hex === "string" ? hex.replace(/^0x/, "") : "";
   if (!/^[0-9a-f]{64}$/.test(digits)) return new Uint8Array(0);

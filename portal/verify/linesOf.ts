@@ -1,14 +1,14 @@
-/** No line of a ledger or log is longer: settlement refuses entries of more than a megabyte. */
+/** The longest line, in bytes. Settlement refuses entries of more than a megabyte. */
 const LONGEST = 16 << 20;
 
 const NEWLINE = 0x0a;
 
 /**
- * The lines of a file as bytes, without their newlines, a piece at a time: a file of any length is never held as a whole. The last
- * line may have no newline.
+ * Reads the lines of a file as bytes, without their newlines, piece by piece. So the whole file is never in
+ * memory. The last line may have no newline.
  *
- * @param onRead told of how many bytes were read, after every piece
- * @throws RangeError of a line that is too long
+ * @param onRead called after every piece with the number of bytes that were read
+ * @throws RangeError when a line is too long
  */
 export async function* linesOf(file: Blob, onRead: (bytes: number) => void): AsyncGenerator<Uint8Array[]> {
   const reader = file.stream().getReader();

@@ -1,5 +1,8 @@
-/** Size and root of a tree: of a node's ledger, of a file, of a proof. */
+/** Size and root of a tree, which comes from a node's ledger, a file or a proof. */
 export type Tree = { size: number; root: string };
 
-/** A tree that the reader has: of a file, which should be all of a ledger, or of a proof, which may be of an earlier head. */
+/**
+ * A tree from the reader's own file or proof. `isWhole`: it comes from a file, which should be the whole
+ * ledger. A proof may be of an earlier head.
+ */
 export type OwnTree = Tree & { what: string; isWhole: boolean };

@@ -2,7 +2,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { NodeError } from "../node/nodeError.ts";
 import { type Finding, fails } from "./check.ts";
 
-/** Where a verification is. `share` is null while nobody knows how much is to be done. */
+/** The state of a verification. `share` is null while the amount of work is unknown. */
 export type Verification =
   | { state: "idle" }
   | { state: "running"; what: string; share: number | null }
@@ -10,7 +10,7 @@ export type Verification =
 
 export type Step = { signal: AbortSignal; say: (what: string, share?: number) => void };
 
-/** Runs one verification at a time: a new one ends the one before, and so does leaving the page. */
+/** Runs one verification at a time. Starting a new one, or leaving the page, ends the old one. */
 export function useVerification(): {
   verification: Verification;
   run: (work: (step: Step) => Promise<Finding>) => void;

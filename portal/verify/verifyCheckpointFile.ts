@@ -4,7 +4,10 @@ import { parseSignedNote } from "tallystick-protocol/note/signedNote";
 import { type Finding, holds } from "./check.ts";
 import { type BelievedKeys, signatureChecks, unreadable } from "./verifyKeys.ts";
 
-/** Verifies a checkpoint (C2SP tlog-checkpoint): its form, and its signatures by the keys that the reader believes. */
+/**
+ * Verifies a checkpoint (C2SP tlog-checkpoint): its form, and its signatures by the keys that the reader
+ * trusts.
+ */
 export function verifyCheckpointFile(text: string, keys: BelievedKeys): Finding {
   const title = "A checkpoint";
   try {

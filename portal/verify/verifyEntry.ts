@@ -7,7 +7,7 @@ import { readProvenEntry } from "tallystick-protocol/proof/provenEntry";
 import { signerOf } from "tallystick-protocol/records/record";
 import { type Check, type Finding, fails, holds, isOpen } from "./check.ts";
 
-/** What a node says of an entry of a ledger that carries a signed record. */
+/** A node's description of a ledger entry with a signed record. */
 export type ToldEntry = {
   seq: number;
   hash: string;
@@ -22,8 +22,8 @@ export type ToldEntry = {
 };
 
 /**
- * Verifies an entry and its record: the line hashes to the entry's hash, stands in the tree of the root that the node names, and its
- * signer signed what the node shows.
+ * Verifies an entry and its record. The line must hash to the entry's hash, and must be in the tree of the
+ * root that the node names. The signer must have signed the record that the node shows.
  */
 export function verifyEntry(told: ToldEntry, line: string): Finding {
   const title = "The receipt";

@@ -1,16 +1,16 @@
 import { type Finding, fails } from "./check.ts";
 import { fileKindOf } from "./fileKind.ts";
 
-/** Enough to tell what a file is. */
+/** Bytes that are read to find the kind of a file. */
 const BEGIN = 1 << 16;
 
-/** A proof or a record is read as a whole; one that is longer is none. */
+/** Most bytes of a proof or a record, which is read as a whole. */
 const MOST_TEXT = 16 << 20;
 
 /**
  * Verifies a file, whatever kind it is of. Nothing of it leaves the browser.
  *
- * @param keysText keys that the reader believes, as {@link readKeys} reads them; may be empty
+ * @param keysText keys that the reader trusts, in the form of {@link readKeys}; may be empty
  */
 export async function verifyFile(
   file: Blob,

@@ -8,21 +8,24 @@ import type { OwnTree, Tree } from "./tree.ts";
 
 export type { OwnTree, Tree } from "./tree.ts";
 
-/** A ledger as a node tells it, to be held to the chain. */
+/** A node's description of a ledger, to compare with the chain. */
 export type ToldLedger = {
   place: LedgerPlace;
-  /** What its id follows from; null when the node does not know. */
+  /** The values from which the id is computed; null if the node does not know them. */
   named: { firstWriter: string; guardian: string; origin: string } | null;
   /** The block up to which the node says it has read the chain. */
   indexedBlock: number;
-  /** It says itself that it waits for entries of this ledger. */
+  /** Whether the node says that it waits for entries of this ledger. */
   isBlocked: boolean;
 };
 
-/** Proves that the tree of one size begins that of another; null when nobody gives a proof. */
+/** Fetches a proof that the smaller tree is the beginning of the larger one; null if nobody has a proof. */
 export type Prove = (from: number, to: number) => Promise<Uint8Array[] | null>;
 
-/** That a ledger's id follows from the contract that is asked about it: a node cannot name a contract of its own. */
+/**
+ * Checks that the ledger's id is computed from the contract that is asked. So a node cannot name a contract
+ * of its own.
+ */
 export function idCheck({ place, named }: ToldLedger): Check {
   const { chainId, contract, ledger } = place;
   if (named === null)
@@ -50,7 +53,7 @@ export function idCheck({ place, named }: ToldLedger): Check {
   );
 }
 
-/** Whether the sources say the same, and what; `head` is null when there is nothing to go by. */
+/** Checks whether the sources agree, and returns their head; null if there is none to use. */
 export function sourceChecks({ block, readings }: Readings): { checks: Check[]; head: ChainHead | null } {
   const problems = readings.flatMap((it) =>
     "problem" in it ? [isOpen(`${it.source} could not be asked`, it.problem)] : [],
@@ -82,9 +85,10 @@ function sentenceOf({ source, head }: Extract<Reading, { head: ChainHead }>): st
 }
 
 /**
- * Holds a node's head to the chain's, read at the block that the node says it has read.
+ * Compares a node's head with the chain's head, at the block up to which the node says it has read.
  *
- * @param isSameBlock the chain was read at that block; otherwise it may have gone on, or the source may be behind
+ * @param isSameBlock whether the chain was read at exactly that block; otherwise the two may differ for a
+ * good reason
  */
 export async function nodeHeadChecks(
   told: Tree,
@@ -123,7 +127,7 @@ export async function nodeHeadChecks(
   ];
 }
 
-/** Holds a tree that somebody has to the chain's newest head. */
+/** Compares a tree of the reader with the chain's newest head. */
 export async function treeChecks(tree: OwnTree, head: ChainHead, prove: Prove): Promise<Check[]> {
   const { what, isWhole } = tree;
   const general = stateCheck(head);
@@ -169,7 +173,7 @@ async function beginningChecks(what: string, tree: Tree, head: ChainHead, prove:
   ];
 }
 
-/** Null when there is no proof to be had. */
+/** Whether a proof holds; null if there is no proof. */
 export async function proves(from: Tree, to: Tree, prove: Prove): Promise<boolean | null> {
   const proof = from.size === to.size ? [] : await prove(from.size, to.size);
   if (proof === null) return null;

@@ -2,9 +2,10 @@ import { type Finding, fails } from "./check.ts";
 import type { VerifyJob, VerifyWord } from "./verifyWorker.ts";
 
 /**
- * Verifies in a worker, so that the page goes on answering. The worker ends with its work, and when the signal is aborted.
+ * Verifies in a worker, so that the page stays responsive. The worker ends when its work is done or the
+ * signal is aborted.
  *
- * @param onProgress told of the share that is done, 0 to 1
+ * @param onProgress called with the share that is done, 0 to 1
  */
 export function verifyInWorker(
   job: VerifyJob,

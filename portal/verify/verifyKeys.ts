@@ -13,7 +13,10 @@ import {
 } from "tallystick-protocol/note/trustPolicy";
 import { type Check, fails, holds, isOpen } from "./check.ts";
 
-/** Keys that a reader believes: of logs, with a policy of witnesses if they gave one; and bare keys of nodes that sign reports. */
+/**
+ * Keys that the reader trusts: keys of logs, with a policy of witnesses if the reader gave one, and bare keys
+ * of nodes that sign reports.
+ */
 export type BelievedKeys = {
   logs: readonly NoteVerifierKey[];
   policy: TrustPolicy | null;
@@ -24,9 +27,10 @@ export type BelievedKeys = {
 const LONGEST = 200_000;
 
 /**
- * Reads what a reader wrote: a `vkey` or the 64 hex digits of a report's key on each line, or a whole C2SP tlog-policy.
+ * Reads the reader's keys: on each line a `vkey` or the 64 hex digits of a report's key, or a whole C2SP
+ * tlog-policy.
  *
- * @throws TallystickError of a line that is none of these
+ * @throws TallystickError when a line is none of these
  */
 export function readKeys(text: string): BelievedKeys {
   const whole = text.slice(0, LONGEST);
@@ -43,7 +47,7 @@ export function readKeys(text: string): BelievedKeys {
   };
 }
 
-/** Who signed a checkpoint, as far as the reader knows any of them. */
+/** Checks the signatures of a checkpoint by the keys that the reader trusts. */
 export function signatureChecks(note: SignedNote, origin: string, { logs, policy }: BelievedKeys): Check[] {
   if (logs.length === 0)
     return [
@@ -68,7 +72,7 @@ export function signatureChecks(note: SignedNote, origin: string, { logs, policy
     : [fails("None of the keys that you gave signed it", `It says that it is of ${origin}.`)];
 }
 
-/** What a file that cannot be read says; other errors go on. */
+/** The finding for an unreadable file. Other errors are thrown again. */
 export function unreadable(title: string, text: string, error: unknown): { title: string; checks: Check[] } {
   if (!(error instanceof TallystickError)) throw error;
   return { title, checks: [fails(text, error.message)] };

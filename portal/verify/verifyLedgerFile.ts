@@ -9,7 +9,7 @@ const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 /**
  * Verifies a ledger file line by line: each entry's hash, the chain of them, and the Merkle root.
  *
- * @param onProgress told of the share that was read, 0 to 1
+ * @param onProgress called with the share that was read, 0 to 1
  */
 export async function verifyLedgerFile(file: Blob, onProgress: (share: number) => void): Promise<Finding> {
   const chain = new LedgerChain({ layout: "any" });

@@ -4,14 +4,14 @@ import { MerkleFrontier } from "tallystick-protocol/merkle/merkleFrontier";
 import { type Check, type Finding, fails, holds, isOpen } from "./check.ts";
 import type { Tree } from "./verifyHead.ts";
 
-/** A tab waits so long for one answer, which has so many characters at most, and reads so many entries. */
+/** The limits of a tab: the wait for one answer, the characters of an answer, and the number of entries. */
 const [PATIENCE_MS, MOST_CHARACTERS, MOST_ENTRIES] = [30_000, 32 << 20, 2_000_000];
 
 /**
- * Reads every entry of a ledger that a node follows, and grows its tree here: each head that the node tells has to be the tree's at that
- * size, so that any two of them are of one history.
+ * Reads every entry of a ledger from a node, and builds its tree here. Each head of the node must be the root
+ * of this tree at that size. So all heads belong to one history.
  *
- * @param heads that the node tells, in any order
+ * @param heads the heads that the node names, in any order
  */
 export async function verifyLedgerOfNode(
   { url, ledger, heads }: { url: string; ledger: string; heads: readonly Tree[] },

@@ -4,22 +4,22 @@ import { TallystickError } from "tallystick-protocol/errors";
 import { deriveNode } from "tallystick-sdk/openLog/deriveNode";
 import { type Check, type Finding, fails, holds, isOpen } from "./check.ts";
 
-/** What a node says of an agent, and as of when: to be held against its log. */
+/** A node's figures of an agent, with their tick, to compare with its log. */
 export type Claim = {
   address: string;
-  /** By the published names, as `/v1/agents/…/reputation` gives them. */
+  /** The figures by their published names, from `/v1/agents/…/reputation`. */
   figures: { [name: string]: unknown };
-  /** Members of its cluster, itself left out, as `/v1/agents/…/cluster` gives them. */
+  /** The other members of its cluster, from `/v1/agents/…/cluster`. */
   coMembers: string[] | null;
   asOf: { block: number; digest: string };
 };
 
-/** A tab has less memory than a process. */
+/** Most lines of a log, because a tab has less memory than a process. */
 const MOST_LINES = 2_000_000;
 
 /**
- * Derives a node's event log again, every signature included, up to what it claims or as far as it is final, and holds what the node
- * says to it: the digest at every tick, and every figure of the claim.
+ * Derives a node's event log again and checks every signature, up to the claim's tick or the end of the final
+ * log. Then it compares the result with the node's digest at every tick, and with every figure of the claim.
  */
 export async function verifyNode(
   url: string,
@@ -39,7 +39,8 @@ export async function verifyNode(
     const ofClaim = claim === null ? [] : claimChecks(claim, snapshot);
     return {
       title,
-      // Nothing to wait for where everything is so already.
+      // A single check means that a figure changed after the last final block: the verification waits.
+      // Otherwise all figures hold so far, and the reader may wait.
       ...(isEarlier && { [ofClaim.length === 1 ? "waitsFor" : "mayWaitFor"]: claim.asOf.block }),
       checks: [
         holds(
@@ -72,7 +73,7 @@ const SENTENCES: { [code: string]: string } = {
   contradictory_event: "A line of the log contradicts those before it",
 };
 
-/** Holds what is claimed of an agent to what was derived: to the same tick, or to the last one that is final. */
+/** Compares the claim about an agent with the derived figures, at the same tick or at the last final one. */
 export function claimChecks(claim: Claim, snapshot: Snapshot): Check[] {
   const { asOf, figures, address, coMembers } = claim;
   const isSameTick = snapshot.asOf.block === asOf.block;

@@ -8,15 +8,15 @@ type Parameters = {
   urls: readonly string[];
   /** Only this ledger; otherwise all that the node follows. */
   ledger: string | undefined;
-  /** What is held to the chain instead of the node's head: the root of a file, or of a proof. */
+  /** The tree to compare with the chain, in place of the node's head: from a file or a proof. */
   tree: OwnTree | undefined;
   signal: AbortSignal;
 };
 
-/** An answer may be cut by a block that came meanwhile: what does not hold is looked at once more. */
+/** A new block between two reads may cause a false mismatch, so a failed comparison is repeated once. */
 const ATTEMPTS = 2;
 
-/** Holds the heads of ledgers to what the chain says, as the reader's own sources tell it. */
+/** Compares the heads of ledgers with the chain, which is read through the reader's own sources. */
 export async function verifyOnChain(parameters: Parameters): Promise<Finding> {
   for (let attempt = 1; ; attempt++) {
     const finding = await verifyOnce(parameters);
@@ -50,7 +50,7 @@ async function verifyOnce({ urls, ledger, tree, signal }: Parameters): Promise<F
         : await treeChecks(tree, sources.head, prove)),
     );
   }
-  // A file names no ledger: where it is one of several, the others say nothing about it.
+  // A file does not name its ledger. If it fits one of several ledgers, the others do not count.
   const holding = found.filter((checks) => checks.every(({ state }) => state !== "no"));
   const counted = tree !== undefined && holding.length > 0 ? holding : found;
   return { title: "What the chain says", checks: counted.flat() };

@@ -4,7 +4,7 @@ import { parseProofBundle, verifyProofBundle } from "tallystick-protocol/proof/p
 import { type Check, type Finding, fails, holds, isOpen } from "./check.ts";
 import type { BelievedKeys } from "./verifyKeys.ts";
 
-/** Verifies a `.proof` file: that its entry stands in the ledger whose head its writer signed. */
+/** Verifies a `.proof` file: its entry must be in the ledger whose head the writer signed. */
 export function verifyProofFile(text: string, { logs }: BelievedKeys): Finding {
   const title = "A proof of one entry";
   try {

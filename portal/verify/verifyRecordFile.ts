@@ -5,7 +5,10 @@ import { parseReceipt } from "tallystick-protocol/records/receipt";
 import { recordDigest, signerOf } from "tallystick-protocol/records/record";
 import { type Check, type Finding, fails, holds, isOpen } from "./check.ts";
 
-/** Verifies a signed record: a receipt, a listing, a rating, whatever says `body`, `signer` and `signature`. */
+/**
+ * Verifies a signed record: a receipt, a listing, a rating, or anything else with `body`, `signer` and
+ * `signature`.
+ */
 export function verifyRecordFile(text: string): Finding {
   try {
     const value = parsePythonJson(text, { duplicateKeys: "refuse" });

@@ -10,7 +10,7 @@ const REASONS = {
   not_dated: "It has no date",
 } as const;
 
-/** Verifies a signed trust report (STEWARD): that it is whole, and whose key signed it. */
+/** Verifies a signed trust report (STEWARD): it must be complete, and the signing key is checked. */
 export function verifyReportFile(text: string, { reports }: BelievedKeys): Finding {
   const title = "A trust report";
   try {

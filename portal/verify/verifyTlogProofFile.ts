@@ -8,7 +8,10 @@ import { parseTlogProof } from "tallystick-protocol/proof/tlogProof";
 import { type Finding, fails, holds } from "./check.ts";
 import { type BelievedKeys, signatureChecks, unreadable } from "./verifyKeys.ts";
 
-/** Verifies a `.tlog-proof` file (C2SP): its entry, its place in the checkpoint's tree, and who signed that. */
+/**
+ * Verifies a `.tlog-proof` file (C2SP): its entry, its place in the checkpoint's tree, and the signatures of
+ * the checkpoint.
+ */
 export function verifyTlogProofFile(text: string, keys: BelievedKeys): Finding {
   const title = "A proof of one entry";
   try {

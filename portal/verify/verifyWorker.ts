@@ -4,14 +4,14 @@ import type { ToldEntry } from "./verifyEntry.ts";
 import type { Tree } from "./verifyHead.ts";
 import type { Claim } from "./verifyNode.ts";
 
-/** What the worker is asked. */
+/** A job for the worker. */
 export type VerifyJob =
   | { kind: "file"; file: Blob; keys: string }
   | { kind: "ledger"; url: string; ledger: string; heads: Tree[] }
   | { kind: "entry"; entry: ToldEntry; line: string }
   | { kind: "node"; url: string; claim: Claim | null };
 
-/** What it says: how far it is, 0 to 1, then what came of it. */
+/** A message of the worker: the progress from 0 to 1, and at the end the result. */
 export type VerifyWord = { kind: "progress"; share: number } | { kind: "done"; finding: Finding };
 
 const scope = globalThis as unknown as {
@@ -19,7 +19,7 @@ const scope = globalThis as unknown as {
   addEventListener: (type: "message", listener: (event: { data: VerifyJob }) => void) => void;
 };
 
-/** Progress is told this often at most, in milliseconds. */
+/** The shortest time between two progress messages, in milliseconds. */
 const EVERY_MS = 100;
 
 async function run(job: VerifyJob): Promise<Finding> {

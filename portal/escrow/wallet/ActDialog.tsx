@@ -30,7 +30,10 @@ type Props = {
   onSent: (pending: Pending) => void;
 };
 
-/** One act, in words, tried on the chain before the wallet is asked. */
+/**
+ * The dialogue of one action. It explains the action, and simulates it on the chain before it asks the
+ * wallet.
+ */
 export function ActDialog({ act, connected, ground, terms, standing, onClose, onSent }: Props) {
   const { hire } = terms;
   const [text, setText] = useState(() => decimalOf(hire.amount / 2n));
@@ -138,7 +141,7 @@ function StepWords({ step, again }: { step: Step; again: () => void }) {
   );
 }
 
-/** Tries the wish whenever it changes, and sends it when told to. `wish`: null while it is not one that can be tried. */
+/** Simulates the wish whenever it changes, and sends it on request. `wish`: null while it is incomplete. */
 function useAct({
   act,
   connected,
@@ -174,7 +177,7 @@ function useAct({
     if (wish === null) return;
     setStep({ step: "asking" });
     try {
-      // The dialogue may have been open for long: what held then may hold no more.
+      // The dialogue may have been open for a long time, so everything is checked again.
       const { call } = await prepareAct(chain, { ground, terms, wish, account });
       const asked = { call, title: act.title, id: terms.id, chainId: ground.chainId };
       onSent(await sendCall({ provider: wallet.provider, chain }, asked));

@@ -36,7 +36,7 @@ const WORDS: { [step in "reading" | "signing" | "trying" | "sending"]: string } 
   sending: "Second of two: send it. The wallet shows a call of the escrow contract.",
 };
 
-/** The terms of a deposit, in words, before the wallet is asked to sign and to send. */
+/** The dialogue of a deposit. It explains the terms before it asks the wallet to sign and to send. */
 export function DepositDialog({ connected, ground, told, terms, onClose, onSent }: Props) {
   const { step, sign, again } = useDeposit({ connected, ground, told, terms, onSent });
   const isBusy = step.step === "signing" || step.step === "trying" || step.step === "sending";
@@ -82,7 +82,10 @@ export function DepositDialog({ connected, ground, told, terms, onClose, onSent 
   );
 }
 
-/** Reads what a deposit rests on, then signs, tries and sends it. Closing the dialogue ends it before the next question. */
+/**
+ * Checks everything for a deposit, then signs, simulates and sends it. Closing the dialogue stops it before
+ * the next request to the wallet.
+ */
 function useDeposit({ connected, ground, told, terms, onSent }: Omit<Props, "onClose">) {
   const { chain, account, wallet } = connected;
   const [step, setStep] = useState<Step>({ step: "reading" });
@@ -104,7 +107,7 @@ function useDeposit({ connected, ground, told, terms, onSent }: Omit<Props, "onC
     const { signal } = control.current;
     try {
       setStep({ step: "reading" });
-      // The dialogue may have been open for long: what held then may hold no more.
+      // The dialogue may have been open for a long time, so everything is checked again.
       const ready = await prepareDeposit(chain, { ground, terms, account, told });
       setStep({ step: "signing" });
       const signature = await signDeposit(wallet.provider, ready, signal);

@@ -20,7 +20,7 @@ export type DepositWalletProps = {
   search: URLSearchParams;
 };
 
-/** Makes terms, and pays them into the escrow by the reader's own wallet. */
+/** Makes the terms of an escrow, and deposits the money from the reader's own wallet. */
 export function DepositWallet({ ground, told, search }: DepositWalletProps) {
   const wallet = useWallet();
   const transactions = useTransactions(wallet.connected?.chain ?? null, null);
@@ -35,7 +35,7 @@ export function DepositWallet({ ground, told, search }: DepositWalletProps) {
   const review = async ({ account, chain }: Connected) => {
     setError(null);
     try {
-      // By the chain's clock, which the contract goes by.
+      // The contract uses the chain's clock, so the deadline does too.
       const result = hireOf(draft, { buyer: account, now: await chain.time(), number: number.current });
       setIssues(result.issues ?? {});
       if (result.hire === null) return;

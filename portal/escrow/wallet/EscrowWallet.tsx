@@ -13,13 +13,13 @@ import { WalletFault } from "./WalletFault.tsx";
 import { WalletGate } from "./WalletGate.tsx";
 import { asWalletError, type WalletError } from "./walletError.ts";
 
-/** How often the chain is asked how the escrow stands, in milliseconds. */
+/** The interval for reading the escrow's state from the chain, in milliseconds. */
 const EVERY_MS = 4_000;
 
 export type EscrowWalletProps = {
   ground: Ground;
   terms: EscrowTerms;
-  /** What the chain says of the escrow, through the wallet. */
+  /** Called with the escrow's state on the chain, read through the wallet. */
   onStanding: (standing: EscrowStanding) => void;
 };
 

@@ -3,7 +3,7 @@ import { plainText } from "../../design/format.ts";
 import { Notice } from "../../design/Notice.tsx";
 import type { WalletError } from "./walletError.ts";
 
-/** What a wallet, or the chain behind it, did not do, and what the reader can do. */
+/** Shows an error of a wallet, or of the chain behind it, and what the reader can do. */
 export function WalletFault({ error, children }: { error: WalletError; children?: ComponentChildren }) {
   const kind = error.code === "rejected" ? "info" : "bad";
   return (

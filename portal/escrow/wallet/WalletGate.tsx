@@ -13,7 +13,10 @@ import type { Connected, WalletState } from "./useWallet.ts";
 import { WalletFault } from "./WalletFault.tsx";
 import { asWalletError, WalletError } from "./walletError.ts";
 
-/** Shows `children` once a wallet is connected, on the right chain, and the contract there is a released one with the node's token. */
+/**
+ * Shows `children` only if a wallet is connected to the right chain, and the contract there is a released one
+ * with the node's token.
+ */
 export function WalletGate(props: {
   wallet: WalletState;
   ground: Ground;
@@ -95,7 +98,7 @@ function GroundGate(props: {
   const { chainId, contract, token } = ground;
   const [now, set] = useState<GroundState>({ state: "reading" });
   const [round, setRound] = useState(0);
-  // Each change of the wallet's, and each press, reads it again.
+  // Each change in the wallet, and each press of the button, reads it again.
   useEffect(() => {
     let isOver = false;
     set({ state: "reading" });
@@ -139,7 +142,7 @@ function GroundGate(props: {
   );
 }
 
-/** What was checked of the ground before anything is asked for. */
+/** Tells which checks of the contract and the token were made before anything is signed. */
 function GroundWords({ code, ground }: { code: EscrowCode; ground: Ground }) {
   const { chainId, token } = ground;
   const known = isCirclesUsdc(chainId, token);
@@ -200,7 +203,10 @@ function SwitchButton(props: { provider: Provider; chainId: number; onDone: () =
   );
 }
 
-/** Has the wallet change to a chain (EIP-3326); one that it does not know it is told of (EIP-3085). */
+/**
+ * Asks the wallet to change to a chain (EIP-3326). A wallet that does not know the chain is asked to add it
+ * (EIP-3085).
+ */
 async function askForChain(provider: Provider, chainId: number): Promise<void> {
   const chain = { chainId: toQuantity(BigInt(chainId)) };
   const ask = (method: string, value: object) =>
@@ -220,7 +226,7 @@ async function askForChain(provider: Provider, chainId: number): Promise<void> {
   }
 }
 
-/** Some wallets wrap the code of another one. */
+/** Some wallets put this code inside another error. */
 function isUnknownChain(error: unknown): boolean {
   if (!(error instanceof WalletError)) return false;
   const { data } = Object(error.cause) as { data?: { originalError?: { code?: unknown } } };

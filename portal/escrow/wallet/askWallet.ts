@@ -1,7 +1,7 @@
 import type { Provider } from "./provider.ts";
 import { type WalletCode, WalletError } from "./walletError.ts";
 
-/** How long a wallet may take to read something, and how long the reader to decide something in it, in milliseconds. */
+/** The time limit for reads by a wallet, and the time limit for a decision of the reader, in milliseconds. */
 export const READING_MS = 20_000;
 export const DECIDING_MS = 600_000;
 
@@ -13,7 +13,7 @@ type Ask = {
 };
 
 /**
- * Asks a wallet one thing, and waits no longer than `withinMs`.
+ * Sends one request to a wallet, and waits at most `withinMs`.
  *
  * @throws WalletError
  */
@@ -30,7 +30,7 @@ export async function askWallet(
     signal?.addEventListener("abort", onAbort);
   });
   try {
-    // A wallet may throw before it gives a promise.
+    // A wallet may throw before it returns a promise.
     const answered = (async () => await provider.request({ method, params }))();
     return await Promise.race([answered.catch((cause: unknown) => Promise.reject(refusedBy(cause))), ended]);
   } finally {

@@ -4,7 +4,7 @@ import { formatAmount, plainText, shortHash } from "../../design/format.ts";
 import { decimalOf } from "../usdc.ts";
 import { isHexText } from "./createChain.ts";
 
-/** Errors that tokens give: OpenZeppelin's, and of stand-ins for Circle's. */
+/** Errors of tokens: those of OpenZeppelin, and of test tokens that replace Circle's. */
 const tokenErrors = parseAbi([
   "error Error(string message)",
   "error ERC20InsufficientBalance(address sender, uint256 balance, uint256 needed)",
@@ -32,7 +32,7 @@ const STATUSES = [
   "has timed out",
 ];
 
-/** What each error means to the person who meets it. */
+/** The meaning of each error for the reader. */
 const WORDS: { [name: string]: (args: Arguments) => string } = {
   AlreadyDelivered: () => "Delivery was marked before.",
   AmountIsZero: () => "A hire of nothing needs no escrow.",
@@ -67,10 +67,13 @@ const WORDS: { [name: string]: (args: Arguments) => string } = {
   TokenPaused: () => "The token stands still: its maker has stopped all payments.",
 };
 
-/** What the contract, or the token behind it, says no with: its error, as a sentence. */
+/** The error with which the contract, or the token behind it, refuses a call, with a sentence for people. */
 export type Refusal = { name: string; words: string };
 
-/** Finds the contract's error in what a wallet threw; null when there is none. Wallets put it into different depths. */
+/**
+ * Finds the contract's error in the error of a wallet; null if there is none. Each wallet puts it at a
+ * different depth.
+ */
 export function refusalIn(cause: unknown): Refusal | null {
   const data = revertData(cause, 0);
   if (data === null) return null;

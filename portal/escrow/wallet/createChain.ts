@@ -10,10 +10,10 @@ import { askWallet } from "./askWallet.ts";
 import type { Provider } from "./provider.ts";
 import { WalletError } from "./walletError.ts";
 
-/** A call as a wallet takes it. */
+/** A call in the form that wallets accept. */
 export type Call = { from?: Hex; to: Hex; data: Hex; value?: Hex; gas?: Hex };
 
-/** What a transaction became. */
+/** The outcome of a transaction. */
 export type Receipt = { block: bigint; isDone: boolean; from: Hex; to: Hex | null };
 
 /** A transaction as the chain has it; `block` is null while it waits. */
@@ -29,12 +29,12 @@ export type SentTransaction = {
 
 export type Chain = ReturnType<typeof createChain>;
 
-/** No contract has more code (EIP-170), and no answer that is read here is longer. */
+/** The longest possible answer, in hex digits. No contract has more code (EIP-170). */
 const MOST_HEX = 2 + 2 * 65_536;
 
 /**
- * The chain, as a wallet's provider tells it. Every answer is held to its form: a provider that answers something else is told apart
- * from a chain that says no.
+ * Reads the chain through a wallet's provider. The form of every answer is checked, so a faulty provider is
+ * distinguished from a chain that refuses.
  */
 export function createChain(provider: Provider, signal?: AbortSignal) {
   const ask = (method: string, params: readonly unknown[] = []) =>
@@ -56,7 +56,10 @@ export function createChain(provider: Provider, signal?: AbortSignal) {
     gasPrice: () => quantity("eth_gasPrice"),
     estimateGas: (tx: Call) => quantity("eth_estimateGas", [tx]),
     blockNumber: () => quantity("eth_blockNumber"),
-    /** How many transactions an account had sent by a block; with `pending`, also those that wait. */
+    /**
+     * The number of transactions that an account had sent up to a block; with `pending` also those that still
+     * wait.
+     */
     nonce: (address: Hex, at: bigint | "latest" | "pending" = "latest") =>
       quantity("eth_getTransactionCount", [address, typeof at === "bigint" ? toQuantity(at) : at]),
     /** The time of the last block, in unix seconds. */
@@ -80,7 +83,7 @@ export function createChain(provider: Provider, signal?: AbortSignal) {
       const answer = await ask("eth_getTransactionReceipt", [hash]);
       return answer === null || answer === undefined ? null : receiptOf(answer, hash);
     },
-    /** What a function of a contract answers. */
+    /** Calls a view function of a contract. */
     read: async <const abi extends Abi, name extends ContractFunctionName<abi, "view" | "pure">>(
       address: Hex,
       abi: abi,
@@ -102,12 +105,12 @@ export function isHexText(value: unknown): value is Hex {
   return typeof value === "string" && value.length <= MOST_HEX && /^0x(?:[0-9a-fA-F]{2})*$/.test(value);
 }
 
-/** The form is right and it is an address. */
+/** Whether a value has the form of an address. */
 export function isAddressText(value: unknown): value is Hex {
   return isHexText(value) && value.length === 42;
 }
 
-/** Something that is no answer to what was asked. */
+/** The error for an answer of the wrong form. */
 export function badAnswer(method: string): WalletError {
   return new WalletError({
     code: "bad_answer",

@@ -4,7 +4,10 @@ import { fromHex, type Hex, toHex } from "tallystick-protocol/hex";
 import { abiWord } from "tallystick-protocol/signatures/typedDataHash";
 import hireEscrow1 from "../releases/hireEscrow1.json" with { type: "json" };
 
-/** A released HireEscrow: its init code, where the runtime code stands in it, and where the constructor puts what. */
+/**
+ * A released HireEscrow: its init code, the place of the runtime code in it, and the places of the
+ * immutables.
+ */
 type Release = {
   name: string;
   initCode: string;
@@ -15,28 +18,31 @@ type Release = {
 
 const RELEASES: readonly Release[] = [hireEscrow1];
 
-/** Through which a release is deployed to an address that is a hash of its init code and arguments (createx.rocks). */
+/**
+ * CreateX (createx.rocks). It deploys a release to an address that is a hash of its init code and arguments.
+ */
 const CREATEX = "0xba5ed099633d3b313e4d5f7bdc1305d3c28ba5ed";
 const SALT = "tallystick contracts, version 1";
 
-/** What a contract's code says of itself, once it is known to be a released one. */
+/** The values in a contract's code, after it was recognized as a released one. */
 export type EscrowCode = {
   release: string;
   token: Hex;
   guardian: Hex;
   providerId: string;
   /**
-   * Whether the address is the one that this release gets with these arguments. Then nobody but its own constructor has written
-   * into it. A copy of the code that somebody else's constructor put in place may hold credits that nobody paid for.
+   * Whether this release with these arguments is deployed at exactly this address. Then only its own
+   * constructor wrote its storage. If another constructor installed a copy of the code, the storage may
+   * contain credits that nobody paid for.
    */
   isAtItsAddress: boolean;
 };
 
 /**
- * Holds a contract's runtime code against every release, byte for byte. What the constructor filled in is read out of it, and held to
- * what a HireEscrow at this address of this chain has there.
+ * Compares a contract's runtime code with every release, byte by byte. It reads the immutables from the code,
+ * and compares them with the values that a HireEscrow has at this address on this chain.
  *
- * @returns null when it is the code of no release
+ * @returns null when the code belongs to no release
  */
 export function releasedCode(
   code: Hex,
@@ -65,7 +71,7 @@ function sameCode(
   const providerId = shortText(provider);
   if (providerId === null) return null;
   const values = immutablesOf({ chainId, address, token, guardian, provider });
-  // The template has zeros where immutables stand.
+  // The template has zeros in place of the immutables.
   const expected = init.slice(runtime.start, runtime.start + runtime.length);
   for (const [name, offsets] of Object.entries(immutables)) {
     const value = values[name];
@@ -113,7 +119,7 @@ function immutablesOf(it: {
   };
 }
 
-/** OpenZeppelin's ShortString: up to 31 bytes at the left, their number in the last. */
+/** OpenZeppelin's ShortString: up to 31 bytes at the left, and their number in the last byte. */
 function shortWord(text: string): Uint8Array {
   const word = new Uint8Array(32);
   const bytes = utf8ToBytes(text);

@@ -13,28 +13,28 @@ export type Progress =
   | { state: "done" | "reverted"; block: number }
   | { state: "replaced"; by: Hex | null; as: "same" | "cancelled" | "other" | "unknown" };
 
-/** After which nothing more comes. */
+/** Whether a state is final. */
 export function isFinal({ state, ...progress }: Progress): boolean {
   if (state === "replaced") return (progress as { as: string }).as !== "same";
   return state === "done" || state === "reverted";
 }
 
-/** How often the chain is looked at, in milliseconds. */
+/** The interval for reading the chain, in milliseconds. */
 const EVERY_MS = 1_500;
 
 export type Follow = {
   chain: Chain;
   pending: Pending;
-  /** Blocks that a transaction has to be under, itself counted, before it counts as done. */
+  /** The number of confirmations after which a transaction counts as done, including its own block. */
   confirmations: number;
-  /** The transaction goes along: one that was sent again at another price has another hash. */
+  /** It also gets the transaction, because one that is sent again at another price has another hash. */
   onProgress: (progress: Progress, pending: Pending) => void;
   signal: AbortSignal;
 };
 
 /**
- * Follows a transaction until it is done, failed or replaced. A reorganisation that drops it puts it back to waiting. Faults of the
- * chain are said and lived with.
+ * Follows a transaction until it is done, failed or replaced. If a reorganisation drops it, it is waiting
+ * again. Errors of the chain are reported, and do not end the following.
  */
 export async function followTransaction({
   chain,
@@ -64,7 +64,7 @@ export async function followTransaction({
 async function look(chain: Chain, pending: Pending, confirmations: number): Promise<[Progress, Pending]> {
   const { hash, from, chainId } = pending;
   if (hash === null) return [{ state: "asked" }, pending];
-  // On another chain it is not to be found, and the account's count means something else.
+  // The wallet is on another chain, where this transaction and the account's count mean nothing.
   if ((await chain.chainId()) !== chainId) return [{ state: "elsewhere" }, pending];
   const mined = await minedProgress(chain, hash, confirmations);
   if (mined !== null) return [mined, pending];
@@ -74,7 +74,8 @@ async function look(chain: Chain, pending: Pending, confirmations: number): Prom
   if (sent !== null && sent.block !== null) return [{ state: "waiting" }, next];
   if (next.nonce === null) return [{ state: "unseen" }, next];
   if ((await chain.nonce(from)) <= BigInt(next.nonce)) return [{ state: "waiting" }, next];
-  // Another one has its number. Looked at once more: it may have come in between.
+  // The account used this nonce already. The receipt is read once more, because it may have arrived
+  // meanwhile.
   if ((await chain.receipt(hash)) !== null) return [{ state: "waiting" }, next];
   const other = await findReplacement(chain, next);
   if (other === null) return [{ state: "replaced", by: null, as: "unknown" }, next];
@@ -97,7 +98,10 @@ function kindOf(other: SentTransaction, { from, to, data }: Pending): "same" | "
   return other.to === from && other.data === "0x" ? "cancelled" : "other";
 }
 
-/** The transaction that took its number: in the first block in which the account had sent more. */
+/**
+ * Finds the transaction that used the nonce. It is in the first block after which the account had sent more
+ * transactions.
+ */
 async function findReplacement(
   chain: Chain,
   { from, nonce, startBlock }: Pending,
@@ -112,7 +116,7 @@ async function findReplacement(
     const transactions = await chain.transactionsOf(low);
     return transactions.find((it) => it.from === from && it.nonce === BigInt(nonce ?? 0)) ?? null;
   } catch {
-    // A node that forgets old states cannot say. The escrow itself shows what happened.
+    // A node without old states cannot answer this. The escrow itself shows what happened.
     return null;
   }
 }

@@ -1,20 +1,21 @@
 import { plainText } from "../../design/format.ts";
 import { isProvider, type Provider } from "./provider.ts";
 
-/** A wallet that the reader's browser has. `rdns` names its maker, and is how a choice is remembered. */
+/** A wallet in the reader's browser. `rdns` names its maker, and the page remembers the choice by it. */
 export type FoundWallet = { id: string; name: string; rdns: string; provider: Provider };
 
-/** More than anybody has; the rest is somebody's joke. */
+/** Nobody really has more wallets. Further ones are ignored. */
 const MOST_WALLETS = 20;
 
-/** How long wallets of the new kind may take before an old one is looked for, in milliseconds. */
+/** How long to wait for wallets of EIP-6963 before looking for an old one, in milliseconds. */
 const OLD_KIND_MS = 250;
 
 /**
- * Asks which wallets there are (EIP-6963), and goes on listening. A wallet that only sets `window.ethereum` is found when no other
- * shows itself. Names are strangers' words: any extension may use any.
+ * Asks for the wallets in the browser (EIP-6963), and keeps listening. A wallet that only sets
+ * `window.ethereum` is used if no other one answers. Any extension may use any name, so names are not
+ * trusted.
  *
- * @returns stops it
+ * @returns a function that stops it
  */
 export function followWallets(onFound: (wallets: readonly FoundWallet[]) => void): () => void {
   let found: readonly FoundWallet[] = [];

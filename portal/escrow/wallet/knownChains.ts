@@ -1,6 +1,6 @@
 import type { Hex } from "tallystick-protocol/hex";
 
-/** A chain that a wallet can be told of, and Circle's USDC on it. */
+/** A chain that a wallet can add, and Circle's USDC on it. */
 export type KnownChain = { chainId: number; name: string; rpcUrl: string; coin: string; usdc: Hex | null };
 
 const CHAINS: readonly KnownChain[] = [
@@ -21,17 +21,17 @@ const CHAINS: readonly KnownChain[] = [
   { chainId: 31_337, name: "a local chain", rpcUrl: "http://127.0.0.1:8545", coin: "ETH", usdc: null },
 ];
 
-/** What is known of a chain; undefined of others. */
+/** The data of a known chain; undefined for others. */
 export function knownChain(chainId: number): KnownChain | undefined {
   return CHAINS.find((it) => it.chainId === chainId);
 }
 
-/** A chain as a person calls it. */
+/** The name of a chain for people. */
 export function chainName(chainId: number): string {
   return knownChain(chainId)?.name ?? `chain ${chainId}`;
 }
 
-/** Whether this is Circle's USDC. Of another token the page says that it does not know it. */
+/** Whether a token is Circle's USDC. For any other token the page warns that it does not know it. */
 export function isCirclesUsdc(chainId: number, token: string): boolean {
   return knownChain(chainId)?.usdc === token;
 }

@@ -1,7 +1,7 @@
 import type { Hex } from "tallystick-protocol/hex";
 import { isAddressText, isHexText } from "./createChain.ts";
 
-/** A transaction that a wallet was asked for, kept so that a page that is loaded again knows of it. */
+/** A transaction that the wallet was asked for. It is stored, so that the page knows it after a reload. */
 export type Pending = {
   key: string;
   /** What it does, as a heading. */
@@ -16,7 +16,7 @@ export type Pending = {
   at: number;
   /** The head of the chain before it was sent. */
   startBlock: number;
-  /** Null while the wallet has not said it. */
+  /** Null until the wallet returns it. */
   hash: Hex | null;
   /** Null until the chain has shown it. */
   nonce: number | null;
@@ -25,10 +25,10 @@ export type Pending = {
 const KEY = "tallystick-escrow-pending";
 const MOST_KEPT = 20;
 
-/** One of which nothing was seen for so long is forgotten, in milliseconds. */
+/** A transaction that the chain did not show for so long is forgotten, in milliseconds. */
 const FORGOTTEN_MS = 7 * 86_400_000;
 
-/** What is kept, the first first. */
+/** The stored transactions, the oldest first. */
 export function pendingOnes(now: number = Date.now()): Pending[] {
   try {
     const kept: unknown = JSON.parse(localStorage.getItem(KEY) ?? "[]");
@@ -39,7 +39,7 @@ export function pendingOnes(now: number = Date.now()): Pending[] {
   }
 }
 
-/** Keeps it, in the place of what was kept under its key. */
+/** Stores a transaction in place of the one with the same key. */
 export function keepPending(pending: Pending): void {
   write([...pendingOnes().filter(({ key }) => key !== pending.key), pending]);
 }
@@ -52,7 +52,7 @@ function write(pending: readonly Pending[]): void {
   try {
     localStorage.setItem(KEY, JSON.stringify(pending.slice(-MOST_KEPT)));
   } catch {
-    // Then it is followed until the page is closed.
+    // Without storage it is followed until the page is closed.
   }
 }
 

@@ -10,17 +10,18 @@ import { type Ground, readGround, readStanding } from "./readGround.ts";
 import { tokenAbi } from "./tokenDomain.ts";
 import { WalletError } from "./walletError.ts";
 
-/** What a reader wants done with money that is held. */
+/** The action that a reader wants to take with the money in an escrow. */
 export type Wish = { name: ActName; toSeller?: bigint; account?: Hex };
 
-/** A transaction that was tried and did not fail, what it costs at most (wei), and what the reader should know first. */
+/** A transaction whose simulation succeeded, its highest cost (wei), and notes for the reader. */
 export type Prepared = { call: Call; fee: bigint; notes: string[] };
 
-/** A signature by sending: the sender is who it takes. */
+/** An empty signature: the contract accepts the sender itself. */
 const BY_SENDER: Hex = "0x";
 
 /**
- * Reads all anew through the wallet, asks the contract what would happen, and gives the transaction. Nothing is signed or sent.
+ * Reads everything again through the wallet, simulates the call, and returns the transaction. Nothing is
+ * signed or sent.
  *
  * @throws WalletError that says why not
  */
@@ -61,14 +62,17 @@ function receiversOf({ hire }: EscrowTerms, { name }: Wish): Hex[] {
   return [payeeOf(hire), hire.feeRecipient, ...(name === "split" ? [hire.buyer] : [])].filter(isNamed);
 }
 
-/** Says whom the token bars, where it tells (Circle's does): their part stays in the contract until it does no more. */
+/**
+ * Notes for accounts that the token bars, if the token tells it (Circle's does). Their part stays in the
+ * contract until they are no longer barred.
+ */
 export async function barredNotes(chain: Chain, token: Hex, accounts: readonly Hex[]): Promise<string[]> {
   const barred = await Promise.all(
     accounts.map(async (account) => {
       try {
         return ((await chain.read(token, tokenAbi, "isBlacklisted", [account])) as boolean) ? [account] : [];
       } catch {
-        // Tokens without such a list have no such function.
+        // A token without a denylist does not have this function.
         return [];
       }
     }),
@@ -82,7 +86,7 @@ export async function barredNotes(chain: Chain, token: Hex, accounts: readonly H
 }
 
 /**
- * Has the chain try a call, and works out what it costs at most.
+ * Simulates a call on the chain, and computes its highest cost.
  *
  * @throws WalletError `refused` with the contract's error in words; `no_gas`
  */
@@ -92,7 +96,7 @@ export async function tryCall(
 ): Promise<{ call: Call; fee: bigint }> {
   try {
     await chain.call(call);
-    // A little more than tried: what a payment takes may change before the block.
+    // A little more gas than the estimate, because the cost of a payment may change before the block.
     const gas = ((await chain.estimateGas(call)) * 6n) / 5n;
     const [price, balance] = await Promise.all([chain.gasPrice(), chain.balance(call.from)]);
     const fee = gas * price;
@@ -110,7 +114,7 @@ export async function tryCall(
   }
 }
 
-/** Wei as a person reads them, rounded up at six digits. */
+/** Formats wei for people, rounded up at six decimals. */
 export function formatWei(wei: bigint): string {
   const millionths = (wei + 999_999_999_999n) / 1_000_000_000_000n;
   const digits = millionths.toString().padStart(7, "0");

@@ -19,7 +19,7 @@ import { type Ground, readGround, readStanding } from "./readGround.ts";
 import { readTokenDomain, tokenAbi } from "./tokenDomain.ts";
 import { WalletError } from "./walletError.ts";
 
-/** A deposit that can be signed: the authorization that the token asks for, and what the reader should know first. */
+/** A deposit that is ready to sign: the authorization for the token, and notes for the reader. */
 export type DepositReady = {
   code: EscrowCode;
   authorization: Authorization;
@@ -36,14 +36,17 @@ type Authorization = {
   nonce: Hex;
 };
 
-/** For how long a signed payment is good, in seconds: long enough for a slow wallet, short enough to be forgotten. */
+/**
+ * How long a signed payment is valid, in seconds: long enough for a slow wallet, and short enough to be
+ * harmless later.
+ */
 const GOOD_SECONDS = 3_600;
 
 /** A contract wallet's signature may be long; none is longer than this, in hex digits. */
 const MOST_SIGNATURE = 20_000;
 
 /**
- * Reads all that a deposit rests on through the wallet. Nothing is signed.
+ * Checks everything for a deposit through the wallet. Nothing is signed.
  *
  * @throws WalletError that says why not
  */
@@ -153,7 +156,7 @@ export async function signDeposit(
 }
 
 /**
- * The transaction of a signed deposit, tried.
+ * Makes the transaction of a signed deposit, and simulates it.
  *
  * @throws WalletError `refused` when the contract or the token does not take it
  */

@@ -8,11 +8,15 @@ import { type EscrowCode, releasedCode } from "./escrowCode.ts";
 import { chainName } from "./knownChains.ts";
 import { WalletError } from "./walletError.ts";
 
-/** What a reader is about to trust with money, as the node names it: checked before anything is signed. */
+/**
+ * The chain, the contract and the token that the node names. They are checked before the reader signs
+ * anything.
+ */
 export type Ground = { chainId: number; contract: Hex; token: Hex };
 
 /**
- * Holds the wallet's chain and the contract there against what the node names: the same chain, the code of a release, the same token.
+ * Checks the node's claims through the wallet: the same chain, a contract with the code of a release, and the
+ * same token.
  *
  * @throws WalletError `wrong_chain`, `not_released`, `other_token`
  */
@@ -53,7 +57,7 @@ export async function requireChain(chain: Chain, chainId: number): Promise<void>
 
 const STATUSES = ["none", "held", "released", "split", "refunded", "timedOut"] as const;
 
-/** How an escrow stands on the chain, and what the contract owes each of its parties. */
+/** Reads the state of an escrow on the chain, and the amounts that the contract owes its parties. */
 export async function readStanding(
   chain: Chain,
   { contract, id, hire, account }: { contract: Hex; id: Hex; hire: Hire; account: Hex | null },

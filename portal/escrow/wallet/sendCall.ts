@@ -6,7 +6,10 @@ import type { Provider } from "./provider.ts";
 import { requireChain } from "./readGround.ts";
 import { WalletError } from "./walletError.ts";
 
-/** The accounts that a wallet shows to this page, lower case, the one in use first. `isAsked`: the wallet may ask the reader. */
+/**
+ * The accounts that a wallet shows to this page, in lower case, the active one first. `isAsked`: the wallet
+ * may ask the reader for permission.
+ */
 export async function readAccounts(
   provider: Provider,
   isAsked: boolean,
@@ -28,8 +31,8 @@ export async function readAccounts(
 }
 
 /**
- * Has the wallet send a transaction that was tried before. It is kept from before the wallet is asked, so that a page that is loaded
- * again in between knows of it.
+ * Asks the wallet to send a transaction that was simulated before. It is stored before the wallet is asked,
+ * so that the page knows it after a reload.
  *
  * @throws WalletError; nothing was sent, but where it says that it may have been
  */
@@ -38,7 +41,7 @@ export async function sendCall(
   { call, title, id, chainId }: { call: Call; title: string; id: Hex; chainId: number },
 ): Promise<Pending> {
   const from = call.from as Hex;
-  // Between the reading and now the reader may have changed either.
+  // The reader may have changed the account or the chain since the check.
   await requireAccount(provider, from);
   await requireChain(chain, chainId);
   const pending: Pending = {

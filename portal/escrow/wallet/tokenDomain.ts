@@ -19,10 +19,10 @@ export const tokenAbi = parseAbi([
 const DOMAIN_TYPE = "EIP712Domain(string name,string version,uint256 chainId,address verifyingContract)";
 
 /**
- * The EIP-712 domain that the token signs in. What the token says of itself and what the node was told are tried; the token's own
- * DOMAIN_SEPARATOR says which is right.
+ * Finds the EIP-712 domain of the token. It tries the values of the token and those of the node. The token's
+ * own DOMAIN_SEPARATOR shows which are right.
  *
- * @returns null when none fits: then nobody can pay this token by signature from here
+ * @returns null when none fits; then this page cannot make signed payments with this token
  */
 export async function readTokenDomain(
   chain: Chain,

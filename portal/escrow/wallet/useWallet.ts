@@ -6,22 +6,25 @@ import { type FoundWallet, followWallets } from "./followWallets.ts";
 import { readAccounts } from "./sendCall.ts";
 import { asWalletError, type WalletError } from "./walletError.ts";
 
-/** A wallet that the reader connected: who they are in it, and the chain behind it. */
+/** A connected wallet, with the reader's account and access to its chain. */
 export type Connected = { wallet: FoundWallet; account: Hex; chain: Chain };
 
 export type WalletState = {
   wallets: readonly FoundWallet[];
   connected: Connected | null;
-  /** The wallet that was asked and has not answered. */
+  /** The wallet that was asked to connect and has not answered yet. */
   asking: FoundWallet | null;
   error: WalletError | null;
-  /** Counts what the wallet said of a change of chain or account: what was read before is read again. */
+  /** The number of changes of chain or account. After each change everything is read again. */
   changes: number;
   connect: (wallet: FoundWallet) => void;
   leave: () => void;
 };
 
-/** The wallets that the browser has, and the one that the reader connected. One that was connected before is taken up again, unasked. */
+/**
+ * The wallets in the browser, and the one that the reader connected. A wallet from an earlier visit is
+ * connected again without a question.
+ */
 export function useWallet(): WalletState {
   const [wallets, setWallets] = useState<readonly FoundWallet[]>([]);
   const [used, setUsed] = useState<{ wallet: FoundWallet; account: Hex } | null>(null);
@@ -37,7 +40,7 @@ export function useWallet(): WalletState {
       if (last === undefined || last.rdns === "" || last.rdns !== rememberedWallet()) return;
       readAccounts(last.provider, false).then(
         ([account]) => !isOver && account !== undefined && setUsed((now) => now ?? { wallet: last, account }),
-        // It is offered like the others.
+        // If this fails, the wallet is offered like the others.
         () => {},
       );
     });

@@ -1,4 +1,4 @@
-/** Why a wallet, or the chain behind it, did not do what it was asked. */
+/** The reason why a wallet, or the chain behind it, did not do what it was asked. */
 export type WalletCode =
   | "rejected"
   | "not_allowed"
@@ -32,7 +32,7 @@ export class WalletError extends Error {
   }
 }
 
-/** Whatever was thrown, as something that a reader can be told. */
+/** Converts any error to one that can be shown to the reader. */
 export function asWalletError(cause: unknown): WalletError {
   if (cause instanceof WalletError) return cause;
   return new WalletError({
