@@ -4,12 +4,12 @@ import { watchLifeline } from "./cli/lifeline.ts";
 import { loadEnvFile } from "./cli/loadEnvFile.ts";
 import { printError } from "./cli/printError.ts";
 
-/** Exit code of a command that was called wrongly, as most Unix tools have it. */
+/** The exit code for wrong usage, as in most Unix tools. */
 const USAGE = 2;
 
 /**
- * The `tallystick` program. Only the module of the command asked for is loaded; the others show in the help by their
- * one-line summary.
+ * The `tallystick` program. It loads only the module of the requested command. The help shows the other
+ * commands by their one-line summaries.
  *
  * @param argv the arguments after the program's name
  * @returns the exit code: 0 done, 1 failed or "no", 2 called wrongly

@@ -1,17 +1,19 @@
-/** Work that is done again and again. */
+/** Work that is repeated in rounds. */
 export type Rounds = {
-  /** One round; the one under way if there is one. */
+  /** Runs one round, or waits for the running one. */
   round: () => Promise<void>;
-  /** Begins; later calls change nothing. */
+  /** Starts the rounds. Later calls change nothing. */
   start: () => void;
-  /** Ends the round under way, and stops. */
+  /** Aborts the running round, and stops. */
   close: () => Promise<void>;
 };
 
 /**
- * Does the same work again and again, `pauseMs` milliseconds between two rounds, never two at once.
+ * Repeats work with a pause of `pauseMs` milliseconds between two rounds. Two rounds never run at the same
+ * time.
  *
- * @param work ends early when the signal is aborted; what it throws ends the round alone
+ * @param work the work of a round; it ends early when the signal is aborted, and an error ends only this
+ * round
  */
 export function repeatRounds(
   work: (signal: AbortSignal) => Promise<void>,

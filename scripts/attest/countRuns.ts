@@ -1,23 +1,28 @@
 import { createHash } from "node:crypto";
 import type { TestOutcome } from "./readJunit.ts";
 
-/** What an attestation says of one run. */
+/** The counts of one run in an attestation. */
 export type RunCounts = {
   passing: number;
   total: number;
   flaky: number;
-  /** Absent when the runner does not write how often a test asserts. */
+  /** Absent if the runner does not report the number of assertions. */
   without_assertions?: number;
-  /** SHA-256 of what became of each test, 64 hex digits: the same for two runs that agree test by test. */
+  /**
+   * SHA-256 of the results of all tests, 64 hex digits. It is the same for two runs with the same result for
+   * each test.
+   */
   outcomes: string;
 };
 
 type Tests = ReadonlyMap<string, TestOutcome>;
 
 /**
- * Counts runs of the same tests against one another. Every run has the same `total`: each test that is in any of them. A test is
- * flaky that passed in one and did not in another, was not there, or did both in one. Passing are those that passed, are not
- * flaky and assert something where that is written; skipped ones are in the total and do not pass. None is counted twice.
+ * Compares and counts runs of the same tests. `total` is the same for every run: the number of tests that
+ * appear in any of them. A test is flaky if it passed in one run and did not pass, or was missing, in
+ * another, or if one run has both results. A test counts as passing if it passed, is not flaky, and asserts
+ * something (if this is reported). Skipped tests count in the total and do not pass. No test is counted
+ * twice.
  */
 export function countRuns(runs: readonly Tests[]): RunCounts[] {
   const names = new Set(runs.flatMap((tests) => [...tests.keys()]));
@@ -43,7 +48,7 @@ function isFlaky(outcomes: (TestOutcome | undefined)[]): boolean {
   return outcomes.some((outcome) => outcome?.isFlaky) || (passes > 0 && passes < outcomes.length);
 }
 
-/** Of the names in the order of their code units, each with its result. */
+/** The hash over all names, sorted by code units, each with its result. */
 function outcomesHash(tests: Tests): string {
   const hash = createHash("sha256");
   const names = [...tests.keys()].sort();

@@ -1,6 +1,6 @@
 import { TallystickError } from "tallystick-protocol/errors";
 
-/** A report of tests that is not read. `field` is the file's name as it was given. */
+/** An unreadable test report. `field` is the file's name as the caller gave it. */
 export class JunitError extends TallystickError {
   constructor(file: string, message: string, hint?: string) {
     super({

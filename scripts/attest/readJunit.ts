@@ -7,17 +7,17 @@ const MAX_TESTS = 200_000;
 /** What became of a test in one run. */
 export type TestOutcome = {
   result: "passed" | "failed" | "skipped";
-  /** It passed and failed within this run: a runner that tries again writes both. */
+  /** The test passed and failed within this run. A runner that retries writes both results. */
   isFlaky: boolean;
-  /** How often it asserted something; undefined when the runner does not write that. */
+  /** The number of assertions; undefined if the runner does not report it. */
   assertions: number | undefined;
 };
 
-/** A run of tests as its report has it. */
+/** A test run, read from its report. */
 export type JunitRun = {
-  /** By what tells a test from others: its suite, class and name, as they stand in the file. */
+  /** The tests by suite, class and name, as in the file. */
   tests: ReadonlyMap<string, TestOutcome>;
-  /** What the runner says it shuffled by, as RSpec does; most do not say. */
+  /** The seed of the random order, if the runner reports it. RSpec does, most runners do not. */
   seed: string | undefined;
 };
 
@@ -25,11 +25,12 @@ const FAILED = ["failure", "error", "rerunFailure", "rerunError"];
 const FLAKY = ["flakyFailure", "flakyError"];
 
 /**
- * Reads a report in the form that JUnit began and no two runners write alike: mocha's `xunit`, Node's `junit`, pytest,
- * gotestsum, vitest, RSpec, PHPUnit, Surefire. Counted are the tests themselves; the sums that a report states are not believed.
+ * Reads a report in JUnit's format, which every runner writes a little differently: mocha's `xunit`, Node's
+ * `junit`, pytest, gotestsum, vitest, RSpec, PHPUnit, Surefire. It counts the tests themselves and ignores
+ * the totals in the report.
  *
- * A name that comes several times is one test: of a runner that tries again, or of a part that failed after the test. It
- * passed if each of them did.
+ * A name that appears several times is one test. The runner retried it, or a part failed after the test. It
+ * passed only if all entries passed.
  *
  * @param file its name, for errors
  * @throws JunitError
@@ -73,7 +74,7 @@ function readTest(test: XmlElement, path: readonly string[], { file, tests }: Re
 
 function outcomeOf(test: XmlElement, file: string): TestOutcome {
   const has = (names: readonly string[]) => test.children.some(({ name }) => names.includes(name));
-  // A test that is said to be unfinished and fails has both elements.
+  // A test that is marked as unfinished and fails has both elements.
   const result = has(FAILED) ? "failed" : has(["skipped"]) ? "skipped" : "passed";
   const written = test.attributes.get("assertions");
   if (written !== undefined && !/^\d{1,9}$/.test(written)) {
@@ -87,7 +88,7 @@ function together(one: TestOutcome, other: TestOutcome): TestOutcome {
   const result = results.includes("failed") ? "failed" : results.includes("skipped") ? "skipped" : "passed";
   const isFlaky = one.isFlaky || other.isFlaky || (result === "failed" && results.includes("passed"));
   const counts = [one.assertions, other.assertions].filter((count) => count !== undefined);
-  // One part that asserts nothing makes a test that does not.
+  // If one part asserts nothing, the whole test counts as asserting nothing.
   return { result, isFlaky, assertions: counts.length < 2 ? undefined : Math.min(...counts) };
 }
 

@@ -3,10 +3,10 @@ import { open } from "node:fs/promises";
 import { JunitError } from "./junitError.ts";
 import { type JunitRun, readJunit } from "./readJunit.ts";
 
-/** Largest report that is read, in bytes. One test takes some hundred; what tests print takes the rest. */
+/** The largest report, in bytes. One test takes a few hundred bytes, and printed text takes the rest. */
 export const MAX_REPORT_BYTES = 32 * 1024 * 1024;
 
-/** A run with what makes its file recognizable. */
+/** A run with the hash and the time of its file. */
 export type Report = JunitRun & {
   file: string;
   /** SHA-256 of the file's bytes, 64 hex digits. */
@@ -41,7 +41,7 @@ async function readFileBytes(file: string): Promise<{ bytes: Uint8Array; written
     const tooLarge = () =>
       new JunitError(file, `has more than ${MAX_REPORT_BYTES} bytes`, "Leave out what the tests print.");
     if (size > MAX_REPORT_BYTES) throw tooLarge();
-    // What says 0 may be a pipe or a device, which can go on for ever.
+    // A size of 0 may be a pipe or a device, which may never end.
     const bytes = Buffer.alloc((size || MAX_REPORT_BYTES) + 1);
     let length = 0;
     for (;;) {

@@ -1,8 +1,9 @@
 import type { Market, PoolAudit } from "./market.ts";
 
 /**
- * What a pool owes for an ended audit, in atomic units: the fee of the hire's price for each word, several times that for the
- * first fail of a confirmed one (SHP §8.3.2). One that cannot say is paid only when the next one asked cannot either.
+ * The fees that a pool owes for an ended audit, in atomic units. Each verdict earns the fee, which depends on
+ * the hire's price. The first fail of a confirmed failure earns several times as much (SHP §8.3.2). An
+ * inconclusive verdict is paid only if the next auditor's verdict is inconclusive too.
  */
 export function feesOf(
   { status, asked }: Pick<PoolAudit, "status" | "asked">,

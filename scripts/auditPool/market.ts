@@ -1,6 +1,6 @@
 import type { AuditParams } from "tallystick-protocol/records/auditParams";
 
-/** What is simulated: a seller, those who audit it, and how well they judge. Shares are from 0 to 1. */
+/** The simulated market: a seller, its auditors, and how well they judge. Shares are from 0 to 1. */
 export type Market = {
   /** The rules of draws, rounds and fees. */
   rules: Pick<
@@ -17,28 +17,31 @@ export type Market = {
   /** Seconds between two ticks, and how often the seller is hired in that time. */
   tickSeconds: number;
   hiresPerTick: number;
-  /** What a hire costs, in atomic units. */
+  /** The price of a hire, in atomic units. */
   priceAtomic: bigint;
-  /** How many buyers hire it, in turn. */
+  /** The number of buyers, which hire the seller in turn. */
   buyers: number;
   auditors: number;
-  /** How many of the auditors say the opposite of the truth, always, and never let an assignment pass. */
+  /** The number of auditors that always say the opposite of the truth and always answer. */
   colluders: number;
-  /** Whether the colluders can be told to be of one house: then at most one of them is asked about a hire from its second round on. */
+  /**
+   * Whether the colluders are known to belong together. Then at most one of them is asked about a hire from
+   * the second round on.
+   */
   areLinked: boolean;
-  /** How often an honest auditor fails what is garbage. */
+  /** How often an honest auditor fails garbage. */
   trueNegative: number;
-  /** How often an honest auditor passes what is good. */
+  /** How often an honest auditor passes good work. */
   truePositive: number;
   /** How often an honest auditor cannot say, or does not answer. */
   inconclusive: number;
   unanswered: number;
 };
 
-/** What an auditor says of a hire; null when it lets its time pass. */
+/** An auditor's verdict on a hire; null if it does not answer in time. */
 export type Word = "pass" | "fail" | "inconclusive" | null;
 
-/** Where chance comes in: the rules' hashes, and what honest people get wrong. */
+/** All random decisions: the hashes of the rules, and the errors of honest people. */
 export type Chance = {
   /** The `u` of a draw at a tick: from 0 to 999,999. */
   draw: (queue: "sample" | "recheck", tick: number) => number;

@@ -3,7 +3,7 @@ import type { Market, PoolAudit } from "./market.ts";
 import { PoolModel } from "./poolModel.ts";
 import { seededChance, seedOf } from "./seededChance.ts";
 
-/** How many hires a seller of garbage sold until one of them was a confirmed fail; null: more than were looked at. */
+/** How many hires a seller of garbage sold until its first confirmed fail; null: more than were simulated. */
 export type Caught = { median: number | null; ninety: number | null };
 
 export type PoolFigures = {
@@ -11,7 +11,7 @@ export type PoolFigures = {
   caught: Caught[];
   /** Confirmed fails in 1,000 audits of good work. */
   falseChallenges: number;
-  /** What 1,000 hires of a good seller cost the pool, in atomic units. */
+  /** The cost of 1,000 hires of a good seller for the pool, in atomic units. */
   costAtomic: bigint;
 };
 
@@ -22,13 +22,13 @@ export type SimulateParameters = {
   seed: number;
   /** How many sellers of each share of garbage. */
   sellers: number;
-  /** How many hires of one are looked at, at most. */
+  /** Most simulated hires of one seller. */
   mostHires: number;
   /** How many hires of a good seller. */
   goodHires: number;
 };
 
-/** What a market comes to. The same parameters give the same figures. */
+/** Simulates a market. The same parameters always give the same figures. */
 export function simulatePool(parameters: SimulateParameters): PoolFigures {
   const { garbage } = parameters;
   return { caught: garbage.map((share) => catchSellers(parameters, share)), ...judgeGoodWork(parameters) };
@@ -49,7 +49,7 @@ function catchSellers({ market, seed, sellers, mostHires }: SimulateParameters, 
   return { median: quantile(counts, 50), ninety: quantile(counts, 90) };
 }
 
-/** The least of sorted numbers that so many of a hundred do not exceed. */
+/** The percentile of sorted numbers, by nearest rank. */
 function quantile(sorted: number[], percent: number): number | null {
   const found = sorted[Math.ceil((sorted.length * percent) / 100) - 1];
   return found === undefined || found === Number.POSITIVE_INFINITY ? null : found;

@@ -6,10 +6,10 @@ import type { Hex } from "tallystick-protocol/hex";
 import { anchorsIn } from "tallystick-sdk/proof/anchorsIn";
 import { createPublicClient, http, type Log, type TransactionReceipt } from "viem";
 
-/** What a verification asks of a chain. */
+/** The questions of a verification to a chain. */
 export type AuditChain = ReturnType<typeof openAuditChain>;
 
-/** The head of a ledger as its contract had it after a block. */
+/** The head of a ledger in its contract after a block. */
 export type LedgerHead = { size: number; root: Hex };
 
 const TIMEOUT_MS = 30_000;
@@ -22,7 +22,7 @@ const [TRANSFER, AUTHORIZATION_USED] = [
 /** A transfer of a token, as a transaction's receipt has it. */
 export type ChainTransfer = { log: number; from: string; to: string; value: bigint; authorized: boolean };
 
-/** @param rpcUrl of a node of the chain that one trusts */
+/** @param rpcUrl the RPC of a trusted node of the chain */
 export function openAuditChain(rpcUrl: string) {
   const client = createPublicClient({ transport: http(rpcUrl, { timeout: TIMEOUT_MS, retryCount: 2 }) });
   const ask = async <T>(what: () => Promise<T>): Promise<T> => {
@@ -50,13 +50,16 @@ export function openAuditChain(rpcUrl: string) {
     chainId: () => ask(() => client.getChainId()),
     blockHash: (block: number) =>
       ask(async () => (await client.getBlock({ blockNumber: BigInt(block) })).hash as Hex),
-    /** The transfers of a token in a transaction; none of one that failed, is not there, or came after a block. */
+    /**
+     * The transfers of a token in a transaction; none if it failed, does not exist, or came after the block
+     * `upTo`.
+     */
     transfers: async (tx: Hex, token: Address, upTo: number): Promise<ChainTransfer[]> => {
       const receipt = await receiptOf(tx);
       if (receipt === null || receipt.status !== "success" || receipt.blockNumber > BigInt(upTo)) return [];
       return transfersIn(receipt.logs, token);
     },
-    /** Where a ledger is anchored: the contract of an anchor in a transaction; null when there is none. */
+    /** The contract of a ledger, found by an anchor in a transaction; null if there is none. */
     contractOf: async (ledger: string, tx: Hex): Promise<Address | null> => {
       const receipt = await receiptOf(tx);
       const anchor = anchorsIn(receipt?.logs ?? []).find(({ args }) => args.ledgerId === ledger);

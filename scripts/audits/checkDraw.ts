@@ -8,12 +8,12 @@ import type { Findings } from "./findings.ts";
 
 const MILLION = 1_000_000n;
 
-/** More ticks than a hire waits for between it and its draw are not asked for. */
+/** Most ticks that are checked. A hire never waits for so many ticks until its draw. */
 const MOST_TICKS = 1_000;
 
 /**
- * Whether the hashes of ticks are those of the chain, and no tick is left out between them: who could leave one out would choose
- * by which the next one draws.
+ * Checks that the hashes of ticks are those of the chain, and that no tick is left out. A node that leaves
+ * out a tick could choose the hash of the draw.
  */
 export async function checkTicks(log: DerivedLog, blocks: number[], chain: AuditChain, found: Findings) {
   const distance = log.params.tickBlocks;
@@ -37,16 +37,16 @@ export async function checkTicks(log: DerivedLog, blocks: number[], chain: Audit
   }
 }
 
-/** Where a hire stood in the list that a tick drew from, and what that tick came to. */
+/** The place of a hire in the list of a draw, and the result of the draw. */
 export type Draw = { tick: LogTick; place: number; of: number; number: number; isDrawn: boolean };
 
-/** The draw that a hire took part in, worked out by the formula; null while there was none. */
+/** Computes the draw of a hire by the formula; null if there was none yet. */
 export async function drawOf(
   { store, ticks }: Pick<DerivedLog, "store" | "ticks">,
   { id, operator, ppm, eligibleBlock }: Row<"audit">,
 ): Promise<Draw | null> {
   const drawing = ticks.filter(({ hash }) => hash !== undefined);
-  // Who joined in the tick's own block is drawn at the next one.
+  // A hire that joined in the tick's own block takes part in the next draw.
   const n = drawing.findIndex(({ block }) => block > eligibleBlock);
   const tick = drawing[n];
   if (tick === undefined) return null;

@@ -13,7 +13,7 @@ import { nodeLog } from "tallystick-sdk/openLog/nodeLog";
 /** A tick of a log; one without a hash draws nothing. */
 export type LogTick = { block: number; hash: Hex | undefined };
 
-/** What a node's open log comes to, and what of it is compared with the chain. */
+/** The state derived from a node's open log, and the parts that are compared with the chain. */
 export type DerivedLog = {
   store: MemoryStore;
   params: Params;
@@ -22,11 +22,11 @@ export type DerivedLog = {
   ticks: LogTick[];
   /** Hashes of the entries whose records are in the log: ledger → number in it → hash. */
   records: Map<string, Map<number, string>>;
-  /** Of the last line. */
+  /** The block of the last line. */
   lastBlock: number;
 };
 
-/** Reads the whole log of a node and derives it again; what else the node says is not trusted. */
+/** Reads the whole log of a node and derives it again. Nothing else from the node is trusted. */
 export async function deriveLogOf(url: string, signal?: AbortSignal): Promise<DerivedLog> {
   const ticks: LogTick[] = [];
   const records: DerivedLog["records"] = new Map();

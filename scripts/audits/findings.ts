@@ -1,11 +1,11 @@
-/** One thing that was looked at, and whether it holds. */
+/** One check, and whether it holds. */
 export type Finding = { holds: boolean; what: string };
 
-/** What was found so far. */
+/** The results of all checks so far. */
 export class Findings {
   readonly all: Finding[] = [];
 
-  /** Notes what was looked at, in words for either case. */
+  /** Adds a check, with a sentence for each outcome. */
   check(holds: boolean, yes: string, no: string): boolean {
     this.all.push({ holds, what: holds ? yes : no });
     return holds;

@@ -8,9 +8,12 @@ export type CommandEntry = {
   name: string;
   /** One line for `tallystick --help`. */
   summary: string;
-  /** Left out of the help; for the npm scripts of this repository. */
+  /** Not shown in the help, because only npm scripts of this repository use it. */
   hidden?: boolean;
-  /** The settings it takes from `.env`; without any it is not about a real node. No command is given more than it reads. */
+  /**
+   * The settings that the command takes from `.env`. It gets no others. A command without settings does not
+   * work with a real node.
+   */
   settings?: readonly string[] | (() => Promise<readonly string[]>);
   load: () => Promise<Register>;
 };

@@ -4,8 +4,9 @@ import { parseEnv } from "node:util";
 import { repositoryRoot } from "../repositoryRoot.ts";
 
 /**
- * Takes these settings from `.env` in the checkout, if there is one. An empty one counts as absent, what the shell has set stays, and nothing else of the
- * file gets into this process: it has the keys of every process of a node.
+ * Reads these settings from `.env` in the checkout, if there is one. An empty setting counts as absent, and
+ * variables of the shell have priority. Nothing else of the file gets into this process, because the file has
+ * the keys of all processes of a node.
  */
 export function loadEnvFile(names: readonly string[], file = path.join(repositoryRoot, ".env")): void {
   if (names.length === 0 || !existsSync(file)) return;

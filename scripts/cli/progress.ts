@@ -1,6 +1,6 @@
 import { styleText } from "node:util";
 
-/** Tells a person what is going on, on stderr. */
+/** Shows the progress to a person, on stderr. */
 export type Progress = {
   /** Runs a piece of work under a title; `detail` is shown when it is done. Pieces may overlap. */
   step: <T>(title: string, work: (tell: Tell) => Promise<{ detail?: string; value: T }>) => Promise<T>;
@@ -8,12 +8,14 @@ export type Progress = {
   heading: (text: string) => void;
 };
 
-/** Says how far a step is. A terminal shows the last of it, other outputs a line now and then. */
+/**
+ * Reports the progress of a step. A terminal shows the last report, other outputs a line from time to time.
+ */
 export type Tell = (text: string) => void;
 
-/** After this long without an end, a step without a terminal says at least that it has begun. */
+/** Without a terminal, a step that runs longer than this prints that it has begun. */
 const QUIET_MS = 3_000;
-/** Between two lines about one step where there is no terminal. */
+/** The shortest time between two lines about one step without a terminal. */
 const TELL_EVERY_MS = 30_000;
 
 /**

@@ -2,10 +2,10 @@ import { InvalidInputError, invalidInputFromZod } from "tallystick-protocol/erro
 import { type KeyHolder, keysOfOthers } from "tallystick-protocol/keysOfOthers";
 import type { z } from "zod";
 
-/** Environment variables; an empty one counts as absent. */
+/** Environment variables. An empty one counts as absent. */
 export type Environment = { [name: string]: string | undefined };
 
-/** Those variables that say something. */
+/** The variables that are not empty. */
 export function variablesIn(environment: Environment): { [name: string]: string } {
   return Object.fromEntries(
     Object.entries(environment).filter((entry): entry is [string, string] => Boolean(entry[1])),
@@ -15,7 +15,7 @@ export function variablesIn(environment: Environment): { [name: string]: string 
 /**
  * Reads a process's variables.
  *
- * @param holder the process that reads them: they must not contain a key of another process
+ * @param holder the process that reads them; the variables must not contain a key of another process
  * @throws InvalidInputError `invalid_configuration` naming every variable at fault
  */
 export function readEnvironment<Schema extends z.ZodType>(

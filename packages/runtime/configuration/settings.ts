@@ -2,7 +2,7 @@ import { addressSchema } from "tallystick-protocol/address";
 import type { Hex } from "tallystick-protocol/hex";
 import { z } from "zod";
 
-/** An address in any case; lower case when it is read. */
+/** An address in upper or lower case. It becomes lower case. */
 export const addressSetting = z
   .string()
   .transform((text) => text.toLowerCase())
@@ -18,7 +18,7 @@ export const httpSetting = z.url({
   message: "must be an http or https address",
 });
 
-/** A number from 0 on, written with so many digits at most. */
+/** A whole number from 0 on, with a limited number of digits. */
 export const wholeNumberSetting = (digits: number) =>
   z
     .string()
@@ -28,9 +28,9 @@ export const wholeNumberSetting = (digits: number) =>
 export const portSetting = wholeNumberSetting(9).refine((port) => port < 65_536, "must be below 65536");
 
 /**
- * `TRUST_PROXY`: how many proxies stand in front, one behind the other. `true` is one.
+ * `TRUST_PROXY`: the number of proxies in front of the server, one behind the other. `true` is one.
  *
- * @param whom in front of whom, for the message
+ * @param whom the name of the server, for the message
  */
 export const proxiesSetting = (whom: string) =>
   z

@@ -4,22 +4,28 @@ import { isHex } from "tallystick-protocol/hex";
 import { BaseError, type Hex, RpcRequestError, size } from "viem";
 import { LONGEST_SIGNATURE, PROBE_GAS, VERDICTS, walletProbe } from "./walletProbe.ts";
 
-/** What is asked of the chain. A viem client is one, and so is Ponder's `context.client`, at the block of its event. */
+/**
+ * Calls contracts of a chain. A viem client has this interface, and so has Ponder's `context.client`, at the
+ * block of its event.
+ */
 export type CallReader = {
   call: (parameters: { data: Hex; gas: bigint }) => Promise<{ data?: Hex | undefined }>;
 };
 
-/** Whose signature over which hash. */
+/** A question to a wallet: is this the signer's signature over this hash? */
 export type WalletQuestion = { signer: Address; hash: Hex; signature: Hex };
 
-/** What a wallet says of a signature; `no_contract` when the signer has no code, and so nobody can be asked. */
+/**
+ * A wallet's answer about a signature; `no_contract` if the signer has no code, so there is no wallet to ask.
+ */
 export type WalletAnswer = "yes" | "no" | "no_contract";
 
 /**
- * Asks a contract wallet for a signature (ERC-1271). Anything that the wallet does but give the magic value is a no; what
- * goes wrong on the way to it, at the provider or in the network, is no answer.
+ * Asks a contract wallet for a signature (ERC-1271). Every result of the wallet except the magic value means
+ * no. An error of the provider or of the network is not an answer.
  *
- * @param witness a contract that is there at the block asked about: without its code the provider has no state of it
+ * @param witness a contract that exists at the block; if its code is missing, the provider does not have the
+ * state of the block
  * @throws TallystickError `chain_unavailable` when the chain cannot be asked: try again
  */
 export async function askWallet(
@@ -27,7 +33,7 @@ export async function askWallet(
   question: WalletQuestion,
   witness?: Address,
 ): Promise<WalletAnswer> {
-  // No contract could be asked about it either: that, too, is the same for all who ask.
+  // No contract could get such a long signature, so everybody gets this same answer.
   if (size(question.signature) > LONGEST_SIGNATURE) return "no";
   let data: Hex | undefined;
   try {
@@ -51,7 +57,7 @@ export async function askWallet(
   }
 }
 
-/** What may be shown to strangers: neither the RPC's address nor what was sent to it. */
+/** The reason in a form for strangers, without the RPC's URL and without the request. */
 function reasonOf(error: unknown): string {
   if (!(error instanceof BaseError)) return "the RPC cannot be reached";
   const said = error.walk((cause) => cause instanceof RpcRequestError);

@@ -4,11 +4,12 @@ import type { RecoverPublicKey } from "tallystick-protocol/signatures/recoverPub
 import { askWallet, type CallReader } from "./askWallet.ts";
 
 /**
- * Whether a contract vouches for a record's signature (ERC-1271), at the block that `chain` reads.
+ * Whether a contract confirms a record's signature (ERC-1271), at the block that `chain` reads.
  *
- * @param recover how a wallet key is recovered
- * @param witness a contract that is there at that block
- * @returns undefined when a wallet key signed it, or when the signer is no contract: then the signature speaks for itself
+ * @param recover recovers the key of a signature
+ * @param witness a contract that exists at that block
+ * @returns undefined when a key signed it, or when the signer is not a contract; then the signature alone
+ * decides
  * @throws TallystickError `chain_unavailable` when the chain cannot be asked
  */
 export async function contractVerdict(

@@ -1,23 +1,35 @@
 import type { Address } from "tallystick-protocol/address";
 import { concatHex, encodeFunctionData, type Hex, numberToHex, parseAbi, size } from "viem";
 
-/** Gas that a wallet gets to judge a signature, always exactly so much: what it answers must not depend on who asks. */
+/**
+ * The gas that a wallet gets to check a signature. It is always the same, because the answer must not depend
+ * on who asks.
+ */
 export const WALLET_GAS = 3_000_000;
 
-/** What the probe may use in all: the wallet's part, a 64th of it that the EVM holds back, and what carrying the signature costs. */
+/**
+ * The gas of the whole probe: the wallet's part, the 64th that the EVM holds back, and the cost of the
+ * signature's data.
+ */
 export const PROBE_GAS = 6_000_000n;
 
-/** Longest signature that is asked about, in bytes: code that creates a contract has at most 49,152 (EIP-3860). */
+/**
+ * The longest signature of a question, in bytes. Init code has at most 49,152 bytes (EIP-3860), and the probe
+ * contains the signature.
+ */
 export const LONGEST_SIGNATURE = 40_000;
 
-/** What the probe answers, as its one word. */
+/** The possible answers of the probe, which is one word. */
 export const VERDICTS = { no: 0n, yes: 1n, noContract: 2n, noState: 3n, tooLittleGas: 4n } as const;
 
 const erc1271Abi = parseAbi([
   "function isValidSignature(bytes32 hash, bytes signature) view returns (bytes4)",
 ]);
 
-/** Below this the call would not get all of its gas: a 64th stays behind, and the call itself costs something. */
+/**
+ * With less gas the wallet would not get all of its part, because a 64th is held back and the call itself
+ * costs gas.
+ */
 const GAS_NEEDED = Math.ceil((WALLET_GAS * 64) / 63) + 10_000;
 
 const byte = (value: number): Hex => numberToHex(value, { size: 1 });
@@ -38,23 +50,24 @@ const [LT, EQ, ISZERO, AND, SHL, MLOAD, MSTORE] = [
 ] as Hex[];
 const [JUMPI, GAS, JUMPDEST, RETURN, STATICCALL] = ["0x57", "0x5a", "0x5b", "0xf3", "0xfa"] as Hex[];
 
-/** Gives back the word on the stack. */
+/** Returns the word on the stack. */
 const giveBack: Hex[] = [push(0, 1), MSTORE as Hex, push(32, 1), push(0, 1), RETURN as Hex];
 
-/** Where a jump ends that gives back a verdict. */
+/** The target of a jump that returns a verdict. */
 const landing = (verdict: bigint): Hex[] => [JUMPDEST as Hex, push(Number(verdict), 1), ...giveBack];
 
 /**
- * A program for `eth_call` (as the `data` of a call to nobody) that asks a contract wallet for a signature (ERC-1271) and
- * gives back one of {@link VERDICTS}.
+ * A program for `eth_call` (the `data` of a call without a receiver). It asks a contract wallet about a
+ * signature (ERC-1271) and returns one of {@link VERDICTS}.
  *
- * The wallet is called from within the EVM, with a fixed gas, and only a word of its answer is read. So whatever it does
- * (revert, burn its gas, hit an invalid opcode, return a megabyte) comes back as an answer, and every error of the
- * `eth_call` itself is the provider's. What the error texts of this or that client mean never has to be guessed: some say
- * of a pruned state that the execution reverted, and of an invalid opcode the same as of a failure of their own.
+ * The wallet is called inside the EVM, with a fixed amount of gas, and only one word of its answer is read.
+ * So everything that the wallet does (revert, burn its gas, hit an invalid opcode, return a megabyte) becomes
+ * an answer, and every error of the `eth_call` itself comes from the provider. So error texts of clients need
+ * not be interpreted. Some clients report a pruned state as a revert, and an invalid opcode like a failure of
+ * their own.
  *
- * @param witness a contract that is known to be there; where it has no code either, the provider has no state (some then
- * answer as if every account were empty)
+ * @param witness a contract that is known to exist; if it has no code, the provider has no state, and some
+ * providers then answer as if every account were empty
  */
 export function walletProbe(
   { signer, hash, signature }: { signer: Address; hash: Hex; signature: Hex },
@@ -78,7 +91,7 @@ export function walletProbe(
       push(Math.max(0, end - bytesOf(all.slice(n).flat())), 2),
     ) as [Hex, Hex, Hex];
     return [
-      // The question to memory, behind the word that the answer goes to.
+      // Copies the question to memory, after the word for the answer.
       [push(length, 3), push(end, 3), push(32, 1), CODECOPY],
       witness === signer ? [] : [address(witness), EXTCODESIZE, ISZERO, places[0], JUMPI],
       [address(signer), EXTCODESIZE, ISZERO, places[1], JUMPI],
@@ -92,7 +105,7 @@ export function walletProbe(
         push(WALLET_GAS, 4),
         STATICCALL,
       ],
-      // It succeeded, with at least a word, and that is the magic value and nothing else.
+      // The call succeeded, its answer has at least one word, and this word is exactly the magic value.
       [RETURNDATASIZE, push(31, 1), LT, AND],
       [push(0x1626ba7e, 4), push(224, 1), SHL, push(0, 1), MLOAD, EQ, AND],
       giveBack,
@@ -101,6 +114,6 @@ export function walletProbe(
       tooLittleGas,
     ].flat() as Hex[];
   };
-  // Every part has the same size whatever the numbers in it are.
+  // The size of every part is fixed, so the program can be built twice.
   return concatHex([...program(bytesOf(program(0))), question]);
 }

@@ -9,7 +9,7 @@ import {
   type StatusByCode,
 } from "tallystick-protocol/problem";
 
-/** The answer that carries a problem. `more` are headers. */
+/** An answer with a problem as its body. `more` are additional headers. */
 export function problemAnswer(told: Problem, more: { [name: string]: string } = {}): Response {
   const headers = new Headers({ "content-type": PROBLEM_MEDIA_TYPE, ...more });
   if (told.status === 401) headers.set("www-authenticate", 'Bearer realm="tallystick"');
@@ -17,12 +17,12 @@ export function problemAnswer(told: Problem, more: { [name: string]: string } = 
 }
 
 /**
- * The answer of a service to a request that failed. Of an error's `details`, `headers` become headers of the answer and
- * `existing` a member of its body; the rest stays here.
+ * A service's answer to a failed request. Of an error's `details`, `headers` become headers of the answer and
+ * `existing` becomes a member of its body. Other details are not sent.
  *
  * @param parameters.statusByCode the codes of this service
- * @param parameters.headers of every answer of a status
- * @param parameters.log told the cause of what the client was not meant to see
+ * @param parameters.headers headers for every answer with a status
+ * @param parameters.log gets the cause of errors that are hidden from the client
  */
 export function answerError(
   error: unknown,
@@ -46,7 +46,7 @@ export function answerError(
   return problemAnswer(internalProblem());
 }
 
-/** Hono's own refusals, which it throws before a route is reached. */
+/** Converts Hono's own errors, which it throws before a route is reached. */
 function problemOfHono(error: unknown): Problem | undefined {
   if (!(error instanceof HTTPException) || error.status < 400 || error.status >= 500) return undefined;
   const code = error.status === 413 ? "payload_too_large" : "malformed_json";

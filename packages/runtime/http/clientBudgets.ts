@@ -1,25 +1,25 @@
 import { Turns } from "./turns.ts";
 
-/** What one client may ask of a server; 0 for no limit. A point is about what a small answer costs. */
+/** The limits of one client at a server; 0 for no limit. One point is about the cost of a small answer. */
 export type BudgetLimits = {
-  /** Given back every second. */
+  /** Points that a client gets back every second. */
   pointsPerSecond: number;
-  /** What a client that was quiet may spend at once. */
+  /** Points that a quiet client may spend at once. */
   burst: number;
-  /** Requests worked on at one time; further ones wait for their turn. */
+  /** Requests that run at the same time. Further ones wait for their turn. */
   atOnce: number;
-  /** Requests that may wait so. */
+  /** Requests that may wait. */
   waiting: number;
-  /** Streams open at one time: WebSockets and subscriptions. */
+  /** Open streams: WebSockets and subscriptions. */
   streams: number;
-  /** Statements that the database works on at one time; without it there is no limit. */
+  /** Statements that the database runs at the same time; default no limit. */
   statements?: number;
 };
 
-/** A client that was quiet may spend at once what it earns in so many seconds. */
+/** A quiet client may spend at once the points of so many seconds. */
 const BURST_SECONDS = 10;
 
-/** What a client earns with so many points a minute; 0 for no limit. */
+/** The limits for a number of points per minute; 0 for no limit. */
 export function pointsAMinute(points: number): Pick<BudgetLimits, "pointsPerSecond" | "burst"> {
   const pointsPerSecond = points / 60;
   return { pointsPerSecond, burst: Math.max(2, pointsPerSecond * BURST_SECONDS) };
@@ -27,41 +27,53 @@ export function pointsAMinute(points: number): Pick<BudgetLimits, "pointsPerSeco
 
 /** The budget of one client. */
 export type ClientBudget = {
-  /** Seconds until it may ask again; 0 when it may now. */
+  /** Seconds until the client may ask again; 0 if it may ask now. */
   readonly secondsToWait: number;
-  /** Points that it owes, since what it asked for cost more than was left; 0 when it owes none. */
+  /** Points that the client owes, because its requests cost more than it had; 0 if it owes none. */
   readonly owed: number;
-  /** Takes points, also more than are left: what a request cost is known when it is answered. */
+  /** Takes points, even more than are left, because the cost of a request is known only after its answer. */
   charge: (points: number) => void;
   /**
-   * Calls back when the request may be worked on, at once if it may be now; undefined when too many wait already.
+   * Calls `begin` when the request may run, possibly at once. Returns undefined if too many requests wait
+   * already.
    *
-   * @returns a function that gives the turn back, also one that has not come; to be called once or more often
+   * @returns a function that gives the turn back, even before it has come; it may be called several times
    */
   takeTurn: (begin: () => void) => (() => void) | undefined;
-  /** For its statements: all of its requests together have but a share of the database's connections. */
+  /**
+   * The turns of its database statements. All of its requests together get only a part of the connections.
+   */
   readonly statements: Turns;
-  /** Counts a refusal, and tells how many there were since a request of this client was let in. */
+  /** Counts a refusal. Returns the number of refusals since the client's last accepted request. */
   refuse: () => number;
-  /** Counts a refusal that is held back until the function it returns is called; undefined when as many are as may be. */
+  /**
+   * Counts a delayed refusal until the returned function is called. Returns undefined if too many refusals
+   * are delayed already.
+   */
   holdBack: () => (() => void) | undefined;
-  /** Counts a stream in until the function it returns is called; undefined when it has as many as it may. */
+  /**
+   * Counts a stream until the returned function is called. Returns undefined if the client has too many
+   * streams already.
+   */
   openStream: () => (() => void) | undefined;
 };
 
 /**
- * Clients are remembered in generations of this many. A client that is silent for two generations is forgotten, and starts
- * again.
+ * The number of clients in a generation. A client that is silent for two generations is forgotten, and starts
+ * with a new budget.
  */
 const GENERATION = 50_000;
 
-/** Refusals held back for one client at one time; further ones are told at once. */
+/** Most delayed refusals of one client. Further refusals are sent at once. */
 const MOST_HELD = 64;
 
-/** A client with this share of its burst left asks no faster than it earns, or has only started. */
+/**
+ * A client with at least this share of its burst is light: it does not ask faster than it earns points, or
+ * has just started.
+ */
 const LIGHT = 0.8;
 
-/** How long a client that asks for more than it earns lets others go first, in milliseconds. */
+/** How long a client that is not light lets others go first, in milliseconds. */
 const YIELD_MS = 100;
 
 type State = {
@@ -73,14 +85,15 @@ type State = {
   refusals: number;
   held: number;
   statements: Turns;
-  /** While it lets others go first. */
+  /** Set while the client lets others go first. */
   yielding: NodeJS.Timeout | undefined;
 };
 
 /**
- * A budget for every client: points that come back with time, turns and streams. Points may be owed, up to one burst, so
- * nobody waits longer than it takes to earn two bursts. A client that spends more than it earns has one turn at a time, and
- * begins it while nobody else is served or after 100 ms: so others find no more than one request of its before theirs.
+ * A budget for every client: points that come back with time, turns and streams. A client may owe points, up
+ * to one burst, so nobody waits longer than two bursts take to earn. A client that spends more than it earns
+ * has one turn at a time. The turn begins when nobody else is served, or after 100 ms. So other clients find
+ * at most one of its requests in front of theirs.
  *
  * @param now the time in seconds
  */
@@ -88,10 +101,13 @@ export class ClientBudgets {
   readonly #limits: BudgetLimits;
   readonly #now: () => number;
   readonly #generation: number;
-  /** Two generations: to put one client behind the others in a single large Map costs far more than a look into two. */
+  /**
+   * There are two maps, one for each generation. Looking into two maps is much cheaper than reordering a
+   * single large one.
+   */
   #recent = new Map<string, State>();
   #earlier = new Map<string, State>();
-  /** Turns of clients that ask for no more than they earn. */
+  /** The running turns of light clients. */
   #lightTurns = 0;
   readonly #yielding = new Set<State>();
 
@@ -141,7 +157,7 @@ export class ClientBudgets {
   #refresh(state: State): void {
     const now = this.#now();
     const { pointsPerSecond, burst } = this.#limits;
-    // A clock that was set back gives nothing, and takes nothing.
+    // If the clock was set back, points stay as they are.
     state.points = Math.min(burst, state.points + Math.max(0, now - state.at) * pointsPerSecond);
     state.at = now;
   }
@@ -167,7 +183,10 @@ export class ClientBudgets {
     return state;
   }
 
-  /** A client with something open is not forgotten: otherwise it could open it twice. */
+  /**
+   * Starts a new generation. A client with open turns or streams is kept, because otherwise it could open
+   * them again.
+   */
   #beginGeneration(): void {
     const kept = [...this.#earlier].filter(
       ([, { running, queue, streams }]) => running > 0 || queue.size > 0 || streams > 0,
@@ -188,7 +207,7 @@ export class ClientBudgets {
       begin();
     };
     const giveBack = once(() => {
-      // One that still waits only leaves the queue.
+      // A request that still waits is only removed from the queue.
       if (queue.delete(run)) return;
       state.running--;
       if (isLight) this.#lightTurns--;
@@ -216,7 +235,7 @@ export class ClientBudgets {
     return state.running === 0 && (yielded || this.#lightTurns === 0);
   }
 
-  /** Begins what waits for its turn and may have it now. */
+  /** Starts the waiting requests that may run now. */
   #beginNext(state: State, yielded = false): void {
     for (const next of state.queue) {
       if (!this.#mayBegin(state, yielded)) break;

@@ -1,10 +1,10 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { isIP } from "node:net";
 
-/** A client without a name: the address of its connection, and what proxies said of the addresses before it. */
+/** The connection of an anonymous client: its IP address, and the addresses that proxies added. */
 export type Asker = { remoteAddress: string | undefined; forwardedFor: string | undefined };
 
-/** How the two are found in what Node gives. */
+/** Reads both from Node's request. */
 export function askerOf({
   socket,
   headers,
@@ -20,10 +20,10 @@ export function askerOf({
 }
 
 /**
- * Who is asking: the peer of the connection, or what the outermost trusted proxy says of its own peer. Every proxy adds
- * its peer at the end, so what stands further left was written by the client and counts for nothing.
+ * The client's address: the peer of the connection, or the peer of the outermost trusted proxy. Every proxy
+ * adds its peer at the end of the list. Addresses further left may be written by the client and do not count.
  *
- * @param trustedProxies how many proxies stand in front, one behind the other
+ * @param trustedProxies the number of trusted proxies, one behind the other
  * @returns an IPv4 address, the first 64 bits of an IPv6 one, or `unknown`
  */
 export function clientOf({ remoteAddress, forwardedFor }: Asker, trustedProxies: number): string {
@@ -32,7 +32,7 @@ export function clientOf({ remoteAddress, forwardedFor }: Asker, trustedProxies:
   return address === undefined ? "unknown" : networkOf(address);
 }
 
-/** An owner of one IPv6 address has 2^64 of them: they count as one caller. */
+/** The owner of one IPv6 address usually has 2^64 of them, so all of them count as one client. */
 export function networkOf(address: string): string {
   const mapped = /^::ffff:([0-9.]+)$/i.exec(address)?.[1];
   if (mapped !== undefined) return mapped;

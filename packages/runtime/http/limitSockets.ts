@@ -4,25 +4,28 @@ import type { ClientBudgets } from "./clientBudgets.ts";
 import { clientOf } from "./clientOf.ts";
 import { HOLD_MS, PROMPT_REFUSALS } from "./limitClients.ts";
 
-/** Connections open at one time, of one address (an IPv6 /64) and in all, unless somebody says otherwise. */
+/** Default limits for open connections of one address (for IPv6, a /64 network) and of all clients. */
 export const SOCKETS_PER_ADDRESS = 256;
 const MOST_SOCKETS = 4_000;
 
-/** What a connection costs of its address's budget, in points: less than any request on it. */
+/** The price of a connection, in points of its address's budget. It is lower than that of any request. */
 const CONNECTION_POINTS = 0.2;
 
-/** The supervisor of this process asks from here whether it is healthy, and must not wait. */
+/**
+ * Addresses of this machine. The supervisor asks from here whether the process is healthy, and must not wait.
+ */
 const OWN_ADDRESSES = new Set(["127.0.0.1", "0:0:0:0"]);
 
 type Address = { open: number; refusals: number };
 
 /**
- * Lets an address have so many connections open at once, and the server so many in all. Behind proxies all connections come
- * from few addresses: there only those in all are counted, and the proxies have to see to the rest.
+ * Limits the open connections of each address and of the whole server. Behind proxies all connections come
+ * from a few addresses. Then only the limit of the server applies, and the proxies must limit the clients.
  *
  * @param parameters.perAddress 0 for no limit
- * @param parameters.budgets whose points connections cost. A client that has none left and was refused again and again is no
- *   longer read at all: its connections are held for a second and answered 429 as they are
+ * @param parameters.budgets the budgets that pay for connections. If a client has no points left and was
+ * refused many times, its requests are not read any more. Each of its connections waits for a second and gets
+ * a 429
  */
 export function limitSockets(
   server: Server,
@@ -44,7 +47,7 @@ export function limitSockets(
     const address = addresses.get(name) ?? { open: 0, refusals: 0 };
     if (address.open >= perAddress) {
       socket.on("error", () => {});
-      // To say it costs more than all else, so it is not said for ever.
+      // Sending the refusal costs more than everything else here, so only the first ones are sent.
       if (++address.refusals <= PROMPT_REFUSALS) refuseSocket(socket, 5);
       else socket.resetAndDestroy();
       return true;

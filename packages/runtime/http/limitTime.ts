@@ -1,20 +1,24 @@
 import type { Server } from "node:http";
 
-/** How long a client may take to send the head of a request, and all of it, in milliseconds. */
+/** The time limit for sending the head of a request, and the whole request, in milliseconds. */
 const REQUEST_MS = 30_000;
 
-/** How long a connection may stand still while an answer goes out; streams beat more often. */
+/** The longest pause of a connection during an answer. Streams send heartbeats more often. */
 const STILL_MS = 60_000;
 
-/** Between two looks for clients that are too slow: Node's own half a minute would double their time. */
+/**
+ * The interval of the check for slow clients. Node's default of half a minute would double the time limit.
+ */
 const LOOK_MS = 1_000;
 
-/** Cuts off clients that send a request, or take an answer, too slowly. To be called before the server listens. */
+/**
+ * Disconnects clients that send a request or receive an answer too slowly. Call it before the server listens.
+ */
 export function limitTime(server: Server, requestMs = REQUEST_MS): void {
   server.headersTimeout = requestMs;
   server.requestTimeout = requestMs;
   server.timeout = STILL_MS;
-  // Read when the server begins to listen.
+  // Node reads this value when the server starts to listen.
   (server as { connectionsCheckingInterval?: number }).connectionsCheckingInterval = Math.min(
     LOOK_MS,
     requestMs,

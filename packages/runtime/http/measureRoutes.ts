@@ -2,15 +2,18 @@ import type { Context, MiddlewareHandler } from "hono";
 import { matchedRoutes } from "hono/route";
 import { Histogram, type Metric, type Registry } from "prom-client";
 
-/** Told of an answer: the route's template, `2xx` to `5xx`, and how long it took until its headers were there. */
+/**
+ * Called after an answer, with the route's template, `2xx` to `5xx`, and the seconds until the headers were
+ * ready.
+ */
 export type ObserveRequest = (route: string, status: string, seconds: number) => void;
 
 const NAME = "tallystick_http_request_seconds";
 
-/** What is asked for and is no route: strangers make up as many paths as they like. */
+/** The name for all unknown paths, because strangers can invent any number of them. */
 const OTHER = "other";
 
-/** The histogram of a registry in which {@link measureRoutes} counts. Several of one process share it. */
+/** The histogram for {@link measureRoutes} in a registry. All apps of a process share it. */
 export function requestHistogram(registry: Registry): ObserveRequest {
   const known = registry.getSingleMetric(NAME) as Metric | undefined;
   const histogram = (known ?? makeHistogram(registry)) as Histogram<"route" | "status">;
@@ -27,7 +30,7 @@ function makeHistogram(registry: Registry) {
   });
 }
 
-/** Measures every request. To be the first middleware of an app. */
+/** Measures every request. It must be the first middleware of an app. */
 export function measureRoutes(observe: ObserveRequest): MiddlewareHandler {
   return async (c, next) => {
     const start = performance.now();
@@ -37,7 +40,7 @@ export function measureRoutes(observe: ObserveRequest): MiddlewareHandler {
   };
 }
 
-/** The template that the request matched: of a route, not of a middleware over many. */
+/** The template of the route that the request matched, not of a middleware for many routes. */
 function routeOf(c: Context): string {
   const templates = matchedRoutes(c).map(({ path }) => path);
   return templates.findLast((path) => path !== "*" && path !== "/*") ?? OTHER;

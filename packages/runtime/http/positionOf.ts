@@ -1,7 +1,7 @@
 import { InvalidInputError } from "tallystick-protocol/errors";
 
 /**
- * Reads a position or size out of a query, undefined when it is not there.
+ * Reads a position or a size from a query; undefined if it is missing.
  *
  * @throws InvalidInputError naming `field`
  */

@@ -1,6 +1,6 @@
 /**
- * The body of an answer; undefined when it is longer than so many bytes, of which the rest is not read. How long it may take is for
- * the signal of the request to say.
+ * Reads the body of an answer; undefined if it is longer than `most` bytes. Then the rest is not read. The
+ * signal of the request limits the time.
  */
 export async function readBytes(response: Response, most: number): Promise<Buffer | undefined> {
   const pieces: Uint8Array[] = [];

@@ -1,24 +1,24 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { Duplex } from "node:stream";
 
-/** Told of a fault that nothing else caught. */
+/** Called with a fault that nothing else caught. */
 export type OnFault = (error: unknown) => void;
 
 const scope = new AsyncLocalStorage<Duplex>();
 
-/** Runs something for the client of a connection. What it starts belongs to that client too. */
+/** Runs work for the client of a connection. Everything that the work starts belongs to the client too. */
 export function onBehalfOf<T>(socket: Duplex, run: () => T): T {
   return scope.run(socket, run);
 }
 
-/** Runs something that is this process's own affair, though a request asked for it: a fault in it ends the process. */
+/** Runs work of the process itself, although a request started it. A fault in it ends the process. */
 export function asOurOwn<T>(run: () => T): T {
   return scope.exit(run);
 }
 
 /**
- * The last resort: a fault that a request brought about, and that nothing caught, costs that connection and nobody else
- * anything. Any other fault goes to those who listened before, or ends the process as if nobody did.
+ * The last resort. An uncaught fault that belongs to a request ends only the connection of this request. Any
+ * other fault goes to the earlier listeners. Without one it ends the process as usual.
  */
 export function surviveRequests(onFault: OnFault, otherwise?: OnFault): void {
   for (const event of ["uncaughtException", "unhandledRejection"]) {

@@ -2,13 +2,13 @@ import { AsyncLocalStorage } from "node:async_hooks";
 
 const scope = new AsyncLocalStorage<Turns>();
 
-/** Lets some pieces of work run at one time, and the others in the order in which they came. */
+/** Limits how many pieces of work run at the same time. The others wait in the order in which they came. */
 export class Turns {
   readonly #most: () => number;
   readonly #waiting: (() => void)[] = [];
   #running = 0;
 
-  /** @param most how many may run now; asked again before each begins */
+  /** @param most the present limit; asked again before each piece of work */
   constructor(most: () => number) {
     this.#most = most;
   }
@@ -20,7 +20,7 @@ export class Turns {
     try {
       return await work();
     } finally {
-      // The place goes to the next in line, unless fewer may run by now; one always may.
+      // The next in line starts, unless the limit has become smaller. At least one may always run.
       if (this.#waiting.length > 0 && (this.#running <= this.#most() || this.#running === 1))
         this.#waiting.shift()?.();
       else this.#running--;
@@ -28,12 +28,12 @@ export class Turns {
   }
 }
 
-/** What is begun by `run` works in these turns, wherever it asks for its own. */
+/** Sets the turns for everything that `run` starts. `inItsTurn` uses them. */
 export function inTurnsOf<T>(turns: Turns, run: () => T): T {
   return scope.run(turns, run);
 }
 
-/** Does work in the turns of its client; at once without a client. */
+/** Runs work in the turns of its client; without a client it runs at once. */
 export function inItsTurn<T>(work: () => Promise<T>): Promise<T> {
   return scope.getStore()?.run(work) ?? work();
 }

@@ -3,13 +3,16 @@ import { type Hex, toHex } from "tallystick-protocol/hex";
 import { type RecoverPublicKey, recoverByNoble } from "tallystick-protocol/signatures/recoverPublicKey";
 import { signerOfDigest, textDigest } from "tallystick-protocol/signatures/signedText";
 
-/** What a signature says of a text: the text's digest, and whose wallet key signed it; null when none did. */
+/**
+ * The result of reading a signature over a text: the text's digest, and the wallet whose key signed it; null
+ * if it is not valid.
+ */
 export type SignatureReading = { digest: Hex; signer: Address | null };
 
 /** Reads a signature over a text, such as a body's canonical one. */
 export type ReadSignature = (text: string, signature: string) => SignatureReading | Promise<SignatureReading>;
 
-/** {@link ReadSignature} where it is called. */
+/** Reads signatures in the calling thread. */
 export function readSignatureHere(recover: RecoverPublicKey = recoverByNoble) {
   return (text: string, signature: string): SignatureReading => {
     const digest = textDigest(text);

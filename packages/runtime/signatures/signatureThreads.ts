@@ -2,42 +2,45 @@ import { availableParallelism } from "node:os";
 import { Worker } from "node:worker_threads";
 import type { SignatureReading } from "./readSignature.ts";
 
-/** A signature, and the text that it may be over. */
+/** A signature, and the text that it should sign. */
 export type Question = [text: string, signature: string];
 
-/** Questions that a thread was asked together, and who waits for the answers. */
+/** Questions that went to a thread together, and the functions that end the wait for their answers. */
 type Batch = { size: number; resolve: (readings: SignatureReading[] | null) => void };
 
-/** A thread, and what it has not answered yet: it answers in the order in which it is asked. */
+/** A thread and its unanswered batches. It answers in order. */
 type Thread = {
   worker: Worker;
   batches: Batch[];
   isReady: boolean;
   hasAnswered: boolean;
-  /** Ticks of the watch since it was asked or answered. Counted, so that time in which this process was held does not pass. */
+  /**
+   * Ticks of the watch since the last question or answer. Ticks are counted and not time, so a suspended
+   * process causes no timeout.
+   */
   silence: number;
 };
 
 export type SignatureThreadsParameters = {
-  /** How many threads are used at most; no more than there are cores besides the first, and at least one. */
+  /** Most threads. There are never more than the cores besides the first one, and at least one. */
   most: number;
-  /** Told why a thread ended, and whether none is used any more. */
+  /** Called with the reason why a thread ended, and whether threads are given up completely. */
   onEnd: (reason: string, isOver: boolean) => void;
-  /** How long a thread that is asked may say nothing, in milliseconds. Default 10,000. */
+  /** The longest silence of a thread with open questions, in milliseconds. Default 10,000. */
   patienceMs?: number | undefined;
   /** The program of a thread; replaced in tests. */
   program?: URL | undefined;
 };
 
-/** The watch looks at every thread so often within its patience. */
+/** Number of ticks of the watch within the longest silence. */
 const TICKS = 10;
 
 /**
- * Threads that read signatures: recovering a key costs more than everything else that is done with a record. Only time
- * depends on them: a caller without an answer reads the signatures itself.
+ * Threads that read signatures, because recovering a key is the most expensive step for a record. They only
+ * save time: a caller without an answer reads the signatures itself.
  *
- * They start when they are first useful. A thread that ends, or does not answer, is replaced. If it never answered, another
- * would not either, and no threads are used any more.
+ * They start when they are first needed. A thread that ends or hangs is replaced. If it had never answered, a
+ * new one would not either, so threads are given up.
  */
 export class SignatureThreads {
   readonly #parameters: SignatureThreadsParameters;
@@ -56,7 +59,7 @@ export class SignatureThreads {
     return this.#ready().length;
   }
 
-  /** How many of them have so many batches to answer, or fewer. */
+  /** The number of ready threads with at most so many open batches. */
   withAtMost(batches: number): number {
     return this.#ready().filter((thread) => thread.batches.length <= batches).length;
   }
@@ -72,7 +75,7 @@ export class SignatureThreads {
   }
 
   /**
-   * Asks the thread that has the least to do, one that is ready if there is any. Starts those that are missing. Never rejects.
+   * Asks the thread with the least work, preferably one that is ready. Starts missing threads. Never rejects.
    *
    * @returns the readings in the order of the questions; null when no thread answered
    */
@@ -89,7 +92,7 @@ export class SignatureThreads {
     return promise;
   }
 
-  /** Ends the threads. Those who wait for an answer get none. */
+  /** Ends the threads. Open questions get no answer. */
   async close(): Promise<void> {
     this.#isOver = true;
     await this.#leave(this.#threads);
@@ -112,13 +115,14 @@ export class SignatureThreads {
     });
     worker.on("error", (error) => this.#end(thread, reasonOf(error)));
     worker.on("exit", (code) => this.#end(thread, `exit code ${code}`));
-    // A process that has nothing else to do may end. After the listeners: one of them would hold it again.
+    // The process may end when it has nothing else to do. This comes after the listeners, because adding one
+    // would keep the process alive again.
     worker.unref();
     return thread;
   }
 
   #end(thread: Thread, reason: string): void {
-    // One that was left is silent about it.
+    // A thread that was already given up is not reported again.
     if (!this.#threads.includes(thread)) return;
     if (!thread.hasAnswered) this.#endAll(reason);
     else {
@@ -140,7 +144,7 @@ export class SignatureThreads {
     await Promise.all(threads.map(({ worker }) => worker.terminate()));
   }
 
-  /** As long as somebody waits; holds the process meanwhile, which the threads do not. */
+  /** Runs the watch while somebody waits. It keeps the process alive, which the threads do not. */
   #startWatch(): void {
     const { patienceMs = 10_000 } = this.#parameters;
     this.#watch ??= setInterval(() => {
