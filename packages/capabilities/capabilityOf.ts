@@ -4,7 +4,7 @@ import { loadFamily } from "./catalogue.ts";
 import type { AnyCapability } from "./defineCapability.ts";
 import { capabilityProblem, type FamilyId, findFamily } from "./taxonomy.ts";
 
-/** A capability and what its placeholders stand for in one id: `{source: "en", target: "it"}`. */
+/** A capability, with the values of the placeholders in one id: `{source: "en", target: "it"}`. */
 export type FoundCapability = { capability: AnyCapability; parts: { [placeholder: string]: string } };
 
 /** The standard capability that `id` belongs to, undefined when there is none. Loads it; @throws as {@link loadFamily} */

@@ -7,7 +7,7 @@ type TypesOf<Capability extends { input: unknown; output: unknown }> = {
   output: SchemaType<Capability["output"]>;
 };
 
-/** The ids of a pattern: whatever stands for `{name}`, any text may. */
+/** The ids of a pattern. Any text may replace `{name}`. */
 type IdOf<Pattern extends string> = Pattern extends `${infer Before}{${string}}${infer After}`
   ? `${Before}${string}${IdOf<After>}`
   : Pattern;
@@ -23,12 +23,14 @@ type StandardTypes = {
  */
 export interface CapabilityTypes extends StandardTypes {}
 
-/** What `params` a capability takes; any object for `custom.*` and for ids known only at run time. */
+/**
+ * The type of a capability's `params`; any object for `custom.*` and for ids that are known only at run time.
+ */
 export type CapabilityInput<Id extends string> = Id extends keyof CapabilityTypes
   ? CapabilityTypes[Id]["input"]
   : { [key: string]: unknown };
 
-/** What a capability gives; unknown for `custom.*` and for ids known only at run time. */
+/** The type of a capability's result; unknown for `custom.*` and for ids that are known only at run time. */
 export type CapabilityOutput<Id extends string> = Id extends keyof CapabilityTypes
   ? CapabilityTypes[Id]["output"]
   : unknown;

@@ -3,8 +3,8 @@ import type { AnyCapability } from "./defineCapability.ts";
 import { type FamilyId, taxonomy } from "./taxonomy.ts";
 
 /**
- * Where the definition of each family is. A bundler makes a file of its own of each, with whatever its checks need, so that
- * a page loads the verifiers of what it hires and no others.
+ * How to load the definition of each family. A bundler puts each into a separate file with the code of its
+ * checks, so a page loads only the verifiers that it needs.
  */
 const loaders = {
   "image.generate.photorealistic.png": async () =>
@@ -43,13 +43,15 @@ const loaders = {
   "classify.text.toxicity": async () => (await import("./standard/classifyText.ts")).classifyTextToxicity,
 } as const satisfies { readonly [family in FamilyId]: () => Promise<AnyCapability> };
 
-/** What the definition of each family is, as a type. */
+/** The type of each family's definition. */
 export type Definitions = { [Id in FamilyId]: Awaited<ReturnType<(typeof loaders)[Id]>> };
 
 /**
- * The definition of a family, with all that its checks need: once it is there, no verification waits for a file.
+ * Loads the definition of a family, with everything that its checks need. After that, no verification waits
+ * for a file.
  *
- * @throws TallystickError `capability_unavailable` when its file cannot be fetched, which says nothing of any result
+ * @throws TallystickError `capability_unavailable` when its file cannot be fetched; this says nothing about
+ * any result
  */
 export async function loadFamily(id: FamilyId): Promise<AnyCapability> {
   try {

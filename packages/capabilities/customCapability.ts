@@ -10,15 +10,15 @@ import type { Verification } from "./verification.ts";
 /** The schemas that the seller of a `custom.*` capability publishes at `ENDPOINT/capabilities/ID/schema` (SHP §5.2). */
 export type CustomSchemas = { input: JsonSchema; output: JsonSchema };
 
-/** Largest schema that is taken from a seller, in characters of its JSON. */
+/** The largest schema of a seller, in characters of its JSON. */
 export const MAX_SCHEMA_LENGTH = 65_536;
 
 const MAX_DEPTH = 32;
 
 /**
- * Reads the schemas a seller published for a `custom.*` capability. They come from a stranger, so nothing in them may
- * cost the buyer time or lead elsewhere: references stay inside the schema and in no circle, and regular expressions are of the
- * simple kind that cannot be made to run long.
+ * Reads the schemas a seller published for a `custom.*` capability. They come from a stranger, so they must
+ * not cost the buyer time or load anything: references are refused, and regular expressions must be of the
+ * simple kind that always ends quickly.
  *
  * @param value the parsed answer, `{input, output}` (`input_schema` and `output_schema` are understood too)
  * @throws TallystickError `unknown_capability` for a standard-looking id; InvalidInputError `invalid_schema` naming the field
@@ -55,7 +55,7 @@ export function checkCustomInput({ input }: CustomSchemas, params: unknown): voi
   if (issues.length > 0) throw new InvalidInputError({ code: "invalid_params", issues });
 }
 
-/** Checks what came back against the seller's own schema, which is all that is known of a custom capability. */
+/** Checks a result against the seller's own schema. Nothing else is known of a custom capability. */
 export function verifyCustomOutput({ output: schema }: CustomSchemas, output: unknown): Verification {
   let misfit: string | undefined;
   try {
@@ -71,9 +71,9 @@ export function verifyCustomOutput({ output: schema }: CustomSchemas, output: un
   };
 }
 
-/** Keywords whose value is no schema, and may hold whatever it likes. */
+/** Keywords whose value is not a schema and may contain anything. */
 const DATA = new Set(["const", "enum", "default", "examples", "required", "title", "description"]);
-/** Keywords whose value has names of its own and a schema to each. */
+/** Keywords whose value is an object with a schema under each name. */
 const NAMED = new Set(["properties", "patternProperties", "dependentSchemas"]);
 const TYPES = ["null", "array", "object", "integer", "number", "string", "boolean"];
 
@@ -96,7 +96,7 @@ function checkSchema(value: unknown, field: string, depth: number): void {
 }
 
 function checkKeyword(key: string, value: unknown, field: string): void {
-  // Following references could go in circles for ever; a schema for params does without them.
+  // References could form circles, and a schema for params does not need them.
   if (/^\$(ref|dynamicRef|recursiveRef|id|dynamicAnchor|recursiveAnchor)$/.test(key)) {
     throw invalid(field, "is not taken from strangers: write the schema out");
   }

@@ -9,11 +9,11 @@ export type CheckContext<Input, Output> = {
   parts: { readonly [placeholder: string]: string };
   input: Input;
   output: Output;
-  /** Computes something once for all checks of one verification: decoding an image, say. */
+  /** Computes something once for all checks of one verification, for example a decoded image. */
   once: <Value>(key: string, make: () => Value) => Value;
 };
 
-/** Says what is wrong, or nothing. One that throws has found something wrong as well. */
+/** Returns what is wrong, or undefined. A check that throws has failed too. */
 export type CheckFunction<Input, Output> = (
   context: CheckContext<Input, Output>,
 ) => string | undefined | Promise<string | undefined>;
@@ -32,7 +32,7 @@ export type CapabilityDefinition<Input extends JsonSchema, Output extends JsonSc
   summary: string;
   input: Input;
   output: Output;
-  /** What a schema cannot say about the input; checked before anything is paid. */
+  /** Rules for the input that a schema cannot express. They are checked before anything is paid. */
   inputRules?: (input: SchemaType<Input>, parts: { readonly [placeholder: string]: string }) => InputIssue[];
   checks: { readonly [name: string]: Check<SchemaType<Input>, SchemaType<Output>> };
 };

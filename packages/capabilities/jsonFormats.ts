@@ -5,7 +5,7 @@ const IPV4 = /^(25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(\.(25[0-5]|2[0-4]\d|1\d\d|[1-9]
 const LABEL = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/i;
 const MAILBOX = /^[a-z0-9!#$%&'*+/=?^_`{|}~-][a-z0-9.!#$%&'*+/=?^_`{|}~-]{0,63}$/i;
 
-/** Longest text that can have one of the formats; longer ones are not looked at. */
+/** The longest text that can have one of the formats. Longer texts never fit. */
 const MAX_LENGTH = 320;
 
 function isDate(text: string): boolean {
@@ -33,7 +33,7 @@ const CHECKS: { readonly [format: string]: (text: string) => boolean } = {
   uuid: (text) => UUID.test(text),
 };
 
-/** The formats of JSON Schema that are checked; others say nothing here (JSON Schema Validation §7). */
+/** The formats of JSON Schema that are checked. Other formats have no effect (JSON Schema Validation §7). */
 export const JSON_FORMATS: readonly string[] = Object.keys(CHECKS);
 
 /** Whether a text has a format; true for formats that are not checked. Time in proportion to the text. */

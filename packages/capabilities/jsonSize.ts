@@ -1,12 +1,13 @@
 /** How deep a value from a stranger may be nested, in levels. */
 export const MAX_JSON_DEPTH = 64;
 
-/** How many values it may hold in all, itself and what its arrays and objects hold. */
+/** Most values in all, including the value itself and everything in its arrays and objects. */
 export const MAX_JSON_VALUES = 2_000_000;
 
 /**
- * What is wrong with the size of a value: nested too deep, or too much in it; undefined when nothing is. It goes through
- * the value without calling itself, so that no depth ends the process, and ends at the limits, so that no circle keeps it.
+ * What is wrong with the size of a value: it is nested too deep or has too many values; undefined if it is
+ * fine. It works without recursion, so no depth can end the process, and stops at the limits, so a circular
+ * value does not keep it busy.
  */
 export function jsonSizeProblem(value: unknown): string | undefined {
   const open: { value: object; depth: number }[] = [];

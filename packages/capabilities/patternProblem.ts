@@ -1,19 +1,21 @@
 const MAX_LENGTH = 256;
 
-/** In how many ways the bounded repetitions of a pattern may share out a text between them. */
+/** Most ways in which the bounded repetitions of a pattern may divide a text. */
 const MAX_WAYS = 256;
 
 const RULE =
   "must begin with ^ and have no groups, no |, one of *, + and {n,} at most, and few other repetitions of no fixed length";
 
 /**
- * Why a regular expression of a stranger is not run: undefined when it takes time in proportion to the text. Such a one is
- * anchored at the start and has no groups, alternatives and references. Where a repetition has no fixed length the search
- * may come back and try another: one without a bound, and bounded ones of at most 256 ways in all (`a?` has 2, `a{1,20}` 20).
+ * Why a stranger's regular expression is not run; undefined if it takes linear time. It must be anchored at
+ * the start, without groups, alternatives and references. Repetitions of variable length cause backtracking,
+ * so only one may be unbounded, and the bounded ones may have at most 256 ways in all (`a?` has 2, `a{1,20}`
+ * has 20).
  */
 export function patternProblem(pattern: string): string | undefined {
   if (pattern.length > MAX_LENGTH) return `must have at most ${MAX_LENGTH} characters`;
-  // A property by its name, an escape and a class are one sign each, so that what is in them is no operator.
+  // A named property, an escape and a class each become one character, so that nothing inside them counts as
+  // an operator.
   const bare = pattern
     .replace(/\\[pPu]\{[^{}]*\}/gu, "a")
     .replace(/\\./gu, "a")

@@ -3,14 +3,14 @@ import { LANGUAGES } from "./languages.ts";
 import type { PublishedVersion } from "./versions.ts";
 
 /**
- * The names of a family of standard capabilities (SHP §5.1, §8.2), and nothing else: what takes and gives which data,
- * and how that is verified, is in `standard/`. So a reader of names loads no verifier.
+ * The names of a family of standard capabilities (SHP §5.1, §8.2), and nothing else. Its schemas and checks
+ * are in `standard/`, so code that only needs the names loads no verifier.
  */
 export type CapabilityFamily = {
   id: string;
-  /** The ids that belong to it; `{name}` stands for one segment. */
+  /** The patterns of its ids, in which `{name}` stands for one segment. */
   patterns: readonly string[];
-  /** The values that a placeholder may have; any segment when it is not listed. */
+  /** The allowed values of each placeholder. A placeholder that is not listed may have any segment. */
   values: { readonly [placeholder: string]: readonly string[] };
   /** The versions of its verification function, the oldest first. */
   versions: readonly PublishedVersion[];
@@ -137,8 +137,8 @@ export function findFamily(id: string): FoundFamily | undefined {
 }
 
 /**
- * Why nothing may be offered under an id (SHP §5.1): it is neither of the standard nor begins with `custom.`. Undefined
- * when there is nothing against it.
+ * Why an id cannot be offered (SHP §5.1): it is not a standard capability and does not begin with `custom.`.
+ * Undefined if it can be offered.
  */
 export function capabilityProblem(id: string): { message: string; hint: string } | undefined {
   if (isCustomCapability(id) || findFamily(id)) return undefined;
@@ -157,7 +157,10 @@ export function capabilityProblem(id: string): { message: string; hint: string }
   };
 }
 
-/** An id read by a pattern of its shape. `misfit` is the first placeholder whose value is not one of the family's. */
+/**
+ * An id that has the shape of a pattern. `misfit` is the first placeholder with a value that the family does
+ * not allow.
+ */
 type Reading = FoundFamily & { pattern: string; misfit: string | undefined };
 
 function* readings(id: string): Generator<Reading, undefined> {

@@ -1,16 +1,16 @@
 /**
- * What a verification function found (SHP §8.1): every check by its name, and whether all passed. `details` says why
- * the failed ones failed. `checks` has the shape that receipts carry.
+ * The result of a verification function (SHP §8.1): every check by its name, and whether all passed.
+ * `details` has the reasons for failed checks. `checks` has the same form as in receipts.
  */
 export type Verification = {
   all_passed: boolean;
   checks: { [name: string]: boolean };
   details: { [name: string]: string };
-  /** Why there is no verdict of the checks: they were ended, which counts as failed. */
+  /** The reason why the checks were stopped without a verdict, which counts as failed. */
   reason?: "took_too_long" | "took_too_much_memory";
 };
 
-/** The same as SHP §7.1 writes it in the answer to a hire: a list. */
+/** The same in the form of SHP §7.1, which is a list, for the answer to a hire. */
 export type WireVerification = {
   checks: { name: string; passed: boolean; detail?: string }[];
   all_passed: boolean;

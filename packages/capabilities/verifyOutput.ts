@@ -5,13 +5,13 @@ import { validateJson } from "./validateJson.ts";
 import type { Verification } from "./verification.ts";
 import { versionNumber } from "./versions.ts";
 
-/** Longest explanation that a failed check carries, in characters. */
+/** The longest explanation of a failed check, in characters. */
 const MAX_DETAIL = 300;
 
 /**
- * Checks what a seller delivered for a standard capability (SHP §8.1): its schema first, then the checks of that
- * version and of every earlier one. Depends on nothing but its arguments, and never throws because of `output`,
- * whatever it is. When the schema does not fit, the other checks count as failed.
+ * Checks what a seller delivered for a standard capability (SHP §8.1): its schema first, then the checks of
+ * that version and of every earlier one. The result depends only on the arguments. No `output` makes it
+ * throw. If the schema does not fit, all other checks count as failed.
  *
  * @param capabilityId a standard id such as `text.translate.en.it.business`
  * @param params what the buyer sent; see `checkInput`
@@ -75,7 +75,7 @@ function misfitOf(capability: AnyCapability, params: unknown, output: unknown): 
     ];
     return issue && `${issue.field}: ${issue.message}`;
   } catch (error) {
-    // What is no JSON at all: cycles, functions, getters that throw.
+    // The output is not JSON at all: it has cycles, functions or getters that throw.
     return `is no JSON: ${messageOf(error)}`;
   }
 }

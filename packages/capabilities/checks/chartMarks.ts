@@ -3,19 +3,22 @@ import type { Picture } from "./decodePicture.ts";
 /** A patch of one colour (or of a soft gradient) that is neither a line nor a letter. In samples of the picture. */
 export type Patch = { left: number; right: number; top: number; bottom: number; area: number };
 
-/** What is drawn on a chart, on a grid of at most 400,000 samples. */
+/** The marks that are drawn on a chart, found on a grid of at most 400,000 samples. */
 export type ChartMarks = {
   width: number;
   height: number;
   patches: Patch[];
-  /** For each frequent colour and each column: the highest and the middle sample of it, -1 where there is none. */
+  /**
+   * For each frequent colour and each column: the highest and the middle sample of this colour; -1 if there
+   * is none.
+   */
   traces: { tops: number[]; middles: number[] }[];
-  /** Whether a sample is of a patch. */
+  /** Whether a sample belongs to a patch. */
   isPatch: (x: number, y: number) => boolean;
 };
 
 const SAMPLES = 400_000;
-/** How much neighbouring samples of one patch may differ, in each channel. */
+/** The largest difference of neighbouring samples in one patch, for each channel. */
 const SOFT = 14;
 const MAX_TRACES = 12;
 
@@ -109,7 +112,10 @@ function traceOf(
   return { tops, middles };
 }
 
-/** Three bits of each channel: soft edges and compression do not make a new colour of every sample. */
+/**
+ * Reduces a colour to three bits per channel, so that soft edges and compression do not give every sample a
+ * new colour.
+ */
 function roughly(rgb: number): number {
   return ((rgb >> 15) & 0x1c0) | ((rgb >> 10) & 0x38) | ((rgb >> 5) & 7);
 }

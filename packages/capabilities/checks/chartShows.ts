@@ -1,17 +1,24 @@
 import type { ChartMarks, Patch } from "./chartMarks.ts";
 
-/** Least correlation between what is drawn and what was asked for. A truncated axis or a soft edge costs little of it. */
+/**
+ * The lowest correlation between the drawn and the requested values. A truncated axis or a soft edge reduces
+ * it only a little.
+ */
 const LEAST_CORRELATION = 0.9;
 
-/** A bar's least width in samples for bars to be told apart. */
+/** The smallest width of a bar, in samples, at which single bars can be distinguished. */
 const LEAST_SLOT = 6;
 
-/** Most that a slice's share may differ from its value's share: outlines and labels take some of it. */
+/**
+ * The largest difference between a slice's share and its value's share. Outlines and labels hide a part of a
+ * slice.
+ */
 const MAX_SHARE_OFF = 0.07;
 
 /**
- * What is wrong with a bar chart of these values: another number of bars, or other lengths than the values have. Bars may
- * stand or lie, on an axis that begins anywhere. Says nothing where single bars are too thin to be told apart.
+ * Finds what is wrong with a bar chart of these values: the number of bars, or their lengths. Bars may be
+ * vertical or horizontal, and the axis may begin anywhere. There is no complaint if the bars are too thin to
+ * be distinguished.
  */
 export function barComplaint(marks: ChartMarks, values: number[]): string | undefined {
   const standing = barsOf(marks, false);
@@ -27,12 +34,16 @@ export function barComplaint(marks: ChartMarks, values: number[]): string | unde
 
 type Bar = { at: number; along: number; across: number };
 
-/** Patches that fill their box, longer pieces of one bar (which a grid may cross) joined; in order. */
+/**
+ * Finds the bars: patches that fill their box, in order. Pieces of one bar, which grid lines may cut, are
+ * joined.
+ */
 function barsOf({ width, height, patches }: ChartMarks, isLying: boolean): Bar[] {
   const boxes = patches
     .filter(({ left, right, top, bottom, area }) => {
       const [wide, high] = [right - left + 1, bottom - top + 1];
-      // Bands of a background run across; a legend's key and a letter are small.
+      // Bands of the background are too wide to be bars, and the symbols of a legend and letters are too
+      // small.
       const [mostWide, mostHigh] = isLying ? [0.97, 0.75] : [0.75, 0.97];
       const isBand = wide > mostWide * width || high > mostHigh * height;
       return area >= 0.75 * wide * high && !isBand && area >= 12;
@@ -53,7 +64,7 @@ function barsOf({ width, height, patches }: ChartMarks, isLying: boolean): Bar[]
       last.high = Math.max(last.high, box.high);
     }
   }
-  // Bars of one chart are equally wide: what is not is a key or a frame.
+  // All bars of a chart have the same width. Other patches are legend symbols or frames.
   const widths = joined.map(({ from, to }) => to - from + 1).sort((a, b) => a - b);
   const usual = widths[Math.floor(widths.length / 2)] ?? 0;
   return joined
@@ -67,9 +78,9 @@ function barsOf({ width, height, patches }: ChartMarks, isLying: boolean): Bar[]
 
 function barsComplaint(bars: Bar[], values: number[]): string | undefined {
   const largest = Math.max(...values.map(Math.abs));
-  // A bar of almost nothing may be too flat to be seen.
+  // A bar for a tiny value may be too flat to be visible.
   const least = values.filter((value) => Math.abs(value) >= 0.08 * largest).length;
-  // A legend may have a key that looks like one more bar.
+  // A symbol of the legend may look like one more bar.
   if (bars.length < Math.min(least, values.length) || bars.length > values.length + 1) {
     return `has ${bars.length} bars for ${values.length} values`;
   }
@@ -84,7 +95,7 @@ function barsComplaint(bars: Bar[], values: number[]): string | undefined {
   return "has bars of other lengths than the data";
 }
 
-/** What is wrong with a line chart of these values: bars instead, or no line that goes as the values do. */
+/** Finds what is wrong with a line chart of these values: it has bars, or no line follows the values. */
 export function lineComplaint(marks: ChartMarks, values: number[]): string | undefined {
   if (values.length >= 2 && values.length <= 60 && looksLikeBars(marks, values.length)) {
     return "shows bars, not a line";
@@ -102,7 +113,7 @@ function looksLikeBars(marks: ChartMarks, count: number): boolean {
   return bars.length >= Math.max(2, 0.6 * count);
 }
 
-/** Whether a trace goes as the values do, from its first column to its last. */
+/** Whether a trace follows the values from its first column to its last. */
 function follows(trace: number[], values: number[]): boolean {
   const first = trace.findIndex((y) => y >= 0);
   const last = trace.findLastIndex((y) => y >= 0);
@@ -120,7 +131,7 @@ function follows(trace: number[], values: number[]): boolean {
   return drawn.length >= 0.2 * (last - first) && correlation(drawn, wanted) >= 0.88;
 }
 
-/** What is wrong with a pie of these values: no disc, or slices of other sizes. */
+/** Finds what is wrong with a pie chart of these values: there is no disc, or the slices have other sizes. */
 export function pieComplaint(marks: ChartMarks, values: number[]): string | undefined {
   const total = values.reduce((sum, value) => sum + value, 0);
   const shares = values.map((value) => value / total).sort((a, b) => b - a);
@@ -143,7 +154,7 @@ export function pieComplaint(marks: ChartMarks, values: number[]): string | unde
   return !isOff ? undefined : "has slices of other sizes than the data";
 }
 
-/** Whether the largest patch, or two of them together, is a disc that fills much of the picture. */
+/** Whether the largest patch, or the two largest together, form a disc that fills much of the picture. */
 function showsDisc(marks: ChartMarks): boolean {
   const largest = [...marks.patches].sort((a, b) => b.area - a.area).slice(0, 24);
   const area = largest.reduce((sum, patch) => sum + patch.area, 0);
@@ -156,7 +167,7 @@ function showsDisc(marks: ChartMarks): boolean {
   return fill >= 0.6 && fill <= 0.85 && isRound(marks, slices);
 }
 
-/** A disc leaves the corners of its box empty, and is about as high as wide. */
+/** Whether patches form a disc: it is about as high as wide, and the corners of its box are empty. */
 function isRound({ isPatch }: ChartMarks, patches: Patch[]): boolean {
   const left = Math.min(...patches.map((patch) => patch.left));
   const right = Math.max(...patches.map((patch) => patch.right));
@@ -193,7 +204,7 @@ function agree(drawn: number[], wanted: number[]): boolean {
   return correlation(drawn, wanted) >= LEAST_CORRELATION;
 }
 
-/** Pearson's, 0 when one of them is constant. */
+/** Pearson's correlation; 0 if one of the lists is constant. */
 function correlation(a: number[], b: number[]): number {
   const mean = (values: number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length;
   const [meanA, meanB] = [mean(a), mean(b)];

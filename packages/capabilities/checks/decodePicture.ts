@@ -1,33 +1,43 @@
 import { decode } from "fast-png";
 
-/** Most pixels of an image that a verification function decodes, 1920 × 1080 and a little: more would take too long (SHP §8.1). */
+/**
+ * Most pixels of an image that is decoded: a little more than 1920 × 1080. More would take too long (SHP
+ * §8.1).
+ */
 export const MAX_PIXELS = 2_097_152;
 
-/** Longest base 64 text of an image: that of 10 MB. */
+/** The longest base64 text of an image, which is 10 MB. */
 export const MAX_IMAGE_BASE64 = 13_981_016;
 
 /** A decoded image. */
 export type Picture = {
   width: number;
   height: number;
-  /** The colour of a pixel as 0xRRGGBB; what is transparent lets a light grey through. */
+  /** The colour of a pixel as 0xRRGGBB. Transparent pixels are mixed with a light grey. */
   rgbAt: (x: number, y: number) => number;
 };
 
 const SIGNATURE = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a];
-/** Most chunks of a file: one of 10 MB in the usual pieces of 8 kB has 1,300. */
+/** Most chunks of a file. A file of 10 MB in the usual chunks of 8 kB has 1,300. */
 const MAX_CHUNKS = 20_000;
-/** The chunks that make the picture. Others are left out: a colour profile may inflate without a limit as well. */
+/**
+ * The chunks that the picture needs. Others are left out, because a colour profile, for example, may
+ * decompress to any size.
+ */
 const NEEDED = new Set(["IHDR", "PLTE", "tRNS", "IDAT", "IEND"]);
-/** What transparent pixels lie on: neither black nor white, so that drawings in both show. */
+/**
+ * The background of transparent pixels. It is neither black nor white, so drawings in both colours are
+ * visible.
+ */
 const GROUND = 188;
 
 type Chunk = { type: string; start: number; end: number };
 type Header = { width: number; height: number; bitsPerPixel: number; interlaced: boolean };
 
 /**
- * Decodes a PNG (W3C PNG, third edition) out of base 64: signature, chunk order, checksums, a complete image and
- * nothing behind what the header promises. A file that inflates to more is left at once.
+ * Decodes a PNG (W3C PNG, third edition) from base64. It checks the signature, the order of chunks and the
+ * checksums. The image must be complete and have exactly the size that the header names. Decompression stops
+ * as soon as there is more.
  *
  * @throws Error saying what is wrong with it
  */
@@ -104,7 +114,9 @@ function chunksOf(bytes: Uint8Array): Chunk[] {
 }
 
 const CHANNELS: { [colourType: number]: number } = { 0: 1, 2: 3, 3: 1, 4: 2, 6: 4 };
-/** The depths that go with each colour type (PNG §11.2.1): any other would promise a picture of any size. */
+/**
+ * The allowed bit depths of each colour type (PNG §11.2.1). Another depth could claim a picture of any size.
+ */
 const DEPTHS: { [colourType: number]: readonly number[] } = {
   0: [1, 2, 4, 8, 16],
   2: [8, 16],
@@ -137,7 +149,7 @@ const ADAM7 = [
   [0, 1, 1, 2],
 ] as const;
 
-/** How many bytes the scan lines have, each with its filter byte. */
+/** The number of bytes of all scan lines, with their filter bytes. */
 function scanLineBytes({ width, height, bitsPerPixel, interlaced }: Header): number {
   const passes = interlaced ? ADAM7 : ([[0, 0, 1, 1]] as const);
   let total = 0;
@@ -149,7 +161,10 @@ function scanLineBytes({ width, height, bitsPerPixel, interlaced }: Header): num
   return total;
 }
 
-/** Inflates by the platform, in pieces that are counted, so that neither too little nor a bomb passes. */
+/**
+ * Decompresses with the platform's own function, and counts the output, so that neither incomplete data nor a
+ * decompression bomb passes.
+ */
 async function inflate(bytes: Uint8Array, chunks: Chunk[], expected: number): Promise<Uint8Array> {
   const parts = chunks.filter(({ type }) => type === "IDAT");
   const data = new Uint8Array(parts.reduce((sum, { start, end }) => sum + end - start - 12, 0));
@@ -177,7 +192,9 @@ async function inflate(bytes: Uint8Array, chunks: Chunk[], expected: number): Pr
   return lines;
 }
 
-/** The same picture with its lines stored as they are, for the decoder, which would inflate without a limit. */
+/**
+ * The same picture with uncompressed lines for the decoder library, which would decompress without a limit.
+ */
 function stored(bytes: Uint8Array, chunks: Chunk[], lines: Uint8Array): Uint8Array {
   const pieces: Uint8Array[] = [Uint8Array.from(SIGNATURE)];
   const keep = (type: string): void => {

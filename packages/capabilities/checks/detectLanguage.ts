@@ -1,10 +1,10 @@
 import { detectAll } from "tinyld";
 import { LANGUAGES } from "../languages.ts";
 
-/** Below this many letters a language cannot be told reliably, only its script. */
+/** A text with fewer letters does not show its language reliably, only its script. */
 const MIN_LETTERS = 20;
 
-/** Longest part of a text that is looked at: enough to tell, and quick. */
+/** Most characters of a text that are examined. They are enough to find the language quickly. */
 const LOOKED_AT = 4000;
 
 const SCRIPTS: { [language: string]: RegExp } = {
@@ -23,14 +23,17 @@ const SCRIPTS: { [language: string]: RegExp } = {
 /** Guesses at a text's language, best first; `confidence` is the share of the best one's score. */
 export type LanguageGuess = { language: string; confidence: number };
 
-/** A text, or when it is long its beginning, middle and end: what comes later has to be in the language too. */
+/**
+ * A whole short text, or the beginning, middle and end of a long one, because its later parts must be in the
+ * language too.
+ */
 function sampleOf(text: string): string {
   if (text.length <= LOOKED_AT) return text;
   const [part, middle] = [Math.floor(LOOKED_AT / 3), Math.floor(text.length / 2)];
   return `${text.slice(0, part)} ${text.slice(middle, middle + part)} ${text.slice(-part)}`;
 }
 
-/** Ranks the languages a text may be in. Empty when nothing can be said. */
+/** Ranks the possible languages of a text. Empty if nothing can be said. */
 export function detectLanguages(text: string): LanguageGuess[] {
   const guesses = detectAll(sampleOf(text), { only: [...LANGUAGES] });
   const best = guesses[0]?.accuracy ?? 0;
@@ -41,8 +44,8 @@ export function detectLanguages(text: string): LanguageGuess[] {
 }
 
 /**
- * Whether a text is in a language as far as can be told. `floor` is the least confidence beside the best guess: 1 wants
- * the best guess itself. Texts of fewer than 20 letters have only their script checked.
+ * Whether a text seems to be in a language. `floor` is the lowest confidence relative to the best guess; with
+ * 1 it must be the best guess. For texts of fewer than 20 letters only the script is checked.
  */
 export function isInLanguage(text: string, language: string, floor: number): boolean {
   const letters = [...sampleOf(text)].filter((character) => /\p{L}/u.test(character));
@@ -50,7 +53,7 @@ export function isInLanguage(text: string, language: string, floor: number): boo
   const script = SCRIPTS[language] ?? /\p{Script=Latin}/u;
   const inScript = letters.filter((letter) => script.test(letter)).length;
   if (inScript < letters.length / 2) return false;
-  // A sign of Chinese, Japanese or Korean says as much as several letters.
+  // A Chinese, Japanese or Korean character contains as much as several letters.
   const isDense = language === "zh" || language === "ja" || language === "ko";
   if (letters.length * (isDense ? 4 : 1) < MIN_LETTERS) return true;
   const guesses = detectLanguages(text);
@@ -58,7 +61,7 @@ export function isInLanguage(text: string, language: string, floor: number): boo
   return guesses.some((guess) => guess.language === language && guess.confidence >= floor);
 }
 
-/** The language a text is most likely in; undefined when it is too short or too mixed to say. */
+/** The most likely language of a text; undefined if the text is too short or too mixed. */
 export function bestLanguage(text: string): string | undefined {
   const [first, second] = detectLanguages(text);
   if (!first || text.length < 2 * MIN_LETTERS) return undefined;

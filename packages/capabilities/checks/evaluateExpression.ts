@@ -1,4 +1,4 @@
-/** What an expression is worth, and the largest number on the way there: what rounding errors go by. */
+/** The value of an expression, and the largest intermediate number, which limits the rounding error. */
 export type Evaluation = { value: number; largest: number };
 
 const CONSTANTS: { [name: string]: number } = { pi: Math.PI, e: Math.E, tau: 2 * Math.PI };

@@ -1,4 +1,6 @@
-/** Whether a text has a tag of HTML or XML in it, in time by its length: what no `>` follows is no tag, wherever it begins. */
+/**
+ * Whether a text contains a tag of HTML or XML. It takes linear time: after the last `>` there can be no tag.
+ */
 export function hasMarkup(text: string): boolean {
   const start = text.search(/<\/?[a-z]/i);
   return start >= 0 && text.includes(">", start);

@@ -1,4 +1,4 @@
-/** 2020-01-01 and 2100-01-01 in unix seconds: anything else is milliseconds, or no time of a lookup. */
+/** 2020-01-01 and 2100-01-01 in unix seconds. Other numbers are milliseconds, or not the time of a lookup. */
 const [FIRST, LAST] = [1_577_836_800, 4_102_444_800];
 
 /** Whether a number can be the unix seconds of a lookup. */
@@ -8,7 +8,7 @@ export function isUnixSeconds(value: number): boolean {
 
 const ISO = /^(\d{4})-(\d\d)-(\d\d)(?:T(\d\d):(\d\d)(?::(\d\d)(?:[.,]\d{1,9})?)?(Z|[+-]\d\d:?\d\d)?)?$/;
 
-/** Unix seconds of an ISO 8601 date or time (in its zone, or UTC without one), undefined when it is none. */
+/** Unix seconds of an ISO 8601 date or time, in its zone or else in UTC; undefined if the text is neither. */
 export function isoSeconds(text: unknown): number | undefined {
   const match = typeof text === "string" ? ISO.exec(text) : null;
   if (!match) return undefined;
@@ -25,10 +25,12 @@ export function isoSeconds(text: unknown): number | undefined {
   return isReal ? milliseconds / 1000 - ahead : undefined;
 }
 
-/** How old an answer may be when the buyer says when it asked, in seconds. */
+/** The greatest age of an answer if the buyer gives the time of its question, in seconds. */
 export const MAX_AGE_SECONDS = 3600;
 
-/** Whether an answer of `time` is as fresh as `askedAt` wants; true when that is not said. */
+/**
+ * Whether an answer from `time` is fresh enough for a question at `askedAt`; true if that time is unknown.
+ */
 export function isFresh(time: number, askedAt: number | undefined, maxAge = MAX_AGE_SECONDS): boolean {
   return askedAt === undefined || Math.abs(time - askedAt) <= maxAge;
 }

@@ -10,7 +10,7 @@ export const CURRENCIES: ReadonlySet<string> = new Set(
   ).split(" "),
 );
 
-/** Which currencies the shares of an exchange are quoted in, by the suffix of the ticker; pence count as pounds. */
+/** The currencies of each exchange, by the suffix of the ticker. Pence count as pounds. */
 export const EXCHANGE_CURRENCIES: { readonly [suffix: string]: readonly string[] } = {
   AS: ["EUR"],
   AX: ["AUD"],

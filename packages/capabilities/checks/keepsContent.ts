@@ -5,10 +5,14 @@ import { endsSentence } from "./textMeasures.ts";
 
 type Text = { text: string };
 
-/** How many links are searched for letter by letter, when they do not stand alone in the output. */
+/**
+ * Most links that are searched in the whole text, after they were not found as separate links in the output.
+ */
 const MAX_SEARCHES = 50;
 
-/** What any text must keep that says the same in other words: its numbers, its links and its end. */
+/**
+ * Checks for every text that says the same in other words: it must keep the numbers, the links and the end.
+ */
 export const keepsContent = {
   keeps_numbers: {
     since: "v1",

@@ -1,7 +1,9 @@
-/** What ends an address in running text: space, quotes, brackets, and the punctuation of Chinese and Japanese. */
+/**
+ * Characters that end a URL in running text: space, quotes, brackets, and Chinese and Japanese punctuation.
+ */
 const BETWEEN = /[\s<>"'“”„‟«»‹›()「」『』【】《》（）。、，；：！？]+/u;
 
-/** Addresses of pages and mail, in time by the text's length. */
+/** Finds URLs and mail addresses, in linear time. */
 export function linksIn(text: string): string[] {
   const links: string[] = [];
   for (const token of text.split(BETWEEN)) {
@@ -14,7 +16,7 @@ export function linksIn(text: string): string[] {
   return links;
 }
 
-/** Without the signs that belong to the sentence around it. */
+/** Removes punctuation that belongs to the sentence around the link. */
 function withoutEnd(link: string): string {
   let end = link.length;
   while (end > 0 && ".,;:!?".includes(link[end - 1] as string)) end--;

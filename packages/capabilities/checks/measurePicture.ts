@@ -1,25 +1,28 @@
 import type { Picture } from "./decodePicture.ts";
 
-/** What the checks on images go by, measured on a grid of at most about 65,536 pixels. */
+/** The measures for checks on images, taken on a grid of at most about 65,536 pixels. */
 export type PictureMeasures = {
   /** Standard deviation of the lightness, 0 (one tone) to 127.5. */
   contrast: number;
-  /** How many colours there are, of 4,096. */
+  /** The number of colours, out of 4,096. */
   colours: number;
-  /** Share of the commonest of those colours. */
+  /** Share of the most common of these colours. */
   commonest: number;
-  /** Share of the eight commonest. */
+  /** Share of the eight most common colours. */
   commonestEight: number;
-  /** Mean difference of neighbouring pixels, by the contrast: noise has more than 1, pictures have little. */
+  /**
+   * The mean difference of neighbouring pixels, divided by the contrast. Noise has more than 1, real pictures
+   * have much less.
+   */
   roughness: number;
-  /** Share of pixels that differ visibly from one a hundredth of the picture further right. */
+  /** Share of pixels that differ visibly from the pixel that is a hundredth of the width further right. */
   edges: number;
-  /** The longest run of rows, as a share of the height, that have one colour throughout. */
+  /** The longest run of rows in a single colour, as a share of the height. */
   emptyBand: number;
-  /** The box around everything that has not the commonest colour, as shares of width and height. */
+  /** The box around everything except the most common colour, as shares of the width and the height. */
   inkWidth: number;
   inkHeight: number;
-  /** In how many ways the rows of the middle change from left to right; a ruled sheet has one or two. */
+  /** The number of different patterns among the middle rows. A ruled sheet has one or two. */
   rowPatterns: number;
 };
 
@@ -89,7 +92,10 @@ function inkBox(picture: Picture, step: number, ground: number): { inkWidth: num
   };
 }
 
-/** Only where a row changes counts, so that lines from edge to edge make no pattern, however they are smoothed. */
+/**
+ * Only the places where a row changes count, so lines from edge to edge make no pattern, even if they are
+ * smoothed.
+ */
 function countRowPatterns({ width, height, rgbAt }: Picture, step: number): number {
   const patterns = new Set<string>();
   for (let y = Math.floor(height * 0.15); y < height * 0.85; y += step) {

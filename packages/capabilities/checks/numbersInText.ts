@@ -1,7 +1,10 @@
-/** A number of a text, and every way to read it: digits without separators. Two are the same when they share a way. */
+/**
+ * A number in a text, and every way to read it, as digits without separators. Two numbers are equal if they
+ * share one way.
+ */
 export type NumberInText = { written: string; ways: string[] };
 
-/** Words for powers of ten, by the number of their zeros. One word may mean two in different languages. */
+/** Words for powers of ten, by the number of zeros. A word may have different meanings in two languages. */
 const SCALES: [zeros: number, words: string][] = [
   [2, "hundred hundert cent cento cien ciento cem honderd hundra hundre hundrede sto сто yüz 百 백"],
   [
@@ -22,11 +25,13 @@ const SCALES: [zeros: number, words: string][] = [
 ];
 const ZEROS = new Map(SCALES.flatMap(([zeros, words]) => words.split(" ").map((word) => [word, zeros])));
 
-/** Beyond a quintillion nobody counts in words. */
+/** The largest power of ten with a word in use is a quintillion. */
 const MOST_ZEROS = 18;
 
 const SPACES = "\u00a0\u202f\u2009 ";
-/** Runs of digits with what may stand between them, and runs of letters. Of Chinese and Japanese every sign is a word. */
+/**
+ * Runs of digits with their separators, and runs of letters. Every Chinese or Japanese character is a word.
+ */
 const TOKEN = new RegExp(
   `\\d+(?:[.,:/'’٬٫${SPACES}]\\d+)*|[\\p{Script=Han}\\p{Script=Hangul}]|(?:(?![\\p{Script=Han}\\p{Script=Hangul}])\\p{L})+`,
   "gu",
@@ -36,14 +41,14 @@ const INDIAN = /^\d{1,2}(?:,\d{2})+,\d{3}(?:\.\d+)?$/;
 const DECIMAL = /^\d+[.,٫]\d+$/;
 
 /**
- * The numbers of a text, in the order they stand in, in whatever way of writing: other digits, separators and decimal signs
- * (1,234.50; 1.234,5; 1’234.50; 12,34,567), with words of scale (2.5 million, 250万). Dates and times come apart into their
- * parts.
+ * The numbers of a text in order, in all common notations: other digits, separators and decimal signs
+ * (1,234.50; 1.234,5; 1’234.50; 12,34,567), with words of scale (2.5 million, 250万). Dates and times are
+ * split into their parts.
  */
 export function numbersInText(text: string): NumberInText[] {
   const ascii = text.replace(/\p{Nd}/gu, (digit) => String(digitValue(digit)));
   const found: NumberInText[] = [];
-  /** The number, and the zeros of the words after it so far. */
+  /** The last number, and the zeros of the words that follow it. */
   let last:
     | { number: NumberInText; digits: string; fraction: number; zeros: number; end: number }
     | undefined;
@@ -77,8 +82,8 @@ export function numbersInText(text: string): NumberInText[] {
 }
 
 /**
- * The first number of `wanted` that `text` has not, as it is written. Numbers of less than three digits are not looked for:
- * they may rightly be spelled out, or change with the clock of a country.
+ * The first number of `wanted` that is missing in `text`, as it is written. Numbers of less than three digits
+ * are not checked: a text may spell them out, or change them with the clock format of a country.
  */
 export function missingNumber(wanted: string, text: string): string | undefined {
   const known = new Set(numbersInText(text).flatMap(({ ways }) => ways));
@@ -91,10 +96,10 @@ export function missingNumber(wanted: string, text: string): string | undefined 
   return missing?.written;
 }
 
-/** A date, a list or a version is no number, but several. */
+/** Splits a date, a list or a version, which is several numbers. */
 function piecesOf(token: string): string[] {
   if (/^\d+$/.test(token) || GROUPED.test(token) || INDIAN.test(token) || DECIMAL.test(token)) return [token];
-  // "in 2026 300 people": what a space parts may be two numbers, each written as numbers are.
+  // A space may separate two numbers, as in "in 2026 300 people".
   const parts = token.split(new RegExp(`[${SPACES}]`, "u"));
   if (parts.length > 1) return parts.flatMap(piecesOf);
   return token.split(/\D+/);
@@ -103,12 +108,12 @@ function piecesOf(token: string): string[] {
 function digitsOf(written: string): { digits: string; fraction: number } {
   const digits = written.replace(/\D/g, "");
   const decimals = /[.,٫](\d+)$/.exec(written)?.[1] ?? "";
-  // Three digits after the same sign as everywhere are a group as often as a fraction.
+  // Three digits after the only kind of separator may be a group or a fraction.
   const isGroup = decimals.length === 3 && new Set(written.replace(/\d/g, "")).size === 1;
   return { digits, fraction: isGroup ? 0 : decimals.length };
 }
 
-/** The digits as they stand, without the zeros at the end of a fraction, and with a scale. */
+/** The digits without the zeros at the end of a fraction, multiplied by the scale. */
 function waysOf(digits: string, fraction: number, zeros: number): string[] {
   const bare = digits.replace(/^0+(?=\d)/, "");
   const ways = [bare];
@@ -121,7 +126,7 @@ function waysOf(digits: string, fraction: number, zeros: number): string[] {
   return ways;
 }
 
-/** The times of a clock in a text, as 14:30, which another country writes 14h30. */
+/** The clock times in a text, as 14:30. Other countries write 14h30. */
 function clocksIn(text: string): Set<string> {
   const times = text.matchAll(/(?<!\d)(\d{1,2})(?::| ?h ?)(\d\d)(?!\d)/g);
   return new Set(Array.from(times, ([, hour, minute]) => `${Number(hour)}:${minute}`));
@@ -135,7 +140,7 @@ function asClock(written: string): string[] {
   return [`${hour}:${match[2]}`, `${hour % 12 || 12}:${match[2]}`];
 }
 
-/** The ten digits of a script stand together in Unicode, zero first. */
+/** In Unicode the ten digits of a script follow one another, zero first. */
 function digitValue(digit: string): number {
   const code = digit.codePointAt(0) ?? 0x30;
   let zero = code;

@@ -9,7 +9,7 @@ type Context<Input> = CheckContext<Input, WithImage>;
 /** The schema of an image in an output. */
 export const imageSchema = { type: "string", minLength: 1, maxLength: MAX_IMAGE_BASE64 } as const;
 
-/** No larger picture can be asked for than is decoded afterwards. */
+/** Refuses a request for a larger picture than can be decoded. */
 export function sizeRules({ width, height }: { width: number; height: number }): InputIssue[] {
   if (width * height <= MAX_PIXELS) return [];
   return [{ field: "params.height", message: `must be less: width × height may be ${MAX_PIXELS}` }];
@@ -36,7 +36,7 @@ export function isValidPng(): Check<unknown, WithImage> {
   };
 }
 
-/** The picture is as large as it was asked for, and as the output says. */
+/** The picture has the requested size, and the size that the output names. */
 export function matchesDimensions(): Check<
   { width?: number; height?: number },
   WithImage & { width?: number; height?: number }
@@ -66,7 +66,7 @@ export function isNotBlank(): Check<unknown, WithImage> {
   };
 }
 
-/** Neighbouring pixels have to do with each other. */
+/** The picture is not noise: neighbouring pixels are similar. */
 export function isNotNoise(): Check<unknown, WithImage> {
   return {
     since: "v1",
@@ -77,7 +77,7 @@ export function isNotNoise(): Check<unknown, WithImage> {
   };
 }
 
-/** A check on the measures with a complaint when it does not hold. */
+/** Makes a check of the measures, with a complaint if it fails. */
 export function measured(
   holds: (measures: PictureMeasures, context: Context<unknown>) => boolean,
   complaint: string,

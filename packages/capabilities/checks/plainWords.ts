@@ -1,4 +1,4 @@
-/** Words that leave no doubt in English. A longer list would be wrong more often. */
+/** English words with a clear sentiment. A longer list would be wrong more often. */
 const POSITIVE = new Set(
   "excellent wonderful amazing fantastic delightful superb brilliant perfect outstanding love loved loving happy delighted thrilled awesome flawless magnificent joy beautiful".split(
     " ",
@@ -15,7 +15,10 @@ const NEGATION =
 const INSULTS =
   /\b(you (are |'re )?(a |an )?(complete |total |fucking |stupid )*(idiot|moron|scum|trash|pig|loser|imbecile)s?|kill yourself|go die|shut up,? (you )?(idiot|moron)|fuck you|piece of shit|i will (kill|hurt|find) you)\b/gi;
 
-/** What an English text says without doubt: at least two words of one kind, none of the other, and no negation. */
+/**
+ * The clear sentiment of an English text: it has at least two words of one kind, none of the other kind, and
+ * no negation.
+ */
 export function plainSentiment(text: string): "positive" | "negative" | undefined {
   if (NEGATION.test(text)) return undefined;
   const words = text.toLowerCase().match(/[a-z']+/g) ?? [];
@@ -25,7 +28,7 @@ export function plainSentiment(text: string): "positive" | "negative" | undefine
   return negative >= 2 && positive === 0 ? "negative" : undefined;
 }
 
-/** Whether an English text insults or threatens in so many words. Quotations do not count. */
+/** Whether an English text contains plain insults or threats. Quotations do not count. */
 export function isPlainlyToxic(text: string): boolean {
   return !/["“”«»]/.test(text) && (text.match(INSULTS)?.length ?? 0) > 0;
 }

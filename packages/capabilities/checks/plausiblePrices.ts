@@ -1,7 +1,10 @@
-/** A tenth and ten times of what is usual: a price in cents, of another share or invented by chance lies outside. */
+/**
+ * A price may be from a tenth to ten times the usual one. A price in cents, of another share, or a random
+ * price is outside.
+ */
 const ROOM = 10;
 
-/** What a share has cost, roughly, in 2026, in the currency of its exchange. */
+/** The rough price of shares in 2026, in the currency of their exchange. */
 const SHARES: { readonly [ticker: string]: number } = {
   AAPL: 250,
   MSFT: 480,
@@ -24,18 +27,21 @@ const SHARES: { readonly [ticker: string]: number } = {
   "7203.T": 2900,
 };
 
-/** What a coin has cost, roughly, in 2026, in dollars; euros, pounds and francs are near enough. */
+/** The rough price of coins in 2026, in dollars. Euros, pounds and francs are similar enough. */
 const COINS: { readonly [symbol: string]: number } = { BTC: 90_000, ETH: 3200, SOL: 180, BNB: 850, XRP: 2.3 };
 const NEAR_DOLLAR = ["USD", "EUR", "GBP", "CHF", "USDC", "USDT", "DAI"];
 
-/** Why a share cannot cost that; undefined for shares that are not known here. Pence are pounds times a hundred. */
+/**
+ * Why a share cannot have this price; undefined for unknown shares. Prices in pence are a hundred times as
+ * high.
+ */
 export function sharePriceProblem(ticker: string, price: number): string | undefined {
   if (price < 0.0001 || price > 10_000_000) return `${price} is no price of a share`;
   const usual = Object.hasOwn(SHARES, ticker.toUpperCase()) ? SHARES[ticker.toUpperCase()] : undefined;
   return rangeProblem(usual, price);
 }
 
-/** Why a coin cannot cost that; undefined for coins and currencies that are not known here. */
+/** Why a coin cannot have this price; undefined for unknown coins and currencies. */
 export function coinPriceProblem(symbol: string, vs: string, price: number): string | undefined {
   const usual = Object.hasOwn(COINS, symbol) && NEAR_DOLLAR.includes(vs) ? COINS[symbol] : undefined;
   return rangeProblem(usual, price);

@@ -1,11 +1,14 @@
 import { evaluateExpression } from "./evaluateExpression.ts";
 
-/** Longest program that is followed, in lines: only small ones are simple enough. */
+/** The longest program that is interpreted, in lines. Only small programs are simple enough. */
 const MAX_LINES = 50;
 
 type Values = { numbers: { [name: string]: number }; texts: Map<string, string> };
 
-/** How each language assigns, prints and reads. `read` gives a line of stdin as a text, `readNumber` as a number. */
+/**
+ * How each language assigns, prints and reads. `read` returns a line of stdin as text, `readNumber` as a
+ * number.
+ */
 const GRAMMAR = {
   python: {
     assign: /^([A-Za-z_]\w{0,40})\s?=\s?([^=].*)$/,
@@ -24,8 +27,8 @@ const GRAMMAR = {
 };
 
 /**
- * What a program prints that does nothing but read lines, compute with whole numbers (`+ - *` and brackets) and print:
- * its output can be computed here, so an invented one is found. Undefined for every other program.
+ * Computes the output of a simple program, so that an invented output is found. The program may only read
+ * lines, compute with whole numbers (`+ - *` and brackets) and print. Undefined for every other program.
  */
 export function predictOutput(code: string, language: string, stdin: string): string | undefined {
   const grammar = language === "python" || language === "javascript" ? GRAMMAR[language] : undefined;
@@ -68,13 +71,13 @@ function worthOf(text: string, { numbers, texts }: Values): string | undefined {
   const quoted = /^(?:"([^"\\]*)"|'([^'\\]*)')$/.exec(text);
   if (quoted) return quoted[1] ?? quoted[2] ?? "";
   if (texts.has(text)) return texts.get(text);
-  // No division, no powers, no names of functions and constants: whole numbers mean the same everywhere.
+  // There is no division, no power and no function, so whole numbers work the same in every language.
   if (!/^[\w\s+*()-]+$/.test(text) || text.includes("**")) return undefined;
   const names = text.match(/[A-Za-z_]\w*/g) ?? [];
   if (/\w\s*\(|\d[A-Za-z_.]|\b0\d/.test(text) || !names.every((name) => name in numbers)) return undefined;
   try {
     const { value, largest } = evaluateExpression(text, numbers);
-    // JavaScript prints a zero below zero as such.
+    // JavaScript prints a negative zero as -0.
     const isPlain = Number.isSafeInteger(value) && !Object.is(value, -0) && largest < 2 ** 53;
     return isPlain ? String(value) : undefined;
   } catch {

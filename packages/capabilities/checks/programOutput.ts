@@ -1,4 +1,7 @@
-/** What makes a plain print statement uncertain: other ways out, other meanings of print, text over several lines. */
+/**
+ * Constructs that make a plain print statement uncertain: early exits, other meanings of print, and text over
+ * several lines.
+ */
 const UNCERTAIN: { [language: string]: RegExp } = {
   python:
     /exit|quit|raise|"""|'''|\\$|stdout|\bprint\s*=|def print|global print|builtins|exec|eval|import \*|compile/m,
@@ -12,8 +15,8 @@ const STATEMENTS: { [language: string]: RegExp } = {
 };
 
 /**
- * Lines that a program prints whenever it succeeds: of statements that stand outside of every block and print a plain
- * string. Says nothing rather than something doubtful.
+ * Lines that a program always prints if it succeeds. They come from statements outside of all blocks that
+ * print a plain string. In doubt it returns none.
  */
 export function mustPrint(code: string, language: string): string[] {
   const statement = STATEMENTS[language];
@@ -28,7 +31,7 @@ export function mustPrint(code: string, language: string): string[] {
   return lines;
 }
 
-/** Brackets opened less those closed, outside of simple strings. */
+/** The number of opening minus closing brackets, outside of simple strings. */
 function balance(line: string): number {
   const bare = line.replace(/"[^"]*"|'[^']*'/g, "");
   return (bare.match(/[([{]/g)?.length ?? 0) - (bare.match(/[)\]}]/g)?.length ?? 0);

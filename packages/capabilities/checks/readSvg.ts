@@ -5,7 +5,7 @@ import { referencesIn, svgReferences } from "./svgReferences.ts";
 
 const SVG_NAMESPACE = "http://www.w3.org/2000/svg";
 const SHAPES = new Set(["path", "rect", "circle", "ellipse", "line", "polyline", "polygon", "text", "use"]);
-/** Elements whose content is not drawn where it stands. */
+/** Elements whose content is not drawn at its place. */
 const UNSHOWN = new Set([
   "defs",
   "symbol",
@@ -17,26 +17,31 @@ const UNSHOWN = new Set([
   "radialGradient",
 ]);
 
-/** What an SVG document holds. */
+/** The contents of an SVG document. */
 export type SvgContents = {
   /** Shapes that are drawn and can be seen. */
   visible: number;
   /** Of these, the ones that lie wholly outside of the picture. */
   outside: number;
-  /** As they are written, or as they are drawn when references draw them again: the larger of the two. */
+  /**
+   * The number of paths in the text, or the number that is drawn with all references, whichever is larger.
+   */
   paths: number;
-  /** Shapes that references add to those that are written. */
+  /** Shapes that references draw in addition to those in the text. */
   repeated: number;
   /** Fills and strokes as they are written. */
   colours: Set<string>;
   hasSize: boolean;
-  /** The first thing that runs or is loaded from elsewhere. */
+  /** The first element that runs code or loads something. */
   active: string | undefined;
   /** The first path or number that is malformed. */
   malformed: string | undefined;
 };
 
-/** Deepest nesting of elements: an XML reader looks a prefix up through all levels, so the depth multiplies the cost. */
+/**
+ * The deepest nesting of elements. An XML reader searches a prefix through all levels, so depth multiplies
+ * the cost.
+ */
 const MAX_DEPTH = 256;
 
 type Box = { left: number; top: number; right: number; bottom: number };
@@ -44,7 +49,7 @@ type Inherited = {
   fill: string;
   stroke: string;
   shown: boolean;
-  /** Undefined below what moves in a way that is not followed here: there a shape may lie anywhere. */
+  /** Undefined inside an element with an unknown transform. There a shape may be anywhere. */
   matrix: Matrix | undefined;
 };
 type Attributes = { [name: string]: string };
@@ -52,7 +57,7 @@ type Attributes = { [name: string]: string };
 /**
  * Reads an SVG document (SVG 2). Entities are not expanded and nothing is loaded.
  *
- * @throws Error when it is no well-formed XML or its root is no svg
+ * @throws Error when it is not well-formed XML or its root is not `svg`
  */
 export function readSvg(text: string): SvgContents {
   const contents: SvgContents = {
@@ -98,7 +103,7 @@ export function readSvg(text: string): SvgContents {
   const drawn = references.drawn(0);
   contents.paths = Math.max(contents.paths, drawn.paths);
   contents.repeated = Math.max(0, drawn.shapes - written);
-  // What refers to nothing, or to nothing that is drawn, shows nothing.
+  // A reference to nothing, or to something that is not drawn, shows nothing.
   for (const at of uses) if (references.drawn(at).shapes === 0) contents.visible--;
   return contents;
 }
@@ -164,7 +169,10 @@ function readElement(
   return own;
 }
 
-/** Whether a shape lies wholly outside of the frame. Of texts, references and lengths in other units nothing is said. */
+/**
+ * Whether a shape is completely outside of the frame. Texts, references and lengths in other units are not
+ * judged.
+ */
 function isOutside(name: string, attributes: Attributes, matrix: Matrix, frame: Box): boolean {
   const points = cornersOf(name, attributes);
   if (!points || points.length === 0) return false;
@@ -177,7 +185,7 @@ function isOutside(name: string, attributes: Attributes, matrix: Matrix, frame: 
     top = Math.min(top, y);
     bottom = Math.max(bottom, y);
   }
-  // Round parts and broad strokes reach a little beyond the points.
+  // Curves and wide strokes extend a little beyond the points.
   const reach = 0.25 * Math.max(right - left, bottom - top);
   return (
     left - reach > frame.right ||

@@ -3,7 +3,7 @@ const STATES =
 const COUNTRIES =
   "US United States,US USA,US United States of America,US U.S.,GB United Kingdom,GB UK,GB England,GB Scotland,GB Wales,FR France,DE Germany,IT Italy,ES Spain,PT Portugal,NL Netherlands,BE Belgium,CH Switzerland,AT Austria,NO Norway,SE Sweden,DK Denmark,FI Finland,IS Iceland,IE Ireland,PL Poland,CZ Czechia,GR Greece,TR Turkey,RU Russia,UA Ukraine,CA Canada,MX Mexico,BR Brazil,AR Argentina,CL Chile,CO Colombia,PE Peru,AU Australia,NZ New Zealand,JP Japan,CN China,KR South Korea,IN India,ID Indonesia,TH Thailand,VN Vietnam,SG Singapore,IL Israel,EG Egypt,ZA South Africa,KE Kenya,NG Nigeria,MA Morocco,SA Saudi Arabia,GE Georgia,CU Cuba";
 
-/** What a name or code may stand for: `US-TX` for Texas; several where it means more than one. */
+/** The regions that a name or code may mean: `US-TX` for Texas. Some names mean several. */
 const REGIONS = new Map<string, string[]>();
 const learn = (name: string, region: string): void => {
   REGIONS.set(plain(name), [...(REGIONS.get(plain(name)) ?? []), region]);
@@ -17,7 +17,7 @@ for (const entry of COUNTRIES.split(",")) {
   learn(entry.slice(3), entry.slice(0, 2));
 }
 
-/** Letters that Unicode does not take apart, as they are written without them. */
+/** Letters that Unicode does not decompose, with their plain spelling. */
 const LETTERS: { [letter: string]: string } = {
   ø: "o",
   ł: "l",
@@ -30,7 +30,7 @@ const LETTERS: { [letter: string]: string } = {
   ð: "d",
 };
 
-/** Cities that English calls otherwise than those who live there. */
+/** Cities with another name in English than in the local language. */
 const NAMES = new Map(
   "cologne koln,munich munchen,nuremberg nurnberg,vienna wien,geneva geneve,prague praha,warsaw warszawa,krakow cracow,rome roma,milan milano,turin torino,venice venezia,florence firenze,naples napoli,genoa genova,lisbon lisboa,seville sevilla,copenhagen kobenhavn,gothenburg goteborg,brussels bruxelles,brussels brussel,antwerp antwerpen,the hague den haag,athens athina,moscow moskva,bucharest bucuresti,belgrade beograd,zurich zuerich,dusseldorf duesseldorf,mexico city ciudad de mexico,new york new york city,beijing peking,mumbai bombay,kyiv kiev"
     .split(",")
@@ -52,8 +52,8 @@ export function plain(text: string): string {
 }
 
 /**
- * Whether a place that was answered is the one asked for: the words of one's name stand in the other's, one after the other,
- * and the states and countries named with them do not contradict each other. A name that says no country fits any.
+ * Whether the answered place is the requested one. The words of one name must be in the other name in a row,
+ * and the states and countries must not contradict each other. A name without a country fits any country.
  */
 export function isSamePlace(answered: string, asked: string): boolean {
   const [a, b] = [answered.split(","), asked.split(",")];
@@ -65,7 +65,7 @@ export function isSamePlace(answered: string, asked: string): boolean {
   return regionsAgree(a.slice(1), b.slice(1));
 }
 
-/** Whether regions can be those of one place: unknown ones always can. */
+/** Whether regions can belong to one place. Unknown regions always can. */
 export function regionsAgree(answered: string[], asked: string[]): boolean {
   const [a, b] = [regionsOf(answered), regionsOf(asked)];
   if (a.length === 0 || b.length === 0) return true;

@@ -1,7 +1,7 @@
-/** How much a part of a drawing comes to when every reference in it is followed. */
+/** The size of a part of a drawing with all its references followed. */
 export type Drawn = { shapes: number; paths: number };
 
-/** Where more is not counted: nobody draws so much. */
+/** Counting stops here. No real drawing has so much. */
 export const MOST_DRAWN = 1_000_000;
 
 /** A reference to an element by its id, and how often it is drawn there. */
@@ -10,16 +10,16 @@ export type SvgReference = { id: string; times: number };
 type Part = { own: Drawn; inside: number[]; references: SvgReference[]; drawn?: Drawn | "under way" };
 
 /**
- * Counts what the elements of an SVG document come to. A `use` draws what it names once more, and what it names may hold
- * further ones: a few lines can stand for more shapes than there is memory. Nothing is expanded to count it, and no chain or
- * circle of references makes it call itself.
+ * Counts what an SVG document draws. A `use` draws its target again, and the target may contain further ones.
+ * So a few lines can draw more shapes than fit into memory. It counts without expanding anything and without
+ * recursion, so chains and circles of references are safe.
  */
 export function svgReferences() {
   const parts: Part[] = [];
   const byId = new Map<string, number>();
   const open: number[] = [];
 
-  /** The parts that have to be counted before this one, as numbers of parts. */
+  /** The numbers of the parts that must be counted before this one. */
   const needs = ({ inside, references }: Part): number[] => [
     ...inside,
     ...references.flatMap(({ id }) => byId.get(id) ?? []),
@@ -57,7 +57,10 @@ export function svgReferences() {
     close: (): void => {
       open.pop();
     },
-    /** What an element comes to, once the document has ended. A circle of references draws nothing, as in a browser. */
+    /**
+     * What an element draws, after the end of the document. A circle of references draws nothing, as in a
+     * browser.
+     */
     drawn: (at: number): Drawn => count(at),
   };
 }
@@ -69,7 +72,7 @@ function add(sum: Drawn, part: Part | undefined, times: number): void {
   sum.paths = Math.min(MOST_DRAWN, sum.paths + times * drawn.paths);
 }
 
-/** What the attributes of an element refer to in its document. A marker stands at every point of a line. */
+/** The references in the attributes of an element. A marker is drawn at every point of a line. */
 export function referencesIn(attributes: { [name: string]: string }): SvgReference[] {
   const found: SvgReference[] = [];
   for (const [name, value] of Object.entries(attributes)) {

@@ -1,8 +1,11 @@
-/** Signs of these scripts stand for several letters each: what a text is long in. */
+/** Characters of this script count as several letters in the length of a text. */
 const DENSE = /[\p{Script=Han}]/u;
 const HALF_DENSE = /[\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/u;
 
-/** A text's length in letters of an alphabet: a Han sign counts as three, kana and hangul as two, space as none. */
+/**
+ * A text's length in letters of an alphabet. A Han character counts as three, kana and hangul as two, and
+ * space as none.
+ */
 export function textLength(text: string): number {
   let length = 0;
   for (const character of text) {
@@ -12,7 +15,10 @@ export function textLength(text: string): number {
   return length;
 }
 
-/** Words, as runs of letters and digits; without spaces (Chinese, Japanese) every sign counts as half a word. */
+/**
+ * Counts words, which are runs of letters and digits. In Chinese and Japanese every character counts as half
+ * a word.
+ */
 export function countWords(text: string): number {
   let signs = 0;
   const spaced = text.replace(/[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]/gu, () => {
@@ -28,7 +34,7 @@ export function endsSentence(text: string): boolean {
   return /[.!?…。．！？؟۔।॥։።။។:;][\s\p{Pe}\p{Pf}\p{Pi}"'’”»)\]]*$/u.test(text.trim());
 }
 
-/** Letters and digits only, lower case: to compare texts without their dress. */
+/** Only the letters and digits of a text, in lower case, for comparisons. */
 export function normalized(text: string): string {
   return text
     .normalize("NFKC")
@@ -37,7 +43,10 @@ export function normalized(text: string): string {
     .trim();
 }
 
-/** The beginnings of the longer words of a text (pairs of signs where there are no spaces): what it is about. */
+/**
+ * The beginnings of the longer words of a text, or pairs of characters in scripts without spaces. They show
+ * the topic.
+ */
 export function stemsOf(text: string): Set<string> {
   const stems = new Set<string>();
   for (const word of normalized(text).split(" ")) {
@@ -49,7 +58,7 @@ export function stemsOf(text: string): Set<string> {
   return stems;
 }
 
-/** Which share of the first text's stems the second one has too; 1 when the first has none. */
+/** The share of the first text's stems that the second text has too; 1 if the first has none. */
 export function sharedStems(text: string, source: string): number {
   const stems = stemsOf(text);
   if (stems.size === 0) return 1;

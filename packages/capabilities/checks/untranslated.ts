@@ -1,19 +1,22 @@
-/** Languages that share so many words that shared words say nothing. */
+/** Languages with so many common words that common words prove nothing. */
 const FAMILIES = ["da no sv", "es pt it ro fr", "ru uk bg", "nl de", "zh ja"].map((family) =>
   family.split(" "),
 );
 
-/** Least words of a text for their shares to say something. */
+/** The fewest words for a meaningful share. */
 const LEAST_WORDS = 8;
 
-/** Words of four letters and more, in lower case as they stand: names begin with a capital letter and stay. */
+/**
+ * Words of at least four letters that are written in lower case. Names begin with a capital letter and may
+ * stay untranslated.
+ */
 function plainWords(text: string): string[] {
   return text.match(/(?<![\p{L}\p{N}@/.:_-])\p{Ll}{4,}(?![\p{L}\p{N}@/_-])/gu) ?? [];
 }
 
 /**
- * Which share of a translation's words is still as in the source: 0 when the text is short, or when the languages share
- * many words anyway. English loan words make 0.1 of an Italian text, seldom more.
+ * The share of a translation's words that are unchanged from the source. It is 0 if the text is short, or if
+ * the languages share many words. In an Italian text English loan words are about 0.1, rarely more.
  */
 export function untranslatedShare(text: string, source: string, from: string, to: string): number {
   if (from === to || FAMILIES.some((family) => family.includes(from) && family.includes(to))) return 0;

@@ -4,10 +4,13 @@ import { isWebAddress } from "../checks/webAddress.ts";
 import { defineCapability } from "../defineCapability.ts";
 import { LANGUAGES } from "../languages.ts";
 
-/** Nobody speaks faster than this, in letters a second; readers of news reach 20. */
+/** The fastest possible speech, in letters per second. News readers reach 20. */
 const FASTEST = 45;
 
-/** `audio.transcribe.json-with-timestamps`, or with the language in the id: what is said in a recording, and when. */
+/**
+ * `audio.transcribe.json-with-timestamps`, or with the language in the id: the words of a recording with
+ * their times.
+ */
 export const audioTranscribe = defineCapability({
   id: "audio.transcribe.json-with-timestamps",
   summary: "what is said in a recording, and when",
@@ -16,7 +19,7 @@ export const audioTranscribe = defineCapability({
     properties: {
       audio_url: { type: "string", minLength: 8, maxLength: 4096 },
       language_hint: { enum: LANGUAGES },
-      /** How long the recording is, when the buyer knows. */
+      /** The length of the recording, if the buyer knows it. */
       duration_ms: { type: "integer", minimum: 1, maximum: 86_400_000 },
     },
     required: ["audio_url"],

@@ -76,7 +76,7 @@ export const chartGenerateFromData = defineCapability({
     },
     is_not_blank: isNotBlank(),
     is_not_noise: isNotNoise(),
-    // Charts are drawn with few colours on a plain ground; photographs and gradients are not.
+    // A chart has few colours on a plain background, unlike photographs and gradients.
     is_drawn: measured(
       ({ commonest, commonestEight }) => commonest >= 0.2 && commonestEight >= 0.8,
       "has no plain ground and few colours, as charts do",
@@ -85,7 +85,7 @@ export const chartGenerateFromData = defineCapability({
       ({ commonest, inkWidth, inkHeight }) => commonest <= 0.985 && inkWidth >= 0.35 && inkHeight >= 0.35,
       "has almost nothing drawn on it",
     ),
-    // Axes and grid lines run through; only a series changes along its way.
+    // Axes and grid lines run from edge to edge. Only a series of data changes on its way.
     has_series: {
       since: "v1",
       test: async (context) => {

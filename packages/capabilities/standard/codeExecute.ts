@@ -2,7 +2,7 @@ import { predictOutput } from "../checks/predictOutput.ts";
 import { mustPrint } from "../checks/programOutput.ts";
 import { defineCapability } from "../defineCapability.ts";
 
-/** What a seller may need beyond the time limit to stop a program, in milliseconds. */
+/** Extra time after the time limit for the seller to stop a program, in milliseconds. */
 const GRACE_MS = 500;
 const DEFAULT_TIMEOUT_MS = 5000;
 
@@ -109,7 +109,10 @@ export const codeExecute = defineCapability({
   },
 });
 
-/** The first of `lines` that is not among the printed ones, each of which counts once and in order. */
+/**
+ * The first of `lines` that was not printed. The lines must be printed in this order, and each printed line
+ * counts once.
+ */
 function missingLine(lines: string[], stdout: string): string | undefined {
   const printed = stdout.split(/\r?\n/);
   let at = 0;

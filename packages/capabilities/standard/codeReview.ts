@@ -77,7 +77,7 @@ export const codeReview = defineCapability({
   },
 });
 
-/** Words of programs that are words of any English sentence as well. */
+/** Words of programs that are also common English words. */
 const COMMON = new Set(
   "the and for not with from this that return use else while else new none true false class function type value name data list in is or if".split(
     " ",

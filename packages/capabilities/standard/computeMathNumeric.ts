@@ -1,7 +1,10 @@
 import { evaluateExpression } from "../checks/evaluateExpression.ts";
 import { defineCapability } from "../defineCapability.ts";
 
-/** Relative difference that another order of operations may make, and that of the largest number on the way. */
+/**
+ * The allowed relative difference of the result, for another order of operations, and the one relative to the
+ * largest intermediate number.
+ */
 const [TOLERANCE, ROUNDING] = [1e-9, 1e-14];
 
 /** `compute.math.numeric`: the value of an arithmetic expression. */

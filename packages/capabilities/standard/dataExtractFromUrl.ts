@@ -70,7 +70,7 @@ export const dataExtractFromUrl = defineCapability({
     },
     is_fresh: {
       since: "v1",
-      // A page may be kept for a day; nobody extracts tomorrow.
+      // A cached page may be a day old. A time in the future is wrong.
       test: ({ input, output }) =>
         isFresh(isoSeconds(output.extracted_at) ?? 0, input.asked_at, 86_400)
           ? undefined
@@ -103,7 +103,7 @@ export const dataExtractFromUrl = defineCapability({
   },
 });
 
-/** Whether two texts are one address: what a browser makes of both is the same. */
+/** Whether two texts are the same URL for a browser. */
 function isSameAddress(one: string, other: string): boolean {
   return one === other || (isWebAddress(one) && new URL(one).href === new URL(other).href);
 }

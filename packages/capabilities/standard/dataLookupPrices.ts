@@ -26,7 +26,7 @@ const isFreshQuote: Check<{ asked_at?: number }, Quote> = {
       : `is ${Math.abs(output.timestamp - (input.asked_at ?? 0))} seconds from when it was asked`,
 };
 
-/** Coins that are meant to be worth one dollar, and what they may stray. */
+/** Coins with a fixed price of one dollar, and the allowed deviation. */
 const DOLLARS = new Set(["USDC", "USDT", "DAI", "PYUSD", "USDP"]);
 const [LEAST_DOLLAR, MOST_DOLLAR] = [0.8, 1.2];
 

@@ -35,13 +35,13 @@ type Reading = {
   wind_speed_ms?: number;
 };
 
-/** The coldest and hottest air and the strongest wind ever measured, with a little room (°C, m/s). */
+/** The lowest and highest temperature and the strongest wind ever measured, with a small margin (°C, m/s). */
 const [COLDEST, HOTTEST, STRONGEST] = [-92, 58, 115];
 
 /** How old a reading of the present may be, in seconds. */
 const MAX_AGE = 6 * 3600;
 
-/** The checks of a reading, wherever in the output it stands. */
+/** The checks of a weather reading, at any place in the output. */
 function readingChecks<Output>(readingOf: (output: Output) => Reading): {
   [name: string]: Check<Asked, Output>;
 } {
@@ -148,7 +148,7 @@ export const dataLookupWeatherText = defineCapability({
         const [name = "", ...regions] = asked.location.split(",");
         const place = plain(name);
         if (!` ${plain(output.text)} `.includes(` ${place} `)) return `does not name ${place}`;
-        // "Paris, France" and "Paris in France" say where the named place is.
+        // "Paris, France" and "Paris in France" name the country of the place.
         for (const said of output.text.split(/,|\bin\b|[.;:]/).map((part) => part.trim().slice(0, 60))) {
           const words = said.split(/\s+/);
           const candidates = [words.slice(0, 1), words.slice(0, 2)].map((some) => some.join(" "));

@@ -51,7 +51,7 @@ export const imageGenerateIllustrationSvg = defineCapability({
       test: (context) => {
         const { active, repeated } = contentsOf(context);
         if (active !== undefined) return `contains ${active}`;
-        // Some hundred bytes of them keep a viewer busy for ever.
+        // A few hundred bytes of references could keep a viewer busy for ever.
         return repeated <= MAX_REPEATED ? undefined : `draws ${repeated} shapes or more by references`;
       },
     },

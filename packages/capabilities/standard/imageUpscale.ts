@@ -5,7 +5,9 @@ import type { FamilyValue } from "../taxonomy.ts";
 
 const FACTORS: { readonly [factor in FamilyValue<"image.upscale", "factor">]: number } = { "2x": 2, "4x": 4 };
 
-/** Largest mean difference, of 255, between the picture and its enlargement made small again. */
+/**
+ * The largest mean difference, out of 255, between the picture and its enlargement after reducing it again.
+ */
 const MAX_DIFFERENCE = 14;
 
 /** `image.upscale.2x` and `.4x`: the same picture, larger. */
@@ -63,7 +65,10 @@ function factorOf(factor: string | undefined): number {
   return FACTORS[factor as keyof typeof FACTORS] ?? 2;
 }
 
-/** Between the source's pixels and the means of the blocks they became, on a grid of some 16,384 of them. */
+/**
+ * The mean difference between the source's pixels and the averages of their enlarged blocks, on a grid of
+ * about 16,384 pixels.
+ */
 function meanDifference(source: Picture, large: Picture, factor: number): number {
   const step = Math.max(1, Math.ceil(Math.sqrt((source.width * source.height) / 16_384)));
   let [total, count] = [0, 0];

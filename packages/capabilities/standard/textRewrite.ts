@@ -49,7 +49,7 @@ export const textRewrite = defineCapability({
     is_about_the_same: {
       since: "v1",
       test: ({ input, output }) => {
-        // Little of a short text need stay when its register changes.
+        // A short text may change almost completely when its register changes.
         if (textLength(input.text) < 60) return undefined;
         const shared = Math.max(sharedStems(output.text, input.text), sharedStems(input.text, output.text));
         return shared >= 0.15

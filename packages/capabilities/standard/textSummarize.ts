@@ -5,7 +5,7 @@ import { countWords, endsSentence, normalized, sharedStems } from "../checks/tex
 import { defineCapability } from "../defineCapability.ts";
 import type { FamilyValue } from "../taxonomy.ts";
 
-/** The least and the largest share of the source's words, by the length asked for. */
+/** The smallest and the largest share of the source's words, by the requested length. */
 const SHARES: {
   readonly [length in FamilyValue<"text.summarize", "length">]: readonly [least: number, most: number];
 } = {
