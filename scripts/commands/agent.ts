@@ -110,7 +110,7 @@ function describe(agent: NonNullable<AgentAnswer["agent"]>): string {
   ].join("\n\n");
 }
 
-/** What counts against a seller because it said nothing, and what it can do. */
+/** Lines about missing receipts and answers that count against a seller, and what the seller can do. */
 function leftOut(agent: NonNullable<AgentAnswer["agent"]>): string[] {
   const { unreceiptedPayments, unreceiptedUsdc, unansweredEscrows, refundsContested } = agent;
   return [

@@ -72,7 +72,7 @@ function seedOf(reports: Options["junit"]) {
 }
 
 async function attest(options: Options): Promise<void> {
-  // Loaded only now: the help needs none of it.
+  // Loaded only now, because the help needs none of it.
   const { signAttestation } = await import("../attest/signAttestation.ts");
   const { readReport } = await import("../attest/readReport.ts");
   const given = await Promise.all(

@@ -6,7 +6,10 @@ import { memoryStore } from "tallystick-sdk/store/keyValueStore";
 import { readAuditingConfig } from "../../services/auditing/config.ts";
 import { watchShutdown } from "../cli/shutdown.ts";
 
-/** `tallystick audit-operator`: the process of an operator of audits; `decide` writes a decision of its people. */
+/**
+ * `tallystick audit-operator`: the process of an operator of audits; `decide` settles a decision of its
+ * people.
+ */
 export function registerAuditOperator(program: Command): void {
   const operator = program
     .command("audit-operator")

@@ -47,7 +47,7 @@ const usdc = z
   .transform((text) => parseUsdc(text));
 const atLeastOne = z.coerce.number().int().min(1, "must be 1 or more").max(10_000, "must be at most 10000");
 
-/** `tallystick audit-pool`: what rates, rosters, liars, poor judges and prices come to. */
+/** `tallystick audit-pool`: simulates audits with given rates, rosters, liars, poor judges and prices. */
 export function registerAuditPool(program: Command): void {
   const { market, ...defaults } = POOL_DEFAULTS;
   const option = <T>(name: string, schema: z.ZodType<T>) => parseOption(name, schema);
@@ -143,7 +143,7 @@ async function run(options: Options): Promise<void> {
     for (const row of poolRows(settings)) {
       rows.push(row);
       tell(`${rows.length} of ${total}`);
-      // So that what was told is seen.
+      // Gives the terminal time to show the progress.
       await new Promise((resolve) => setImmediate(resolve));
     }
     return { detail: `seed ${settings.seed}`, value: undefined };
@@ -177,7 +177,7 @@ function settingsOf(options: Options): PoolSettings {
     garbage: options.garbage,
     colluding: options.colluders,
     trueNegatives: options.trueNegative,
-    // A document's table is the same whenever it is made.
+    // The table of a document always uses the same seed, so it is the same each time.
     seed: options.seed ?? (options.update === undefined ? randomInt(2 ** 31) : POOL_DEFAULTS.seed),
     sellers: options.sellers,
   };

@@ -9,15 +9,15 @@ import { answer, facts, moment, table } from "../query/nodeQuery.ts";
 
 type DeskOptions = { dir: string; json?: boolean };
 
-/** Where `example auditor` keeps its audits. */
+/** The folder of the audits of `example auditor`. */
 const FOLDER = ".tallystick/auditor";
 
-/** Most characters of the request, and of the result, that a terminal is given; `--json` gives all. */
+/** Most characters of the request, and of the result, that a terminal shows. `--json` prints everything. */
 const MOST_SHOWN = 20_000;
 
 /**
- * `tallystick auditor`: the desk of a person who judges audits. Reads and writes the store of an auditor that runs elsewhere
- * (`createAuditor` with `personJudge`); needs no key, and reaches nobody.
+ * `tallystick auditor`: the desk of a person who judges audits. Reads and writes the store of an auditor that
+ * runs elsewhere (`createAuditor` with `personJudge`); needs no key, and makes no requests.
  */
 export function registerAuditor(program: Command): void {
   const auditor = program

@@ -9,10 +9,10 @@ import { type AuditVerification, verifyAudit } from "../audits/verifyAudit.ts";
 import { parseOption, wholeNumber } from "../cli/parseOption.ts";
 import { addQueryOptions, answer, moment, nodeAt, type QueryOptions, table } from "../query/nodeQuery.ts";
 
-/** Most of each list at once. */
+/** Most rows of each list. */
 const MOST = 100;
 
-/** What waits: for an auditor, for a verdict, for another look, for the operator. */
+/** The open states: waiting for an auditor, for a verdict, for a recheck, or for the operator. */
 const OPEN = ["ASSIGNING", "ASSIGNED", "RECHECKING", "CHALLENGED"] as const;
 
 type ListOptions = QueryOptions & { operator?: string; seller?: string; capability?: string; first: number };

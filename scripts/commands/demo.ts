@@ -14,7 +14,7 @@ export function registerDemo(program: Command): void {
     .option("--port <number>", "the port of GraphQL; default any free one", portNumber("--port"))
     .option("--json", "print the result as JSON")
     .action(async (options: DemoOptions) => {
-      // Loaded only now: Hardhat takes its time, and --help should not.
+      // Loaded only now, because Hardhat is slow to load and --help should be quick.
       const { runDemo } = await import("../demo/runDemo.ts");
       process.exitCode = await runDemo(options);
     });

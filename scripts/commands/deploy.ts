@@ -31,7 +31,7 @@ type Options = {
   yes?: boolean;
 };
 
-/** The chain of Hardhat and Anvil nodes. */
+/** The chain id of Hardhat and Anvil nodes. */
 const LOCAL_CHAIN = 31_337;
 
 const address = z
@@ -92,7 +92,7 @@ async function deploy(options: Options): Promise<void> {
   const plan = await planDeployment(options);
   printPlan(plan);
   if (plan.real && !options.yes) await confirm();
-  // Loaded only now: Hardhat takes its time, and --help should not.
+  // Loaded only now, because Hardhat is slow to load and --help should be quick.
   const { deployContracts } = await import("../deploy/deployContracts.ts");
   const deployment = await deployContracts(plan);
   await writeDeployment(plan.output, deployment);
@@ -104,14 +104,14 @@ async function deploy(options: Options): Promise<void> {
 type Plan = DeployContractsParameters & {
   deployer: Address;
   balance: bigint;
-  /** What the guardian is, if it exists already. */
+  /** The kind of the guardian, if it exists already. */
   guardianKind: string | undefined;
-  /** Whether a mistake costs money: any chain but a local one. */
+  /** Whether a mistake costs real money, which is so on every chain except a local one. */
   real: boolean;
   output: string;
 };
 
-/** Finds out everything the deployment needs; sends nothing. */
+/** Collects everything that the deployment needs. It sends nothing. */
 async function planDeployment(options: Options): Promise<Plan> {
   const { rpcUrl, client, chainId } = await reachChain(options, process.env.RPC_URL);
   const real = chainId !== LOCAL_CHAIN;
@@ -143,8 +143,8 @@ async function planDeployment(options: Options): Promise<Plan> {
       hint: "Have it deployed (https://createx.rocks), or give --plain.",
     });
   }
-  // A journal belongs to one chain (a local one is new at every start), provider and guardian: what broke off goes
-  // on, anything else starts anew.
+  // A journal belongs to one chain, provider and guardian. An interrupted deployment continues, any other one
+  // starts from the beginning. A local chain is new at every start.
   const genesis = await client.getBlock({ blockNumber: 0n });
   const name = [
     chainId,
@@ -189,7 +189,7 @@ function printPlan(plan: Plan): void {
   line("record", plan.output);
 }
 
-/** A guardian that is there, or the owners of one to deploy. */
+/** Finds an existing guardian, or the owners of a new one. */
 async function chooseGuardian(
   { guardian, guardianIsAKey = false, guardianOwners }: Options,
   {
@@ -245,7 +245,7 @@ async function firstAccount(client: PublicClient): Promise<Address> {
   });
 }
 
-/** The accounts that the node itself signs for: none but on local chains. */
+/** The accounts for which the node itself signs. Only local chains have them. */
 async function accountsOf(client: PublicClient): Promise<Address[]> {
   return createWalletClient({ transport: custom(client) })
     .getAddresses()

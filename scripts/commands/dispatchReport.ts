@@ -3,7 +3,7 @@ import { LedgerLineError } from "tallystick-protocol/ledger/verifyLedger";
 import { createDispatchReport, type DispatchReport } from "../../services/dispatch/report/dispatchReport.ts";
 import { readAnyLedger } from "../../services/settlement/ledger/readAnyLedger.ts";
 
-/** `tallystick dispatch-report FILE`: what dispatching came to, from a ledger alone. */
+/** `tallystick dispatch-report FILE`: the results of dispatching, computed from a ledger alone. */
 export function registerDispatchReport(program: Command): void {
   program
     .command("dispatch-report")
@@ -50,7 +50,7 @@ export async function reportLedger(file: string, only?: string): Promise<Dispatc
   return report();
 }
 
-/** Ints of a ledger have any size; counts of a report are numbers. */
+/** Converts a ledger's integers, which may have any size, to numbers for the report. */
 function plainJson(value: unknown): unknown {
   if (typeof value === "bigint") return Number(value);
   if (Array.isArray(value)) return value.map(plainJson);

@@ -10,7 +10,7 @@ import {
   type QueryOptions,
 } from "../query/nodeQuery.ts";
 
-/** `tallystick escrow ID`: money held for a hire, and what became of it. */
+/** `tallystick escrow ID`: the money that is held for a hire, and its outcome. */
 export function registerEscrow(program: Command): void {
   addQueryOptions(
     program

@@ -22,7 +22,8 @@ export function registerExport(program: Command): void {
         done(null, `${json}\n`);
       },
     });
-    // A log that ends early looks whole and gives other numbers: the file is there when all of it is.
+    // An incomplete log looks complete and gives other numbers. So the file gets its name only when it is
+    // complete.
     const unfinished = `${output}.${process.pid}.part`;
     try {
       const target = output === undefined ? process.stdout : createWriteStream(unfinished, { flags: "wx" });

@@ -19,7 +19,9 @@ type Failures = { agent_id: string; since: number; failures: Failure[]; next_cur
 /** Most failures that are shown. */
 const MOST_SHOWN = 500;
 
-/** `tallystick failures ID --last-7-days`: which hires failed, by whose word, and why. */
+/**
+ * `tallystick failures ID --last-7-days`: the failed hires, with the source and the reason of each failure.
+ */
 export function registerFailures(program: Command): void {
   const command = program
     .command("failures")

@@ -26,7 +26,7 @@ type HireOptions = QueryOptions & {
   resume?: boolean;
 };
 
-/** Exit code of a hire that goes on at its seller: sysexits' "try again". */
+/** The exit code for a hire that is still running at its seller: "try again" of sysexits. */
 const RUNNING = 75;
 
 const jsonObject = z
@@ -98,7 +98,7 @@ async function hire(capability: string, options: HireOptions): Promise<void> {
   if (maxPrice === undefined) {
     throw new InvalidInputError({ issues: [{ field: "--max-price", message: "is required to hire" }] });
   }
-  // Loaded only now: the wallet's libraries are slow to load, and most calls only look.
+  // Loaded only now, because the wallet's libraries are slow to load and most calls only read.
   const { buyerOf, hireFor, hireJson } = await import("../hire/hireFor.ts");
   const buyer = buyerOf({ ...process.env, TALLYSTICK_URL: options.url });
   const parameters = {
@@ -127,7 +127,7 @@ async function hire(capability: string, options: HireOptions): Promise<void> {
   }
   const done = hireJson(outcome.hire);
   if (!done.verification.all_passed) process.exitCode = 1;
-  // A stranger's text: what a terminal would obey is written out.
+  // This is a stranger's text, so terminal control characters are escaped.
   answer(options, { status: "done", idempotency_key: outcome.idempotency_key, ...done }, () =>
     [
       facts([
@@ -155,12 +155,12 @@ async function resume(options: HireOptions): Promise<void> {
   );
 }
 
-/** Its progress, apart from the answer. */
+/** Prints the progress separately from the answer. */
 function tell(sentence: string): void {
   process.stderr.write(`${sentence}\n`);
 }
 
-/** JSON in which nothing is left that a terminal would obey, or that turns the direction of text. */
+/** JSON without characters that control a terminal or change the direction of text. */
 function plainJson(value: unknown): string {
   return JSON.stringify(value, null, 2).replace(
     /[\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069]/g,

@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import { addPartOptions, type PartOptions, runPart } from "../start/partOptions.ts";
 
-/** `tallystick indexer`: an indexer of its own, such as the one of a new version next to the old one. */
+/** `tallystick indexer`: a separate indexer, for example of a new version next to the old one. */
 export function registerIndexer(program: Command): void {
   const command = program
     .command("indexer")

@@ -14,7 +14,7 @@ import { askChain, ledgerConfig, ledgerFolder } from "./ledgerSettings.ts";
 import { registerSuccession } from "./ledgerSuccession.ts";
 import { layoutText } from "./verifyLedger.ts";
 
-/** `tallystick ledger …`: what an operator does to a ledger while its service is stopped. */
+/** `tallystick ledger …`: an operator's work on a ledger while its service is stopped. */
 export function registerLedger(program: Command): void {
   const ledger = program
     .command("ledger")

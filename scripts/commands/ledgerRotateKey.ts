@@ -11,7 +11,10 @@ import {
 } from "../../services/settlement/proofs/checkpointKey.ts";
 import { ledgerConfig, ledgerFolder } from "./ledgerSettings.ts";
 
-/** `tallystick ledger rotate-key`: another key for a ledger's checkpoints, which nobody has to learn in a moment. */
+/**
+ * `tallystick ledger rotate-key`: changes the key of a ledger's checkpoints, with a time in which both keys
+ * sign.
+ */
 export function registerRotateKey(ledger: Command): void {
   ledger
     .command("rotate-key")

@@ -24,9 +24,10 @@ export function ledgerFolder({ ledgerDir, ledger }: SettlementConfig): string {
 }
 
 /**
- * What the contract says of the configured ledger.
+ * Reads the configured ledger from its contract.
  *
- * @throws TallystickError `not_anchored` when none is configured; `chain_unavailable` when the chain does not answer
+ * @throws TallystickError `not_anchored` when the ledger is not anchored; `chain_unavailable` when the chain
+ * does not answer
  */
 export async function askChain({ anchoring, ledger }: SettlementConfig): Promise<LedgerOnChain> {
   if (anchoring === undefined || ledger === "local") {

@@ -22,12 +22,15 @@ type Call =
   | { functionName: "announceWriter"; args: readonly [Hex, Address] }
   | { functionName: "acceptWriter"; args: readonly [Hex] };
 
-/** What became of a call: it was sent, or it is for an account whose key is not in the settings, as a Safe's. */
+/** The outcome of a call: it was sent, or another account must send it, for example a Safe. */
 export type CalledLedger =
   | { ledger: Hex; from: Address; sent: true; transaction: Hex; block: number }
   | { ledger: Hex; from: Address; sent: false; to: Address; data: Hex; chain_id: number };
 
-/** `tallystick ledger announce-writer` and `accept-writer`: who goes on with a ledger (docs/ledger/succession.md). */
+/**
+ * `tallystick ledger announce-writer` and `accept-writer`: change the writer of a ledger
+ * (docs/ledger/succession.md).
+ */
 export function registerSuccession(ledger: Command): void {
   ledger
     .command("announce-writer")
@@ -80,7 +83,7 @@ async function openLedger(): Promise<{ anchoring: AnchoringConfig; id: Hex; stat
   });
 }
 
-/** Asks the contract whether it would take a call, and sends it if the key is at hand. */
+/** Simulates a call at the contract, and sends it if the settings have the key. */
 async function call(
   { contract, rpcUrl, chainId, privateKey }: AnchoringConfig,
   id: Hex,
@@ -102,7 +105,7 @@ async function call(
   return { ledger: id, from, sent: true, transaction, block: Number(blockNumber) };
 }
 
-/** The contract's own reason, where it gave one. */
+/** The error with the contract's own reason, if it gave one. */
 function refused(cause: unknown): TallystickError {
   const reverted =
     cause instanceof BaseError ? cause.walk((error) => error instanceof ContractFunctionRevertedError) : null;

@@ -26,7 +26,7 @@ export function registerMcp(program: Command): void {
       "127.0.0.1",
     )
     .action(async ({ http, host }: Options) => {
-      // Loaded only now: the tools bring much with them, and --help should be quick.
+      // Loaded only now, because the tools load many modules and --help should be quick.
       const { createMcpContext, readMcpConfig } = await import("tallystick-mcp/mcpConfig");
       const { createTallystickMcp } = await import("tallystick-mcp/createTallystickMcp");
       const { fileStore } = await import("tallystick-sdk/store/fileStore");

@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import { watchShutdown } from "../cli/shutdown.ts";
 
-/** `tallystick prober`: looks whether the hosts of agents answer, until it is told to stop. */
+/** `tallystick prober`: checks whether the hosts of agents answer, until it is told to stop. */
 export function registerProber(program: Command): void {
   program
     .command("prober")

@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import { addPartOptions, type PartOptions, runPart } from "../start/partOptions.ts";
 
-/** `tallystick replica`: one more process that answers. */
+/** `tallystick replica`: an additional process that answers queries. */
 export function registerReplica(program: Command): void {
   const command = program
     .command("replica")

@@ -37,7 +37,7 @@ export function registerStart(program: Command): void {
 const BANNER =
   "note: npm has written two lines of its own above these settings; take them out of the file, or use --save\n";
 
-/** Whether npm wrote which script it runs into the file that our output goes to. */
+/** Whether npm has written its banner to the file that gets our output. */
 function isBehindBanner(): boolean {
   const { npm_lifecycle_event: script, npm_config_loglevel: level } = process.env;
   return script !== undefined && level !== "silent" && !process.stdout.isTTY;

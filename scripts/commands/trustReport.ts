@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import { addQueryOptions, answer, type QueryOptions } from "../query/nodeQuery.ts";
 
-/** `tallystick trust-report ID`: an agent's trust score with what it is made of, signed by the node. */
+/** `tallystick trust-report ID`: an agent's trust score with all its parts, signed by the node. */
 export function registerTrustReport(program: Command): void {
   addQueryOptions(
     program

@@ -21,7 +21,7 @@ const address = z
   .transform((text) => text.toLowerCase())
   .pipe(addressSchema);
 
-/** `tallystick verify-contracts`: whether what is deployed is what the source says. */
+/** `tallystick verify-contracts`: checks that the deployed contracts match the source. */
 export function registerVerifyContracts(program: Command): void {
   program
     .command("verify-contracts")
@@ -50,14 +50,14 @@ export function registerVerifyContracts(program: Command): void {
 export type VerificationResult = {
   chainId: number;
   contracts: (VerifiedContract & { guardian?: Guardian })[];
-  /** Everything that is not as it should be. */
+  /** Every difference from the expected state. */
   differences: string[];
 };
 
 /**
  * Verifies the contracts of a deployment, or one of them by its address.
  *
- * @param compile gives the code to compare with; replaced in tests, since compiling takes long
+ * @param compile makes the code to compare with; replaced in tests, because compiling takes long
  */
 export async function verifyContracts(
   client: PublicClient,
@@ -65,7 +65,7 @@ export async function verifyContracts(
   options: Pick<Options, "address" | "deployment">,
   compile?: (name: FrozenName) => CompiledFrozen,
 ): Promise<VerificationResult> {
-  // Loaded only now: Hardhat and the compiler take their time, and --help should not.
+  // Loaded only now, because Hardhat and the compiler are slow to load and --help should be quick.
   const { compileFrozen, verifyContract } = await import("../verification/verifyContract.ts");
   const deployment = options.address === undefined ? await recorded(options.deployment, chainId) : undefined;
   const asked: [FrozenName, Address][] = deployment
@@ -84,7 +84,7 @@ export async function verifyContracts(
     const verified = await verifyContract(client, { name, address: at, chainId, compiled });
     verified.differences.unshift(...ofSource);
     contracts.push(verified);
-    // An address was asked for: one of our contracts is enough.
+    // Only an address was given, so one matching contract is enough.
     if (deployment === undefined && verified.differences.length === 0) {
       contracts = [verified];
       break;
@@ -99,7 +99,10 @@ export async function verifyContracts(
   return { chainId, contracts, differences };
 }
 
-/** The contract first whose code is about as long as what stands there: each that is tried has to be compiled. */
+/**
+ * Sorts the contracts so that the one with the most similar code length comes first, because each attempt
+ * must be compiled.
+ */
 async function likeliestFirst(client: PublicClient, address: Address): Promise<FrozenName[]> {
   const code = (await client.getCode({ address })) ?? "0x";
   const distance = (name: FrozenName) => Math.abs(readFrozen(name).initCode.length - code.length);
@@ -118,7 +121,7 @@ async function recorded(file: string | undefined, chainId: number): Promise<Depl
   });
 }
 
-/** What the contracts say of themselves, against the record and against the network's USDC. */
+/** Compares the contracts' own values with the recorded deployment and with the network's USDC. */
 function unlikeTheRecord(
   { chainId: recordedChain, hireEscrow, token }: Deployment,
   contracts: VerificationResult["contracts"],

@@ -42,7 +42,7 @@ export function registerVerifyLedger(program: Command): void {
 /**
  * Verifies a ledger file line by line, in constant memory.
  *
- * @returns what it comes to, or the error of its first bad line
+ * @returns the result, or the error of its first bad line
  * @throws TallystickError `unreadable_file` when the file cannot be read
  */
 export async function verifyLedgerFile(file: string): Promise<VerifiedFile | LedgerLineError> {
@@ -61,7 +61,7 @@ function asText(file: string, result: VerifiedFile | LedgerLineError): string {
   return `${file} verifies.\nentries ${size}\nhead    ${head}\nroot    ${toHex(root)}\nlayout  ${layoutText(size, otherLayouts)}`;
 }
 
-/** What is to say about layout, apart from what verifies. */
+/** Remarks about the layout of the file, which do not affect the verification. */
 export function layoutText(size: number, { count, firstLine }: OtherLayouts): string {
   const number = (value: number) => value.toLocaleString("en-US");
   if (count === 0) return "every line is in canonical layout";

@@ -63,8 +63,9 @@ export function registerVerifyProof(program: Command): void {
 }
 
 /**
- * What a proof file comes to. `anchored` is null when no chain was asked. `writer_confirms`: whether the writer's own word
- * for the root was seen; null for a contract that nobody asked, false for one that says no today.
+ * The result of a proof file. `anchored` is null if no chain was asked. `writer_confirms`: whether the
+ * writer's own signature over the root was seen; null for a contract that was not asked, false for a contract
+ * that does not confirm it today.
  */
 export type ProofResult = {
   valid: true;
@@ -127,7 +128,7 @@ export async function verifyProofFile(file: string, options: Options = {}): Prom
   };
 }
 
-/** A file of at most so many bytes is a proof: a longer one is not read whole into memory to say that it is none. */
+/** The largest proof file, in bytes. A longer file is refused without reading it. */
 const LONGEST_FILE = 2 ** 28;
 
 async function readText(file: string): Promise<string> {
@@ -145,7 +146,7 @@ async function readText(file: string): Promise<string> {
   }
 }
 
-/** A contract says today what it signed: what it anchored stands, whatever it says. */
+/** Asks a contract whether it confirms a signature today. An anchored root stays valid in any case. */
 async function confirmsToday(
   { ledger, checkpoint: { size, root } }: VerifiedProof,
   client: Parameters<typeof askWallet>[0],

@@ -4,7 +4,7 @@ import { answer } from "../query/nodeQuery.ts";
 
 type Options = { key?: string; maxAge?: number; json?: boolean };
 
-/** `tallystick verify-signature FILE`: whether a node signed a trust report; asks nobody. */
+/** `tallystick verify-signature FILE`: checks offline whether a node signed a trust report. */
 export function registerVerifySignature(program: Command): void {
   program
     .command("verify-signature")

@@ -9,11 +9,11 @@ import { privateKeyToAccount } from "viem/accounts";
 import type { QueryOptions } from "../query/nodeQuery.ts";
 import { type RegistryOptions, registriesOf } from "./registryOptions.ts";
 
-/** What every subcommand that posts takes. */
+/** The options of every subcommand that posts. */
 export type PostOptions = QueryOptions &
   RegistryOptions & { yes?: boolean; uri?: string; publicUrl?: string };
 
-/** How long one question to the chain may take, in milliseconds. */
+/** The time limit of one request to the chain, in milliseconds. */
 const ASK_MS = 20_000;
 
 /**

@@ -5,10 +5,10 @@ import { startDeadline } from "tallystick-sdk/deadline";
 import { createPublicFetch } from "tallystick-sdk/net/publicFetch";
 import { readText } from "tallystick-sdk/readText";
 
-/** How long a stranger's server may take to its last byte, in milliseconds. */
+/** The time limit for a stranger's server, up to its last byte, in milliseconds. */
 const FETCH_MS = 20_000;
 
-/** What stands in front of a file's content in a data: address, as ERC-8004 writes it. */
+/** The form of a data: URL in ERC-8004. */
 const DATA = /^data:application\/json;base64,([A-Za-z0-9+/]*={0,2})$/;
 
 /**
@@ -71,7 +71,7 @@ async function readPath(file: string): Promise<string> {
   const handle = await open(file, "r");
   try {
     if (!(await handle.stat()).isFile()) throw new Error("it is no file");
-    // One byte more tells a file that is too large from one that just fits, and no more of it is read.
+    // One byte more than the limit is read, which shows whether the file is too large.
     const { bytesRead, buffer } = await handle.read(
       Buffer.alloc(MAX_FILE_BYTES + 1),
       0,
@@ -85,7 +85,7 @@ async function readPath(file: string): Promise<string> {
   }
 }
 
-/** A feedback's address ends in a mark that says which receipt it is for. */
+/** Removes the mark at the end of a feedback's URL, which names the receipt. */
 function withoutMark(source: string): string {
   return source.replace(/#.*$/s, "");
 }

@@ -1,7 +1,10 @@
 import type { VerifiedFeedback } from "tallystick-sdk/erc8004/verifyFeedback";
 import { printable } from "tallystick-sdk/openLog/printable";
 
-/** What a feedback file came to, for people. A stranger wrote the file, so nothing of it reaches the terminal as it is. */
+/**
+ * The result of verifying a feedback file, as text for people. A stranger wrote the file, so all of its text
+ * is escaped.
+ */
 export function verifiedText(
   file: string,
   { valid, hash, findings }: Pick<VerifiedFeedback, "valid" | "hash" | "findings">,

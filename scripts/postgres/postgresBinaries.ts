@@ -31,7 +31,10 @@ export async function installedPostgres(): Promise<string> {
   return path.join(packageFolder, "native");
 }
 
-/** npm packs no symlinks; the package's install script makes them, unless npm was told to ignore scripts. */
+/**
+ * Makes the symlinks that npm packages cannot contain. The package's install script makes them, unless npm
+ * ignores scripts.
+ */
 async function restoreSymlinks(packageFolder: string): Promise<void> {
   const list = await readFile(path.join(packageFolder, "native", "pg-symlinks.json"), "utf8").catch(
     () => "[]",
@@ -43,8 +46,8 @@ async function restoreSymlinks(packageFolder: string): Promise<void> {
 }
 
 /**
- * Gives a folder of programs that `user` can run: the installed one, or, when a folder above it is closed to that
- * user, a copy in `spare` (about 50 MB; the caller removes it).
+ * Returns a folder of programs that `user` can run. It is the installed one, or, if a folder above it is
+ * closed to that user, a copy in `spare` (about 50 MB; the caller removes it).
  */
 export async function reachablePostgres(
   user: OsUser | undefined,

@@ -1,10 +1,11 @@
-/** What a program needs from the machine it runs on, whatever it does. */
+/** Variables of the machine that every program needs. */
 const MACHINE =
   /^(PATH|HOME|USER|LOGNAME|SHELL|LANG|LC_.*|TZ|TMPDIR|TEMP|TMP|NODE_.*|NO_COLOR|SYSTEMROOT|COMSPEC|PATHEXT)$/i;
 
 /**
- * The environment for a process we start: what belongs to the machine, and `settings`. Nothing else gets through, so a
- * RPC_URL or HUBS that the user's shell has for a real node cannot change what a demo or a test does.
+ * The environment for a process that we start: the variables of the machine, and `settings`. Nothing else is
+ * passed on. So an RPC_URL or HUBS of the user's shell, meant for a real node, cannot change a demo or a
+ * test.
  */
 export function childEnvironment(
   settings: Record<string, string> = {},

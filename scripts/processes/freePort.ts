@@ -1,6 +1,9 @@
 import { createServer } from "node:net";
 
-/** Below the range from which systems take ports for outgoing connections, so that none is taken between choice and use. */
+/**
+ * Ports from here on are below the range for outgoing connections, so the system does not take one between
+ * choice and use.
+ */
 const LOWEST = 20_000;
 const HIGHEST = 32_000;
 

@@ -10,13 +10,16 @@ export type ProcessSpec = {
   logFile: string;
   /** OS user to run as; only root can ask for another. */
   user?: { uid: number; gid: number };
-  /** Signals to end it with, in turn, each after the time before it has passed without success. SIGKILL comes last by itself. */
+  /**
+   * The signals to end the process, in order. Each next signal is sent after `waitMs`, if the process still
+   * runs. SIGKILL always follows at the end.
+   */
   stop?: { signal: NodeJS.Signals; waitMs: number }[];
   /** Signal only the process itself, for servers that end their own children (Postgres). Default: its whole group. */
   stopAlone?: boolean;
 };
 
-/** What the owner asks of the supervisor. */
+/** A request of the owner to the supervisor. */
 export type SupervisorRequest =
   | { id: number; kind: "start"; spec: ProcessSpec }
   | { id: number; kind: "stop"; name: string }
@@ -26,7 +29,7 @@ export type SupervisorRequest =
 /** How a process ended. */
 export type ProcessExit = { name: string; pid: number; code: number | null; signal: NodeJS.Signals | null };
 
-/** What the supervisor tells its owner. */
+/** A message of the supervisor to its owner. */
 export type SupervisorReply =
   | { kind: "ready" }
   | { kind: "done"; id: number; pid?: number }

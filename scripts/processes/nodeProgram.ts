@@ -4,13 +4,13 @@ import { repositoryRoot } from "../repositoryRoot.ts";
 
 const tsx = pathToFileURL(createRequire(import.meta.url).resolve("tsx")).href;
 
-/** From Node 24 on it reads TypeScript itself, in two thirds of the time. */
+/** Node 24 and later read TypeScript themselves, which takes a third less time. */
 const readsTypeScript =
   process.features.typescript === "strip" && Number.parseInt(process.versions.node, 10) >= 24;
 
 /**
- * Environment for a program that is started again and again: Node keeps what it has compiled, for all of them, where
- * nobody else can put anything.
+ * The environment for programs that start again and again. Node caches the compiled code for all of them, in
+ * a folder to which nobody else can write.
  */
 export const compiledOnce = {
   NODE_COMPILE_CACHE: `${repositoryRoot}/node_modules/.cache/tallystick-compiled`,

@@ -1,9 +1,10 @@
-/** Where it listens, and which app it is. */
+/** The address to listen at, and the folder of the app. */
 export type PonderParameters = { hostname: string; port: number; root?: string; flags?: string[] };
 
 /**
- * The arguments that make `process.execPath` run Ponder. Most of what a backfill makes lives for one batch only: with more
- * room for young objects than Node's 16 MB, they are gone before anybody moves them to the old ones.
+ * The arguments that make `process.execPath` run Ponder. Most objects of a backfill live for one batch only.
+ * With more space for young objects than Node's 16 MB they are collected before they are moved to the old
+ * space.
  */
 export function ponderProgram(
   command: "start" | "serve",
@@ -14,8 +15,8 @@ export function ponderProgram(
 }
 
 /**
- * Settings of Ponder's own. Its cache holds whole tables: what is written once soon leaves it, and what every event reads
- * has room enough for millions of transfers.
+ * Settings of Ponder's own. Its cache holds rows of all tables. Rows that are written once soon leave it, and
+ * rows that every event reads fit even with millions of transfers.
  */
 export const ponderSettings = {
   PONDER_TELEMETRY_DISABLED: "1",

@@ -12,7 +12,7 @@ export async function runToEnd(supervisor: Supervisor, spec: ProcessSpec): Promi
   const stopListening = supervisor.onExit((exit) => {
     if (exit.name === spec.name) ended.resolve(exit);
   });
-  // The supervisor does not hold this process open; waiting for a program does.
+  // The supervisor does not keep this process running, so the timer does it during the wait.
   const hold = setInterval(() => {}, 60_000);
   try {
     await supervisor.start(spec);

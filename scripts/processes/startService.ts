@@ -4,11 +4,11 @@ import type { ProcessSpec } from "./messages.ts";
 import type { Supervisor } from "./openSupervisor.ts";
 import { waitUntil } from "./waitUntil.ts";
 
-/** A process that is of use once it answers. */
+/** A process that is ready when it answers. */
 export type Service = ProcessSpec & {
   /** Whether it answers now; an error means no. */
   isReady: (signal: AbortSignal) => Promise<boolean>;
-  /** Milliseconds it may take. Default 120,000. */
+  /** The time limit until it is ready, in milliseconds. Default 120,000. */
   readyWithinMs?: number;
 };
 

@@ -7,9 +7,9 @@ import type { Environment } from "./processEnvironment.ts";
 const PATIENCE_MS = 10_000;
 
 /**
- * Asks the database and the chain whether they are what the settings say, before anything is started.
+ * Checks that the database and the chain match the settings, before anything is started.
  *
- * @throws InvalidInputError naming everything that is not as it should be, all at once
+ * @throws InvalidInputError naming all differences at once
  */
 export async function checkNode(environment: Environment): Promise<void> {
   const issues = (await Promise.all([database(environment), chain(environment)])).flat();

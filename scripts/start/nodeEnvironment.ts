@@ -7,16 +7,16 @@ import type { Deployment } from "../deploy/deployment.ts";
 import { type Environment, pick } from "./processEnvironment.ts";
 import { urlOf } from "./urlOf.ts";
 
-/** What is started: settlement and an indexer, another indexer, or a replica that only answers. */
+/** The part to start: settlement and an indexer, another indexer, or a replica, which only answers. */
 export type NodePart = "node" | "indexer" | "replica";
 
-/** What `npm start` itself reads; the rest belongs to settlement and indexer. */
+/** The settings that `npm start` itself reads. The other ones belong to settlement and the indexer. */
 const environmentSchema = z.object({
   NETWORK: z.enum(["base", "base-sepolia"]).optional(),
   INDEXER_HOST: z.string().min(1).default("127.0.0.1"),
 });
 
-/** What is the same for everyone on a network. What `.env` says wins. */
+/** Settings that are the same for every node on a network. Settings in `.env` have priority. */
 const PRESETS: { [network: string]: Environment } = {
   base: {
     CHAIN_ID: "8453",
@@ -24,7 +24,8 @@ const PRESETS: { [network: string]: Environment } = {
     TOKEN_ADDRESS: "0x833589fcd6edb6e08f4c7c32d4f71b54bda02913",
     TOKEN_NAME: "USD Coin",
     TOKEN_VERSION: "2",
-    // Few blocks at once: a block of Base has many transfers of USDC, and providers cut answers off.
+    // Only a few blocks per request, because a block of Base has many transfers of USDC and providers cut
+    // long answers off.
     LOGS_BLOCK_RANGE: "100",
     POLLING_INTERVAL_MS: "2000",
     TICK_BLOCKS: "150",
@@ -40,10 +41,10 @@ const PRESETS: { [network: string]: Environment } = {
   },
 };
 
-/** Everything that the processes need, complete and checked for form. */
+/** All settings of the processes, complete and with a checked form. */
 export type NodeEnvironment = {
   environment: Environment;
-  /** The part of it that was not given. */
+  /** The settings that were added. */
   completed: Environment;
   settlementUrl: string;
   indexerHost: string;

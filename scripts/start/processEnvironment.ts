@@ -6,17 +6,19 @@ import { ponderSettings } from "../processes/ponderProgram.ts";
 /** Settings by their names. */
 export type Environment = { [name: string]: string };
 
-/** How this machine reaches others. */
+/** Variables for proxies and certificates of this machine. */
 const NETWORK = /^((HTTPS?|NO|ALL)_PROXY|SSL_CERT_(FILE|DIR))$/i;
-/** What Ponder and the Postgres client read by themselves. */
+/** Variables that Ponder and the Postgres client read directly. */
 const INDEXER = /^(PONDER|PG)[A-Z_]*$/;
 
-/** What settlement is given of a node's settings: what it reads, and no key of another. */
+/**
+ * The part of a node's settings for settlement: the settings that it reads, and no key of another process.
+ */
 export function settlementEnvironment(set: Environment): Environment {
   return childEnvironment(pick(set, (name) => settlementVariables.includes(name) || NETWORK.test(name)));
 }
 
-/** What the indexer, and each replica of it, is given of a node's settings. There is no key among it. */
+/** The part of a node's settings for the indexer and for each replica. It contains no key. */
 export function indexerEnvironment(set: Environment): Environment {
   const own = (name: string) => indexerVariables.includes(name) || INDEXER.test(name) || NETWORK.test(name);
   return childEnvironment({ ...ponderSettings, DATABASE_SCHEMA: "tallystick", ...pick(set, own) });

@@ -6,11 +6,12 @@ import { readDeployment } from "../deploy/deployment.ts";
 import { repositoryRoot } from "../repositoryRoot.ts";
 import { type NodeEnvironment, type NodePart, nodeEnvironment } from "./nodeEnvironment.ts";
 
-/** Where the settings of a node are, unless told otherwise. */
+/** The default file for a node's settings. */
 export const ENV_FILE = path.join(repositoryRoot, ".env");
 
 /**
- * Reads the settings of a node from a file; what the shell has set wins, and what `over` says wins over both.
+ * Reads the settings of a node from a file. Variables of the shell have priority over the file, and `over`
+ * has priority over both.
  *
  * @param envFile the file; without one `.env` in the checkout, if it is there
  * @throws TallystickError `no_such_file`; InvalidInputError naming everything that is missing or wrong

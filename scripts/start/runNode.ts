@@ -11,14 +11,14 @@ import { type Listening, requireFreePorts } from "./requireFreePorts.ts";
 import { urlOf } from "./urlOf.ts";
 
 /**
- * Runs a part of a node, or all of it, until a signal, or until one of its processes ends: then it stops the others too, so
- * that the supervisor of this process starts them again.
+ * Runs a part of a node, or all of it, until a signal. If one of its processes ends, it stops the others too,
+ * so that an outer supervisor such as systemd starts everything again.
  *
  * @param parameters.logs the folder of the logs
  * @param parameters.part the whole node, another indexer, or a replica
  * @returns the exit code
  * @throws InvalidInputError when the database or the chain is not what the settings say, or a port is taken; TallystickError
- *   `service_failed`
+ * `service_failed`
  */
 export async function runNode(
   node: NodeEnvironment,

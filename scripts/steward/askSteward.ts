@@ -3,11 +3,12 @@ import { InvalidInputError } from "tallystick-protocol/errors";
 import { readForeignJson } from "tallystick-protocol/json/foreignJson";
 import { requestService } from "tallystick-sdk/requestService";
 
-/** An alias, as attestations have it. */
+/** The form of an alias in attestations. */
 const ALIAS = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
 
 /**
- * The address of an agent that was named by it or by its alias, which counts only while one agent claims it.
+ * The address of an agent, which is named by its address or its alias. An alias counts only while exactly one
+ * agent claims it.
  *
  * @throws InvalidInputError naming `id`; ServiceError `unknown_alias`, `ambiguous_alias`
  */
@@ -24,9 +25,9 @@ export async function agentNamed(baseUrl: string, id: string): Promise<Address> 
 }
 
 /**
- * What a node tells of an agent's trust score.
+ * Asks a node about an agent's trust score.
  *
- * @param part of its REST routes, with its query
+ * @param part the last part of the REST path, with its query
  * @throws ServiceError
  */
 export async function askSteward<Answer>(baseUrl: string, id: string, part: string): Promise<Answer> {

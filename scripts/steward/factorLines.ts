@@ -2,7 +2,7 @@ import type { FactorName } from "tallystick-derive/steward/score";
 import { quoted } from "./marks.ts";
 import { ageOf, type ShownFactor, shareText } from "./shownReport.ts";
 
-/** What a factor is made of, a line each. */
+/** The parts of a factor, one per line. */
 export function factorLines(
   name: FactorName,
   { evidence, last_verified }: ShownFactor,

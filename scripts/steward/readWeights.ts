@@ -4,11 +4,11 @@ import { z } from "zod";
 
 const NAMES = Object.keys(WEIGHTS) as FactorName[];
 
-/** Weights are told apart to a ten-thousandth. */
+/** Weights have a precision of a ten-thousandth. */
 const PARTS = 10_000;
 const NANO_PER_PART = 1_000_000_000n / BigInt(PARTS);
 
-/** `test_coverage=.3,uptime=.2,…`: what is not named has no weight; together they are 1. */
+/** `test_coverage=.3,uptime=.2,…`: factors that are not named have no weight, and the sum must be 1. */
 export const weightsSetting = z.string().transform((text, context): Weights => {
   const weights: { [name in FactorName]: number } = {
     ...{ test_coverage: 0, uptime: 0, success_rate: 0 },

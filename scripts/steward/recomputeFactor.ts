@@ -8,12 +8,13 @@ import type { ShownFactor, ShownReport } from "./shownReport.ts";
 const DAY = 86_400;
 const SCORE_DAYS = 30;
 
-/** A factor as its evidence gives it, in units of 10⁻⁹, next to what the node says. */
+/** A factor computed from its evidence, in units of 10⁻⁹, and the node's value. */
 export type Recomputed = { recomputed: number; told: number; agrees: boolean };
 
 /**
- * Computes a factor again from the evidence in a report, by the formulas of docs/steward.md, section 3. That the evidence itself is right is
- * for the ledger and the chain to say: `tallystick derive --from URL --check`.
+ * Computes a factor again from the evidence in a report, by the formulas of docs/steward.md, section 3. This
+ * does not check the evidence itself, which the ledger and the chain prove: `tallystick derive --from URL
+ * --check`.
  */
 export function recomputeFactor({ trust_report }: ShownReport, name: FactorName): Recomputed {
   const factor = trust_report.factors[name];

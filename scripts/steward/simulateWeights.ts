@@ -3,7 +3,7 @@ import type { Weights } from "tallystick-derive/steward/score";
 import { STEWARD_TIERS, shareText } from "tallystick-derive/steward/stewardTier";
 import type { Row } from "tallystick-derive/tables";
 
-/** How an agent stands under some weights: its score as a decimal, its tier, and its place among all, from 1. */
+/** An agent's result under some weights: its score as a decimal, its tier, and its rank from 1. */
 export type SimulatedScore = { score: string; tier: string; rank: number };
 
 /** An agent before and after. */
@@ -12,11 +12,12 @@ export type SimulatedMove = { agent: string; before: SimulatedScore; after: Simu
 export type Simulation = { agents: number; moved: SimulatedMove[] };
 
 /**
- * What becomes of all trust scores of a log under other weights (T031). Everything is derived anew, since an endorser's own score weighs its
- * word; SLAs, penalties and tiers follow. Tiers of SHP do not change: nothing of this enters them.
+ * Computes all trust scores of a log under other weights (T031). Everything is derived again, because the
+ * score of an endorser changes the worth of its endorsements. SLAs, penalties and STEWARD's tiers change too.
+ * Tiers of SHP do not depend on the score and do not change.
  *
  * @param derive derives the log; once with the published weights, once with the others
- * @returns who has another score, those that move most places first
+ * @returns the agents with a changed score, those with the largest change of rank first
  */
 export async function simulateWeights(
   derive: (options: { stewardWeights?: Weights }) => Promise<DerivedLog>,
@@ -33,7 +34,7 @@ export async function simulateWeights(
   return { agents: before.size, moved: moves };
 }
 
-/** Of equal scores the place is the same. */
+/** Equal scores have the same rank. */
 function scoresOf({ store }: DerivedLog): Map<string, SimulatedScore> {
   const rows = [...store.rows("steward").values()] as Row<"steward">[];
   const computed = rows.filter(({ computedTime }) => computedTime !== null);

@@ -14,7 +14,7 @@ type ShownGuarantee = {
   bound_until: number | null;
 };
 
-/** What a node tells of an agent's SLA, as far as people are shown it. */
+/** The fields of an agent's SLA status that people are shown. */
 export type ShownSla = {
   agent_id: string;
   sla_status: {
@@ -32,7 +32,7 @@ export type ShownSla = {
     trust_score_impact: number;
     sla_tier: string;
     suspended_until: number | null;
-    /** Nodes of before do not tell it. */
+    /** Missing in answers of older nodes. */
     own_monitoring?: {
       prober: string;
       asked_at: number;

@@ -3,13 +3,13 @@ import { createQueryClient } from "tallystick-sdk/query/createQueryClient";
 import { lookAgain } from "./lookAgain.ts";
 import type { UpgradeSession } from "./openUpgradeSession.ts";
 
-/** What one that answers said: the tick that it answers as of. */
+/** The answer of one replica: the tick of its data. */
 export type ReplicaAnswer = { url: string; block: number; digest: string };
 
 const WITHIN_MS = 60_000;
 
 /**
- * Asks everybody who answers until each of them gives the digest that the new schema has at its block.
+ * Asks all replicas until each of them gives the digest that the new schema has at the replica's block.
  *
  * @param urls of replicas, or of the balancer before them; without any, the views are asked in the database
  * @throws TallystickError `wait_timeout` when one does not in time
@@ -59,7 +59,7 @@ async function status(url: string): Promise<Tick | undefined> {
     const { meta } = await createQueryClient({ baseUrl: url }).graphql.status();
     return meta.digest === null ? undefined : { block: meta.block, digest: meta.digest };
   } catch {
-    // It does not answer, or refuses for a moment; the wait has its end.
+    // The replica does not answer now. The time limit of the wait ends the attempts.
     return undefined;
   }
 }

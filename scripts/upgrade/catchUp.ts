@@ -4,10 +4,10 @@ import { lookAgain } from "./lookAgain.ts";
 import type { UpgradeSession } from "./openUpgradeSession.ts";
 import type { UpgradeReport } from "./upgradeReport.ts";
 
-/** Two schemas: the one that answers now, and the one that will. */
+/** Two schemas: the one that is in use now, and the one that will replace it. */
 export type Schemas = { live: string; next: string };
 
-/** How far the new one is. */
+/** How far the new indexer is behind. */
 export type Distance = {
   block: number;
   liveBlock: number;
@@ -16,14 +16,17 @@ export type Distance = {
   missing: Missing | null;
 };
 
-/** What the new one has not yet, the first thing first: a sign of life, the end of the history, blocks, the last tick. */
+/**
+ * What the new indexer still lacks, in this order: a heartbeat, the end of the history, blocks, the last
+ * tick.
+ */
 export type Missing = "heartbeat" | "history" | "blocks" | "tick";
 
 const EVERY_MS = 500;
-/** An indexer whose heart has not beaten for so long is taken for ended; Ponder's beats every ten seconds. */
+/** An indexer without a heartbeat for so long counts as ended. Ponder writes one every ten seconds. */
 const SILENT_MS = 2 * HEARTBEAT_MS;
 
-/** What is missing until answers would not fall back; null when nothing is. */
+/** What is missing until a switch would not make answers older; null if nothing is missing. */
 export function missingOf(live: IndexerState, next: IndexerState | undefined): Missing | null {
   if (!next?.isLocked) return "heartbeat";
   if (!next.isReady) return "history";
@@ -61,7 +64,8 @@ export async function catchUp(
       const after = await readIndexer(query, next);
       const before = await readIndexer(query, live);
       if (before === undefined) throw gone(live);
-      // Counted by looks: while the database is away no heart can beat there.
+      // The silence is counted in attempts and not in time, because no heartbeat can be written while the
+      // database is away.
       silent += EVERY_MS;
       if (after !== undefined && after.heartbeatAt !== beat) {
         if (!after.isLocked && !wasLocked && after.block > 0) throw withoutLock(next);
@@ -75,7 +79,7 @@ export async function catchUp(
       if (missing === null) return { block, liveBlock: before.block, behind: 0, etaSeconds: 0, missing };
       if ((isAlive && after?.isLocked === false) || silent > silentMs) throw ended(next);
       const behind = Math.max(0, before.block - block);
-      // Before the first block of its own it has come nowhere, and nothing can be said about its pace.
+      // Before its first block nothing is known about its speed.
       if (block > 0) first ??= behind;
       const etaSeconds = secondsLeft({ first, behind, elapsedMs: performance.now() - began });
       const distance = { block, liveBlock: before.block, behind, etaSeconds, missing };
@@ -86,7 +90,7 @@ export async function catchUp(
   );
 }
 
-/** At the pace so far; null when it has come no nearer. */
+/** The remaining seconds at the present speed; null if it did not come nearer. */
 export function secondsLeft({
   first,
   behind,

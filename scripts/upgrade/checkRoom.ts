@@ -2,7 +2,7 @@ import { statfs } from "node:fs/promises";
 import type { InputIssue } from "tallystick-protocol/errors";
 import type { UpgradeSession } from "./openUpgradeSession.ts";
 
-/** What another indexer opens at most, with those who ask it. */
+/** The most connections of another indexer, with those of its clients. */
 const CONNECTIONS = 15;
 
 /** What an upgrade needs of the server, as far as it can be known from here. */
@@ -44,7 +44,7 @@ async function freeBytes(query: UpgradeSession["query"], databaseUrl: string): P
   }
 }
 
-/** What is too little. */
+/** The resources that are too scarce. */
 export function roomIssues({ bytesNeeded, bytesFree, connectionsFree }: Room): InputIssue[] {
   const issues: InputIssue[] = [];
   if (connectionsFree < CONNECTIONS)
@@ -60,7 +60,7 @@ export function roomIssues({ bytesNeeded, bytesFree, connectionsFree }: Room): I
   return issues;
 }
 
-/** One line about it. */
+/** One line that describes the room. */
 export function describeRoom({ bytesNeeded, bytesFree, connectionsFree }: Room): string {
   const free =
     bytesFree === undefined ? "how much is free is not known here" : `${megabytes(bytesFree)} are free`;

@@ -7,7 +7,7 @@ import type { UpgradeSession } from "./openUpgradeSession.ts";
 /** The digests of both at the newest tick that they share; null when they share none. */
 export type Digests = { block: number; old: string; new: string } | null;
 
-/** For so long two indexers may stand on two sides of a reorganisation of the chain. */
+/** How long two indexers may disagree because of a reorganisation of the chain. */
 const REORG_MS = 15_000;
 
 /**

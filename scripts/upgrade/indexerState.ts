@@ -4,9 +4,9 @@ import type { UpgradeSession } from "./openUpgradeSession.ts";
 
 type Query = UpgradeSession["query"];
 
-/** Where an indexer stands, as its schema tells. */
+/** The state of an indexer, read from its schema. */
 export type IndexerState = {
-  /** Ponder's hash of all that decides rows. */
+  /** Ponder's hash of everything that decides the rows. */
   build: string;
   /** Whether it has read through the history. */
   isReady: boolean;
@@ -20,7 +20,7 @@ export type IndexerState = {
   tick: number;
 };
 
-/** After so long without a heartbeat Ponder takes a schema for abandoned. Milliseconds. */
+/** After so many milliseconds without a heartbeat Ponder treats a schema as abandoned. */
 export const HEARTBEAT_MS = 25_000;
 
 /** Whether somebody seems to index into it now. */

@@ -1,7 +1,7 @@
 import pg from "pg";
 import { TallystickError } from "tallystick-protocol/errors";
 
-/** The database of an upgrade. Only one process at a time can have one and upgrade these views. */
+/** The database connection of an upgrade. Only one process at a time can upgrade the same views. */
 export type UpgradeSession = {
   /** Runs one statement; connects again, and takes the lock again, when the connection was lost. */
   query: (sql: string, values?: unknown[]) => Promise<pg.QueryResult>;
@@ -12,11 +12,14 @@ export type UpgradeSession = {
 
 const CONNECT_MS = 10_000;
 const STATEMENT_MS = 15_000;
-/** Of one that changes something: dropping a schema removes the files of all its tables. */
+/**
+ * The time limit of a statement that changes something. Dropping a schema removes the files of all its
+ * tables.
+ */
 const CHANGE_MS = 120_000;
-/** A server that is frozen does not end the statement. */
+/** Extra time after which the client gives up a statement, because a frozen server does not end it. */
 const MORE_MS = 5_000;
-/** What waits for a lock makes everybody behind it wait too. */
+/** The longest wait for a lock. A statement that waits for a lock makes all later ones wait too. */
 const LOCK_MS = 1_000;
 
 /**
@@ -45,7 +48,7 @@ export async function openUpgradeSession(parameters: {
     const forget = () => {
       if (client === fresh) client = undefined;
     };
-    // Without a listener a lost connection ends the process; the next statement opens another.
+    // Without a listener a lost connection would end the process. The next statement opens a new connection.
     fresh.on("error", forget).on("end", forget);
     try {
       await fresh.connect();

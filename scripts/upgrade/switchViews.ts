@@ -7,11 +7,11 @@ import type { UpgradeSession } from "./openUpgradeSession.ts";
 import type { ViewNames } from "./schemaNames.ts";
 import { switchStatement } from "./switchStatement.ts";
 
-/** For a lock that somebody else holds, asked for again and again a second each. */
+/** The longest wait for a lock that somebody else holds. Each attempt waits one second. */
 const LOCKS_MS = 60_000;
 
 /**
- * Makes the way free for a switch: takes away what a switch before has left, if it is views and nothing else.
+ * Prepares a switch: removes what an earlier switch left, if it consists only of views.
  *
  * @throws TallystickError `not_views` when there is a table among them, which nobody here made
  */
@@ -52,7 +52,7 @@ export async function switchViews(
     () =>
       transaction(async (query) => {
         const now = await liveSchema(query, views.live);
-        // It was done, and the connection broke before we heard of it.
+        // The switch was done, but the connection broke before the confirmation.
         if (now === next) return { switched: true };
         // While our connection was lost, so was our place.
         if (now !== live) throw switchedMeanwhile(views.live, now);
@@ -77,7 +77,7 @@ function switchedMeanwhile(views: string, now: string | undefined): TallystickEr
   });
 }
 
-/** What is not only views is never renamed or dropped. */
+/** The error for a schema that has more than views. Such a schema is never renamed or dropped. */
 export function notViews(schema: string, tables: string[]): TallystickError {
   return new TallystickError({
     code: "not_views",

@@ -11,14 +11,14 @@ import { viewNames } from "./schemaNames.ts";
 import { clearWay, notViews, switchViews } from "./switchViews.ts";
 import type { UpgradeReport } from "./upgradeReport.ts";
 
-/** How an upgrade is done. */
+/** The parameters of an upgrade. */
 export type UpgradeParameters = {
   session: UpgradeSession;
   report: UpgradeReport;
   databaseUrl: string;
   /** The schema of the views that replicas read through. */
   views: string;
-  /** The schema of the new indexer, by what answers now. */
+  /** Names the schema of the new indexer, given the live one. */
   nextFor: (live: string) => string;
   /** Starts the new indexer there; undefined: somebody else has. */
   startIndexer: ((schema: string) => Promise<void>) | undefined;
@@ -32,11 +32,11 @@ export type UpgradeParameters = {
   patience?: { reorgMs?: number; silentMs?: number; replicasMs?: number };
 };
 
-/** How it ended. */
+/** The result of an upgrade. */
 export type Upgraded = Schemas & {
   /** False when the views read that schema already. */
   switched: boolean;
-  /** Why replicas could not be seen to answer from the new tables. */
+  /** The reason why the replicas could not be confirmed to use the new tables. */
   replicasError: unknown;
 };
 
@@ -109,7 +109,7 @@ function switchOver(
   });
 }
 
-/** Everything that can be known before anything is started. */
+/** Checks everything that can be checked before anything is started. */
 async function checkSituation(parameters: UpgradeParameters) {
   const { session, databaseUrl, views, force, startIndexer, nextFor } = parameters;
   const { query } = session;
@@ -181,7 +181,7 @@ async function untilIndexerIsThere(parameters: UpgradeParameters, { live, next }
   if (before !== undefined) checkBuild(before, after, next, force);
 }
 
-/** The switch is done: what is found here changes nothing about it. */
+/** Checks the replicas after the switch. A failure here does not undo the switch. */
 async function checkReplicas(parameters: UpgradeParameters, { live, next }: Schemas): Promise<unknown> {
   const { session, report, views, replicas, signal, patience } = parameters;
   const look = <T>(work: () => Promise<T>) =>

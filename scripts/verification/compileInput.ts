@@ -4,7 +4,7 @@ import type { Hex } from "tallystick-protocol/hex";
 import type { Abi } from "viem";
 import type { StandardInput } from "./standardInput.ts";
 
-/** What a compiler makes of one contract. */
+/** The compiler's output for one contract. */
 export type Compiled = { abi: Abi; initCode: Hex; compiler: string };
 
 type Output = {

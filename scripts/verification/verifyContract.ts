@@ -6,7 +6,7 @@ import { type FrozenName, inputSource, readFrozen, readFrozenInput } from "../ig
 import { type Compiled, compileInput } from "./compileInput.ts";
 import { constructorInputs, runtimeCode } from "./runtimeCode.ts";
 
-/** What became of comparing one contract of a chain with its source. */
+/** The result of comparing a contract on a chain with its source. */
 export type VerifiedContract = {
   contract: FrozenName;
   address: Address;
@@ -15,7 +15,7 @@ export type VerifiedContract = {
   /** The same as explorers ask for it. */
   constructorArguments: Hex;
   compiler: string;
-  /** Sentences, one for each thing that is not as it should be; none: the contract is what the source says. */
+  /** One sentence for each difference; none if the contract matches its source. */
   differences: string[];
 };
 
@@ -88,7 +88,10 @@ function getterOf(parameter: string): string {
   return parameter.replace(/^_+|_+$/g, "");
 }
 
-/** Asks the contract what it was given. What it answers is held to its code: that has the values in it. */
+/**
+ * Asks the contract for its constructor values. The answers are then compared with the code, which contains
+ * the values.
+ */
 async function readValues(client: PublicClient, address: Address, abi: Abi): Promise<unknown[] | undefined> {
   try {
     return await Promise.all(
