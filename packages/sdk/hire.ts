@@ -192,7 +192,7 @@ function modeOf({ mode = "direct", requireRecovery = false }: HireParameters): s
   return requireRecovery && mode === "direct" ? "escrow" : mode;
 }
 
-/** A listing that the caller brings: held to what it asks of escrows, and for the rest to its limits when it is paid. */
+/** Checks a listing that the caller brings: now its escrow terms, and its other limits when it is paid. */
 function asCandidate(
   listing: Listing,
   { requireRecovery = false, mode: wanted }: HireParameters,

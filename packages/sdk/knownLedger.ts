@@ -12,13 +12,14 @@ export type KnownLedgerParameters = {
   baseUrl: string;
   /** The ledger that is meant, when it is known from elsewhere: then nobody is asked. */
   ledger?: LedgerName | undefined;
-  /** Where the first answer is kept: what was learned once is never learned anew. */
+  /** Stores the first answer. It is never replaced by a later one. */
   store: KeyValueStore;
   fetch?: Fetch | undefined;
 };
 
 /**
- * Which ledger to sign for: ratings and telemetry name theirs, so that nobody can carry them into another one.
+ * Finds the ledger to sign for. Ratings and telemetry name their ledger, so nobody can copy them to another
+ * one.
  *
  * A node is asked once (`GET /v1/ledger/latest`) and its first answer kept: one that names another ledger later, because
  * it lies or was replaced, gets no signature for it, and refuses those for the first. `local` is nobody's name in

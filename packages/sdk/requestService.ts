@@ -6,7 +6,10 @@ import { readText } from "./readText.ts";
 /** The platform's `fetch`, or one that stands in for it. */
 export type Fetch = (input: string, init?: RequestInit) => Promise<Response>;
 
-/** The service refused, or could not be reached: then `status` is 0, and nobody knows what became of the request. */
+/**
+ * The service refused, or could not be reached. In the second case `status` is 0, and it is unknown whether
+ * the request was carried out.
+ */
 export class ServiceError extends TallystickError {
   readonly status: number;
 

@@ -20,7 +20,7 @@ export type Work = (context: ContextSlice) => Promise<Draft>;
 /** `attempts` counts the proposals, `worked` how often the work was done for them. */
 type Counts = { attempts: number; worked: number };
 
-/** What became of it. `draft` is absent when an earlier process had settled it. */
+/** The outcome. `draft` is absent if an earlier process had settled it. */
 export type SettleResult =
   | ({ status: "SETTLED"; hash: string; index: number; timestamp: number; draft?: Draft } & Counts)
   | ({ status: "REJECTED"; reason: string } & Counts)
@@ -38,7 +38,10 @@ export type SettleParameters = {
   work: Work;
   /** The only place to change local state: told once, with the hash that is settled. */
   onSettled?: (settled: SettleResult & { status: "SETTLED" }) => void | Promise<void>;
-  /** Told before each proposal leaves, and waited for: what a process needs to remember to be followed by another one. */
+  /**
+   * Called and awaited before each proposal is sent. It gets what a process must store so that a later
+   * process can continue.
+   */
   onProposing?: (proposal: { parentHash: string; contextHash: string }) => void | Promise<void>;
   /** Parents on which an earlier process proposed this task, and did not live to hear the answer. */
   proposedOn?: readonly string[];
@@ -46,8 +49,8 @@ export type SettleParameters = {
   maxAttempts?: number;
   fetch?: Fetch;
   /**
-   * Ends the waits before a proposal. One that has left is waited for: nobody could say else what became of it. The work is
-   * given no signal: it has its own.
+   * Ends the waits before a proposal. A proposal that was sent is always awaited, because its outcome would
+   * be unknown otherwise. The work does not get this signal.
    */
   signal?: AbortSignal;
 };
@@ -141,8 +144,8 @@ async function propose(
 }
 
 /**
- * What became of a proposal whose answer was lost. When another entry has its parent it was rejected; when the parent is
- * still the head nobody can know yet, unless it is held.
+ * Finds the outcome of a proposal whose answer was lost. When another entry has its parent it was rejected;
+ * when the parent is still the head nobody can know yet, unless it is held.
  */
 async function findAnswer(
   parameters: SettleParameters,

@@ -17,8 +17,8 @@ export type Round = {
 };
 
 /**
- * Does a piece of work, and again whenever one of the watched files changes, until this process is told to stop. A change that
- * comes while the work is under way is for the round after it.
+ * Runs work, and runs it again whenever a watched file changes, until the process is told to stop. A change
+ * that comes while the work is under way is for the round after it.
  *
  * @param watched files and folders, absolute
  * @returns the exit code for the signal that came

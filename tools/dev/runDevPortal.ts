@@ -3,7 +3,7 @@ import { createServer } from "vite";
 import viteConfig from "../../portal/vite.config.mjs";
 import { keptNodes } from "../../scripts/demo/runFolder.ts";
 
-/** What the node answers, and the portal asks. */
+/** The paths of the portal's requests to the node. */
 const OF_THE_NODE = ["/graphql", "/v1", "/docs", "/openapi.json", "/status"];
 
 /**

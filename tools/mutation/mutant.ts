@@ -4,7 +4,7 @@ export type Mutant = {
   id: string;
   /** Source file, relative to contracts/. */
   file: string;
-  /** What kind of change. */
+  /** The kind of the change. */
   operator: string;
   /** 1-based. */
   line: number;

@@ -7,12 +7,12 @@ import type { Outcome } from "./runSubject.ts";
 
 const file = path.join(repositoryRoot, ".tallystick", "mutation.jsonl");
 
-/** Begins anew. */
+/** Deletes all stored results. */
 export function forgetResults(): void {
   rmSync(file, { force: true });
 }
 
-/** What is known of mutants, on disk, so that a run that breaks off goes on where it stopped. */
+/** The known outcomes of mutants, stored on disk, so that an interrupted run can continue. */
 export type Results = { find: (mutant: Mutant) => Outcome | undefined; add: (outcome: Outcome) => void };
 
 /**
@@ -28,7 +28,7 @@ export function openResults(folder: string): Results {
   const deployed = ["contracts/test/!(*Handler|*.t).sol", "contracts/test/tokens/*.sol"];
   const support = digest(folder, ["test/contracts/support/**/*.ts", ...deployed]);
   const tests = digest(folder, ["test/contracts/**/*.ts", ...deployed]);
-  /** What has to be the same for an outcome to be. */
+  /** Everything that an outcome depends on. */
   const ground = ({ outcome, killer }: Outcome): string => {
     if (outcome === "killed") return `${contracts} ${support} ${killer ? digest(folder, [killer]) : tests}`;
     return outcome === "survived" ? `${contracts} ${tests}` : contracts;

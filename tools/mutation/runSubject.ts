@@ -8,8 +8,8 @@ import { type Round, startTestWorker, type TestWorker } from "./startTestWorker.
 import type { Subject } from "./subjects.ts";
 
 /**
- * What became of a mutant. `same` compiles to the contract's own code, `invalid` does not compile. `by` is the test that
- * killed it, `killer` that test's file in the repository.
+ * The outcome of a mutant. `same` compiles to the contract's own code, `invalid` does not compile. `by` is
+ * the test that killed it, `killer` that test's file in the repository.
  */
 export type Outcome = Mutant & {
   outcome: "killed" | "survived" | "same" | "invalid";

@@ -11,7 +11,7 @@ export const same = (a: Named) => (b: Named) => a.file === b.file && a.id === b.
 type Run = Mutant & { outcome: string };
 
 /**
- * Holds what became of mutants to what is argued about them.
+ * Compares the outcomes of mutants with the arguments for survivors.
  *
  * @param known the ids of all mutants of the files that were looked at, run or not
  * @returns survivors that nobody argues for, and arguments about mutants that were killed or do not exist

@@ -7,7 +7,7 @@ import type { Solver } from "./openSolver.ts";
 
 const require = createRequire(import.meta.url);
 
-/** What became of one `assert`: it holds always, there is a way to break it, or the solver could not tell. */
+/** The result for one `assert`: it always holds, it can be broken, or the solver does not know. */
 export type Verdict = "proved" | "refuted" | "unknown";
 
 export type CheckModelParameters = {

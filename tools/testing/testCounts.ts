@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from "node:fs";
 
-/** What a runner has to say for the closing line, and which tests failed, as far as it knows. */
+/** A runner's counts for the closing line, and the failed tests that it knows. */
 export type TestCounts = {
   passed: number;
   failed: number;

@@ -42,8 +42,8 @@ export type AuditNode = {
   /** Whether no reorganization takes an assignment back. @throws when the chain cannot be asked */
   isFinal: (assignment: Assignment, signal?: AbortSignal) => Promise<boolean>;
   /**
-   * Where an agent is reached: the origins of its listings. Listings of a capability come first, then live ones. @throws
-   * ServiceError
+   * The origins of an agent's listings, at which it can be reached. Listings of a capability come first, then
+   * live ones. @throws ServiceError
    */
   originsOf: (agent: Address, capability: string | null, signal?: AbortSignal) => Promise<string[]>;
 };

@@ -191,7 +191,7 @@ function asJson(error: HireFailedError): KeptFailure {
   };
 }
 
-/** A name for every key, whatever it contains. */
+/** Makes a safe name from any key. */
 function nameOf(key: string): string {
   return `${FOLDER}/${toBareHex(sha256(utf8ToBytes(key)))}`;
 }

@@ -22,10 +22,12 @@ export type RateErc8004 = {
   pollingMs?: number;
 };
 
-/** What became of the feedback. `failed` leaves the rating as it is; the same call again tries again. */
+/** The outcome of the feedback. After `failed` the rating is still valid, and the same call tries again. */
 export type RatedOnChain = PostedOrNot | { status: "failed"; error: TallystickError };
 
-/** Posts a rating that the ledger has. Never throws: the rating stands, whatever becomes of this. */
+/**
+ * Posts a rating that is in the ledger. It never throws, because the rating is valid even if posting fails.
+ */
 export async function rateOnChain(
   wanted: RateErc8004,
   rating: { receiptHash: string; ledger: LedgerName },

@@ -19,7 +19,7 @@ export type PostedFeedback = {
   block: bigint;
 };
 
-/** A receipt's mark in a feedback's address. It says which hire it is for, whatever proof the file has. */
+/** A receipt's mark in a feedback's URL. It names the hire, with any kind of proof in the file. */
 export function receiptMark(receipt: string): string {
   return `#receipt=${receipt}`;
 }

@@ -22,8 +22,8 @@ export type PostFeedbackParameters = Posting & {
 };
 
 /**
- * What became of it. `found`: it stands on the chain already, and nothing was sent. `quoted`: nobody agreed to the cost, and
- * nothing was kept or sent.
+ * The outcome. `found`: the feedback is on the chain already, and nothing was sent. `quoted`: the caller did
+ * not agree to the cost, and nothing was stored or sent.
  */
 export type PostedOrNot = {
   status: "posted" | "found" | "quoted";

@@ -18,9 +18,11 @@ export type Posting = {
   registries: ChainRegistries;
   /** The node that keeps the file. */
   baseUrl: string;
-  /** Under which address others reach that node; stands on the chain for good. Default: `baseUrl`. */
+  /**
+   * The URL at which others reach that node. It is written to the chain and stays there. Default: `baseUrl`.
+   */
   publicUrl?: string | undefined;
-  /** Where the file is, when no node is to keep it. */
+  /** The URL of the file, if no node stores it. */
   uri?: string | undefined;
   /** The node's ledger, for which the request to keep the file is signed. */
   ledger: LedgerName;

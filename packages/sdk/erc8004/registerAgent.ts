@@ -14,13 +14,13 @@ import { sendOnce } from "./sendOnce.ts";
 
 export type RegisterAgentParameters = Posting &
   Omit<RegistrationSources, "registrations"> & {
-    /** The agent's number, when it has one and this only renews its file. */
+    /** The agent's number, if it is registered already and only its file is renewed. */
     agentId?: number | undefined;
     /** The hash of an entry of the node's ledger that the account signed, such as its listing. Not needed with a `uri`. */
     knownBy?: string | undefined;
   };
 
-/** What became of it, as in `postFeedback`. `updated`: the identity was there, and leads to the new file now. */
+/** The outcome, as in `postFeedback`. `updated`: the identity existed, and now names the new file. */
 export type RegisteredOrNot = {
   status: "registered" | "updated" | "found" | "quoted";
   /** Of `quoted`: the number that it would get now. */

@@ -16,7 +16,7 @@ import type { ChainReader } from "./registries.ts";
 /** How long a transaction is waited for, in milliseconds. */
 const MINED_MS = 120_000;
 
-/** How often it begins anew when other transactions of the account came between. */
+/** How often it starts again after other transactions of the account came between. */
 const MOST_TRIES = 3;
 
 export type SendOnceParameters<Found> = {
@@ -34,7 +34,9 @@ export type SendOnceParameters<Found> = {
   minedMs?: number | undefined;
 };
 
-/** What became of it: it was done before, nobody agreed to the cost, or it was sent and is in a block. */
+/**
+ * The outcome: it was done before, the caller did not agree to the cost, or it was sent and is in a block.
+ */
 export type SentOnce<Found> =
   | { status: "found"; found: Found }
   | { status: "quoted"; cost: GasCost }
@@ -71,7 +73,8 @@ export async function sendOnce<Found>(parameters: SendOnceParameters<Found>): Pr
 
 async function simulate<Found>({ client, account, call }: SendOnceParameters<Found>): Promise<bigint> {
   try {
-    // A quarter more: what it costs depends on what stands in the contract by then.
+    // A quarter more gas than the estimate, because the cost depends on the state of the contract at that
+    // time.
     return ((await client.estimateContractGas({ ...call, account: account.address })) * 5n) / 4n;
   } catch (cause) {
     const reverted =

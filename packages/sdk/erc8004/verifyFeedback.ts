@@ -215,7 +215,7 @@ async function checkEvent(
   ];
 }
 
-/** Whose the identity was when the feedback was given: identities are sold. */
+/** Checks who owned the identity when the feedback was given, because identities can be sold. */
 async function checkWallet(
   { agentId }: FeedbackFile,
   seller: Address,

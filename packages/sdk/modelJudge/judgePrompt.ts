@@ -1,6 +1,6 @@
 import { betweenMarks, excerptsOf, freshMark, onOneLine } from "./markedData.ts";
 
-/** What a model is told and shown, and the word by which its answer is known to be one to this. */
+/** The instructions and the prompt for a model, and the nonce that its answer must repeat. */
 export type JudgePrompt = { instructions: string; prompt: string; nonce: string };
 
 /**

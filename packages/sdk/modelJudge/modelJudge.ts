@@ -31,9 +31,14 @@ export type ModelJudgeParameters = {
   maxCharacters?: number;
   /** Most tokens on one day, for all models together. Default 2,000,000. */
   tokensPerDay?: number;
-  /** Remembers what the day has cost: the auditor's store. Without it a process that starts anew begins at nothing. */
+  /**
+   * Stores the cost of the day; give it the auditor's store. Without it the count starts at zero after each
+   * restart.
+   */
   store?: KeyValueStore;
-  /** Told what each model found, in its own words: for a person to read, never for the ledger. */
+  /**
+   * Called with each model's opinion in its own words. A person may read it, but it never goes to the ledger.
+   */
   onOpinion?: (opinion: Opinion, auditCase: AuditCase) => void;
   /** Milliseconds since 1970. */
   now?: () => number;
@@ -74,7 +79,7 @@ export function modelJudge(parameters: ModelJudgeParameters): Judge {
       return opinion;
     } finally {
       limit.end();
-      // Of one that failed nobody knows what it cost.
+      // The cost of a failed request is unknown, so the highest possible cost is counted.
       await spent.settle(most, used ?? most);
     }
   }

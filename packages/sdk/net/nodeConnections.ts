@@ -38,7 +38,7 @@ export const openConnections: OpenConnections = ({ isPublic, resolve = resolveHo
     maxHeaderSize: MAX_HEADER_BYTES,
     headersTimeout: timeoutMs,
     bodyTimeout: timeoutMs,
-    // A literal address is never looked up, so it is judged here; and here again, whatever led here.
+    // An IP address in a URL is never looked up, so it is checked here. It is checked for every connection.
     connect: (options, callback) => {
       const host = options.hostname.replace(/^\[|\]$/g, "");
       if (isAddressLiteral(host) && !isPublic(host)) callback(privateAddress(`${host} is private`), null);

@@ -15,7 +15,7 @@ export type SubscribeToNoticesParameters = {
   ledger: LedgerName;
   /** Where notices go: https, public. */
   url: string;
-  /** Whose SLAs to tell of, 64 at most; none takes the address back. */
+  /** The agents whose SLAs the notices are about, at most 64. An empty list ends the subscription. */
   agents: readonly Address[];
   /** Unix seconds. Default: now. */
   issuedAt?: number;

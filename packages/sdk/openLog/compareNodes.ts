@@ -2,10 +2,13 @@ import { TallystickError } from "tallystick-protocol/errors";
 import { digestsOf, type TickDigest } from "./digestsOf.ts";
 import { readLogPage } from "./followLog.ts";
 
-/** Where a node stands at a tick: null when it has none there. `agreed` is its line of the last tick at which all agree; 0 for none. */
+/**
+ * A node's digest at a tick; null if it has none. `agreed` is the line of the last tick at which all nodes
+ * agree; 0 for none.
+ */
 export type NodeTick = { url: string; tick: TickDigest | null; agreed: number };
 
-/** A line of which two nodes tell different things; null for one that a node does not have. */
+/** A line that differs between two nodes; null if a node does not have it. */
 export type LineDifference = { line: number; texts: [url: string, text: string | null][] };
 
 export type NodeComparison = {

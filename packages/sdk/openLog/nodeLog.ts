@@ -20,18 +20,19 @@ export type LogKeep = {
 export type LogProgress = { kept: number; fetched: number; last: number };
 
 export type NodeLogOptions = {
-  /** It goes on behind what is kept, and keeps what it reads. */
+  /** Reading continues after the stored lines, and new lines are stored. */
   keep?: LogKeep | undefined;
   most?: number | undefined;
   signal?: AbortSignal | undefined;
-  /** Told of every tick. */
+  /** Called for every tick. */
   onTick?: ((tick: { block: number; line: number }) => void) | undefined;
-  /** Told after every page. */
+  /** Called after every page. */
   onProgress?: ((progress: LogProgress) => void) | undefined;
 };
 
 /**
- * A node's event log, many whole lines at a time. Every line is an event and stands where it may before it is kept or given.
+ * Reads a node's event log, many whole lines at a time. Each line is checked before it is stored or returned:
+ * it must be an event at an allowed place.
  *
  * @throws TallystickError naming the line that is wrong; `other_log` when what is kept is not the log of this node
  */

@@ -26,7 +26,7 @@ export type QueryClient = {
   listings: (agent: string, page?: Page) => Promise<ListingsAnswer>;
   /** The receipts it signed as the seller, the latest first. */
   receipts: (agent: string, page?: Page) => Promise<ReceiptsAnswer>;
-  /** What it promises, and how that stands (STEWARD). */
+  /** Its SLA and the present state of each guarantee (STEWARD). */
   sla: (agent: string, options?: { signal?: AbortSignal }) => Promise<SlaAnswer>;
   /** The parameters and trust roots in force. */
   params: () => Promise<ParamsAnswer>;

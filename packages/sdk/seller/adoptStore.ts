@@ -53,7 +53,7 @@ export async function adoptStore(parameters: { store: KeyValueStore; seller: str
     });
   }
   for (const key of old) {
-    // Not before it stands in its new place does it leave the old one.
+    // The old copy is removed only after the new one is stored.
     await own.putNew(key, await store.get(key));
     await store.delete(key);
   }

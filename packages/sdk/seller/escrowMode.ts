@@ -27,7 +27,7 @@ export type EscrowModeParameters = {
   escrow: Address;
   /** Brings deposits, deliveries and refunds to the contract. */
   relay: EscrowRelay;
-  /** Who is paid the fee; without one there is none. */
+  /** The account that receives the fee; without it there is no fee. */
   feeRecipient?: Address;
   fees?: readonly FeeBand[];
   /** Least time that a buyer's deadline must leave in addition to the work, in milliseconds. Default 15 s. */

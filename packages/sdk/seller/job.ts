@@ -44,7 +44,7 @@ export type Job = {
   request?: string | undefined;
   callbackUrl?: string | undefined;
   acceptedAt: number;
-  /** When its buyer stops waiting: work that is not done by then is not charged. */
+  /** The time until which its buyer waits. Work that is not finished by then is not charged. */
   dueAt: number;
   payment?: { payload: PaymentPayload; requirements: PaymentRequirements } | undefined;
   stage: JobStage;

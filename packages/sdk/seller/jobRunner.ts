@@ -30,7 +30,7 @@ export type JobRunnerParameters = {
   receiptWaitMs: number;
   /** How long a free hire's receipt waits for its buyer's signature. */
   countersignMs: number;
-  /** How long a job whose payment is uncertain rests before it is taken up again. */
+  /** How long a job with an uncertain payment waits before the next attempt. */
   restMs: number;
   /** Keeps what an auditor may ask for, before the hire counts as done. */
   disclose: (job: Job) => Promise<void>;
@@ -161,7 +161,8 @@ function createSteps(
       // Before the handler, which may change them; and what has no hash must fail here, where no money has moved.
       const params = paramsHash(job.params);
       const result = await Promise.race([(async () => handler(job.params, context))(), isLate]);
-      // What is kept is what is sent: the JSON of it, whatever the handler returned.
+      // The stored result is exactly the JSON that is sent, even if the handler returned something else, such
+      // as a Date.
       const sent = JSON.parse(JSON.stringify(result ?? null)) as unknown;
       const hashes = { params, result: jsonHash(sent, "result") };
       return { result: sent, hashes, verification: await verify({ ...job, result: sent }, listing) };

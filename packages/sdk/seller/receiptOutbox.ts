@@ -16,7 +16,7 @@ export type ReceiptOutboxParameters = {
   fetch?: Fetch | undefined;
   /** Milliseconds since 1970. */
   now: () => number;
-  /** Told when a receipt is in the ledger, also when that was long ago. */
+  /** Called when a receipt is in the ledger, even if it has been there for long. */
   onSettled: (key: string, settled: SettledReceipt) => Promise<void>;
   log: (sentence: string, details?: { [key: string]: unknown }) => void;
   /** Milliseconds until the first repetition; doubles up to a minute. Default 1,000. */
@@ -24,7 +24,7 @@ export type ReceiptOutboxParameters = {
 };
 
 export type ReceiptOutbox = {
-  /** Writes a receipt down; from then on it will reach the ledger, whatever happens to this process. */
+  /** Stores a receipt. From then on it will reach the ledger, even after a crash of this process. */
   add: (key: string, record: SignedRecord, notBefore?: number) => Promise<void>;
   /** Submits one receipt now. Undefined when the service cannot be reached or refuses it: then it is tried again, or put aside. */
   submit: (key: string) => Promise<SettledReceipt | undefined>;

@@ -4,7 +4,7 @@
  */
 export type KeyValueStore = {
   get: <T>(key: string) => Promise<T | undefined>;
-  /** Writes, whatever was there. */
+  /** Writes a value, and replaces an old one. */
   put: (key: string, value: unknown) => Promise<void>;
   /** Writes only when the key is new, as one indivisible step; says whether it was. */
   putNew: (key: string, value: unknown) => Promise<boolean>;

@@ -12,7 +12,7 @@ export type WorkerEvents = {
   ended: (reason: "out_of_memory" | string) => void;
 };
 
-/** Most memory of a worker's own, in MB; Node holds it to that, browsers have limits of their own. */
+/** Most memory of a worker, in MB. Node enforces it, and browsers have their own limits. */
 const MEMORY_MB = 256;
 
 /**

@@ -139,7 +139,7 @@ function toHeader(value: object): string {
   return toBase64(new TextEncoder().encode(JSON.stringify(value)));
 }
 
-/** The JSON in a header's base 64; undefined when it is none, or more than anybody needs. */
+/** Reads the base64 JSON of a header; undefined if it is malformed or too long. */
 function readHeader(header: string): unknown {
   try {
     const bytes = Uint8Array.from(atob(header), (character) => character.charCodeAt(0));

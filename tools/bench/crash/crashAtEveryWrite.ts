@@ -27,7 +27,7 @@ import { watchWrites } from "./watchWrites.ts";
 export type CrashChain = {
   /** The settings of a service that anchors there. Its writer does not send its anchors itself. */
   settings: { [name: string]: string };
-  /** What the contract holds of the ledger; undefined when it is not open. */
+  /** The ledger's head in the contract; undefined if the ledger is not open. */
   head: (ledger: Hex) => Promise<{ size: number; root: Hex } | undefined>;
   /** Remembers its state, and goes back to one: to the latest first. */
   keep: () => Promise<unknown>;
@@ -47,7 +47,7 @@ export type CrashFlow = {
 export type CrashOptions = {
   /** Which endings are seen through, by their numbers; all unless given. */
   choose?: (kinds: readonly EndingKind[]) => ReadonlySet<number>;
-  /** Told after every one. */
+  /** Called after every ending. */
   onSeen?: (seen: number, of: number) => void;
 };
 

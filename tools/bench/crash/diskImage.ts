@@ -2,7 +2,9 @@ import { createHash } from "node:crypto";
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 
-/** What stands on a disk at one moment: every folder (undefined) and file under a root, by its path below it. */
+/**
+ * The contents of a disk at one moment: every folder (undefined) and file under a root, by its path below it.
+ */
 export type DiskImage = ReadonlyMap<string, Buffer | undefined>;
 
 /** SQLite's memory of who reads what. It follows from the write-ahead log, and changes when somebody reads. */

@@ -61,7 +61,7 @@ export class LastingDisk {
     }
   }
 
-  /** What is left of it. */
+  /** The contents of the disk after the loss of power. */
   image(): DiskImage {
     const image = new Map<string, Buffer | undefined>();
     for (const at of [...this.#lasting.keys()].sort()) {

@@ -24,7 +24,7 @@ const seller = account("11");
 const swarm = [account("61"), account("62"), account("63")] as const;
 const addressOf = (who: PrivateKeyAccount): string => who.address.toLowerCase();
 
-/** What a service has told others, on which they may rely for ever. */
+/** Everything that a service has confirmed to others. They may rely on it for ever. */
 export type Told = {
   /** Entries, and what each is of: a task, or a record. */
   entries: { of: string; hash: string; index: number }[];
@@ -239,7 +239,7 @@ export class SettlementClient {
     return (await this.#ask(`/v1/status/${task}`)).json.consensus?.final === "cd".repeat(32);
   }
 
-  /** Everything that it was told must still be so. */
+  /** Checks that everything that the service confirmed is still true. */
   async check(told: Told): Promise<void> {
     const { ledger } = this.#service;
     for (const { of, hash, index } of told.entries) {

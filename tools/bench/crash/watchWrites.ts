@@ -24,13 +24,13 @@ export type DiskWrite = {
 export type DiskWatch = {
   /** Whether somebody wants to know of a path. */
   watches: (path: string) => boolean;
-  /** Told of a write before it is made; it waits for this. */
+  /** Called before a write, which waits for it. */
   before: (write: DiskWrite) => Promise<void>;
   /** The same of a write that cannot wait. */
   beforeSync: (write: DiskWrite) => void;
-  /** Told of a write that was made. */
+  /** Called after a write. */
   done: (write: DiskWrite) => void;
-  /** Told of a write that failed. */
+  /** Called after a failed write. */
   failed?: (write: DiskWrite) => void;
   /** What a file that tells the time since the machine was started is to hold. */
   bootId?: () => string | undefined;

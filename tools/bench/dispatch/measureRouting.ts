@@ -9,7 +9,10 @@ const MOST_LOSS = 0.01;
 /** The published bounds of complexity, in thousandths (swarm.at §6.1). */
 const BOUNDS = [700, 300];
 
-/** What a policy came to on the reporting half; shares of 1, and cost as a share of what always premium costs. */
+/**
+ * The figures of a policy on the reporting half. They are shares of 1; the cost is a share of the cost of
+ * always using the premium model.
+ */
 export type PolicyFigures = {
   policy: string;
   premiumCalls: number;

@@ -20,7 +20,7 @@ export class SimulatedChain {
   readonly waiting: NextAnchor[] = [];
   /** How many blocks the next answer is behind. */
   lag = 0;
-  /** What becomes of the next anchor: mined at once, left waiting while its sender is cut off, or never mined at all. */
+  /** The fate of the next anchor: mined at once, waiting while its sender is cut off, or never mined. */
   next: "mine" | "cut" | "lose" = "mine";
   readonly writer: `0x${string}`;
   readonly confirmations: number;

@@ -73,7 +73,7 @@ async function sendAll(port: number, clients: number, receipts: SignedReceipt[])
   await Promise.all(Array.from({ length: clients }, work));
 }
 
-/** What became of proposals in a while: `least` is how many the client with the fewest settled. */
+/** The outcomes of proposals during a period. `least` is the smallest number that one client settled. */
 export type SettleRates = { clients: number; settled: number; rejected: number; least: number };
 
 /** Proposals a second by clients that re-base on the head whenever they are rejected. */

@@ -14,7 +14,7 @@ setPriority(Math.min(19, getPriority() + 10));
 
 const counts = { answered: 0, refused: 0, closed: 0 };
 const message = messageOf(kind);
-/** Where a number stands that is another one in every request, so that nothing is answered as the same again. */
+/** A placeholder for a number that differs in every request, so that no answer comes from a cache. */
 const PLACE = "00000000";
 let requests = 0;
 const filler = Buffer.alloc(64 * 1024, " ");
@@ -31,7 +31,7 @@ function messageOf({ request, bodyBytes }: FloodKind): string | undefined {
   return `${method} ${path} HTTP/1.1\r\n${lines.join("\r\n")}\r\n\r\n${body}`;
 }
 
-/** Opens a connection, asks on it until it is closed, and begins anew. */
+/** Opens a connection, sends requests until it closes, and starts again. */
 function flood(): void {
   const socket = connect({ port: Number(port), host: "127.0.0.1", localAddress, noDelay: true });
   let pending = "";

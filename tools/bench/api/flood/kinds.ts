@@ -14,9 +14,9 @@ export type FloodRequest = {
 export type FloodKind = {
   name: string;
   connections: number;
-  /** What each connection asks for again and again; undefined: it is opened and says nothing. */
+  /** The request that each connection repeats; undefined: the connection opens and sends nothing. */
   request?: FloodRequest;
-  /** Bytes of a body that is told of, and sent as fast as it is taken. */
+  /** Bytes of a body that the headers announce. It is sent as fast as the server reads it. */
   bodyBytes?: number;
 };
 
@@ -41,7 +41,10 @@ const upgrade = {
   "sec-websocket-key": "dGhlIHNhbXBsZSBub25jZQ==",
 };
 
-/** What one client can do to a node as fast as it is let: the dearest that is answered, the dearest that is refused, and the rest. */
+/**
+ * The floods that one client can send: the most expensive answered requests, the most expensive refused
+ * requests, and others.
+ */
 export function floodKinds({ agents }: MarketSize): FloodKind[] {
   const search = {
     capability: capabilityOf(1, agents),

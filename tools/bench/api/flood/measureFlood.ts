@@ -178,7 +178,7 @@ async function startFlooder(port: number, kind: FloodKind, address: string, prox
   };
 }
 
-/** What was begun before is not of the next phase. */
+/** Waits until the requests of the previous phase have ended. */
 function settle(): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, 500));
 }
