@@ -38,7 +38,7 @@ describe("an operator's decision", () => {
     const line = JSON.parse(readFileSync(path.join(folder, file), "utf8").trim());
     expect(line.payload).to.deep.include({ type: "audit_actuation", signer: operator.address });
     expect(line.payload.body).to.deep.include({ hire: HIRE, decision: "rollback" });
-    // The same words again, as after an answer that was lost.
+    // The same decision is sent again, as after a lost answer.
     expect(await say("rollback")).to.equal(entry);
     expect((await rejection(say("dismiss"))).status).to.equal(409);
     expect(service.ledger.size).to.equal(1);

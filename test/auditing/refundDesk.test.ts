@@ -74,7 +74,7 @@ describe("the refunds of hires that were rolled back", function () {
     expect(await desk().round([foreign], named, forever)).to.equal(0);
     expect(await desk([other]).round([it], named, forever)).to.equal(0);
     expect(await desk().round([it], [other], forever)).to.equal(0);
-    // A node that says terms which are not those of the escrow moves nothing either, and keeps no other one waiting.
+    // If a node names wrong terms of an escrow, nothing is moved, and other escrows are not delayed.
     const lie = { ...it, hire: { ...it.hire, amount: AMOUNT - 1n } };
     const honest = await held();
     expect(await desk().round([lie, honest], named, forever)).to.equal(1);

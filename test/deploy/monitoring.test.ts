@@ -45,7 +45,7 @@ const expressions = [
   ...board.panels.flatMap(({ title, targets = [] }) => targets.map(({ expr }) => [title, expr] as const)),
 ];
 
-/** What an expression reads, and by which labels: names that stand before `{`, `[` or by themselves. */
+/** The metrics that an expression reads, with their labels: names before `{` or `[`, or single names. */
 function metricsIn(expr: string): string[] {
   const bare = expr
     .replace(/"[^"]*"/g, '""')
@@ -138,7 +138,7 @@ describe("alerts and the dashboard", () => {
         read.add(name);
       }
     }
-    // Of each process something is watched.
+    // Alerts or panels read at least one metric of each process.
     for (const prefix of [
       "tallystick_ledger",
       "tallystick_prober",

@@ -327,7 +327,7 @@ describe("The contracts on a fork", function () {
   });
 });
 
-/** Leaves a test out, and says why. */
+/** Skips a test, and prints the reason. */
 function skip(context: Mocha.Context, why: string): void {
   console.log(`      left out: ${why}`);
   context.skip();

@@ -17,9 +17,12 @@ const KEY = `0x${"62".repeat(32)}` as const;
 const SENDER = privateKeyToAccount(KEY).address.toLowerCase() as Address;
 const [AGENT, BUYER] = [`0x${"a1".repeat(20)}`, `0x${"b2".repeat(20)}`] as [Address, Address];
 const NOTICES = 12;
-/** The one in whose middle the process is killed. */
+/** The notice during which the process is killed. */
 const CUT = 6;
-/** So much later is the second process, in milliseconds: what the first had begun is due again. */
+/**
+ * The clock of the second process is ahead by so many milliseconds, so that the interrupted notice is due
+ * again.
+ */
 const LATER = 3_600_000;
 
 describe("a sender of notices that is killed", function () {
@@ -141,7 +144,7 @@ describe("a sender of notices that is killed", function () {
     const told = answered.map((it) => readNotice(it, { sender: SENDER, buyer: BUYER }).breach);
     expect(told).to.have.length(NOTICES);
     expect(new Set(told).size).to.equal(NOTICES);
-    // The one in whose middle it was killed came again, byte for byte.
+    // The interrupted notice came again, byte for byte.
     expect(answered.filter((it) => it === unanswered)).to.have.length(1);
     second.child.kill("SIGTERM");
     expect((await once(second.child, "close"))[0]).to.equal(0);

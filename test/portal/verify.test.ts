@@ -41,7 +41,7 @@ describe("verification in the portal", function () {
     await site?.close();
   });
 
-  /** Gives the page a file, and what it says of it. */
+  /** Gives a file to the page, and returns the page's result. */
   const verify = async (text: string): Promise<string> => {
     await page.reload();
     await page.getByLabel("A file to verify").setInputFiles({

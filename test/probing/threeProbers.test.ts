@@ -18,7 +18,7 @@ import { DAY, FIRST_SLOT, listingAt, openTestProber, type TestProber } from "./s
 const OTHER = wallet(3);
 const IDLE = wallet(4);
 
-/** What a liar tells: good hosts are down, and those that fail are up. */
+/** The reports of a liar: good hosts are down, and failing hosts are up. */
 const lie = (status: number): Answer => {
   const headers = terms(AGENT);
   const get = (name: string) => (status === 402 ? null : headers[name]) ?? null;

@@ -1,20 +1,23 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { KeyValueStore } from "tallystick-sdk/store/keyValueStore";
 
-/** A process that ends at one of its writes, and never does anything again. */
+/** A simulated process that ends at one of its writes and does nothing afterwards. */
 export type MortalProcess = {
   /** Its store: the write at which it ends is not made, and nothing after it is read or written. */
   store: (store: KeyValueStore) => KeyValueStore;
-  /** Cuts its other ways out (a fetch, a relay, a chain) when it has ended: nothing goes out, and nothing comes back. */
+  /**
+   * Cuts its other connections (a fetch, a relay, a chain) after its end: nothing is sent and nothing is
+   * received.
+   */
   cut: <Args extends unknown[], T>(work: (...args: Args) => T | Promise<T>) => (...args: Args) => Promise<T>;
 };
 
 export type EndedFlow<Scene> = {
-  /** Everything that outlives a process: chain, store, wallets. One for each ending. */
+  /** Opens everything that outlives a process: chain, store, wallets. Each ending gets a new scene. */
   open: () => Promise<Scene>;
-  /** What the first process does. Cut off it may fail as it likes. */
+  /** The work of the first process. After it is cut off, it may fail in any way. */
   run: (scene: Scene, process: MortalProcess) => Promise<unknown>;
-  /** What the next process does, rebuilt from the store alone. */
+  /** The work of the next process, which starts from the store alone. */
   resume: (scene: Scene) => Promise<unknown>;
   /** Compares money, receipts and budget with the chain. `at` says where the first process ended, for the messages. */
   check: (scene: Scene, at: string) => Promise<void>;
@@ -58,7 +61,7 @@ async function runOnce<Scene>({ open, run, resume, check }: EndedFlow<Scene>, la
   let writes = 0;
   let isDead = false;
   const died = Promise.withResolvers<void>();
-  /** Of a process that has ended nobody hears again, neither that it failed. */
+  /** A process that has ended reports nothing more, not even an error. */
   const never = (): Promise<never> => new Promise(() => {});
   const alive = async <T>(work: () => T | Promise<T>): Promise<T> => {
     if (isDead) return await never();

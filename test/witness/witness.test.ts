@@ -68,7 +68,8 @@ describe("a witness", () => {
   it("does what a slow model of it does, whatever is asked in whatever order", async () => {
     const request = fc.record({
       history: fc.integer({ min: 0, max: 2 }),
-      // Mostly the size that the witness knows: else nearly all would end at that.
+      // Mostly the size that the witness knows, because otherwise almost every request would fail at this
+      // check.
       old: fc.option(fc.integer({ min: 0, max: 12 }), { freq: 3 }),
       size: fc.integer({ min: 0, max: 12 }),
     });

@@ -4,7 +4,7 @@ import type { SdkChain, Wallet } from "../../sdk/support/sdkChain.ts";
 
 const TRANSFER = parseAbiItem("event Transfer(address indexed from, address indexed to, uint256 value)");
 
-/** What a pool has transferred to an auditor, as the chain shows it: each transfer. */
+/** The amounts of all transfers from a pool to an auditor, read from the chain. */
 export async function transfersTo(chain: SdkChain, pool: Wallet, auditor: Wallet): Promise<bigint[]> {
   const logs = await chain.client.getLogs({
     address: chain.token,
@@ -15,7 +15,10 @@ export async function transfersTo(chain: SdkChain, pool: Wallet, auditor: Wallet
   return logs.map(({ args }) => args.value ?? 0n);
 }
 
-/** Accounts as a node derives them: what was accrued is given, what was paid is read from the chain. */
+/**
+ * Accounts in the form that a node derives. The accrued amounts are given, the paid amounts are read from the
+ * chain.
+ */
 export async function accountsOf(
   chain: SdkChain,
   pool: Wallet,

@@ -1,6 +1,9 @@
 import type { JsonSchema } from "tallystick-capabilities/schemaType";
 
-/** What expressions that go back and forth stumble over, repeated: openings without an end, runs, near misses. */
+/**
+ * Fragments that cause backtracking in regular expressions when they are repeated: openings without an end,
+ * runs, near matches.
+ */
 export const FRAGMENTS = [
   "<a",
   "</a ",
@@ -48,11 +51,14 @@ export type Place = {
   /** `params` or `output`, then the keys to it. */
   path: (string | number)[];
   kind: "text" | "list" | "map";
-  /** Most letters or items that the schema takes. */
+  /** The most characters or items that the schema allows. */
   most: number;
 };
 
-/** Every place in a sample that takes a text, a list or named values of any number, by its schema and by what stands there. */
+/**
+ * Every place in a sample that allows a text, a list or an object of any size, by its schema and by its
+ * present value.
+ */
 export function placesIn(schema: JsonSchema, value: unknown, path: (string | number)[]): Place[] {
   const places: Place[] = [];
   if (schema.const !== undefined || schema.enum !== undefined) return [];
@@ -72,7 +78,10 @@ export function placesIn(schema: JsonSchema, value: unknown, path: (string | num
   return places;
 }
 
-/** A copy of a sample with something of a size at a place: a fragment repeated, or what stands there repeated. */
+/**
+ * A copy of a sample with a value of a given size at a place: a repeated fragment, or the present value
+ * repeated.
+ */
 export function withHostile(sample: unknown, place: Place, fragment: string, letters: number): unknown {
   const change = (value: unknown, [key, ...rest]: (string | number)[]): unknown => {
     if (key !== undefined) {

@@ -16,7 +16,8 @@ describe("cheap fakes", () => {
     expect(fakes.filter(({ verdict }) => verdict === "passes").length).to.be.within(15, fakes.length / 4);
     const families = new Set(fakes.map(({ id }) => findFamily(id)?.family.id));
     const without = (await loadCatalogue()).map(({ id }) => id).filter((id) => !families.has(id));
-    // An enlargement is compared with its original; a feature has the checks of a reading.
+    // These two need no fakes: an enlargement is compared with its original, and a feature has the checks of
+    // a reading.
     expect(without).to.deep.equal(["image.upscale", "data.lookup.weather.geojson"]);
   });
 
@@ -25,7 +26,7 @@ describe("cheap fakes", () => {
       await checkInput(id, params);
       const { all_passed, details } = await verifyOutput(id, params, output);
       expect(all_passed ? "passes" : "refused", JSON.stringify(details)).to.equal(verdict);
-      // What fails because of its shape would fail whatever the checks are.
+      // A fake with the wrong shape would prove nothing about the checks.
       if (!all_passed) expect(details).not.to.have.property("matches_schema");
     });
   }

@@ -31,7 +31,7 @@ const withData = (request: ChartRequest, values: number[]): ChartRequest => ({
   data: values.map((y, at) => ({ x: at, y })),
 });
 
-/** A chart that is sold as the answer to `asked`. */
+/** A fake chart that is sold as the answer to `asked`. */
 function chart(
   name: string,
   asked: ChartRequest,
@@ -76,7 +76,7 @@ const svg = (
   output: { svg: `<svg xmlns="http://www.w3.org/2000/svg" viewBox="${box}">${inner}</svg>` },
   verdict,
 });
-/** A few lines, each of which draws the one before it ten times. */
+/** An SVG bomb: a few lines, of which each draws the previous one ten times. */
 const bomb = (link: (name: string) => string): string =>
   `<g id="s0"><rect width="1" height="1"/></g>${Array.from({ length: 9 }, (_, at) => `<g id="s${at + 1}">${`<use ${link(`s${at}`)}/>`.repeat(10)}</g>`).join("")}`;
 const shapes =

@@ -7,10 +7,10 @@ import { STATUS, useWorld } from "../support/world.ts";
 
 const MAX = 2n ** 256n - 1n;
 
-/** Instrumented contracts ask for gas elsewhere and cost something else. */
+/** Instrumented contracts cost another amount of gas, so exact figures are not tested on them. */
 const itExactly = hre.globalOptions.coverage ? it.skip : it;
 
-/** What the contract asks before an item: DESIGN's sentence, in its own words. */
+/** The contract's condition before each item, written again from the design. */
 const leaves = (left: bigint, gasEach: bigint) => left > 20_000n && ((left - 20_000n) / 64n) * 63n >= gasEach;
 
 describe("HireEscrow: the gas of a batch", () => {
@@ -49,7 +49,10 @@ describe("HireEscrow: the gas of a batch", () => {
     const { chain, ethers, releaseOf, send, escrow } = await batching();
     const gasEach = 300_000n;
     const calls = [await releaseOf(), await releaseOf(), await releaseOf()];
-    /** How many of the three were tried with so much gas, and what was seen before each; nothing stays done. */
+    /**
+     * How many of the three items were tried with so much gas, and the gas before each. The state is reverted
+     * afterwards.
+     */
     const attempt = async (gasLimit: bigint) => {
       const before = await ethers.provider.send("evm_snapshot", []);
       const { hash, stopped, failed } = await send(calls, gasEach, gasLimit);

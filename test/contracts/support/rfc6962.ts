@@ -1,9 +1,9 @@
 import { leafHash, nodeHash } from "tallystick-protocol/merkle/hash";
 
 /**
- * RFC 6962 §2.1 word for word, by recursion over ranges: what the proofs of a tree *are*, to hold every quicker
- * implementation against. A tree is given by the hash of each of its leaves, of which all but a few are alike, so that
- * the hash of a range without a special leaf depends on its length only and trees of 2^40 leaves cost nothing.
+ * A literal implementation of RFC 6962 §2.1, by recursion over ranges, to compare faster implementations
+ * with. A tree is given by the hashes of its leaves. Almost all leaves are equal, so the hash of a range
+ * without a special leaf depends only on its length. Therefore trees of 2^40 leaves are cheap.
  */
 export class SpelledOutTree {
   readonly #special: Map<bigint, Uint8Array>;

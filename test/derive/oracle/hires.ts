@@ -75,7 +75,8 @@ export function countEscrow(facts: Facts, id: string, at: Place): void {
   const won = outcome === "released" && 2n * escrow.toSeller >= escrow.amount;
   const byThird =
     outcome === "refunded" && escrow.refundedBy !== escrow.buyer && escrow.refundedBy !== escrow.seller;
-  // Of a buyer that was found out.
+  // A contested refund counts for nothing if audits found earlier that this buyer took money back for good
+  // work.
   const isNoWord = isContested(escrow) && falseRefundsOf(facts, escrow.buyer) > 0;
   escrow.hire = count(facts, at, {
     id: escrow.id,

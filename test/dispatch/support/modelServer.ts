@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 
-/** What a model was asked. */
+/** A request to a model. */
 export type Asked = {
   /** Its id. */
   model: string;
@@ -13,7 +13,7 @@ export type Asked = {
   headers: IncomingMessage["headers"];
 };
 
-/** What it does then. */
+/** The model's reaction. */
 export type Said =
   | { answer: unknown; confidence?: number; usage?: object | null }
   | { text: string; ended?: string; usage?: object | null }

@@ -18,10 +18,10 @@ import type { DemoResult } from "./demoProcess.ts";
  */
 const [FINAL, AT_ONCE] = [45, 5];
 
-/** What Ponder says of its chains. */
+/** Ponder's status of its chains. */
 type Status = Record<string, { block: { number: number } }>;
 
-/** The portal in front of a real node, and of something that lies: the page has to say so, and of what. */
+/** Tests the portal with a real node behind a proxy that lies. The page must detect each lie and name it. */
 export function portalLies(demoOf: () => DemoResult): void {
   describe("its portal", function () {
     this.timeout(BROWSER_MS);
@@ -70,7 +70,7 @@ export function portalLies(demoOf: () => DemoResult): void {
       }
     };
 
-    /** What the page says of an agent in front of a node that lies so. */
+    /** The page's result for an agent when the node tells this lie. */
     const told = async (address: string, lie: Lie): Promise<string> => {
       let isMined = false;
       node.lie = (asked, body) => {
@@ -159,7 +159,7 @@ export function portalLies(demoOf: () => DemoResult): void {
       expect(await told(actors.forge.address, lie)).to.match(/digest does not follow|log cannot be followed/);
     });
 
-    /** What the page says of a receipt in front of a node that lies so. */
+    /** The page's result for a receipt when the node tells this lie. */
     const toldOfReceipt = async (lie: Lie): Promise<string> => {
       const query = `{ agent(address: "${actors.scribe.address}") { hires(first: 1) { nodes { id } } } }`;
       const { agent } = await askGraphql<{ agent: { hires: { nodes: { id: string }[] } } }>(

@@ -26,7 +26,7 @@ export async function openRestApi() {
     /** The same over the same rows, by another build. */
     appOf,
     database,
-    /** Takes over what a log derives to. */
+    /** Fills the database with the rows that a log derives to. */
     fill: async (log: EventLog): Promise<Snapshot> => {
       const derived = await log.derive();
       await database.fill(derived.store);

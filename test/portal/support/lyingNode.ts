@@ -3,14 +3,14 @@ import { createAdaptorServer } from "@hono/node-server";
 import { Hono } from "hono";
 import { servePortal } from "../../../indexer/api/portal/servePortal.ts";
 
-/** Changes what a node answers to a path (with its query); gives it back as it is to tell the truth. */
+/** Changes a node's answer to a path (with its query). It returns the answer unchanged to tell the truth. */
 export type Lie = (path: string, body: string) => string;
 
 export type LyingNode = { url: string; lie: Lie; close: () => Promise<void> };
 
 const HEADERS = ["content-type", "tallystick-as-of", "tallystick-lines"];
 
-/** The portal in front of a real node, with something between them that may lie: what `lie` makes of the answers. */
+/** Serves the portal with a real node behind it. A proxy between them changes the answers by `lie`. */
 export async function openLyingNode(target: string, folder: string): Promise<LyingNode> {
   const node: LyingNode = { url: "", lie: (_, body) => body, close: async () => {} };
   const app = new Hono();

@@ -9,7 +9,7 @@ import type { JudgingModel } from "tallystick-sdk/modelJudge/askModel";
 export const FORMATS = ["openai chat", "openai responses", "anthropic messages", "anthropic tool"] as const;
 export type Format = (typeof FORMATS)[number];
 
-/** What a vendor was asked: every text by its role, and the request whole. */
+/** A request to a vendor: every text by its role, and the whole request. */
 export type Asked = {
   format: Format;
   rules: string[];
@@ -18,7 +18,7 @@ export type Asked = {
   headers: IncomingMessage["headers"];
 };
 
-/** What the scripted model says: an answer as JSON or as text, or how it comes to none. */
+/** The scripted model's reaction: an answer as JSON or as text, or the way in which it fails. */
 export type Said =
   | { answer: unknown }
   | { text: string }

@@ -11,7 +11,7 @@ describe("tools/dev/watchFiles", () => {
   const { signal } = new AbortController();
   const at = (name: string) => path.join(folder, name);
   const write = (name: string) => writeFileSync(at(name), "text");
-  /** What changed until this file did: systems may tell of one change in several pieces. */
+  /** All files that changed until this file changed. A system may report one change in several parts. */
   const until = async (name: string) => {
     const seen: string[] = [];
     while (!seen.includes(name))

@@ -13,10 +13,13 @@ export type Installed = {
   nodes: { [name: string]: string };
 };
 
-/** What the programs of these tests need beside the packages. */
+/** Packages that the programs of these tests need in addition. */
 const TOOLS = ["@hono/node-server", "@types/node", "ai"];
 
-/** Puts the packages into a folder as npm would, and links what npm would fetch: needs no network. */
+/**
+ * Installs the packages into a folder like npm, and links all other packages instead of downloading them. It
+ * needs no network.
+ */
 export function linkPackages(packed: readonly PackedPackage[], folder: string): Installed {
   const modules = path.join(folder, "node_modules");
   const names = new Set(TOOLS);
