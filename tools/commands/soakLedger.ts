@@ -43,7 +43,10 @@ export function registerSoakLedger(program: Command): void {
     });
 }
 
-/** Plays so many random histories; one by which an honest writer could be convicted, or a forger not, is a failure. */
+/**
+ * Plays random histories. A history is a failure if it could convict an honest writer, or could not convict a
+ * forger.
+ */
 async function soakHistories(first: number, count: number): Promise<void> {
   let [words, convictions, missed] = [0, 0, 0];
   for (let seed = first; seed < first + count; seed++) {

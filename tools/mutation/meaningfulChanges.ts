@@ -134,7 +134,7 @@ function otherWords(within: string, signer: string, digest: string, signature: s
   return [...byOthers, ...words.map(([, other]): [string, string] => ["word", signed(signer, other)])];
 }
 
-/** An argument of an event is the next one of its type instead, or who sent the transaction. */
+/** Replaces an argument of an event by the next one of the same type, or by the sender of the transaction. */
 function misnamed(node: AstNode, { text, rangeOf }: Surroundings): Change[] {
   const given = argumentsOf(node.eventCall as AstNode).map((it) => {
     const [start, end] = rangeOf(it);
@@ -184,7 +184,7 @@ function oneMore(node: AstNode, { text, rangeOf, within }: Surroundings): Change
   });
 }
 
-/** Tokens are taken from whoever sends, owner and spender change places, or a delivery changes who is paid. */
+/** Takes tokens from the sender, swaps owner and spender, or lets a delivery change the payee. */
 function misdirected(node: AstNode, { text, rangeOf, within }: Surroundings): Change[] {
   if (calleeOf(node) === "_push" && within.includes("bool delivered")) {
     const [start, end] = rangeOf(argumentsOf(node)[1] as AstNode);

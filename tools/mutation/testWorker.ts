@@ -2,7 +2,7 @@
 // startTestWorker.ts in a scratch copy of the repository, with the files as arguments.
 import Mocha from "mocha";
 
-// Whether a round has no end is for who asked for it to say: on a busy machine any test may be slow.
+// The caller decides whether a round takes too long, because on a busy machine any test may be slow.
 const mocha = new Mocha({ bail: true, timeout: 0, reporter: class {} as never });
 mocha.cleanReferencesAfterRun(false);
 for (const file of process.argv.slice(2)) mocha.addFile(file);

@@ -10,7 +10,10 @@ export type Property = {
   contract: string;
   /** The property, in one sentence. */
   claim: string;
-  /** What is left open, so that it is proved whatever is there. */
+  /**
+   * A part of the code that is replaced by one with any behaviour. The proof then holds for every behaviour
+   * of that part.
+   */
   abstraction?: TextChange;
   /** Each of them has to lose the proof: else the proof would say nothing. */
   bugs: PlantedBug[];

@@ -111,7 +111,7 @@ function keepOffer(
 async function findListing({ query }: McpContext, agentId: string, capability: string): Promise<Listing> {
   const { agents } = await query.search({
     ...{ capability, clarification_supported: true, limit: 100 },
-    // So that it can be said why this one is not asked.
+    // Suspended sellers are included, so that the answer can explain why one of them is not asked.
     include_suspended: true,
   });
   const found = agents.find(({ agent_id: id }) => id === agentId);

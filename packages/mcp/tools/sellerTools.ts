@@ -13,7 +13,7 @@ import { type McpContext, requireWallet } from "../mcpContext.ts";
 import { plainFigures, plainName } from "../strangersText.ts";
 import { answering } from "../toolResult.ts";
 
-/** Tools of a seller: say what is sold, and see what was. */
+/** Tools of a seller: publish an offer, and list the receipts of hires. */
 export function registerSellerTools(server: McpServer, context: McpContext): void {
   registerPublishListing(server, context);
   registerMyReceipts(server, context);

@@ -17,7 +17,7 @@ import { answering } from "../toolResult.ts";
 const READS = { readOnlyHint: true, openWorldHint: true } as const;
 const hash = z.string().regex(/^[0-9a-f]{64}$/, "must be 64 lower-case hex digits");
 
-/** Tools of the ledger: leave for risky actions, what is settled, and proofs of it (swarm.at §8). */
+/** Tools of the ledger: permission for risky actions, the state of the ledger, and proofs (swarm.at §8). */
 export function registerSettlementTools(server: McpServer, context: McpContext): void {
   registerSettleAction(server, context);
   registerCheckSettlement(server, context);
@@ -70,7 +70,7 @@ function registerSettleAction(server: McpServer, context: McpContext): void {
         const { proceed, reason, settlement_token: token, rule, ...rest } = readObject(text);
         return {
           ...(plainFigures(rest) as object),
-          // Whatever is not said plainly is no leave.
+          // Only an explicit `true` is permission.
           proceed: proceed === true,
           reason: String(reason ?? "")
             .replace(/\s+/g, " ")

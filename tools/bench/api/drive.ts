@@ -78,7 +78,7 @@ export async function medianOf(runs: number, work: () => Promise<unknown>): Prom
 }
 
 /**
- * One request to its end; anything but a success with data is an error.
+ * Sends one request and reads its whole answer. Everything except a success with data is an error.
  *
  * @param client who asks, when it matters: told to a server that believes one proxy
  */

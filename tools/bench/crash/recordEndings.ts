@@ -43,8 +43,9 @@ export type RunToRecord<Told> = {
 const TURNS = 12;
 
 /**
- * Runs a process once, and takes down what it would leave were it ended at any of its writes: before it, and with a part of it
- * made. A write waits until all that does not depend on it has happened; so whoever answers before the disk has it is found.
+ * Runs a process once, and records what it would leave if it ended at any of its writes: before the write,
+ * and after a part of it. A write waits until everything that does not depend on it has happened. So an
+ * answer that comes before the disk has its data is found.
  */
 export async function recordEndings<Told>(parameters: RunToRecord<Told>): Promise<RecordedRun<Told>> {
   const { root, run, told, look, keepChain, bootId } = parameters;

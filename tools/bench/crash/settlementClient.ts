@@ -50,7 +50,7 @@ export type Step = (client: SettlementClient) => Promise<void>;
 // biome-ignore lint/suspicious/noExplicitAny: answers of every shape
 type Answer = { status: number; json: any };
 
-/** Everybody who uses a service, and takes down what it tells them. */
+/** Plays all clients of a service, and records everything that the service confirms. */
 export class SettlementClient {
   readonly told: Told;
   readonly #service: SettlementService;

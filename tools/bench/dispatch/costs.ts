@@ -6,7 +6,10 @@ export const PRICES = {
   premium: { input: 10, output: 30 },
 } as const;
 
-/** Of English text, about so many characters are a token. The files say no tokens: costs are estimates. */
+/**
+ * About so many characters of English text are one token. The files have no token counts, so costs are
+ * estimates.
+ */
 const CHARACTERS_A_TOKEN = 4;
 
 /** An answer to a question with choices is a letter. */

@@ -116,7 +116,10 @@ function thresholdOf(points: readonly CurvePoint[]): number {
   return points.find(({ quality }) => quality >= best - MOST_LOSS)?.threshold ?? Number.NEGATIVE_INFINITY;
 }
 
-/** Who answers: one model, or the thrifty one and then, when a check finds its answer wrong, the premium one. */
+/**
+ * Chooses a model for a task. `checked`: the thrifty one answers first, and the premium one if a check finds
+ * the answer wrong.
+ */
 type Decide = (task: Task) => "thrifty" | "premium" | "checked";
 
 function figuresOf(policy: string, tasks: readonly Task[], decide: Decide): PolicyFigures {

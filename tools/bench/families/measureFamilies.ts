@@ -5,7 +5,10 @@ import { readWholeLines } from "../../../scripts/eventLog/readWholeLines.ts";
 /** Where the derivation of families stands, as a profile names its functions. */
 const ROOM = /\/packages\/derive\/families\//;
 
-/** A sample every so many microseconds: often enough for a log of some seconds, and cheap enough not to be what is measured. */
+/**
+ * The sampling interval in microseconds: short enough for a log of a few seconds, and long enough not to
+ * disturb the measurement.
+ */
 const INTERVAL = 1_000;
 
 const TRANSFER = '"kind":"transfer"';

@@ -316,8 +316,8 @@ function abortsWhenPaid(app: Seller["app"], crash: AbortController): App {
 }
 
 /**
- * A store whose process is killed at the change after so many: that change is not made, and nothing answers from then
- * on. It is read until then, so a process with no change left still starts.
+ * A store whose process is killed after a number of changes. The next change is not made, and nothing is
+ * answered from then on. It is read until then, so a process with no change left still starts.
  */
 function diesAfter(store: KeyValueStore, changes: number): KeyValueStore & { isDead: () => boolean } {
   let left = changes;

@@ -89,7 +89,7 @@ class Answers {
     if (this.hashes.size >= this.#wanted) this.#reached?.();
   }
 
-  /** Resolves once there are so many more than now. */
+  /** Resolves when there are `count` more answers than now. */
   more(count: number): Promise<void> {
     this.#wanted = this.hashes.size + count;
     return new Promise((resolve) => {

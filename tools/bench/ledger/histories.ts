@@ -36,7 +36,7 @@ export type HistoryOutcome = {
   convictions: number;
   /** Whether a word for one foreign entry was found out; undefined when nothing was signed that it could contradict. */
   isForgeryFound: boolean | undefined;
-  /** What happened, for whoever has to find out why. */
+  /** A record of what happened, to find the cause of a failure. */
   steps: string[];
 };
 
@@ -83,7 +83,7 @@ export async function playHistory(
   });
   const world: World = { chain, anchors, words: [], disk: { leaves: [], lastSigned: undefined } };
   const steps: string[] = [];
-  /** The leaves of every state that was ever sent to the chain, for whoever has to fetch them again. */
+  /** The leaves of every state that was ever sent to the chain, for a writer that must fetch them again. */
   const sent = new Map<Hex, Uint8Array[]>();
   const images: Disk[] = [];
   let entries = 0;

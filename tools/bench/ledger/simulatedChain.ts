@@ -54,7 +54,7 @@ export class SimulatedChain {
     this.blocks.push(head);
   }
 
-  /** Undoes the newest blocks, never so many that a confirmed one goes, and puts empty ones in their place. */
+  /** Replaces the newest blocks by empty ones. Confirmed blocks always stay. */
   reorg(depth: number): void {
     const gone = Math.min(depth, this.confirmations, this.blocks.length - 1);
     this.blocks.splice(this.blocks.length - gone);

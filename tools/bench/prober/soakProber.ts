@@ -99,7 +99,7 @@ export type SlotFigures = {
 export async function soakSlot(hosts: number, signal: AbortSignal): Promise<SlotFigures> {
   const server = await startHosts();
   const world = await openWorld(hosts, server.port);
-  // A slot begins now, whatever the time is.
+  // The clock is shifted so that a slot begins now.
   const shift = DAY * DAY_SECONDS - Date.now() / 1_000;
   let jump = 0;
   const now = (): number => Date.now() / 1_000 + shift + jump;
