@@ -61,7 +61,7 @@ function Known(props: AgentAnswer & { agent: NonNullable<AgentAnswer["agent"]> }
       </div>
       <AgentLists agent={agent} />
       <Later load={loadTrust} agent={agent} />
-      <Later load={loadIdentities} address={agent.address} />
+      <Later load={loadIdentities} identities={agent.identities} />
       <FigureList agent={agent} />
     </>
   );

@@ -1,19 +1,14 @@
 import { plainText } from "../design/format.ts";
 import { Time } from "../design/Time.tsx";
-import { askGraphql } from "../node/askGraphql.ts";
-import { useAnswer } from "../node/useAnswer.ts";
-import { IDENTITIES, type IdentityAnswer, type IdentityLink } from "./identityQuery.ts";
+import type { AgentIdentities, IdentityLink } from "./identityQuery.ts";
 
 /**
  * Shows the ERC-8004 identities whose wallet the agent is or was, and how much of their feedback is backed by
  * hires. Shows nothing if there are none.
  */
-export function IdentityBlock({ address }: { address: string }) {
-  const asked = useAnswer<IdentityAnswer>(`identities ${address}`, (signal) =>
-    askGraphql<IdentityAnswer>({ query: IDENTITIES, variables: { address } }, signal),
-  );
-  const found = asked.last?.data.agent?.identities;
-  if (found === undefined || found.nodes.length === 0) return null;
+export function IdentityBlock({ identities }: { identities: AgentIdentities }) {
+  const { nodes, pageInfo } = identities;
+  if (nodes.length === 0) return null;
   return (
     <section class="card stack" aria-label="Identities of ERC-8004">
       <h2>Registered as (ERC-8004)</h2>
@@ -21,13 +16,13 @@ export function IdentityBlock({ address }: { address: string }) {
         Advice: no figure above depends on it. Feedback is backed when a counted hire stands behind it.
       </p>
       <ul class="plain">
-        {found.nodes.map((link) => (
+        {nodes.map((link) => (
           <li key={link.id}>
             <IdentityLine link={link} />
           </li>
         ))}
       </ul>
-      {found.pageInfo.hasNextPage && <p class="soft small">And more: ask the node for `agent.identities`.</p>}
+      {pageInfo.hasNextPage && <p class="soft small">And more: ask the node for `agent.identities`.</p>}
     </section>
   );
 }

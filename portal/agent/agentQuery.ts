@@ -1,5 +1,6 @@
 import { META, type Meta } from "../node/nodeState.ts";
 import { FIGURES } from "./figures.ts";
+import { AGENT_IDENTITIES, type AgentIdentities } from "./identityQuery.ts";
 import { AGENT_TRUST, type AgentTrust } from "./trustQuery.ts";
 
 /** The node's explanation of a figure. */
@@ -57,6 +58,7 @@ export type Agent = {
   registeredBlock: number;
   avgCostPerCapability: { capability: string; medianUsdc: string }[];
   listings: { nodes: AgentListing[] };
+  identities: AgentIdentities;
   hires: { totalCount: number; nodes: AgentHire[] };
   ratings: { nodes: AgentRating[] };
   tierChanges: { nodes: AgentTierChange[] };
@@ -112,6 +114,7 @@ export const AGENT = `query Agent($address: Address!, $insights: Boolean!) {
     tierChanges(first: 10) { nodes { id from to reason time } }
     cluster { id kind members(first: 24) { nodes { address } } }
     ${AGENT_TRUST}
+    ${AGENT_IDENTITIES}
     ${explained}
   }
   insights @include(if: $insights) {

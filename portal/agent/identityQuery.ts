@@ -8,20 +8,15 @@ export type IdentityLink = {
   counts: { given: number; backed: number; self: number; unproven: number; revoked: number } | null;
 };
 
-/** The answer to {@link IDENTITIES}. */
-export type IdentityAnswer = {
-  agent: { identities: { nodes: IdentityLink[]; pageInfo: { hasNextPage: boolean } } } | null;
-};
+/** The first identities of an agent, and whether there are more. */
+export type AgentIdentities = { nodes: IdentityLink[]; pageInfo: { hasNextPage: boolean } };
 
-export const IDENTITIES = `query Identities($address: Address!) {
-  agent(address: $address) {
-    identities(first: 10) {
+/** What the page of an agent asks of its identities. */
+export const AGENT_IDENTITIES = `identities(first: 10) {
       nodes {
         id isCurrent fromTime untilTime
         identity { id uri }
         counts { given backed self unproven revoked }
       }
       pageInfo { hasNextPage }
-    }
-  }
-}`;
+    }`;

@@ -3,7 +3,6 @@ import path from "node:path";
 import { expect } from "chai";
 import { buildSchema, parse, validate } from "graphql";
 import { AGENT, type AgentAnswer } from "../../portal/agent/agentQuery.ts";
-import { IDENTITIES } from "../../portal/agent/identityQuery.ts";
 import { AUDITS, OPERATOR } from "../../portal/audits/auditsQuery.ts";
 import { CLUSTER, type ClusterAnswer } from "../../portal/cluster/clusterQuery.ts";
 import { CONTRACTS, ESCROW, type EscrowAnswer } from "../../portal/escrow/escrowQuery.ts";
@@ -31,7 +30,6 @@ describe("the questions of the portal", function () {
     AGENT,
     AUDITS,
     OPERATOR,
-    IDENTITIES,
     HIRE,
     CLUSTER,
     LEDGER,

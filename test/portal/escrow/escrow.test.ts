@@ -185,7 +185,7 @@ describe("an escrow in the portal, by the reader's wallet", function () {
     await begin("Release the money");
     await worked();
     await send("Release the money");
-    await reader.page.getByText("You refused it in the reader.wallet.").waitFor();
+    await reader.page.getByText("You refused it in the wallet.").waitFor();
     expect((await reader.scene.state(id)).status).to.equal(1);
     await reader.page.reload();
     await reader.page.locator(".acts").waitFor();
