@@ -158,6 +158,34 @@ export const examples: Example[] = [
 }`,
   },
   {
+    title: "Trust scores",
+    text: "The highest STEWARD scores, what each factor counts for, and what the seller guarantees",
+    query: `query TrustScores {
+  trustScores(first: 2) {
+    nodes {
+      score tier computedAt
+      agent {
+        address
+        steward { badges suspendedUntil factors { name value weight contribution source } }
+        sla { overallStatus guarantees { metric target breachThreshold current status } }
+      }
+    }
+  }
+}`,
+  },
+  {
+    title: "Independence",
+    text: "What reputations rest on: how many sources of money bought, how much stayed, how much has a receipt",
+    query: `query Independence {
+  agents(orderBy: RANK, first: 3) {
+    nodes {
+      address
+      independentBuyers establishedBuyers independentSuccessRate keptUsdc receiptCoverage
+    }
+  }
+}`,
+  },
+  {
     title: "Trends",
     text: "What agents are hired for, this week and the week before",
     query: `query Trends {
