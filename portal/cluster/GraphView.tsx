@@ -72,7 +72,7 @@ function draw(element: HTMLElement, { wallets, links }: ReturnType<typeof placeG
       color: colourOf(COLOURS[kind]),
       label: shortHash(address),
     });
-  const line = colourOf("--line-strong");
+  const line = colourOf("--ink-soft");
   for (const { from, to, count } of links)
     graph.addEdge(from, to, { size: count > 1 ? 2 : 1, color: line, type: "arrow" });
   const sigma = new Sigma(graph, element, {
@@ -113,7 +113,7 @@ function colours(element: HTMLElement): (name: string) => string {
     probe.style.color = `var(${name})`;
     return getComputedStyle(probe).color;
   };
-  for (const name of [...Object.values(COLOURS), "--line-strong", "--ink", "--paper"])
+  for (const name of [...Object.values(COLOURS), "--ink-soft", "--ink", "--paper"])
     found.set(name, read(name));
   probe.remove();
   return (name) => found.get(name) ?? "#888888";

@@ -80,7 +80,7 @@ function Glance({ market: answer }: { market: Market }) {
   const [ledger] = meta.ledgers;
   return (
     <>
-      <dl class="tiles">
+      <dl class="tiles by-four">
         <Tile name="agents" value={formatNumber(counts.agents)} />
         <Tile name="of them sell" value={formatNumber(counts.sellers)} />
         <Tile name="offers" value={formatNumber(counts.listings)} />
