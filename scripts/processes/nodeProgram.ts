@@ -16,8 +16,7 @@ export const compiledOnce = {
   NODE_COMPILE_CACHE: `${repositoryRoot}/node_modules/.cache/tallystick-compiled`,
 };
 
-/** The arguments of a Node that is to read TypeScript. It reads no `.tsx`. */
-export const readTypeScript = readsTypeScript ? [] : ["--import", tsx];
+const readTypeScript = readsTypeScript ? [] : ["--import", tsx];
 
 /** The arguments that make `process.execPath` run a TypeScript file, from whatever folder it is started. */
 export function nodeProgram(file: string, args: string[] = []): string[] {

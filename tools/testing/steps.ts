@@ -1,6 +1,5 @@
 import { readdirSync } from "node:fs";
 import path from "node:path";
-import { readTypeScript } from "../../scripts/processes/nodeProgram.ts";
 import { repositoryRoot } from "../../scripts/repositoryRoot.ts";
 
 /** One program of the test run. */
@@ -61,7 +60,7 @@ export function allSteps(): TestStep[] {
 
 /** The TypeScript tests of the files or globs given, by one mocha. */
 export function chosenTests({ files, grep }: { files: string[]; grep?: string }): TestStep {
-  return mochaStep(CHOSEN, files.length > 0 ? files : ["test/**/*.test.ts"], grep);
+  return mochaStep("TypeScript tests", files.length > 0 ? files : ["test/**/*.test.ts"], grep);
 }
 
 const testRoot = path.join(repositoryRoot, "test");
@@ -75,12 +74,6 @@ const APART: Record<string, string[]> = {
   scripts: ["commands"],
   tools: ["proofs"],
 };
-
-/** The name of the step that runs the files of the reader's choice. */
-const CHOSEN = "TypeScript tests";
-
-/** Steps that may import `.tsx`, which Node does not read by itself. */
-const WITH_JSX = ["test/portal", CHOSEN];
 
 /** Folders whose tests neither deploy nor read a contract. */
 const WITHOUT_CONTRACTS = ["capabilities", "derive", "docs", "protocol"].map((folder) => `test/${folder}`);
@@ -103,7 +96,5 @@ function mochaStep(name: string, files: string[], grep?: string): TestStep {
   mocha.push("--reporter", "./tools/testing/countingReporter.ts");
   if (grep !== undefined) mocha.push("--fgrep", grep);
   const needsBuild = !WITHOUT_CONTRACTS.includes(name);
-  // Loading a folder's modules by tsx takes three times the processor time.
-  const reader = WITH_JSX.includes(name) ? ["--import", "tsx"] : readTypeScript;
-  return { name, args: [...reader, ...mocha, ...files], counts: true, needsBuild };
+  return { name, args: ["--import", "tsx", ...mocha, ...files], counts: true, needsBuild };
 }
