@@ -10,12 +10,12 @@ import { useAnswer } from "../node/useAnswer.ts";
 import { linkTo } from "../router/route.ts";
 import { useTitle } from "../shell/useTitle.ts";
 import { ActRows } from "./ActRows.tsx";
-import { actsOf, ENDS, type EscrowStanding } from "./acts.ts";
+import { actsOf, ENDS, type EscrowState } from "./acts.ts";
 import { DeadlineClock } from "./DeadlineClock.tsx";
 import { ESCROW, type EscrowAnswer, type NodeEscrow } from "./escrowQuery.ts";
+import { escrowStateOf } from "./escrowStateOf.ts";
 import { keptTerms } from "./keptTerms.ts";
 import { StepList } from "./StepList.tsx";
-import { standingOf } from "./standingOf.ts";
 import { TermsCard } from "./TermsCard.tsx";
 import { type EscrowTerms, termsOf } from "./termsOf.ts";
 import { decimalOf } from "./usdc.ts";
@@ -68,7 +68,7 @@ function OtherTerms({ id }: { id: Hex }) {
   );
 }
 
-const BADGES: { [status in EscrowStanding["status"]]: { name: string; kind: string } } = {
+const BADGES: { [status in EscrowState["status"]]: { name: string; kind: string } } = {
   none: { name: "Not deposited", kind: "" },
   held: { name: "Held", kind: "claimed" },
   released: { name: "Released", kind: "good" },
@@ -79,9 +79,9 @@ const BADGES: { [status in EscrowStanding["status"]]: { name: string; kind: stri
 
 function Known({ terms, told, token }: { terms: EscrowTerms; told: NodeEscrow | null; token: Hex }) {
   const { hire, deployment } = terms;
-  const [seen, setSeen] = useState<EscrowStanding | null>(null);
-  const onStanding = useCallback((standing: EscrowStanding) => setSeen(standing), []);
-  const byNode = standingOf(told);
+  const [seen, setSeen] = useState<EscrowState | null>(null);
+  const onStanding = useCallback((standing: EscrowState) => setSeen(standing), []);
+  const byNode = escrowStateOf(told);
   const standing = seen ?? byNode;
   const { name, kind } = BADGES[standing.status];
   const isHeld = standing.status === "held";

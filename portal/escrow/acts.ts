@@ -8,7 +8,7 @@ export type ActName = "release" | "split" | "refund" | "timeoutRefund" | "withdr
  * The state of an escrow on the chain. The contract owes `credit` to `creditOf`. `time` is the chain's time,
  * in unix seconds.
  */
-export type EscrowStanding = {
+export type EscrowState = {
   status: "none" | "held" | "released" | "split" | "refunded" | "timedOut";
   delivered: boolean;
   time: number;
@@ -27,7 +27,7 @@ const TITLES: { [name in ActName]: string } = {
 };
 
 /** The outcome of an escrow, as the end of a sentence. */
-export const ENDS: { [status in EscrowStanding["status"]]: string } = {
+export const ENDS: { [status in EscrowState["status"]]: string } = {
   none: "nothing was deposited under these terms",
   held: "the money is held",
   released: "the money was released",
@@ -42,7 +42,7 @@ export const ENDS: { [status in EscrowStanding["status"]]: string } = {
  *
  * @param account lower case; null for a reader without a wallet
  */
-export function actsOf(hire: Hire, standing: EscrowStanding, account: string | null): Act[] {
+export function actsOf(hire: Hire, standing: EscrowState, account: string | null): Act[] {
   const { status, time, credits } = standing;
   const isBuyer = account === hire.buyer;
   const over = status === "held" ? null : `Not open: ${ENDS[status]}.`;

@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { Notice } from "../../design/Notice.tsx";
-import type { Act, EscrowStanding } from "../acts.ts";
+import type { Act, EscrowState } from "../acts.ts";
 import { actWords } from "../actWords.ts";
 import { DeadlineClock } from "../DeadlineClock.tsx";
 import type { EscrowTerms } from "../termsOf.ts";
@@ -25,7 +25,7 @@ type Props = {
   connected: Connected;
   ground: Ground;
   terms: EscrowTerms;
-  standing: EscrowStanding;
+  standing: EscrowState;
   onClose: () => void;
   onSent: (pending: Pending) => void;
 };

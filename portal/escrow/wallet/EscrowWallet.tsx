@@ -1,7 +1,7 @@
 import { useEffect, useState } from "preact/hooks";
 import { Icon } from "../../design/Icon.tsx";
 import { ActRows } from "../ActRows.tsx";
-import { type Act, actsOf, type EscrowStanding } from "../acts.ts";
+import { type Act, actsOf, type EscrowState } from "../acts.ts";
 import type { EscrowTerms } from "../termsOf.ts";
 import { ActDialog } from "./ActDialog.tsx";
 import type { Pending } from "./pendingStore.ts";
@@ -20,7 +20,7 @@ export type EscrowWalletProps = {
   ground: Ground;
   terms: EscrowTerms;
   /** Called with the escrow's state on the chain, read through the wallet. */
-  onStanding: (standing: EscrowStanding) => void;
+  onStanding: (standing: EscrowState) => void;
 };
 
 /** What a reader can do with an escrow, by their own wallet. */
@@ -55,7 +55,7 @@ function Acts(
 ) {
   const { connected, ground, terms, onStanding, changes, onSent } = props;
   const { chain, account } = connected;
-  const [standing, setStanding] = useState<EscrowStanding | null>(null);
+  const [standing, setStanding] = useState<EscrowState | null>(null);
   const [error, setError] = useState<WalletError | null>(null);
   const [chosen, setChosen] = useState<Act | null>(null);
   const [round, setRound] = useState(0);

@@ -1,7 +1,7 @@
 import { hireEscrowAbi } from "tallystick-protocol/abi/hireEscrowAbi";
 import type { Hire } from "tallystick-protocol/escrow/hire";
 import type { Hex } from "tallystick-protocol/hex";
-import type { EscrowStanding } from "../acts.ts";
+import type { EscrowState } from "../acts.ts";
 import { isNamed, payeeOf } from "../termsOf.ts";
 import { badAnswer, type Chain } from "./createChain.ts";
 import { type EscrowCode, releasedCode } from "./escrowCode.ts";
@@ -61,7 +61,7 @@ const STATUSES = ["none", "held", "released", "split", "refunded", "timedOut"] a
 export async function readStanding(
   chain: Chain,
   { contract, id, hire, account }: { contract: Hex; id: Hex; hire: Hire; account: Hex | null },
-): Promise<EscrowStanding> {
+): Promise<EscrowState> {
   const parties = [payeeOf(hire), hire.seller, hire.buyer, hire.feeRecipient].filter(isNamed);
   const accounts = [...new Set(account === null ? parties : [account, ...parties])];
   const [state, time, ...credits] = await Promise.all([

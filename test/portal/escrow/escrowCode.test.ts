@@ -2,7 +2,7 @@ import { expect } from "chai";
 import fc from "fast-check";
 import type { Hire } from "tallystick-protocol/escrow/hire";
 import type { Hex } from "viem";
-import { type ActName, actsOf, type EscrowStanding } from "../../../portal/escrow/acts.ts";
+import { type ActName, actsOf, type EscrowState } from "../../../portal/escrow/acts.ts";
 import { type EscrowCode, releasedCode } from "../../../portal/escrow/wallet/escrowCode.ts";
 import { isCirclesUsdc, knownChain } from "../../../portal/escrow/wallet/knownChains.ts";
 import { networks } from "../../../scripts/deploy/networks.ts";
@@ -76,7 +76,7 @@ describe("what the portal takes for a released escrow", function () {
   it("is offered to those whom the contract lets do it, and to nobody else", async () => {
     const { escrow, buyer, seller, payee, arbiter, stranger, networkHelpers } = world;
     const names = ["release", "split", "refund", "timeoutRefund"] as const;
-    const compare = async (hire: Hire, status: EscrowStanding["status"]) => {
+    const compare = async (hire: Hire, status: EscrowState["status"]) => {
       const time = await networkHelpers.time.latest();
       for (const person of [buyer, seller, payee, arbiter, stranger]) {
         const account = person.address.toLowerCase();

@@ -1,7 +1,7 @@
-import type { EscrowStanding } from "./acts.ts";
+import type { EscrowState } from "./acts.ts";
 import type { NodeEscrow } from "./escrowQuery.ts";
 
-const STATUSES: { [status: string]: EscrowStanding["status"] } = {
+const STATUSES: { [status: string]: EscrowState["status"] } = {
   HELD: "held",
   RELEASED: "released",
   REFUNDED: "refunded",
@@ -12,7 +12,7 @@ const STATUSES: { [status: string]: EscrowStanding["status"] } = {
  * The state of an escrow according to the node. The node reports a split as a release with a part for the
  * buyer.
  */
-export function standingOf(told: NodeEscrow | null): EscrowStanding {
+export function escrowStateOf(told: NodeEscrow | null): EscrowState {
   const nothing = { delivered: false, time: 0, credits: [] };
   if (told === null) return { ...nothing, status: "none" };
   const status = STATUSES[told.status] ?? "none";
