@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { open } from "node:fs/promises";
+import { readAtMost } from "../readAtMost.ts";
 import { JunitError } from "./junitError.ts";
 import { type JunitRun, readJunit } from "./readJunit.ts";
 
@@ -41,16 +42,9 @@ async function readFileBytes(file: string): Promise<{ bytes: Uint8Array; written
     const tooLarge = () =>
       new JunitError(file, `has more than ${MAX_REPORT_BYTES} bytes`, "Leave out what the tests print.");
     if (size > MAX_REPORT_BYTES) throw tooLarge();
-    // A size of 0 may be a pipe or a device, which may never end.
-    const bytes = Buffer.alloc((size || MAX_REPORT_BYTES) + 1);
-    let length = 0;
-    for (;;) {
-      const { bytesRead } = await handle.read(bytes, length, bytes.length - length);
-      length += bytesRead;
-      if (bytesRead === 0 || length === bytes.length) break;
-    }
-    if (length > MAX_REPORT_BYTES) throw tooLarge();
-    return { bytes: bytes.subarray(0, length), writtenAt: Math.floor(mtimeMs / 1000) };
+    const bytes = await readAtMost(handle, MAX_REPORT_BYTES);
+    if (bytes === undefined) throw tooLarge();
+    return { bytes, writtenAt: Math.floor(mtimeMs / 1000) };
   } catch (cause) {
     if (cause instanceof JunitError) throw cause;
     throw new JunitError(file, `cannot be read (${(cause as NodeJS.ErrnoException).code})`);

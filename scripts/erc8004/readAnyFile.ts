@@ -4,6 +4,7 @@ import { TallystickError } from "tallystick-protocol/errors";
 import { startDeadline } from "tallystick-sdk/deadline";
 import { createPublicFetch } from "tallystick-sdk/net/publicFetch";
 import { readText } from "tallystick-sdk/readText";
+import { readAtMost } from "../readAtMost.ts";
 
 /** The time limit for a stranger's server, up to its last byte, in milliseconds. */
 const FETCH_MS = 20_000;
@@ -71,15 +72,9 @@ async function readPath(file: string): Promise<string> {
   const handle = await open(file, "r");
   try {
     if (!(await handle.stat()).isFile()) throw new Error("it is no file");
-    // One byte more than the limit is read, which shows whether the file is too large.
-    const { bytesRead, buffer } = await handle.read(
-      Buffer.alloc(MAX_FILE_BYTES + 1),
-      0,
-      MAX_FILE_BYTES + 1,
-      0,
-    );
-    if (bytesRead > MAX_FILE_BYTES) throw new Error(`it has more than ${MAX_FILE_BYTES} bytes`);
-    return buffer.subarray(0, bytesRead).toString("utf8");
+    const bytes = await readAtMost(handle, MAX_FILE_BYTES);
+    if (bytes === undefined) throw new Error(`it has more than ${MAX_FILE_BYTES} bytes`);
+    return bytes.toString("utf8");
   } finally {
     await handle.close();
   }

@@ -1,6 +1,7 @@
-import { readFile, stat } from "node:fs/promises";
+import { open } from "node:fs/promises";
 import { TallystickError } from "tallystick-protocol/errors";
 import { readForeignJson } from "tallystick-protocol/json/foreignJson";
+import { readAtMost } from "../readAtMost.ts";
 
 /** Largest report that is read, in bytes. */
 const MAX_REPORT_BYTES = 4 * 1024 * 1024;
@@ -12,8 +13,14 @@ const MAX_REPORT_BYTES = 4 * 1024 * 1024;
  */
 export async function readReportFile(file: string): Promise<unknown> {
   try {
-    if ((await stat(file)).size > MAX_REPORT_BYTES) throw new Error("it is too large for a report");
-    return readForeignJson(await readFile(file, "utf8"));
+    const handle = await open(file, "r");
+    try {
+      const bytes = await readAtMost(handle, MAX_REPORT_BYTES);
+      if (bytes === undefined) throw new Error("it is too large for a report");
+      return readForeignJson(bytes.toString("utf8"));
+    } finally {
+      await handle.close();
+    }
   } catch (cause) {
     throw new TallystickError({
       code: "unreadable_file",
