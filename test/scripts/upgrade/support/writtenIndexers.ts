@@ -1,4 +1,4 @@
-import type pg from "pg";
+import pg from "pg";
 
 /** The state of an indexer, as far as an upgrade looks at it. */
 export type IndexerState = {
@@ -20,7 +20,10 @@ export async function writeIndexer(client: pg.Client, schema: string, state: Ind
   await writeIndexerState(client, schema, state);
 }
 
-/** Where it stands now, in one transaction. */
+/**
+ * Where it stands now. All statements are one query, which Postgres runs as one transaction: two states that a test
+ * writes without waiting cannot mix on their connection.
+ */
 export async function writeIndexerState(
   client: pg.Client,
   schema: string,
@@ -40,23 +43,20 @@ export async function writeIndexerState(
     heartbeat_at: locked ? Date.now() : 0,
     table_names: ["state", "digest"],
   };
+  const checkpoint = `${"1".repeat(10)}${"0".repeat(15)}1${String(block).padStart(16, "0")}${"9".repeat(33)}`;
   const last = Math.max(...Object.keys(digests).map(Number));
-  await client.query("BEGIN");
-  await client.query(
-    `INSERT INTO ${schema}._ponder_meta VALUES ('app', $1) ON CONFLICT (key) DO UPDATE SET value = $1`,
-    [meta],
-  );
-  await client.query(
-    `INSERT INTO ${schema}._ponder_checkpoint VALUES ('main', 1, $1) ON CONFLICT (chain_name) DO UPDATE SET latest_checkpoint = $1`,
-    [`${"1".repeat(10)}${"0".repeat(15)}1${String(block).padStart(16, "0")}${"9".repeat(33)}`],
-  );
-  await client.query(`TRUNCATE ${schema}.digest, ${schema}.state`);
-  for (const [at, digest] of Object.entries(digests))
-    await client.query(`INSERT INTO ${schema}.digest VALUES ($1, $2, $3)`, [
-      at.padStart(12, "0"),
-      at,
-      digest,
-    ]);
-  await client.query(`INSERT INTO ${schema}.state VALUES ('state', $1, $2)`, [last, digests[last]]);
-  await client.query("COMMIT");
+  const rows = Object.entries(digests).map(([at, digest]) => values(at.padStart(12, "0"), at, digest));
+  await client.query(`
+    INSERT INTO ${schema}._ponder_meta VALUES ${values("app", JSON.stringify(meta))}
+      ON CONFLICT (key) DO UPDATE SET value = excluded.value;
+    INSERT INTO ${schema}._ponder_checkpoint VALUES ${values("main", "1", checkpoint)}
+      ON CONFLICT (chain_name) DO UPDATE SET latest_checkpoint = excluded.latest_checkpoint;
+    DELETE FROM ${schema}.digest;
+    DELETE FROM ${schema}.state;
+    INSERT INTO ${schema}.digest VALUES ${rows.join(", ")};
+    INSERT INTO ${schema}.state VALUES ${values("state", String(last), digests[last] as string)}`);
+}
+
+function values(...texts: string[]): string {
+  return `(${texts.map((text) => pg.escapeLiteral(text)).join(", ")})`;
 }
