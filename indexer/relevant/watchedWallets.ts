@@ -1,6 +1,6 @@
 import { itemOf, listLength } from "tallystick-derive/lists";
+import { forEachRow, type LoadedRows } from "tallystick-derive/loadedRows";
 import { WATCHED } from "tallystick-derive/relevant/inflow";
-import type { Store } from "tallystick-derive/store";
 import type { Address } from "tallystick-protocol/address";
 
 /**
@@ -15,13 +15,17 @@ export class WatchedWallets {
    * @param forgotten a count that grows whenever a reorg took rows back. Then the list is read again, because
    * the same places may hold other wallets
    */
-  async of(rows: Pick<Store, "get">, forgotten: number): Promise<readonly Address[]> {
+  async of(rows: LoadedRows, forgotten: number): Promise<readonly Address[]> {
     if (forgotten !== this.#forgotten) this.#wallets = [];
     this.#forgotten = forgotten;
-    const length = await listLength(rows as Store, WATCHED);
-    for (let n = this.#wallets.length; n < length; n++) {
-      this.#wallets.push((await itemOf(rows as Store, WATCHED, n)) as Address);
-    }
+    const known = this.#wallets.length;
+    const added = await rows.run(() => {
+      const wallets: Address[] = [];
+      const places = Array.from({ length: listLength(rows, WATCHED) - known }, (_, n) => known + n);
+      forEachRow(places, (n) => wallets.push(itemOf(rows, WATCHED, n) as Address));
+      return wallets;
+    });
+    this.#wallets.push(...added);
     return this.#wallets;
   }
 }

@@ -1,8 +1,8 @@
 import type { Context } from "ponder:registry";
 import type { DeriveEvent, TransferEvent } from "tallystick-derive/events";
+import { forEachRow, type LoadedRows } from "tallystick-derive/loadedRows";
 import type { ReadPast } from "tallystick-derive/relevant/applyRelevant";
 import { STATE_ID } from "tallystick-derive/stateId";
-import type { Store } from "tallystick-derive/store";
 import type { RowChange } from "tallystick-derive/transaction";
 import type { Address } from "tallystick-protocol/address";
 import { type Params, paramsSchema } from "tallystick-protocol/records/params";
@@ -33,7 +33,7 @@ const LOOK_MS = 3_600_000;
 /** The part of a projector that transfers from the source need. */
 type TransferProjector = {
   /** The rows before the event. */
-  rows: () => Promise<Pick<Store, "get">>;
+  rows: () => Promise<LoadedRows>;
   /** Grows when the database went back. */
   forgotten: () => number;
   apply: (transfer: TransferEvent, read: ReadPast) => Promise<readonly RowChange[]>;
@@ -135,7 +135,7 @@ async function checkTransfers(
   db: Context["db"],
   view: ChainView,
   completeness: CompletenessWatch,
-  { rows, watched }: { rows: Pick<Store, "get">; watched: readonly Address[] },
+  { rows, watched }: { rows: LoadedRows; watched: readonly Address[] },
 ): Promise<void> {
   const { hubTransfers } = await heldParams(rows);
   const look: Look = {
@@ -181,26 +181,28 @@ async function checkTransfers(
   });
 }
 
-async function heldParams(rows: Pick<Store, "get">): Promise<Params> {
-  const state = await rows.get("state", STATE_ID);
+async function heldParams(rows: LoadedRows): Promise<Params> {
+  const state = await rows.run(() => rows.get("state", STATE_ID));
   return paramsSchema.parse(JSON.parse(state?.params ?? "{}"));
 }
 
 /** What wallets received up to the last final block: the rows, minus what came in later blocks. */
 async function receivedUntilFinal(
   { recent, final, head }: ChainView,
-  rows: Pick<Store, "get">,
+  rows: LoadedRows,
   wallets: readonly Address[],
   hubTransfers: number,
 ): Promise<Map<Address, Flow>> {
   const flows = new Map<Address, Flow>();
-  for (const wallet of wallets) {
-    const [told, live] = [await rows.get("inflow", wallet), await rows.get("wallet", wallet)];
-    // If a wallet had received this many before it was watched, the others were not read.
-    const isCut = (told?.incoming ?? 0) >= hubTransfers;
-    const count = (told?.incoming ?? 0) + (live?.incoming ?? 0) + (isCut ? 1 : 0);
-    flows.set(wallet, { count, sum: (told?.received ?? 0n) + (live?.received ?? 0n) });
-  }
+  await rows.run(() =>
+    forEachRow(wallets, (wallet) => {
+      const [told, live] = [rows.get("inflow", wallet), rows.get("wallet", wallet)];
+      // If a wallet had received this many before it was watched, the others were not read.
+      const isCut = (told?.incoming ?? 0) >= hubTransfers;
+      const count = (told?.incoming ?? 0) + (live?.incoming ?? 0) + (isCut ? 1 : 0);
+      flows.set(wallet, { count, sum: (told?.received ?? 0n) + (live?.received ?? 0n) });
+    }),
+  );
   for (const { transfers, block } of recent) {
     if (block <= final || block > head.block) continue;
     for (const { to, value } of transfers) {

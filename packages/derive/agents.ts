@@ -27,10 +27,10 @@ const EMPTY = { ...START, ...searchRankOf(START) };
  * The agent; registers it if it is new. Signers of valid listings, buyers and sellers of counted hires and buyers of escrow
  * deposits are agents from their first appearance on. Null for hubs and escrows, which never are agents.
  */
-export async function ensureAgent(context: ApplyContext, address: string): Promise<Row<"agent"> | null> {
-  const found = await findAgent(context, address);
+export function ensureAgent(context: ApplyContext, address: string): Row<"agent"> | null {
+  const found = findAgent(context, address);
   if (found !== null) return found;
-  if (await isHubOrEscrow(context, address)) return null;
+  if (isHubOrEscrow(context, address)) return null;
 
   insertAgent(context, {
     ...EMPTY,
@@ -38,20 +38,20 @@ export async function ensureAgent(context: ApplyContext, address: string): Promi
     registeredBlock: context.at.block,
     registeredTime: context.at.time,
     registeredLog: context.at.log ?? 0,
-    claimStatus: (await context.store.get("claim", address))?.status ?? "unclaimed",
-    freeHires: await listLength(context.store, freeHiresOf(address)),
+    claimStatus: context.store.get("claim", address)?.status ?? "unclaimed",
+    freeHires: listLength(context.store, freeHiresOf(address)),
   });
-  await actByWord(context, address);
-  await watch(context, address);
+  actByWord(context, address);
+  watch(context, address);
   // Fundings from before the registration count from now on, with the times at which they came.
-  await evaluateFundings(context, address);
-  await joinAsFunder(context, address);
+  evaluateFundings(context, address);
+  joinAsFunder(context, address);
   return agentRow(context, address);
 }
 
 /** Whether an address is an agent or can become one: hubs and escrows cannot. */
-export async function mayBeAgent(context: ApplyContext, address: string): Promise<boolean> {
-  return (await findAgent(context, address)) !== null || !(await isHubOrEscrow(context, address));
+export function mayBeAgent(context: ApplyContext, address: string): boolean {
+  return findAgent(context, address) !== null || !isHubOrEscrow(context, address);
 }
 
 /** The list of an address's free hires as a seller. It is kept even before the address is an agent. */

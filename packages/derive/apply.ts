@@ -27,6 +27,7 @@ import { leaveDay, leaveWindow } from "./hires.ts";
 import { applyIdentityEvent } from "./identities/applyIdentityEvent.ts";
 import { openRegistries } from "./identities/source.ts";
 import { settleSearchRank } from "./listings.ts";
+import { forEachRow } from "./loadedRows.ts";
 import { markRoots } from "./paramsRecord.ts";
 import { leaveStars } from "./ratings.ts";
 import { receiptWaited } from "./receipts.ts";
@@ -37,7 +38,7 @@ import { runSchedule } from "./schedule.ts";
 import { STATE_ID } from "./stateId.ts";
 import { breachDue } from "./steward/sla/breaches.ts";
 import { tickSteward } from "./steward/tickSteward.ts";
-import { type Answer, after, forEach, type Store } from "./store.ts";
+import type { Store } from "./store.ts";
 import { settleTier } from "./tiers.ts";
 import { transferred } from "./transfers.ts";
 import { saveWallets } from "./wallets.ts";
@@ -46,13 +47,12 @@ import { saveWallets } from "./wallets.ts";
  * Applies one event to the rows in `store`. The whole derivation is this function folded over the event log. It reads only
  * the event and the rows, so the same log gives the same rows anywhere.
  */
-export function apply(store: Store, event: DeriveEvent, options: ApplyOptions = {}): Answer<void> {
-  return after(openContext(store, event, options), (context) =>
-    forEach(phases, (phase) => phase(context, event)),
-  );
+export function apply(store: Store, event: DeriveEvent, options: ApplyOptions = {}): void {
+  const context = openContext(store, event, options);
+  for (const phase of phases) phase(context, event);
 }
 
-const phases: ((context: ApplyContext, event: DeriveEvent) => Answer<void>)[] = [
+const phases: ((context: ApplyContext, event: DeriveEvent) => void)[] = [
   dispatch,
   settleAgents,
   settleRosters,
@@ -63,56 +63,68 @@ const phases: ((context: ApplyContext, event: DeriveEvent) => Answer<void>)[] = 
   saveHireKeys,
 ];
 
-function settleAgents(context: ApplyContext): Answer<void> {
-  if (context.touchedAgents.size === 0) return;
-  return forEach([...context.touchedAgents], (agent) =>
-    after(settleTier(context, agent), () => settleSearchRank(context, agent)),
-  );
+function settleAgents(context: ApplyContext): void {
+  forEachRow([...context.touchedAgents], (agent) => {
+    settleTier(context, agent);
+    settleSearchRank(context, agent);
+  });
 }
 
 /** In the order of addresses, not in the order in which the event touched them: places on rosters decide who audits. */
-function settleRosters(context: ApplyContext): Answer<void> {
-  if (context.tiered.size === 0) return;
-  return forEach([...context.tiered].sort(), ([agent, isTier2]) => auditorTiered(context, agent, isTier2));
+function settleRosters(context: ApplyContext): void {
+  for (const [agent, isTier2] of [...context.tiered].sort()) auditorTiered(context, agent, isTier2);
 }
 
-function closeTick(context: ApplyContext, { kind }: DeriveEvent): Answer<void> {
-  if (kind === "tick") return digestTick(context);
+function closeTick(context: ApplyContext, { kind }: DeriveEvent): void {
+  if (kind === "tick") digestTick(context);
 }
 
-function dispatch(context: ApplyContext, event: DeriveEvent): Answer<void> {
+function dispatch(context: ApplyContext, event: DeriveEvent): void {
   switch (event.kind) {
     case "params":
-      return after(markRoots(context, event.params), () => openRegistries(context, event.registries));
+      markRoots(context, event.params);
+      openRegistries(context, event.registries);
+      break;
     case "transfer":
-      return transferred(context, event);
+      transferred(context, event);
+      break;
     case "history":
-      return historyTold(context, event);
+      historyTold(context, event);
+      break;
     case "count":
-      return countTold(context, event);
+      countTold(context, event);
+      break;
     case "escrow.deposited":
-      return escrowDeposited(context, event);
+      escrowDeposited(context, event);
+      break;
     case "escrow.delivered":
-      return escrowDelivered(context, event);
+      escrowDelivered(context, event);
+      break;
     case "escrow.released":
-      return escrowReleased(context, event);
+      escrowReleased(context, event);
+      break;
     case "escrow.refunded":
-      return escrowRefunded(context, event);
+      escrowRefunded(context, event);
+      break;
     case "escrow.timedOut":
-      return escrowTimedOut(context, event);
+      escrowTimedOut(context, event);
+      break;
     case "record":
-      return recordSettled(context, event);
+      recordSettled(context, event);
+      break;
     case "tick":
-      return ticked(context, event);
+      ticked(context, event);
+      break;
     default:
-      return applyIdentityEvent(context, event);
+      applyIdentityEvent(context, event);
+      break;
   }
 }
 
 /** Time moves: whatever is due leaves its window or stops waiting. */
-async function ticked(context: ApplyContext, { block, time, hash }: TickEvent): Promise<void> {
-  await context.store.update("state", STATE_ID, { block, time });
-  await runSchedule(context, time, (kind, [id = "", ...words]) => {
+function ticked(context: ApplyContext, { block, time, hash }: TickEvent): void {
+  context.store.update("state", STATE_ID, { block, time });
+  runSchedule(context, time, (kind, [id = "", ...words]) => {
     switch (kind) {
       case "day":
         return leaveDay(context, id, words.join(" "));
@@ -152,7 +164,7 @@ async function ticked(context: ApplyContext, { block, time, hash }: TickEvent): 
         return leaveUnanswered(context, id);
     }
   });
-  await tickFamilies(context);
-  await tickAudits(context, hash);
-  await tickSteward(context);
+  tickFamilies(context);
+  tickAudits(context, hash);
+  tickSteward(context);
 }

@@ -8,7 +8,7 @@ import { BUCKET_SECONDS } from "./scheduleBuckets.ts";
 import { type Sha256Hex, sha256HexByNoble } from "./sha256Hex.ts";
 import { STATE_ID } from "./stateId.ts";
 import { WEIGHTS, type Weights } from "./steward/score.ts";
-import { type Answer, after, type Store } from "./store.ts";
+import type { Store } from "./store.ts";
 import type { Row } from "./tables.ts";
 
 /** How an event is applied. */
@@ -63,9 +63,10 @@ export function openContext(
     ask = hasAll,
     stewardWeights = WEIGHTS,
   }: ApplyOptions = {},
-): Answer<ApplyContext> {
+): ApplyContext {
   const touchedRows = new Set<string>();
-  return after(stateAt(store, event), (state) => ({
+  const state = stateAt(store, event);
+  return {
     store: notingRows(store, touchedRows),
     at: positionOf(event),
     isFirst: event.kind === "params",
@@ -83,19 +84,19 @@ export function openContext(
     touchedAgents: new Set(),
     touchedClusters: new Set(),
     touchedRows,
-  }));
+  };
 }
 
 function hasAll(): boolean {
   return true;
 }
 
-function stateAt(store: Store, event: DeriveEvent): Answer<Row<"state">> {
-  return after(store.get("state", STATE_ID), (known) => {
-    if (known !== null) return known;
-    const state = initialState(event);
-    return after(store.insert("state", state), () => state);
-  });
+function stateAt(store: Store, event: DeriveEvent): Row<"state"> {
+  const known = store.get("state", STATE_ID);
+  if (known !== null) return known;
+  const state = initialState(event);
+  store.insert("state", state);
+  return state;
 }
 
 function initialState(event: DeriveEvent): Row<"state"> {

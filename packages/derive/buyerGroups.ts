@@ -11,52 +11,48 @@ import type { Row } from "./tables.ts";
  * the first, so two groups can be merged. The smaller group is merged into the larger, which keeps merging cheap. The same
  * rows also hold what each address bought by itself: a group may have to be split.
  */
-export async function buyerGroupOf(context: ApplyContext, buyer: string): Promise<string> {
+export function buyerGroupOf(context: ApplyContext, buyer: string): string {
   const path: string[] = [];
   let buyerGroup = buyer;
   for (;;) {
-    const parent = (await context.store.get("buyerGroup", buyerGroup))?.parent ?? buyerGroup;
+    const parent = context.store.get("buyerGroup", buyerGroup)?.parent ?? buyerGroup;
     if (parent === buyerGroup) break;
     path.push(buyerGroup);
     buyerGroup = parent;
   }
-  for (const passed of path.slice(0, -1))
-    await context.store.update("buyerGroup", passed, { parent: buyerGroup });
+  for (const passed of path.slice(0, -1)) context.store.update("buyerGroup", passed, { parent: buyerGroup });
   return buyerGroup;
 }
 
 /** Counts a hire in the window. */
-export function addPurchase(context: ApplyContext, buyer: string, seller: string): Promise<void> {
-  return countPurchase(context, buyer, seller, 1);
+export function addPurchase(context: ApplyContext, buyer: string, seller: string): void {
+  countPurchase(context, buyer, seller, 1);
 }
 
 /** A hire leaves the window. */
-export function removePurchase(context: ApplyContext, buyer: string, seller: string): Promise<void> {
-  return countPurchase(context, buyer, seller, -1);
+export function removePurchase(context: ApplyContext, buyer: string, seller: string): void {
+  countPurchase(context, buyer, seller, -1);
 }
 
 /** Makes one buyer of two addresses: merges their groups. */
-export async function joinBuyerGroups(context: ApplyContext, a: string, b: string): Promise<void> {
-  const groups = [await buyerGroupOf(context, a), await buyerGroupOf(context, b)] as const;
+export function joinBuyerGroups(context: ApplyContext, a: string, b: string): void {
+  const groups = [buyerGroupOf(context, a), buyerGroupOf(context, b)] as const;
   if (groups[0] === groups[1]) return;
-  const lengths = [
-    (await agentRow(context, groups[0])).sellers,
-    (await agentRow(context, groups[1])).sellers,
-  ] as const;
+  const lengths = [agentRow(context, groups[0]).sellers, agentRow(context, groups[1]).sellers] as const;
   const [small, large] = lengths[0] < lengths[1] ? groups : ([groups[1], groups[0]] as const);
-  if ((await context.store.get("buyerGroup", small)) === null) {
-    await context.store.insert("buyerGroup", { id: small, parent: large });
+  if (context.store.get("buyerGroup", small) === null) {
+    context.store.insert("buyerGroup", { id: small, parent: large });
   } else {
-    await context.store.update("buyerGroup", small, { parent: large });
+    context.store.update("buyerGroup", small, { parent: large });
   }
-  if ((await context.store.get("buyerGroup", large)) === null) {
-    await context.store.insert("buyerGroup", { id: large, parent: large });
+  if (context.store.get("buyerGroup", large) === null) {
+    context.store.insert("buyerGroup", { id: large, parent: large });
   }
-  await append(context.store, mergedInto(large), small);
-  for (const { seller, held } of await purchasesOf(context, small)) {
+  append(context.store, mergedInto(large), small);
+  for (const { seller, held } of purchasesOf(context, small)) {
     if (held === 0) continue;
-    await changePurchases(context, small, seller, { own: 0, held: -held });
-    await changePurchases(context, large, seller, { own: 0, held });
+    changePurchases(context, small, seller, { own: 0, held: -held });
+    changePurchases(context, large, seller, { own: 0, held });
   }
 }
 
@@ -64,49 +60,45 @@ export async function joinBuyerGroups(context: ApplyContext, a: string, b: strin
  * Builds the groups of these addresses again: each address starts alone, and joins the addresses with which it still shares
  * one of `groupsOf`.
  */
-export async function splitBuyerGroups(
+export function splitBuyerGroups(
   context: ApplyContext,
   addresses: Iterable<string>,
-  groupsOf: (address: string) => Promise<string[]>,
-): Promise<void> {
+  groupsOf: (address: string) => string[],
+): void {
   const members = new Set<string>();
-  for (const address of addresses)
-    await collectMerged(context, await buyerGroupOf(context, address), members);
+  for (const address of addresses) collectMerged(context, buyerGroupOf(context, address), members);
   for (const member of members) {
-    for (const { seller, own, held } of await purchasesOf(context, member)) {
-      if (own !== held) await changePurchases(context, member, seller, { own: 0, held: own - held });
+    for (const { seller, own, held } of purchasesOf(context, member)) {
+      if (own !== held) changePurchases(context, member, seller, { own: 0, held: own - held });
     }
-    if ((await context.store.get("buyerGroup", member)) !== null) {
-      await context.store.update("buyerGroup", member, { parent: member });
+    if (context.store.get("buyerGroup", member) !== null) {
+      context.store.update("buyerGroup", member, { parent: member });
     }
   }
   const firstOf = new Map<string, string>();
   for (const member of members) {
-    for (const group of await groupsOf(member)) {
+    for (const group of groupsOf(member)) {
       const first = firstOf.get(group);
       if (first === undefined) firstOf.set(group, member);
-      else await joinBuyerGroups(context, first, member);
+      else joinBuyerGroups(context, first, member);
     }
   }
 }
 
-async function collectMerged(context: ApplyContext, buyerGroup: string, into: Set<string>): Promise<void> {
+function collectMerged(context: ApplyContext, buyerGroup: string, into: Set<string>): void {
   if (into.has(buyerGroup)) return;
   into.add(buyerGroup);
-  for await (const merged of itemsOf(context.store, mergedInto(buyerGroup)))
-    await collectMerged(context, merged, into);
+  for (const merged of itemsOf(context.store, mergedInto(buyerGroup))) collectMerged(context, merged, into);
 }
 
-async function countPurchase(
-  context: ApplyContext,
-  buyer: string,
-  seller: string,
-  by: 1 | -1,
-): Promise<void> {
-  const buyerGroup = await buyerGroupOf(context, buyer);
-  if (buyerGroup === buyer) return changePurchases(context, buyer, seller, { own: by, held: by });
-  await changePurchases(context, buyer, seller, { own: by, held: 0 });
-  await changePurchases(context, buyerGroup, seller, { own: 0, held: by });
+function countPurchase(context: ApplyContext, buyer: string, seller: string, by: 1 | -1): void {
+  const buyerGroup = buyerGroupOf(context, buyer);
+  if (buyerGroup === buyer) {
+    changePurchases(context, buyer, seller, { own: by, held: by });
+    return;
+  }
+  changePurchases(context, buyer, seller, { own: by, held: 0 });
+  changePurchases(context, buyerGroup, seller, { own: 0, held: by });
 }
 
 /** The list of groups that were ever merged into this one. */
@@ -114,39 +106,36 @@ function mergedInto(buyerGroup: string): string {
   return `mergedGroups/${buyerGroup}`;
 }
 
-async function changePurchases(
+function changePurchases(
   context: ApplyContext,
   address: string,
   seller: string,
   by: { own: number; held: number },
-): Promise<void> {
+): void {
   const id = `${address}/${seller}`;
-  const row = await context.store.get("purchases", id);
+  const row = context.store.get("purchases", id);
   const before = row?.held ?? 0;
   const after = before + by.held;
   const own = (row?.own ?? 0) + by.own;
   if (row === null) {
-    const { sellers, lastSeller } = await agentRow(context, address);
-    await context.store.insert("purchases", { id, own, held: after, before: lastSeller });
-    await changeAgent(context, address, { sellers: sellers + 1, lastSeller: seller });
+    const { sellers, lastSeller } = agentRow(context, address);
+    context.store.insert("purchases", { id, own, held: after, before: lastSeller });
+    changeAgent(context, address, { sellers: sellers + 1, lastSeller: seller });
   } else {
-    await context.store.update("purchases", id, { own, held: after });
+    context.store.update("purchases", id, { own, held: after });
   }
   const change = Number(after > 0) - Number(before > 0);
   if (change === 0) return;
-  const { distinctBuyers } = await agentRow(context, seller);
-  await updateAgent(context, seller, { distinctBuyers: distinctBuyers + change });
+  const { distinctBuyers } = agentRow(context, seller);
+  updateAgent(context, seller, { distinctBuyers: distinctBuyers + change });
 }
 
 /** What an address, or the group of its name, ever bought, by seller. */
-async function purchasesOf(
-  context: ApplyContext,
-  address: string,
-): Promise<({ seller: string } & Row<"purchases">)[]> {
+function purchasesOf(context: ApplyContext, address: string): ({ seller: string } & Row<"purchases">)[] {
   const purchases: ({ seller: string } & Row<"purchases">)[] = [];
-  let seller = (await agentRow(context, address)).lastSeller;
+  let seller = agentRow(context, address).lastSeller;
   while (seller !== null) {
-    const row = await context.store.get("purchases", `${address}/${seller}`);
+    const row = context.store.get("purchases", `${address}/${seller}`);
     if (row === null) throw new Error(`${address} lacks what it bought from ${seller}.`);
     purchases.push({ seller, ...row });
     seller = row.before;

@@ -3,13 +3,13 @@ import { findAgent, updateAgent } from "./agentRow.ts";
 import type { ApplyContext } from "./applyContext.ts";
 
 /** An attestor's latest statement about who owns an agent. It waits if the agent is not registered yet (SHP §4.2). */
-export async function claimSettled(context: ApplyContext, hash: string, body: Claim): Promise<void> {
+export function claimSettled(context: ApplyContext, hash: string, body: Claim): void {
   const claim = { xHandle: body.x_handle, status: body.state, hash };
-  if ((await context.store.get("claim", body.agent_id)) === null) {
-    await context.store.insert("claim", { id: body.agent_id, ...claim });
+  if (context.store.get("claim", body.agent_id) === null) {
+    context.store.insert("claim", { id: body.agent_id, ...claim });
   } else {
-    await context.store.update("claim", body.agent_id, claim);
+    context.store.update("claim", body.agent_id, claim);
   }
-  if ((await findAgent(context, body.agent_id)) === null) return;
-  await updateAgent(context, body.agent_id, { claimStatus: body.state });
+  if (findAgent(context, body.agent_id) === null) return;
+  updateAgent(context, body.agent_id, { claimStatus: body.state });
 }

@@ -20,21 +20,17 @@ export type ClusterKind = "ownership" | "fingerprint";
 const columns = { ownership: "ownershipCluster", fingerprint: "fingerprintCluster" } as const;
 
 /** The cluster of one kind that an address is in now, as its root row, or null. */
-export async function clusterOf(
-  context: ApplyContext,
-  address: string,
-  kind: ClusterKind,
-): Promise<Row<"cluster"> | null> {
-  const first = (await findAgent(context, address))?.[columns[kind]] ?? null;
+export function clusterOf(context: ApplyContext, address: string, kind: ClusterKind): Row<"cluster"> | null {
+  const first = findAgent(context, address)?.[columns[kind]] ?? null;
   return first === null ? null : findRoot(context, first);
 }
 
 /** The size of the cluster that two addresses share, the larger if they share both kinds; 1 when they share none. */
-export async function sharedClusterSize(context: ApplyContext, a: string, b: string): Promise<number> {
+export function sharedClusterSize(context: ApplyContext, a: string, b: string): number {
   let size = 1;
   for (const kind of ["ownership", "fingerprint"] as const) {
-    const cluster = await clusterOf(context, a, kind);
-    if (cluster === null || cluster.id !== (await clusterOf(context, b, kind))?.id) continue;
+    const cluster = clusterOf(context, a, kind);
+    if (cluster === null || cluster.id !== clusterOf(context, b, kind)?.id) continue;
     size = Math.max(size, cluster.size);
   }
   return size;
@@ -48,66 +44,56 @@ export type Trip = { members: string[]; signal: ClusterSignal; funder: string | 
  * (union–find with path compression). A new cluster is named after the position and the members of its first trip (SHP
  * §4.5.2).
  */
-export async function joinCluster(context: ApplyContext, trip: Trip): Promise<void> {
+export function joinCluster(context: ApplyContext, trip: Trip): void {
   const members = [...new Set(trip.members)];
-  const ordinal = (await context.store.get("state", STATE_ID))?.trips ?? 0;
-  await context.store.update("state", STATE_ID, { trips: ordinal + 1 });
+  const ordinal = context.store.get("state", STATE_ID)?.trips ?? 0;
+  context.store.update("state", STATE_ID, { trips: ordinal + 1 });
   const name = () => clusterId(context, members, kindOf(trip.signal));
-  if (trip.funder !== null)
-    await keepTrip(context, ordinal, name(), { ...trip, members, funder: trip.funder });
-  await unite(context, members, trip.signal, { id: name, ordinal });
-  for (const member of members.slice(1)) await joinBuyerGroups(context, members[0] ?? member, member);
+  if (trip.funder !== null) keepTrip(context, ordinal, name(), { ...trip, members, funder: trip.funder });
+  unite(context, members, trip.signal, { id: name, ordinal });
+  for (const member of members.slice(1)) joinBuyerGroups(context, members[0] ?? member, member);
 }
 
 /** The id of the cluster that a group would start, and its place in the order of groups. */
 type Birth = { id: () => string; ordinal: number };
 
-async function unite(
-  context: ApplyContext,
-  members: string[],
-  signal: ClusterSignal,
-  birth: Birth,
-): Promise<void> {
+function unite(context: ApplyContext, members: string[], signal: ClusterSignal, birth: Birth): void {
   const kind = kindOf(signal);
   const roots = new Map<string, Row<"cluster">>();
   const singles: string[] = [];
   for (const member of members) {
-    await addSignal(context, member, signal);
-    const root = await clusterOf(context, member, kind);
+    addSignal(context, member, signal);
+    const root = clusterOf(context, member, kind);
     if (root === null) singles.push(member);
     else roots.set(root.id, root);
   }
   const [oldest, ...others] = [...roots.values()].sort((a, b) => a.ordinal - b.ordinal);
-  const root = oldest ?? (await createCluster(context, kind, birth));
+  const root = oldest ?? createCluster(context, kind, birth);
   let { size } = root;
   for (const other of others) {
-    await context.store.update("cluster", other.id, { parent: root.id, mergedInto: root.id });
-    await append(context.store, mergedInto(root.id), other.id);
+    context.store.update("cluster", other.id, { parent: root.id, mergedInto: root.id });
+    append(context.store, mergedInto(root.id), other.id);
     context.touchedClusters.add(other.id);
-    await elevateWith(context, root.id, other.id);
+    elevateWith(context, root.id, other.id);
     size += other.size;
   }
   for (const single of singles) {
-    await updateAgent(context, single, { [columns[kind]]: root.id });
-    await elevateWith(context, root.id, single);
+    updateAgent(context, single, { [columns[kind]]: root.id });
+    elevateWith(context, root.id, single);
   }
   if (size + singles.length !== root.size) context.touchedClusters.add(root.id);
-  await context.store.update("cluster", root.id, { size: size + singles.length });
-  if (kind === "ownership") await append(context.store, tripsIn(root.id), String(birth.ordinal));
+  context.store.update("cluster", root.id, { size: size + singles.length });
+  if (kind === "ownership") append(context.store, tripsIn(root.id), String(birth.ordinal));
 }
 
-async function createCluster(
-  context: ApplyContext,
-  kind: ClusterKind,
-  birth: Birth,
-): Promise<Row<"cluster">> {
+function createCluster(context: ApplyContext, kind: ClusterKind, birth: Birth): Row<"cluster"> {
   const { ordinal } = birth;
   const id = birth.id();
-  const known = await context.store.get("cluster", id);
+  const known = context.store.get("cluster", id);
   if (known !== null) return known;
   const { block, time } = context.at;
   const cluster = { id, kind, ordinal, parent: id, mergedInto: null, size: 0, block, time, touched: null };
-  await context.store.insert("cluster", cluster);
+  context.store.insert("cluster", cluster);
   return cluster;
 }
 
@@ -122,14 +108,14 @@ function clusterId(context: ApplyContext, members: string[], kind: ClusterKind):
   return `clst_${base32(sha256(utf8ToBytes(name))).slice(0, 26)}`;
 }
 
-async function keepTrip(
+function keepTrip(
   context: ApplyContext,
   ordinal: number,
   cluster: string,
   { members, signal, funder }: { members: string[]; signal: ClusterSignal; funder: string },
-): Promise<void> {
+): void {
   const id = String(ordinal);
-  await context.store.insert("trip", {
+  context.store.insert("trip", {
     id,
     funder,
     signal,
@@ -137,7 +123,7 @@ async function keepTrip(
     cluster,
     dropped: false,
   });
-  await append(context.store, tripsBy(funder), id);
+  append(context.store, tripsBy(funder), id);
 }
 
 /**
@@ -146,38 +132,38 @@ async function keepTrip(
  *
  * @returns the trips that remain in those clusters, in order, and all former members
  */
-export async function dropTrips(
+export function dropTrips(
   context: ApplyContext,
   funder: string,
-): Promise<{ left: Trip[]; members: ReadonlySet<string> }> {
+): { left: Trip[]; members: ReadonlySet<string> } {
   const clusters = new Set<string>();
-  for await (const id of itemsOf(context.store, tripsBy(funder))) {
-    const trip = await tripRow(context, id);
+  for (const id of itemsOf(context.store, tripsBy(funder))) {
+    const trip = tripRow(context, id);
     if (trip.dropped) continue;
-    await context.store.update("trip", id, { dropped: true });
+    context.store.update("trip", id, { dropped: true });
     for (const member of membersOf(trip)) {
-      const root = await clusterOf(context, member, "ownership");
-      if (root !== null) await collectMerged(context, root.id, clusters);
+      const root = clusterOf(context, member, "ownership");
+      if (root !== null) collectMerged(context, root.id, clusters);
     }
   }
-  const { trips, members } = await contentsOf(context, clusters);
+  const { trips, members } = contentsOf(context, clusters);
   for (const cluster of clusters) {
-    await context.store.update("cluster", cluster, { parent: cluster, mergedInto: null, size: 0 });
-    await clearElevations(context, cluster);
+    context.store.update("cluster", cluster, { parent: cluster, mergedInto: null, size: 0 });
+    clearElevations(context, cluster);
     context.touchedClusters.add(cluster);
   }
-  for (const member of members) await release(context, member);
+  for (const member of members) release(context, member);
   const joined = new Set<string>();
   for (const trip of trips) {
     const ordinal = Number(trip.id);
     const group = membersOf(trip);
     if (group.includes(trip.funder) && !joined.has(trip.funder)) {
       joined.add(trip.funder);
-      group.push(...(await trippedBefore(context, trip.funder, ordinal)));
+      group.push(...trippedBefore(context, trip.funder, ordinal));
     }
-    await unite(context, group, trip.signal as ClusterSignal, { id: () => trip.cluster, ordinal });
+    unite(context, group, trip.signal as ClusterSignal, { id: () => trip.cluster, ordinal });
   }
-  await splitBuyerGroups(context, members, (address) => clusterIdsOf(context, address));
+  splitBuyerGroups(context, members, (address) => clusterIdsOf(context, address));
   const left = trips.map((it) => ({
     members: membersOf(it),
     signal: it.signal as ClusterSignal,
@@ -190,18 +176,18 @@ export async function dropTrips(
  * The trips that made these clusters, in order, and all their members. The list of a cluster also holds trips that were
  * dropped before, or that are in another cluster now. Their members elsewhere stay there.
  */
-async function contentsOf(
+function contentsOf(
   context: ApplyContext,
   clusters: ReadonlySet<string>,
-): Promise<{ trips: Row<"trip">[]; members: Set<string> }> {
+): { trips: Row<"trip">[]; members: Set<string> } {
   const trips = new Map<number, Row<"trip">>();
   const members = new Set<string>();
   for (const cluster of clusters) {
-    for await (const id of itemsOf(context.store, tripsIn(cluster))) {
+    for (const id of itemsOf(context.store, tripsIn(cluster))) {
       if (trips.has(Number(id))) continue;
-      const trip = await tripRow(context, id);
+      const trip = tripRow(context, id);
       for (const member of membersOf(trip)) {
-        const root = await clusterOf(context, member, "ownership");
+        const root = clusterOf(context, member, "ownership");
         if (root === null || !clusters.has(root.id)) continue;
         members.add(member);
         if (!trip.dropped) trips.set(Number(id), trip);
@@ -215,22 +201,22 @@ async function contentsOf(
  * One member of each trip of a funder before the trip by which it joined them, which names only one member of each cluster
  * of its time.
  */
-async function trippedBefore(context: ApplyContext, funder: string, ordinal: number): Promise<string[]> {
+function trippedBefore(context: ApplyContext, funder: string, ordinal: number): string[] {
   const members: string[] = [];
-  for await (const id of itemsOf(context.store, tripsBy(funder))) {
+  for (const id of itemsOf(context.store, tripsBy(funder))) {
     if (Number(id) >= ordinal) break;
-    const trip = await tripRow(context, id);
+    const trip = tripRow(context, id);
     if (!trip.dropped && trip.signal === "funding_origin") members.push(...membersOf(trip).slice(0, 1));
   }
   return members;
 }
 
 /** A cluster and all that are merged into it now. Some that once were have been built again since. */
-async function collectMerged(context: ApplyContext, root: string, into: Set<string>): Promise<void> {
+function collectMerged(context: ApplyContext, root: string, into: Set<string>): void {
   if (into.has(root)) return;
   into.add(root);
-  for await (const merged of itemsOf(context.store, mergedInto(root))) {
-    if ((await clusterRow(context, merged)).mergedInto === root) await collectMerged(context, merged, into);
+  for (const merged of itemsOf(context.store, mergedInto(root))) {
+    if (clusterRow(context, merged).mergedInto === root) collectMerged(context, merged, into);
   }
 }
 
@@ -239,24 +225,21 @@ function membersOf(trip: Row<"trip">): string[] {
 }
 
 /** Takes an agent out of its ownership cluster, with the signals that put it there. */
-async function release(context: ApplyContext, member: string): Promise<void> {
-  const { signalsTripped } = await agentRow(context, member);
+function release(context: ApplyContext, member: string): void {
+  const { signalsTripped } = agentRow(context, member);
   const left = signalsTripped
     .split(",")
     .filter((it) => it !== "" && kindOf(it as ClusterSignal) === "fingerprint");
-  await updateAgent(context, member, { ownershipCluster: null, signalsTripped: left.join(",") });
+  updateAgent(context, member, { ownershipCluster: null, signalsTripped: left.join(",") });
 }
 
-async function clusterIdsOf(context: ApplyContext, address: string): Promise<string[]> {
-  const clusters = [
-    await clusterOf(context, address, "ownership"),
-    await clusterOf(context, address, "fingerprint"),
-  ];
+function clusterIdsOf(context: ApplyContext, address: string): string[] {
+  const clusters = [clusterOf(context, address, "ownership"), clusterOf(context, address, "fingerprint")];
   return clusters.flatMap((it) => (it === null ? [] : [it.id]));
 }
 
-async function tripRow(context: ApplyContext, id: string): Promise<Row<"trip">> {
-  const trip = await context.store.get("trip", id);
+function tripRow(context: ApplyContext, id: string): Row<"trip"> {
+  const trip = context.store.get("trip", id);
   if (trip === null) throw new Error(`There is no trip ${id}.`);
   return trip;
 }
@@ -275,29 +258,29 @@ function mergedInto(cluster: string): string {
   return `merged/${cluster}`;
 }
 
-async function findRoot(context: ApplyContext, id: string): Promise<Row<"cluster">> {
+function findRoot(context: ApplyContext, id: string): Row<"cluster"> {
   const path: string[] = [];
-  let cluster = await clusterRow(context, id);
+  let cluster = clusterRow(context, id);
   while (cluster.parent !== cluster.id) {
     path.push(cluster.id);
-    cluster = await clusterRow(context, cluster.parent);
+    cluster = clusterRow(context, cluster.parent);
   }
   // The path is shortened, so following it again takes one look-up. The last one points at the root already.
   for (const passed of path.slice(0, -1)) {
-    await context.store.update("cluster", passed, { parent: cluster.id });
+    context.store.update("cluster", passed, { parent: cluster.id });
   }
   return cluster;
 }
 
-async function clusterRow(context: ApplyContext, id: string): Promise<Row<"cluster">> {
-  const cluster = await context.store.get("cluster", id);
+function clusterRow(context: ApplyContext, id: string): Row<"cluster"> {
+  const cluster = context.store.get("cluster", id);
   if (cluster === null) throw new Error(`There is no cluster ${id}.`);
   return cluster;
 }
 
-async function addSignal(context: ApplyContext, address: string, signal: ClusterSignal): Promise<void> {
-  const { signalsTripped } = await agentRow(context, address);
+function addSignal(context: ApplyContext, address: string, signal: ClusterSignal): void {
+  const { signalsTripped } = agentRow(context, address);
   const signals = new Set(signalsTripped === "" ? [] : signalsTripped.split(","));
   if (signals.has(signal)) return;
-  await updateAgent(context, address, { signalsTripped: [...signals.add(signal)].sort().join(",") });
+  updateAgent(context, address, { signalsTripped: [...signals.add(signal)].sort().join(",") });
 }

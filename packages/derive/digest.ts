@@ -2,11 +2,11 @@ import { agentRow, changeAgent } from "./agentRow.ts";
 import type { ApplyContext } from "./applyContext.ts";
 import type { CapabilityPrice } from "./fieldValues.ts";
 import { append, itemsOf } from "./lists.ts";
+import { forEachRow } from "./loadedRows.ts";
 import { type DigestTree, treeOf } from "./notingRows.ts";
 import { leafText } from "./reputationOf.ts";
 import { type RowLeaf, rowLeaf } from "./rowLeaf.ts";
 import { STATE_ID } from "./stateId.ts";
-import { type Answer, after, forEach } from "./store.ts";
 import type { Row } from "./tables.ts";
 
 /**
@@ -22,51 +22,39 @@ import type { Row } from "./tables.ts";
 const NO_CHILD = "0".repeat(64);
 
 /** Notes that a row has to be digested at the next tick. */
-export function noteTouched(context: ApplyContext): Answer<void> {
-  if (context.touchedAgents.size + context.touchedClusters.size + context.touchedRows.size === 0) return;
-  return after(
-    forEach([...context.touchedAgents], (id) => noteAgent(context, id)),
-    () =>
-      after(
-        forEach([...context.touchedClusters], (id) => noteCluster(context, id)),
-        () =>
-          forEach([...context.touchedRows], (id) =>
-            append(context.store, touchedIn(context.state.ticks), `row ${id}`),
-          ),
-      ),
-  );
+export function noteTouched(context: ApplyContext): void {
+  for (const id of context.touchedAgents) noteAgent(context, id);
+  for (const id of context.touchedClusters) noteCluster(context, id);
+  for (const id of context.touchedRows) append(context.store, touchedIn(context.state.ticks), `row ${id}`);
 }
 
-function noteAgent(context: ApplyContext, id: string): Answer<void> {
+function noteAgent(context: ApplyContext, id: string): void {
   const { ticks } = context.state;
-  return after(agentRow(context, id), ({ touched }) => {
-    if (touched === ticks) return;
-    return after(changeAgent(context, id, { touched: ticks }), () =>
-      append(context.store, touchedIn(ticks), `agent ${id}`),
-    );
-  });
+  if (agentRow(context, id).touched === ticks) return;
+  changeAgent(context, id, { touched: ticks });
+  append(context.store, touchedIn(ticks), `agent ${id}`);
 }
 
-async function noteCluster(context: ApplyContext, id: string): Promise<void> {
+function noteCluster(context: ApplyContext, id: string): void {
   const { ticks } = context.state;
-  const cluster = await context.store.get("cluster", id);
+  const cluster = context.store.get("cluster", id);
   if (cluster?.touched === ticks) return;
-  await context.store.update("cluster", id, { touched: ticks });
-  await append(context.store, touchedIn(ticks), `cluster ${id}`);
+  context.store.update("cluster", id, { touched: ticks });
+  append(context.store, touchedIn(ticks), `cluster ${id}`);
 }
 
 /** Closes a tick: puts the rows touched since the last tick into the tree, and keeps the digest of this position. */
-export async function digestTick(context: ApplyContext): Promise<void> {
+export function digestTick(context: ApplyContext): void {
   const { ticks } = context.state;
   const { block, time } = context.at;
   const leaves: Record<DigestTree, Leaf[]> = { shp: [], steward: [], identities: [] };
   // A row of audits is on the list once for every event that touched it.
   const seen = new Set<string>();
-  for await (const item of itemsOf(context.store, touchedIn(ticks))) {
-    if (seen.has(item)) continue;
+  forEachRow(itemsOf(context.store, touchedIn(ticks)), (item) => {
+    if (seen.has(item)) return;
     seen.add(item);
-    const found = await leafOf(context, item);
-    if (found === null || (item.startsWith("row") && seen.has(found.key))) continue;
+    const found = leafOf(context, item);
+    if (found === null || (item.startsWith("row") && seen.has(found.key))) return;
     seen.add(found.key);
     const key = context.sha256Hex(found.key, "utf8");
     const leaf = context.sha256Hex(found.text, "utf8");
@@ -74,16 +62,16 @@ export async function digestTick(context: ApplyContext): Promise<void> {
       key,
       hash: context.sha256Hex(`00${key}${leaf}`, "hex"),
     });
-  }
-  const root = await putLeaves(context, "", "", leaves.shp);
-  const stewardRoot = await putLeaves(context, STEWARD_TREE, "", leaves.steward);
+  });
+  const root = putLeaves(context, "", "", leaves.shp);
+  const stewardRoot = putLeaves(context, STEWARD_TREE, "", leaves.steward);
   const identityRoot = context.state.registries
-    ? await putLeaves(context, IDENTITY_TREE, "", leaves.identities)
+    ? putLeaves(context, IDENTITY_TREE, "", leaves.identities)
     : null;
   const roots = [root, stewardRoot, ...(identityRoot === null ? [] : [identityRoot])];
   const text = JSON.stringify([...roots, context.params.version, block, time]);
   const digest = `0x${context.sha256Hex(text, "utf8")}`;
-  await context.store.insert("digest", {
+  context.store.insert("digest", {
     id: String(block).padStart(12, "0"),
     block,
     time,
@@ -93,7 +81,7 @@ export async function digestTick(context: ApplyContext): Promise<void> {
     paramsVersion: context.params.version,
     digest,
   });
-  await context.store.update("state", STATE_ID, {
+  context.store.update("state", STATE_ID, {
     block,
     time,
     ticks: ticks + 1,
@@ -104,31 +92,28 @@ export async function digestTick(context: ApplyContext): Promise<void> {
   });
 }
 
-async function leafOf(context: ApplyContext, item: string): Promise<FoundLeaf | null> {
+function leafOf(context: ApplyContext, item: string): FoundLeaf | null {
   const space = item.indexOf(" ");
   const [kind, id] = [item.slice(0, space), item.slice(space + 1)];
   if (kind === "row") return rowLeaf(context, id);
-  return { key: id, text: kind === "agent" ? await agentText(context, id) : await clusterText(context, id) };
+  return { key: id, text: kind === "agent" ? agentText(context, id) : clusterText(context, id) };
 }
 
-async function agentText(context: ApplyContext, id: string): Promise<string> {
-  const agent = await agentRow(context, id);
-  return leafText(agent, await pricesOf(context, agent));
+function agentText(context: ApplyContext, id: string): string {
+  const agent = agentRow(context, id);
+  return leafText(agent, pricesOf(context, agent));
 }
 
-async function clusterText(context: ApplyContext, id: string): Promise<string> {
-  const cluster = await context.store.get("cluster", id);
+function clusterText(context: ApplyContext, id: string): string {
+  const cluster = context.store.get("cluster", id);
   return JSON.stringify([id, cluster?.mergedInto ?? null, cluster?.size ?? 0]);
 }
 
-async function pricesOf(
-  context: ApplyContext,
-  { id, lastCapability }: Row<"agent">,
-): Promise<CapabilityPrice[]> {
+function pricesOf(context: ApplyContext, { id, lastCapability }: Row<"agent">): CapabilityPrice[] {
   const prices: CapabilityPrice[] = [];
   let capability = lastCapability;
   while (capability !== null) {
-    const row = await context.store.get("capability", `${id}/${capability}`);
+    const row = context.store.get("capability", `${id}/${capability}`);
     if (row === null) throw new Error(`The agent ${id} lacks its capability ${capability}.`);
     prices.push(row);
     capability = row.before;
@@ -152,29 +137,27 @@ const IDENTITY_TREE = "i";
  * Puts leaves below the node at `prefix` of a tree, writes each node once, and returns that node's new hash. A child of a
  * node is `""` for none, `L<key hash><hash>` for a single leaf below it, `N<hash>` for an inner node.
  */
-async function putLeaves(
-  context: ApplyContext,
-  tree: string,
-  prefix: string,
-  leaves: Leaf[],
-): Promise<string> {
+function putLeaves(context: ApplyContext, tree: string, prefix: string, leaves: Leaf[]): string {
   const id = tree + (prefix === "" ? "root" : prefix);
-  const row = await context.store.get("digestNode", id);
+  const row = context.store.get("digestNode", id);
   const children = row === null ? new Array<string>(16).fill("") : row.children.split(",");
-  for (const [digit, group] of Map.groupBy(leaves, ({ key }) => key.charAt(prefix.length))) {
-    const at = Number.parseInt(digit, 16);
-    const child = children[at] ?? "";
-    const all = child.startsWith("L") ? withAlone(group, child.slice(1, 65), child.slice(65)) : group;
-    const [only] = all;
-    if (child.startsWith("N") || all.length > 1 || only === undefined) {
-      children[at] = `N${await putLeaves(context, tree, prefix + digit, all)}`;
-    } else {
-      children[at] = `L${only.key}${only.hash}`;
-    }
-  }
+  forEachRow(
+    Map.groupBy(leaves, ({ key }) => key.charAt(prefix.length)),
+    ([digit, group]) => {
+      const at = Number.parseInt(digit, 16);
+      const child = children[at] ?? "";
+      const all = child.startsWith("L") ? withAlone(group, child.slice(1, 65), child.slice(65)) : group;
+      const [only] = all;
+      if (child.startsWith("N") || all.length > 1 || only === undefined) {
+        children[at] = `N${putLeaves(context, tree, prefix + digit, all)}`;
+      } else {
+        children[at] = `L${only.key}${only.hash}`;
+      }
+    },
+  );
   const text = children.join(",");
-  if (row === null) await context.store.insert("digestNode", { id, children: text });
-  else await context.store.update("digestNode", id, { children: text });
+  if (row === null) context.store.insert("digestNode", { id, children: text });
+  else context.store.update("digestNode", id, { children: text });
   return context.sha256Hex(`01${children.map((child) => child.slice(-64) || NO_CHILD).join("")}`, "hex");
 }
 

@@ -24,9 +24,9 @@ import { latencyOf, saidNothingCame } from "./telemetry.ts";
 import { markWallet } from "./wallets.ts";
 
 /** Money is held. The buyer becomes an agent. Nothing is said of the seller, since anyone can deposit in its name. */
-export async function escrowDeposited(context: ApplyContext, event: EscrowDeposited): Promise<void> {
-  await markWallet(context, event.escrow, "escrow");
-  await context.store.insert("escrow", {
+export function escrowDeposited(context: ApplyContext, event: EscrowDeposited): void {
+  markWallet(context, event.escrow, "escrow");
+  context.store.insert("escrow", {
     id: event.escrowId,
     provider: event.provider,
     escrow: event.escrow,
@@ -55,19 +55,19 @@ export async function escrowDeposited(context: ApplyContext, event: EscrowDeposi
     receipt: null,
     hire: null,
   });
-  await ensureAgent(context, event.buyer);
-  for await (const id of itemsOf(context.store, waitingFor(event.escrowId))) {
-    const receipt = await receiptRow(context, id);
-    if (receipt.status === "pending") await attachReceipt(context, receipt);
+  ensureAgent(context, event.buyer);
+  for (const id of itemsOf(context.store, waitingFor(event.escrowId))) {
+    const receipt = receiptRow(context, id);
+    if (receipt.status === "pending") attachReceipt(context, receipt);
   }
 }
 
-export async function escrowDelivered(context: ApplyContext, event: EscrowDelivered): Promise<void> {
-  await updateEscrow(context, event.escrowId, { delivered: true, resultHash: event.resultHash });
+export function escrowDelivered(context: ApplyContext, event: EscrowDelivered): void {
+  updateEscrow(context, event.escrowId, { delivered: true, resultHash: event.resultHash });
 }
 
-export async function escrowReleased(context: ApplyContext, event: EscrowReleased): Promise<void> {
-  await settle(context, event.escrowId, {
+export function escrowReleased(context: ApplyContext, event: EscrowReleased): void {
+  settle(context, event.escrowId, {
     status: "released",
     toSeller: BigInt(event.toSeller),
     toBuyer: BigInt(event.toBuyer),
@@ -75,50 +75,50 @@ export async function escrowReleased(context: ApplyContext, event: EscrowRelease
   });
 }
 
-export async function escrowRefunded(context: ApplyContext, event: EscrowRefunded): Promise<void> {
-  const { id, amount, receipt } = await escrowRow(context, event.escrowId);
-  await settle(context, id, {
+export function escrowRefunded(context: ApplyContext, event: EscrowRefunded): void {
+  const { id, amount, receipt } = escrowRow(context, event.escrowId);
+  settle(context, id, {
     status: "refunded",
     toSeller: 0n,
     toBuyer: amount,
     refundedBy: event.by,
-    nothingCame: receipt !== null && (await saidNothingCame(context, receipt)),
+    nothingCame: receipt !== null && saidNothingCame(context, receipt),
   });
-  await refundContested(context, await escrowRow(context, id));
+  refundContested(context, escrowRow(context, id));
 }
 
-export async function escrowTimedOut(context: ApplyContext, event: EscrowTimedOut): Promise<void> {
-  const { amount } = await escrowRow(context, event.escrowId);
-  await settle(context, event.escrowId, { status: "timed_out", toSeller: 0n, toBuyer: amount });
+export function escrowTimedOut(context: ApplyContext, event: EscrowTimedOut): void {
+  const { amount } = escrowRow(context, event.escrowId);
+  settle(context, event.escrowId, { status: "timed_out", toSeller: 0n, toBuyer: amount });
 }
 
-async function settle(context: ApplyContext, id: string, change: Partial<Row<"escrow">>): Promise<void> {
-  await escrowRow(context, id);
-  await updateEscrow(context, id, { ...change, settledTime: context.at.time });
-  const settled = await escrowRow(context, id);
-  await noteSettlement(context, settled);
-  await countIfDue(context, id);
-  await awaitAnswer(context, settled);
+function settle(context: ApplyContext, id: string, change: Partial<Row<"escrow">>): void {
+  escrowRow(context, id);
+  updateEscrow(context, id, { ...change, settledTime: context.at.time });
+  const settled = escrowRow(context, id);
+  noteSettlement(context, settled);
+  countIfDue(context, id);
+  awaitAnswer(context, settled);
 }
 
 /**
  * Joins a receipt to the escrow it names, if both sides are the same. A receipt is the seller's own act, by which a settled
  * escrow counts for it. A receipt after that adds the capability and latency.
  */
-export async function attachReceipt(context: ApplyContext, receipt: Row<"receipt">): Promise<void> {
-  const escrow = receipt.escrowId === null ? null : await context.store.get("escrow", receipt.escrowId);
+export function attachReceipt(context: ApplyContext, receipt: Row<"receipt">): void {
+  const escrow = receipt.escrowId === null ? null : context.store.get("escrow", receipt.escrowId);
   if (escrow === null) return;
   const sameSides = escrow.seller === receipt.agent && escrow.buyer === receipt.buyer;
   if (!sameSides) {
-    await context.store.update("receipt", receipt.id, { status: "unmatched" });
+    context.store.update("receipt", receipt.id, { status: "unmatched" });
     return;
   }
-  if (escrow.receipt !== null || (await hireKeyTaken(context, receipt))) {
-    await context.store.update("receipt", receipt.id, { status: "duplicate" });
+  if (escrow.receipt !== null || hireKeyTaken(context, receipt)) {
+    context.store.update("receipt", receipt.id, { status: "duplicate" });
     return;
   }
-  await updateEscrow(context, escrow.id, { receipt: receipt.id });
-  await depositReceipted(
+  updateEscrow(context, escrow.id, { receipt: receipt.id });
+  depositReceipted(
     context,
     {
       ...escrow,
@@ -129,28 +129,28 @@ export async function attachReceipt(context: ApplyContext, receipt: Row<"receipt
     receipt,
   );
   if (escrow.hire === null) {
-    await countIfDue(context, escrow.id);
+    countIfDue(context, escrow.id);
     return;
   }
-  await amendHire(context, escrow.hire, {
+  amendHire(context, escrow.hire, {
     receipt: receipt.id,
     hireId: receipt.hireId,
     capability: receipt.capability,
-    latencyMs: await latencyOf(context, receipt),
+    latencyMs: latencyOf(context, receipt),
   });
-  await receiptCounted(context, receipt, escrow.hire);
+  receiptCounted(context, receipt, escrow.hire);
 }
 
 /** Counts an escrow once it is settled and its seller has acted, by marking delivery or by a receipt. */
-async function countIfDue(context: ApplyContext, id: string): Promise<void> {
-  const escrow = await escrowRow(context, id);
+function countIfDue(context: ApplyContext, id: string): void {
+  const escrow = escrowRow(context, id);
   if (escrow.settledTime === null || escrow.hire !== null) return;
   if (escrow.amount < BigInt(context.params.minHireAtomic)) return;
-  const receipt = await usableReceipt(context, escrow);
+  const receipt = usableReceipt(context, escrow);
   if (receipt === null && !escrow.delivered) return;
 
-  const counted = await countHire(context, {
-    ...(await auditedOutcome(context, escrow, escrowOutcome(context, escrow))),
+  const counted = countHire(context, {
+    ...auditedOutcome(context, escrow, escrowOutcome(context, escrow)),
     id: escrow.id,
     seller: escrow.seller,
     buyer: escrow.buyer,
@@ -158,7 +158,7 @@ async function countIfDue(context: ApplyContext, id: string): Promise<void> {
     capability: receipt?.capability ?? null,
     paymentMode: modeOf(escrow),
     amount: escrow.amount,
-    latencyMs: receipt === null ? null : await latencyOf(context, receipt),
+    latencyMs: receipt === null ? null : latencyOf(context, receipt),
     time: escrow.settledTime,
     tx: escrow.tx,
     escrowId: escrow.id,
@@ -167,9 +167,9 @@ async function countIfDue(context: ApplyContext, id: string): Promise<void> {
     feePaid: context.params.feeRecipients.some((it) => it === escrow.feeRecipient) ? escrow.feePaid : 0n,
   });
   if (!counted) return;
-  await updateEscrow(context, id, { hire: escrow.id });
-  if (receipt !== null) await receiptCounted(context, receipt, escrow.id);
-  await awaitDisclosure(context, { id: escrow.id, seller: escrow.seller, time: escrow.settledTime });
+  updateEscrow(context, id, { hire: escrow.id });
+  if (receipt !== null) receiptCounted(context, receipt, escrow.id);
+  awaitDisclosure(context, { id: escrow.id, seller: escrow.seller, time: escrow.settledTime });
 }
 
 function modeOf({ provider }: Row<"escrow">): string {
@@ -177,25 +177,21 @@ function modeOf({ provider }: Row<"escrow">): string {
 }
 
 /** The attached receipt, unless another payment made its hire count since. */
-async function usableReceipt(context: ApplyContext, escrow: Row<"escrow">): Promise<Row<"receipt"> | null> {
+function usableReceipt(context: ApplyContext, escrow: Row<"escrow">): Row<"receipt"> | null {
   if (escrow.receipt === null) return null;
-  const receipt = await receiptRow(context, escrow.receipt);
-  if (!(await hireKeyTaken(context, receipt))) return receipt;
-  await context.store.update("receipt", receipt.id, { status: "duplicate" });
-  await updateEscrow(context, escrow.id, { receipt: null });
+  const receipt = receiptRow(context, escrow.receipt);
+  if (!hireKeyTaken(context, receipt)) return receipt;
+  context.store.update("receipt", receipt.id, { status: "duplicate" });
+  updateEscrow(context, escrow.id, { receipt: null });
   return null;
 }
 
-async function updateEscrow(
-  context: ApplyContext,
-  id: string,
-  change: Partial<Row<"escrow">>,
-): Promise<void> {
-  await context.store.update("escrow", id, change);
+function updateEscrow(context: ApplyContext, id: string, change: Partial<Row<"escrow">>): void {
+  context.store.update("escrow", id, change);
 }
 
-async function escrowRow(context: ApplyContext, id: string): Promise<Row<"escrow">> {
-  const escrow = await context.store.get("escrow", id);
+function escrowRow(context: ApplyContext, id: string): Row<"escrow"> {
+  const escrow = context.store.get("escrow", id);
   if (escrow === null) throw new Error(`The escrow ${id} was never deposited.`);
   return escrow;
 }

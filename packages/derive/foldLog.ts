@@ -45,8 +45,7 @@ export async function foldLog(
         continue;
       }
       try {
-        const applied = apply(derived.store, event, options);
-        if (applied instanceof Promise) await applied;
+        apply(derived.store, event, options);
       } catch (cause) {
         throw contradicts(reader.line, cause);
       }

@@ -1,5 +1,4 @@
 import type { ApplyContext } from "./applyContext.ts";
-import { type Answer, after, forEach } from "./store.ts";
 import type { Row } from "./tables.ts";
 
 /** `<agent>/<hire_id>`: one receipt counts for each such key. */
@@ -8,13 +7,12 @@ export function hireKey(receipt: Pick<Row<"receipt">, "agent" | "hireId">): stri
 }
 
 /** What is known under a key, or null. An event reads each once. */
-export function findHireKey(context: ApplyContext, id: string): Answer<Row<"hireKey"> | null> {
+export function findHireKey(context: ApplyContext, id: string): Row<"hireKey"> | null {
   const open = context.hireKeys.get(id);
   if (open !== undefined) return open.row;
-  return after(context.store.get("hireKey", id), (row) => {
-    context.hireKeys.set(id, { row, stored: row });
-    return row;
-  });
+  const row = context.store.get("hireKey", id);
+  context.hireKeys.set(id, { row, stored: row });
+  return row;
 }
 
 /** Notes something under a key. */
@@ -22,27 +20,26 @@ export function changeHireKey(
   context: ApplyContext,
   id: string,
   change: Partial<Omit<Row<"hireKey">, "id">>,
-): Answer<void> {
-  return after(findHireKey(context, id), (row) => {
-    const stored = context.hireKeys.get(id)?.stored ?? null;
-    context.hireKeys.set(id, { row: { ...EMPTY, ...row, id, ...change }, stored });
-  });
+): void {
+  const row = findHireKey(context, id);
+  const stored = context.hireKeys.get(id)?.stored ?? null;
+  context.hireKeys.set(id, { row: { ...EMPTY, ...row, id, ...change }, stored });
 }
 
 /** Whether another receipt of this agent and hire_id was counted: the same hire counts once. */
-export function hireKeyTaken(context: ApplyContext, receipt: Row<"receipt">): Answer<boolean> {
-  return after(findHireKey(context, hireKey(receipt)), (row) => row !== null && row.hire !== null);
+export function hireKeyTaken(context: ApplyContext, receipt: Row<"receipt">): boolean {
+  const row = findHireKey(context, hireKey(receipt));
+  return row !== null && row.hire !== null;
 }
 
 /** Writes the keys that this event changed, each once. */
-export function saveHireKeys(context: ApplyContext): Answer<void> {
-  if (context.hireKeys.size === 0) return;
-  return forEach([...context.hireKeys.values()], ({ row, stored }) => {
-    if (row === null || row === stored) return;
-    if (stored === null) return context.store.insert("hireKey", row);
+export function saveHireKeys(context: ApplyContext): void {
+  for (const { row, stored } of context.hireKeys.values()) {
+    if (row === null || row === stored) continue;
     const { id, ...change } = row;
-    return context.store.update("hireKey", id, change);
-  });
+    if (stored === null) context.store.insert("hireKey", row);
+    else context.store.update("hireKey", id, change);
+  }
 }
 
 const EMPTY = { hire: null, paramsHash: null, resultHash: null, isEquivocal: false, audited: null };

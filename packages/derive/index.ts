@@ -38,5 +38,5 @@ export type { Reputation } from "./reputation.ts";
 export { type OwnField, publishedField, reputationOf } from "./reputationOf.ts";
 export { type Snapshot, snapshotOf } from "./snapshot.ts";
 export { STATE_ID } from "./stateId.ts";
-export type { Answer, Store } from "./store.ts";
+export type { Store } from "./store.ts";
 export { type Row, type TableName, tables } from "./tables.ts";

@@ -11,7 +11,6 @@ import { append, itemsOf } from "./lists.ts";
 import { changeOffers } from "./offers.ts";
 import { watch } from "./relevant/inflow.ts";
 import { type SearchRank, searchRankOf } from "./searchRank.ts";
-import { type Answer, after } from "./store.ts";
 import type { Row } from "./tables.ts";
 
 export type ListingFacts = {
@@ -26,67 +25,66 @@ export type ListingFacts = {
  * A seller's listing: registers the seller, and replaces the one of the same capability and payment mode unless that has a
  * higher `issued_at`. A body seen before changes nothing, so nobody can bring back an old price (SHP §7.3.1).
  */
-export async function listingSettled(context: ApplyContext, facts: ListingFacts): Promise<void> {
+export function listingSettled(context: ApplyContext, facts: ListingFacts): void {
   const { body } = facts;
   const digest = context.sha256Hex(canonicalBody(facts.raw), "utf8");
-  if ((await context.store.get("seenListing", digest)) !== null) return;
-  await context.store.insert("seenListing", { id: digest });
-  if ((await ensureAgent(context, body.agent_id)) === null) return;
-  if (body.payee !== undefined && facts.payeeSigned) await agreePayee(context, body.agent_id, body.payee);
+  if (context.store.get("seenListing", digest) !== null) return;
+  context.store.insert("seenListing", { id: digest });
+  if (ensureAgent(context, body.agent_id) === null) return;
+  if (body.payee !== undefined && facts.payeeSigned) agreePayee(context, body.agent_id, body.payee);
 
-  const listing = rowOf(context, facts, await agentRow(context, body.agent_id));
-  const current = await context.store.get("listing", listing.id);
+  const listing = rowOf(context, facts, agentRow(context, body.agent_id));
+  const current = context.store.get("listing", listing.id);
   if (current === null) {
-    await context.store.insert("listing", listing);
-    await append(context.store, listingsOf(body.agent_id), listing.id);
+    context.store.insert("listing", listing);
+    append(context.store, listingsOf(body.agent_id), listing.id);
   } else if (listing.issuedAt < current.issuedAt) return;
   else {
     const { auditOperator, auditFrom } = current;
-    await context.store.update("listing", listing.id, { ...listing, auditOperator, auditFrom });
+    context.store.update("listing", listing.id, { ...listing, auditOperator, auditFrom });
   }
-  const consent = await noteConsent(context, listing, auditConsent(body));
+  const consent = noteConsent(context, listing, auditConsent(body));
   if (consent !== null) {
     const { operator: auditOperator, from: auditFrom } = consent;
-    await context.store.update("listing", listing.id, { auditOperator, auditFrom });
+    context.store.update("listing", listing.id, { auditOperator, auditFrom });
   }
 
-  const { liveListings, privateListings } = await agentRow(context, body.agent_id);
-  await updateAgent(context, body.agent_id, {
+  const { liveListings, privateListings } = agentRow(context, body.agent_id);
+  updateAgent(context, body.agent_id, {
     liveListings: liveListings + Number(listing.live) - Number(current?.live ?? false),
     privateListings: privateListings + Number(isPrivate(listing)) - Number(isPrivate(current)),
   });
-  const live = await liveListingsOf(context, body.agent_id);
-  await changeOffers(context, current, listing, live);
-  await updateFingerprint(context, body.agent_id, live);
+  const live = liveListingsOf(context, body.agent_id);
+  changeOffers(context, current, listing, live);
+  updateFingerprint(context, body.agent_id, live);
 }
 
 /** Copies an agent's search rank to its listings if it changed. */
-export function settleSearchRank(context: ApplyContext, address: string): Answer<void> {
-  return after(agentRow(context, address), (agent) => {
-    const searchRank = searchRankOf(agent);
-    const isSame =
-      searchRank.rank === agent.rank &&
-      searchRank.successPercent === agent.successPercent &&
-      searchRank.starTenths === agent.starTenths;
-    return isSame ? undefined : changeSearchRank(context, agent, searchRank);
-  });
+export function settleSearchRank(context: ApplyContext, address: string): void {
+  const agent = agentRow(context, address);
+  const searchRank = searchRankOf(agent);
+  const isSame =
+    searchRank.rank === agent.rank &&
+    searchRank.successPercent === agent.successPercent &&
+    searchRank.starTenths === agent.starTenths;
+  if (!isSame) changeSearchRank(context, agent, searchRank);
 }
 
-async function changeSearchRank(
+function changeSearchRank(
   context: ApplyContext,
   { id: address, trustTier }: Row<"agent">,
   searchRank: SearchRank,
-): Promise<void> {
-  await changeAgent(context, address, searchRank);
-  for await (const id of itemsOf(context.store, listingsOf(address))) {
-    await context.store.update("listing", id, { ...searchRank, trustTier });
+): void {
+  changeAgent(context, address, searchRank);
+  for (const id of itemsOf(context.store, listingsOf(address))) {
+    context.store.update("listing", id, { ...searchRank, trustTier });
   }
 }
 
-async function liveListingsOf(context: ApplyContext, agent: string): Promise<Row<"listing">[]> {
+function liveListingsOf(context: ApplyContext, agent: string): Row<"listing">[] {
   const live: Row<"listing">[] = [];
-  for await (const id of itemsOf(context.store, listingsOf(agent))) {
-    const listing = await context.store.get("listing", id);
+  for (const id of itemsOf(context.store, listingsOf(agent))) {
+    const listing = context.store.get("listing", id);
     if (listing?.live) live.push(listing);
   }
   return live;
@@ -106,12 +104,12 @@ function isPrivate(listing: Row<"listing"> | null): boolean {
   return listing?.live === true && listing.privateMetrics;
 }
 
-async function agreePayee(context: ApplyContext, agent: string, payee: string): Promise<void> {
+function agreePayee(context: ApplyContext, agent: string, payee: string): void {
   const id = `${agent}/${payee}`;
-  if ((await context.store.get("payee", id)) !== null) return;
-  await context.store.insert("payee", { id, block: context.at.block, log: context.at.log ?? 0 });
-  await actByWord(context, payee);
-  await watch(context, payee);
+  if (context.store.get("payee", id) !== null) return;
+  context.store.insert("payee", { id, block: context.at.block, log: context.at.log ?? 0 });
+  actByWord(context, payee);
+  watch(context, payee);
 }
 
 function rowOf(

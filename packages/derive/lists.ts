@@ -1,4 +1,4 @@
-import { type Answer, after, type Store } from "./store.ts";
+import type { Store } from "./store.ts";
 import type { Row } from "./tables.ts";
 
 /**
@@ -8,10 +8,16 @@ import type { Row } from "./tables.ts";
  */
 export const PAGE = 16;
 
-export async function append(store: Store, list: string, item: string): Promise<void> {
-  const row = await store.get("list", list);
-  if (row === null) return store.insert("list", { id: list, length: 1, tail: item });
-  await store.update("list", list, await withItem(store, row, item));
+/** To read lists. */
+type Rows = Pick<Store, "get">;
+
+export function append(store: Store, list: string, item: string): void {
+  const row = store.get("list", list);
+  if (row === null) {
+    store.insert("list", { id: list, length: 1, tail: item });
+    return;
+  }
+  store.update("list", list, withItem(store, row, item));
 }
 
 /** The length of a list, and its last items: the content of its row. */
@@ -21,63 +27,58 @@ export type ListEnd = Pick<Row<"list">, "id" | "length" | "tail">;
  * The end of a list with one item more, for callers that keep it in a row of another table. Only a full page is written
  * here.
  */
-export async function withItem(
-  store: Store,
-  { id, length, tail }: ListEnd,
-  item: string,
-): Promise<Omit<ListEnd, "id">> {
+export function withItem(store: Store, { id, length, tail }: ListEnd, item: string): Omit<ListEnd, "id"> {
   const items = length % PAGE === 0 ? item : `${tail}\n${item}`;
   if ((length + 1) % PAGE !== 0) return { length: length + 1, tail: items };
-  await store.insert("listPage", { id: pageId(id, Math.floor(length / PAGE)), items });
+  store.insert("listPage", { id: pageId(id, Math.floor(length / PAGE)), items });
   return { length: length + 1, tail: "" };
 }
 
-export function listLength(store: Store, list: string): Answer<number> {
-  return after(store.get("list", list), (row) => row?.length ?? 0);
+export function listLength(store: Rows, list: string): number {
+  return store.get("list", list)?.length ?? 0;
 }
 
 /** The items that the list has at the time of the call, in order. */
-export async function* itemsOf(store: Store, list: string): AsyncGenerator<string> {
-  const row = await store.get("list", list);
+export function* itemsOf(store: Rows, list: string): Generator<string> {
+  const row = store.get("list", list);
   if (row !== null) yield* itemsUpTo(store, row);
 }
 
 /** The items of a list whose end the caller has, in order. */
-export async function* itemsUpTo(store: Store, end: ListEnd): AsyncGenerator<string> {
-  for (let page = 0; page < Math.floor(end.length / PAGE); page++)
-    yield* await pageItems(store, end.id, page);
+export function* itemsUpTo(store: Rows, end: ListEnd): Generator<string> {
+  for (let page = 0; page < Math.floor(end.length / PAGE); page++) yield* pageItems(store, end.id, page);
   yield* tailItems(end);
 }
 
 /** The same as an array, for a list that is known to be short. */
-export async function allItems(store: Store, list: string): Promise<string[]> {
-  const row = await store.get("list", list);
+export function allItems(store: Rows, list: string): string[] {
+  const row = store.get("list", list);
   if (row === null) return [];
   if (row.length < PAGE) return tailItems(row);
   const items: string[] = [];
   for (let page = 0; page < Math.floor(row.length / PAGE); page++)
-    items.push(...(await pageItems(store, list, page)));
+    items.push(...pageItems(store, list, page));
   return items.concat(tailItems(row));
 }
 
 /** The item at `n`; null beyond the end. */
-export async function itemOf(store: Store, list: string, n: number): Promise<string | null> {
-  const row = await store.get("list", list);
+export function itemOf(store: Rows, list: string, n: number): string | null {
+  const row = store.get("list", list);
   return row === null ? null : itemIn(store, row, n);
 }
 
 /** The item at `n` of a list whose end the caller has; null beyond it. */
-export async function itemIn(store: Store, end: ListEnd, n: number): Promise<string | null> {
+export function itemIn(store: Rows, end: ListEnd, n: number): string | null {
   if (n >= end.length) return null;
   const page = Math.floor(n / PAGE);
   const isInTail = page === Math.floor(end.length / PAGE);
-  const items = isInTail ? tailItems(end) : await pageItems(store, end.id, page);
+  const items = isInTail ? tailItems(end) : pageItems(store, end.id, page);
   return items[n % PAGE] ?? null;
 }
 
 /** The item added last; null for an empty list. */
-export async function lastItem(store: Store, list: string): Promise<string | null> {
-  const length = await listLength(store, list);
+export function lastItem(store: Rows, list: string): string | null {
+  const length = listLength(store, list);
   return length === 0 ? null : itemOf(store, list, length - 1);
 }
 
@@ -95,8 +96,8 @@ export function tailItems({ length, tail }: Omit<ListEnd, "id">): string[] {
   return length % PAGE === 0 ? [] : tail.split("\n");
 }
 
-async function pageItems(store: Store, list: string, page: number): Promise<string[]> {
-  const row = await store.get("listPage", pageId(list, page));
+function pageItems(store: Rows, list: string, page: number): string[] {
+  const row = store.get("listPage", pageId(list, page));
   if (row === null) throw new Error(`The list ${list} lacks page ${page}.`);
   return row.items.split("\n");
 }

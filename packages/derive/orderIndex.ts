@@ -13,83 +13,65 @@ const BOOK = 65_536;
 export type Entry = { at: number; member: string };
 
 /** Adds a member; false if it had this number before. */
-export async function addEntry(store: Store, index: string, { at, member }: Entry): Promise<boolean> {
+export function addEntry(store: Store, index: string, { at, member }: Entry): boolean {
   // Thousands may share a number: all agents of one ledger segment are registered in one block.
   const place = `${index}/${at}/has/${member}`;
-  if ((await store.get("orderIndex", place)) !== null) return false;
-  await store.insert("orderIndex", { id: place, value: "" });
-  await append(store, `${index}/${at}`, member);
-  await setBit(store, pageId(index, Math.floor(at / PAGE)), at % PAGE);
-  await setBit(store, bookId(index, Math.floor(at / BOOK)), Math.floor(at / PAGE) % PAGE);
+  if (store.get("orderIndex", place) !== null) return false;
+  store.insert("orderIndex", { id: place, value: "" });
+  append(store, `${index}/${at}`, member);
+  setBit(store, pageId(index, Math.floor(at / PAGE)), at % PAGE);
+  setBit(store, bookId(index, Math.floor(at / BOOK)), Math.floor(at / PAGE) % PAGE);
   return true;
 }
 
 /** Entries from `at` down to `until`, both included, highest first. */
-export async function* entriesDown(
-  store: Store,
-  index: string,
-  at: number,
-  until: number,
-): AsyncGenerator<Entry> {
-  let next = await lastAtOrBelow(store, index, at, until);
+export function* entriesDown(store: Store, index: string, at: number, until: number): Generator<Entry> {
+  let next = lastAtOrBelow(store, index, at, until);
   while (next !== null) {
-    for await (const member of membersAt(store, index, next)) yield { at: next, member };
-    next = await lastAtOrBelow(store, index, next - 1, until);
+    for (const member of membersAt(store, index, next)) yield { at: next, member };
+    next = lastAtOrBelow(store, index, next - 1, until);
   }
 }
 
 /** Entries from `at` up to `until`, both included, lowest first. */
-export async function* entriesUp(
-  store: Store,
-  index: string,
-  at: number,
-  until: number,
-): AsyncGenerator<Entry> {
-  let next = await firstAtOrAbove(store, index, at, until);
+export function* entriesUp(store: Store, index: string, at: number, until: number): Generator<Entry> {
+  let next = firstAtOrAbove(store, index, at, until);
   while (next !== null) {
-    for await (const member of membersAt(store, index, next)) yield { at: next, member };
-    next = await firstAtOrAbove(store, index, next + 1, until);
+    for (const member of membersAt(store, index, next)) yield { at: next, member };
+    next = firstAtOrAbove(store, index, next + 1, until);
   }
 }
 
-function membersAt(store: Store, index: string, at: number): AsyncGenerator<string> {
+function membersAt(store: Store, index: string, at: number): Generator<string> {
   return itemsOf(store, `${index}/${at}`);
 }
 
-async function lastAtOrBelow(store: Store, index: string, at: number, until: number): Promise<number | null> {
+function lastAtOrBelow(store: Store, index: string, at: number, until: number): number | null {
   if (at < until || at < 0) return null;
   const page = Math.floor(at / PAGE);
-  const here = highestBit(await bitmap(store, pageId(index, page)), at % PAGE);
+  const here = highestBit(bitmap(store, pageId(index, page)), at % PAGE);
   if (here !== null) return within(page * PAGE + here, until, at);
   const book = Math.floor(at / BOOK);
   for (let b = book; b >= Math.max(0, Math.floor(until / BOOK)); b--) {
     // In the book of `at`, only the pages below its own are left.
-    const found = highestBit(
-      await bitmap(store, bookId(index, b)),
-      b === book ? (page % PAGE) - 1 : PAGE - 1,
-    );
+    const found = highestBit(bitmap(store, bookId(index, b)), b === book ? (page % PAGE) - 1 : PAGE - 1);
     if (found === null) continue;
-    const bit = highestBit(await bitmap(store, pageId(index, b * PAGE + found)), PAGE - 1);
+    const bit = highestBit(bitmap(store, pageId(index, b * PAGE + found)), PAGE - 1);
     return within((b * PAGE + found) * PAGE + (bit ?? 0), until, at);
   }
   return null;
 }
 
-async function firstAtOrAbove(
-  store: Store,
-  index: string,
-  at: number,
-  until: number,
-): Promise<number | null> {
+function firstAtOrAbove(store: Store, index: string, at: number, until: number): number | null {
   if (at > until) return null;
   const page = Math.floor(at / PAGE);
-  const here = lowestBit(await bitmap(store, pageId(index, page)), at % PAGE);
+  const here = lowestBit(bitmap(store, pageId(index, page)), at % PAGE);
   if (here !== null) return within(page * PAGE + here, at, until);
   const book = Math.floor(at / BOOK);
   for (let b = book; b <= Math.floor(until / BOOK); b++) {
-    const found = lowestBit(await bitmap(store, bookId(index, b)), b === book ? (page % PAGE) + 1 : 0);
+    const found = lowestBit(bitmap(store, bookId(index, b)), b === book ? (page % PAGE) + 1 : 0);
     if (found === null) continue;
-    const bit = lowestBit(await bitmap(store, pageId(index, b * PAGE + found)), 0);
+    const bit = lowestBit(bitmap(store, pageId(index, b * PAGE + found)), 0);
     return within((b * PAGE + found) * PAGE + (bit ?? 0), at, until);
   }
   return null;
@@ -107,16 +89,16 @@ function bookId(index: string, book: number): string {
   return `${index}/book/${book}`;
 }
 
-async function bitmap(store: Store, id: string): Promise<bigint> {
-  const row = await store.get("orderIndex", id);
+function bitmap(store: Store, id: string): bigint {
+  const row = store.get("orderIndex", id);
   return row === null ? 0n : BigInt(`0x${row.value}`);
 }
 
-async function setBit(store: Store, id: string, bit: number): Promise<void> {
-  const row = await store.get("orderIndex", id);
+function setBit(store: Store, id: string, bit: number): void {
+  const row = store.get("orderIndex", id);
   const text = ((row === null ? 0n : BigInt(`0x${row.value}`)) | (1n << BigInt(bit))).toString(16);
-  if (row === null) await store.insert("orderIndex", { id, value: text });
-  else if (row.value !== text) await store.update("orderIndex", id, { value: text });
+  if (row === null) store.insert("orderIndex", { id, value: text });
+  else if (row.value !== text) store.update("orderIndex", id, { value: text });
 }
 
 /** The highest bit set at or below `limit`, or null. */

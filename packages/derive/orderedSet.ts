@@ -7,33 +7,45 @@ import type { Store } from "./store.ts";
  */
 const SMALL = 64;
 
-export async function addNumber(store: Store, set: string, value: bigint): Promise<void> {
-  const row = await store.get("orderedNode", set);
-  if (row === null) return store.insert("orderedNode", { id: set, counts: `=${value}` });
+export function addNumber(store: Store, set: string, value: bigint): void {
+  const row = store.get("orderedNode", set);
+  if (row === null) {
+    store.insert("orderedNode", { id: set, counts: `=${value}` });
+    return;
+  }
   const numbers = parseSmall(row.counts);
-  if (numbers === null) return change(store, set, value, 1);
+  if (numbers === null) {
+    change(store, set, value, 1);
+    return;
+  }
   numbers.splice(placeOf(numbers, value), 0, value);
-  if (numbers.length <= SMALL) return store.update("orderedNode", set, { counts: formatSmall(numbers) });
-  await store.update("orderedNode", set, { counts: "" });
-  for (const number of numbers) await change(store, set, number, 1);
+  if (numbers.length <= SMALL) {
+    store.update("orderedNode", set, { counts: formatSmall(numbers) });
+    return;
+  }
+  store.update("orderedNode", set, { counts: "" });
+  for (const number of numbers) change(store, set, number, 1);
 }
 
 /** Removes one of the numbers equal to `value`, which must be in the set. */
-export async function removeNumber(store: Store, set: string, value: bigint): Promise<void> {
-  const numbers = parseSmall((await store.get("orderedNode", set))?.counts ?? "");
-  if (numbers === null) return change(store, set, value, -1);
+export function removeNumber(store: Store, set: string, value: bigint): void {
+  const numbers = parseSmall(store.get("orderedNode", set)?.counts ?? "");
+  if (numbers === null) {
+    change(store, set, value, -1);
+    return;
+  }
   const place = placeOf(numbers, value);
   if (numbers[place] !== value) throw new Error(`The set ${set} has no number ${value}.`);
   numbers.splice(place, 1);
-  await store.update("orderedNode", set, { counts: formatSmall(numbers) });
+  store.update("orderedNode", set, { counts: formatSmall(numbers) });
 }
 
 /** The numbers at `ranks`, counted from 0 in ascending order; the set must have more numbers than each. */
-export async function selectNumbers(store: Store, set: string, ranks: number[]): Promise<bigint[]> {
-  const numbers = parseSmall((await store.get("orderedNode", set))?.counts ?? "");
+export function selectNumbers(store: Store, set: string, ranks: number[]): bigint[] {
+  const numbers = parseSmall(store.get("orderedNode", set)?.counts ?? "");
   const selected: bigint[] = [];
   for (const rank of ranks) {
-    const number = numbers === null ? await selectInTree(store, set, rank) : numbers[rank];
+    const number = numbers === null ? selectInTree(store, set, rank) : numbers[rank];
     if (number === undefined) throw noSuchRank(set, rank);
     selected.push(number);
   }
@@ -65,12 +77,12 @@ function placeOf(numbers: bigint[], value: bigint): number {
   return low;
 }
 
-async function selectInTree(store: Store, set: string, rank: number): Promise<bigint> {
+function selectInTree(store: Store, set: string, rank: number): bigint {
   let left = rank;
   let prefix = "";
   let length: number | null = null;
   while (length === null || prefix.length < 2 * length) {
-    const counts = await countsAt(store, nodeId(set, length, prefix));
+    const counts = countsAt(store, nodeId(set, length, prefix));
     const found = counts.find(([, count]) => {
       if (left < count) return true;
       left -= count;
@@ -83,18 +95,18 @@ async function selectInTree(store: Store, set: string, rank: number): Promise<bi
   return BigInt(`0x${prefix}`);
 }
 
-async function change(store: Store, set: string, value: bigint, by: 1 | -1): Promise<void> {
+function change(store: Store, set: string, value: bigint, by: 1 | -1): void {
   const hex = value.toString(16);
   const digits = hex.length % 2 === 0 ? hex : `0${hex}`;
   const length = digits.length / 2;
-  await changeCount(store, nodeId(set, null, ""), length.toString(16).padStart(2, "0"), by);
+  changeCount(store, nodeId(set, null, ""), length.toString(16).padStart(2, "0"), by);
   for (let n = 0; n < digits.length; n += 2) {
-    await changeCount(store, nodeId(set, length, digits.slice(0, n)), digits.slice(n, n + 2), by);
+    changeCount(store, nodeId(set, length, digits.slice(0, n)), digits.slice(n, n + 2), by);
   }
 }
 
-async function changeCount(store: Store, id: string, digit: string, by: number): Promise<void> {
-  const row = await store.get("orderedNode", id);
+function changeCount(store: Store, id: string, digit: string, by: number): void {
+  const row = store.get("orderedNode", id);
   const counts = parseCounts(row?.counts ?? "");
   let place = counts.findIndex(([it]) => it >= digit);
   if (place < 0) place = counts.length;
@@ -103,12 +115,12 @@ async function changeCount(store: Store, id: string, digit: string, by: number):
   else if (known[1] + by === 0) counts.splice(place, 1);
   else known[1] += by;
   const text = counts.map(([key, value]) => `${key}:${value}`).join(",");
-  if (row === null) await store.insert("orderedNode", { id, counts: text });
-  else await store.update("orderedNode", id, { counts: text });
+  if (row === null) store.insert("orderedNode", { id, counts: text });
+  else store.update("orderedNode", id, { counts: text });
 }
 
-async function countsAt(store: Store, id: string): Promise<[digit: string, count: number][]> {
-  return parseCounts((await store.get("orderedNode", id))?.counts ?? "");
+function countsAt(store: Store, id: string): [digit: string, count: number][] {
+  return parseCounts(store.get("orderedNode", id)?.counts ?? "");
 }
 
 /** `<two hex digits>:<count>`, in ascending order of the digits. */

@@ -12,35 +12,35 @@ import { markWallet, unmarkHub } from "./wallets.ts";
  * New parameters hold from here on. What was fixed before stays, with one exception: a wallet that is published as a hub
  * loses its trips, and hires that weighed less only for them weigh 1.
  */
-export async function paramsSettled(context: ApplyContext, params: Params): Promise<void> {
-  if (isRelevant(context)) await noteParams(context);
-  await context.store.update("state", STATE_ID, {
+export function paramsSettled(context: ApplyContext, params: Params): void {
+  if (isRelevant(context)) noteParams(context);
+  context.store.update("state", STATE_ID, {
     params: JSON.stringify(params),
     paramsVersion: params.version,
   });
-  await noteWidened(context, params);
-  await markRoots(context, params);
+  noteWidened(context, params);
+  markRoots(context, params);
   const [before, hubs] = [hubsOf(context.params), hubsOf(params)];
   for (const hub of before) {
     if (hubs.includes(hub)) continue;
-    await unmarkHub(context, hub);
-    await noteTakenBack(context, hub);
+    unmarkHub(context, hub);
+    noteTakenBack(context, hub);
   }
   const apart = new Set<string>();
   for (const hub of hubs) {
     if (before.includes(hub)) continue;
-    const { left, members } = await dropTrips(context, hub);
+    const { left, members } = dropTrips(context, hub);
     for (const member of members) apart.add(member);
-    await rememberTrips(context, left);
-    await forgetTrips(context, hub);
+    rememberTrips(context, left);
+    forgetTrips(context, hub);
   }
-  await undampen(context, apart);
+  undampen(context, apart);
 }
 
 /** Notes which wallets the parameters name as hubs and escrows. */
-export async function markRoots(context: ApplyContext, params: Params): Promise<void> {
-  for (const hub of hubsOf(params)) await markWallet(context, hub, "hub");
-  for (const escrow of Object.keys(params.escrows)) await markWallet(context, escrow, "escrow");
+export function markRoots(context: ApplyContext, params: Params): void {
+  for (const hub of hubsOf(params)) markWallet(context, hub, "hub");
+  for (const escrow of Object.keys(params.escrows)) markWallet(context, escrow, "escrow");
 }
 
 /** The published hubs, and the pools that pay auditors: a pool funds nobody and buys nothing. */

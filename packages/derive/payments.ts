@@ -35,38 +35,35 @@ export const MAX_ALIKE = 100;
  * Keeps a transfer that a receipt may claim; similar ones are in the order of their logs. Null for one that has too many
  * before it, or that is kept already.
  */
-export async function addPayment(
+export function addPayment(
   context: ApplyContext,
   key: string,
   payment: Omit<Row<"payment">, "id">,
-): Promise<Row<"payment"> | null> {
-  const { count, last } = await knownPayments(context, key);
+): Row<"payment"> | null {
+  const { count, last } = knownPayments(context, key);
   if (count >= MAX_ALIKE || (last !== null && last.log >= payment.log)) return null;
   const row = { id: `${key}/${count}`, ...payment };
-  await context.store.insert("payment", row);
+  context.store.insert("payment", row);
   return row;
 }
 
 /** How many payments have this key, and the last of them. */
-async function knownPayments(
-  context: ApplyContext,
-  key: string,
-): Promise<{ count: number; last: Row<"payment"> | null }> {
-  if ((await context.store.get("payment", `${key}/0`)) === null) return { count: 0, last: null };
-  const count = await countPayments(context, key);
-  return { count, last: await context.store.get("payment", `${key}/${count - 1}`) };
+function knownPayments(context: ApplyContext, key: string): { count: number; last: Row<"payment"> | null } {
+  if (context.store.get("payment", `${key}/0`) === null) return { count: 0, last: null };
+  const count = countPayments(context, key);
+  return { count, last: context.store.get("payment", `${key}/${count - 1}`) };
 }
 
 /**
  * Asks for the earlier transfers with this transaction, these sides and this amount, except those that are known: a receipt
  * may claim one.
  */
-export async function askPayments(
+export function askPayments(
   context: ApplyContext,
   { tx, from, to, value }: { tx: string; from: string; to: string; value: bigint },
   before: Place,
-): Promise<void> {
-  const { count, last } = await knownPayments(context, paymentKey(tx, from, to, value));
+): void {
+  const { count, last } = knownPayments(context, paymentKey(tx, from, to, value));
   if (tx === ZERO_HASH || count >= MAX_ALIKE) return;
   const after = last === null ? null : placeOf(last);
   const limit = MAX_ALIKE - count;
@@ -77,36 +74,29 @@ export async function askPayments(
  * How many payments have this key, at least one. It takes few look-ups even when one transaction holds thousands: by
  * doubling, then halving.
  */
-async function countPayments(context: ApplyContext, key: string): Promise<number> {
-  const isThere = async (n: number) => (await context.store.get("payment", `${key}/${n}`)) !== null;
+function countPayments(context: ApplyContext, key: string): number {
+  const isThere = (n: number) => context.store.get("payment", `${key}/${n}`) !== null;
   let [known, missing] = [0, 1];
-  while (await isThere(missing)) [known, missing] = [missing, 2 * missing];
+  while (isThere(missing)) [known, missing] = [missing, 2 * missing];
   while (missing - known > 1) {
     const middle = Math.floor((known + missing) / 2);
-    if (await isThere(middle)) known = middle;
+    if (isThere(middle)) known = middle;
     else missing = middle;
   }
   return missing;
 }
 
 /** The first payment that the receipt may claim, or null. */
-export async function findPayment(
-  context: ApplyContext,
-  receipt: Row<"receipt">,
-): Promise<Row<"payment"> | null> {
+export function findPayment(context: ApplyContext, receipt: Row<"receipt">): Row<"payment"> | null {
   const key = keyOfPayment(receipt);
-  if (isRelevant(context) && (await hasConsent(context, receipt))) {
+  if (isRelevant(context) && hasConsent(context, receipt)) {
     const { txHash: tx, buyer: from, payee: to, amount: value } = receipt;
-    await askPayments(
-      context,
-      { tx, from, to, value },
-      { block: context.at.block, log: context.at.log ?? 0 },
-    );
+    askPayments(context, { tx, from, to, value }, { block: context.at.block, log: context.at.log ?? 0 });
   }
   for (let n = 0; ; n++) {
-    const payment = await context.store.get("payment", `${key}/${n}`);
+    const payment = context.store.get("payment", `${key}/${n}`);
     if (payment === null) return null;
-    if (await mayClaim(context, receipt, payment)) return payment;
+    if (mayClaim(context, receipt, payment)) return payment;
   }
 }
 
@@ -114,24 +104,20 @@ export async function findPayment(
  * Whether this log pays for this receipt: not consumed, at the log index if one is given, authorized by the buyer
  * (EIP-3009) or acknowledged by its signature, and, if the money went to another payee, with that payee's earlier consent.
  */
-export async function mayClaim(
-  context: ApplyContext,
-  receipt: Row<"receipt">,
-  payment: Row<"payment">,
-): Promise<boolean> {
+export function mayClaim(context: ApplyContext, receipt: Row<"receipt">, payment: Row<"payment">): boolean {
   if (payment.from !== receipt.buyer || payment.to !== receipt.payee) return false;
   if (receipt.logIndex !== null && receipt.logIndex !== payment.log) return false;
   if (!payment.authorized && !receipt.buyerSigned) return false;
-  if (await isClaimed(context, payment)) return false;
+  if (isClaimed(context, payment)) return false;
   if (receipt.payee === receipt.agent) return true;
-  const consent = await context.store.get("payee", `${receipt.agent}/${receipt.payee}`);
+  const consent = context.store.get("payee", `${receipt.agent}/${receipt.payee}`);
   if (consent === null) return false;
   return isBefore(consent, payment);
 }
 
 /** Whether a receipt made a hire of this payment: one log pays for one hire. */
-async function isClaimed(context: ApplyContext, payment: Row<"payment">): Promise<boolean> {
-  return (await context.store.get("hire", hireIdOf(payment))) !== null;
+function isClaimed(context: ApplyContext, payment: Row<"payment">): boolean {
+  return context.store.get("hire", hireIdOf(payment)) !== null;
 }
 
 function hireIdOf({ id, log }: Row<"payment">): string {
@@ -139,26 +125,26 @@ function hireIdOf({ id, log }: Row<"payment">): string {
 }
 
 /** Whether the payee that a receipt names ever agreed to be paid for its agent. */
-export async function hasConsent(context: ApplyContext, { agent, payee }: Row<"receipt">): Promise<boolean> {
-  return payee === agent || (await context.store.get("payee", `${agent}/${payee}`)) !== null;
+export function hasConsent(context: ApplyContext, { agent, payee }: Row<"receipt">): boolean {
+  return payee === agent || context.store.get("payee", `${agent}/${payee}`) !== null;
 }
 
 /** Makes a hire of a receipt and its payment; false when the same hire was counted before or cannot be a hire. */
-export async function countDirectHire(
+export function countDirectHire(
   context: ApplyContext,
   receipt: Row<"receipt">,
   payment: Row<"payment">,
-): Promise<boolean> {
-  if (await hireKeyTaken(context, receipt)) {
-    await context.store.update("receipt", receipt.id, { status: "duplicate" });
+): boolean {
+  if (hireKeyTaken(context, receipt)) {
+    context.store.update("receipt", receipt.id, { status: "duplicate" });
     return false;
   }
-  if (!(await mayHire(context, { seller: receipt.agent, buyer: receipt.buyer }))) {
-    await context.store.update("receipt", receipt.id, { status: "unmatched" });
+  if (!mayHire(context, { seller: receipt.agent, buyer: receipt.buyer })) {
+    context.store.update("receipt", receipt.id, { status: "unmatched" });
     return false;
   }
   // Before the sides are registered, so that registration does not take it for funding.
-  await paidForHire(context, payment);
+  paidForHire(context, payment);
   const id = hireIdOf(payment);
   const paid = {
     id,
@@ -168,13 +154,13 @@ export async function countDirectHire(
     paymentMode: "direct",
     time: payment.time,
   };
-  const consent = await consentToReceipt(context, { ...paid, paidAt: payment.time }, receipt);
-  await countHire(context, {
-    ...directOutcome(receipt, await context.store.get("telemetry", receipt.id)),
+  const consent = consentToReceipt(context, { ...paid, paidAt: payment.time }, receipt);
+  countHire(context, {
+    ...directOutcome(receipt, context.store.get("telemetry", receipt.id)),
     ...paid,
     hireId: receipt.hireId,
     capability: receipt.capability,
-    latencyMs: await latencyOf(context, receipt),
+    latencyMs: latencyOf(context, receipt),
     tx: receipt.txHash,
     escrowId: null,
     receipt: receipt.id,
@@ -182,8 +168,8 @@ export async function countDirectHire(
     payee: payment.to,
     feePaid: 0n,
   });
-  await receiptCounted(context, receipt, id);
-  if (consent === null) await awaitDisclosure(context, paid);
-  else await becomeEligible(context, { ...paid, isContested: false }, { ...consent, receipt });
+  receiptCounted(context, receipt, id);
+  if (consent === null) awaitDisclosure(context, paid);
+  else becomeEligible(context, { ...paid, isContested: false }, { ...consent, receipt });
   return true;
 }

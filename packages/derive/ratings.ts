@@ -24,13 +24,13 @@ const DAY = 86_400;
  * One side's stars for a hire. They are kept now, and counted once the hire is. Each side of a receipt rates once (SHP
  * §9.1).
  */
-export async function ratingSettled(
+export function ratingSettled(
   context: ApplyContext,
   receipt: Row<"receipt">,
   { side, stars }: { side: RatingSide; stars: number },
-): Promise<void> {
+): void {
   const [rater, ratee] = side === "buyer" ? [receipt.buyer, receipt.agent] : [receipt.agent, receipt.buyer];
-  await context.store.insert("rating", {
+  context.store.insert("rating", {
     id: ratingId(receipt.id, side),
     receipt: receipt.id,
     rater,
@@ -44,18 +44,14 @@ export async function ratingSettled(
     inWindow: false,
   });
   if (receipt.status === "counted" && receipt.hire !== null) {
-    await countRating(context, ratingId(receipt.id, side), receipt.hire);
+    countRating(context, ratingId(receipt.id, side), receipt.hire);
   }
 }
 
-export async function countPendingRatings(
-  context: ApplyContext,
-  receipt: Row<"receipt">,
-  hire: string,
-): Promise<void> {
+export function countPendingRatings(context: ApplyContext, receipt: Row<"receipt">, hire: string): void {
   for (const side of ["buyer", "seller"] as const) {
     const id = ratingId(receipt.id, side);
-    if ((await context.store.get("rating", id)) !== null) await countRating(context, id, hire);
+    if (context.store.get("rating", id) !== null) countRating(context, id, hire);
   }
 }
 
@@ -64,49 +60,49 @@ export function ratingId(receipt: string, side: RatingSide): string {
 }
 
 /** Fixes the rating's weight. A buyer's rating enters its seller's stars; a seller's is shown with the hire. */
-async function countRating(context: ApplyContext, id: string, hire: string): Promise<void> {
-  const rating = await ratingRow(context, id);
-  if ((await context.store.get("hire", hire))?.isCanary) return;
-  const clusterSize = await sharedClusterSize(context, rating.rater, rating.ratee);
+function countRating(context: ApplyContext, id: string, hire: string): void {
+  const rating = ratingRow(context, id);
+  if (context.store.get("hire", hire)?.isCanary) return;
+  const clusterSize = sharedClusterSize(context, rating.rater, rating.ratee);
   const entersStars = rating.side === "buyer";
   const inWindow = entersStars && rating.time > context.state.time - context.params.windowSeconds;
   const counted = { status: "counted", hire, clusterSize, inWindow };
-  await context.store.update("rating", id, counted);
+  context.store.update("rating", id, counted);
   if (!entersStars) return;
-  const { totalRatings } = await agentRow(context, rating.ratee);
-  await updateAgent(context, rating.ratee, { totalRatings: totalRatings + 1 });
+  const { totalRatings } = agentRow(context, rating.ratee);
+  updateAgent(context, rating.ratee, { totalRatings: totalRatings + 1 });
   if (!inWindow) return;
-  await changeStars(context, { ...rating, ...counted }, add);
-  await schedule(context, rating.time + context.params.windowSeconds, "rating", id);
+  changeStars(context, { ...rating, ...counted }, add);
+  schedule(context, rating.time + context.params.windowSeconds, "rating", id);
 }
 
 /** A rating leaves the window, and the average. */
-export async function leaveStars(context: ApplyContext, id: string): Promise<void> {
-  const rating = await ratingRow(context, id);
+export function leaveStars(context: ApplyContext, id: string): void {
+  const rating = ratingRow(context, id);
   if (!rating.inWindow) return;
-  await context.store.update("rating", id, { inWindow: false });
-  await changeStars(context, rating, subtract);
+  context.store.update("rating", id, { inWindow: false });
+  changeStars(context, rating, subtract);
 }
 
 /** An operator of audits had arranged the hire: its buyer's rating no longer counts. */
-export async function withdrawRating(context: ApplyContext, receipt: string): Promise<void> {
+export function withdrawRating(context: ApplyContext, receipt: string): void {
   const id = ratingId(receipt, "buyer");
-  const rating = await context.store.get("rating", id);
+  const rating = context.store.get("rating", id);
   if (rating?.status !== "counted") return;
-  await leaveStars(context, id);
-  await context.store.update("rating", id, { status: "pending" });
-  const { totalRatings } = await agentRow(context, rating.ratee);
-  await updateAgent(context, rating.ratee, { totalRatings: totalRatings - 1 });
+  leaveStars(context, id);
+  context.store.update("rating", id, { status: "pending" });
+  const { totalRatings } = agentRow(context, rating.ratee);
+  updateAgent(context, rating.ratee, { totalRatings: totalRatings - 1 });
 }
 
-async function changeStars(
+function changeStars(
   context: ApplyContext,
   rating: Row<"rating">,
   change: (a: Rational, b: Rational) => Rational,
-): Promise<void> {
+): void {
   const day = Math.floor(rating.time / DAY);
   const id = `${rating.ratee}/${day}`;
-  const row = await context.store.get("starDay", id);
+  const row = context.store.get("starDay", id);
   const weight = rational(1n, BigInt(rating.clusterSize));
   const stars = multiply(weight, rational(BigInt(rating.stars)));
   const sums = {
@@ -114,29 +110,29 @@ async function changeStars(
     stars: formatRational(change(parseRational(row?.stars ?? "0"), stars)),
   };
   if (row === null) {
-    await context.store.insert("starDay", { id, ...sums });
-    await append(context.store, starDaysOf(rating.ratee), String(day));
+    context.store.insert("starDay", { id, ...sums });
+    append(context.store, starDaysOf(rating.ratee), String(day));
   } else {
-    await context.store.update("starDay", id, sums);
+    context.store.update("starDay", id, sums);
   }
-  await updateAverage(context, rating.ratee);
+  updateAverage(context, rating.ratee);
 }
 
 /**
  * Σ w·q^d·stars / Σ w·q^d with d the days from a rating to today. Both sums change by the same factor from day to day. So
  * the average can use any day, here the latest, and changes only when a rating comes or goes.
  */
-async function updateAverage(context: ApplyContext, agent: string): Promise<void> {
+function updateAverage(context: ApplyContext, agent: string): void {
   const { numerator, denominator } = context.params.starDecay;
   const q = rational(BigInt(numerator), BigInt(denominator));
-  let { firstStarDay } = await agentRow(context, agent);
+  let { firstStarDay } = agentRow(context, agent);
   // A day that a withdrawal emptied may still get a rating.
   const isOver = (day: number) => (day + 1) * DAY <= context.state.time - context.params.windowSeconds;
   const days: { day: number; weight: Rational; stars: Rational }[] = [];
   for (let n = firstStarDay; ; n++) {
-    const day = await itemOf(context.store, starDaysOf(agent), n);
+    const day = itemOf(context.store, starDaysOf(agent), n);
     if (day === null) break;
-    const row = await context.store.get("starDay", `${agent}/${day}`);
+    const row = context.store.get("starDay", `${agent}/${day}`);
     const weight = parseRational(row?.weight ?? "0");
     if (compare(weight, ZERO) > 0)
       days.push({ day: Number(day), weight, stars: parseRational(row?.stars ?? "0") });
@@ -151,7 +147,7 @@ async function updateAverage(context: ApplyContext, agent: string): Promise<void
   }
   const average = days.length === 0 ? null : rational(stars.n * weight.d, stars.d * weight.n);
   const rounded = average === null ? null : rational(roundHalfUp(average, 9), 1_000_000_000n);
-  await updateAgent(context, agent, {
+  updateAgent(context, agent, {
     firstStarDay,
     avgStars: rounded === null ? null : formatRational(rounded),
   });
@@ -161,8 +157,8 @@ function power({ n, d }: Rational, exponent: number): Rational {
   return rational(n ** BigInt(exponent), d ** BigInt(exponent));
 }
 
-async function ratingRow(context: ApplyContext, id: string): Promise<Row<"rating">> {
-  const rating = await context.store.get("rating", id);
+function ratingRow(context: ApplyContext, id: string): Row<"rating"> {
+  const rating = context.store.get("rating", id);
   if (rating === null) throw new Error(`There is no rating ${id}.`);
   return rating;
 }

@@ -5,13 +5,9 @@ import type { Row } from "./tables.ts";
 import { telemetryCounted } from "./telemetry.ts";
 
 /** Closes a receipt of a counted hire. Ratings that waited for it count now. */
-export async function receiptCounted(
-  context: ApplyContext,
-  receipt: Row<"receipt">,
-  hire: string,
-): Promise<void> {
-  await changeHireKey(context, hireKey(receipt), { hire });
-  await context.store.update("receipt", receipt.id, { status: "counted", hire });
-  await countPendingRatings(context, receipt, hire);
-  await telemetryCounted(context, receipt.id, hire);
+export function receiptCounted(context: ApplyContext, receipt: Row<"receipt">, hire: string): void {
+  changeHireKey(context, hireKey(receipt), { hire });
+  context.store.update("receipt", receipt.id, { status: "counted", hire });
+  countPendingRatings(context, receipt, hire);
+  telemetryCounted(context, receipt.id, hire);
 }

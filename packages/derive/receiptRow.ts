@@ -1,8 +1,8 @@
 import type { ApplyContext } from "./applyContext.ts";
 import type { Row } from "./tables.ts";
 
-export async function receiptRow(context: ApplyContext, id: string): Promise<Row<"receipt">> {
-  const receipt = await context.store.get("receipt", id);
+export function receiptRow(context: ApplyContext, id: string): Row<"receipt"> {
+  const receipt = context.store.get("receipt", id);
   if (receipt === null) throw new Error(`There is no receipt ${id}.`);
   return receipt;
 }

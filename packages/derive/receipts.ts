@@ -18,66 +18,63 @@ import type { Row } from "./tables.ts";
 export type ReceiptFacts = { hash: string; body: Receipt; completedAt: number; buyerSigned: boolean };
 
 /** A seller's receipt. It counts as soon as its payment is there, whichever comes first (SHP §9.2, §11). */
-export async function receiptSettled(context: ApplyContext, facts: ReceiptFacts): Promise<void> {
+export function receiptSettled(context: ApplyContext, facts: ReceiptFacts): void {
   const receipt = rowOf(context, facts);
-  await context.store.insert("receipt", receipt);
-  for (const hire of await noteDisclosure(context, receipt))
-    await failEquivocal(context, await auditRow(context, hire));
+  context.store.insert("receipt", receipt);
+  for (const hire of noteDisclosure(context, receipt)) failEquivocal(context, auditRow(context, hire));
   if (receipt.escrowId === null && receipt.amount < BigInt(context.params.minHireAtomic)) {
-    await countFreeHire(context, receipt);
+    countFreeHire(context, receipt);
   } else if (receipt.escrowId !== null) {
-    await attachReceipt(context, receipt);
-    await waitIfPending(context, receipt, waitingFor(receipt.escrowId));
+    attachReceipt(context, receipt);
+    waitIfPending(context, receipt, waitingFor(receipt.escrowId));
   } else {
-    const payment = await findPayment(context, receipt);
+    const payment = findPayment(context, receipt);
     // With a payment it is settled, whether it counts or not.
-    if (payment === null) await awaitPayment(context, receipt);
-    else await countDirectHire(context, receipt, payment);
+    if (payment === null) awaitPayment(context, receipt);
+    else countDirectHire(context, receipt, payment);
   }
 }
 
 /** Only receipts for the payee, or for an agent that it agreed to, can wait: nobody takes another's place. */
-async function awaitPayment(context: ApplyContext, receipt: Row<"receipt">): Promise<void> {
+function awaitPayment(context: ApplyContext, receipt: Row<"receipt">): void {
   const waiting = waitingForPayment(keyOfPayment(receipt));
-  const mayWait =
-    (await hasConsent(context, receipt)) && (await listLength(context.store, waiting)) < MAX_ALIKE;
-  if (mayWait) await watch(context, receipt.payee);
-  await waitIfPending(context, receipt, mayWait ? waiting : null);
+  const mayWait = hasConsent(context, receipt) && listLength(context.store, waiting) < MAX_ALIKE;
+  if (mayWait) watch(context, receipt.payee);
+  waitIfPending(context, receipt, mayWait ? waiting : null);
 }
 
 /** The waiting time of a receipt is over. A receipt of a held escrow goes on waiting for the settlement. */
-export async function receiptWaited(context: ApplyContext, id: string): Promise<void> {
-  const receipt = await receiptRow(context, id);
+export function receiptWaited(context: ApplyContext, id: string): void {
+  const receipt = receiptRow(context, id);
   if (receipt.status !== "pending") return;
-  const escrow = receipt.escrowId === null ? null : await context.store.get("escrow", receipt.escrowId);
+  const escrow = receipt.escrowId === null ? null : context.store.get("escrow", receipt.escrowId);
   if (escrow?.receipt === id) return;
-  await context.store.update("receipt", id, { status: "unmatched" });
+  context.store.update("receipt", id, { status: "unmatched" });
 }
 
 /** Puts a receipt that is not settled yet on a list. If there is no list for it, it becomes unmatched. */
-async function waitIfPending(
-  context: ApplyContext,
-  receipt: Row<"receipt">,
-  list: string | null,
-): Promise<void> {
-  if ((await receiptRow(context, receipt.id)).status !== "pending") return;
-  if (list === null) return context.store.update("receipt", receipt.id, { status: "unmatched" });
-  await append(context.store, list, receipt.id);
-  await schedule(context, context.at.time + context.params.reconcileSeconds + 1, "receipt", receipt.id);
+function waitIfPending(context: ApplyContext, receipt: Row<"receipt">, list: string | null): void {
+  if (receiptRow(context, receipt.id).status !== "pending") return;
+  if (list === null) {
+    context.store.update("receipt", receipt.id, { status: "unmatched" });
+    return;
+  }
+  append(context.store, list, receipt.id);
+  schedule(context, context.at.time + context.params.reconcileSeconds + 1, "receipt", receipt.id);
 }
 
 /** Free hires are shown, one for each buyer and seller, if the buyer signed. They count nowhere else. */
-async function countFreeHire(context: ApplyContext, receipt: Row<"receipt">): Promise<void> {
+function countFreeHire(context: ApplyContext, receipt: Row<"receipt">): void {
   const id = `${receipt.buyer}/${receipt.agent}`;
-  const known = (await context.store.get("freeHire", id)) !== null;
+  const known = context.store.get("freeHire", id) !== null;
   const status = !receipt.buyerSigned ? "unmatched" : known ? "duplicate" : "free";
-  await context.store.update("receipt", receipt.id, { status });
+  context.store.update("receipt", receipt.id, { status });
   if (status !== "free") return;
-  await context.store.insert("freeHire", { id, receipt: receipt.id });
+  context.store.insert("freeHire", { id, receipt: receipt.id });
   const list = freeHiresOf(receipt.agent);
-  await append(context.store, list, receipt.id);
-  if ((await findAgent(context, receipt.agent)) === null) return;
-  await updateAgent(context, receipt.agent, { freeHires: await listLength(context.store, list) });
+  append(context.store, list, receipt.id);
+  if (findAgent(context, receipt.agent) === null) return;
+  updateAgent(context, receipt.agent, { freeHires: listLength(context.store, list) });
 }
 
 function rowOf(

@@ -33,16 +33,16 @@ class InvalidRecord extends Error {}
  * A record of a followed ledger. A record that fails its checks is kept as `invalid` with the reason and changes nothing
  * else. A record of a type without meaning for reputation is kept as `unread`.
  */
-export async function recordSettled(context: ApplyContext, event: RecordEvent): Promise<void> {
-  let effect: (() => Promise<void>) | null = null;
+export function recordSettled(context: ApplyContext, event: RecordEvent): void {
+  let effect: (() => void) | null = null;
   let reason: string | null = null;
   try {
-    effect = await readRecord(context, event);
+    effect = readRecord(context, event);
   } catch (error) {
     if (!(error instanceof InvalidRecord) && !(error instanceof InvalidInputError)) throw error;
     reason = error.message;
   }
-  await context.store.insert("record", {
+  context.store.insert("record", {
     id: `${event.ledger}/${event.seq}`,
     ledger: event.ledger,
     seq: event.seq,
@@ -55,21 +55,21 @@ export async function recordSettled(context: ApplyContext, event: RecordEvent): 
     time: context.at.time,
     log: event.log,
   });
-  await effect?.();
+  effect?.();
 }
 
 /** Checks a record and says what it does; null when it does nothing here. */
-async function readRecord(context: ApplyContext, event: RecordEvent): Promise<(() => Promise<void>) | null> {
+function readRecord(context: ApplyContext, event: RecordEvent): (() => void) | null {
   if (event.error !== undefined) throw new InvalidRecord(event.error);
   checkLedger(context, event);
-  await checkForm(context, event);
+  checkForm(context, event);
   checkSignature(context, event);
-  await noteForm(context, event);
+  noteForm(context, event);
   const record = { type: event.type, body: event.body, signer: event.signer, signature: event.signature };
   switch (event.type) {
     case "listing": {
       const body = checkListing(record);
-      await checkListingCount(context, body);
+      checkListingCount(context, body);
       const payeeSigned =
         isPresent(event, "payee_signature", context) || checkPayeeSignature(event.body, context.recover);
       const { hash, seq } = event;
@@ -77,7 +77,7 @@ async function readRecord(context: ApplyContext, event: RecordEvent): Promise<((
     }
     case "receipt": {
       const body = checkReceipt(record);
-      if ((await context.store.get("receipt", event.hash)) !== null) {
+      if (context.store.get("receipt", event.hash) !== null) {
         throw new InvalidRecord("the same entry counted in another ledger before");
       }
       if (body.payee === body.buyer) throw new InvalidRecord("body.payee must not be the buyer");
@@ -88,22 +88,22 @@ async function readRecord(context: ApplyContext, event: RecordEvent): Promise<((
     }
     case "rating": {
       const body = parseRating(event.body);
-      const receipt = await knownReceipt(context, body.receipt);
+      const receipt = knownReceipt(context, body.receipt);
       requireSigner(
         event,
         body.side === "buyer" ? receipt.buyer : receipt.agent,
         `the receipt's ${body.side}`,
       );
-      if ((await context.store.get("rating", ratingId(receipt.id, body.side))) !== null) {
+      if (context.store.get("rating", ratingId(receipt.id, body.side)) !== null) {
         throw new InvalidRecord(`the ${body.side} rated this receipt before`);
       }
       return () => ratingSettled(context, receipt, body);
     }
     case "telemetry": {
       const body = parseTelemetry(event.body);
-      const receipt = await knownReceipt(context, body.receipt);
+      const receipt = knownReceipt(context, body.receipt);
       requireSigner(event, receipt.buyer, "the receipt's buyer");
-      if ((await context.store.get("telemetry", receipt.id)) !== null) {
+      if (context.store.get("telemetry", receipt.id) !== null) {
         throw new InvalidRecord("the buyer sent telemetry for this receipt before");
       }
       const { latency_ms: latencyMs = null, verification, failure = null } = body;
@@ -131,7 +131,7 @@ async function readRecord(context: ApplyContext, event: RecordEvent): Promise<((
         auditReaders.get(event.type) ??
         stewardReaders.get(event.type) ??
         (event.type === "outcomes" ? readOutcomes : undefined);
-      return reader === undefined ? unread(event) : required(await reader(context, event));
+      return reader === undefined ? unread(event) : required(reader(context, event));
     }
   }
 }
@@ -159,29 +159,29 @@ function checkLedger({ params }: ApplyContext, event: RecordEvent): void {
  * Whether the signed body says that it is this type of record in this ledger. A body in the older form, which says neither,
  * counts in a ledger until that ledger has its first record of the new form.
  */
-async function checkForm(context: ApplyContext, event: RecordEvent): Promise<void> {
+function checkForm(context: ApplyContext, event: RecordEvent): void {
   const { type, body, ledger } = event;
   if (!isBoundType(type)) return;
   if (!isUnbound(body)) {
     checkBinding({ type, body }, ledger);
     return;
   }
-  const isOver = context.params.boundLedgers.includes(ledger) || (await hasBoundRecords(context, ledger));
+  const isOver = context.params.boundLedgers.includes(ledger) || hasBoundRecords(context, ledger);
   if (isOver) throw new InvalidRecord("unbound");
 }
 
 /** From a ledger's first bound record on, the older form no longer counts in it. */
-async function noteForm(context: ApplyContext, { type, body, ledger, seq }: RecordEvent): Promise<void> {
-  if (!isBoundType(type) || isUnbound(body) || (await hasBoundRecords(context, ledger))) return;
-  await context.store.insert("boundLedger", { id: ledger, seq });
+function noteForm(context: ApplyContext, { type, body, ledger, seq }: RecordEvent): void {
+  if (!isBoundType(type) || isUnbound(body) || hasBoundRecords(context, ledger)) return;
+  context.store.insert("boundLedger", { id: ledger, seq });
 }
 
-async function hasBoundRecords(context: ApplyContext, ledger: string): Promise<boolean> {
-  return (await context.store.get("boundLedger", ledger)) !== null;
+function hasBoundRecords(context: ApplyContext, ledger: string): boolean {
+  return context.store.get("boundLedger", ledger) !== null;
 }
 
 /** What a record of audits, of a trust score or of outcomes does. */
-function required(reading: Reading): () => Promise<void> {
+function required(reading: Reading): () => void {
   if (typeof reading === "string") throw new InvalidRecord(reading);
   return reading;
 }
@@ -193,9 +193,9 @@ function unread({ type, body }: RecordEvent): null {
 }
 
 /** Each new listing is compared with all others of its agent, so their number is limited. */
-async function checkListingCount(context: ApplyContext, body: Listing): Promise<void> {
-  if ((await context.store.get("listing", listingId(body))) !== null) return;
-  const count = await listLength(context.store, listingsOf(body.agent_id));
+function checkListingCount(context: ApplyContext, body: Listing): void {
+  if (context.store.get("listing", listingId(body)) !== null) return;
+  const count = listLength(context.store, listingsOf(body.agent_id));
   if (count >= context.params.maxListings) {
     throw new InvalidRecord(`the agent has ${count} listings, which is the most that one may have`);
   }
@@ -208,8 +208,8 @@ function checkSignature(context: ApplyContext, event: RecordEvent): void {
   }
 }
 
-async function knownReceipt(context: ApplyContext, id: string): Promise<Row<"receipt">> {
-  const receipt = await context.store.get("receipt", id);
+function knownReceipt(context: ApplyContext, id: string): Row<"receipt"> {
+  const receipt = context.store.get("receipt", id);
   if (receipt === null) throw new InvalidRecord(`body.receipt ${id} is no valid receipt settled before`);
   return receipt;
 }

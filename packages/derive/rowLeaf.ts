@@ -10,16 +10,16 @@ export type RowLeaf = { table: TableName; key: string; text: string };
  * The key and the RFC 8785 text of a leaf, `[table, row]`, or of an audit `["audit", row, assignments]`: every column by
  * its name, money as decimal strings. Null for an audit that was not drawn, which its seller's figures count.
  */
-export async function rowLeaf(context: ApplyContext, touched: string): Promise<RowLeaf | null> {
+export function rowLeaf(context: ApplyContext, touched: string): RowLeaf | null {
   const [table, id] = touched.split(" ") as [TableName, string];
-  const row = await context.store.get(table, id);
+  const row = context.store.get(table, id);
   if (row === null) throw new Error(`There is no row ${id} in ${table} to digest.`);
   if (table === "auditAssignment") return rowLeaf(context, `audit ${(row as Row<"auditAssignment">).audit}`);
   const parts: unknown[] = [table, inOrder(table, row)];
   if (table === "audit") {
     const { drawnBlock, closedTime, hire } = row as Row<"audit">;
     if (drawnBlock === null && closedTime === null) return null;
-    const all = await assignmentsOf(context, hire);
+    const all = assignmentsOf(context, hire);
     parts.push(all.filter(({ audit }) => audit === id).map((it) => inOrder("auditAssignment", it)));
   }
   return { table, key: `${table} ${id}`, text: JSON.stringify(parts) };

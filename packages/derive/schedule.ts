@@ -1,5 +1,6 @@
 import type { ApplyContext } from "./applyContext.ts";
 import { append, itemsOf, listLength } from "./lists.ts";
+import { forEachRow } from "./loadedRows.ts";
 import { addEntry, entriesUp } from "./orderIndex.ts";
 import { BUCKET_SECONDS } from "./scheduleBuckets.ts";
 import { STATE_ID } from "./stateId.ts";
@@ -43,33 +44,28 @@ export type ScheduleKind =
  * @param due later than the last tick
  * @param what the row it is about, or all that is needed later, in words
  */
-export async function schedule(
-  context: ApplyContext,
-  due: number,
-  kind: ScheduleKind,
-  what: string,
-): Promise<void> {
+export function schedule(context: ApplyContext, due: number, kind: ScheduleKind, what: string): void {
   const bucket = Math.floor(due / BUCKET_SECONDS);
-  const isNew = (await listLength(context.store, listName(bucket))) === 0;
-  if (isNew) await addEntry(context.store, BUCKETS, { at: bucket, member: "" });
-  await append(context.store, listName(bucket), `${due} ${kind} ${what}`);
+  const isNew = listLength(context.store, listName(bucket)) === 0;
+  if (isNew) addEntry(context.store, BUCKETS, { at: bucket, member: "" });
+  append(context.store, listName(bucket), `${due} ${kind} ${what}`);
 }
 
 /** Runs all that became due since the last tick, at `time`: each item once. */
-export async function runSchedule(
+export function runSchedule(
   context: ApplyContext,
   time: number,
-  run: (kind: ScheduleKind, words: string[]) => Promise<void>,
-): Promise<void> {
+  run: (kind: ScheduleKind, words: string[]) => void,
+): void {
   const current = Math.floor(time / BUCKET_SECONDS);
   const { time: since, scheduleBucket: next } = context.state;
-  for await (const { at: bucket } of entriesUp(context.store, BUCKETS, next ?? current, current)) {
-    for await (const item of itemsOf(context.store, listName(bucket))) {
+  for (const { at: bucket } of entriesUp(context.store, BUCKETS, next ?? current, current)) {
+    forEachRow(itemsOf(context.store, listName(bucket)), (item) => {
       const [due, kind, ...words] = item.split(" ") as [string, ScheduleKind, ...string[]];
-      if (Number(due) > since && Number(due) <= time) await run(kind, words);
-    }
+      if (Number(due) > since && Number(due) <= time) run(kind, words);
+    });
   }
-  await context.store.update("state", STATE_ID, { scheduleBucket: current });
+  context.store.update("state", STATE_ID, { scheduleBucket: current });
 }
 
 const BUCKETS = "scheduleBuckets";

@@ -3,9 +3,9 @@ import { type Rational, rational } from "./rational.ts";
 import type { Store } from "./store.ts";
 
 /** The median of a set of `size` numbers: the middle one, or the mean of the middle two. */
-export async function medianOf(store: Store, set: string, size: number): Promise<Rational> {
+export function medianOf(store: Store, set: string, size: number): Rational {
   const upper = Math.floor(size / 2);
-  const middle = await selectNumbers(store, set, size % 2 === 1 ? [upper] : [upper - 1, upper]);
+  const middle = selectNumbers(store, set, size % 2 === 1 ? [upper] : [upper - 1, upper]);
   return rational(
     middle.reduce((sum, it) => sum + it, 0n),
     BigInt(middle.length),
@@ -13,12 +13,7 @@ export async function medianOf(store: Store, set: string, size: number): Promise
 }
 
 /** Nearest-rank percentiles, each the smallest number that at least so many percent of the set do not exceed. */
-export async function percentilesOf(
-  store: Store,
-  set: string,
-  size: number,
-  percents: number[],
-): Promise<bigint[]> {
+export function percentilesOf(store: Store, set: string, size: number, percents: number[]): bigint[] {
   const ranks = percents.map((percent) => Math.ceil((size * percent) / 100) - 1);
   return selectNumbers(store, set, ranks);
 }

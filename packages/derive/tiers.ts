@@ -1,30 +1,27 @@
 import { agentRow, updateAgent } from "./agentRow.ts";
 import type { ApplyContext } from "./applyContext.ts";
 import { compare, multiply, parseRational, rational } from "./rational.ts";
-import { type Answer, after } from "./store.ts";
 import type { Row } from "./tables.ts";
 
 /**
  * Puts an agent into the tier its own hires give it, and keeps a row of every change (SHP §4.3). Promotion to Tier 2 asks
  * for count, rate and breadth; keeping it asks for the rate only. All gates are exact.
  */
-export function settleTier(context: ApplyContext, address: string): Answer<void> {
-  return after(agentRow(context, address), (agent) => {
-    const [to, reason] = tierOf(context, agent);
-    if (to === agent.trustTier) return;
-    const change = {
-      id: `${address}/${agent.tierChanges}`,
-      agent: address,
-      from: agent.trustTier,
-      to,
-      reason,
-      ...context.at,
-    };
-    if (to === 2 || agent.trustTier === 2) context.tiered.set(address, to === 2);
-    return after(context.store.insert("tierChange", change), () =>
-      updateAgent(context, address, { trustTier: to, tierChanges: agent.tierChanges + 1 }),
-    );
-  });
+export function settleTier(context: ApplyContext, address: string): void {
+  const agent = agentRow(context, address);
+  const [to, reason] = tierOf(context, agent);
+  if (to === agent.trustTier) return;
+  const change = {
+    id: `${address}/${agent.tierChanges}`,
+    agent: address,
+    from: agent.trustTier,
+    to,
+    reason,
+    ...context.at,
+  };
+  if (to === 2 || agent.trustTier === 2) context.tiered.set(address, to === 2);
+  context.store.insert("tierChange", change);
+  updateAgent(context, address, { trustTier: to, tierChanges: agent.tierChanges + 1 });
 }
 
 function tierOf(context: ApplyContext, agent: Row<"agent">): [tier: number, reason: string] {

@@ -1,4 +1,4 @@
-import { type Answer, after, type Store } from "./store.ts";
+import type { Store } from "./store.ts";
 import type { Row, TableName } from "./tables.ts";
 
 /** What an event did to one row: `before` is null for a new one. */
@@ -17,41 +17,48 @@ export class Transaction implements Store {
     this.#base = base;
   }
 
-  get<T extends TableName>(table: T, id: string): Answer<Row<T> | null> {
+  get<T extends TableName>(table: T, id: string): Row<T> | null {
     const change = this.#changeOf(table, id);
     return change === undefined ? this.#base.get(table, id) : change.after;
   }
 
   insert<T extends TableName>(table: T, row: Row<T>): void {
     if (this.#changeOf(table, row.id) !== undefined) {
-      throw new Error(`The row ${row.id} is in ${table} already.`);
+      throw isThere({ table, after: row });
     }
     this.#add({ table, before: null, after: row });
   }
 
-  update<T extends TableName>(table: T, id: string, change: Partial<Omit<Row<T>, "id">>): Answer<void> {
+  update<T extends TableName>(table: T, id: string, change: Partial<Omit<Row<T>, "id">>): void {
     const known = this.#changeOf(table, id);
     if (known !== undefined) {
       known.after = { ...known.after, ...change };
       return;
     }
-    return after(this.#base.get(table, id), (before) => {
-      if (before === null) throw new Error(`There is no row ${id} in ${table} to update.`);
-      this.#add({ table, before, after: { ...before, ...change } });
-    });
+    const before = this.#base.get(table, id);
+    if (before === null) throw new Error(`There is no row ${id} in ${table} to update.`);
+    this.#add({ table, before, after: { ...before, ...change } });
   }
 
-  /** Makes the same changes to another store. */
-  async commitTo(store: Store): Promise<void> {
+  /** Makes the same changes to the store that this one was made on. A transaction below needs no row for it. */
+  commitTo(store: Store): void {
     for (const { table, before, after } of this.#changes) {
-      if (before === null) await store.insert(table, after);
-      else await store.update(table, after.id, after);
+      if (store instanceof Transaction) store.#take({ table, before, after });
+      else if (before === null) store.insert(table, after);
+      else store.update(table, after.id, after);
     }
   }
 
   /** What was changed, in the order in which the rows were changed first. */
   changes(): readonly RowChange[] {
     return this.#changes;
+  }
+
+  #take(change: RowChange): void {
+    const known = this.#changeOf(change.table, change.after.id);
+    if (known === undefined) this.#add(change);
+    else if (change.before === null) throw isThere(change);
+    else known.after = change.after;
   }
 
   #changeOf<T extends TableName>(table: T, id: string): RowChange<T> | undefined {
@@ -64,4 +71,8 @@ export class Transaction implements Store {
     rows.set(change.after.id, change as unknown as RowChange);
     this.#changes.push(change as unknown as RowChange);
   }
+}
+
+function isThere({ table, after }: Pick<RowChange, "table" | "after">): Error {
+  return new Error(`The row ${after.id} is in ${table} already.`);
 }

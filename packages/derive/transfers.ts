@@ -22,28 +22,29 @@ import { changeWallet, findWallet, isHubOrEscrow } from "./wallets.ts";
  * A transfer of the token is a hire payment when a receipt claims it; else it may fund its receiver. An authorized one to a
  * wallet with a live listing is presumed a hire payment until it has waited `reconcileSeconds` for its receipt.
  */
-export async function transferred(context: ApplyContext, event: TransferEvent): Promise<void> {
+export function transferred(context: ApplyContext, event: TransferEvent): void {
   // What reached a wallet before it is watched is told when that is needed; here it would count twice.
-  if (isRelevant(context) && !(await isWatched(context, event.to, event))) return;
+  if (isRelevant(context) && !isWatched(context, event.to, event)) return;
   const value = BigInt(event.value);
-  const counted = await (isRelevant(context) ? countWatched : countTransfer)(context, event, value);
+  const counted = (isRelevant(context) ? countWatched : countTransfer)(context, event, value);
   const { kind, received, isBusy } = counted;
-  await noteForFamilies(context, event, value, counted);
-  if (isPool(context, event.from)) await poolPaid(context, event.from, event.to, value);
-  if (kind !== null || event.from === ZERO_ADDRESS || (await isHubOrEscrow(context, event.from))) return;
+  noteForFamilies(context, event, value, counted);
+  if (isPool(context, event.from)) poolPaid(context, event.from, event.to, value);
+  if (kind !== null || event.from === ZERO_ADDRESS || isHubOrEscrow(context, event.from)) return;
 
   const mayPay = value >= BigInt(context.params.minHireAtomic);
-  const isListed = mayPay && (await hasLiveListing(context, event.to));
+  const isListed = mayPay && hasLiveListing(context, event.to);
   if (isRelevant(context) && isListed) context.ask({ kind: "authorization" });
-  if (mayPay && (await claimOnArrival(context, event, value))) return;
-  if (isListed && event.authorized) await awaitReceipt(context, { ...event, value });
+  if (mayPay && claimOnArrival(context, event, value)) return;
+  if (isListed && event.authorized) awaitReceipt(context, { ...event, value });
   if (isBusy || !isFundingSize(context.params, value, received)) return;
   if (isListed && event.authorized) {
     // One second more: it is decided by the first tick that is later than the whole waiting time.
     const due = event.time + context.params.reconcileSeconds + 1;
-    return schedule(context, due, "payment", await presumePayment(context, event.to, legOf(event)));
+    schedule(context, due, "payment", presumePayment(context, event.to, legOf(event)));
+    return;
   }
-  await addFundingTransfer(context, event.to, legOf(event), mayPay);
+  addFundingTransfer(context, event.to, legOf(event), mayPay);
 }
 
 type Counted = Pick<Row<"wallet">, "kind" | "received"> & {
@@ -55,55 +56,51 @@ type Counted = Pick<Row<"wallet">, "kind" | "received"> & {
 };
 
 /** A transfer is an act of its sender, and may be what its receiver begins with, or money that comes back. */
-async function noteForFamilies(
+function noteForFamilies(
   context: ApplyContext,
   event: TransferEvent,
   value: bigint,
   { sent, sentTooMany, gotTooMany }: Counted,
-): Promise<void> {
+): void {
   const { from, to, block, log, time } = event;
   const isAct = (value > 0n || sent >= MOST_EMPTY) && from !== ZERO_ADDRESS && !isRelevant(context);
-  if (isAct) await noteAct(context, from, { block, log, time });
+  if (isAct) noteAct(context, from, { block, log, time });
   if (gotTooMany) return;
-  const kind = (await findWallet(context, from))?.kind ?? null;
-  const inflow = await inflowOfTransfer(context, { ...event, value }, kind, sentTooMany);
+  const kind = findWallet(context, from)?.kind ?? null;
+  const inflow = inflowOfTransfer(context, { ...event, value }, kind, sentTooMany);
   if (inflow === null) return;
-  await (isRelevant(context) ? noteLargest : noteInflow)(context, to, inflow);
-  await noteFlow(context, to, inflow);
+  (isRelevant(context) ? noteLargest : noteInflow)(context, to, inflow);
+  noteFlow(context, to, inflow);
 }
 
 /**
  * Counts a transfer on both sides. `isBusy`: `hubTransfers` had left its sender, or reached its receiver, before it; then it funds nobody.
  * Such a wallet stays what it is in all else: an agent, a buyer, a seller.
  */
-async function countTransfer(
-  context: ApplyContext,
-  { from, to }: TransferEvent,
-  value: bigint,
-): Promise<Counted> {
-  const before = await findWallet(context, to);
+function countTransfer(context: ApplyContext, { from, to }: TransferEvent, value: bigint): Counted {
+  const before = findWallet(context, to);
   const incoming = before?.incoming ?? 0;
   // Nobody is funded from there, and every mint would change its row.
-  const outgoing = from === ZERO_ADDRESS ? 0 : ((await findWallet(context, from))?.outgoing ?? 0);
-  const { kind, received } = await changeWallet(context, to, {
+  const outgoing = from === ZERO_ADDRESS ? 0 : (findWallet(context, from)?.outgoing ?? 0);
+  const { kind, received } = changeWallet(context, to, {
     incoming: incoming + 1,
     received: (before?.received ?? 0n) + value,
   });
-  if (from !== ZERO_ADDRESS) await changeWallet(context, from, { outgoing: outgoing + 1 });
+  if (from !== ZERO_ADDRESS) changeWallet(context, from, { outgoing: outgoing + 1 });
   const sentTooMany = outgoing >= context.params.hubTransfers;
   const gotTooMany = incoming >= context.params.hubTransfers;
   return { kind, received, isBusy: sentTooMany || gotTooMany, sent: outgoing + 1, sentTooMany, gotTooMany };
 }
 
 /** The same in a relevant log, on the side of the receiver: what left the sender is looked for when it matters. */
-async function countWatched(context: ApplyContext, event: TransferEvent, value: bigint): Promise<Counted> {
+function countWatched(context: ApplyContext, event: TransferEvent, value: bigint): Counted {
   const { to } = event;
-  const told = await inflowOf(context, to);
-  const before = await findWallet(context, to);
+  const told = inflowOf(context, to);
+  const before = findWallet(context, to);
   const live = before?.incoming ?? 0;
   const gotTooMany = live + (told?.incoming ?? 0) >= context.params.hubTransfers;
-  if (!gotTooMany) await askInflow(context, to, event);
-  const { kind, received } = await changeWallet(context, to, {
+  if (!gotTooMany) askInflow(context, to, event);
+  const { kind, received } = changeWallet(context, to, {
     incoming: live + 1,
     received: (before?.received ?? 0n) + value,
   });
@@ -112,36 +109,32 @@ async function countWatched(context: ApplyContext, event: TransferEvent, value: 
 }
 
 /** Keeps a transfer that may pay for a hire, and counts that hire if a receipt waits for it. */
-async function claimOnArrival(context: ApplyContext, event: TransferEvent, value: bigint): Promise<boolean> {
+function claimOnArrival(context: ApplyContext, event: TransferEvent, value: bigint): boolean {
   const { block, time, log, from, to, tx, authorized } = event;
   const key = paymentKey(tx, from, to, value);
   const waiting = waitingForPayment(key);
-  const isAwaited = (await listLength(context.store, waiting)) > 0;
+  const isAwaited = listLength(context.store, waiting) > 0;
   if (isRelevant(context)) {
     // A receipt that comes later names its transaction, which tells of it then.
     if (!isAwaited) return false;
     context.ask({ kind: "authorization" });
-    await askPayments(context, { tx, from, to, value }, event);
+    askPayments(context, { tx, from, to, value }, event);
   }
-  const payment = await addPayment(context, key, { block, time, log, from, to, value, authorized });
+  const payment = addPayment(context, key, { block, time, log, from, to, value, authorized });
   return payment !== null && isAwaited && claimByWaitingReceipt(context, waiting, payment);
 }
 
-async function claimByWaitingReceipt(
-  context: ApplyContext,
-  waiting: string,
-  payment: Row<"payment">,
-): Promise<boolean> {
-  for await (const id of itemsOf(context.store, waiting)) {
-    const receipt = await receiptRow(context, id);
-    if (receipt.status !== "pending" || !(await mayClaim(context, receipt, payment))) continue;
-    if (await countDirectHire(context, receipt, payment)) return true;
+function claimByWaitingReceipt(context: ApplyContext, waiting: string, payment: Row<"payment">): boolean {
+  for (const id of itemsOf(context.store, waiting)) {
+    const receipt = receiptRow(context, id);
+    if (receipt.status !== "pending" || !mayClaim(context, receipt, payment)) continue;
+    if (countDirectHire(context, receipt, payment)) return true;
   }
   return false;
 }
 
-async function hasLiveListing(context: ApplyContext, address: string): Promise<boolean> {
-  return ((await findAgent(context, address))?.liveListings ?? 0) > 0;
+function hasLiveListing(context: ApplyContext, address: string): boolean {
+  return (findAgent(context, address)?.liveListings ?? 0) > 0;
 }
 
 function legOf({ from, block, time, log }: { from: string; block: number; time: number; log: number }) {

@@ -3,12 +3,6 @@ import fc from "fast-check";
 import { append, itemOf, itemsOf, lastItem, listLength } from "tallystick-derive/lists";
 import { MemoryStore } from "tallystick-derive/memoryStore";
 
-async function collect(items: AsyncGenerator<string>): Promise<string[]> {
-  const all: string[] = [];
-  for await (const item of items) all.push(item);
-  return all;
-}
-
 describe("lists", () => {
   it("give what was appended, in order, of any length", async () => {
     const item = fc.string().map((text) => text.replaceAll("\n", " "));
@@ -21,7 +15,7 @@ describe("lists", () => {
           expect(await lastItem(store, "list")).to.equal(item);
           expect(await listLength(store, "list")).to.equal(n + 1);
         }
-        expect(await collect(itemsOf(store, "list"))).to.deep.equal(items);
+        expect([...itemsOf(store, "list")]).to.deep.equal(items);
         for (const [n, item] of items.entries()) expect(await itemOf(store, "list", n)).to.equal(item);
         expect(await itemOf(store, "list", items.length)).to.equal(null);
       }),

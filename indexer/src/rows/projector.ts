@@ -1,9 +1,9 @@
 import { apply } from "tallystick-derive/apply";
 import type { ApplyOptions } from "tallystick-derive/applyContext";
 import type { DeriveEvent } from "tallystick-derive/events";
+import { type LaterRows, LoadedRows, type RowName } from "tallystick-derive/loadedRows";
 import { applyRelevant, type ReadPast } from "tallystick-derive/relevant/applyRelevant";
 import { STATE_ID } from "tallystick-derive/stateId";
-import type { Answer, Store } from "tallystick-derive/store";
 import type { Row, TableName } from "tallystick-derive/tables";
 import { type RowChange, Transaction } from "tallystick-derive/transaction";
 import { type KeyedLine, keyedLines, positionKey } from "../positionKey.ts";
@@ -54,13 +54,13 @@ export class Projector {
   }
 
   /**
-   * The rows as they are before an event, to read.
+   * The rows as they are before an event, to read by `run`.
    *
    * @param block the hash of its block; "" for the parameters, which have none
    */
-  async rowsBefore(database: RowDatabase, event: DeriveEvent, block: string): Promise<Pick<Store, "get">> {
+  async rowsBefore(database: RowDatabase, event: DeriveEvent, block: string): Promise<LoadedRows> {
     await this.#checkPast(database, positionKey(event), block);
-    return this.#storeOn(database);
+    return new LoadedRows(this.#rowsOf(database));
   }
 
   /**
@@ -81,15 +81,22 @@ export class Projector {
     const [first] = events;
     if (first === undefined) return NOTHING;
     await this.#checkPast(database, positionKey(first), block);
-    const transaction = new Transaction(this.#storeOn(database));
+    const rows = new LoadedRows(this.#rowsOf(database));
+    const run = <T>(work: () => T) => rows.run(work);
+    const transaction = new Transaction(rows);
     const each: (readonly RowChange[])[] = [];
     const logged: DeriveEvent[] = [];
     for (const event of events) {
-      const own = events.length === 1 ? transaction : new Transaction(transaction);
-      if (read !== null) logged.push(...(await applyRelevant(own, event, read, options)));
-      else await apply(own, event, options);
+      let own = new Transaction(transaction);
+      if (read !== null) logged.push(...(await applyRelevant(own, event, read, options, run)));
+      else {
+        await run(() => {
+          own = new Transaction(transaction);
+          apply(own, event, options);
+        });
+      }
       each.push(own.changes());
-      if (own !== transaction) await own.commitTo(transaction);
+      own.commitTo(transaction);
     }
     if (read === null) logged.push(...events);
     // Transfers that concern no agent.
@@ -129,16 +136,14 @@ export class Projector {
     return this.#forgotten;
   }
 
-  #storeOn(database: RowDatabase): Pick<Store, "get"> {
+  #rowsOf(database: RowDatabase): LaterRows {
     return {
-      get: <T extends TableName>(table: T, id: string): Answer<Row<T> | null> => {
-        const row = this.#rows.get(table, id);
-        return row === undefined ? this.#fetch(database, table, id) : row;
-      },
+      get: (table, id) => this.#rows.get(table, id),
+      read: (names) => Promise.all(names.map((name) => this.#fetch(database, name))),
     };
   }
 
-  async #fetch<T extends TableName>(database: RowDatabase, table: T, id: string): Promise<Row<T> | null> {
+  async #fetch(database: RowDatabase, { table, id }: RowName): Promise<Row<TableName> | null> {
     const row = await database.find(table, id);
     this.#rows.read(table, id, row);
     return row;

@@ -1,6 +1,7 @@
 import type { ApplyContext } from "../applyContext.ts";
 import { familiesOf } from "../families/kinship.ts";
 import { allItems, append, itemsOf } from "../lists.ts";
+import { forEachRow } from "../loadedRows.ts";
 import { schedule } from "../schedule.ts";
 import type { Row } from "../tables.ts";
 import { auditorRow, removeAuditor } from "./auditors.ts";
@@ -15,13 +16,13 @@ import { auditorAt, rosterOf, rosterSize } from "./rosters.ts";
 const MAX_PROBES = 64;
 
 /** From the next tick on, an auditor is looked for. */
-export async function awaitAuditor(
+export function awaitAuditor(
   context: ApplyContext,
   audit: Row<"audit">,
   round = audit.round,
   more: Partial<Row<"audit">> = {},
-): Promise<Row<"audit">> {
-  await append(context.store, waitingAt(context.state.ticks), audit.id);
+): Row<"audit"> {
+  append(context.store, waitingAt(context.state.ticks), audit.id);
   const isNew = round !== audit.round;
   return changeAudit(context, audit, { ...more, status: "assigning", round, ...(isNew && { attempt: 0 }) });
 }
@@ -30,45 +31,45 @@ export async function awaitAuditor(
  * At a tick, assigns an auditor to each audit that waits for one (SHP §8.3.1). The block's hash picks the auditor: nobody
  * chooses, and every node picks the same one.
  */
-export async function assignAuditors(
+export function assignAuditors(
   context: ApplyContext,
   hash: string | undefined,
-  abandon: (audit: Row<"audit">) => Promise<void>,
-): Promise<void> {
+  abandon: (audit: Row<"audit">) => void,
+): void {
   const { ticks } = context.state;
   // An audit may be on the list twice: a late verdict can begin its next round while its last round waits.
   const seen = new Set<string>();
-  for await (const id of itemsOf(context.store, waitingAt(ticks))) {
-    if (seen.has(id)) continue;
+  forEachRow(itemsOf(context.store, waitingAt(ticks)), (id) => {
+    if (seen.has(id)) return;
     seen.add(id);
-    const audit = await context.store.get("audit", id);
-    if (audit?.status !== "assigning") continue;
-    if (!isOperator(context, audit.operator)) await abandon(audit);
-    else if (hash === undefined || !(await assign(context, audit, hash))) {
+    const audit = context.store.get("audit", id);
+    if (audit?.status !== "assigning") return;
+    if (!isOperator(context, audit.operator)) abandon(audit);
+    else if (hash === undefined || !assign(context, audit, hash)) {
       if (hash !== undefined && audit.unassignedSince === null)
-        await changeAudit(context, audit, { unassignedSince: context.at.time });
-      await append(context.store, waitingAt(ticks + 1), id);
+        changeAudit(context, audit, { unassignedSince: context.at.time });
+      append(context.store, waitingAt(ticks + 1), id);
     }
-  }
+  });
 }
 
-async function assign(context: ApplyContext, audit: Row<"audit">, hash: string): Promise<boolean> {
+function assign(context: ApplyContext, audit: Row<"audit">, hash: string): boolean {
   const attempt = audit.attempt + 1;
   const roster = rosterOf(audit.operator, audit.capability ?? "");
-  const size = await rosterSize(context, roster);
+  const size = rosterSize(context, roster);
   if (size === 0) return false;
-  const earlier = await assignmentsOf(context, audit.hire);
+  const earlier = assignmentsOf(context, audit.hire);
   const tried = new Map<string, string | null>();
   const passedOver: string[] = [];
   for (let k = 0; k < MAX_PROBES; k++) {
     const words = ["tallystick/audit/auditor/v1", hash, audit.hire, audit.round, attempt, k];
     const place = Number(drawNumber(context.sha256Hex, words) % BigInt(size));
-    const auditor = await auditorAt(context, roster, place);
-    if (!tried.has(auditor)) tried.set(auditor, await barOf(context, audit, auditor, earlier));
+    const auditor = auditorAt(context, roster, place);
+    if (!tried.has(auditor)) tried.set(auditor, barOf(context, audit, auditor, earlier));
     const bar = tried.get(auditor) ?? null;
     if (bar === null) {
-      await endAttempt(context, audit);
-      await take(context, { ...audit, attempt }, { auditor, passedOver });
+      endAttempt(context, audit);
+      take(context, { ...audit, attempt }, { auditor, passedOver });
       return true;
     }
     passedOver.push(bar);
@@ -78,23 +79,23 @@ async function assign(context: ApplyContext, audit: Row<"audit">, hash: string):
   return false;
 }
 
-async function take(
+function take(
   context: ApplyContext,
   audit: Row<"audit">,
   { auditor, passedOver }: { auditor: string; passedOver: string[] },
-): Promise<void> {
+): void {
   const { operator, capability } = audit;
-  const row = await auditorRow(context, operator, auditor);
-  await ask(context, audit, {
+  const row = auditorRow(context, operator, auditor);
+  ask(context, audit, {
     auditor,
     auditorType: "auditor",
     models: null,
     passedOver: passedOver.join(","),
     host: row.host,
   });
-  await notePair(context, audit, auditor);
-  await context.store.update("auditor", row.id, { assigned: row.assigned + 1 });
-  if (capability !== null) await noteAssigned(context, { operator, capability });
+  notePair(context, audit, auditor);
+  context.store.update("auditor", row.id, { assigned: row.assigned + 1 });
+  if (capability !== null) noteAssigned(context, { operator, capability });
 }
 
 /** Who is asked for a verdict, and how it was chosen. */
@@ -104,11 +105,11 @@ export type Asked = Pick<
 >;
 
 /** Begins the attempt that the audit names. The time for a verdict starts now. */
-export async function ask(context: ApplyContext, audit: Row<"audit">, asked: Asked): Promise<void> {
+export function ask(context: ApplyContext, audit: Row<"audit">, asked: Asked): void {
   const { hire, round, attempt, seller, buyer, operator } = audit;
   const id = assignmentId(hire, round, attempt);
   const sides = [asked.auditor, buyer, seller];
-  await context.store.insert("auditAssignment", {
+  context.store.insert("auditAssignment", {
     id,
     hire,
     audit: audit.id,
@@ -116,8 +117,8 @@ export async function ask(context: ApplyContext, audit: Row<"audit">, asked: Ask
     attempt,
     operator,
     ...asked,
-    clusters: JSON.stringify(await clustersOf(context, sides)),
-    families: JSON.stringify(await familiesOf(context, sides)),
+    clusters: JSON.stringify(clustersOf(context, sides)),
+    families: JSON.stringify(familiesOf(context, sides)),
     verdict: null,
     reasons: null,
     record: null,
@@ -126,42 +127,41 @@ export async function ask(context: ApplyContext, audit: Row<"audit">, asked: Ask
     time: context.at.time,
     verdictTime: null,
   });
-  await append(context.store, assignmentsList(hire), id);
-  await changeAudit(context, audit, { status: "assigned", attempt });
-  await schedule(context, context.at.time + context.params.audit.verdictSeconds, "verdict", id);
+  append(context.store, assignmentsList(hire), id);
+  changeAudit(context, audit, { status: "assigned", attempt });
+  schedule(context, context.at.time + context.params.audit.verdictSeconds, "verdict", id);
 }
 
 /**
  * The attempt is over, because another begins or the round ends. An auditor that did not answer it is charged with that.
  */
-export async function endAttempt(context: ApplyContext, audit: Row<"audit">): Promise<void> {
+export function endAttempt(context: ApplyContext, audit: Row<"audit">): void {
   if (audit.attempt === 0) return;
-  const assignment = await assignmentRow(context, assignmentId(audit.hire, audit.round, audit.attempt));
+  const assignment = assignmentRow(context, assignmentId(audit.hire, audit.round, audit.attempt));
   if (assignment.verdict !== null) return;
-  await countFor(context, assignment.operator, "unanswered");
+  countFor(context, assignment.operator, "unanswered");
   if (assignment.auditorType !== "auditor") return;
-  const auditor = await auditorRow(context, assignment.operator, assignment.auditor);
+  const auditor = auditorRow(context, assignment.operator, assignment.auditor);
   const unanswered = auditor.unanswered + 1;
-  await context.store.update("auditor", auditor.id, { unanswered });
+  context.store.update("auditor", auditor.id, { unanswered });
   if (auditor.isActive && unanswered >= context.params.audit.maxUnanswered)
-    await removeAuditor(context, auditor, "unanswered");
+    removeAuditor(context, auditor, "unanswered");
 }
 
 export function assignmentId(hire: string, round: number, attempt: number): string {
   return `${hire}/${round}/${attempt}`;
 }
 
-export async function assignmentRow(context: ApplyContext, id: string): Promise<Row<"auditAssignment">> {
-  const row = await context.store.get("auditAssignment", id);
+export function assignmentRow(context: ApplyContext, id: string): Row<"auditAssignment"> {
+  const row = context.store.get("auditAssignment", id);
   if (row === null) throw new Error(`There is no assignment ${id}.`);
   return row;
 }
 
 /** All assignments of a hire, in order: a few for each round. */
-export async function assignmentsOf(context: ApplyContext, hire: string): Promise<Row<"auditAssignment">[]> {
+export function assignmentsOf(context: ApplyContext, hire: string): Row<"auditAssignment">[] {
   const rows: Row<"auditAssignment">[] = [];
-  for (const id of await allItems(context.store, assignmentsList(hire)))
-    rows.push(await assignmentRow(context, id));
+  for (const id of allItems(context.store, assignmentsList(hire))) rows.push(assignmentRow(context, id));
   return rows;
 }
 

@@ -10,23 +10,23 @@ export type AuditStatus = "eligible" | "assigning" | "assigned" | "rechecking" |
 
 export type AuditEnd = "passed" | "failed" | "inconclusive" | "abandoned";
 
-export async function auditRow(context: ApplyContext, hire: string): Promise<Row<"audit">> {
-  const audit = await context.store.get("audit", hire);
+export function auditRow(context: ApplyContext, hire: string): Row<"audit"> {
+  const audit = context.store.get("audit", hire);
   if (audit === null) throw new Error(`The hire ${hire} was never eligible for an audit.`);
   return audit;
 }
 
 /** Changes an audit. A new status ends the time in which nobody could be assigned. */
-export async function changeAudit(
+export function changeAudit(
   context: ApplyContext,
   audit: Row<"audit">,
   { unassignedSince, ...rest }: Partial<Omit<Row<"audit">, "id">>,
-): Promise<Row<"audit">> {
+): Row<"audit"> {
   const since = unassignedSince ?? (rest.status === undefined ? audit.unassignedSince : null);
   const changed = { ...audit, ...rest, unassignedSince: since };
-  await context.store.update("audit", audit.id, { ...rest, unassignedSince: since });
+  context.store.update("audit", audit.id, { ...rest, unassignedSince: since });
   const by = Number(since !== null) - Number(audit.unassignedSince !== null);
-  if (by !== 0) await countFor(context, audit.operator, "unassigned", by);
+  if (by !== 0) countFor(context, audit.operator, "unassigned", by);
   return changed;
 }
 

@@ -11,11 +11,11 @@ import { joinRoster, leaveRoster, rosterOf } from "./rosters.ts";
  * removed. An auditor has a place on the rosters while its agent is in Tier 2. Other conditions are checked when it is
  * picked.
  */
-export async function auditorSettled(context: ApplyContext, offer: Auditor): Promise<void> {
+export function auditorSettled(context: ApplyContext, offer: Auditor): void {
   const { agent_id: agent, operator } = offer;
-  const known = await findAuditor(context, operator, agent);
+  const known = findAuditor(context, operator, agent);
   const capabilities = offer.active ? offer.capabilities : [];
-  await takeOut(
+  takeOut(
     context,
     known,
     known === null ? [] : capabilitiesOf(known).filter((it) => !capabilities.includes(it)),
@@ -35,48 +35,36 @@ export async function auditorSettled(context: ApplyContext, offer: Auditor): Pro
   };
   const id = auditorId(operator, agent);
   if (known === null) {
-    await context.store.insert("auditor", { ...emptyRow("auditor"), id, ...row });
-    await append(context.store, operatorsOf(agent), operator);
-  } else await context.store.update("auditor", id, row);
-  if ((await findAgent(context, agent))?.trustTier !== 2) return;
-  for (const capability of capabilities) await joinRoster(context, rosterOf(operator, capability), agent);
+    context.store.insert("auditor", { ...emptyRow("auditor"), id, ...row });
+    append(context.store, operatorsOf(agent), operator);
+  } else context.store.update("auditor", id, row);
+  if (findAgent(context, agent)?.trustTier !== 2) return;
+  for (const capability of capabilities) joinRoster(context, rosterOf(operator, capability), agent);
 }
 
 /** An agent rose to Tier 2, or fell from it: it gains or loses its places on the rosters. */
-export async function auditorTiered(context: ApplyContext, agent: string, isTier2: boolean): Promise<void> {
-  for await (const operator of itemsOf(context.store, operatorsOf(agent))) {
-    const auditor = await auditorRow(context, operator, agent);
+export function auditorTiered(context: ApplyContext, agent: string, isTier2: boolean): void {
+  for (const operator of itemsOf(context.store, operatorsOf(agent))) {
+    const auditor = auditorRow(context, operator, agent);
     if (!auditor.isActive) continue;
     for (const capability of capabilitiesOf(auditor))
-      await (isTier2 ? joinRoster : leaveRoster)(context, rosterOf(operator, capability), agent);
+      (isTier2 ? joinRoster : leaveRoster)(context, rosterOf(operator, capability), agent);
   }
 }
 
 /** Removes an auditor from all rosters of its operator, until it offers itself again. */
-export async function removeAuditor(
-  context: ApplyContext,
-  auditor: Row<"auditor">,
-  reason: string,
-): Promise<void> {
-  await takeOut(context, auditor, capabilitiesOf(auditor));
-  await context.store.update("auditor", auditor.id, { isActive: false, removedFor: reason });
+export function removeAuditor(context: ApplyContext, auditor: Row<"auditor">, reason: string): void {
+  takeOut(context, auditor, capabilitiesOf(auditor));
+  context.store.update("auditor", auditor.id, { isActive: false, removedFor: reason });
 }
 
-export async function findAuditor(
-  context: ApplyContext,
-  operator: string,
-  agent: string,
-): Promise<Row<"auditor"> | null> {
+export function findAuditor(context: ApplyContext, operator: string, agent: string): Row<"auditor"> | null {
   return context.store.get("auditor", auditorId(operator, agent));
 }
 
 /** The row of an auditor that was assigned before, so it must exist. */
-export async function auditorRow(
-  context: ApplyContext,
-  operator: string,
-  agent: string,
-): Promise<Row<"auditor">> {
-  const row = await findAuditor(context, operator, agent);
+export function auditorRow(context: ApplyContext, operator: string, agent: string): Row<"auditor"> {
+  const row = findAuditor(context, operator, agent);
   if (row === null) throw new Error(`${agent} is no auditor of ${operator}.`);
   return row;
 }
@@ -89,14 +77,10 @@ function capabilitiesOf({ capabilities }: Row<"auditor">): string[] {
   return capabilities === "" ? [] : capabilities.split(",");
 }
 
-async function takeOut(
-  context: ApplyContext,
-  auditor: Row<"auditor"> | null,
-  capabilities: string[],
-): Promise<void> {
+function takeOut(context: ApplyContext, auditor: Row<"auditor"> | null, capabilities: string[]): void {
   if (auditor === null) return;
   for (const capability of capabilities)
-    await leaveRoster(context, rosterOf(auditor.operator, capability), auditor.agent);
+    leaveRoster(context, rosterOf(auditor.operator, capability), auditor.agent);
 }
 
 /** The operators to which an agent ever offered itself. */

@@ -6,96 +6,81 @@ import type { Row } from "../tables.ts";
 import { findAuditor } from "./auditors.ts";
 
 /** Why an auditor on a roster (so in Tier 2) may not judge a hire; null when it may. */
-export async function barOf(
+export function barOf(
   context: ApplyContext,
   { seller, buyer, round, capability }: Row<"audit">,
   auditor: string,
   earlier: Row<"auditAssignment">[],
-): Promise<string | null> {
+): string | null {
   if (auditor === buyer || auditor === seller) return "party";
-  const sold = await context.store.get("capability", `${auditor}/${capability}`);
+  const sold = context.store.get("capability", `${auditor}/${capability}`);
   if ((sold?.windowSuccesses ?? 0) === 0) return "capability";
   for (const side of [buyer, seller]) {
-    if (await areTogether(context, auditor, side)) return "cluster";
+    if (areTogether(context, auditor, side)) return "cluster";
   }
   for (const side of [buyer, seller]) {
-    if (await areKin(context, auditor, side)) return "family";
+    if (areKin(context, auditor, side)) return "family";
   }
-  const last = await context.store.get("auditPair", pairId({ buyer, seller }, auditor));
+  const last = context.store.get("auditPair", pairId({ buyer, seller }, auditor));
   if (last !== null && last.time > context.at.time - context.params.audit.pairSeconds) return "pair";
   for (const before of earlier) {
     if (before.auditor === auditor) return "earlier";
-    if (round > 1 && (await isAkin(context, before, auditor))) return "akin";
+    if (round > 1 && isAkin(context, before, auditor)) return "akin";
   }
   return null;
 }
 
 /** Whether an auditor is a side of a hire, or belongs to one. */
-export async function isSideOf(
+export function isSideOf(
   context: ApplyContext,
   { seller, buyer }: Pick<Row<"audit">, "seller" | "buyer">,
   who: string,
-): Promise<boolean> {
-  for (const side of [buyer, seller])
-    if (side === who || (await haveOneOwner(context, who, side))) return true;
+): boolean {
+  for (const side of [buyer, seller]) if (side === who || haveOneOwner(context, who, side)) return true;
   return false;
 }
 
 /** Whether two agents may belong to one owner: by cluster, or by the money that they began with. */
-async function haveOneOwner(context: ApplyContext, a: string, b: string): Promise<boolean> {
-  return (await areTogether(context, a, b)) || (await areKin(context, a, b));
+function haveOneOwner(context: ApplyContext, a: string, b: string): boolean {
+  return areTogether(context, a, b) || areKin(context, a, b);
 }
 
 /** Whether two agents are in one cluster, or count as one buyer. */
-async function areTogether(context: ApplyContext, a: string, b: string): Promise<boolean> {
-  return (
-    (await sharedClusterSize(context, a, b)) > 1 ||
-    (await buyerGroupOf(context, a)) === (await buyerGroupOf(context, b))
-  );
+function areTogether(context: ApplyContext, a: string, b: string): boolean {
+  return sharedClusterSize(context, a, b) > 1 || buyerGroupOf(context, a) === buyerGroupOf(context, b);
 }
 
 /** Whether a second auditor belongs to the first: by cluster, by family, by claimed handle, or by the host of its endpoint. */
-async function isAkin(
-  context: ApplyContext,
-  before: Row<"auditAssignment">,
-  auditor: string,
-): Promise<boolean> {
-  if (await haveOneOwner(context, before.auditor, auditor)) return true;
-  const handle = await handleOf(context, auditor);
-  if (handle !== null && handle === (await handleOf(context, before.auditor))) return true;
-  const row = await findAuditor(context, before.operator, auditor);
+function isAkin(context: ApplyContext, before: Row<"auditAssignment">, auditor: string): boolean {
+  if (haveOneOwner(context, before.auditor, auditor)) return true;
+  const handle = handleOf(context, auditor);
+  if (handle !== null && handle === handleOf(context, before.auditor)) return true;
+  const row = findAuditor(context, before.operator, auditor);
   return row !== null && row.host === before.host;
 }
 
 /** The X handle that claims an agent, in lower case; null without one. */
-async function handleOf(context: ApplyContext, agent: string): Promise<string | null> {
-  const claim = await context.store.get("claim", agent);
+function handleOf(context: ApplyContext, agent: string): string | null {
+  const claim = context.store.get("claim", agent);
   return claim === null || claim.status === "unclaimed" ? null : claim.xHandle.toLowerCase();
 }
 
 /** The clusters of some agents, of both kinds, as an assignment publishes them. */
-export async function clustersOf(
-  context: ApplyContext,
-  agents: string[],
-): Promise<{ [agent: string]: string[] }> {
+export function clustersOf(context: ApplyContext, agents: string[]): { [agent: string]: string[] } {
   const clusters: { [agent: string]: string[] } = {};
   for (const agent of agents) {
-    const both = [
-      await clusterOf(context, agent, "ownership"),
-      await clusterOf(context, agent, "fingerprint"),
-    ];
+    const both = [clusterOf(context, agent, "ownership"), clusterOf(context, agent, "fingerprint")];
     clusters[agent] = both.flatMap((it) => (it === null ? [] : [it.id]));
   }
   return clusters;
 }
 
 /** Notes when an auditor was last asked about a buyer and a seller. */
-export async function notePair(context: ApplyContext, audit: Row<"audit">, auditor: string): Promise<void> {
+export function notePair(context: ApplyContext, audit: Row<"audit">, auditor: string): void {
   const id = pairId(audit, auditor);
   const { time } = context.at;
-  if ((await context.store.get("auditPair", id)) === null)
-    await context.store.insert("auditPair", { id, time });
-  else await context.store.update("auditPair", id, { time });
+  if (context.store.get("auditPair", id) === null) context.store.insert("auditPair", { id, time });
+  else context.store.update("auditPair", id, { time });
 }
 
 function pairId({ buyer, seller }: { buyer: string; seller: string }, auditor: string): string {

@@ -20,12 +20,12 @@ const MAX_SELLERS = 256;
  * An operator commits to hires that it will arrange, or reveals which they were. They measure how often an auditor passes
  * good work and fails bad work (S110). They remove nobody from a roster and take nothing from anybody.
  */
-export async function readCanary(context: ApplyContext, event: RecordEvent): Promise<Reading> {
+export function readCanary(context: ApplyContext, event: RecordEvent): Reading {
   const { commitment, reveal } = parseAuditCanary(event.body);
   const { signer: operator, hash } = event;
   if (!isOperator(context, operator)) return `signer ${operator} is no operator of audits`;
   const id = `${operator}/${commitment}`;
-  const list = await context.store.get("canaryList", id);
+  const list = context.store.get("canaryList", id);
   if (reveal === undefined) {
     if (list !== null) return "body.commitment was made before";
     return () => committed(context, { id, operator, commitment, record: hash });
@@ -35,81 +35,81 @@ export async function readCanary(context: ApplyContext, event: RecordEvent): Pro
   return () => revealed(context, list, reveal.hires, hash);
 }
 
-async function committed(
+function committed(
   context: ApplyContext,
   list: Pick<Row<"canaryList">, "id" | "operator" | "commitment" | "record">,
-): Promise<void> {
+): void {
   const { block, time } = context.at;
   const nothing = { revealedTime: null, revealRecord: null, hires: 0, voids: 0 };
-  await context.store.insert("canaryList", { ...list, block, time, ...nothing });
-  await countFor(context, list.operator, "canariesCommitted");
+  context.store.insert("canaryList", { ...list, block, time, ...nothing });
+  countFor(context, list.operator, "canariesCommitted");
 }
 
-async function revealed(
+function revealed(
   context: ApplyContext,
   list: Row<"canaryList">,
   hires: readonly Canary[],
   revealRecord: string,
-): Promise<void> {
+): void {
   let voids = 0;
-  for (const canary of hires) if (!(await revealOne(context, list, canary))) voids += 1;
+  for (const canary of hires) if (!revealOne(context, list, canary)) voids += 1;
   const revealedTime = context.at.time;
-  await context.store.update("canaryList", list.id, {
+  context.store.update("canaryList", list.id, {
     revealedTime,
     revealRecord,
     hires: hires.length,
     voids,
   });
-  await countFor(context, list.operator, "canariesRevealed");
+  countFor(context, list.operator, "canariesRevealed");
 }
 
 /**
  * Whether the hire leaves the figures. A canary that measures nothing stays in them, so a list cannot remove a hire that
  * was not arranged.
  */
-async function revealOne(context: ApplyContext, list: Row<"canaryList">, canary: Canary): Promise<boolean> {
+function revealOne(context: ApplyContext, list: Row<"canaryList">, canary: Canary): boolean {
   const { buyer, truth } = canary;
-  if ((await context.store.get("canary", buyer)) !== null) return false;
-  const found = await hireOf(context, list, canary);
+  if (context.store.get("canary", buyer) !== null) return false;
+  const found = hireOf(context, list, canary);
   const isFound = typeof found !== "string";
-  const said = isFound ? await verdictsOn(context, found) : [];
+  const said = isFound ? verdictsOn(context, found) : [];
   const wrong = truth === "good" ? "fail" : "pass";
   const contradictions = new Set(said.filter((it) => it.verdict === wrong).map((it) => it.auditor));
   let status = "counted";
   if (!isFound) status = found;
   else if (contradictions.size >= 2) status = "contradicted";
   else if (said.length === 0) status = "undrawn";
-  await context.store.insert("canary", {
+  context.store.insert("canary", {
     ...{ id: buyer, operator: list.operator, list: list.id, truth, status, time: context.at.time },
     hire: isFound ? found.id : null,
   });
   if (!isFound || status === "contradicted") return false;
-  for (const it of said) await measure(context, found, it, truth);
-  await withdrawHire(context, found.id);
-  if (found.receipt !== null) await withdrawRating(context, found.receipt);
-  await withdrawAudit(context, found.id, truth);
+  for (const it of said) measure(context, found, it, truth);
+  withdrawHire(context, found.id);
+  if (found.receipt !== null) withdrawRating(context, found.receipt);
+  withdrawAudit(context, found.id, truth);
   return true;
 }
 
 /** The hire that a canary names, or why it cannot be a canary. */
-async function hireOf(
+function hireOf(
   context: ApplyContext,
   list: Row<"canaryList">,
   { buyer, nonce }: Canary,
-): Promise<Row<"hire"> | string> {
-  const sellers = await sellersOf(context, buyer);
+): Row<"hire"> | string {
+  const sellers = sellersOf(context, buyer);
   if (sellers.length > 1) return "busy";
   const name = hireId(buyer, nonce);
-  const key = await findHireKey(context, `${sellers[0]}/${name}`);
+  const key = findHireKey(context, `${sellers[0]}/${name}`);
   const counted = key?.hire ?? null;
-  const hire = counted === null ? null : await context.store.get("hire", counted);
+  const hire = counted === null ? null : context.store.get("hire", counted);
   if (hire === null || hire.buyer !== buyer) return "unknown";
   // Its buyer has said that this is the hire, by the deposit or on the receipt. A seller alone could give any hire any id.
-  const escrow = hire.escrowId === null ? null : await context.store.get("escrow", hire.escrowId);
-  const receipt = hire.receipt === null ? null : await context.store.get("receipt", hire.receipt);
+  const escrow = hire.escrowId === null ? null : context.store.get("escrow", hire.escrowId);
+  const receipt = hire.receipt === null ? null : context.store.get("receipt", hire.receipt);
   if (escrow?.hireId !== name && receipt?.buyerSigned !== true) return "unsigned";
   if ((escrow?.depositedTime ?? hire.time) <= list.time) return "late";
-  const audit = await context.store.get("audit", hire.id);
+  const audit = context.store.get("audit", hire.id);
   return audit?.operator === list.operator ? hire : "foreign";
 }
 
@@ -117,11 +117,11 @@ async function hireOf(
  * From whom a wallet bought in the window, once for each hire. At most two are told, and two if there are too many to
  * search.
  */
-async function sellersOf(context: ApplyContext, buyer: string): Promise<string[]> {
+function sellersOf(context: ApplyContext, buyer: string): string[] {
   const sellers: string[] = [];
-  let seller = (await findAgent(context, buyer))?.lastSeller ?? null;
+  let seller = findAgent(context, buyer)?.lastSeller ?? null;
   for (let n = 0; seller !== null; n++) {
-    const purchases: Row<"purchases"> | null = await context.store.get("purchases", `${buyer}/${seller}`);
+    const purchases: Row<"purchases"> | null = context.store.get("purchases", `${buyer}/${seller}`);
     if (purchases === null) break;
     for (let own = purchases.own; own > 0 && sellers.length < 2; own--) sellers.push(seller);
     if (n >= MAX_SELLERS) return [seller, seller];
@@ -130,21 +130,21 @@ async function sellersOf(context: ApplyContext, buyer: string): Promise<string[]
   return sellers;
 }
 
-async function verdictsOn(context: ApplyContext, { id }: Row<"hire">): Promise<Row<"auditAssignment">[]> {
-  const all = await assignmentsOf(context, id);
+function verdictsOn(context: ApplyContext, { id }: Row<"hire">): Row<"auditAssignment">[] {
+  const all = assignmentsOf(context, id);
   return all.filter(
     ({ auditorType, verdict }) => auditorType === "auditor" && (verdict === "pass" || verdict === "fail"),
   );
 }
 
-async function measure(
+function measure(
   context: ApplyContext,
   { capability }: Row<"hire">,
   { operator, auditor, verdict }: Row<"auditAssignment">,
   truth: Canary["truth"],
-): Promise<void> {
+): void {
   const id = `${operator}/${auditor}/${capability}`;
-  const known = await context.store.get("auditorError", id);
+  const known = context.store.get("auditorError", id);
   const row = known ?? {
     ...{ id, operator, auditor, capability: capability ?? "" },
     ...{ good: 0, goodPassed: 0, bad: 0, badFailed: 0 },
@@ -153,6 +153,6 @@ async function measure(
     truth === "good"
       ? { good: row.good + 1, goodPassed: row.goodPassed + Number(verdict === "pass") }
       : { bad: row.bad + 1, badFailed: row.badFailed + Number(verdict === "fail") };
-  if (known === null) await context.store.insert("auditorError", { ...row, ...measured });
-  else await context.store.update("auditorError", id, measured);
+  if (known === null) context.store.insert("auditorError", { ...row, ...measured });
+  else context.store.update("auditorError", id, measured);
 }

@@ -20,57 +20,57 @@ const FEW = 16;
  *
  * @returns the new operator and when the change takes effect; null without a change
  */
-export async function noteConsent(
+export function noteConsent(
   context: ApplyContext,
   { id, agent }: { id: string; agent: string },
   operator: string | null,
-): Promise<{ operator: string | null; from: number } | null> {
-  const last = await lastItem(context.store, consentsOf(id));
+): { operator: string | null; from: number } | null {
+  const last = lastItem(context.store, consentsOf(id));
   const [since = 0, current] = last === null ? [0, NOBODY] : parse(last);
   const next = operator ?? NOBODY;
   if (next === current) return null;
   if (last === null) {
-    await append(context.store, consentingOf(agent), id);
-    await changeAgent(context, agent, { everConsented: true });
+    append(context.store, consentingOf(agent), id);
+    changeAgent(context, agent, { everConsented: true });
   }
   // A change never takes effect before the previous change, even if the parameters now have a shorter wait.
   const from = Math.max(since, context.at.time + context.params.audit.consentSeconds);
-  await append(context.store, consentsOf(id), `${from} ${next}`);
+  append(context.store, consentsOf(id), `${from} ${next}`);
   return { operator, from };
 }
 
 /** Whether a seller ever agreed to audits, in any listing. */
-export async function everConsented(context: ApplyContext, seller: string): Promise<boolean> {
-  return (await findAgent(context, seller))?.everConsented ?? false;
+export function everConsented(context: ApplyContext, seller: string): boolean {
+  return findAgent(context, seller)?.everConsented ?? false;
 }
 
 /**
  * The audit operator that a listing agreed to at a time; null for nobody. The listing's own row has the
  * latest one.
  */
-export async function consentOfListing(
+export function consentOfListing(
   store: Store,
   { id, auditOperator, auditFrom }: Pick<Row<"listing">, "id" | "auditOperator" | "auditFrom">,
   time: number,
-): Promise<string | null> {
+): string | null {
   if (auditFrom === null) return null;
   return auditFrom <= time ? auditOperator : consentAt(store, id, time);
 }
 
-async function consentAt(store: Store, listing: string, time: number): Promise<string | null> {
+function consentAt(store: Store, listing: string, time: number): string | null {
   const list = consentsOf(listing);
-  const row = await store.get("list", list);
+  const row = store.get("list", list);
   if (row === null) return null;
   // Most listings change this at most once. Then the list's own row has all items, and no other row is read.
   if (row.length < FEW) return operatorIn(tailItems(row).findLast((it) => parse(it)[0] <= time));
   let [low, high] = [0, row.length];
   while (low < high) {
     const middle = (low + high) >> 1;
-    const [since] = parse((await itemOf(store, list, middle)) ?? "");
+    const [since] = parse(itemOf(store, list, middle) ?? "");
     if (since <= time) low = middle + 1;
     else high = middle;
   }
-  return operatorIn(low === 0 ? undefined : ((await itemOf(store, list, low - 1)) ?? undefined));
+  return operatorIn(low === 0 ? undefined : (itemOf(store, list, low - 1) ?? undefined));
 }
 
 function operatorIn(item: string | undefined): string | null {
@@ -79,9 +79,9 @@ function operatorIn(item: string | undefined): string | null {
 }
 
 /** The audit operator that a seller agreed to at a time. The first of its listings that agreed decides. */
-export async function anyConsentAt(store: Store, seller: string, time: number): Promise<string | null> {
-  for await (const listing of itemsOf(store, consentingOf(seller))) {
-    const operator = await consentAt(store, listing, time);
+export function anyConsentAt(store: Store, seller: string, time: number): string | null {
+  for (const listing of itemsOf(store, consentingOf(seller))) {
+    const operator = consentAt(store, listing, time);
     if (operator !== null) return operator;
   }
   return null;

@@ -19,92 +19,88 @@ export function isContested({ refundedBy, buyer, delivered }: Row<"escrow">): bo
 }
 
 /** A hire with such a refund may be audited, or was. */
-export async function refundContested(context: ApplyContext, escrow: Row<"escrow">): Promise<void> {
-  const audit = isContested(escrow) ? await context.store.get("audit", escrow.id) : null;
+export function refundContested(context: ApplyContext, escrow: Row<"escrow">): void {
+  const audit = isContested(escrow) ? context.store.get("audit", escrow.id) : null;
   if (audit === null) return;
-  if (audit.status === "passed") await falsify(context, audit);
+  if (audit.status === "passed") falsify(context, audit);
   if (audit.status !== "eligible") return;
-  const contested = await changeAudit(context, audit, { cause: "contested" });
-  if (!(await isDrawnAlways(context, audit))) return;
-  await changeAudit(context, contested, { ppm: ALWAYS });
-  await enqueue(context, "sample", { hire: audit.id, operator: audit.operator, ppm: ALWAYS });
+  const contested = changeAudit(context, audit, { cause: "contested" });
+  if (!isDrawnAlways(context, audit)) return;
+  changeAudit(context, contested, { ppm: ALWAYS });
+  enqueue(context, "sample", { hire: audit.id, operator: audit.operator, ppm: ALWAYS });
 }
 
 /**
  * The rate of a contested hire. The first of a buyer and seller in the period is always drawn, if its amount is large
  * enough.
  */
-export async function contestedPpm(
+export function contestedPpm(
   context: ApplyContext,
   hire: Pick<Row<"audit">, "buyer" | "seller" | "amount">,
   ppm: number,
-): Promise<number> {
-  return (await isDrawnAlways(context, hire)) ? ALWAYS : ppm;
+): number {
+  return isDrawnAlways(context, hire) ? ALWAYS : ppm;
 }
 
 /**
  * An audit found good work although the buyer had taken its money back. The hire then says nothing of the seller, and
  * counts against the buyer.
  */
-export async function passedContested(context: ApplyContext, audit: Row<"audit">): Promise<void> {
-  const escrow = await context.store.get("escrow", audit.hire);
-  if (escrow !== null && isContested(escrow)) await falsify(context, audit);
+export function passedContested(context: ApplyContext, audit: Row<"audit">): void {
+  const escrow = context.store.get("escrow", audit.hire);
+  if (escrow !== null && isContested(escrow)) falsify(context, audit);
 }
 
 /** The seller also signed something else: the refund does not count as false. */
-export async function refundVindicated(context: ApplyContext, audit: Row<"audit">): Promise<void> {
-  const escrow = await context.store.get("escrow", audit.hire);
+export function refundVindicated(context: ApplyContext, audit: Row<"audit">): void {
+  const escrow = context.store.get("escrow", audit.hire);
   if (escrow === null || !isContested(escrow)) return;
-  await leaveFalseRefunds(context, audit.id);
-  if (escrow.hire !== null) await amendHire(context, escrow.hire, { outcome: "failure", evidence: "escrow" });
+  leaveFalseRefunds(context, audit.id);
+  if (escrow.hire !== null) amendHire(context, escrow.hire, { outcome: "failure", evidence: "escrow" });
 }
 
 /** A false refund leaves the window, or is no longer false. */
-export async function leaveFalseRefunds(context: ApplyContext, id: string): Promise<void> {
-  const audit = await context.store.get("audit", id);
+export function leaveFalseRefunds(context: ApplyContext, id: string): void {
+  const audit = context.store.get("audit", id);
   if (audit === null || !audit.isRefundFalse) return;
-  await context.store.update("audit", id, { isRefundFalse: false });
-  await changeFalseRefunds(context, audit.buyer, -1);
+  context.store.update("audit", id, { isRefundFalse: false });
+  changeFalseRefunds(context, audit.buyer, -1);
 }
 
 /** What a refund after delivery means. A buyer with a false refund in the window is not believed. */
-export async function trustedOutcome(
-  context: ApplyContext,
-  buyer: string,
-  settled: Outcome,
-): Promise<Outcome> {
+export function trustedOutcome(context: ApplyContext, buyer: string, settled: Outcome): Outcome {
   if (!settled.refundAfterDelivery) return settled;
-  const falseRefunds = (await findAgent(context, buyer))?.falseRefunds ?? 0;
+  const falseRefunds = findAgent(context, buyer)?.falseRefunds ?? 0;
   return falseRefunds > 0 ? { ...settled, outcome: "neutral" } : settled;
 }
 
-async function falsify(context: ApplyContext, audit: Row<"audit">): Promise<void> {
-  const escrow = (await context.store.get("escrow", audit.hire)) as Row<"escrow">;
-  if (escrow.hire !== null) await amendHire(context, escrow.hire, { outcome: "neutral", evidence: "audit" });
+function falsify(context: ApplyContext, audit: Row<"audit">): void {
+  const escrow = context.store.get("escrow", audit.hire) as Row<"escrow">;
+  if (escrow.hire !== null) amendHire(context, escrow.hire, { outcome: "neutral", evidence: "audit" });
   // A buyer that had said before that nothing arrived does not say that the work was bad.
   if (escrow.nothingCame || audit.canary !== null) return;
-  await changeAudit(context, audit, { isRefundFalse: true });
-  await changeFalseRefunds(context, audit.buyer, 1);
+  changeAudit(context, audit, { isRefundFalse: true });
+  changeFalseRefunds(context, audit.buyer, 1);
   const due = Math.max(context.at.time + context.params.windowSeconds, context.state.time + 1);
-  await schedule(context, due, "falseRefund", audit.id);
+  schedule(context, due, "falseRefund", audit.id);
 }
 
-async function changeFalseRefunds(context: ApplyContext, buyer: string, by: 1 | -1): Promise<void> {
-  const { falseRefunds } = await agentRow(context, buyer);
-  await updateAgent(context, buyer, { falseRefunds: falseRefunds + by });
+function changeFalseRefunds(context: ApplyContext, buyer: string, by: 1 | -1): void {
+  const { falseRefunds } = agentRow(context, buyer);
+  updateAgent(context, buyer, { falseRefunds: falseRefunds + by });
 }
 
-async function isDrawnAlways(
+function isDrawnAlways(
   context: ApplyContext,
   { buyer, seller, amount }: Pick<Row<"audit">, "buyer" | "seller" | "amount">,
-): Promise<boolean> {
+): boolean {
   const { contestedMinAtomic, contestedSeconds } = context.params.audit;
   if (amount < BigInt(contestedMinAtomic)) return false;
   const id = `${buyer}/${seller}`;
   const { time } = context.at;
-  const last = await context.store.get("contestedPair", id);
+  const last = context.store.get("contestedPair", id);
   if (last !== null && time - last.time < contestedSeconds) return false;
-  if (last === null) await context.store.insert("contestedPair", { id, time });
-  else await context.store.update("contestedPair", id, { time });
+  if (last === null) context.store.insert("contestedPair", { id, time });
+  else context.store.update("contestedPair", id, { time });
   return true;
 }

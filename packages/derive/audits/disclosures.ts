@@ -12,34 +12,30 @@ import { everConsented } from "./consents.ts";
  * @returns the audited hires that the receipts now contradict. Of receipts that name one hire, several may be joined to
  * payments of their own before one is counted
  */
-export async function noteDisclosure(context: ApplyContext, receipt: Row<"receipt">): Promise<string[]> {
+export function noteDisclosure(context: ApplyContext, receipt: Row<"receipt">): string[] {
   const { paramsHash, resultHash } = receipt;
   if (!hasAudits(context) || paramsHash === null || resultHash === null) return [];
-  if (!(await everConsented(context, receipt.agent))) return [];
+  if (!everConsented(context, receipt.agent)) return [];
   const id = hireKey(receipt);
-  const known = await findHireKey(context, id);
+  const known = findHireKey(context, id);
   if (known === null || known.paramsHash === null) {
-    await changeHireKey(context, id, { paramsHash, resultHash });
+    changeHireKey(context, id, { paramsHash, resultHash });
     return [];
   }
   const isSame = known.paramsHash === paramsHash && known.resultHash === resultHash;
   if (isSame || known.isEquivocal) return [];
-  await changeHireKey(context, id, { isEquivocal: true });
+  changeHireKey(context, id, { isEquivocal: true });
   const hires = known.audited === null ? [] : [known.audited];
-  for await (const hire of itemsOf(context.store, auditedBy(id))) hires.push(hire);
+  for (const hire of itemsOf(context.store, auditedBy(id))) hires.push(hire);
   return hires;
 }
 
 /** Whether a seller contradicted itself about the hire of a receipt that is audited from now on. */
-export async function isEquivocal(
-  context: ApplyContext,
-  receipt: Row<"receipt">,
-  hire: string,
-): Promise<boolean> {
+export function isEquivocal(context: ApplyContext, receipt: Row<"receipt">, hire: string): boolean {
   const id = hireKey(receipt);
-  const known = await findHireKey(context, id);
-  if (known === null || known.audited === null) await changeHireKey(context, id, { audited: hire });
-  else await append(context.store, auditedBy(id), hire);
+  const known = findHireKey(context, id);
+  if (known === null || known.audited === null) changeHireKey(context, id, { audited: hire });
+  else append(context.store, auditedBy(id), hire);
   return known?.isEquivocal ?? false;
 }
 

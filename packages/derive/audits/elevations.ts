@@ -7,40 +7,34 @@ import { append, itemsOf } from "../lists.ts";
  * verification version of the hire (SHP §8.3.1). A cluster's time is the latest of its members' times. So it moves along
  * when clusters merge, and is computed again when they split.
  */
-export async function raiseElevation(
-  context: ApplyContext,
-  who: string,
-  version: string,
-  until: number,
-): Promise<void> {
+export function raiseElevation(context: ApplyContext, who: string, version: string, until: number): void {
   const id = idOf(who, version);
-  const row = await context.store.get("elevation", id);
+  const row = context.store.get("elevation", id);
   if (row === null) {
-    await context.store.insert("elevation", { id, until });
-    await append(context.store, versionsOf(who), version);
+    context.store.insert("elevation", { id, until });
+    append(context.store, versionsOf(who), version);
     // A cluster is not an agent.
-    if ((await findAgent(context, who)) !== null) await changeAgent(context, who, { everElevated: true });
-  } else if (row.until < until) await context.store.update("elevation", id, { until });
+    if (findAgent(context, who) !== null) changeAgent(context, who, { everElevated: true });
+  } else if (row.until < until) context.store.update("elevation", id, { until });
 }
 
 /** Until when one of them is drawn more often; 0 if it never was. */
-export async function elevatedUntil(context: ApplyContext, who: string, version: string): Promise<number> {
-  return (await context.store.get("elevation", idOf(who, version)))?.until ?? 0;
+export function elevatedUntil(context: ApplyContext, who: string, version: string): number {
+  return context.store.get("elevation", idOf(who, version))?.until ?? 0;
 }
 
 /** An agent, or another cluster, is part of a cluster from here on. */
-export async function elevateWith(context: ApplyContext, cluster: string, joined: string): Promise<void> {
-  for await (const version of itemsOf(context.store, versionsOf(joined))) {
-    const row = await context.store.get("elevation", idOf(joined, version));
-    if (row !== null && row.until > context.at.time)
-      await raiseElevation(context, cluster, version, row.until);
+export function elevateWith(context: ApplyContext, cluster: string, joined: string): void {
+  for (const version of itemsOf(context.store, versionsOf(joined))) {
+    const row = context.store.get("elevation", idOf(joined, version));
+    if (row !== null && row.until > context.at.time) raiseElevation(context, cluster, version, row.until);
   }
 }
 
 /** A cluster splits: each remaining member sets its time again. */
-export async function clearElevations(context: ApplyContext, cluster: string): Promise<void> {
-  for await (const version of itemsOf(context.store, versionsOf(cluster)))
-    await context.store.update("elevation", idOf(cluster, version), { until: 0 });
+export function clearElevations(context: ApplyContext, cluster: string): void {
+  for (const version of itemsOf(context.store, versionsOf(cluster)))
+    context.store.update("elevation", idOf(cluster, version), { until: 0 });
 }
 
 function idOf(who: string, version: string): string {

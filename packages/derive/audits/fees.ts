@@ -17,45 +17,43 @@ export function feeOf({ fees }: AuditParams, amount: bigint): bigint {
  * An auditor gave its verdict. A pass or a fail earns its fee at once. "Cannot judge" earns it only when the next verdict
  * of the round says the same: an auditor that cannot judge what others can is not paid.
  */
-export async function verdictEarned(
+export function verdictEarned(
   context: ApplyContext,
   audit: Row<"audit">,
   assignment: Row<"auditAssignment">,
   verdict: string,
-): Promise<void> {
-  if (verdict !== "inconclusive") return accrue(context, audit, assignment, 1n);
+): void {
+  if (verdict !== "inconclusive") {
+    accrue(context, audit, assignment, 1n);
+    return;
+  }
   const { hire, round } = assignment;
   for (let attempt = assignment.attempt - 1; attempt > 0; attempt--) {
-    const before = await context.store.get("auditAssignment", assignmentId(hire, round, attempt));
+    const before = context.store.get("auditAssignment", assignmentId(hire, round, attempt));
     if (before === null || before.verdict === null) continue;
-    if (before.verdict === "inconclusive") await accrue(context, audit, before, 1n);
+    if (before.verdict === "inconclusive") accrue(context, audit, before, 1n);
     return;
   }
 }
 
 /** Two auditors found the hire bad: the first of them that was drawn earns its fee several times. */
-export async function failConfirmed(context: ApplyContext, audit: Row<"audit">): Promise<void> {
-  const all = await assignmentsOf(context, audit.hire);
+export function failConfirmed(context: ApplyContext, audit: Row<"audit">): void {
+  const all = assignmentsOf(context, audit.hire);
   const first = all.find(({ verdict, auditorType }) => verdict === "fail" && auditorType === "auditor");
-  if (first !== undefined)
-    await accrue(context, audit, first, BigInt(context.params.audit.bountyMultiplier) - 1n);
+  if (first !== undefined) accrue(context, audit, first, BigInt(context.params.audit.bountyMultiplier) - 1n);
 }
 
 /**
  * A transfer from an operator's pool to one of its auditors pays what it owes. If several operators share a pool, the first
  * counts.
  */
-export async function poolPaid(
-  context: ApplyContext,
-  from: string,
-  to: string,
-  value: bigint,
-): Promise<void> {
+export function poolPaid(context: ApplyContext, from: string, to: string, value: bigint): void {
   const operators = Object.entries(context.params.audit.operators).filter(([, { pool }]) => pool === from);
   for (const operator of operators.map(([address]) => address).sort()) {
-    const auditor = await findAuditor(context, operator, to);
+    const auditor = findAuditor(context, operator, to);
     if (auditor === null || auditor.assigned === 0) continue;
-    return changeAccount(context, auditor, { accrued: 0n, paid: value });
+    changeAccount(context, auditor, { accrued: 0n, paid: value });
+    return;
   }
 }
 
@@ -66,36 +64,36 @@ export function isPool({ params }: ApplyContext, wallet: string): boolean {
   return false;
 }
 
-async function accrue(
+function accrue(
   context: ApplyContext,
   { amount }: Row<"audit">,
   { id, operator, auditor, auditorType, fee }: Row<"auditAssignment">,
   times: bigint,
-): Promise<void> {
+): void {
   const accrued = feeOf(context.params.audit, amount) * times;
   // The operator's own verdicts cost its pool nothing.
   if (auditorType !== "auditor" || accrued === 0n) return;
-  await context.store.update("auditAssignment", id, { fee: fee + accrued });
-  await changeAccount(context, await auditorRow(context, operator, auditor), { accrued, paid: 0n });
+  context.store.update("auditAssignment", id, { fee: fee + accrued });
+  changeAccount(context, auditorRow(context, operator, auditor), { accrued, paid: 0n });
 }
 
-async function changeAccount(
+function changeAccount(
   context: ApplyContext,
   { id, operator, accrued, paid }: Row<"auditor">,
   by: { accrued: bigint; paid: bigint },
-): Promise<void> {
+): void {
   const after = { accrued: accrued + by.accrued, paid: paid + by.paid };
-  await context.store.update("auditor", id, after);
-  const total = await operatorRow(context, operator);
+  context.store.update("auditor", id, after);
+  const total = operatorRow(context, operator);
   // A payment above what is owed to one auditor pays no other.
   const owed = total.owed + owedOf(after) - owedOf({ accrued, paid });
-  await context.store.update("auditOperator", operator, {
+  context.store.update("auditOperator", operator, {
     accrued: total.accrued + by.accrued,
     paid: total.paid + by.paid,
     owed,
   });
   const n = Math.floor(context.at.time / PERIOD_SECONDS);
-  const period = await context.store.get("auditPeriod", `${operator}/${n}`);
+  const period = context.store.get("auditPeriod", `${operator}/${n}`);
   const row = {
     id: `${operator}/${n}`,
     operator,
@@ -104,8 +102,8 @@ async function changeAccount(
     paid: (period?.paid ?? 0n) + by.paid,
     owed,
   };
-  if (period === null) await context.store.insert("auditPeriod", row);
-  else await context.store.update("auditPeriod", row.id, row);
+  if (period === null) context.store.insert("auditPeriod", row);
+  else context.store.update("auditPeriod", row.id, row);
 }
 
 function owedOf({ accrued, paid }: { accrued: bigint; paid: bigint }): bigint {

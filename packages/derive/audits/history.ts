@@ -16,13 +16,9 @@ export function isHistory({ cause }: Pick<Row<"audit">, "cause">): boolean {
  * What auditors of a mature capability find of such a hire changes only the count of how often its operator decided
  * otherwise (SHP §8.3.4.2).
  */
-export async function historyEnded(
-  context: ApplyContext,
-  { hire, operator }: Row<"audit">,
-  end: AuditEnd,
-): Promise<void> {
-  const first = await changeAudit(context, await auditRow(context, hire), { history: end });
+export function historyEnded(context: ApplyContext, { hire, operator }: Row<"audit">, end: AuditEnd): void {
+  const first = changeAudit(context, auditRow(context, hire), { history: end });
   if (end !== "passed" && end !== "failed") return;
   const agrees = (end === "failed") === (first.decision === "rollback");
-  await countFor(context, operator, agrees ? "historyAgreed" : "historyDiffered");
+  countFor(context, operator, agrees ? "historyAgreed" : "historyDiffered");
 }

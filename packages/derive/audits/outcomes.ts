@@ -20,88 +20,98 @@ const MAX_ROUNDS = 3;
  * auditor. After one of each a third decides (SHP §8.3.1). Only a drawn auditor confirms a fail of the operator's own (SHP
  * §8.3.4.2).
  */
-export async function roundDecided(
+export function roundDecided(
   context: ApplyContext,
   before: Row<"audit">,
   { auditorType }: Pick<Row<"auditAssignment">, "auditorType">,
   verdict: "pass" | "fail",
-): Promise<void> {
+): void {
   const isOwn = auditorType === "operator-issued" && verdict === "fail";
-  const audit = await changeAudit(context, before, {
+  const audit = changeAudit(context, before, {
     verdicts: `${before.verdicts}${verdict === "pass" ? "p" : "f"}`,
     operatorFails: before.operatorFails + Number(isOwn),
   });
   const count = (letter: string) => audit.verdicts.split(letter).length - 1;
-  if (count("f") >= 2 && count("f") > audit.operatorFails) return end(context, audit, "failed");
-  if (count("p") >= 2) return end(context, audit, "passed");
-  if (audit.verdicts.length >= MAX_ROUNDS) return end(context, audit, "inconclusive");
+  if (count("f") >= 2 && count("f") > audit.operatorFails) {
+    end(context, audit, "failed");
+    return;
+  }
+  if (count("p") >= 2) {
+    end(context, audit, "passed");
+    return;
+  }
+  if (audit.verdicts.length >= MAX_ROUNDS) {
+    end(context, audit, "inconclusive");
+    return;
+  }
   if (audit.verdicts !== "p") {
-    await awaitAuditor(context, audit, audit.round + 1);
+    awaitAuditor(context, audit, audit.round + 1);
     return;
   }
   const { recheckPpm: ppm } = context.params.audit;
-  await changeAudit(context, audit, { status: "rechecking" });
-  await enqueue(context, "recheck", { hire: audit.id, operator: audit.operator, ppm });
+  changeAudit(context, audit, { status: "rechecking" });
+  enqueue(context, "recheck", { hire: audit.id, operator: audit.operator, ppm });
 }
 
 /** Nobody gave a verdict in a round, however many were asked. */
-export function roundExhausted(context: ApplyContext, audit: Row<"audit">): Promise<void> {
-  return end(context, audit, "inconclusive");
+export function roundExhausted(context: ApplyContext, audit: Row<"audit">): void {
+  end(context, audit, "inconclusive");
 }
 
-export function auditPassed(context: ApplyContext, audit: Row<"audit">): Promise<void> {
-  return end(context, audit, "passed");
+export function auditPassed(context: ApplyContext, audit: Row<"audit">): void {
+  end(context, audit, "passed");
 }
 
 /** Its operator is no longer one. */
-export async function auditAbandoned(context: ApplyContext, audit: Row<"audit">): Promise<void> {
+export function auditAbandoned(context: ApplyContext, audit: Row<"audit">): void {
   const stood = { assigning: "Unassigned", assigned: "Assigned", rechecking: "Rechecking" } as const;
   const at = stood[audit.status as keyof typeof stood];
-  await countFor(context, audit.operator, `abandoned${at}`);
-  return end(context, audit, "abandoned");
+  countFor(context, audit.operator, `abandoned${at}`);
+  end(context, audit, "abandoned");
 }
 
 /** The seller disclosed nothing of what it did: failed by the rules, without an auditor. */
-export async function failUndisclosed(context: ApplyContext, audit: Row<"audit">): Promise<void> {
-  const { auditsUndisclosed } = await agentRow(context, audit.seller);
-  await updateAgent(context, audit.seller, { auditsUndisclosed: auditsUndisclosed + 1 });
-  return end(context, audit, "failed", "undisclosed");
+export function failUndisclosed(context: ApplyContext, audit: Row<"audit">): void {
+  const { auditsUndisclosed } = agentRow(context, audit.seller);
+  updateAgent(context, audit.seller, { auditsUndisclosed: auditsUndisclosed + 1 });
+  end(context, audit, "failed", "undisclosed");
 }
 
 /** The seller signed two things about one hire: failed by the rules, drawn or not, whatever auditors found. */
-export async function failEquivocal(context: ApplyContext, audit: Row<"audit">): Promise<void> {
+export function failEquivocal(context: ApplyContext, audit: Row<"audit">): void {
   if (audit.status === "failed" || audit.status === "abandoned") return;
   const cause = audit.status === "eligible" ? "rules" : audit.cause;
-  await end(context, await changeAudit(context, audit, { cause }), "failed", "equivocation");
+  end(context, changeAudit(context, audit, { cause }), "failed", "equivocation");
 }
 
-async function end(
+function end(
   context: ApplyContext,
   audit: Row<"audit">,
   status: AuditEnd,
   reason: string | null = null,
-): Promise<void> {
+): void {
   // A hire that had passed fails when its seller turns out to have signed twice.
-  const open = await uncountAudit(context, audit);
+  const open = uncountAudit(context, audit);
   // A contested refund is a failure already, made by the refunding side: nothing follows.
   const isContested = audit.cause === "contested";
   const isFailed = status === "failed" && !isHistory(audit) && !isContested;
-  const mode = isFailed ? await modeOf(context, audit.operator, audit.capability) : null;
-  const ended = await changeAudit(context, open, { status, reason, mode, closedTime: context.at.time });
-  if (reason === null && (status === "passed" || status === "failed"))
-    await judgeAuditors(context, ended, status);
-  if (isHistory(ended)) return historyEnded(context, ended, status);
+  const mode = isFailed ? modeOf(context, audit.operator, audit.capability) : null;
+  const ended = changeAudit(context, open, { status, reason, mode, closedTime: context.at.time });
+  if (reason === null && (status === "passed" || status === "failed")) judgeAuditors(context, ended, status);
+  if (isHistory(ended)) {
+    historyEnded(context, ended, status);
+    return;
+  }
   // An equivocation may end it a second time.
   if (audit.status === "passed" || audit.status === "inconclusive")
-    await countFor(context, audit.operator, audit.status, -1);
-  if (audit.status === "passed") await refundVindicated(context, ended);
-  if (reason !== null)
-    await countFor(context, audit.operator, reason === "undisclosed" ? reason : "equivocal");
-  else if (status !== "abandoned") await countFor(context, audit.operator, status);
-  if (status === "failed" && reason === null) await failConfirmed(context, ended);
+    countFor(context, audit.operator, audit.status, -1);
+  if (audit.status === "passed") refundVindicated(context, ended);
+  if (reason !== null) countFor(context, audit.operator, reason === "undisclosed" ? reason : "equivocal");
+  else if (status !== "abandoned") countFor(context, audit.operator, status);
+  if (status === "failed" && reason === null) failConfirmed(context, ended);
   if (status === "passed") {
-    if (!isContested) await countAudit(context, ended, "passed");
-    await passedContested(context, ended);
+    if (!isContested) countAudit(context, ended, "passed");
+    passedContested(context, ended);
   }
-  if (mode === "mature") await rollBack(context, await changeAudit(context, ended, { decision: "rollback" }));
+  if (mode === "mature") rollBack(context, changeAudit(context, ended, { decision: "rollback" }));
 }

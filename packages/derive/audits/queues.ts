@@ -1,5 +1,6 @@
 import type { ApplyContext } from "../applyContext.ts";
 import { append, itemIn, itemsOf, itemsUpTo, type ListEnd, withItem } from "../lists.ts";
+import { forEachRow } from "../loadedRows.ts";
 import type { Store } from "../store.ts";
 import type { Row } from "../tables.ts";
 import { drawNumber, drawnPlaces } from "./drawnPlaces.ts";
@@ -8,84 +9,85 @@ import { drawNumber, drawnPlaces } from "./drawnPlaces.ts";
 export type QueueKind = "sample" | "recheck";
 
 /** Puts a hire in the queue from which the next tick draws, at the present rate. */
-export async function enqueue(
+export function enqueue(
   context: ApplyContext,
   kind: QueueKind,
   { hire, operator, ppm }: { hire: string; operator: string; ppm: number },
-): Promise<void> {
+): void {
   const id = queueId(kind, operator, ppm);
   const { block } = context.at;
-  const row = await context.store.get("auditQueue", id);
+  const row = context.store.get("auditQueue", id);
   const { ticks } = context.state;
-  if (row?.touched !== ticks) await append(context.store, queuesAt(ticks), id);
+  if (row?.touched !== ticks) append(context.store, queuesAt(ticks), id);
   if (row === null) {
     const queue = { id, start: 0, length: 1, before: 0, block, touched: ticks, tail: hire };
-    return context.store.insert("auditQueue", queue);
+    context.store.insert("auditQueue", queue);
+    return;
   }
   const before = row.block === block ? row.before : row.length;
-  const end = await withItem(context.store, endOf(row), hire);
-  await context.store.update("auditQueue", id, { ...end, before, block, touched: ticks });
+  const end = withItem(context.store, endOf(row), hire);
+  context.store.update("auditQueue", id, { ...end, before, block, touched: ticks });
 }
 
 /**
  * Draws at a tick. A hire that joined a queue in the tick's own block is drawn at the next tick: that block's maker may
  * have put it there knowing its hash. A tick without a hash draws nothing, and all wait for the next.
  */
-export async function drawQueues(
+export function drawQueues(
   context: ApplyContext,
   hash: string | undefined,
-  take: (kind: QueueKind, hire: string, isDrawn: boolean) => Promise<void>,
-): Promise<void> {
-  for await (const id of itemsOf(context.store, queuesAt(context.state.ticks))) {
-    const queue = await context.store.get("auditQueue", id);
+  take: (kind: QueueKind, hire: string, isDrawn: boolean) => void,
+): void {
+  for (const id of itemsOf(context.store, queuesAt(context.state.ticks))) {
+    const queue = context.store.get("auditQueue", id);
     if (queue === null) continue;
     const end =
       hash === undefined ? queue.start : queue.block === context.at.block ? queue.before : queue.length;
-    if (hash !== undefined) await drawQueue(context, queue, hash, end, take);
-    if (end < queue.length) await touch(context, queue, context.state.ticks + 1);
+    if (hash !== undefined) drawQueue(context, queue, hash, end, take);
+    if (end < queue.length) touch(context, queue, context.state.ticks + 1);
   }
 }
 
-async function drawQueue(
+function drawQueue(
   context: ApplyContext,
   queue: Row<"auditQueue">,
   hash: string,
   end: number,
-  take: (kind: QueueKind, hire: string, isDrawn: boolean) => Promise<void>,
-): Promise<void> {
+  take: (kind: QueueKind, hire: string, isDrawn: boolean) => void,
+): void {
   const { id, start } = queue;
   const [kind, operator = "", ppm = ""] = id.split("/") as [QueueKind, string, string];
-  await context.store.update("auditQueue", id, { start: end });
+  context.store.update("auditQueue", id, { start: end });
   const number = drawNumber(context.sha256Hex, [`tallystick/audit/${kind}/v1`, hash, operator, ppm]);
   const drawn = drawnPlaces(end - start, Number(ppm), number);
   // In a sample only the drawn hires are looked at. Of passed audits the others have to be closed.
   if (kind === "sample") {
-    for (const place of drawn) await take(kind, await hireAt(context, queue, start + place), true);
+    forEachRow(drawn, (place) => take(kind, hireAt(context, queue, start + place), true));
     return;
   }
   const places = new Set(drawn);
-  for (let n = start; n < end; n++) await take(kind, await hireAt(context, queue, n), places.has(n - start));
+  for (let n = start; n < end; n++) take(kind, hireAt(context, queue, n), places.has(n - start));
 }
 
-async function hireAt(context: ApplyContext, queue: Row<"auditQueue">, n: number): Promise<string> {
-  const hire = await itemIn(context.store, endOf(queue), n);
+function hireAt(context: ApplyContext, queue: Row<"auditQueue">, n: number): string {
+  const hire = itemIn(context.store, endOf(queue), n);
   if (hire === null) throw new Error(`The queue ${queue.id} lacks its item ${n}.`);
   return hire;
 }
 
-async function touch(context: ApplyContext, { id, touched }: Row<"auditQueue">, tick: number): Promise<void> {
+function touch(context: ApplyContext, { id, touched }: Row<"auditQueue">, tick: number): void {
   if (touched === tick) return;
-  await context.store.update("auditQueue", id, { touched: tick });
-  await append(context.store, queuesAt(tick), id);
+  context.store.update("auditQueue", id, { touched: tick });
+  append(context.store, queuesAt(tick), id);
 }
 
 /** All hires that ever waited for a draw at a rate, in order. To verify a draw, count the places. */
-export async function* queuedHires(
+export function* queuedHires(
   store: Store,
   kind: QueueKind,
   { operator, ppm }: { operator: string; ppm: number },
-): AsyncGenerator<string> {
-  const queue = await store.get("auditQueue", queueId(kind, operator, ppm));
+): Generator<string> {
+  const queue = store.get("auditQueue", queueId(kind, operator, ppm));
   if (queue !== null) yield* itemsUpTo(store, endOf(queue));
 }
 

@@ -15,57 +15,57 @@ import { countFor } from "./operators.ts";
 import type { Reading } from "./reading.ts";
 
 /** The operator decides about a challenged hire. */
-export async function readActuation(context: ApplyContext, event: RecordEvent): Promise<Reading> {
+export function readActuation(context: ApplyContext, event: RecordEvent): Reading {
   const { hire, decision } = parseAuditActuation(event.body);
-  const audit = await context.store.get("audit", hire);
+  const audit = context.store.get("audit", hire);
   if (audit === null || audit.status !== "failed") return "no audit of this hire has failed";
   if (audit.operator !== event.signer) return `signer must be the audit's operator, ${audit.operator}`;
   if (!isOperator(context, audit.operator)) return `${audit.operator} is no operator of audits`;
   if (audit.cause === "contested") return "it failed where its buyer had taken its money back already";
   if (audit.decision !== null) return `it was decided before: ${audit.decision}`;
-  return async () => {
-    const decided = await changeAudit(context, audit, { decision, decisionRecord: event.hash });
-    await countFor(context, audit.operator, decision === "rollback" ? "rolledBack" : "dismissed");
-    if (decision === "rollback") await rollBack(context, decided);
+  return () => {
+    const decided = changeAudit(context, audit, { decision, decisionRecord: event.hash });
+    countFor(context, audit.operator, decision === "rollback" ? "rolledBack" : "dismissed");
+    if (decision === "rollback") rollBack(context, decided);
   };
 }
 
 /** An operator takes one of its capabilities back to bootstrap (SHP §8.3.4.3). */
-export async function readMode(context: ApplyContext, event: RecordEvent): Promise<Reading> {
+export function readMode(context: ApplyContext, event: RecordEvent): Reading {
   const { capability, justification } = parseAuditMode(event.body);
   if (!isOperator(context, event.signer)) return `signer ${event.signer} is no operator of audits`;
-  const row = await findMode(context, { operator: event.signer, capability });
+  const row = findMode(context, { operator: event.signer, capability });
   if (row?.mode !== "mature") return `body.capability ${capability} is in bootstrap`;
-  if (await wasJustifiedBy(context, row, justification))
+  if (wasJustifiedBy(context, row, justification))
     return "body.justification took the capability back before";
   return () => backToBootstrap(context, row, { justification, record: event.hash });
 }
 
 /** An operator judges a round itself, since nobody could be assigned for long enough (SHP §8.3.4.2). */
-export async function readJudge(context: ApplyContext, event: RecordEvent): Promise<Reading> {
+export function readJudge(context: ApplyContext, event: RecordEvent): Reading {
   const { hire, round, models } = parseAuditJudge(event.body);
-  const audit = await context.store.get("audit", hire);
+  const audit = context.store.get("audit", hire);
   if (audit === null || audit.status !== "assigning" || audit.round !== round)
     return `round ${round} of this hire waits for nobody`;
   const { operator } = audit;
   if (operator !== event.signer) return `signer must be the audit's operator, ${operator}`;
   if (!isOperator(context, operator)) return `${operator} is no operator of audits`;
-  if ((await modeOf(context, operator, audit.capability)) === "mature")
+  if (modeOf(context, operator, audit.capability) === "mature")
     return `${audit.capability} is mature: its auditors judge alone`;
   const { judgeAfterSeconds } = context.params.audit;
   const { unassignedSince: since } = audit;
   if (since === null || context.state.time - since < judgeAfterSeconds)
     return `nobody has been eligible for less than ${judgeAfterSeconds} seconds`;
-  if (await isSideOf(context, audit, operator)) return "its operator is on a side of the hire";
-  const earlier = await assignmentsOf(context, hire);
+  if (isSideOf(context, audit, operator)) return "its operator is on a side of the hire";
+  const earlier = assignmentsOf(context, hire);
   if (earlier.some((it) => it.round === round && it.auditorType === "operator-issued"))
     return "its operator took this round before";
   return () => judge(context, audit, models);
 }
 
-async function judge(context: ApplyContext, audit: Row<"audit">, models: string[]): Promise<void> {
-  await endAttempt(context, audit);
-  await ask(
+function judge(context: ApplyContext, audit: Row<"audit">, models: string[]): void {
+  endAttempt(context, audit);
+  ask(
     context,
     { ...audit, attempt: audit.attempt + 1 },
     {
@@ -79,21 +79,21 @@ async function judge(context: ApplyContext, audit: Row<"audit">, models: string[
 }
 
 /** The operator has a hire judged again on which it decided before the capability was mature. */
-export async function readHistory(context: ApplyContext, event: RecordEvent): Promise<Reading> {
+export function readHistory(context: ApplyContext, event: RecordEvent): Reading {
   const { hire } = parseAuditHistory(event.body);
-  const audit = await context.store.get("audit", hire);
+  const audit = context.store.get("audit", hire);
   if (audit === null || audit.status !== "failed") return "no audit of this hire has failed";
   const { operator, capability } = audit;
   if (operator !== event.signer) return `signer must be the audit's operator, ${operator}`;
   if (!isOperator(context, operator)) return `${operator} is no operator of audits`;
   if (audit.mode !== "bootstrap" || audit.decision === null) return "its operator has decided nothing of it";
   if (audit.reason !== null) return `it failed by the rules alone: ${audit.reason}`;
-  if ((await modeOf(context, operator, capability)) !== "mature") return `${capability} is in bootstrap`;
-  if ((await context.store.get("audit", historyOf(hire))) !== null) return "it was judged again before";
+  if (modeOf(context, operator, capability) !== "mature") return `${capability} is in bootstrap`;
+  if (context.store.get("audit", historyOf(hire)) !== null) return "it was judged again before";
   return () => judgeAgain(context, audit);
 }
 
-async function judgeAgain(context: ApplyContext, first: Row<"audit">): Promise<void> {
+function judgeAgain(context: ApplyContext, first: Row<"audit">): void {
   const { block, time } = context.at;
   const audit: Row<"audit"> = {
     ...first,
@@ -103,6 +103,6 @@ async function judgeAgain(context: ApplyContext, first: Row<"audit">): Promise<v
     ...{ mode: null, decision: null, decisionRecord: null, history: null, counted: null },
     ...{ isRefundFalse: false, canary: null },
   };
-  await context.store.insert("audit", audit);
-  await awaitAuditor(context, audit, first.round + 1);
+  context.store.insert("audit", audit);
+  awaitAuditor(context, audit, first.round + 1);
 }

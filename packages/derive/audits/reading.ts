@@ -1,2 +1,2 @@
 /** What a record does, or why it has no effect. */
-export type Reading = (() => Promise<void>) | string;
+export type Reading = (() => void) | string;

@@ -11,28 +11,34 @@ import { drawQueues, type QueueKind } from "./queues.ts";
  * What a tick does for audits: draws hires, and auditors for the audits that wait for one, by the hash of its block (SHP
  * §8.3.1).
  */
-export async function tickAudits(context: ApplyContext, hash: string | undefined): Promise<void> {
-  await settleModes(context);
+export function tickAudits(context: ApplyContext, hash: string | undefined): void {
+  settleModes(context);
   const counts = new Map<string, { drawn: number; contested: number }>();
-  await drawQueues(context, hash, (kind, hire, isDrawn) => drawn(context, counts, { kind, hire, isDrawn }));
+  drawQueues(context, hash, (kind, hire, isDrawn) => drawn(context, counts, { kind, hire, isDrawn }));
   for (const [operator, { drawn, contested }] of counts) {
-    await countFor(context, operator, "drawn", drawn);
-    if (contested > 0) await countFor(context, operator, "contested", contested);
+    countFor(context, operator, "drawn", drawn);
+    if (contested > 0) countFor(context, operator, "contested", contested);
   }
-  await assignAuditors(context, hash, (audit) => auditAbandoned(context, audit));
+  assignAuditors(context, hash, (audit) => auditAbandoned(context, audit));
 }
 
-async function drawn(
+function drawn(
   context: ApplyContext,
   counts: Map<string, { drawn: number; contested: number }>,
   { kind, hire, isDrawn }: { kind: QueueKind; hire: string; isDrawn: boolean },
-): Promise<void> {
-  const audit = await auditRow(context, hire);
+): void {
+  const audit = auditRow(context, hire);
   if (kind === "recheck") {
     if (audit.status !== "rechecking") return;
-    if (!isOperator(context, audit.operator)) return auditAbandoned(context, audit);
-    if (!isDrawn) return auditPassed(context, audit);
-    await awaitAuditor(context, audit, audit.round + 1);
+    if (!isOperator(context, audit.operator)) {
+      auditAbandoned(context, audit);
+      return;
+    }
+    if (!isDrawn) {
+      auditPassed(context, audit);
+      return;
+    }
+    awaitAuditor(context, audit, audit.round + 1);
     return;
   }
   if (audit.status !== "eligible" || audit.canary !== null || !isOperator(context, audit.operator)) return;
@@ -41,9 +47,9 @@ async function drawn(
   counts.set(audit.operator, count);
   count.drawn += 1;
   if (audit.cause === "contested") count.contested += 1;
-  const { auditsDrawn } = await agentRow(context, audit.seller);
-  await updateAgent(context, audit.seller, { auditsDrawn: auditsDrawn + 1 });
+  const { auditsDrawn } = agentRow(context, audit.seller);
+  updateAgent(context, audit.seller, { auditsDrawn: auditsDrawn + 1 });
   const taken = { drawnBlock: block, drawnTime: time };
-  if (audit.isDisclosed) await awaitAuditor(context, audit, 1, taken);
-  else await failUndisclosed(context, await changeAudit(context, audit, taken));
+  if (audit.isDisclosed) awaitAuditor(context, audit, 1, taken);
+  else failUndisclosed(context, changeAudit(context, audit, taken));
 }

@@ -13,14 +13,14 @@ import { auditAbandoned, roundDecided, roundExhausted } from "./outcomes.ts";
  * Why a verdict has no effect, or the assignment it answers. It counts until another auditor is assigned, or the round is
  * over.
  */
-export async function assignmentFor(
+export function assignmentFor(
   context: ApplyContext,
   signer: string,
   { hire, round, attempt, params_hash, result_hash }: AuditVerdict,
-): Promise<Row<"auditAssignment"> | string> {
-  const assignment = await context.store.get("auditAssignment", assignmentId(hire, round, attempt));
+): Row<"auditAssignment"> | string {
+  const assignment = context.store.get("auditAssignment", assignmentId(hire, round, attempt));
   if (assignment === null) return `nobody was assigned round ${round}, attempt ${attempt}`;
-  const audit = await auditRow(context, assignment.audit);
+  const audit = auditRow(context, assignment.audit);
   if (assignment.auditor !== signer) return `signer must be the auditor, ${assignment.auditor}`;
   if (assignment.verdict !== null) return "its auditor gave a verdict before";
   const isOpen = audit.status === "assigned" || audit.status === "assigning";
@@ -32,41 +32,46 @@ export async function assignmentFor(
 }
 
 /** An assigned auditor's verdict. */
-export async function verdictSettled(
+export function verdictSettled(
   context: ApplyContext,
   assignment: Row<"auditAssignment">,
   { verdict, reasons, record }: { verdict: AuditVerdict["verdict"]; reasons: string; record: string },
-): Promise<void> {
+): void {
   const { operator, auditor } = assignment;
   const verdictTime = context.at.time;
-  await context.store.update("auditAssignment", assignment.id, { verdict, reasons, record, verdictTime });
+  context.store.update("auditAssignment", assignment.id, { verdict, reasons, record, verdictTime });
   if (assignment.auditorType === "auditor") {
-    const row = await auditorRow(context, operator, auditor);
-    await context.store.update("auditor", row.id, { unanswered: 0, answered: row.answered + 1 });
-  } else await countFor(context, operator, "issued");
-  const audit = await auditRow(context, assignment.audit);
-  if (audit.capability !== null)
-    await noteVerdict(context, { operator, capability: audit.capability }, auditor);
-  await verdictEarned(context, audit, assignment, verdict);
-  if (verdict !== "inconclusive") return roundDecided(context, audit, assignment, verdict);
-  if (audit.status === "assigned") await nextAttempt(context, audit);
+    const row = auditorRow(context, operator, auditor);
+    context.store.update("auditor", row.id, { unanswered: 0, answered: row.answered + 1 });
+  } else countFor(context, operator, "issued");
+  const audit = auditRow(context, assignment.audit);
+  if (audit.capability !== null) noteVerdict(context, { operator, capability: audit.capability }, auditor);
+  verdictEarned(context, audit, assignment, verdict);
+  if (verdict !== "inconclusive") {
+    roundDecided(context, audit, assignment, verdict);
+    return;
+  }
+  if (audit.status === "assigned") nextAttempt(context, audit);
 }
 
 /** The time for a verdict is over. Another auditor is looked for, and until there is one the verdict still counts. */
-export async function verdictDue(context: ApplyContext, id: string): Promise<void> {
-  const assignment = (await context.store.get("auditAssignment", id)) as Row<"auditAssignment">;
-  const audit = await auditRow(context, assignment.audit);
+export function verdictDue(context: ApplyContext, id: string): void {
+  const assignment = context.store.get("auditAssignment", id) as Row<"auditAssignment">;
+  const audit = auditRow(context, assignment.audit);
   const isCurrent = audit.round === assignment.round && audit.attempt === assignment.attempt;
   if (audit.status !== "assigned" || !isCurrent) return;
-  if (!isOperator(context, audit.operator)) return auditAbandoned(context, audit);
-  await nextAttempt(context, audit);
-}
-
-async function nextAttempt(context: ApplyContext, audit: Row<"audit">): Promise<void> {
-  if (audit.attempt < context.params.audit.maxAttempts) {
-    await awaitAuditor(context, audit);
+  if (!isOperator(context, audit.operator)) {
+    auditAbandoned(context, audit);
     return;
   }
-  await endAttempt(context, audit);
-  await roundExhausted(context, audit);
+  nextAttempt(context, audit);
+}
+
+function nextAttempt(context: ApplyContext, audit: Row<"audit">): void {
+  if (audit.attempt < context.params.audit.maxAttempts) {
+    awaitAuditor(context, audit);
+    return;
+  }
+  endAttempt(context, audit);
+  roundExhausted(context, audit);
 }

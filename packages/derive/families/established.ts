@@ -10,64 +10,61 @@ export const ESTABLISHED_SECONDS = 2_592_000;
 export const ESTABLISHED_SELLERS = 3;
 
 /** Whether a family counts as established, as of the last tick. */
-export async function isEstablished({ store }: ApplyContext, family: string): Promise<boolean> {
-  return (await store.get("family", family))?.established ?? false;
+export function isEstablished({ store }: ApplyContext, family: string): boolean {
+  return store.get("family", family)?.established ?? false;
 }
 
 /** The row of a family that buys. It is made with its first hire. */
-export async function familyRow(context: ApplyContext, id: string): Promise<Row<"family">> {
-  const known = await context.store.get("family", id);
+export function familyRow(context: ApplyContext, id: string): Row<"family"> {
+  const known = context.store.get("family", id);
   if (known !== null) return known;
-  const foundedTime = (await context.store.get("kin", id))?.actedTime ?? context.at.time;
+  const foundedTime = context.store.get("kin", id)?.actedTime ?? context.at.time;
   const row = { id, foundedTime, sellers: 0, established: false, touched: null };
-  await context.store.insert("family", row);
+  context.store.insert("family", row);
   const due = foundedTime + ESTABLISHED_SECONDS;
-  if (due > context.state.time) await schedule(context, due, "family", id);
+  if (due > context.state.time) schedule(context, due, "family", id);
   return row;
 }
 
 /** A purchase by a family enters the window, or leaves it. */
-export async function countPurchasesOfFamily(
+export function countPurchasesOfFamily(
   context: ApplyContext,
   family: string,
   sellers: string,
   by: 1 | -1,
-): Promise<void> {
+): void {
   const id = `${family}/${sellers}`;
-  const row = await context.store.get("familyPurchases", id);
+  const row = context.store.get("familyPurchases", id);
   const before = row?.hires ?? 0;
-  if (row === null) await context.store.insert("familyPurchases", { id, hires: by });
-  else await context.store.update("familyPurchases", id, { hires: before + by });
+  if (row === null) context.store.insert("familyPurchases", { id, hires: by });
+  else context.store.update("familyPurchases", id, { hires: before + by });
   const change = Number(before + by > 0) - Number(before > 0);
   if (change === 0) return;
-  const known = await familyRow(context, family);
-  await context.store.update("family", family, { sellers: known.sellers + change });
-  await looksAgain(context, family);
+  const known = familyRow(context, family);
+  context.store.update("family", family, { sellers: known.sellers + change });
+  looksAgain(context, family);
 }
 
 /** Marks a family, so that the next tick decides again whether it is established. */
-export async function looksAgain(context: ApplyContext, family: string): Promise<void> {
+export function looksAgain(context: ApplyContext, family: string): void {
   const { ticks } = context.state;
-  const { touched } = await familyRow(context, family);
+  const { touched } = familyRow(context, family);
   if (touched === ticks) return;
-  await context.store.update("family", family, { touched: ticks });
-  await append(context.store, changedIn(ticks), family);
+  context.store.update("family", family, { touched: ticks });
+  append(context.store, changedIn(ticks), family);
 }
 
 /**
  * Decides at a tick which of the changed families are established, and reports each one whose state changed.
  */
-export async function settleFamilies(
-  context: ApplyContext,
-  tell: (family: string) => Promise<void>,
-): Promise<void> {
-  for await (const id of itemsOf(context.store, changedIn(context.state.ticks))) {
-    const { foundedTime, sellers, established } = await familyRow(context, id);
+export function settleFamilies(context: ApplyContext, tell: (family: string) => void): void {
+  for (const id of itemsOf(context.store, changedIn(context.state.ticks))) {
+    const { foundedTime, sellers, established } = familyRow(context, id);
     const isOld = context.at.time >= foundedTime + ESTABLISHED_SECONDS;
     const after = isOld && sellers >= ESTABLISHED_SELLERS;
     if (after === established) continue;
-    await context.store.update("family", id, { established: after });
-    await tell(id);
+    context.store.update("family", id, { established: after });
+    tell(id);
   }
 }
 

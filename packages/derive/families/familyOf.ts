@@ -24,18 +24,18 @@ type Traced = { wallet: string; inflow: Inflow | null; how: How | "none"; act: A
  *
  * @param act a place at which the wallet had certainly acted
  */
-export async function familyOf(context: ApplyContext, wallet: string, act: Act): Promise<Row<"kin">> {
+export function familyOf(context: ApplyContext, wallet: string, act: Act): Row<"kin"> {
   const path: Traced[] = [];
   let [next, latest] = [wallet, act];
-  let known = await context.store.get("kin", next);
+  let known = context.store.get("kin", next);
   while (known === null) {
-    const traced = await trace(context, next, latest);
+    const traced = trace(context, next, latest);
     path.push(traced);
     if (traced.inflow === null || !hasParent(traced.how) || path.length > MOST_STEPS) break;
     const { block, log, time, from } = traced.inflow;
     latest = { block, log, time };
     next = from;
-    known = await context.store.get("kin", next);
+    known = context.store.get("kin", next);
   }
   return settle(context, path, known);
 }
@@ -49,10 +49,10 @@ export function accountOf({ id, family }: Pick<Row<"kin">, "id" | "family">): st
 }
 
 /** Where a wallet first acted before a place; null if it had not acted. */
-export async function actedBefore(context: ApplyContext, wallet: string, before: Place): Promise<Act | null> {
+export function actedBefore(context: ApplyContext, wallet: string, before: Place): Act | null {
   const act = isRelevant(context)
-    ? await relevantAct(context, wallet, before)
-    : parseOrigin((await findWallet(context, wallet))?.origin ?? "").act;
+    ? relevantAct(context, wallet, before)
+    : parseOrigin(findWallet(context, wallet)?.origin ?? "").act;
   return act != null && isBefore(act, before) ? act : null;
 }
 
@@ -60,30 +60,26 @@ export async function actedBefore(context: ApplyContext, wallet: string, before:
  * The same in a relevant log; undefined while the log is being made and the wallet's transfers are not read
  * yet.
  */
-async function relevantAct(
-  context: ApplyContext,
-  wallet: string,
-  before: Place,
-): Promise<Act | null | undefined> {
-  const row = await context.store.get("act", wallet);
+function relevantAct(context: ApplyContext, wallet: string, before: Place): Act | null | undefined {
+  const row = context.store.get("act", wallet);
   const word = row === null ? null : { block: row.block, log: row.log, time: row.time };
-  const spent = await firstSpent(context, wallet, word !== null && isBefore(word, before) ? word : before);
+  const spent = firstSpent(context, wallet, word !== null && isBefore(word, before) ? word : before);
   return spent === undefined ? undefined : earlier(word, spent);
 }
 
 /** Finds where a wallet first acted, and the inflow that it began with. */
-async function trace(context: ApplyContext, wallet: string, latest: Act): Promise<Traced> {
+function trace(context: ApplyContext, wallet: string, latest: Act): Traced {
   if (!isRelevant(context)) {
-    const { inflow, act } = parseOrigin((await findWallet(context, wallet))?.origin ?? "");
+    const { inflow, act } = parseOrigin(findWallet(context, wallet)?.origin ?? "");
     return { wallet, inflow, how: inflow?.how ?? "none", act: act ?? latest };
   }
-  const found = await relevantAct(context, wallet, latest);
+  const found = relevantAct(context, wallet, latest);
   const act = earlier(found ?? null, latest) ?? latest;
   if (found === undefined) return { wallet, inflow: null, how: "none", act };
-  await askInflow(context, wallet, act);
-  const inflow = await largestUpTo(context, wallet, act);
+  askInflow(context, wallet, act);
+  const inflow = largestUpTo(context, wallet, act);
   if (inflow === null) return { wallet, inflow, how: "none", act };
-  const isBusy = inflow.how === "plain" && (await hasSentTooMany(context, inflow));
+  const isBusy = inflow.how === "plain" && hasSentTooMany(context, inflow);
   return { wallet, inflow, how: isBusy ? "busy" : inflow.how, act };
 }
 
@@ -92,11 +88,7 @@ function hasParent(how: How | "none"): boolean {
 }
 
 /** Stores the families of all wallets on a path, from its end, and returns the family of the first wallet. */
-async function settle(
-  context: ApplyContext,
-  path: readonly Traced[],
-  base: Row<"kin"> | null,
-): Promise<Row<"kin">> {
+function settle(context: ApplyContext, path: readonly Traced[], base: Row<"kin"> | null): Row<"kin"> {
   let after = base;
   for (const it of path.toReversed()) {
     const parent = it.inflow !== null && hasParent(it.how) ? it.inflow.from : null;
@@ -117,7 +109,7 @@ async function settle(
       actedLog: it.act.log,
       actedTime: it.act.time,
     };
-    await context.store.insert("kin", after);
+    context.store.insert("kin", after);
   }
   if (after === null) throw new Error("A family has at least one member.");
   return after;

@@ -1,5 +1,6 @@
 import type { ApplyContext } from "../applyContext.ts";
 import { append, itemOf, itemsOf, listLength } from "../lists.ts";
+import { forEachRow } from "../loadedRows.ts";
 import { watch } from "../relevant/inflow.ts";
 import { isRelevant } from "../relevant/isRelevant.ts";
 import { hasSentTooMany } from "../relevant/senders.ts";
@@ -15,79 +16,79 @@ import { type Inflow, parseInflow } from "./origin.ts";
  * buyer, it may be money that came back from a seller. Transfers to other wallets are kept until their
  * receivers become traced.
  */
-export async function noteFlow(context: ApplyContext, wallet: string, inflow: Inflow): Promise<void> {
+export function noteFlow(context: ApplyContext, wallet: string, inflow: Inflow): void {
   if (inflow.value < BigInt(context.params.minFundingAtomic)) return;
-  if ((await findWallet(context, wallet))?.traced === true) await addFlow(context, wallet, inflow);
-  else await keepFlow(context, wallet, inflow);
+  if (findWallet(context, wallet)?.traced === true) addFlow(context, wallet, inflow);
+  else keepFlow(context, wallet, inflow);
 }
 
 /**
  * Traces a buyer and its ancestors: their transfers are noted from now on, and those of the window are noted
  * now.
  */
-export async function traceBuyer(context: ApplyContext, buyer: Row<"kin">): Promise<void> {
+export function traceBuyer(context: ApplyContext, buyer: Row<"kin">): void {
   if (buyer.family === DEEP) return;
   let kin: Row<"kin"> | null = buyer;
   while (kin !== null) {
     // All ancestors of a traced wallet are traced too, so the loop ends here.
-    if ((await findWallet(context, kin.id))?.traced === true) return;
-    await changeWallet(context, kin.id, { traced: true });
-    await watch(context, kin.id);
-    await addReached(context, kin.id);
-    kin = kin.parent === null ? null : await context.store.get("kin", kin.parent);
+    if (findWallet(context, kin.id)?.traced === true) return;
+    changeWallet(context, kin.id, { traced: true });
+    watch(context, kin.id);
+    addReached(context, kin.id);
+    kin = kin.parent === null ? null : context.store.get("kin", kin.parent);
   }
 }
 
 /** A transfer leaves the window. */
-export async function leaveFlow(context: ApplyContext, id: string, value: bigint): Promise<void> {
-  await changeFlow(context, id, -value);
+export function leaveFlow(context: ApplyContext, id: string, value: bigint): void {
+  changeFlow(context, id, -value);
 }
 
 /** The money that came back from an account to a family within the window. */
-export async function flowOf({ store }: ApplyContext, account: string, family: string): Promise<bigint> {
-  return (await store.get("flow", flowId(account, family)))?.value ?? 0n;
+export function flowOf({ store }: ApplyContext, account: string, family: string): bigint {
+  return store.get("flow", flowId(account, family))?.value ?? 0n;
 }
 
 /** Reports every pair whose money that came back changed since the last tick. */
-export async function eachChangedFlow(
+export function eachChangedFlow(
   context: ApplyContext,
-  tell: (account: string, family: string) => Promise<void>,
-): Promise<void> {
-  for await (const id of itemsOf(context.store, changedIn(context.state.ticks))) {
+  tell: (account: string, family: string) => void,
+): void {
+  forEachRow(itemsOf(context.store, changedIn(context.state.ticks)), (id) => {
     const [account = "", family = ""] = id.split("/");
-    await tell(account, family);
-  }
+    tell(account, family);
+  });
 }
 
-async function addReached(context: ApplyContext, wallet: string): Promise<void> {
+function addReached(context: ApplyContext, wallet: string): void {
   const since = context.state.time - context.params.windowSeconds;
-  for (let n = (await listLength(context.store, reached(wallet))) - 1; n >= 0; n--) {
-    const inflow = parseInflow((await itemOf(context.store, reached(wallet), n)) ?? "");
+  for (let n = listLength(context.store, reached(wallet)) - 1; n >= 0; n--) {
+    const inflow = parseInflow(itemOf(context.store, reached(wallet), n) ?? "");
     if (inflow.time <= since) return;
-    await addFlow(context, wallet, inflow);
+    addFlow(context, wallet, inflow);
   }
 }
 
-async function addFlow(context: ApplyContext, wallet: string, inflow: Inflow): Promise<void> {
+function addFlow(context: ApplyContext, wallet: string, inflow: Inflow): void {
   const due = inflow.time + context.params.windowSeconds;
   if (!isOfSomebody(inflow) || due <= context.state.time) return;
-  if (inflow.how === "plain" && isRelevant(context) && (await hasSentTooMany(context, inflow))) return;
-  const receiver = await context.store.get("kin", wallet);
+  if (inflow.how === "plain" && isRelevant(context) && hasSentTooMany(context, inflow)) return;
+  const receiver = context.store.get("kin", wallet);
   if (receiver === null) throw new Error(`${wallet} is traced without a family.`);
-  const account = accountOf(await familyOf(context, inflow.from, inflow));
+  const account = accountOf(familyOf(context, inflow.from, inflow));
   if (account === receiver.family) return;
   const id = flowId(account, receiver.family);
-  await changeFlow(context, id, inflow.value);
-  await schedule(context, due, "flow", `${id} ${inflow.value}`);
+  changeFlow(context, id, inflow.value);
+  schedule(context, due, "flow", `${id} ${inflow.value}`);
 }
 
-async function changeFlow(context: ApplyContext, id: string, by: bigint): Promise<void> {
+function changeFlow(context: ApplyContext, id: string, by: bigint): void {
   const { ticks } = context.state;
-  const row = await context.store.get("flow", id);
+  const row = context.store.get("flow", id);
   const change = { value: (row?.value ?? 0n) + by, touched: ticks };
-  if (row === null) await context.store.insert("flow", { id, ...change });
-  else await context.store.update("flow", id, change);
-  if (row?.touched !== ticks) await append(context.store, changedIn(ticks), id);
+  if (row === null) context.store.insert("flow", { id, ...change });
+  else context.store.update("flow", id, change);
+  if (row?.touched !== ticks) append(context.store, changedIn(ticks), id);
 }
 
 function flowId(account: string, family: string): string {

@@ -15,69 +15,64 @@ type Sent = Place & { time: number; from: string; to: string; value: bigint };
  *
  * @param kind the kind of the sender at the time of the transfer
  */
-export async function inflowOfTransfer(
+export function inflowOfTransfer(
   context: ApplyContext,
   sent: Sent,
   kind: string | null,
   isBusy: boolean,
-): Promise<Inflow | null> {
+): Inflow | null {
   const { from, to, value, block, log, time } = sent;
   if (value === 0n || from === to) return null;
   const how = from === ZERO_ADDRESS ? "mint" : kind === "hub" ? "hub" : isBusy ? "busy" : "plain";
   if (kind !== "escrow") return { from, value, block, log, time, how };
-  const payer = await payerOf(context, sent);
+  const payer = payerOf(context, sent);
   return payer === null || payer === to ? null : { from: payer, value, block, log, time, how: "payout" };
 }
 
 /** In a log of all transfers: notes an inflow of a wallet that has not acted yet. */
-export async function noteInflow(context: ApplyContext, wallet: string, inflow: Inflow): Promise<void> {
-  const origin = (await findWallet(context, wallet))?.origin ?? "";
+export function noteInflow(context: ApplyContext, wallet: string, inflow: Inflow): void {
+  const origin = findWallet(context, wallet)?.origin ?? "";
   if (hasActed(origin)) return;
   const after = withInflow(origin, inflow);
-  if (after !== origin) await changeWallet(context, wallet, { origin: after });
+  if (after !== origin) changeWallet(context, wallet, { origin: after });
 }
 
 /** In a log of all transfers: a wallet acts. Only the first time matters. */
-export async function noteAct(context: ApplyContext, wallet: string, act: Act): Promise<void> {
-  const origin = (await findWallet(context, wallet))?.origin ?? "";
-  if (!hasActed(origin)) await changeWallet(context, wallet, { origin: withAct(origin, act) });
+export function noteAct(context: ApplyContext, wallet: string, act: Act): void {
+  const origin = findWallet(context, wallet)?.origin ?? "";
+  if (!hasActed(origin)) changeWallet(context, wallet, { origin: withAct(origin, act) });
 }
 
 /** An address acts by a record or a deposit: it is registered, or agrees to be paid. */
-export async function actByWord(context: ApplyContext, address: string): Promise<void> {
+export function actByWord(context: ApplyContext, address: string): void {
   const act = { block: context.at.block, log: context.at.log ?? 0, time: context.at.time };
-  if (!isRelevant(context)) await noteAct(context, address, act);
-  if ((await context.store.get("act", address)) === null)
-    await context.store.insert("act", { id: address, ...act });
+  if (!isRelevant(context)) noteAct(context, address, act);
+  if (context.store.get("act", address) === null) context.store.insert("act", { id: address, ...act });
 }
 
 /**
  * In a relevant log: notes an inflow that is larger than all earlier ones. The wallet's first act may become
  * known later.
  */
-export async function noteLargest(context: ApplyContext, wallet: string, inflow: Inflow): Promise<void> {
-  const last = await lastItem(context.store, largestOf(wallet));
+export function noteLargest(context: ApplyContext, wallet: string, inflow: Inflow): void {
+  const last = lastItem(context.store, largestOf(wallet));
   if (last === null || parseInflow(last).value < inflow.value)
-    await append(context.store, largestOf(wallet), formatInflow(inflow));
+    append(context.store, largestOf(wallet), formatInflow(inflow));
 }
 
 /**
  * In a relevant log: the largest inflow up to and including a place. A payment may itself register its
  * receiver; without it the receiver would wrongly found a family.
  */
-export async function largestUpTo(
-  { store }: ApplyContext,
-  wallet: string,
-  end: Place,
-): Promise<Inflow | null> {
+export function largestUpTo({ store }: ApplyContext, wallet: string, end: Place): Inflow | null {
   const list = largestOf(wallet);
-  let [low, high] = [0, await listLength(store, list)];
+  let [low, high] = [0, listLength(store, list)];
   while (low < high) {
     const middle = Math.floor((low + high) / 2);
-    if (isBefore(end, parseInflow((await itemOf(store, list, middle)) ?? ""))) high = middle;
+    if (isBefore(end, parseInflow(itemOf(store, list, middle) ?? ""))) high = middle;
     else low = middle + 1;
   }
-  const item = low === 0 ? null : await itemOf(store, list, low - 1);
+  const item = low === 0 ? null : itemOf(store, list, low - 1);
   return item === null ? null : parseInflow(item);
 }
 

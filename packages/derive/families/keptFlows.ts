@@ -3,8 +3,8 @@ import { append } from "../lists.ts";
 import { formatInflow, type Inflow } from "./origin.ts";
 
 /** Keeps a transfer until its receiver, or a wallet that descends from the receiver, buys. */
-export async function keepFlow(context: ApplyContext, wallet: string, inflow: Inflow): Promise<void> {
-  if (isOfSomebody(inflow)) await append(context.store, reached(wallet), formatInflow(inflow));
+export function keepFlow(context: ApplyContext, wallet: string, inflow: Inflow): void {
+  if (isOfSomebody(inflow)) append(context.store, reached(wallet), formatInflow(inflow));
 }
 
 /** Whether the owner of the money is known: it does not come from a hub and is not newly minted. */

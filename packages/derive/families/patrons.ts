@@ -19,71 +19,70 @@ type Hire = Row<"hire">;
  * The account that got the money of a hire: the seller's or the payee's. Null if it is unknown, because the
  * payee never acted or there are too many payees. Such money does not count as kept.
  */
-export async function payeeAccount(
+export function payeeAccount(
   context: ApplyContext,
   { seller, buyer }: Pick<Hire, "seller" | "buyer">,
   payee: string,
-): Promise<string | null> {
+): string | null {
   const here = placeHere(context);
-  const act = payee === seller ? here : await actedBefore(context, payee, here);
+  const act = payee === seller ? here : actedBefore(context, payee, here);
   if (act === null) return null;
-  const account = accountOf(await familyOf(context, payee, act));
-  const { family } = await familyOf(context, buyer, here);
-  const sources = (await context.store.get("patron", patronId(seller, family)))?.sources.split(" ") ?? [];
+  const account = accountOf(familyOf(context, payee, act));
+  const { family } = familyOf(context, buyer, here);
+  const sources = context.store.get("patron", patronId(seller, family))?.sources.split(" ") ?? [];
   return sources.length < MOST_SOURCES || sources.includes(account) ? account : null;
 }
 
 /** A hire enters the window (`by` 1) or leaves it (−1). */
-export async function changePatron(context: ApplyContext, hire: Hire, by: 1 | -1): Promise<void> {
+export function changePatron(context: ApplyContext, hire: Hire, by: 1 | -1): void {
   const here = placeHere(context);
-  const buyer = await familyOf(context, hire.buyer, here);
-  const seller = await familyOf(context, hire.seller, here);
-  if (by === 1) await traceBuyer(context, buyer);
+  const buyer = familyOf(context, hire.buyer, here);
+  const seller = familyOf(context, hire.seller, here);
+  if (by === 1) traceBuyer(context, buyer);
   const { family } = buyer;
-  const row = await ensurePatron(context, hire.seller, family);
+  const row = ensurePatron(context, hire.seller, family);
   const mayStay = hire.payeeAccount !== null && hire.payeeAccount !== family;
-  await context.store.update("patron", row.id, {
+  context.store.update("patron", row.id, {
     hires: row.hires + by,
     rated: row.rated + (hire.outcome === "neutral" ? 0 : by),
     successes: row.successes + (hire.outcome === "success" ? by : 0),
     contested: row.contested + (hire.refundAfterDelivery ? by : 0),
     paid: row.paid + (mayStay ? BigInt(by) * hire.price : 0n),
-    sources: await withSources(context, row, [accountOf(seller), hire.payeeAccount]),
+    sources: withSources(context, row, [accountOf(seller), hire.payeeAccount]),
   });
   if (family !== DEEP && seller.family !== DEEP && seller.family !== family)
-    await countPurchasesOfFamily(context, family, seller.family, by);
-  await settlePatron(context, hire.seller, family);
+    countPurchasesOfFamily(context, family, seller.family, by);
+  settlePatron(context, hire.seller, family);
 }
 
 /** Computes again what a family adds to a seller's figures. */
-export async function settlePatron(context: ApplyContext, seller: string, family: string): Promise<void> {
-  const row = await context.store.get("patron", patronId(seller, family));
+export function settlePatron(context: ApplyContext, seller: string, family: string): void {
+  const row = context.store.get("patron", patronId(seller, family));
   if (row === null) return;
-  const kin = await context.store.get("kin", seller);
+  const kin = context.store.get("kin", seller);
   const isOther = family !== DEEP && family !== kin?.family;
   const isIndependent = isOther && row.hires > 0;
   const after = {
     isIndependent,
-    isEstablished: isIndependent && (await isEstablished(context, family)),
+    isEstablished: isIndependent && isEstablished(context, family),
     share: isIndependent && row.rated > 0 ? shareOf(row) : null,
-    kept: isIndependent ? await keptOf(context, row) : 0n,
+    kept: isIndependent ? keptOf(context, row) : 0n,
   };
-  await changeSeller(context, row, after);
+  changeSeller(context, row, after);
 }
 
 /** The money that came back from an account changed, so the sellers of that account are computed again. */
-export async function flowChanged(context: ApplyContext, account: string, family: string): Promise<void> {
-  for await (const seller of itemsOf(context.store, soldFrom(account, family)))
-    await settlePatron(context, seller, family);
+export function flowChanged(context: ApplyContext, account: string, family: string): void {
+  for (const seller of itemsOf(context.store, soldFrom(account, family)))
+    settlePatron(context, seller, family);
 }
 
 /**
  * A family became established, or lost this state, so all sellers that it ever bought from are computed
  * again.
  */
-export async function establishedChanged(context: ApplyContext, family: string): Promise<void> {
-  for await (const seller of itemsOf(context.store, boughtBy(family)))
-    await settlePatron(context, seller, family);
+export function establishedChanged(context: ApplyContext, family: string): void {
+  for (const seller of itemsOf(context.store, boughtBy(family))) settlePatron(context, seller, family);
 }
 
 /** 1 if the family took its money back after a delivery, else 0. A seller counts such families. */
@@ -93,7 +92,7 @@ function contests({ contested }: Row<"patron">): number {
 
 type Contribution = Pick<Row<"patron">, "isIndependent" | "isEstablished" | "share" | "kept">;
 
-async function changeSeller(context: ApplyContext, row: Row<"patron">, after: Contribution): Promise<void> {
+function changeSeller(context: ApplyContext, row: Row<"patron">, after: Contribution): void {
   const isSame =
     row.isIndependent === after.isIndependent &&
     row.isEstablished === after.isEstablished &&
@@ -101,9 +100,9 @@ async function changeSeller(context: ApplyContext, row: Row<"patron">, after: Co
     row.kept === after.kept;
   const contested = contests(row) - Number(row.isContesting);
   if (isSame && contested === 0) return;
-  await context.store.update("patron", row.id, { ...after, isContesting: row.contested > 0 });
-  const agent = await agentRow(context, row.seller);
-  await updateAgent(context, row.seller, {
+  context.store.update("patron", row.id, { ...after, isContesting: row.contested > 0 });
+  const agent = agentRow(context, row.seller);
+  updateAgent(context, row.seller, {
     independentBuyers: agent.independentBuyers + Number(after.isIndependent) - Number(row.isIndependent),
     establishedBuyers: agent.establishedBuyers + Number(after.isEstablished) - Number(row.isEstablished),
     ratingFamilies: agent.ratingFamilies + Number(after.share !== null) - Number(row.share !== null),
@@ -121,15 +120,15 @@ function shareOf({ successes, rated }: Row<"patron">): number {
   return Number(roundHalfUp(rational(BigInt(successes), BigInt(rated)), 9));
 }
 
-async function keptOf(context: ApplyContext, { family, paid, sources }: Row<"patron">): Promise<bigint> {
+function keptOf(context: ApplyContext, { family, paid, sources }: Row<"patron">): bigint {
   let kept = paid;
-  for (const account of sources.split(" ")) kept -= await flowOf(context, account, family);
+  for (const account of sources.split(" ")) kept -= flowOf(context, account, family);
   return kept > 0n ? kept : 0n;
 }
 
-async function ensurePatron(context: ApplyContext, seller: string, family: string): Promise<Row<"patron">> {
+function ensurePatron(context: ApplyContext, seller: string, family: string): Row<"patron"> {
   const id = patronId(seller, family);
-  const known = await context.store.get("patron", id);
+  const known = context.store.get("patron", id);
   if (known !== null) return known;
   const row: Row<"patron"> = {
     id,
@@ -147,24 +146,24 @@ async function ensurePatron(context: ApplyContext, seller: string, family: strin
     share: null,
     kept: 0n,
   };
-  await context.store.insert("patron", row);
+  context.store.insert("patron", row);
   if (family === DEEP) return row;
-  await append(context.store, boughtBy(family), seller);
-  await familyRow(context, family);
+  append(context.store, boughtBy(family), seller);
+  familyRow(context, family);
   return row;
 }
 
 /** Adds accounts to those whose transfers count as coming back. */
-async function withSources(
+function withSources(
   context: ApplyContext,
   { sources, seller, family }: Row<"patron">,
   accounts: (string | null)[],
-): Promise<string> {
+): string {
   const known = sources === "" ? [] : sources.split(" ");
   for (const account of accounts) {
     if (account === null || account === family || known.includes(account)) continue;
     known.push(account);
-    await append(context.store, soldFrom(account, family), seller);
+    append(context.store, soldFrom(account, family), seller);
   }
   return known.join(" ");
 }

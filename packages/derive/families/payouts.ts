@@ -7,8 +7,8 @@ import type { Row } from "../tables.ts";
 type Payment = Place & { from: string; to: string; value: bigint };
 
 /** Notes where an escrow was settled. The next transfers of its contract are its payouts. */
-export function noteSettlement(context: ApplyContext, { id, escrow }: Row<"escrow">): Promise<void> {
-  return append(context.store, settledIn(escrow, context.at.block), `${context.at.log ?? 0} ${id}`);
+export function noteSettlement(context: ApplyContext, { id, escrow }: Row<"escrow">): void {
+  append(context.store, settledIn(escrow, context.at.block), `${context.at.log ?? 0} ${id}`);
 }
 
 /**
@@ -16,9 +16,9 @@ export function noteSettlement(context: ApplyContext, { id, escrow }: Row<"escro
  * last before it, if the transfer is one of its payouts. Null for all other transfers of the contract. A
  * withdrawn credit has no known buyer.
  */
-export async function payerOf(context: ApplyContext, payment: Payment): Promise<string | null> {
-  const id = await settledLast(context, payment);
-  const escrow = id === null ? null : await context.store.get("escrow", id);
+export function payerOf(context: ApplyContext, payment: Payment): string | null {
+  const id = settledLast(context, payment);
+  const escrow = id === null ? null : context.store.get("escrow", id);
   return escrow !== null && isPayout(escrow, payment) ? escrow.buyer : null;
 }
 
@@ -36,16 +36,16 @@ function isPayout(escrow: Row<"escrow">, { to, value }: Payment): boolean {
  * The escrow that was settled last before a place in the same block. It is a binary search, because a batch
  * settles hundreds.
  */
-async function settledLast({ store }: ApplyContext, { from, block, log }: Payment): Promise<string | null> {
+function settledLast({ store }: ApplyContext, { from, block, log }: Payment): string | null {
   const list = settledIn(from, block);
-  let [low, high] = [0, await listLength(store, list)];
+  let [low, high] = [0, listLength(store, list)];
   while (low < high) {
     const middle = Math.floor((low + high) / 2);
-    const [at] = (await itemOf(store, list, middle))?.split(" ") ?? [];
+    const [at] = itemOf(store, list, middle)?.split(" ") ?? [];
     if (Number(at) < log) low = middle + 1;
     else high = middle;
   }
-  const [, id] = (low === 0 ? null : await itemOf(store, list, low - 1))?.split(" ") ?? [];
+  const [, id] = (low === 0 ? null : itemOf(store, list, low - 1))?.split(" ") ?? [];
   return id ?? null;
 }
 

@@ -7,7 +7,7 @@ import { establishedChanged, flowChanged } from "./patrons.ts";
  * Computes, at a tick, each pair and each family that changed since the last tick. Each is computed once,
  * even if it changed often.
  */
-export async function tickFamilies(context: ApplyContext): Promise<void> {
-  await eachChangedFlow(context, (account, family) => flowChanged(context, account, family));
-  await settleFamilies(context, (family) => establishedChanged(context, family));
+export function tickFamilies(context: ApplyContext): void {
+  eachChangedFlow(context, (account, family) => flowChanged(context, account, family));
+  settleFamilies(context, (family) => establishedChanged(context, family));
 }

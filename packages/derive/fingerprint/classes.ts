@@ -8,31 +8,31 @@ import { neededOverlap, overlapOf } from "./tokens.ts";
  * Agents with the same tokens are one class, and classes near each other are linked once, when the later one appears. So
  * the agents similar to one are those of its class and of the linked classes; no two agents are compared.
  */
-export async function ensureClass(context: ApplyContext, tokens: string[]): Promise<Row<"fingerprint">> {
+export function ensureClass(context: ApplyContext, tokens: string[]): Row<"fingerprint"> {
   const id = context.sha256Hex(tokens.join("\n"), "utf8");
-  const known = await context.store.get("fingerprint", id);
+  const known = context.store.get("fingerprint", id);
   if (known !== null) return known;
 
   const { store } = context;
-  const near = await findNear(context, tokens);
+  const near = findNear(context, tokens);
   let around = 0;
   for (const other of near) {
-    await append(store, nearOf(id), other.id);
-    await append(store, nearOf(other.id), id);
+    append(store, nearOf(id), other.id);
+    append(store, nearOf(other.id), id);
     around += other.members;
   }
   const created = { id, tokens: tokens.join("\n"), members: 0, around, core: false };
-  await store.insert("fingerprint", created);
-  await addEntry(store, SIZES, { at: tokens.length, member: "" });
-  for (const token of tokens) await append(store, posting(token, tokens.length), id);
+  store.insert("fingerprint", created);
+  addEntry(store, SIZES, { at: tokens.length, member: "" });
+  for (const token of tokens) append(store, posting(token, tokens.length), id);
   return created;
 }
 
 /** The classes linked to one. */
-export async function nearClasses(context: ApplyContext, id: string): Promise<Row<"fingerprint">[]> {
+export function nearClasses(context: ApplyContext, id: string): Row<"fingerprint">[] {
   const found: Row<"fingerprint">[] = [];
-  for await (const near of itemsOf(context.store, nearOf(id))) {
-    const row = await context.store.get("fingerprint", near);
+  for (const near of itemsOf(context.store, nearOf(id))) {
+    const row = context.store.get("fingerprint", near);
     if (row !== null) found.push(row);
   }
   return found;
@@ -42,20 +42,20 @@ export async function nearClasses(context: ApplyContext, id: string): Promise<Ro
  * Every class whose cosine with `tokens` is high enough. A set that shares at least `needed` of n tokens shares one of any
  * n − needed + 1 of them. So, among the classes of each size, only the rarest tokens are looked up, and no pair is missed.
  */
-async function findNear(context: ApplyContext, tokens: string[]): Promise<Row<"fingerprint">[]> {
+function findNear(context: ApplyContext, tokens: string[]): Row<"fingerprint">[] {
   const { fingerprintSimilarity: similarity } = context.params;
   const n = tokens.length;
   const found = new Map<string, Row<"fingerprint">>();
   const own = new Set(tokens);
   // Sets so much smaller or larger that not even a subset would be similar are out of range.
   const [least, most] = sizesInRange(n, similarity);
-  for await (const { at: size } of entriesUp(context.store, SIZES, least, most)) {
+  for (const { at: size } of entriesUp(context.store, SIZES, least, most)) {
     const needed = neededOverlap(n, size, similarity);
     if (size === n && needed === n) continue;
-    for (const token of (await rarestFirst(context, tokens, size)).slice(0, n - needed + 1)) {
-      for await (const id of itemsOf(context.store, posting(token, size))) {
+    for (const token of rarestFirst(context, tokens, size).slice(0, n - needed + 1)) {
+      for (const id of itemsOf(context.store, posting(token, size))) {
         if (found.has(id)) continue;
-        const other = await context.store.get("fingerprint", id);
+        const other = context.store.get("fingerprint", id);
         if (other !== null && overlapOf(own, other.tokens.split("\n")) >= needed) found.set(id, other);
       }
     }
@@ -75,10 +75,10 @@ function sizesInRange(
 }
 
 /** The tokens, ordered by how many classes of one size have them. */
-async function rarestFirst(context: ApplyContext, tokens: string[], size: number): Promise<string[]> {
+function rarestFirst(context: ApplyContext, tokens: string[], size: number): string[] {
   const counted: { token: string; classes: number }[] = [];
   for (const token of tokens) {
-    counted.push({ token, classes: await listLength(context.store, posting(token, size)) });
+    counted.push({ token, classes: listLength(context.store, posting(token, size)) });
   }
   return counted.sort((a, b) => a.classes - b.classes).map((it) => it.token);
 }

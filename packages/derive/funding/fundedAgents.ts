@@ -8,8 +8,8 @@ export type Funded = { agent: string; time: number; block: number };
  * Agents in order of a number, from `at` to `until`, both included. Agents with the same number are in the order they came.
  */
 export type Order = {
-  down: (at: number, until: number) => Iterable<Entry> | AsyncIterable<Entry>;
-  up: (at: number, until: number) => Iterable<Entry> | AsyncIterable<Entry>;
+  down: (at: number, until: number) => Iterable<Entry>;
+  up: (at: number, until: number) => Iterable<Entry>;
 };
 
 /**
@@ -24,25 +24,25 @@ const FEW = 24;
  * @returns all that it funded, in order of the time and of the block of registration; null for an order in which this agent
  * had the same number before
  */
-export async function addFunded(
+export function addFunded(
   store: Store,
   funder: string,
   funded: Funded,
-): Promise<{ byTime: Order | null; byBlock: Order | null }> {
+): { byTime: Order | null; byBlock: Order | null } {
   const id = `funded/${funder}`;
-  const row = await store.get("orderIndex", id);
+  const row = store.get("orderIndex", id);
   if (row?.value === "") return addToIndexes(store, funder, funded);
   const known = row === null ? [] : parseFunded(row.value);
   const ofAgent = known.filter(({ agent }) => agent === funded.agent);
   if (ofAgent.some(({ time }) => time === funded.time)) return { byTime: null, byBlock: null };
 
   const all = [...known, funded];
-  if (row === null) await store.insert("orderIndex", { id, value: formatFunded(funded) });
+  if (row === null) store.insert("orderIndex", { id, value: formatFunded(funded) });
   else if (all.length <= FEW) {
-    await store.update("orderIndex", id, { value: `${row.value},${formatFunded(funded)}` });
+    store.update("orderIndex", id, { value: `${row.value},${formatFunded(funded)}` });
   } else {
-    await store.update("orderIndex", id, { value: "" });
-    for (const it of all) await addToIndexes(store, funder, it);
+    store.update("orderIndex", id, { value: "" });
+    for (const it of all) addToIndexes(store, funder, it);
   }
   return {
     byTime: orderOf(all.map(({ time, agent }) => ({ at: time, member: agent }))),
@@ -51,17 +51,17 @@ export async function addFunded(
   };
 }
 
-async function addToIndexes(store: Store, funder: string, { agent, time, block }: Funded) {
-  const add = async (index: string, at: number): Promise<Order | null> => {
-    if (!(await addEntry(store, index, { at, member: agent }))) return null;
+function addToIndexes(store: Store, funder: string, { agent, time, block }: Funded) {
+  const add = (index: string, at: number): Order | null => {
+    if (!addEntry(store, index, { at, member: agent })) return null;
     return {
       down: (from, until) => entriesDown(store, index, from, until),
       up: (from, until) => entriesUp(store, index, from, until),
     };
   };
   return {
-    byTime: await add(`fundedAt/${funder}`, time),
-    byBlock: await add(`registeredAt/${funder}`, block),
+    byTime: add(`fundedAt/${funder}`, time),
+    byBlock: add(`registeredAt/${funder}`, block),
   };
 }
 

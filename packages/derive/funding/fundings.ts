@@ -16,15 +16,15 @@ const FUNDS: { [kind in LegKind]: boolean } = { plain: true, claimable: true, pa
  *
  * @param claimable whether a receipt may still show that it paid for a hire: then it funds nobody any more
  */
-export async function addFundingTransfer(
+export function addFundingTransfer(
   context: ApplyContext,
   wallet: string,
   leg: Leg,
   claimable: boolean,
-): Promise<void> {
-  await addLine(context, wallet, formatLeg(leg, claimable ? "claimable" : "plain"));
-  const agent = await findAgent(context, wallet);
-  if (agent !== null) await evaluateLeg(context, agent, leg);
+): void {
+  addLine(context, wallet, formatLeg(leg, claimable ? "claimable" : "plain"));
+  const agent = findAgent(context, wallet);
+  if (agent !== null) evaluateLeg(context, agent, leg);
 }
 
 /**
@@ -32,47 +32,40 @@ export async function addFundingTransfer(
  *
  * @returns the words for {@link presumptionEnds}
  */
-export async function presumePayment(context: ApplyContext, wallet: string, leg: Leg): Promise<string> {
+export function presumePayment(context: ApplyContext, wallet: string, leg: Leg): string {
   const line = formatLeg(leg, "presumed");
-  await addLine(context, wallet, line);
+  addLine(context, wallet, line);
   return `${wallet} ${line}`;
 }
 
 /** No receipt claimed a presumed hire payment in time. It is plain from here on, whatever comes later. */
-export async function presumptionEnds(context: ApplyContext, wallet: string, line: string): Promise<void> {
+export function presumptionEnds(context: ApplyContext, wallet: string, line: string): void {
   const [leg] = parseFundings(line);
-  if (leg === undefined || !(await changeLine(context, wallet, line, null))) return;
-  await addFundingTransfer(context, wallet, leg, false);
+  if (leg === undefined || !changeLine(context, wallet, line, null)) return;
+  addFundingTransfer(context, wallet, leg, false);
 }
 
 /** A receipt shows that a transfer paid for a hire. It funds nobody from here on. */
-export async function paidForHire(context: ApplyContext, payment: Leg & { to: string }): Promise<void> {
+export function paidForHire(context: ApplyContext, payment: Leg & { to: string }): void {
   const { to } = payment;
-  if (await changeLine(context, to, formatLeg(payment, "presumed"), null)) return;
-  await changeLine(context, to, formatLeg(payment, "claimable"), formatLeg(payment, "paid"));
+  if (changeLine(context, to, formatLeg(payment, "presumed"), null)) return;
+  changeLine(context, to, formatLeg(payment, "claimable"), formatLeg(payment, "paid"));
 }
 
-async function addLine(context: ApplyContext, wallet: string, line: string): Promise<void> {
-  const known = (await findWallet(context, wallet))?.fundings ?? "";
-  await changeWallet(context, wallet, { fundings: known === "" ? line : `${known}\n${line}` });
+function addLine(context: ApplyContext, wallet: string, line: string): void {
+  const known = findWallet(context, wallet)?.fundings ?? "";
+  changeWallet(context, wallet, { fundings: known === "" ? line : `${known}\n${line}` });
 }
 
 /** Replaces a line by `to`, or removes it; false when there is none. */
-async function changeLine(
-  context: ApplyContext,
-  wallet: string,
-  from: string,
-  to: string | null,
-): Promise<boolean> {
-  const fundings = replaceLine((await findWallet(context, wallet))?.fundings, from, to);
+function changeLine(context: ApplyContext, wallet: string, from: string, to: string | null): boolean {
+  const fundings = replaceLine(findWallet(context, wallet)?.fundings, from, to);
   if (fundings !== null) {
-    await changeWallet(context, wallet, { fundings });
+    changeWallet(context, wallet, { fundings });
     return true;
   }
-  const told = isRelevant(context)
-    ? replaceLine((await inflowOf(context, wallet))?.fundings, from, to)
-    : null;
-  if (told !== null) await context.store.update("inflow", wallet, { fundings: told });
+  const told = isRelevant(context) ? replaceLine(inflowOf(context, wallet)?.fundings, from, to) : null;
+  if (told !== null) context.store.update("inflow", wallet, { fundings: told });
   return told !== null;
 }
 
@@ -85,42 +78,37 @@ function replaceLine(fundings: string | undefined, from: string, to: string | nu
 }
 
 /** Evaluates every funding transfer that an agent received, on its registration. */
-export async function evaluateFundings(context: ApplyContext, agent: string): Promise<void> {
-  const row = await agentRow(context, agent);
-  for (const leg of await fundingsInto(context, agent)) await evaluateLeg(context, row, leg);
+export function evaluateFundings(context: ApplyContext, agent: string): void {
+  const row = agentRow(context, agent);
+  for (const leg of fundingsInto(context, agent)) evaluateLeg(context, row, leg);
 }
 
 /** F funded A when funding transfers in increasing order lead from F to A; the time is that of the last (SHP §4.5.1). */
-async function evaluateLeg(context: ApplyContext, agent: Row<"agent">, last: Leg): Promise<void> {
+function evaluateLeg(context: ApplyContext, agent: Row<"agent">, last: Leg): void {
   const funders = new Set<string>();
-  await collectFunders(context, last, context.params.maxIntermediaries, funders);
+  collectFunders(context, last, context.params.maxIntermediaries, funders);
   funders.delete(agent.id);
-  for (const funder of funders) await recordFunding(context, funder, agent, last.time);
+  for (const funder of funders) recordFunding(context, funder, agent, last.time);
 }
 
 /** The sender of `leg`, and of all funding transfers that led to it through wallets that were not agents then. */
-async function collectFunders(
-  context: ApplyContext,
-  leg: Leg,
-  intermediaries: number,
-  funders: Set<string>,
-): Promise<void> {
-  if (isRelevant(context) && (await hasSentTooMany(context, leg))) return;
+function collectFunders(context: ApplyContext, leg: Leg, intermediaries: number, funders: Set<string>): void {
+  if (isRelevant(context) && hasSentTooMany(context, leg)) return;
   funders.add(leg.from);
-  if (intermediaries === 0 || (await wasAgentAt(context, leg.from, leg))) return;
-  if (isRelevant(context)) await askInflow(context, leg.from, leg);
-  for (const earlier of await fundingsInto(context, leg.from)) {
-    if (isBefore(earlier, leg)) await collectFunders(context, earlier, intermediaries - 1, funders);
+  if (intermediaries === 0 || wasAgentAt(context, leg.from, leg)) return;
+  if (isRelevant(context)) askInflow(context, leg.from, leg);
+  for (const earlier of fundingsInto(context, leg.from)) {
+    if (isBefore(earlier, leg)) collectFunders(context, earlier, intermediaries - 1, funders);
   }
 }
 
-async function fundingsInto(context: ApplyContext, wallet: string): Promise<Leg[]> {
-  const told = isRelevant(context) ? ((await inflowOf(context, wallet))?.fundings ?? "") : "";
-  const live = (await findWallet(context, wallet))?.fundings ?? "";
+function fundingsInto(context: ApplyContext, wallet: string): Leg[] {
+  const told = isRelevant(context) ? (inflowOf(context, wallet)?.fundings ?? "") : "";
+  const live = findWallet(context, wallet)?.fundings ?? "";
   return [...parseFundings(told), ...parseFundings(live)].filter(({ kind }) => FUNDS[kind]);
 }
 
-async function wasAgentAt(context: ApplyContext, address: string, leg: Leg): Promise<boolean> {
-  const agent = await findAgent(context, address);
+function wasAgentAt(context: ApplyContext, address: string, leg: Leg): boolean {
+  const agent = findAgent(context, address);
   return agent !== null && isBefore({ block: agent.registeredBlock, log: agent.registeredLog }, leg);
 }

@@ -12,42 +12,42 @@ import { addFunded, type Order } from "./fundedAgents.ts";
  * that funder (SHP §4.5.1): fundings within `fundingSpanSeconds` (inclusive), or, at any distance in time, registrations
  * within `deployBatchBlocks` blocks.
  */
-export async function recordFunding(
+export function recordFunding(
   context: ApplyContext,
   funder: string,
   agent: { id: string; registeredBlock: number },
   time: number,
-): Promise<void> {
+): void {
   const { fundingSpanSeconds, deployBatchBlocks } = context.params;
   const { id, registeredBlock: block } = agent;
-  const { byTime, byBlock } = await addFunded(context.store, funder, { agent: id, time, block });
+  const { byTime, byBlock } = addFunded(context.store, funder, { agent: id, time, block });
   if (byTime === null && byBlock === null) return;
   // Money that a hub sent before it was published as a hub is kept, but binds nobody any more.
-  if (await isHubOrEscrow(context, funder)) return;
-  const wasHub = (await listLength(context.store, takenBack(funder))) > 0;
-  const widened = await lastWidening(context);
-  const spans = async (order: Order | null, at: number, length: number, widenedAt: number | undefined) => {
+  if (isHubOrEscrow(context, funder)) return;
+  const wasHub = listLength(context.store, takenBack(funder)) > 0;
+  const widened = lastWidening(context);
+  const spans = (order: Order | null, at: number, length: number, widenedAt: number | undefined) => {
     if (order === null) return [];
-    const whole = wasHub || (await reachesBack(order, { at, member: id }, length, widenedAt));
+    const whole = wasHub || reachesBack(order, { at, member: id }, length, widenedAt);
     return trippedSpans(context, order, { at, member: id }, length, whole);
   };
-  for (const others of await spans(byTime, time, fundingSpanSeconds, widened?.time)) {
-    await trip(context, funder, [id, ...others]);
+  for (const others of spans(byTime, time, fundingSpanSeconds, widened?.time)) {
+    trip(context, funder, [id, ...others]);
   }
-  for (const others of await spans(byBlock, block, deployBatchBlocks - 1, widened?.block)) {
-    await joinCluster(context, { members: [id, ...others], signal: "deploy_batch", funder });
+  for (const others of spans(byBlock, block, deployBatchBlocks - 1, widened?.block)) {
+    joinCluster(context, { members: [id, ...others], signal: "deploy_batch", funder });
   }
 }
 
 /** Whether a span around an entry may hold agents from before the parameters were widened, which nobody joined then. */
-async function reachesBack(
+function reachesBack(
   order: Order,
   { at, member }: Entry,
   length: number,
   widenedAt: number | undefined,
-): Promise<boolean> {
+): boolean {
   if (widenedAt === undefined || at - length > widenedAt) return false;
-  for await (const before of order.down(Math.min(at + length, widenedAt), at - length)) {
+  for (const before of order.down(Math.min(at + length, widenedAt), at - length)) {
     if (before.member !== member) return true;
   }
   return false;
@@ -57,17 +57,17 @@ async function reachesBack(
  * Notes that from here on fewer others, a longer span or a longer batch are enough to trip. This joins nobody by itself: a
  * span with a later funding does.
  */
-export async function noteWidened(context: ApplyContext, params: Params): Promise<void> {
+export function noteWidened(context: ApplyContext, params: Params): void {
   const before = context.params;
   const wider =
     params.clusterOthers < before.clusterOthers ||
     params.fundingSpanSeconds > before.fundingSpanSeconds ||
     params.deployBatchBlocks > before.deployBatchBlocks;
-  if (wider) await append(context.store, WIDENED, `${context.at.time} ${context.at.block}`);
+  if (wider) append(context.store, WIDENED, `${context.at.time} ${context.at.block}`);
 }
 
-async function lastWidening(context: ApplyContext): Promise<{ time: number; block: number } | undefined> {
-  const [time, block] = (await lastItem(context.store, WIDENED))?.split(" ").map(Number) ?? [];
+function lastWidening(context: ApplyContext): { time: number; block: number } | undefined {
+  const [time, block] = lastItem(context.store, WIDENED)?.split(" ").map(Number) ?? [];
   return time === undefined || block === undefined ? undefined : { time, block };
 }
 
@@ -80,18 +80,18 @@ const WIDENED = "widened";
  * were dropped because it was published as a hub, nor for a span that began under narrower parameters: then whole spans are
  * looked at.
  */
-async function trippedSpans(
+function trippedSpans(
   context: ApplyContext,
   order: Order,
   entry: Entry,
   length: number,
   whole: boolean,
-): Promise<Set<string>[]> {
+): Set<string>[] {
   const { clusterOthers: needed } = context.params;
   const { at, member } = entry;
   const count = whole ? Number.POSITIVE_INFINITY : needed;
-  const below = await nearest(order.down(at, at - length), member, count);
-  const above = await nearest(order.up(at + 1, at + length), member, count);
+  const below = nearest(order.down(at, at - length), member, count);
+  const above = nearest(order.up(at + 1, at + length), member, count);
   if (whole) return wholeSpans(below, above, at, length, needed);
   const spans: Set<string>[] = [];
   for (let i = 0; i <= below.length; i++) {
@@ -146,10 +146,10 @@ function wholeSpans(
 }
 
 /** The first `count` different members other than `member`. */
-async function nearest(entries: ReturnType<Order["up"]>, member: string, count: number): Promise<Entry[]> {
+function nearest(entries: ReturnType<Order["up"]>, member: string, count: number): Entry[] {
   const found: Entry[] = [];
   const seen = new Set([member]);
-  for await (const entry of entries) {
+  for (const entry of entries) {
     if (seen.has(entry.member)) continue;
     seen.add(entry.member);
     found.push(entry);
@@ -158,35 +158,34 @@ async function nearest(entries: ReturnType<Order["up"]>, member: string, count: 
   return found;
 }
 
-async function trip(context: ApplyContext, funder: string, members: string[]): Promise<void> {
-  const funderIsAgent = (await findAgent(context, funder)) !== null;
+function trip(context: ApplyContext, funder: string, members: string[]): void {
+  const funderIsAgent = findAgent(context, funder) !== null;
   const joined = funderIsAgent ? [...members, funder] : members;
-  await joinCluster(context, { members: joined, signal: "funding_origin", funder });
-  if (!funderIsAgent) await rememberTrip(context, funder, members);
+  joinCluster(context, { members: joined, signal: "funding_origin", funder });
+  if (!funderIsAgent) rememberTrip(context, funder, members);
 }
 
 /** A funder that becomes an agent later joins those it tripped with. One member of each cluster is enough to find them. */
-async function rememberTrip(context: ApplyContext, funder: string, members: string[]): Promise<void> {
+function rememberTrip(context: ApplyContext, funder: string, members: string[]): void {
   const member = members[0];
   if (member === undefined) return;
-  const last = await lastItem(context.store, tripsOf(funder));
-  const known = last === null || last === FORGOTTEN ? null : await clusterOf(context, last, "ownership");
-  if (known !== null && known.id === (await clusterOf(context, member, "ownership"))?.id) return;
-  await append(context.store, tripsOf(funder), member);
+  const last = lastItem(context.store, tripsOf(funder));
+  const known = last === null || last === FORGOTTEN ? null : clusterOf(context, last, "ownership");
+  if (known !== null && known.id === clusterOf(context, member, "ownership")?.id) return;
+  append(context.store, tripsOf(funder), member);
 }
 
 /** Trips are in other clusters than before, so one member may stand for fewer. Their funders remember all of them again. */
-export async function rememberTrips(context: ApplyContext, trips: Trip[]): Promise<void> {
+export function rememberTrips(context: ApplyContext, trips: Trip[]): void {
   for (const { signal, funder, members } of trips) {
-    if (signal !== "funding_origin" || funder === null || (await findAgent(context, funder)) !== null)
-      continue;
-    await rememberTrip(context, funder, members);
+    if (signal !== "funding_origin" || funder === null || findAgent(context, funder) !== null) continue;
+    rememberTrip(context, funder, members);
   }
 }
 
 /** A funder is no longer a hub. What it tripped before it was a hub stays dropped, but its money is still known. */
-export async function noteTakenBack(context: ApplyContext, funder: string): Promise<void> {
-  await append(context.store, takenBack(funder), String(context.at.block));
+export function noteTakenBack(context: ApplyContext, funder: string): void {
+  append(context.store, takenBack(funder), String(context.at.block));
 }
 
 function takenBack(funder: string): string {
@@ -194,19 +193,19 @@ function takenBack(funder: string): string {
 }
 
 /** A funder that is published as a hub has tripped with nobody. */
-export async function forgetTrips(context: ApplyContext, funder: string): Promise<void> {
-  if ((await lastItem(context.store, tripsOf(funder))) === null) return;
-  await append(context.store, tripsOf(funder), FORGOTTEN);
+export function forgetTrips(context: ApplyContext, funder: string): void {
+  if (lastItem(context.store, tripsOf(funder)) === null) return;
+  append(context.store, tripsOf(funder), FORGOTTEN);
 }
 
-export async function joinAsFunder(context: ApplyContext, funder: string): Promise<void> {
+export function joinAsFunder(context: ApplyContext, funder: string): void {
   let members: string[] = [];
-  for await (const member of itemsOf(context.store, tripsOf(funder))) {
+  for (const member of itemsOf(context.store, tripsOf(funder))) {
     if (member === FORGOTTEN) members = [];
     else members.push(member);
   }
   if (members.length === 0) return;
-  await joinCluster(context, { members: [...members, funder], signal: "funding_origin", funder });
+  joinCluster(context, { members: [...members, funder], signal: "funding_origin", funder });
 }
 
 /** In the list below: everything before it is void. */

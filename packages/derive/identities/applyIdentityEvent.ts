@@ -10,23 +10,31 @@ import {
 import { registryUpgraded } from "./source.ts";
 
 /** Applies an event of a registry of ERC-8004. */
-export function applyIdentityEvent(context: ApplyContext, event: IdentityEvent): Promise<void> {
+export function applyIdentityEvent(context: ApplyContext, event: IdentityEvent): void {
   switch (event.kind) {
     case "identity.registered":
-      return identityRegistered(context, event);
+      identityRegistered(context, event);
+      break;
     case "identity.uriUpdated":
-      return identityUriUpdated(context, event);
+      identityUriUpdated(context, event);
+      break;
     case "identity.metadataSet":
-      return identityMetadataSet(context, event);
+      identityMetadataSet(context, event);
+      break;
     case "identity.transferred":
-      return identityTransferred(context, event);
+      identityTransferred(context, event);
+      break;
     case "feedback.given":
-      return feedbackGiven(context, event);
+      feedbackGiven(context, event);
+      break;
     case "feedback.revoked":
-      return feedbackRevoked(context, event);
+      feedbackRevoked(context, event);
+      break;
     case "feedback.responded":
-      return feedbackResponded(context, event);
+      feedbackResponded(context, event);
+      break;
     case "registry.upgraded":
-      return registryUpgraded(context, event);
+      registryUpgraded(context, event);
+      break;
   }
 }

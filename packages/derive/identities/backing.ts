@@ -15,119 +15,119 @@ export const MOST_WAITING = 100;
  * A hire was counted. It backs the oldest waiting feedback of its buyer on its seller that is not older than
  * the payment. Without one it backs the next such feedback.
  */
-export async function hireMayBack(
+export function hireMayBack(
   context: ApplyContext,
   hire: Pick<Row<"hire">, "id" | "seller" | "buyer" | "time">,
-): Promise<void> {
-  if (context.state.registries) await letGo(context, hire);
+): void {
+  if (context.state.registries) letGo(context, hire);
 }
 
 /** A hire turned out to be arranged by an operator of audits, so it backs nothing any more. */
-export async function hireBacksNoMore(context: ApplyContext, id: string): Promise<void> {
-  const row = context.state.registries ? await context.store.get("backing", id) : null;
+export function hireBacksNoMore(context: ApplyContext, id: string): void {
+  const row = context.state.registries ? context.store.get("backing", id) : null;
   if (row === null || row.feedback === null) return;
-  await context.store.update("backing", id, { feedback: null });
-  const feedback = await feedbackRow(context, row.feedback);
-  await context.store.update("feedback", feedback.id, { standing: "unproven", hire: null });
-  await countInLink(context, feedback.link, { backed: -1 });
-  await findBacking(context, feedback);
+  context.store.update("backing", id, { feedback: null });
+  const feedback = feedbackRow(context, row.feedback);
+  context.store.update("feedback", feedback.id, { standing: "unproven", hire: null });
+  countInLink(context, feedback.link, { backed: -1 });
+  findBacking(context, feedback);
 }
 
 /**
  * Gives a free hire of its pair to a feedback that is not the agent's own, or lets the feedback wait for a
  * hire.
  */
-export async function findBacking(context: ApplyContext, feedback: Row<"feedback">): Promise<void> {
+export function findBacking(context: ApplyContext, feedback: Row<"feedback">): void {
   if (feedback.agent === null) return;
-  const pair = await pairRow(context, pairId(feedback.agent, feedback.client));
-  const hire = await takeFree(context, pair);
-  if (hire !== null) return back(context, feedback, hire);
+  const pair = pairRow(context, pairId(feedback.agent, feedback.client));
+  const hire = takeFree(context, pair);
+  if (hire !== null) {
+    back(context, feedback, hire);
+    return;
+  }
   const waiting = linesOf(pair);
   if (waiting.length >= MOST_WAITING) return;
   const line = lineOf(feedback);
   const at = waiting.findIndex((it) => isBefore(placeOf(feedback), placeIn(it)));
   waiting.splice(at === -1 ? waiting.length : at, 0, line);
-  await saveWaiting(context, pair.id, waiting);
+  saveWaiting(context, pair.id, waiting);
 }
 
 /** A feedback was revoked: it no longer waits, and its hire may back another feedback. */
-export async function leaveBacking(context: ApplyContext, feedback: Row<"feedback">): Promise<void> {
+export function leaveBacking(context: ApplyContext, feedback: Row<"feedback">): void {
   if (feedback.agent === null) return;
   if (feedback.hire === null) {
-    const pair = await pairRow(context, pairId(feedback.agent, feedback.client));
+    const pair = pairRow(context, pairId(feedback.agent, feedback.client));
     const waiting = linesOf(pair);
     const left = waiting.filter((it) => it !== lineOf(feedback));
-    if (left.length < waiting.length) await saveWaiting(context, pair.id, left);
+    if (left.length < waiting.length) saveWaiting(context, pair.id, left);
     return;
   }
-  const hire = await context.store.get("hire", feedback.hire);
+  const hire = context.store.get("hire", feedback.hire);
   if (hire === null) throw new Error(`There is no hire ${feedback.hire}.`);
-  await context.store.update("backing", hire.id, { feedback: null });
-  await letGo(context, hire);
+  context.store.update("backing", hire.id, { feedback: null });
+  letGo(context, hire);
 }
 
 /** Gives a hire to the oldest feedback that waits for it, or keeps the hire for the next feedback. */
-async function letGo(
-  context: ApplyContext,
-  hire: Pick<Row<"hire">, "id" | "seller" | "buyer" | "time">,
-): Promise<void> {
+function letGo(context: ApplyContext, hire: Pick<Row<"hire">, "id" | "seller" | "buyer" | "time">): void {
   const id = pairId(hire.seller, hire.buyer);
-  const pair = await context.store.get("feedbackPair", id);
+  const pair = context.store.get("feedbackPair", id);
   const waiting = pair === null ? [] : linesOf(pair);
   const eligible = waiting.filter((line) => timeIn(line) >= hire.time);
   // Meanwhile, even by this hire, the buyer may turn out to belong to the seller.
-  const reason = eligible.length === 0 ? null : await belongsTo(context, hire.seller, hire.buyer);
+  const reason = eligible.length === 0 ? null : belongsTo(context, hire.seller, hire.buyer);
   const decided = reason === null ? eligible.slice(0, 1) : eligible;
   for (const line of decided) {
-    const feedback = await feedbackRow(context, feedbackIn(line));
+    const feedback = feedbackRow(context, feedbackIn(line));
     if (reason === null) {
-      await back(context, feedback, hire.id);
+      back(context, feedback, hire.id);
     } else {
-      await context.store.update("feedback", feedback.id, { standing: "self", selfReason: reason });
-      await countInLink(context, feedback.link, { self: 1 });
+      context.store.update("feedback", feedback.id, { standing: "self", selfReason: reason });
+      countInLink(context, feedback.link, { self: 1 });
     }
   }
   if (decided.length > 0) {
     const left = waiting.filter((line) => !decided.includes(line));
-    await saveWaiting(context, id, left);
+    saveWaiting(context, id, left);
   }
-  if (reason !== null || decided.length === 0) await append(context.store, freeHires(id), hire.id);
+  if (reason !== null || decided.length === 0) append(context.store, freeHires(id), hire.id);
 }
 
-async function back(context: ApplyContext, { id, link }: Row<"feedback">, hire: string): Promise<void> {
-  await context.store.update("feedback", id, { standing: "backed", hire });
-  await countInLink(context, link, { backed: 1 });
-  if ((await context.store.get("backing", hire)) === null)
-    await context.store.insert("backing", { id: hire, feedback: id });
-  else await context.store.update("backing", hire, { feedback: id });
+function back(context: ApplyContext, { id, link }: Row<"feedback">, hire: string): void {
+  context.store.update("feedback", id, { standing: "backed", hire });
+  countInLink(context, link, { backed: 1 });
+  if (context.store.get("backing", hire) === null)
+    context.store.insert("backing", { id: hire, feedback: id });
+  else context.store.update("backing", hire, { feedback: id });
 }
 
 /** Takes the first free hire of a pair. Hires that an operator of audits arranged are skipped and removed. */
-async function takeFree(context: ApplyContext, { id, taken }: Row<"feedbackPair">): Promise<string | null> {
+function takeFree(context: ApplyContext, { id, taken }: Row<"feedbackPair">): string | null {
   for (let n = taken; ; n++) {
-    const hire = await itemOf(context.store, freeHires(id), n);
-    const isCanary = hire !== null && (await context.store.get("hire", hire))?.isCanary === true;
+    const hire = itemOf(context.store, freeHires(id), n);
+    const isCanary = hire !== null && context.store.get("hire", hire)?.isCanary === true;
     if (isCanary) continue;
     const passed = hire === null ? n : n + 1;
-    if (passed > taken) await context.store.update("feedbackPair", id, { taken: passed });
+    if (passed > taken) context.store.update("feedbackPair", id, { taken: passed });
     return hire;
   }
 }
 
-async function pairRow({ store }: ApplyContext, id: string): Promise<Row<"feedbackPair">> {
-  const known = await store.get("feedbackPair", id);
+function pairRow({ store }: ApplyContext, id: string): Row<"feedbackPair"> {
+  const known = store.get("feedbackPair", id);
   if (known !== null) return known;
   const row = { id, waiting: "", taken: 0 };
-  await store.insert("feedbackPair", row);
+  store.insert("feedbackPair", row);
   return row;
 }
 
-async function saveWaiting({ store }: ApplyContext, id: string, waiting: readonly string[]): Promise<void> {
-  await store.update("feedbackPair", id, { waiting: waiting.join("\n") });
+function saveWaiting({ store }: ApplyContext, id: string, waiting: readonly string[]): void {
+  store.update("feedbackPair", id, { waiting: waiting.join("\n") });
 }
 
-async function feedbackRow({ store }: ApplyContext, id: string): Promise<Row<"feedback">> {
-  const row = await store.get("feedback", id);
+function feedbackRow({ store }: ApplyContext, id: string): Row<"feedback"> {
+  const row = store.get("feedback", id);
   if (row === null) throw new Error(`There is no feedback ${id}.`);
   return row;
 }

@@ -11,13 +11,13 @@ import { isRead } from "./source.ts";
  * Somebody gives feedback on an identity. It is about the agent that is the identity's wallet at this place,
  * if there is one.
  */
-export async function feedbackGiven(context: ApplyContext, event: FeedbackGiven): Promise<void> {
-  if (!(await isRead(context, event.registry, "reputation"))) return;
+export function feedbackGiven(context: ApplyContext, event: FeedbackGiven): void {
+  if (!isRead(context, event.registry, "reputation")) return;
   const { block, time, log, tx, client, value, decimals, uri, hash } = event;
-  const identity = await context.store.get("identity", event.identity);
+  const identity = context.store.get("identity", event.identity);
   const id = feedbackId(event);
-  if (identity === null || (await context.store.get("feedback", id)) !== null) return;
-  const reason = await selfReason(context, identity, client);
+  if (identity === null || context.store.get("feedback", id) !== null) return;
+  const reason = selfReason(context, identity, client);
   const row: Row<"feedback"> = {
     id,
     identity: identity.id,
@@ -38,38 +38,38 @@ export async function feedbackGiven(context: ApplyContext, event: FeedbackGiven)
     isRevoked: false,
     responses: 0,
   };
-  await context.store.insert("feedback", row);
-  await countInLink(context, row.link, { feedback: 1, self: reason === null ? 0 : 1 });
-  if (reason === null) await findBacking(context, row);
+  context.store.insert("feedback", row);
+  countInLink(context, row.link, { feedback: 1, self: reason === null ? 0 : 1 });
+  if (reason === null) findBacking(context, row);
 }
 
 /** The client that gave a feedback revokes it. */
-export async function feedbackRevoked(context: ApplyContext, event: FeedbackRevoked): Promise<void> {
-  if (!(await isRead(context, event.registry, "reputation"))) return;
-  const row = await context.store.get("feedback", feedbackId(event));
+export function feedbackRevoked(context: ApplyContext, event: FeedbackRevoked): void {
+  if (!isRead(context, event.registry, "reputation")) return;
+  const row = context.store.get("feedback", feedbackId(event));
   if (row === null || row.isRevoked) return;
   const isSelf = row.standing === "self";
-  await context.store.update("feedback", row.id, {
+  context.store.update("feedback", row.id, {
     isRevoked: true,
     ...(!isSelf && { standing: "unproven", hire: null }),
   });
-  await countInLink(context, row.link, {
+  countInLink(context, row.link, {
     revoked: 1,
     self: isSelf ? -1 : 0,
     backed: row.standing === "backed" ? -1 : 0,
   });
-  if (!isSelf) await leaveBacking(context, row);
+  if (!isSelf) leaveBacking(context, row);
 }
 
 /** Somebody answers a feedback. Anybody may do so, any number of times. */
-export async function feedbackResponded(context: ApplyContext, event: FeedbackResponded): Promise<void> {
-  if (!(await isRead(context, event.registry, "reputation"))) return;
-  const row = await context.store.get("feedback", feedbackId(event));
+export function feedbackResponded(context: ApplyContext, event: FeedbackResponded): void {
+  if (!isRead(context, event.registry, "reputation")) return;
+  const row = context.store.get("feedback", feedbackId(event));
   if (row === null) return;
   const { block, time, log, tx, responder, uri, hash } = event;
   const responses = row.responses + 1;
-  await context.store.update("feedback", row.id, { responses });
-  await context.store.insert("feedbackResponse", {
+  context.store.update("feedback", row.id, { responses });
+  context.store.insert("feedbackResponse", {
     id: `${row.id}/${responses}`,
     feedback: row.id,
     responder,

@@ -13,33 +13,29 @@ export type SelfReason = "agent" | "owner" | "former" | "cluster" | "buyers" | "
  * the agent. Former owners count too, because an owner may move the token to another of its wallets and
  * praise it from the first one.
  */
-export async function selfReason(
+export function selfReason(
   context: ApplyContext,
   identity: Row<"identity">,
   client: string,
-): Promise<SelfReason | null> {
+): SelfReason | null {
   if (client === identity.wallet) return "agent";
   if (client === identity.owner) return "owner";
-  if (await wasParty(context, identity.id, client)) return "former";
+  if (wasParty(context, identity.id, client)) return "former";
   return identity.wallet === null ? null : belongsTo(context, identity.wallet, client);
 }
 
 /** Whether a client is known to belong to an agent: by a cluster, a buyer group, or a funding family. */
-export async function belongsTo(
-  context: ApplyContext,
-  agent: string,
-  client: string,
-): Promise<SelfReason | null> {
-  if ((await sharedClusterSize(context, agent, client)) > 1) return "cluster";
-  if ((await buyerGroupOf(context, agent)) === (await buyerGroupOf(context, client))) return "buyers";
-  return (await shareFamily(context, agent, client)) ? "family" : null;
+export function belongsTo(context: ApplyContext, agent: string, client: string): SelfReason | null {
+  if (sharedClusterSize(context, agent, client) > 1) return "cluster";
+  if (buyerGroupOf(context, agent) === buyerGroupOf(context, client)) return "buyers";
+  return shareFamily(context, agent, client) ? "family" : null;
 }
 
 /**
  * This only looks families up. Asking for a family fixes it, and feedback on identities must not change other
  * rows.
  */
-async function shareFamily({ store }: ApplyContext, a: string, b: string): Promise<boolean> {
-  const family = (await store.get("kin", a))?.family;
-  return family !== undefined && family !== DEEP && family === (await store.get("kin", b))?.family;
+function shareFamily({ store }: ApplyContext, a: string, b: string): boolean {
+  const family = store.get("kin", a)?.family;
+  return family !== undefined && family !== DEEP && family === store.get("kin", b)?.family;
 }

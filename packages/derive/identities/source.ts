@@ -8,13 +8,10 @@ const ROLES = ["identity", "reputation"] as const;
 export type RegistryRole = (typeof ROLES)[number];
 
 /** Opens the registries that the first line of a log names, if it names any. */
-export async function openRegistries(
-  { store }: ApplyContext,
-  registries: LogRegistries | undefined,
-): Promise<void> {
+export function openRegistries({ store }: ApplyContext, registries: LogRegistries | undefined): void {
   if (registries === undefined) return;
   for (const id of ROLES) {
-    await store.insert("registry", {
+    store.insert("registry", {
       id,
       address: registries[id],
       listed: registries.implementations.join(" "),
@@ -32,9 +29,9 @@ export async function openRegistries(
  * later one that is not listed ends the reading of both registries for good, because the meaning of its
  * events and its silent changes are unknown.
  */
-export async function registryUpgraded(context: ApplyContext, event: RegistryUpgraded): Promise<void> {
-  const role = await roleOf(context, event.registry);
-  const row = role === null ? null : await context.store.get("registry", role);
+export function registryUpgraded(context: ApplyContext, event: RegistryUpgraded): void {
+  const role = roleOf(context, event.registry);
+  const row = role === null ? null : context.store.get("registry", role);
   if (row === null) return;
   const isListed = row.listed.split(" ").includes(event.implementation);
   const { block, time, log } = event;
@@ -42,13 +39,13 @@ export async function registryUpgraded(context: ApplyContext, event: RegistryUpg
   const status =
     row.status === "waiting" ? (isListed ? "read" : "waiting") : isListed ? row.status : "unread";
   const change = status === row.status ? {} : { status, ...place };
-  await context.store.update("registry", row.id, { implementation: event.implementation, ...change });
+  context.store.update("registry", row.id, { implementation: event.implementation, ...change });
 }
 
 /** Whether the events of a registry count. A registry that the log does not name never counts. */
-export async function isRead(context: ApplyContext, registry: string, role: RegistryRole): Promise<boolean> {
+export function isRead(context: ApplyContext, registry: string, role: RegistryRole): boolean {
   const rows: (Row<"registry"> | null)[] = [];
-  for (const id of ROLES) rows.push(await context.store.get("registry", id));
+  for (const id of ROLES) rows.push(context.store.get("registry", id));
   const [identity, reputation] = rows;
   if (identity == null || reputation == null) return false;
   if (identity.status === "unread" || reputation.status === "unread") return false;
@@ -56,7 +53,7 @@ export async function isRead(context: ApplyContext, registry: string, role: Regi
   return own.address === registry && own.status === "read";
 }
 
-async function roleOf({ store }: ApplyContext, address: string): Promise<RegistryRole | null> {
-  for (const id of ROLES) if ((await store.get("registry", id))?.address === address) return id;
+function roleOf({ store }: ApplyContext, address: string): RegistryRole | null {
+  for (const id of ROLES) if (store.get("registry", id)?.address === address) return id;
   return null;
 }

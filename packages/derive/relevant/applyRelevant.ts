@@ -1,7 +1,7 @@
 import { apply } from "../apply.ts";
 import type { ApplyOptions } from "../applyContext.ts";
 import type { DeriveEvent, PastEvent, TransferEvent } from "../events.ts";
-import type { Answer, Store } from "../store.ts";
+import type { Store } from "../store.ts";
 import { Transaction } from "../transaction.ts";
 import { Answered, eachOnce } from "./answered.ts";
 import { isWatched } from "./inflow.ts";
@@ -13,7 +13,13 @@ import type { Read } from "./reads.ts";
  * chain. `event` is the event that needs them. For `authorization` the answer is the event itself, with the right
  * `authorized`.
  */
-export type ReadPast = (reads: readonly Read[], event: DeriveEvent) => Answer<readonly TransferEvent[][]>;
+export type ReadPast = (
+  reads: readonly Read[],
+  event: DeriveEvent,
+) => Promise<readonly TransferEvent[][]> | readonly TransferEvent[][];
+
+/** Runs work that needs rows of `store`, perhaps many times: see `LoadedRows.run`. */
+export type RunWithRows = <T>(work: () => T) => Promise<T> | T;
 
 /** There are at most five legs, and each needs two looks at the past. Receipts and their sides need a few more. */
 const MOST_ROUNDS = 100;
@@ -23,6 +29,7 @@ const MOST_ROUNDS = 100;
  * it asked for is read and told, and it is tried again until nothing is missing. Only then is anything written to `store`.
  *
  * @param event of the whole chain, later than any before it
+ * @param run for a store that has not all rows at hand
  * @returns the lines that the log gets, in order; none for a transfer that concerns nobody
  */
 export async function applyRelevant(
@@ -30,20 +37,23 @@ export async function applyRelevant(
   event: DeriveEvent,
   read: ReadPast,
   options: ApplyOptions = {},
+  run: RunWithRows = (work) => work(),
 ): Promise<DeriveEvent[]> {
-  if (event.kind === "transfer" && !(await isWatched({ store }, event.to, event))) return [];
+  if (event.kind === "transfer" && !(await run(() => isWatched({ store }, event.to, event)))) return [];
   const rows = new Transaction(store);
   const told = new Map<string, PastEvent>();
   const answered = new Answered();
   let tried = event.kind === "transfer" ? { ...event, authorized: false } : event;
   for (let round = 0; round < MOST_ROUNDS; round++) {
-    const attempt = new Transaction(rows);
     const asked: Read[] = [];
     const ask = (it: Read) => answered.has(it) || asked.push(it) === 0;
-    await apply(attempt, tried, { ...options, ask });
+    const attempt = await run(() => {
+      asked.length = 0;
+      return applied(rows, tried, { ...options, ask });
+    });
     if (asked.length === 0) {
-      await attempt.commitTo(rows);
-      await rows.commitTo(store);
+      attempt.commitTo(rows);
+      rows.commitTo(store);
       return [...inOrder(told), tried];
     }
     const reads = eachOnce(asked);
@@ -52,7 +62,7 @@ export async function applyRelevant(
       const transfers = answers[n] ?? [];
       for (const line of linesOf(it, transfers)) {
         told.set(placeKey(line), line);
-        await apply(rows, line, options);
+        (await run(() => applied(rows, line, options))).commitTo(rows);
       }
       if (it.kind === "authorization" && tried.kind === "transfer") {
         tried = { ...tried, authorized: transfers.some((one) => one.authorized) };
@@ -61,6 +71,12 @@ export async function applyRelevant(
     }
   }
   throw new Error(`What the event of block ${event.block} needs of the past has no end.`);
+}
+
+function applied(rows: Store, event: DeriveEvent, options: ApplyOptions): Transaction {
+  const attempt = new Transaction(rows);
+  apply(attempt, event, options);
+  return attempt;
 }
 
 /** Sorts by position. At one position, what reached a wallet comes first, then what a receipt may claim, then counts. */

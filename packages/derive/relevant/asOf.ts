@@ -6,33 +6,33 @@ import { findWallet } from "../wallets.ts";
 import { formerParams, kindUntil, paramsUntil } from "./until.ts";
 
 /** The parameters that held at an earlier position. */
-export async function paramsAt(context: ApplyContext, place: Place): Promise<Params> {
-  const text = await paramsUntil(context, place);
+export function paramsAt(context: ApplyContext, place: Place): Params {
+  const text = paramsUntil(context, place);
   return text === null ? context.params : parseParams(text);
 }
 
 /** The highest `hubTransfers` so far. A transfer with that many before it funds nobody, at any position. */
-export async function mostHubTransfers(context: ApplyContext): Promise<number> {
+export function mostHubTransfers(context: ApplyContext): number {
   let most = context.params.hubTransfers;
-  for await (const text of formerParams(context)) most = Math.max(most, parseParams(text).hubTransfers);
+  for (const text of formerParams(context)) most = Math.max(most, parseParams(text).hubTransfers);
   return most;
 }
 
 /**
  * Whether a transfer of the past is plain: not from the zero address, and not from or to a hub or an escrow of that time.
  */
-export async function isOrdinaryAt(
+export function isOrdinaryAt(
   context: ApplyContext,
   { from, to, ...place }: Place & { from: string; to: string },
-): Promise<boolean> {
+): boolean {
   if (from === ZERO_ADDRESS) return false;
-  return (await kindAt(context, to, place)) === null && (await kindAt(context, from, place)) === null;
+  return kindAt(context, to, place) === null && kindAt(context, from, place) === null;
 }
 
 /** What a wallet was at an earlier position: `hub`, `escrow`, or null for neither. */
-export async function kindAt(context: ApplyContext, wallet: string, place: Place): Promise<string | null> {
-  const kind = await kindUntil(context, wallet, place);
-  return kind === undefined ? ((await findWallet(context, wallet))?.kind ?? null) : kind;
+export function kindAt(context: ApplyContext, wallet: string, place: Place): string | null {
+  const kind = kindUntil(context, wallet, place);
+  return kind === undefined ? (findWallet(context, wallet)?.kind ?? null) : kind;
 }
 
 /** There are few versions of the parameters, and they judge thousands of transfers. */

@@ -8,22 +8,17 @@ import { inflowTold } from "./inflow.ts";
  * Stores an earlier transfer that the log gives later. Without `authorized` it is an inflow of its receiver.
  * With `authorized` it is a payment that a receipt may claim. It changes no figure by itself.
  */
-export function historyTold(context: ApplyContext, event: HistoryEvent): Promise<void> {
+export function historyTold(context: ApplyContext, event: HistoryEvent): void {
   const { authorized } = event;
-  return authorized === undefined
-    ? inflowTold(context, event)
-    : paymentTold(context, { ...event, authorized });
+  authorized === undefined ? inflowTold(context, event) : paymentTold(context, { ...event, authorized });
 }
 
-async function paymentTold(
-  context: ApplyContext,
-  event: HistoryEvent & { authorized: boolean },
-): Promise<void> {
+function paymentTold(context: ApplyContext, event: HistoryEvent & { authorized: boolean }): void {
   const value = BigInt(event.value);
-  const { minHireAtomic } = await paramsAt(context, event);
-  if (value < BigInt(minHireAtomic) || !(await isOrdinaryAt(context, event))) return;
+  const { minHireAtomic } = paramsAt(context, event);
+  if (value < BigInt(minHireAtomic) || !isOrdinaryAt(context, event)) return;
   const { block, time, log, from, to, tx, authorized } = event;
-  await addPayment(context, paymentKey(tx, from, to, value), {
+  addPayment(context, paymentKey(tx, from, to, value), {
     block,
     time,
     log,

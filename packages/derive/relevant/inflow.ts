@@ -21,39 +21,35 @@ import { countId } from "./senders.ts";
 export const WATCHED = "watched";
 
 /** Whether a relevant log has a transfer to a wallet at its own position: the wallet was watched before it. */
-export async function isWatched(
-  { store }: Pick<ApplyContext, "store">,
-  wallet: string,
-  place: Place,
-): Promise<boolean> {
-  const watched = watchedFrom(await store.get("inflow", wallet));
+export function isWatched({ store }: Pick<ApplyContext, "store">, wallet: string, place: Place): boolean {
+  const watched = watchedFrom(store.get("inflow", wallet));
   return watched !== null && isBefore(watched, place);
 }
 
 /** A relevant log has what reaches a wallet from here on, and tells now what reached it before. */
-export async function watch(context: ApplyContext, wallet: string): Promise<void> {
+export function watch(context: ApplyContext, wallet: string): void {
   if (!isRelevant(context)) return;
-  const inflow = await inflowOf(context, wallet);
+  const inflow = inflowOf(context, wallet);
   if (watchedFrom(inflow) !== null) return;
   const at = { block: context.at.block, log: context.at.log ?? 0 };
-  await askInflow(context, wallet, at);
+  askInflow(context, wallet, at);
   const watched = { watchedBlock: at.block, watchedLog: at.log };
-  if (inflow === null) await context.store.insert("inflow", { ...emptyInflow(wallet), ...watched });
-  else await context.store.update("inflow", wallet, watched);
-  await append(context.store, WATCHED, wallet);
+  if (inflow === null) context.store.insert("inflow", { ...emptyInflow(wallet), ...watched });
+  else context.store.update("inflow", wallet, watched);
+  append(context.store, WATCHED, wallet);
 }
 
 /**
  * Asks for what reached a wallet before a position, as far as it can matter: after `hubTransfers` others a transfer funds
  * nobody. For a watched wallet only one thing can be missing: what was left out then, if `hubTransfers` has grown since.
  */
-export async function askInflow(context: ApplyContext, wallet: string, before: Place): Promise<void> {
-  const inflow = await inflowOf(context, wallet);
+export function askInflow(context: ApplyContext, wallet: string, before: Place): void {
+  const inflow = inflowOf(context, wallet);
   const known = inflow?.incoming ?? 0;
-  const limit = (await mostHubTransfers(context)) - known;
+  const limit = mostHubTransfers(context) - known;
   if (limit <= 0) return;
   const watched = watchedFrom(inflow);
-  const isCut = (await context.store.get("transferCount", countId(wallet, "in", known))) !== null;
+  const isCut = context.store.get("transferCount", countId(wallet, "in", known)) !== null;
   if (watched !== null && !isCut) return;
   const end = watched !== null && isBefore(watched, before) ? watched : before;
   const after = known === 0 || inflow === null ? null : placeOf(inflow);
@@ -65,22 +61,22 @@ export async function askInflow(context: ApplyContext, wallet: string, before: P
  * A transfer of the past that reached a wallet. The parameters of that time judge it. If it was told before, or is in the
  * log, it changes nothing.
  */
-export async function inflowTold(context: ApplyContext, event: HistoryEvent): Promise<void> {
+export function inflowTold(context: ApplyContext, event: HistoryEvent): void {
   const { to, block, log } = event;
-  const known = await inflowOf(context, to);
+  const known = inflowOf(context, to);
   const { received: before, incoming, fundings, ...last } = known ?? emptyInflow(to);
   if (incoming > 0 && !isBefore(last, event)) return;
   const watched = watchedFrom(known);
   if (watched !== null && !isBefore(event, watched)) return;
   const value = BigInt(event.value);
   const received = before + value;
-  const params = await paramsAt(context, event);
+  const params = paramsAt(context, event);
   const funds =
     incoming < params.hubTransfers &&
     isFundingSize(params, value, received) &&
-    (await isOrdinaryAt(context, event)) &&
-    (await context.store.get("hire", directHireId(event.tx, log))) === null;
-  if (incoming < params.hubTransfers) await familyInflowTold(context, event, params);
+    isOrdinaryAt(context, event) &&
+    context.store.get("hire", directHireId(event.tx, log)) === null;
+  if (incoming < params.hubTransfers) familyInflowTold(context, event, params);
   const line = formatLeg(event, value >= BigInt(params.minHireAtomic) ? "claimable" : "plain");
   const change = {
     received,
@@ -89,21 +85,21 @@ export async function inflowTold(context: ApplyContext, event: HistoryEvent): Pr
     log,
     fundings: !funds ? fundings : fundings === "" ? line : `${fundings}\n${line}`,
   };
-  if (known === null) await context.store.insert("inflow", { ...emptyInflow(to), ...change });
-  else await context.store.update("inflow", to, change);
+  if (known === null) context.store.insert("inflow", { ...emptyInflow(to), ...change });
+  else context.store.update("inflow", to, change);
 }
 
 /** The first inflow of a family, and money that came back, are also judged by what held then. */
-async function familyInflowTold(context: ApplyContext, event: HistoryEvent, params: Params): Promise<void> {
+function familyInflowTold(context: ApplyContext, event: HistoryEvent, params: Params): void {
   const sent = { ...event, value: BigInt(event.value) };
   // Whether its sender had sent too many is asked when it matters.
-  const inflow = await inflowOfTransfer(context, sent, await kindAt(context, event.from, event), false);
+  const inflow = inflowOfTransfer(context, sent, kindAt(context, event.from, event), false);
   if (inflow === null) return;
-  await noteLargest(context, event.to, inflow);
-  if (inflow.value >= BigInt(params.minFundingAtomic)) await keepFlow(context, event.to, inflow);
+  noteLargest(context, event.to, inflow);
+  if (inflow.value >= BigInt(params.minFundingAtomic)) keepFlow(context, event.to, inflow);
 }
 
-export async function inflowOf(context: ApplyContext, wallet: string): Promise<Row<"inflow"> | null> {
+export function inflowOf(context: ApplyContext, wallet: string): Row<"inflow"> | null {
   return context.store.get("inflow", wallet);
 }
 

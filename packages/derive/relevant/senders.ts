@@ -5,20 +5,20 @@ import { isBefore, type Place, placeOf } from "../place.ts";
 import { paramsAt } from "./asOf.ts";
 
 /** Notes where a wallet's n-th transfer is. */
-export async function countTold(context: ApplyContext, event: CountEvent): Promise<void> {
+export function countTold(context: ApplyContext, event: CountEvent): void {
   const { wallet, side, transfers, block, log, time } = event;
   const id = countId(wallet, side, transfers);
-  if ((await context.store.get("transferCount", id)) !== null) return;
-  await context.store.insert("transferCount", { id, block, log, time });
+  if (context.store.get("transferCount", id) !== null) return;
+  context.store.insert("transferCount", { id, block, log, time });
 }
 
 /**
  * Whether `hubTransfers` transfers had left the sender of a leg before it: then it funds nobody. While a relevant log is
  * made, a sender whose count is not known yet counts as one of those, so nothing behind an exchange is searched.
  */
-export async function hasSentTooMany(context: ApplyContext, leg: Place & { from: string }): Promise<boolean> {
-  const { hubTransfers } = await paramsAt(context, leg);
-  const reached = await context.store.get("transferCount", countId(leg.from, "out", hubTransfers));
+export function hasSentTooMany(context: ApplyContext, leg: Place & { from: string }): boolean {
+  const { hubTransfers } = paramsAt(context, leg);
+  const reached = context.store.get("transferCount", countId(leg.from, "out", hubTransfers));
   if (reached !== null) return isBefore(reached, leg);
   return !context.ask({ kind: "transfersFrom", wallet: leg.from, before: placeOf(leg), limit: hubTransfers });
 }
@@ -27,12 +27,8 @@ export async function hasSentTooMany(context: ApplyContext, leg: Place & { from:
  * Where the first transfer of some value left a wallet, if that was before a position, else null. Undefined while a
  * relevant log is made and that was not read yet.
  */
-export async function firstSpent(
-  context: ApplyContext,
-  wallet: string,
-  before: Place,
-): Promise<Act | null | undefined> {
-  const first = await context.store.get("transferCount", countId(wallet, "spent", 1));
+export function firstSpent(context: ApplyContext, wallet: string, before: Place): Act | null | undefined {
+  const first = context.store.get("transferCount", countId(wallet, "spent", 1));
   if (first !== null) {
     const { block, log, time } = first;
     return isBefore(first, before) ? { block, log, time } : null;

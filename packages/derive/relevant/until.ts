@@ -6,33 +6,29 @@ import { isBefore, type Place } from "../place.ts";
 // of its time. The first line holds from the first block.
 
 /** Notes where the replaced parameters ended. */
-export function noteParams(context: ApplyContext): Promise<void> {
-  return noteUntil(context, PARAMS, JSON.stringify(context.params));
+export function noteParams(context: ApplyContext): void {
+  noteUntil(context, PARAMS, JSON.stringify(context.params));
 }
 
 /** The parameters that held at a position, as JSON; null when they still hold. */
-export function paramsUntil(context: ApplyContext, place: Place): Promise<string | null> {
+export function paramsUntil(context: ApplyContext, place: Place): string | null {
   return heldAt(context, PARAMS, place);
 }
 
 /** All earlier parameters, as JSON. */
-export async function* formerParams({ store }: ApplyContext): AsyncGenerator<string> {
-  if ((await listLength(store, PARAMS)) === 0) return;
-  for await (const item of itemsOf(store, PARAMS)) yield readUntil(item).what;
+export function* formerParams({ store }: ApplyContext): Generator<string> {
+  if (listLength(store, PARAMS) === 0) return;
+  for (const item of itemsOf(store, PARAMS)) yield readUntil(item).what;
 }
 
 /** Notes until where a wallet had another kind: `hub`, `escrow` or neither. */
-export function noteKind(context: ApplyContext, wallet: string, kind: string | null): Promise<void> {
-  return noteUntil(context, kindsOf(wallet), kind ?? NEITHER);
+export function noteKind(context: ApplyContext, wallet: string, kind: string | null): void {
+  noteUntil(context, kindsOf(wallet), kind ?? NEITHER);
 }
 
 /** What a wallet was at a position: `hub`, `escrow`, or null for neither; undefined when it has not changed since. */
-export async function kindUntil(
-  context: ApplyContext,
-  wallet: string,
-  place: Place,
-): Promise<string | null | undefined> {
-  const kind = await heldAt(context, kindsOf(wallet), place);
+export function kindUntil(context: ApplyContext, wallet: string, place: Place): string | null | undefined {
+  const kind = heldAt(context, kindsOf(wallet), place);
   return kind === null ? undefined : kind === NEITHER ? null : kind;
 }
 
@@ -43,14 +39,14 @@ function kindsOf(wallet: string): string {
   return `until/${wallet}`;
 }
 
-function noteUntil({ store, at }: ApplyContext, list: string, what: string): Promise<void> {
-  return append(store, list, `${at.block} ${at.log ?? 0} ${what}`);
+function noteUntil({ store, at }: ApplyContext, list: string, what: string): void {
+  append(store, list, `${at.block} ${at.log ?? 0} ${what}`);
 }
 
 /** The state that was in force at a position; null when it still is. */
-async function heldAt({ store }: ApplyContext, list: string, place: Place): Promise<string | null> {
-  if ((await listLength(store, list)) === 0) return null;
-  for await (const item of itemsOf(store, list)) {
+function heldAt({ store }: ApplyContext, list: string, place: Place): string | null {
+  if (listLength(store, list) === 0) return null;
+  for (const item of itemsOf(store, list)) {
     const { until, what } = readUntil(item);
     if (isBefore(place, until)) return what;
   }

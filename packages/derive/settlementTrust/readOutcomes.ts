@@ -10,26 +10,26 @@ const HOUR = 3_600;
 /**
  * Reads the results of proposals in an hour, as the operator states them: one record for each part of an hour of a ledger.
  */
-export async function readOutcomes(context: ApplyContext, event: RecordEvent): Promise<Reading> {
+export function readOutcomes(context: ApplyContext, event: RecordEvent): Reading {
   const body = parseOutcomes(event.body);
   const { operator } = context.params;
   if (event.signer !== operator) return `signer ${event.signer} is not the operator`;
   if (context.at.time < (body.hour + 1) * HOUR) return "body.hour is not over";
   const id = `${event.ledger}/${body.hour}/${body.part}`;
-  if ((await context.store.get("outcomesTold", id)) !== null) return "this part of the hour was told before";
-  return async () => {
-    await context.store.insert("outcomesTold", { id });
-    await outcomesTold(context, body);
+  if (context.store.get("outcomesTold", id) !== null) return "this part of the hour was told before";
+  return () => {
+    context.store.insert("outcomesTold", { id });
+    outcomesTold(context, body);
   };
 }
 
-async function outcomesTold(context: ApplyContext, { hour, agents }: Outcomes): Promise<void> {
+function outcomesTold(context: ApplyContext, { hour, agents }: Outcomes): void {
   for (const agent of Object.keys(agents).sort())
-    await outcomeTold(context, agent, hour, agents[agent as keyof typeof agents] as Outcome);
+    outcomeTold(context, agent, hour, agents[agent as keyof typeof agents] as Outcome);
 }
 
-async function outcomeTold(context: ApplyContext, id: string, hour: number, told: Outcome): Promise<void> {
-  const known = await context.store.get("settlementTrust", id);
+function outcomeTold(context: ApplyContext, id: string, hour: number, told: Outcome): void {
+  const known = context.store.get("settlementTrust", id);
   const before = known ?? emptyRow("settlementTrust");
   const evidence = {
     settled: before.settled + told.ok,
@@ -44,6 +44,6 @@ async function outcomeTold(context: ApplyContext, id: string, hour: number, told
     ...trustOf(evidence, known ?? undefined),
     lastHour: Math.max(before.lastHour, hour),
   };
-  if (known === null) await context.store.insert("settlementTrust", { id, ...change });
-  else await context.store.update("settlementTrust", id, change);
+  if (known === null) context.store.insert("settlementTrust", { id, ...change });
+  else context.store.update("settlementTrust", id, change);
 }

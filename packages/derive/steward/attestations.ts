@@ -4,12 +4,8 @@ import type { RecordEvent } from "../events.ts";
 import { ensureSteward } from "./stewardRow.ts";
 
 /** Stores an agent's latest attestation in place of the previous one. */
-export async function attestationSettled(
-  context: ApplyContext,
-  event: RecordEvent,
-  body: Attestation,
-): Promise<void> {
-  const row = await ensureSteward(context, body.agent_id);
+export function attestationSettled(context: ApplyContext, event: RecordEvent, body: Attestation): void {
+  const row = ensureSteward(context, body.agent_id);
   if (row === null) return;
   const { passing, total } = worstRun(body.runs);
   const told = {
@@ -18,7 +14,7 @@ export async function attestationSettled(
     testsPassing: passing,
     testsTotal: total,
   };
-  await context.store.insert("attestation", {
+  context.store.insert("attestation", {
     id: event.hash,
     agent: row.id,
     kind: event.signer === body.agent_id ? "self" : "attested",
@@ -32,7 +28,7 @@ export async function attestationSettled(
     block: context.at.block,
     time: context.at.time,
   });
-  await context.store.update("steward", row.id, { attestation: event.hash, ...told });
+  context.store.update("steward", row.id, { attestation: event.hash, ...told });
 }
 
 /**

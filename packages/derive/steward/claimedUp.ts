@@ -6,12 +6,8 @@ import { ensureSteward } from "./stewardRow.ts";
 export type ClaimedUp = { hour: number; host: string; up: number };
 
 /** Stores an agent's own monitoring. For each hour and host only its first claim counts (T013). */
-export async function claimedUp(
-  context: ApplyContext,
-  agent: string,
-  { hour, hosts }: Uptime,
-): Promise<void> {
-  const row = await ensureSteward(context, agent);
+export function claimedUp(context: ApplyContext, agent: string, { hour, hosts }: Uptime): void {
+  const row = ensureSteward(context, agent);
   if (row === null) return;
   const claims = parseClaims(row.claims);
   for (const host of Object.keys(hosts).sort()) {
@@ -20,7 +16,7 @@ export async function claimedUp(
     if (ofHour.length >= MAX_HOSTS_OF_AGENT || ofHour.some((it) => it.host === host)) continue;
     claims.push({ hour, host, up: looked & ~down });
   }
-  await context.store.update("steward", agent, { claims: formatClaims(claims) });
+  context.store.update("steward", agent, { claims: formatClaims(claims) });
 }
 
 export function parseClaims(text: string): ClaimedUp[] {

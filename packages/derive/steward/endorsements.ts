@@ -29,11 +29,7 @@ export function endorsementId({ endorser, agent_id, capability }: Endorsement): 
 }
 
 /** Stores an agent's endorsement of another, or its withdrawal. */
-export async function endorsementSettled(
-  context: ApplyContext,
-  event: RecordEvent,
-  body: Endorsement,
-): Promise<void> {
+export function endorsementSettled(context: ApplyContext, event: RecordEvent, body: Endorsement): void {
   const id = endorsementId(body);
   const word = {
     endorser: body.endorser,
@@ -45,10 +41,9 @@ export async function endorsementSettled(
     record: event.hash,
     time: context.at.time,
   };
-  if ((await context.store.get("endorsement", id)) === null)
-    await context.store.insert("endorsement", { id, ...word });
-  else await context.store.update("endorsement", id, word);
-  const row = await ensureSteward(context, body.agent_id);
+  if (context.store.get("endorsement", id) === null) context.store.insert("endorsement", { id, ...word });
+  else context.store.update("endorsement", id, word);
+  const row = ensureSteward(context, body.agent_id);
   if (row === null) return;
   const { endorser } = body;
   const capability = body.capability ?? "*";
@@ -61,7 +56,7 @@ export async function endorsementSettled(
     if (own.length > MOST_OF_ENDORSER) held = held.filter((it) => it !== own[0]);
     held = held.slice(-MOST_ENDORSEMENTS);
   }
-  await context.store.update("steward", row.id, { endorsedBy: formatHeld(held) });
+  context.store.update("steward", row.id, { endorsedBy: formatHeld(held) });
 }
 
 /**
@@ -70,39 +65,39 @@ export async function endorsementSettled(
  *
  * @param find finds the latest row of an agent, even if it is not stored yet
  */
-export async function weighEndorsements(
+export function weighEndorsements(
   context: ApplyContext,
   row: Row<"steward">,
-  find: (agent: string) => Promise<Row<"steward"> | null>,
-): Promise<{ counted: CountedEndorsement[]; words: string; leftOut: string }> {
+  find: (agent: string) => Row<"steward"> | null,
+): { counted: CountedEndorsement[]; words: string; leftOut: string } {
   const held = parseHeld(row.endorsedBy);
   const crowd = crowdIn(held);
   const counted: CountedEndorsement[] = [];
   const [words, leftOut]: [string[], string[]] = [[], []];
   for (const it of held) {
-    const endorser = await find(it.endorser);
-    const reason = await reasonAgainst(context, row.id, it.endorser, endorser, crowd.has(it));
+    const endorser = find(it.endorser);
+    const reason = reasonAgainst(context, row.id, it.endorser, endorser, crowd.has(it));
     if (reason !== null) {
       leftOut.push(`${it.endorser} ${it.capability} ${reason}`);
       continue;
     }
-    const one = { party: await buyerGroupOf(context, it.endorser), trust: endorser?.ownTrust ?? 0 };
+    const one = { party: buyerGroupOf(context, it.endorser), trust: endorser?.ownTrust ?? 0 };
     counted.push(one);
     words.push(`${it.endorser} ${it.capability} ${one.party} ${one.trust}`);
   }
   return { counted, words: words.join("\n"), leftOut: leftOut.join("\n") };
 }
 
-async function reasonAgainst(
+function reasonAgainst(
   context: ApplyContext,
   agent: string,
   endorser: string,
   row: Row<"steward"> | null,
   isCrowd: boolean,
-): Promise<LeftOutReason | null> {
+): LeftOutReason | null {
   if (parseHeld(row?.endorsedBy ?? "").some((it) => it.endorser === agent)) return "mutual";
-  if ((await sharedClusterSize(context, agent, endorser)) > 1) return "cluster";
-  const registered = (await findAgent(context, endorser))?.registeredTime ?? context.at.time;
+  if (sharedClusterSize(context, agent, endorser) > 1) return "cluster";
+  const registered = findAgent(context, endorser)?.registeredTime ?? context.at.time;
   if (context.at.time - registered < ENDORSER_SECONDS) return "young";
   if ((row?.sales ?? 0) === 0) return "no_sale";
   return isCrowd ? "crowd" : null;

@@ -24,34 +24,30 @@ import { ensureSteward } from "./stewardRow.ts";
 export type OutcomeDay = { day: number; ok: Rational; failed: Rational };
 
 /** Adds a hire that is counted to its seller's day. */
-export async function noteSale(context: ApplyContext, hire: Row<"hire">): Promise<void> {
-  const row = await ensureSteward(context, hire.seller);
+export function noteSale(context: ApplyContext, hire: Row<"hire">): void {
+  const row = ensureSteward(context, hire.seller);
   if (row === null) return;
-  const part = await partOf(context, hire);
+  const part = partOf(context, hire);
   const outcomes = changed(context, row.outcomes, hire, part);
-  const hardSales = changedHard(context, row.hardSales, hire, part, await takeDifficulty(context, hire));
-  await context.store.update("steward", row.id, { sales: row.sales + 1, outcomes, hardSales });
-  await noteForSla(context, null, await heardOf(context, hire));
-  await takePaymentBack(context, hire.id);
+  const hardSales = changedHard(context, row.hardSales, hire, part, takeDifficulty(context, hire));
+  context.store.update("steward", row.id, { sales: row.sales + 1, outcomes, hardSales });
+  noteForSla(context, null, heardOf(context, hire));
+  takePaymentBack(context, hire.id);
 }
 
 /** Updates the day of a hire after more became known of it, or its weight changed. */
-export async function noteAmended(
-  context: ApplyContext,
-  before: Row<"hire">,
-  after: Row<"hire">,
-): Promise<void> {
-  const row = await context.store.get("steward", before.seller);
-  const [was, is] = [await partOf(context, before), await partOf(context, after)];
-  await noteForSla(context, await heardOf(context, before), await heardOf(context, after));
+export function noteAmended(context: ApplyContext, before: Row<"hire">, after: Row<"hire">): void {
+  const row = context.store.get("steward", before.seller);
+  const [was, is] = [partOf(context, before), partOf(context, after)];
+  noteForSla(context, heardOf(context, before), heardOf(context, after));
   if (row === null) return;
   // Its capability may have become known only now.
-  const extraBefore = await extraOf(context, before.id);
-  const extra = before.capability === null ? await takeDifficulty(context, after) : extraBefore;
+  const extraBefore = extraOf(context, before.id);
+  const extra = before.capability === null ? takeDifficulty(context, after) : extraBefore;
   const isSame = compare(was.ok, is.ok) === 0 && compare(was.failed, is.failed) === 0;
   if (isSame && compare(extraBefore, extra) === 0) return;
   const gone = changedHard(context, row.hardSales, after, negative(was), extraBefore);
-  await context.store.update("steward", row.id, {
+  context.store.update("steward", row.id, {
     outcomes: changed(context, row.outcomes, after, difference(is, was)),
     hardSales: changedHard(context, gone, after, is, extra),
   });
@@ -61,19 +57,19 @@ export async function noteAmended(
  * The buyer of a hire says that its own request was at fault. Such a failure does not count (T007). A failure
  * that an audit found counts in any case.
  */
-export async function noteClientError(context: ApplyContext, hireId: string): Promise<void> {
-  if ((await context.store.get("clientError", hireId)) !== null) return;
-  const hire = await context.store.get("hire", hireId);
-  const row = hire === null ? null : await context.store.get("steward", hire.seller);
+export function noteClientError(context: ApplyContext, hireId: string): void {
+  if (context.store.get("clientError", hireId) !== null) return;
+  const hire = context.store.get("hire", hireId);
+  const row = hire === null ? null : context.store.get("steward", hire.seller);
   if (hire === null || row === null) return;
-  const was = await partOf(context, hire);
-  await context.store.insert("clientError", { id: hireId });
-  const is = await partOf(context, hire);
-  await noteForSla(context, { hire, isExcused: false }, { hire, isExcused: true });
+  const was = partOf(context, hire);
+  context.store.insert("clientError", { id: hireId });
+  const is = partOf(context, hire);
+  noteForSla(context, { hire, isExcused: false }, { hire, isExcused: true });
   const by = difference(is, was);
-  await context.store.update("steward", row.id, {
+  context.store.update("steward", row.id, {
     outcomes: changed(context, row.outcomes, hire, by),
-    hardSales: changedHard(context, row.hardSales, hire, by, await extraOf(context, hireId)),
+    hardSales: changedHard(context, row.hardSales, hire, by, extraOf(context, hireId)),
   });
 }
 
@@ -81,18 +77,18 @@ export async function noteClientError(context: ApplyContext, hireId: string): Pr
  * Stores the extra weight of a hire for the difficulty of its capability, as published now. The hire keeps
  * this weight (T014).
  */
-async function takeDifficulty(context: ApplyContext, { id, capability }: Row<"hire">): Promise<Rational> {
+function takeDifficulty(context: ApplyContext, { id, capability }: Row<"hire">): Rational {
   const { difficulty } = context.params.steward;
   const published =
     capability !== null && Object.hasOwn(difficulty, capability) ? difficulty[capability] : undefined;
   if (published === undefined) return ZERO;
   const extra = subtract(rational(parseDecimal(published), BigInt(NANO)), ONE);
-  if (extra.n !== 0n) await context.store.insert("hardHire", { id, extra: formatRational(extra) });
+  if (extra.n !== 0n) context.store.insert("hardHire", { id, extra: formatRational(extra) });
   return extra;
 }
 
-async function extraOf(context: ApplyContext, hire: string): Promise<Rational> {
-  const known = await context.store.get("hardHire", hire);
+function extraOf(context: ApplyContext, hire: string): Rational {
+  const known = context.store.get("hardHire", hire);
   return known === null ? ZERO : parseRational(known.extra);
 }
 
@@ -115,19 +111,16 @@ function negative(part: Omit<OutcomeDay, "day">): Omit<OutcomeDay, "day"> {
   return difference({ ok: ZERO, failed: ZERO }, part);
 }
 
-async function heardOf(
-  context: ApplyContext,
-  hire: Row<"hire">,
-): Promise<{ hire: Row<"hire">; isExcused: boolean }> {
-  return { hire, isExcused: (await context.store.get("clientError", hire.id)) !== null };
+function heardOf(context: ApplyContext, hire: Row<"hire">): { hire: Row<"hire">; isExcused: boolean } {
+  return { hire, isExcused: context.store.get("clientError", hire.id) !== null };
 }
 
 /** The weights that a hire adds to its day. */
-async function partOf(context: ApplyContext, hire: Row<"hire">): Promise<Omit<OutcomeDay, "day">> {
+function partOf(context: ApplyContext, hire: Row<"hire">): Omit<OutcomeDay, "day"> {
   const weight = rational(1n, BigInt(hire.clusterSize));
   if (hire.outcome === "success") return { ok: weight, failed: ZERO };
   if (hire.outcome !== "failure") return { ok: ZERO, failed: ZERO };
-  const isExcused = hire.evidence !== "audit" && (await context.store.get("clientError", hire.id)) !== null;
+  const isExcused = hire.evidence !== "audit" && context.store.get("clientError", hire.id) !== null;
   return { ok: ZERO, failed: isExcused ? ZERO : weight };
 }
 

@@ -33,19 +33,15 @@ export function hourEnd(hour: number): number {
 }
 
 /** Stores a prober's report of one hour. For each prober, hour and host only the first report counts. */
-export async function hostsProbed(
-  context: ApplyContext,
-  prober: string,
-  { hour, hosts }: Uptime,
-): Promise<void> {
+export function hostsProbed(context: ApplyContext, prober: string, { hour, hosts }: Uptime): void {
   const id = `${prober}/${hour}`;
-  const row = await context.store.get("probedHour", id);
+  const row = context.store.get("probedHour", id);
   const looked = parseCounts(row?.looked);
   const down = parseCounts(row?.down);
-  const voidBefore = await voidSlots(context, prober, hour - 1);
+  const voidBefore = voidSlots(context, prober, hour - 1);
   for (const host of Object.keys(hosts).sort()) {
     const [saw = 0, foundDown = 0] = hosts[host] ?? [];
-    const known = await context.store.get("probedHost", host);
+    const known = context.store.get("probedHost", host);
     const reports = parseReports(known?.reports ?? "");
     if (reports.some((it) => it.hour === hour && it.prober === prober)) continue;
     const before = reports.find((it) => it.hour === hour - 1 && it.prober === prober);
@@ -53,30 +49,25 @@ export async function hostsProbed(
     const kept = reports.filter((it) => hourEnd(it.hour) + KEPT_SECONDS > context.state.time);
     kept.push({ hour, prober, looked: saw, down: foundDown, wasUp });
     const text = formatReports(kept);
-    if (known === null) await context.store.insert("probedHost", { id: host, reports: text, sellers: "" });
-    else await context.store.update("probedHost", host, { reports: text });
+    if (known === null) context.store.insert("probedHost", { id: host, reports: text, sellers: "" });
+    else context.store.update("probedHost", host, { reports: text });
     if (wasUp && standsForSeller(known, prober, hour)) count(looked, down, saw, foundDown);
   }
   const counts = { looked: looked.join(","), down: down.join(",") };
-  if (row === null) await context.store.insert("probedHour", { id, ...counts });
-  else await context.store.update("probedHour", id, counts);
+  if (row === null) context.store.insert("probedHour", { id, ...counts });
+  else context.store.update("probedHour", id, counts);
 }
 
 /**
  * Notes that a prober found a host that serves an agent with sales. Only such hosts can show that a prober is
  * cut off. Anybody can set up many other hosts and take them down at once.
  */
-export async function noteSellerHost(
-  context: ApplyContext,
-  prober: string,
-  host: string,
-  hour: number,
-): Promise<void> {
-  const row = await context.store.get("probedHost", host);
+export function noteSellerHost(context: ApplyContext, prober: string, host: string, hour: number): void {
+  const row = context.store.get("probedHost", host);
   const lines = linesOf(row?.sellers ?? "").filter((line) => !line.startsWith(`${prober} `));
   const sellers = [...lines, `${prober} ${Math.max(hour, lastFound(row, prober) ?? hour)}`].join("\n");
-  if (row === null) await context.store.insert("probedHost", { id: host, reports: "", sellers });
-  else if (row.sellers !== sellers) await context.store.update("probedHost", host, { sellers });
+  if (row === null) context.store.insert("probedHost", { id: host, reports: "", sellers });
+  else if (row.sellers !== sellers) context.store.update("probedHost", host, { sellers });
 }
 
 function standsForSeller(row: Row<"probedHost"> | null, prober: string, hour: number): boolean {
@@ -108,8 +99,8 @@ function count(looked: number[], down: number[], saw: number, foundDown: number)
 }
 
 /** The slots of an hour in which a prober was cut off, as bits. */
-export async function voidSlots(context: ApplyContext, prober: string, hour: number): Promise<number> {
-  const row = await context.store.get("probedHour", `${prober}/${hour}`);
+export function voidSlots(context: ApplyContext, prober: string, hour: number): number {
+  const row = context.store.get("probedHour", `${prober}/${hour}`);
   if (row === null) return 0;
   const [looked, down] = [parseCounts(row.looked), parseCounts(row.down)];
   let bits = 0;

@@ -10,21 +10,17 @@ const SERVED_HOURS = 168;
 export type Service = { host: string; prober: string; from: number; to: number };
 
 /** Stores which agents a prober found at which hosts. Addresses that are not agents are skipped. */
-export async function servicesProbed(
-  context: ApplyContext,
-  prober: string,
-  { hour, served }: Uptime,
-): Promise<void> {
+export function servicesProbed(context: ApplyContext, prober: string, { hour, served }: Uptime): void {
   for (const [agent, hosts] of Object.entries(served).sort(([a], [b]) => (a < b ? -1 : 1))) {
-    const row = await ensureSteward(context, agent);
+    const row = ensureSteward(context, agent);
     if (row === null) continue;
     const services = parseServices(row.served).filter((it) => isFresh(it, hour - SERVED_HOURS));
     for (const host of hosts) noteService(services, host, prober, hour);
     // Each seller counts for one host only, the first by name, so that one sale does not vouch for many
     // hosts.
     const [first] = [...hosts].sort();
-    if (row.sales > 0 && first !== undefined) await noteSellerHost(context, prober, first, hour);
-    await context.store.update("steward", agent, { served: formatServices(services) });
+    if (row.sales > 0 && first !== undefined) noteSellerHost(context, prober, first, hour);
+    context.store.update("steward", agent, { served: formatServices(services) });
   }
 }
 

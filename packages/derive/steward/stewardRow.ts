@@ -27,13 +27,13 @@ const TEXTS = {
 const EMPTY = { ...emptyRow("steward"), ...TEXTS };
 
 /** The row of an agent. It is made if there is none; null if the address is not an agent. */
-export async function ensureSteward(context: ApplyContext, agent: string): Promise<Row<"steward"> | null> {
-  const known = await context.store.get("steward", agent);
+export function ensureSteward(context: ApplyContext, agent: string): Row<"steward"> | null {
+  const known = context.store.get("steward", agent);
   if (known !== null) return known;
-  if ((await findAgent(context, agent)) === null) return null;
+  if (findAgent(context, agent) === null) return null;
   const row = { ...EMPTY, id: agent };
-  await context.store.insert("steward", row);
-  await append(context.store, agentsOf(slotOf(agent)), agent);
+  context.store.insert("steward", row);
+  append(context.store, agentsOf(slotOf(agent)), agent);
   return row;
 }
 

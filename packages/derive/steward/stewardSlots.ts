@@ -48,11 +48,7 @@ export function stewardLeafText(row: Row<"steward">): string {
  * agents joined the slot. All these scores change together, so the digest has one leaf for them, and the
  * proof of one score stays short.
  */
-export async function closeSlot(
-  context: ApplyContext,
-  slot: number,
-  rows: readonly Row<"steward">[],
-): Promise<void> {
+export function closeSlot(context: ApplyContext, slot: number, rows: readonly Row<"steward">[]): void {
   if (rows.length === 0) return;
   const { block, time } = context.at;
   const root = merkleRoot(
@@ -61,9 +57,8 @@ export async function closeSlot(
   );
   const id = String(slot);
   const change = { agents: rows.length, root, block, time };
-  if ((await context.store.get("stewardSlot", id)) === null)
-    await context.store.insert("stewardSlot", { id, ...change });
-  else await context.store.update("stewardSlot", id, change);
+  if (context.store.get("stewardSlot", id) === null) context.store.insert("stewardSlot", { id, ...change });
+  else context.store.update("stewardSlot", id, change);
 }
 
 /** The root by RFC 6962 §2.1, computed level by level. A node without a neighbour moves up unchanged. */

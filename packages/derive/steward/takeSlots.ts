@@ -20,11 +20,11 @@ export type ProbeCache = Map<string, number>;
  *
  * @returns the changes of the row, and its new days
  */
-export async function takeSlots(
+export function takeSlots(
   context: ApplyContext,
   row: Row<"steward">,
   away: ProbeCache,
-): Promise<{ change: Partial<Row<"steward">>; days: SlotDay[] }> {
+): { change: Partial<Row<"steward">>; days: SlotDay[] } {
   const closed = lastClosedHour(context.at.time);
   const days = parseSlotDays(row.slots);
   if (row.served === "" && row.claims === "") return { change: { mergedHour: closed }, days };
@@ -33,7 +33,7 @@ export async function takeSlots(
   const hours = new Set<number>();
   for (const { host } of services) {
     if (reports.has(host)) continue;
-    const known = await context.store.get("probedHost", host);
+    const known = context.store.get("probedHost", host);
     const open = reportsOf(known?.reports ?? "", (row.mergedHour ?? -1) + 1, closed);
     reports.set(host, open);
     for (const { hour } of open) hours.add(hour);
@@ -50,7 +50,7 @@ export async function takeSlots(
       for (const report of reports.get(host) ?? []) {
         if (report.hour !== hour) continue;
         const key = `${report.prober}/${hour}`;
-        const known = away.get(key) ?? (await voidSlots(context, report.prober, hour));
+        const known = away.get(key) ?? voidSlots(context, report.prober, hour);
         away.set(key, known);
         seen.push({ ...report, looked: report.looked & ~known, down: report.down & ~known });
       }

@@ -1,5 +1,6 @@
 import type { ApplyContext } from "../applyContext.ts";
 import { itemsOf } from "../lists.ts";
+import { forEachRow } from "../loadedRows.ts";
 import { add, compare, formatRational, parseRational, type Rational, rational } from "../rational.ts";
 import type { Row } from "../tables.ts";
 import { dayOf, HOUR } from "./days.ts";
@@ -24,31 +25,31 @@ const SCORE_DAYS = 30;
  * Computes trust scores at a tick. Every agent is computed once an hour, when its slot of 300 seconds is
  * over. Its own figures come first, then the endorsements by others.
  */
-export async function tickSteward(context: ApplyContext): Promise<void> {
+export function tickSteward(context: ApplyContext): void {
   const due = new Map<string, Row<"steward">>();
   const away: ProbeCache = new Map();
   const weights = decayWeights(context.params.starDecay, SCORE_DAYS);
   const slots = new Map<number, string[]>();
   for (const slot of slotsOver(context.state.time, context.at.time)) {
     const agents: string[] = [];
-    for await (const agent of itemsOf(context.store, agentsOf(slot))) {
-      const row = await context.store.get("steward", agent);
-      if (row === null) continue;
+    forEachRow(itemsOf(context.store, agentsOf(slot)), (agent) => {
+      const row = context.store.get("steward", agent);
+      if (row === null) return;
       agents.push(agent);
-      due.set(agent, await ownFigures(context, row, away, weights));
-    }
+      due.set(agent, ownFigures(context, row, away, weights));
+    });
     slots.set(slot, agents);
   }
-  const find = async (agent: string) => due.get(agent) ?? (await context.store.get("steward", agent));
+  const find = (agent: string) => due.get(agent) ?? context.store.get("steward", agent);
   const computed = new Map<string, Row<"steward">>();
-  for (const before of due.values()) {
-    const row = await withEndorsements(context, before, find);
+  forEachRow(due.values(), (before) => {
+    const row = withEndorsements(context, before, find);
     computed.set(row.id, row);
     const { id, ...change } = row;
-    await context.store.update("steward", id, change);
-  }
+    context.store.update("steward", id, change);
+  });
   for (const [slot, agents] of slots)
-    await closeSlot(
+    closeSlot(
       context,
       slot,
       agents.flatMap((agent) => computed.get(agent) ?? []),
@@ -63,13 +64,13 @@ export function slotsOver(since: number, time: number): number[] {
 }
 
 /** All figures except the endorsements. */
-async function ownFigures(
+function ownFigures(
   context: ApplyContext,
   before: Row<"steward">,
   away: ProbeCache,
   weights: readonly bigint[],
-): Promise<Row<"steward">> {
-  const { change, days: slots } = await takeSlots(context, before, away);
+): Row<"steward"> {
+  const { change, days: slots } = takeSlots(context, before, away);
   const row = { ...before, ...change };
   const { block, time } = context.at;
   const today = dayOf(time);
@@ -131,12 +132,12 @@ export function factorsOf(
   };
 }
 
-async function withEndorsements(
+function withEndorsements(
   context: ApplyContext,
   before: Row<"steward">,
-  find: (agent: string) => Promise<Row<"steward"> | null>,
-): Promise<Row<"steward">> {
-  const { counted, words, leftOut } = await weighEndorsements(context, before, find);
+  find: (agent: string) => Row<"steward"> | null,
+): Row<"steward"> {
+  const { counted, words, leftOut } = weighEndorsements(context, before, find);
   const { value, unique, average } = endorsementsOf(counted);
   const row = {
     ...before,
@@ -148,7 +149,7 @@ async function withEndorsements(
     leftOut,
   };
   const algorithmScore = scoreOf(factorsOf(row), context.stewardWeights);
-  const { left, guarantees } = await evaluateSla(context, row);
+  const { left, guarantees } = evaluateSla(context, row);
   const score = nanoOf(BigInt(lessDenials(algorithmScore, row.denied)) * left.n, left.d * BigInt(NANO));
   const slaLeft = formatRational(left);
   return { ...row, algorithmScore, score, slaLeft, guarantees, tier: tierOf(row, score) };

@@ -28,35 +28,35 @@ export type SlaOutcome = { left: Rational; guarantees: string };
  *
  * @param row the agent's row, with the slots of all closed hours
  */
-export async function evaluateSla(context: ApplyContext, row: Row<"steward">): Promise<SlaOutcome> {
-  const sla = await context.store.get("sla", row.id);
+export function evaluateSla(context: ApplyContext, row: Row<"steward">): SlaOutcome {
+  const sla = context.store.get("sla", row.id);
   if (sla === null) return { left: ONE, guarantees: "" };
   const figures = new SlaFigures(context, row.id, parseSlotDays(row.slots));
   const today = dayOf(context.at.time);
   // A day closes when the reports of its last hour can no longer come.
   const closedDay = dayOf(context.at.time - REPORT_SECONDS - 1) - 1;
-  await recover(context, sla, figures, closedDay);
+  recover(context, sla, figures, closedDay);
 
   const binding: string[] = [];
   const lines: string[] = [];
   let worst = 0;
   for (const id of linesOf(sla.binding)) {
-    const guarantee = await context.store.get("guarantee", id);
+    const guarantee = context.store.get("guarantee", id);
     if (guarantee === null) continue;
     const isOver = guarantee.boundUntil !== null && context.at.time >= guarantee.boundUntil;
     if (isOver && guarantee.openBreach === null) continue;
     binding.push(id);
-    const { current, status, daysUntilBreach } = await look(context, guarantee, figures, {
+    const { current, status, daysUntilBreach } = look(context, guarantee, figures, {
       today,
       closedDay,
     });
     lines.push([id, current ?? "-", status, daysUntilBreach ?? "-"].join(" "));
     worst = Math.max(worst, STATUSES.indexOf(status));
   }
-  const known = await context.store.get("sla", row.id);
+  const known = context.store.get("sla", row.id);
   const breaches: Row<"breach">[] = [];
-  for (const id of linesOf(known?.breaches ?? "")) breaches.push(await breachRow(context, id));
-  await updateSla(context, known ?? sla, {
+  for (const id of linesOf(known?.breaches ?? "")) breaches.push(breachRow(context, id));
+  updateSla(context, known ?? sla, {
     binding: binding.join("\n"),
     status: STATUSES[worst] ?? "compliant",
     breaches: breaches
@@ -71,14 +71,10 @@ export async function evaluateSla(context: ApplyContext, row: Row<"steward">): P
 }
 
 /** Stores the row only if it changed. Most hours change nothing, and then no leaf of the digest changes. */
-async function updateSla(
-  context: ApplyContext,
-  before: Row<"sla">,
-  change: Partial<Row<"sla">>,
-): Promise<void> {
+function updateSla(context: ApplyContext, before: Row<"sla">, change: Partial<Row<"sla">>): void {
   const isNew = ([column, value]: [string, unknown]) => before[column as keyof Row<"sla">] !== value;
   const changed = Object.entries(change).filter(isNew);
-  if (changed.length > 0) await context.store.update("sla", before.id, Object.fromEntries(changed));
+  if (changed.length > 0) context.store.update("sla", before.id, Object.fromEntries(changed));
 }
 
 /** Whether nothing can follow from a breach any more. */
@@ -94,29 +90,24 @@ function isDone(breach: Row<"breach">): boolean {
  * Counts the closed days for the breaches. A day at target closes a breach. After the confirmation each such
  * day counts as recovery.
  */
-async function recover(
-  context: ApplyContext,
-  sla: Row<"sla">,
-  figures: SlaFigures,
-  closedDay: number,
-): Promise<void> {
+function recover(context: ApplyContext, sla: Row<"sla">, figures: SlaFigures, closedDay: number): void {
   for (const id of linesOf(sla.breaches)) {
-    let breach = await breachRow(context, id);
+    let breach = breachRow(context, id);
     let { goodDays, checkedDay } = breach;
     const first = Math.max(checkedDay + 1, closedDay - MOST_DAYS + 1);
     for (let day = first; day <= closedDay; day++) {
       checkedDay = day;
-      const own = await figures.over(breach.metric, day, day);
+      const own = figures.over(breach.metric, day, day);
       if (own === null || isBeyond(breach, own.figure, breach.target)) continue;
       const { confirmedTime } = breach;
       if (confirmedTime !== null && day > dayOf(confirmedTime) && goodDays < RECOVERY_DAYS) goodDays++;
       if (breach.closedTime === null) {
-        await closeBreach(context, breach, day);
-        breach = await breachRow(context, id);
+        closeBreach(context, breach, day);
+        breach = breachRow(context, id);
       }
     }
     if (goodDays !== breach.goodDays || checkedDay !== breach.checkedDay)
-      await context.store.update("breach", id, {
+      context.store.update("breach", id, {
         checkedDay,
         ...(goodDays !== breach.goodDays && { goodDays }),
       });
@@ -124,29 +115,29 @@ async function recover(
 }
 
 /** Evaluates one guarantee: its present figure, and whether that is a breach. */
-async function look(
+function look(
   context: ApplyContext,
   before: Row<"guarantee">,
   figures: SlaFigures,
   { today, closedDay }: { today: number; closedDay: number },
-): Promise<Looked> {
-  let guarantee = (await context.store.get("guarantee", before.id)) ?? before;
+): Looked {
+  let guarantee = context.store.get("guarantee", before.id) ?? before;
   const { metric, days } = guarantee;
   const firstOf = (day: number) => Math.max(guarantee.fromDay, day - days + 1);
   let { closes } = guarantee;
   const from = Math.max(guarantee.closedDay + 1, guarantee.fromDay, closedDay - MOST_DAYS + 1);
   for (let day = from; day <= closedDay; day++) {
-    const then = await figures.over(metric, firstOf(day), day);
+    const then = figures.over(metric, firstOf(day), day);
     if (then !== null) closes = withClose(closes, day, nanoFigure(then.figure));
   }
   guarantee = { ...guarantee, closes, closedDay: Math.max(closedDay, guarantee.closedDay) };
   const window = { fromDay: firstOf(today), toDay: today };
-  const now = await figures.over(metric, window.fromDay, window.toDay);
+  const now = figures.over(metric, window.fromDay, window.toDay);
   const current = now === null ? null : nanoFigure(now.figure);
   let { openBreach: open, lastBreach } = guarantee;
   const isBad = now?.isEnough === true && isBeyond(guarantee, now.figure, guarantee.threshold);
-  if (now !== null && isBad && open === null && (await isOfManyBuyers(context, guarantee, window))) {
-    open = (await openBreach(context, guarantee, now.figure, window)).id;
+  if (now !== null && isBad && open === null && isOfManyBuyers(context, guarantee, window)) {
+    open = openBreach(context, guarantee, now.figure, window).id;
     lastBreach = context.at.time;
   }
   const isShort = now !== null && isBeyond(guarantee, now.figure, guarantee.target);
@@ -155,7 +146,7 @@ async function look(
     status: open !== null ? "breached" : isShort ? "at_risk" : "compliant",
     daysUntilBreach: current === null || open !== null ? null : daysUntilBreach(guarantee, current),
   };
-  await context.store.update("guarantee", guarantee.id, {
+  context.store.update("guarantee", guarantee.id, {
     closes,
     closedDay: guarantee.closedDay,
     ...looked,

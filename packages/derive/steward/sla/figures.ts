@@ -25,9 +25,9 @@ export class SlaFigures {
   }
 
   /** The figure of a metric over the days from `from` to `to`, both included; null without data. */
-  async over(metric: string, from: number, to: number): Promise<Measured | null> {
+  over(metric: string, from: number, to: number): Measured | null {
     if (metric === "uptime") return this.#uptime(from, to);
-    const days = await this.#hires(from, to);
+    const days = this.#hires(from, to);
     return metric === "success_rate"
       ? successIn(days)
       : latencyIn(days, Number(metric.slice("latency_p".length)));
@@ -44,12 +44,12 @@ export class SlaFigures {
     return { figure: { n: BigInt(data - down), d: BigInt(data) }, isEnough: data >= LEAST_SLOTS };
   }
 
-  async #hires(from: number, to: number): Promise<Row<"slaDay">[]> {
+  #hires(from: number, to: number): Row<"slaDay">[] {
     const rows: Row<"slaDay">[] = [];
     for (let day = from; day <= to; day++) {
       let row = this.#days.get(day);
       if (row === undefined) {
-        row = await this.#context.store.get("slaDay", `${this.#agent}/${day}`);
+        row = this.#context.store.get("slaDay", `${this.#agent}/${day}`);
         this.#days.set(day, row);
       }
       if (row !== null) rows.push(row);

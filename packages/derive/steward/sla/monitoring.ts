@@ -9,7 +9,7 @@ import { DAY } from "../days.ts";
  * Reads a prober's findings on agents' own monitoring (T026). They are shown with the SLA and are part of no
  * figure.
  */
-export async function readMonitoring(context: ApplyContext, event: RecordEvent): Promise<Reading> {
+export function readMonitoring(context: ApplyContext, event: RecordEvent): Reading {
   const body = parseMonitoring(event.body);
   if (!context.params.steward.probers.includes(event.signer)) return `signer ${event.signer} is no prober`;
   if (body.day * DAY > context.at.time) return "body.day has not begun";
@@ -22,25 +22,20 @@ export async function readMonitoring(context: ApplyContext, event: RecordEvent):
  * Stores the newest finding of a prober for each agent with promises. An agent without a difference so far
  * gets no row.
  */
-async function monitoringSettled(
-  context: ApplyContext,
-  event: RecordEvent,
-  { agents }: Monitoring,
-): Promise<void> {
+function monitoringSettled(context: ApplyContext, event: RecordEvent, { agents }: Monitoring): void {
   for (const [agent, { endpoint, asked_at: askedAt, differences }] of Object.entries(agents).sort(
     byAddress,
   )) {
     const id = `${agent}/${event.signer}`;
-    const known = await context.store.get("slaMonitoring", id);
-    if (known === null && (differences.length === 0 || (await context.store.get("sla", agent)) === null))
-      continue;
+    const known = context.store.get("slaMonitoring", id);
+    if (known === null && (differences.length === 0 || context.store.get("sla", agent) === null)) continue;
     if (known !== null && known.askedAt >= askedAt) continue;
     const told = {
       ...{ endpoint, askedAt, record: event.hash, time: context.at.time },
       differences: canonicalBody({ differences } as RecordBody),
     };
-    if (known !== null) await context.store.update("slaMonitoring", id, told);
-    else await context.store.insert("slaMonitoring", { id, agent, prober: event.signer, ...told });
+    if (known !== null) context.store.update("slaMonitoring", id, told);
+    else context.store.insert("slaMonitoring", { id, agent, prober: event.signer, ...told });
   }
 }
 

@@ -5,19 +5,19 @@ import { breachRow } from "./breaches.ts";
  * A receipt turned a transfer that had paid a claim into a hire. The transfer now pays only for the hire, so
  * the claim is open again.
  */
-export async function takePaymentBack(context: ApplyContext, hire: string): Promise<void> {
-  const payment = await context.store.get("slaPayment", hire);
+export function takePaymentBack(context: ApplyContext, hire: string): void {
+  const payment = context.store.get("slaPayment", hire);
   if (payment === null) return;
-  const claim = await context.store.get("slaClaim", payment.claim);
+  const claim = context.store.get("slaClaim", payment.claim);
   if (claim?.payment !== hire) return;
-  await context.store.update("slaClaim", payment.claim, { payment: null });
-  await changePaid(context, payment.claim, -1n);
+  context.store.update("slaClaim", payment.claim, { payment: null });
+  changePaid(context, payment.claim, -1n);
 }
 
 /** Adds the payment of a claim (`by` 1), or takes it back (−1). */
-export async function changePaid(context: ApplyContext, id: string, by: 1n | -1n): Promise<void> {
-  const claim = await context.store.get("slaClaim", id);
+export function changePaid(context: ApplyContext, id: string, by: 1n | -1n): void {
+  const claim = context.store.get("slaClaim", id);
   if (claim === null) return;
-  const { paid } = await breachRow(context, claim.breach);
-  await context.store.update("breach", claim.breach, { paid: paid + by * claim.owed });
+  const { paid } = breachRow(context, claim.breach);
+  context.store.update("breach", claim.breach, { paid: paid + by * claim.owed });
 }

@@ -15,29 +15,29 @@ import { penaltyOf } from "./terms.ts";
 export const RECOVERY_DAYS = 30;
 
 /** Applies the one-time costs of a confirmed breach. Its effect on the score is computed every hour. */
-export async function applyPenalty(context: ApplyContext, breach: Row<"breach">): Promise<void> {
+export function applyPenalty(context: ApplyContext, breach: Row<"breach">): void {
   const penalty = penaltyOf(breach);
   if (penalty.type === "temporary_suspension") {
     const from = context.at.time + context.params.steward.suspensionNoticeSeconds;
     const until = from + (daysOf(penalty.duration) ?? 0) * DAY;
-    const sla = await context.store.get("sla", breach.agent);
-    await context.store.update("sla", breach.agent, {
+    const sla = context.store.get("sla", breach.agent);
+    context.store.update("sla", breach.agent, {
       suspensions: withLine(sla?.suspensions ?? "", `${breach.id} ${from} ${until}`),
     });
   }
-  if (penalty.type === "financial") await shareOut(context, breach, parseUsdc(penalty.amount));
+  if (penalty.type === "financial") shareOut(context, breach, parseUsdc(penalty.amount));
 }
 
 /**
  * Divides an amount among the buyers of the breach's days in proportion to what they paid. Each share is
  * rounded down.
  */
-async function shareOut(context: ApplyContext, breach: Row<"breach">, amount: bigint): Promise<void> {
+function shareOut(context: ApplyContext, breach: Row<"breach">, amount: bigint): void {
   const paid = new Map<string, bigint>();
   let total = 0n;
   for (let day = breach.fromDay; day <= breach.toDay; day++) {
-    for await (const id of itemsOf(context.store, slaHiresOf(breach.agent, day))) {
-      const hire = await context.store.get("hire", id);
+    for (const id of itemsOf(context.store, slaHiresOf(breach.agent, day))) {
+      const hire = context.store.get("hire", id);
       if (hire === null || hire.price === 0n) continue;
       paid.set(hire.buyer, (paid.get(hire.buyer) ?? 0n) + hire.price);
       total += hire.price;
@@ -48,7 +48,7 @@ async function shareOut(context: ApplyContext, breach: Row<"breach">, amount: bi
     const owed = (amount * price) / total;
     if (owed === 0n) continue;
     owedInAll += owed;
-    await context.store.insert("slaClaim", {
+    context.store.insert("slaClaim", {
       id: `${breach.id}/${buyer}`,
       breach: breach.id,
       buyer,
@@ -56,19 +56,19 @@ async function shareOut(context: ApplyContext, breach: Row<"breach">, amount: bi
       payment: null,
     });
   }
-  await context.store.update("breach", breach.id, { owed: owedInAll });
+  context.store.update("breach", breach.id, { owed: owedInAll });
 }
 
 /**
  * Ends the penalty of a breach that was overturned after its confirmation. Payments stay, and open debts are
  * dropped.
  */
-export async function liftPenalty(context: ApplyContext, breach: Row<"breach">): Promise<void> {
-  const sla = await context.store.get("sla", breach.agent);
+export function liftPenalty(context: ApplyContext, breach: Row<"breach">): void {
+  const sla = context.store.get("sla", breach.agent);
   if (sla === null || breach.status !== "confirmed") return;
   const suspensions = linesOf(sla.suspensions).filter((line) => !line.startsWith(`${breach.id} `));
-  await context.store.update("sla", breach.agent, { suspensions: suspensions.join("\n") });
-  await context.store.update("breach", breach.id, { owed: breach.paid });
+  context.store.update("sla", breach.agent, { suspensions: suspensions.join("\n") });
+  context.store.update("breach", breach.id, { owed: breach.paid });
 }
 
 /**

@@ -10,21 +10,21 @@ import { disputeSettled, rulingSettled } from "./breaches.ts";
 import { bindsTooMuch, MOST_BINDING, slaSettled } from "./settleSla.ts";
 import { paymentProblem, paymentSettled } from "./slaPayments.ts";
 
-export async function readSla(context: ApplyContext, event: RecordEvent): Promise<Reading> {
+export function readSla(context: ApplyContext, event: RecordEvent): Reading {
   const body = parseSla(event.body);
   if (event.signer !== body.agent_id) return `signer must be the agent itself, ${body.agent_id}`;
-  if ((await findAgent(context, body.agent_id)) === null) return `body.agent_id ${body.agent_id} is no agent`;
-  const known = await context.store.get("sla", body.agent_id);
+  if (findAgent(context, body.agent_id) === null) return `body.agent_id ${body.agent_id} is no agent`;
+  const known = context.store.get("sla", body.agent_id);
   if (known !== null && body.issued_at <= known.issuedAt)
     return `body.issued_at must be above ${known.issuedAt}`;
   if (body.issued_at > context.at.time) return "body.issued_at is later than the record itself";
-  if (await bindsTooMuch(context, body)) return `more than ${MOST_BINDING} guarantees would bind`;
+  if (bindsTooMuch(context, body)) return `more than ${MOST_BINDING} guarantees would bind`;
   return () => slaSettled(context, event, body);
 }
 
-export async function readSlaDispute(context: ApplyContext, event: RecordEvent): Promise<Reading> {
+export function readSlaDispute(context: ApplyContext, event: RecordEvent): Reading {
   const body = parseSlaDispute(event.body);
-  const breach = await context.store.get("breach", body.breach);
+  const breach = context.store.get("breach", body.breach);
   if (breach === null) return `there is no breach ${body.breach}`;
   if (event.signer !== breach.agent || body.agent_id !== breach.agent)
     return `signer and body.agent_id must be the breach's agent, ${breach.agent}`;
@@ -34,11 +34,11 @@ export async function readSlaDispute(context: ApplyContext, event: RecordEvent):
   return () => disputeSettled(context, breach, event.hash);
 }
 
-export async function readSlaRuling(context: ApplyContext, event: RecordEvent): Promise<Reading> {
+export function readSlaRuling(context: ApplyContext, event: RecordEvent): Reading {
   const { breach: id, ruling, excuse } = parseSlaRuling(event.body);
   if (!context.params.steward.arbitrators.includes(event.signer))
     return `signer ${event.signer} is no arbitrator`;
-  const breach = await context.store.get("breach", id);
+  const breach = context.store.get("breach", id);
   if (breach === null) return `there is no breach ${id}`;
   const isAwaited = breach.status === "disputed" && context.at.time <= breach.decidedBy;
   const mayBe = {
@@ -51,11 +51,11 @@ export async function readSlaRuling(context: ApplyContext, event: RecordEvent): 
   return () => rulingSettled(context, breach, { ruling, excuse, record: event.hash });
 }
 
-export async function readSlaPayment(context: ApplyContext, event: RecordEvent): Promise<Reading> {
+export function readSlaPayment(context: ApplyContext, event: RecordEvent): Reading {
   const body = parseSlaPayment(event.body);
-  const breach = await context.store.get("breach", body.breach);
+  const breach = context.store.get("breach", body.breach);
   if (breach === null) return `there is no breach ${body.breach}`;
   if (event.signer !== breach.agent) return `signer must be the breach's agent, ${breach.agent}`;
-  const problem = await paymentProblem(context, breach, body);
+  const problem = paymentProblem(context, breach, body);
   return problem ?? (() => paymentSettled(context, breach.id, body, event.hash));
 }

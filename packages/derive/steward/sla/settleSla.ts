@@ -12,8 +12,8 @@ import { isWeaker, termsOf } from "./terms.ts";
 export const MOST_BINDING = 64;
 
 /** Whether a new SLA would leave more guarantees binding than one agent may have. */
-export async function bindsTooMuch(context: ApplyContext, body: Sla): Promise<boolean> {
-  const known = await context.store.get("sla", body.agent_id);
+export function bindsTooMuch(context: ApplyContext, body: Sla): boolean {
+  const known = context.store.get("sla", body.agent_id);
   return linesOf(known?.binding ?? "").length + body.guarantees.length > MOST_BINDING;
 }
 
@@ -22,14 +22,14 @@ export async function bindsTooMuch(context: ApplyContext, body: Sla): Promise<bo
  * the old one and keeps its data. A guarantee that is weakened, dropped or withdrawn still binds for
  * `replacedSeconds`.
  */
-export async function slaSettled(context: ApplyContext, event: RecordEvent, body: Sla): Promise<void> {
+export function slaSettled(context: ApplyContext, event: RecordEvent, body: Sla): void {
   const agent = body.agent_id;
-  if ((await ensureSteward(context, agent)) === null) return;
+  if (ensureSteward(context, agent) === null) return;
   const { time } = context.at;
-  const known = await context.store.get("sla", agent);
+  const known = context.store.get("sla", agent);
   const left = new Map<string, Row<"guarantee">>();
   for (const id of linesOf(known?.binding ?? "")) {
-    const it = await context.store.get("guarantee", id);
+    const it = context.store.get("guarantee", id);
     if (it !== null && it.boundUntil === null) left.set(`${it.metric}/${it.days}`, it);
   }
   let made = known?.made ?? 0;
@@ -40,11 +40,11 @@ export async function slaSettled(context: ApplyContext, event: RecordEvent, body
     const like = left.get(name);
     if (like !== undefined && !isWeaker(terms, like)) {
       left.delete(name);
-      await context.store.update("guarantee", like.id, terms);
+      context.store.update("guarantee", like.id, terms);
       continue;
     }
     const id = `${agent}/${name}/${made++}`;
-    await context.store.insert("guarantee", {
+    context.store.insert("guarantee", {
       ...START,
       ...terms,
       id,
@@ -56,7 +56,7 @@ export async function slaSettled(context: ApplyContext, event: RecordEvent, body
     binding.push(id);
   }
   const boundUntil = time + context.params.steward.replacedSeconds;
-  for (const { id } of left.values()) await context.store.update("guarantee", id, { boundUntil });
+  for (const { id } of left.values()) context.store.update("guarantee", id, { boundUntil });
   const said = {
     record: event.hash,
     version: body.version,
@@ -66,9 +66,9 @@ export async function slaSettled(context: ApplyContext, event: RecordEvent, body
     made,
     binding: binding.join("\n"),
   };
-  if (known !== null) await context.store.update("sla", agent, said);
+  if (known !== null) context.store.update("sla", agent, said);
   else
-    await context.store.insert("sla", {
+    context.store.insert("sla", {
       ...said,
       id: agent,
       firstDay: dayOf(time),

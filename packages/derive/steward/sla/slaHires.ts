@@ -16,23 +16,23 @@ const NOTHING: Part = { ok: 0, failed: 0, latency: null };
  * A hire is counted, or more became known of it (`before`). Updates the day of a seller that had promises
  * before that day.
  */
-export async function noteForSla(
+export function noteForSla(
   context: ApplyContext,
   before: { hire: Row<"hire">; isExcused: boolean } | null,
   after: { hire: Row<"hire">; isExcused: boolean },
-): Promise<void> {
+): void {
   const { seller, buyer, time, id: hireId } = after.hire;
-  const sla = await context.store.get("sla", seller);
+  const sla = context.store.get("sla", seller);
   const day = dayOf(time);
   if (sla === null || day <= sla.firstDay) return;
   // A hire inside one funding family does not count either.
-  if (await areKin(context, seller, buyer)) return;
+  if (areKin(context, seller, buyer)) return;
   const [was, is] = [before === null ? NOTHING : partOf(before), partOf(after)];
   const wasIn = before !== null && before.hire.clusterSize === 1;
-  if (!wasIn && after.hire.clusterSize === 1) await append(context.store, slaHiresOf(seller, day), hireId);
+  if (!wasIn && after.hire.clusterSize === 1) append(context.store, slaHiresOf(seller, day), hireId);
   if (was.ok === is.ok && was.failed === is.failed && was.latency === is.latency) return;
   const id = `${seller}/${day}`;
-  const row = await context.store.get("slaDay", id);
+  const row = context.store.get("slaDay", id);
   const latencies = parseLatencies(row?.latencies ?? "");
   count(latencies, was.latency, -1);
   count(latencies, is.latency, 1);
@@ -41,8 +41,8 @@ export async function noteForSla(
     failed: (row?.failed ?? 0) + is.failed - was.failed,
     latencies: formatLatencies(latencies),
   };
-  if (row === null) await context.store.insert("slaDay", { id, ...change });
-  else await context.store.update("slaDay", id, change);
+  if (row === null) context.store.insert("slaDay", { id, ...change });
+  else context.store.update("slaDay", id, change);
 }
 
 /** A hire inside one cluster does not count. */

@@ -1,0 +1,100 @@
+import { expect } from "chai";
+import fc from "fast-check";
+import { apply } from "tallystick-derive/apply";
+import type { DeriveEvent } from "tallystick-derive/events";
+import { forEachRow, type LaterRows, LoadedRows } from "tallystick-derive/loadedRows";
+import { MemoryStore } from "tallystick-derive/memoryStore";
+import { type TableName, tables } from "tallystick-derive/tables";
+import { Transaction } from "tallystick-derive/transaction";
+import { generatedLog } from "./oracle/generatedLog.ts";
+
+const options = { trustSignatures: true };
+
+/** Rows of which none stays at hand: each is read again for each event. */
+function laterRows(store: MemoryStore): LaterRows & { reads: number } {
+  const rows: LaterRows & { reads: number } = {
+    reads: 0,
+    get: () => undefined,
+    read: async (names) => {
+      rows.reads++;
+      return names.map(({ table, id }) => store.get(table, id));
+    },
+  };
+  return rows;
+}
+
+async function applyLater(store: MemoryStore, event: DeriveEvent): Promise<number> {
+  const later = laterRows(store);
+  const rows = new LoadedRows(later);
+  const done = await rows.run(() => {
+    const attempt = new Transaction(rows);
+    apply(attempt, event, options);
+    return attempt;
+  });
+  done.commitTo(store);
+  return later.reads;
+}
+
+describe("rows that are read while the derivation waits", () => {
+  it("derive what rows at hand derive", async () => {
+    await fc.assert(
+      fc.asyncProperty(generatedLog, async ({ events }) => {
+        const [atHand, later] = [new MemoryStore(), new MemoryStore()];
+        for (const event of events) {
+          apply(atHand, event, options);
+          await applyLater(later, event);
+        }
+        for (const table of Object.keys(tables) as TableName[])
+          expect(later.rows(table), table).to.deep.equal(atHand.rows(table));
+      }),
+      { numRuns: 10 },
+    );
+  }).timeout(60_000);
+
+  it("are read for all items of a loop together, also when an item needs a second row", async () => {
+    const store = new MemoryStore();
+    for (let n = 0; n < 1_000; n++) {
+      store.insert("list", { id: `${n}`, length: 1, tail: `next ${n}` });
+      store.insert("list", { id: `next ${n}`, length: 1, tail: `${n}` });
+    }
+    const later = laterRows(store);
+    const rows = new LoadedRows(later);
+    let attempts = 0;
+    const found = await rows.run(() => {
+      attempts++;
+      const tails: string[] = [];
+      forEachRow(Array(1_000).keys(), (n) => {
+        const next = rows.get("list", `${n}`)?.tail ?? "";
+        tails.push(rows.get("list", next)?.tail ?? "");
+      });
+      return tails;
+    });
+    expect(found).to.deep.equal([...Array(1_000).keys()].map(String));
+    expect({ attempts, reads: later.reads }).to.deep.equal({ attempts: 3, reads: 2 });
+  });
+
+  it("let an error of the work through, but not of an attempt that lacked a row", async () => {
+    const store = new MemoryStore();
+    store.insert("list", { id: "a", length: 1, tail: "is there" });
+    const rows = new LoadedRows(laterRows(store));
+    const read = () => {
+      let tail: string | undefined;
+      forEachRow(["a"], (id) => (tail = rows.get("list", id)?.tail));
+      return tail;
+    };
+    const hasty = () => {
+      const seen: (string | undefined)[] = [];
+      try {
+        seen.push(read());
+      } catch {
+        throw new Error("This attempt knows nothing yet.");
+      }
+      return seen;
+    };
+    expect(await rows.run(hasty)).to.deep.equal(["is there"]);
+    const wrong = rows.run(() => {
+      throw new Error(`It ${read()}, and is wrong.`);
+    });
+    expect(await wrong.catch((error) => error.message)).to.equal("It is there, and is wrong.");
+  });
+});
