@@ -12,7 +12,7 @@ export const LINES_PER_ROW = 256;
 const ROWS_TOGETHER = 64;
 
 /** A line of an entry has at most 65,535 bytes, and a newline. */
-const MOST_ROW_BYTES = LINES_PER_ROW * 65_536;
+const MAX_ROW_BYTES = LINES_PER_ROW * 65_536;
 
 const TABLE = "ops.ledger_lines";
 
@@ -68,10 +68,10 @@ export class KeptLines {
   }
 
   /**
-   * The lines of [from, to), as far as they are kept without a gap, and no more rows than make `mostBytes`: but the first row
+   * The lines of [from, to), as far as they are kept without a gap, and no more rows than make `maxBytes`: but the first row
    * always, if it is there.
    */
-  async read(ledger: string, from: number, to: number, mostBytes: number): Promise<string[]> {
+  async read(ledger: string, from: number, to: number, maxBytes: number): Promise<string[]> {
     if (to <= from) return [];
     await this.#ready();
     const lines: string[] = [];
@@ -86,7 +86,7 @@ export class KeptLines {
       const wanted = row.slice(Math.max(0, from - first), to - first);
       lines.push(...wanted);
       bytes += wanted.reduce((sum, line) => sum + line.length + 1, 0);
-      if (row.length < LINES_PER_ROW || bytes >= mostBytes) break;
+      if (row.length < LINES_PER_ROW || bytes >= maxBytes) break;
     }
     return lines;
   }
@@ -167,6 +167,6 @@ function pack(lines: readonly string[]): Promise<Buffer> {
 }
 
 async function unpack(bytes: Buffer): Promise<string[]> {
-  const text = (await unzip(bytes, { maxOutputLength: MOST_ROW_BYTES })).toString("latin1");
+  const text = (await unzip(bytes, { maxOutputLength: MAX_ROW_BYTES })).toString("latin1");
   return text === "" ? [] : text.slice(0, -1).split("\n");
 }

@@ -4,7 +4,7 @@ import pg from "pg";
 const OFTEN = 10;
 
 /** How many are kept, by each connection: a plan takes some ten kilobytes. */
-const MOST = 100;
+const MAX_KEPT = 100;
 
 /** How many different ones are counted before the counting starts again. */
 const COUNTED = 1_000;
@@ -27,7 +27,7 @@ export function preparingClient(): typeof pg.Client {
 
   const nameOf = ({ name, text }: Config): string | undefined => {
     const known = name ?? kept.get(text);
-    if (known !== undefined || kept.size >= MOST) return known;
+    if (known !== undefined || kept.size >= MAX_KEPT) return known;
     const count = (counts.get(text) ?? 0) + 1;
     if (counts.size >= COUNTED) counts.clear();
     counts.set(text, count);

@@ -3,7 +3,7 @@ import { gzip } from "node:zlib";
 import type { MiddlewareHandler } from "hono";
 
 /** About one network packet. Compressing less than this saves nothing. */
-const LEAST_BYTES = 1_400;
+const MIN_BYTES = 1_400;
 const JSON_TYPE = /^application\/(?:[a-z.-]+\+)?jsonl?\b/;
 
 const compressed = promisify(gzip);
@@ -21,7 +21,7 @@ export function compressJson(): MiddlewareHandler {
     res.headers.append("vary", "Accept-Encoding");
     if (context.req.method === "HEAD" || !takesGzip(context.req.header("accept-encoding"))) return;
     const plain = new Uint8Array(await res.arrayBuffer());
-    const isWorthIt = plain.length >= LEAST_BYTES;
+    const isWorthIt = plain.length >= MIN_BYTES;
     const headers = new Headers(res.headers);
     headers.delete("content-length");
     if (isWorthIt) {

@@ -11,8 +11,8 @@ import { followedLedger } from "./rows/ledgers.ts";
 export type FollowedLedgers = { ids: readonly Hex[]; lines: Pick<KeptLines, "read"> };
 
 /** Most entries of one answer, and about how many bytes. To get more, ask again from where it ended. */
-const MOST_ENTRIES = 1_024;
-const MOST_BYTES = 4 << 20;
+const MAX_ENTRIES = 1_024;
+const MAX_BYTES = 4 << 20;
 
 /**
  * `GET /v1/ledger/entries?ledger=&from=&to=`: the canonical lines of [from, to) of a followed ledger, one a
@@ -34,7 +34,7 @@ export function ledgerEntries(db: Database, { ids, lines }: FollowedLedgers): Ho
     for (let attempt = 0; attempt < 3; attempt++) {
       const { size, root } = await anchoredHead(db, id);
       const [from, to] = range(req.query("from"), req.query("to"), size);
-      const found = await lines.read(id, from, Math.min(to, from + MOST_ENTRIES), MOST_BYTES);
+      const found = await lines.read(id, from, Math.min(to, from + MAX_ENTRIES), MAX_BYTES);
       if ((await anchoredHead(db, id)).root !== root) continue;
       if (found.length === 0 && to > from) {
         return problem(503, "entries_missing", `Entry ${from} is not kept here.`, {

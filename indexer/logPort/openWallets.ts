@@ -4,14 +4,14 @@ import { TooManyLogsError } from "./errors.ts";
 import type { LogQuery, TokenLog } from "./logPort.ts";
 
 /** Most logs that one call may collect, which need about a gigabyte. */
-export const MOST_LOGS = 2_000_000;
+export const MAX_LOGS = 2_000_000;
 
 /**
  * Collects the logs for a query, in any order, and knows which wallets already have enough. Ranges must be
  * started in ascending order. Then every range before the end of a wallet's first `limit` logs was requested
  * while the wallet was still open.
  */
-export function openWallets({ kind, wallets }: LogQuery, source: string, limit = Infinity, most = MOST_LOGS) {
+export function openWallets({ kind, wallets }: LogQuery, source: string, limit = Infinity, most = MAX_LOGS) {
   const counts = new Map<string, number>();
   const gathered: TokenLog[] = [];
   let open: Address[] = [...new Set(wallets)];

@@ -11,7 +11,7 @@ export type Retries = {
 };
 
 /** The longest wait that a server may ask for. */
-const LONGEST_WISH = 60_000;
+const MAX_WAIT_MS = 60_000;
 
 const sleepUntilAborted = (milliseconds: number, signal: AbortSignal) =>
   sleepFor(milliseconds, undefined, { signal });
@@ -31,7 +31,7 @@ export function attemptsOf({ attempts = 6, pause, sleep = sleepUntilAborted }: R
       if (made >= attempts) return false;
       const backoff = Math.min(first * 2 ** (made - 1), most);
       made++;
-      await sleep(wished === undefined ? backoff : Math.min(wished, LONGEST_WISH), signal);
+      await sleep(wished === undefined ? backoff : Math.min(wished, MAX_WAIT_MS), signal);
       return true;
     },
     /** Starts the count again after progress. */

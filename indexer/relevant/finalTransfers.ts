@@ -24,9 +24,9 @@ const WALLETS = 1_000;
 const HEADERS = 1_000;
 
 /** Most transfers, block times and transactions that stay in memory. */
-const MOST_TRANSFERS = 500_000;
-const MOST_TIMES = 200_000;
-const MOST_TRANSACTIONS = 20_000;
+const MAX_TRANSFERS = 500_000;
+const MAX_TIMES = 200_000;
+const MAX_TRANSACTIONS = 20_000;
 
 /** The first transfers of a wallet, read up to the block `upTo`. */
 type First = { upTo: number; transfers: TokenTransfer[] };
@@ -40,11 +40,11 @@ export class FinalTransfers {
   readonly #port: LogPort;
   readonly #firstBlock: number;
   readonly #first = {
-    transfersTo: new LatestUsed<First>(MOST_TRANSFERS, ({ transfers }) => 1 + transfers.length),
-    transfersFrom: new LatestUsed<First>(MOST_TRANSFERS, ({ transfers }) => 1 + transfers.length),
+    transfersTo: new LatestUsed<First>(MAX_TRANSFERS, ({ transfers }) => 1 + transfers.length),
+    transfersFrom: new LatestUsed<First>(MAX_TRANSFERS, ({ transfers }) => 1 + transfers.length),
   };
-  readonly #times = new LatestUsed<number>(MOST_TIMES);
-  readonly #transactions = new LatestUsed<TransactionLogs>(MOST_TRANSACTIONS);
+  readonly #times = new LatestUsed<number>(MAX_TIMES);
+  readonly #transactions = new LatestUsed<TransactionLogs>(MAX_TRANSACTIONS);
 
   /** @param firstBlock the first block of the token, or an earlier one */
   constructor(port: LogPort, firstBlock: number) {

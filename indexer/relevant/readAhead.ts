@@ -7,7 +7,7 @@ import type { ChainView } from "./chainView.ts";
 const TOGETHER = 16;
 
 /** Transfers of a wallet that are read ahead. Further ones are read when they are needed. */
-const MOST_TRANSFERS = 1_000;
+const MAX_TRANSFERS = 1_000;
 
 const HASH = /^0x[0-9a-f]{64}$/;
 
@@ -39,7 +39,7 @@ export async function readAhead(
     await Promise.all(read);
   }
   const fresh = [...sides].filter((it) => !isWatched(it));
-  await view.transfers.first("transfersTo", fresh, view.final, MOST_TRANSFERS, view.retryRead);
+  await view.transfers.first("transfersTo", fresh, view.final, MAX_TRANSFERS, view.retryRead);
 }
 
 function namesTransaction({ type, body: { tx_hash: tx, escrow_id: escrow } }: RecordEvent): boolean {

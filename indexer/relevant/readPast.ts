@@ -2,7 +2,7 @@ import type { TransferEvent } from "tallystick-derive/events";
 import type { ReadPast } from "tallystick-derive/relevant/applyRelevant";
 import {
   type FirstSpentRead,
-  MOST_EMPTY,
+  MAX_EMPTY,
   type PaymentsRead,
   type Read,
   type TransfersFromRead,
@@ -129,7 +129,7 @@ async function readFirstSpent(
   answers: Answers,
 ): Promise<void> {
   let open = reads;
-  for (let limit = 1; open.length > 0; limit = Math.min(MOST_EMPTY, limit * 10)) {
+  for (let limit = 1; open.length > 0; limit = Math.min(MAX_EMPTY, limit * 10)) {
     const upTo = Math.min(view.final, Math.max(...open.map(({ before }) => before.block)));
     const wallets = [...new Set(open.map(({ wallet }) => wallet as Address))];
     const final = await view.transfers.first("transfersFrom", wallets, upTo, limit, view.retryRead);
@@ -139,9 +139,9 @@ async function readFirstSpent(
       const recent = view.recent.flatMap(({ transfers }) =>
         transfers.filter(({ from }) => from === read.wallet),
       );
-      const isWhole = old.length < limit || limit === MOST_EMPTY;
+      const isWhole = old.length < limit || limit === MAX_EMPTY;
       const sent = [...old, ...(isWhole ? recent : [])].filter((it) => isBetween(it, null, read.before));
-      const at = sent.findIndex(({ value }, n) => value > 0n || n + 1 >= MOST_EMPTY);
+      const at = sent.findIndex(({ value }, n) => value > 0n || n + 1 >= MAX_EMPTY);
       const [timed] = at < 0 ? [] : await withTimes(view, sent.slice(at, at + 1));
       const { time = 0 } = timed ?? {};
       const told = at < 0 ? [] : sent.slice(0, at + 1);

@@ -7,7 +7,7 @@ import type { RetryRead } from "./retryRead.ts";
 export type RecentBlock = BlockHeader & BlockLogs;
 
 /** Blocks that are kept: some more than Base has above finality. */
-const MOST_KEPT = 4_000;
+const MAX_KEPT = 4_000;
 
 /** Blocks asked for at once. */
 const TOGETHER = 200;
@@ -59,7 +59,7 @@ export class RecentBlocks {
 
   #keep(block: RecentBlock): void {
     this.#kept.set(block.hash, block);
-    const oldest = this.#kept.size > MOST_KEPT ? this.#kept.keys().next().value : undefined;
+    const oldest = this.#kept.size > MAX_KEPT ? this.#kept.keys().next().value : undefined;
     if (oldest !== undefined) this.#kept.delete(oldest);
   }
 }

@@ -1,4 +1,4 @@
-import { MOST_TEXT_BYTES } from "tallystick-protocol/erc8004/loggedText";
+import { MAX_TEXT_BYTES } from "tallystick-protocol/erc8004/loggedText";
 import { InvalidInputError, invalidInputFromZod } from "tallystick-protocol/errors";
 import { isHex } from "tallystick-protocol/hex";
 import { paramsSchema } from "tallystick-protocol/records/params";
@@ -28,7 +28,7 @@ const isSigned = (value: unknown) => typeof value === "string" && /^(?:0|-?[1-9]
 const isDecimals = (value: unknown) => isCount(value) && (value as number) <= 255;
 /** A stranger's text as it is kept: bounded, and without anything that a database or a terminal takes amiss. */
 const isShortText = (value: unknown) =>
-  typeof value === "string" && value.length <= MOST_TEXT_BYTES && !/[\p{Cc}\p{Cs}]/u.test(value);
+  typeof value === "string" && value.length <= MAX_TEXT_BYTES && !/[\p{Cc}\p{Cs}]/u.test(value);
 const isRest = (value: unknown) =>
   isObject(value) &&
   isCount((value as { bytes?: unknown }).bytes) &&
@@ -36,7 +36,7 @@ const isRest = (value: unknown) =>
 const isLoggedText = (value: unknown) =>
   isShortText(value) || (isRest(value) && isShortText((value as { text?: unknown }).text));
 const isLoggedBytes = (value: unknown) =>
-  (isHex(value) && value.length <= 2 + 2 * MOST_TEXT_BYTES) || isRest(value);
+  (isHex(value) && value.length <= 2 + 2 * MAX_TEXT_BYTES) || isRest(value);
 const isRegistries = (value: unknown) => {
   if (!isObject(value)) return false;
   const { identity, reputation, implementations } = value as { [name: string]: unknown };

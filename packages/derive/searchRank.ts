@@ -12,9 +12,9 @@ type Figures = Pick<
   "trustTier" | "ratedWeight" | "successWeight" | "windowWeight" | "avgStars" | "privateListings"
 >;
 
-const MOST_TIERS = 2;
+const MAX_TIER = 2;
 const NANO = 1_000_000_000n;
-const MOST_DIGITS = 31;
+const MAX_DIGITS = 31;
 
 /**
  * The published ranking: higher tier first, then higher success rate in whole percent (none comes last), then more digits
@@ -37,8 +37,8 @@ export function searchRankOf(agent: Figures): SearchRank {
   }
   const { n, d } = parseRational(agent.windowWeight);
   const hires = n / d;
-  const digits = Math.min(hires === 0n ? 0 : hires.toString().length, MOST_DIGITS);
+  const digits = Math.min(hires === 0n ? 0 : hires.toString().length, MAX_DIGITS);
   const byRate = successPercent === null ? 101 : 100 - successPercent;
-  const rank = ((MOST_TIERS - agent.trustTier) * 102 + byRate) * (MOST_DIGITS + 1) + (MOST_DIGITS - digits);
+  const rank = ((MAX_TIER - agent.trustTier) * 102 + byRate) * (MAX_DIGITS + 1) + (MAX_DIGITS - digits);
   return { rank, successPercent, starTenths };
 }

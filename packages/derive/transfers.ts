@@ -13,7 +13,7 @@ import { addPayment, askPayments, countDirectHire, mayClaim, paymentKey } from "
 import { receiptRow, waitingForPayment } from "./receiptRow.ts";
 import { askInflow, inflowOf, isWatched } from "./relevant/inflow.ts";
 import { isRelevant } from "./relevant/isRelevant.ts";
-import { MOST_EMPTY } from "./relevant/reads.ts";
+import { MAX_EMPTY } from "./relevant/reads.ts";
 import { schedule } from "./schedule.ts";
 import type { Row } from "./tables.ts";
 import { changeWallet, findWallet, isHubOrEscrow } from "./wallets.ts";
@@ -63,7 +63,7 @@ function noteForFamilies(
   { sent, sentTooMany, gotTooMany }: Counted,
 ): void {
   const { from, to, block, log, time } = event;
-  const isAct = (value > 0n || sent >= MOST_EMPTY) && from !== ZERO_ADDRESS && !isRelevant(context);
+  const isAct = (value > 0n || sent >= MAX_EMPTY) && from !== ZERO_ADDRESS && !isRelevant(context);
   if (isAct) noteAct(context, from, { block, log, time });
   if (gotTooMany) return;
   const kind = findWallet(context, from)?.kind ?? null;

@@ -4,7 +4,7 @@ import { TallystickError } from "tallystick-protocol/errors";
  * The longest line that is read, in characters. An entry of a ledger is far shorter; a file without line breaks is
  * something else, and would fill the memory.
  */
-const LONGEST_LINE = 4 << 20;
+const MAX_LINE_LENGTH = 4 << 20;
 
 /**
  * A text in pieces that end anywhere, as whole lines, many at a time and without their last line break.
@@ -24,7 +24,7 @@ export async function* wholeLines(name: string, pieces: AsyncIterable<string>): 
         yield withoutReturns(rest + piece.slice(0, end));
         rest = piece.slice(end + 1);
       }
-      if (rest.length > LONGEST_LINE) throw tooLong(name, lines + 1);
+      if (rest.length > MAX_LINE_LENGTH) throw tooLong(name, lines + 1);
     }
     if (rest !== "") yield withoutReturns(rest);
   } catch (cause) {
@@ -47,7 +47,7 @@ function breaksIn(text: string): number {
 function tooLong(name: string, line: number): TallystickError {
   return new TallystickError({
     code: "line_too_long",
-    message: `Line ${line} of ${name} has more than ${LONGEST_LINE} characters.`,
+    message: `Line ${line} of ${name} has more than ${MAX_LINE_LENGTH} characters.`,
     hint: "This is no log of events: those are lines of JSON, none of them longer than an entry of a ledger.",
   });
 }

@@ -7,7 +7,7 @@ import { within } from "tallystick-sdk/deadline";
 export const HANDLE_AFTER_MS = 20_000;
 
 /** Most hires that run at the same time. */
-const MOST_RUNNING = 64;
+const MAX_RUNNING = 64;
 
 /** A hire that runs in this process. It continues when the client that asked for it is gone. */
 export type RunningHire = {
@@ -41,10 +41,10 @@ export function createHireDesk(now: () => number): HireDesk {
     start: (key, hire) => {
       const known = running.get(key);
       if (known) return known;
-      if (running.size >= MOST_RUNNING) {
+      if (running.size >= MAX_RUNNING) {
         throw new TallystickError({
           code: "too_many_hires",
-          message: `${MOST_RUNNING} hires are under way here.`,
+          message: `${MAX_RUNNING} hires are under way here.`,
           hint: "Wait for some of them: get_hire.",
         });
       }

@@ -1,7 +1,7 @@
 import { z } from "zod";
 
 /** The most characters of a stranger's text in one answer; a longer one comes in pieces. */
-export const MOST_CHARS = 20_000;
+export const MAX_CHARACTERS = 20_000;
 
 /** The warning in front of everything that a stranger wrote. */
 export const NOTICE =
@@ -27,7 +27,7 @@ export type StrangersText = z.output<typeof strangersTextSchema>;
  * @param value any JSON value
  * @param offset where the wanted piece begins, in characters of the JSON
  */
-export function strangersText(value: unknown, offset = 0, limit = MOST_CHARS): StrangersText {
+export function strangersText(value: unknown, offset = 0, limit = MAX_CHARACTERS): StrangersText {
   const json = JSON.stringify(value) ?? "null";
   const chars = json.length;
   if (chars <= limit && offset === 0) return { notice: NOTICE, value, chars, next_offset: null };

@@ -1,5 +1,5 @@
 /** Most characters of one value, because a value may come from a stranger. */
-const LONGEST = 2_000;
+const MAX_VALUE_LENGTH = 2_000;
 
 /** Writes one line to the log: a sentence, then its fields. */
 export type Log = (sentence: string, fields?: { [key: string]: unknown }) => void;
@@ -11,6 +11,6 @@ export const stderrLog: Log = (sentence, fields = {}) => {
 };
 
 function printable(value: unknown): string {
-  const text = (value instanceof Error ? value.message : String(value)).slice(0, LONGEST);
+  const text = (value instanceof Error ? value.message : String(value)).slice(0, MAX_VALUE_LENGTH);
   return /^[^\s"=]+$/.test(text) ? text : JSON.stringify(text);
 }

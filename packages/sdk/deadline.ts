@@ -14,7 +14,7 @@ export type Deadline = {
 };
 
 /** The longest that a timer can wait, in milliseconds. */
-const LONGEST_MS = 2_147_483_647;
+const MAX_TIMER_MS = 2_147_483_647;
 
 /**
  * Starts the clock of one call.
@@ -24,7 +24,7 @@ const LONGEST_MS = 2_147_483_647;
  */
 export function startDeadline(ms: number, outer?: AbortSignal): Deadline {
   const controller = new AbortController();
-  const waitMs = Math.min(LONGEST_MS, Math.max(0, ms));
+  const waitMs = Math.min(MAX_TIMER_MS, Math.max(0, ms));
   const over = performance.now() + waitMs;
   const timer = setTimeout(() => controller.abort(deadlinePassed(waitMs)), waitMs);
   const end = (): void => {
@@ -65,7 +65,7 @@ export function abortable<T>(work: Promise<T>, signal: AbortSignal): Promise<T> 
 /** The result of `work`, or undefined when it takes longer. The work itself continues. */
 export async function within<T>(work: Promise<T>, ms: number): Promise<T | undefined> {
   const { promise, resolve } = Promise.withResolvers<undefined>();
-  const timer = setTimeout(() => resolve(undefined), Math.min(LONGEST_MS, ms));
+  const timer = setTimeout(() => resolve(undefined), Math.min(MAX_TIMER_MS, ms));
   try {
     return await Promise.race([work, promise]);
   } finally {

@@ -44,7 +44,7 @@ export class BudgetError extends TallystickError {}
 export type SellerWords = { code?: string; text?: string; hint?: string };
 
 /** The most characters of each part of a stranger's text that are kept. */
-export const MOST_WORDS = 300;
+export const MAX_WORDS = 300;
 
 /** A stranger's text; undefined without any. */
 export function sellerWords(parts: {
@@ -54,7 +54,7 @@ export function sellerWords(parts: {
 }): SellerWords | undefined {
   const words = Object.fromEntries(
     Object.entries(parts).flatMap(([name, part]) =>
-      typeof part === "string" && part !== "" ? [[name, part.slice(0, MOST_WORDS)]] : [],
+      typeof part === "string" && part !== "" ? [[name, part.slice(0, MAX_WORDS)]] : [],
     ),
   );
   return Object.keys(words).length > 0 ? words : undefined;

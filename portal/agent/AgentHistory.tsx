@@ -2,7 +2,7 @@ import { type Bar, BarChart } from "../design/BarChart.tsx";
 import type { DaySeries } from "./agentQuery.ts";
 
 /** Most days that are shown. The page asks for a month, so a longer answer is wrong. */
-const MOST_DAYS = 62;
+const MAX_DAYS = 62;
 
 /** Shows an agent's hires day by day. */
 export function AgentHistory({ series, title = "Hires day by day" }: { series: DaySeries; title?: string }) {
@@ -27,7 +27,7 @@ export function barsOf({ from, to, days }: DaySeries): Bar[] {
   const byDay = new Map(days.map(({ day, figures }) => [day, figures]));
   const bars: Bar[] = [];
   const last = Date.parse(`${to}T00:00:00Z`);
-  for (let at = Date.parse(`${from}T00:00:00Z`); at <= last && bars.length < MOST_DAYS; at += 86_400_000) {
+  for (let at = Date.parse(`${from}T00:00:00Z`); at <= last && bars.length < MAX_DAYS; at += 86_400_000) {
     const label = new Date(at).toISOString().slice(0, 10);
     const { hires = 0, successes = 0, failures = 0 } = byDay.get(label) ?? {};
     bars.push({ label, good: successes, bad: failures, other: Math.max(0, hires - successes - failures) });

@@ -132,7 +132,7 @@ export const OPERATOR = `query AuditOperator($address: Address!) {
 }`;
 
 /** Most operators whose figures are asked for. */
-const MOST_OPERATORS = 8;
+const MAX_OPERATORS = 8;
 
 /** Asks the node for the audits, and for the figures of each of their operators. */
 export async function askAudits(signal: AbortSignal): Promise<Answer<Audits>> {
@@ -144,7 +144,7 @@ export async function askAudits(signal: AbortSignal): Promise<Answer<Audits>> {
     ...audits.nodes.map(({ operator }) => operator),
   ];
   const figures = await Promise.all(
-    [...new Set(named)].slice(0, MOST_OPERATORS).map(async (address) => {
+    [...new Set(named)].slice(0, MAX_OPERATORS).map(async (address) => {
       const question = { query: OPERATOR, variables: { address } };
       const { data } = await askGraphql<{ auditOperator: OperatorFigures | null }>(question, signal);
       return data.auditOperator;

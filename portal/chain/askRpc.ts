@@ -1,5 +1,5 @@
 /** The most time and the most characters of an answer. Real answers have a few hundred characters. */
-const [PATIENCE_MS, MOST_CHARACTERS] = [15_000, 1_000_000];
+const [PATIENCE_MS, MAX_CHARACTERS] = [15_000, 1_000_000];
 
 /**
  * Sends one request to a chain's JSON-RPC, which the reader of the page chose. It gets no cookies and no
@@ -44,7 +44,7 @@ export async function askRpc(
 }
 
 function answerOf(text: string): { result?: unknown; error?: unknown } {
-  if (text.length > MOST_CHARACTERS) return {};
+  if (text.length > MAX_CHARACTERS) return {};
   try {
     return Object(JSON.parse(text));
   } catch {

@@ -8,7 +8,7 @@ const [ROUNDS, FIRST_STRIDE] = [50, 2.5];
  * Most nodes of one cell that push a node. In a dense cell the other nodes are ignored, which limits the
  * work.
  */
-const MOST_OF_CELL = 24;
+const MAX_PER_CELL = 24;
 
 /** Cosine and sine of the golden angle as constants, because engines compute the last digit differently. */
 const [COS, SIN] = [-0.73736887807832, 0.675490294261524];
@@ -75,7 +75,7 @@ function pushApart(places: Float64Array, moves: Float64Array): void {
     let [moveX, moveY] = [0, 0];
     for (let cell = 0; cell < 9; cell++) {
       let other = first.get(cellOf(column - 1 + (cell % 3), row - 1 + Math.floor(cell / 3))) ?? -1;
-      for (let seen = 0; other !== -1 && seen < MOST_OF_CELL; seen++, other = next[other] as number) {
+      for (let seen = 0; other !== -1 && seen < MAX_PER_CELL; seen++, other = next[other] as number) {
         if (other === n) continue;
         const dx = x - (places[2 * other] as number);
         const dy = y - (places[2 * other + 1] as number);

@@ -13,7 +13,7 @@ export type Column<Row> = {
 };
 
 /** Most rows that are shown. The CSV file has all rows. */
-const MOST_SHOWN = 200;
+const MAX_SHOWN = 200;
 
 type Order = { column: number; isDown: boolean } | null;
 
@@ -55,7 +55,7 @@ export function DataTable<Row>(props: {
             </tr>
           </thead>
           <tbody>
-            {sorted.slice(0, MOST_SHOWN).map((row) => (
+            {sorted.slice(0, MAX_SHOWN).map((row) => (
               <tr key={keyOf(row)}>
                 {columns.map((column, n) =>
                   n === 0 ? (
@@ -77,12 +77,12 @@ export function DataTable<Row>(props: {
         <button type="button" class="button plain small csv" onClick={() => save(caption, columns, sorted)}>
           <Icon name="download" size={14} /> CSV
         </button>
-        {rows.length > MOST_SHOWN && (
+        {rows.length > MAX_SHOWN && (
           <span>
-            {MOST_SHOWN} of {rows.length.toLocaleString("en")} shown; the CSV file has all
+            {MAX_SHOWN} of {rows.length.toLocaleString("en")} shown; the CSV file has all
           </span>
         )}
-        {rows.length <= MOST_SHOWN && total !== undefined && total > rows.length && (
+        {rows.length <= MAX_SHOWN && total !== undefined && total > rows.length && (
           <span>
             {rows.length} of {total.toLocaleString("en")}
           </span>

@@ -35,7 +35,7 @@ const ADDRESS = /^0x[0-9a-fA-F]{40}$/;
 const UINT128 = 1n << 128n;
 
 /** Ten years. A longer time is probably a typing error. */
-const MOST_HOURS = 87_600;
+const MAX_HOURS = 87_600;
 
 /**
  * Makes the terms of a buyer's hire from a draft, or says what is wrong with it.
@@ -65,7 +65,7 @@ export function hireOf(
   else if (fee > 0n && feeRecipient === NOBODY)
     issues.feeRecipient ??= "A fee needs an account that receives it.";
   const hours = /^\d{1,5}(?:\.\d{1,2})?$/.test(draft.hours.trim()) ? Number(draft.hours) : 0;
-  if (hours <= 0 || hours > MOST_HOURS) issues.hours = "Hours from now, above 0, like 24 or 0.5.";
+  if (hours <= 0 || hours > MAX_HOURS) issues.hours = "Hours from now, above 0, like 24 or 0.5.";
   if (draft.hireId.trim() !== "" && !/^0x[0-9a-fA-F]{64}$/.test(draft.hireId.trim()))
     issues.hireId = "32 bytes: 0x and 64 digits of 0–9 and a–f.";
   if (seller === buyer) issues.seller ??= "That is your own account: nobody hires itself.";

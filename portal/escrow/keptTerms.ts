@@ -3,7 +3,7 @@ import type { Hex } from "tallystick-protocol/hex";
 import { type EscrowTerms, idOf } from "./termsOf.ts";
 
 const KEY = "tallystick-escrow-terms";
-const MOST_KEPT = 20;
+const MAX_KEPT = 20;
 
 type Kept = { id: Hex; chainId: number; escrow: Hex; hire: { [field: string]: string } };
 
@@ -17,7 +17,7 @@ export function keepTerms({ id, hire, deployment }: EscrowTerms): void {
   try {
     localStorage.setItem(
       KEY,
-      JSON.stringify([...read().filter((it) => it.id !== id), kept].slice(-MOST_KEPT)),
+      JSON.stringify([...read().filter((it) => it.id !== id), kept].slice(-MAX_KEPT)),
     );
   } catch {
     // A browser may refuse storage. Then the page shows the terms as soon as the node has read the deposit.

@@ -9,7 +9,7 @@ import type { Tree } from "../verify/verifyHead.ts";
 import { rootFromTiles } from "./tiles.ts";
 
 /** Most bytes of an answer. No checkpoint and no tile of hashes is longer. */
-const MOST_BYTES = 1_000_000;
+const MAX_BYTES = 1_000_000;
 
 /**
  * Reads the log's newest checkpoint and its tiles. It computes the roots of the checkpoint and of the
@@ -69,7 +69,7 @@ async function askBytes(path: string, signal: AbortSignal): Promise<Uint8Array> 
     referrerPolicy: "no-referrer",
   });
   const bytes = new Uint8Array(await response.arrayBuffer());
-  if (!response.ok || bytes.length > MOST_BYTES)
+  if (!response.ok || bytes.length > MAX_BYTES)
     throw new RangeError(`/tlog/${path} is not to be had (status ${response.status}).`);
   return bytes;
 }

@@ -18,12 +18,12 @@ export type FeedItem =
   | { kind: "tier"; key: string; time: number; agent: string; from: number; to: number };
 
 /** Most lines that the page shows. */
-const MOST = 9;
+const MAX_SHOWN = 9;
 
 /** Sorts lines by time, the latest first, and keeps each line once. */
 export function mergeFeed(items: readonly FeedItem[]): FeedItem[] {
   const byKey = new Map(items.map((item) => [item.key, item]));
-  return [...byKey.values()].sort((a, b) => b.time - a.time).slice(0, MOST);
+  return [...byKey.values()].sort((a, b) => b.time - a.time).slice(0, MAX_SHOWN);
 }
 
 export function feedOf(hires: readonly MarketHire[], changes: readonly MarketTierChange[]): FeedItem[] {

@@ -10,7 +10,7 @@ import { useVerification } from "../verify/useVerification.ts";
 type Digest = { block: number; digest: string };
 
 /** The number of ticks to compare, and the most characters of an answer. */
-const [TICKS, MOST_CHARACTERS] = [100, 1_000_000];
+const [TICKS, MAX_CHARACTERS] = [100, 1_000_000];
 
 /**
  * Compares the digests of this node and of another one, tick by tick. It asks the other node only after the
@@ -108,7 +108,7 @@ async function digestsOf(url: string, signal: AbortSignal): Promise<Digest[]> {
       referrerPolicy: "no-referrer",
     });
     const text = await response.text();
-    const { data } = Object(text.length > MOST_CHARACTERS ? null : JSON.parse(text));
+    const { data } = Object(text.length > MAX_CHARACTERS ? null : JSON.parse(text));
     const { nodes } = Object(Object(data).digests);
     if (!Array.isArray(nodes)) throw new TypeError();
     return nodes.filter(

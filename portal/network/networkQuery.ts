@@ -40,7 +40,7 @@ export const HISTORY = `query ParamsHistory($ledger: ID!) {
 }`;
 
 /** Most ledgers whose records are read. A node follows only a few. */
-const MOST_LEDGERS = 4;
+const MAX_LEDGERS = 4;
 
 /** Asks the node for the parameters in force, for its contracts, and for every record that set parameters. */
 export async function askNetwork(signal: AbortSignal): Promise<Answer<Network>> {
@@ -54,7 +54,7 @@ export async function askNetwork(signal: AbortSignal): Promise<Answer<Network>> 
   const { version, params } = said.json as { version?: unknown; params?: Params };
   const { meta, network } = answer.data;
   const histories = await Promise.all(
-    meta.ledgers.slice(0, MOST_LEDGERS).map(async ({ id }) => {
+    meta.ledgers.slice(0, MAX_LEDGERS).map(async ({ id }) => {
       const { data } = await askGraphql<{ ledgerEntries: { nodes: ParamsRecord[] } }>(
         { query: HISTORY, variables: { ledger: id } },
         signal,

@@ -7,10 +7,10 @@ export type StreamEvent = { type: string; position: string; data: { [name: strin
  * The shortest and the longest wait between two attempts, in milliseconds. Each wait is twice the previous
  * one.
  */
-const [SHORTEST_MS, LONGEST_MS] = [1_000, 60_000];
+const [MIN_WAIT_MS, MAX_WAIT_MS] = [1_000, 60_000];
 
 /** Most characters of a message. Longer ones are ignored. */
-const MOST_CHARACTERS = 64_000;
+const MAX_CHARACTERS = 64_000;
 
 /**
  * Follows the events of the node. After a disconnect it connects again and continues from the last position.
@@ -24,7 +24,7 @@ export function followStream(
 ): () => void {
   let socket: WebSocket | undefined;
   let timer: ReturnType<typeof setTimeout> | undefined;
-  let wait = SHORTEST_MS;
+  let wait = MIN_WAIT_MS;
   let position: string | undefined;
   let isOver = false;
 
@@ -37,7 +37,7 @@ export function followStream(
     opened.onmessage = ({ data }) => {
       const message = readMessage(data);
       if (message === undefined) return;
-      wait = SHORTEST_MS;
+      wait = MIN_WAIT_MS;
       if (message.position !== "") position = message.position;
       if (Object.keys(message.data).length > 0) on.event(message);
     };
@@ -46,7 +46,7 @@ export function followStream(
       socket = undefined;
       on.live(false);
       timer = setTimeout(open, wait);
-      wait = Math.min(2 * wait, LONGEST_MS);
+      wait = Math.min(2 * wait, MAX_WAIT_MS);
     };
   };
   const close = () => {
@@ -67,7 +67,7 @@ export function followStream(
 }
 
 function readMessage(text: unknown): StreamEvent | undefined {
-  if (typeof text !== "string" || text.length > MOST_CHARACTERS) return undefined;
+  if (typeof text !== "string" || text.length > MAX_CHARACTERS) return undefined;
   try {
     const { type, position = "", data = {} } = Object(JSON.parse(text));
     if (typeof type !== "string" || typeof position !== "string" || typeof data !== "object")

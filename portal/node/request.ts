@@ -5,7 +5,7 @@ import { nodeUrl } from "./nodeUrl.ts";
 const PATIENCE_MS = 15_000;
 
 /** Most characters of an answer. Nodes themselves stop at four million. */
-const MOST_CHARACTERS = 8_000_000;
+const MAX_CHARACTERS = 8_000_000;
 
 /**
  * Sends a request to the node only. Redirects are errors, and no cookies or referrer are sent.
@@ -37,7 +37,7 @@ export async function request(
     signal?.throwIfAborted();
     throw unreachable(limit.aborted, cause);
   }
-  const json = text.length > MOST_CHARACTERS ? undefined : tryJson(text);
+  const json = text.length > MAX_CHARACTERS ? undefined : tryJson(text);
   if (json === undefined || json === null || typeof json !== "object") throw notJson(response.status);
   if (!response.ok && !("errors" in json && "data" in json)) throw refusedBy(json, response);
   return { json, headers: response.headers, status: response.status };

@@ -12,7 +12,7 @@ export type Asked<Data> =
 
 /** Answers of earlier pages, so that going back shows them at once. The oldest is dropped first. */
 const kept = new Map<string, Answer<unknown>>();
-const MOST_KEPT = 30;
+const MAX_KEPT = 30;
 
 /** An answer older than this is asked for again when the reader comes back to the page. */
 const FRESH_MS = 30_000;
@@ -79,7 +79,7 @@ function keep(key: string, answer: Answer<unknown>): void {
   kept.delete(key);
   kept.set(key, answer);
   for (const [oldest] of kept) {
-    if (kept.size <= MOST_KEPT) break;
+    if (kept.size <= MAX_KEPT) break;
     kept.delete(oldest);
   }
 }

@@ -8,14 +8,14 @@ import type { Claim } from "./verifyNode.ts";
 const [PATIENCE_MS, EVERY_MS] = [600_000, 3_000];
 
 /** Most members that are asked for. Only the largest clusters have more. */
-const MOST_MEMBERS = 100;
+const MAX_MEMBERS = 100;
 
 /** Asks the node for an agent's figures and cluster, both as of the same tick. */
 export async function askClaim(address: string, signal: AbortSignal): Promise<Claim> {
   for (let attempt = 0; attempt < 5; attempt++) {
     const [said, cluster] = await Promise.all([
       request(`/v1/agents/${address}/reputation`, { signal }),
-      request(`/v1/agents/${address}/cluster?limit=${MOST_MEMBERS}`, { signal }),
+      request(`/v1/agents/${address}/cluster?limit=${MAX_MEMBERS}`, { signal }),
     ]);
     const [asOf, other] = [said, cluster].map(({ headers }) => asOfHeader(headers.get("tallystick-as-of")));
     if (asOf === null || asOf === undefined)

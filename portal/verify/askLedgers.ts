@@ -30,7 +30,7 @@ export type HeadsAnswer = {
 };
 
 /** Most ledgers that are read. A real node follows only a few. */
-const MOST_LEDGERS = 8;
+const MAX_LEDGERS = 8;
 
 /** Reads the ledgers that the node follows, all or one, with their present heads. */
 export async function askLedgers(
@@ -40,7 +40,7 @@ export async function askLedgers(
   const { data } = await askGraphql<HeadsAnswer>({ query: HEADS, variables: {} }, signal);
   const { chainId, indexedBlock, contracts, ledgers, blockedAtSegment } = data.meta;
   const { anchoredLedger: contract } = contracts;
-  const found = ledgers.filter(({ id }) => only === undefined || id === only).slice(0, MOST_LEDGERS);
+  const found = ledgers.filter(({ id }) => only === undefined || id === only).slice(0, MAX_LEDGERS);
   if (contract === null || found.length === 0)
     throw new NodeError({ code: "no_ledger", message: "The node follows no such ledger." });
   return found.map(({ id, origin, size, root, firstWriter, guardian }) => ({

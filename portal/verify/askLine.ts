@@ -2,7 +2,7 @@ import { NodeError } from "../node/nodeError.ts";
 import { nodeUrl } from "../node/nodeUrl.ts";
 
 /** Longer than any entry that settlement takes. */
-const MOST_CHARACTERS = 4_000_000;
+const MAX_CHARACTERS = 4_000_000;
 
 /** The canonical line of an entry, as the node keeps it. */
 export async function askLine(ledger: string, seq: number, signal: AbortSignal): Promise<string> {
@@ -15,7 +15,7 @@ export async function askLine(ledger: string, seq: number, signal: AbortSignal):
   });
   const text = await response.text();
   const [line = ""] = text.split("\n");
-  if (!response.ok || line === "" || line.length > MOST_CHARACTERS)
+  if (!response.ok || line === "" || line.length > MAX_CHARACTERS)
     throw new NodeError({ code: "no_line", message: `The node does not give entry ${seq} of the ledger.` });
   return line;
 }

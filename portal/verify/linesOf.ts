@@ -1,5 +1,5 @@
 /** The longest line, in bytes. Settlement refuses entries of more than a megabyte. */
-const LONGEST = 16 << 20;
+const MAX_LINE_BYTES = 16 << 20;
 
 const NEWLINE = 0x0a;
 
@@ -26,7 +26,7 @@ export async function* linesOf(file: Blob, onRead: (bytes: number) => void): Asy
       from = at + 1;
     }
     rest = bytes.slice(from);
-    if (rest.length > LONGEST) throw new RangeError(`a line has more than ${LONGEST} bytes`);
+    if (rest.length > MAX_LINE_BYTES) throw new RangeError(`a line has more than ${MAX_LINE_BYTES} bytes`);
     onRead(read);
     if (lines.length > 0) yield lines;
   }

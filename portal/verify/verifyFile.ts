@@ -5,7 +5,7 @@ import { fileKindOf } from "./fileKind.ts";
 const BEGIN = 1 << 16;
 
 /** Most bytes of a proof or a record, which is read as a whole. */
-const MOST_TEXT = 16 << 20;
+const MAX_TEXT_BYTES = 16 << 20;
 
 /**
  * Verifies a file, whatever kind it is of. Nothing of it leaves the browser.
@@ -26,7 +26,7 @@ export async function verifyFile(
     const { verifyLogFile } = await import("./verifyLogFile.ts");
     return await verifyLogFile(file, onProgress);
   }
-  if (kind === "unknown" || file.size > MOST_TEXT) {
+  if (kind === "unknown" || file.size > MAX_TEXT_BYTES) {
     return {
       title: "Not a file that can be verified here",
       checks: [

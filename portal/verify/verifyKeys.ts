@@ -24,7 +24,7 @@ export type BelievedKeys = {
 };
 
 /** Longest text of keys that is read, in characters. */
-const LONGEST = 200_000;
+const MAX_LENGTH = 200_000;
 
 /**
  * Reads the reader's keys: on each line a `vkey` or the 64 hex digits of a report's key, or a whole C2SP
@@ -33,7 +33,7 @@ const LONGEST = 200_000;
  * @throws TallystickError when a line is none of these
  */
 export function readKeys(text: string): BelievedKeys {
-  const whole = text.slice(0, LONGEST);
+  const whole = text.slice(0, MAX_LENGTH);
   if (/^[ \t]*quorum[ \t]/m.test(whole)) {
     const policy = parseTrustPolicy(whole);
     return { logs: policy.logs.map(({ key }) => key), policy, reports: [] };

@@ -5,7 +5,7 @@ import { type Check, type Finding, fails, holds, isOpen } from "./check.ts";
 import type { Tree } from "./verifyHead.ts";
 
 /** The limits of a tab: the wait for one answer, the characters of an answer, and the number of entries. */
-const [PATIENCE_MS, MOST_CHARACTERS, MOST_ENTRIES] = [30_000, 32 << 20, 2_000_000];
+const [PATIENCE_MS, MAX_CHARACTERS, MAX_ENTRIES] = [30_000, 32 << 20, 2_000_000];
 
 /**
  * Reads every entry of a ledger from a node, and builds its tree here. Each head of the node must be the root
@@ -38,7 +38,7 @@ export async function verifyLedgerOfNode(
   };
   compare();
   try {
-    while (frontier.size < Math.min(last, MOST_ENTRIES)) {
+    while (frontier.size < Math.min(last, MAX_ENTRIES)) {
       const before = frontier.size;
       for (const line of await askLines(url, ledger, before, last)) {
         frontier.append(chain.next(line));
@@ -64,9 +64,9 @@ export async function verifyLedgerOfNode(
       ...wrong,
       ...(frontier.size < last
         ? [
-            frontier.size >= MOST_ENTRIES
+            frontier.size >= MAX_ENTRIES
               ? isOpen(
-                  `A tab reads ${MOST_ENTRIES.toLocaleString("en")} entries`,
+                  `A tab reads ${MAX_ENTRIES.toLocaleString("en")} entries`,
                   "tallystick verify-ledger reads all.",
                 )
               : fails(
@@ -107,7 +107,7 @@ async function askLines(url: string, ledger: string, from: number, to: number): 
   });
   if (!response.ok) return [];
   const text = await response.text();
-  if (text.length > MOST_CHARACTERS) return [];
+  if (text.length > MAX_CHARACTERS) return [];
   const lines = text.split("\n");
   return lines.at(-1) === "" ? lines.slice(0, -1) : lines;
 }

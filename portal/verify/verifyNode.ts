@@ -15,7 +15,7 @@ export type Claim = {
 };
 
 /** Most lines of a log, because a tab has less memory than a process. */
-const MOST_LINES = 2_000_000;
+const MAX_LINES = 2_000_000;
 
 /**
  * Derives a node's event log again and checks every signature, up to the claim's tick or the end of the final
@@ -30,7 +30,7 @@ export async function verifyNode(
   try {
     const { store, events, agreed } = await deriveNode(url, {
       check: true,
-      most: MOST_LINES,
+      most: MAX_LINES,
       ...(claim !== null && { atBlock: claim.asOf.block }),
       onProgress: ({ fetched, last }) => onProgress(fetched / Math.max(last, 1)),
     });

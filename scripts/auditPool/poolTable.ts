@@ -30,7 +30,7 @@ export const POOL_DEFAULTS: PoolSettings = {
   trueNegatives: [0.25, 0.75, 0.95],
   seed: 1,
   sellers: 200,
-  mostHires: 200_000,
+  maxHires: 200_000,
   goodHires: 200_000,
 };
 

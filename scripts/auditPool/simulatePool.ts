@@ -23,7 +23,7 @@ export type SimulateParameters = {
   /** How many sellers of each share of garbage. */
   sellers: number;
   /** Most simulated hires of one seller. */
-  mostHires: number;
+  maxHires: number;
   /** How many hires of a good seller. */
   goodHires: number;
 };
@@ -34,7 +34,7 @@ export function simulatePool(parameters: SimulateParameters): PoolFigures {
   return { caught: garbage.map((share) => catchSellers(parameters, share)), ...judgeGoodWork(parameters) };
 }
 
-function catchSellers({ market, seed, sellers, mostHires }: SimulateParameters, share: number): Caught {
+function catchSellers({ market, seed, sellers, maxHires }: SimulateParameters, share: number): Caught {
   const counts: number[] = [];
   for (let n = 0; n < sellers; n++) {
     const chance = seededChance(market, share, seedOf(seed, "garbage", share, n));
@@ -42,7 +42,7 @@ function catchSellers({ market, seed, sellers, mostHires }: SimulateParameters, 
     const model = new PoolModel(market, chance, ({ isGarbage, status }) => {
       if (isGarbage && status === "failed") isCaught = true;
     });
-    while (!isCaught && model.hires < mostHires) model.advance();
+    while (!isCaught && model.hires < maxHires) model.advance();
     counts.push(isCaught ? model.hires : Number.POSITIVE_INFINITY);
   }
   counts.sort((a, b) => a - b);

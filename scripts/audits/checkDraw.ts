@@ -9,7 +9,7 @@ import type { Findings } from "./findings.ts";
 const MILLION = 1_000_000n;
 
 /** Most ticks that are checked. A hire never waits for so many ticks until its draw. */
-const MOST_TICKS = 1_000;
+const MAX_TICKS = 1_000;
 
 /**
  * Checks that the hashes of ticks are those of the chain, and that no tick is left out. A node that leaves
@@ -18,7 +18,7 @@ const MOST_TICKS = 1_000;
 export async function checkTicks(log: DerivedLog, blocks: number[], chain: AuditChain, found: Findings) {
   const distance = log.params.tickBlocks;
   const index = new Map(log.ticks.map(({ block }, n) => [block, n]));
-  for (const block of [...new Set(blocks)].sort((a, b) => a - b).slice(0, MOST_TICKS)) {
+  for (const block of [...new Set(blocks)].sort((a, b) => a - b).slice(0, MAX_TICKS)) {
     const n = index.get(block) ?? -1;
     const tick = log.ticks[n];
     const hash = await chain.blockHash(block);

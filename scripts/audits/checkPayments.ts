@@ -7,7 +7,7 @@ import type { DerivedLog } from "./derivedLog.ts";
 import type { Findings } from "./findings.ts";
 
 /** Most receipts without a payment that are looked up on the chain. */
-const MOST_RECEIPTS = 1_000;
+const MAX_RECEIPTS = 1_000;
 
 /**
  * Checks that the log does not leave out payments of hires that can be audited. It takes each receipt without
@@ -31,7 +31,7 @@ export async function checkPayments(log: DerivedLog, chain: AuditChain, found: F
     if (store.get("agent", agent)?.everConsented === true) waiting.push(receipt);
   }
   let left = 0;
-  for (const receipt of waiting.slice(0, MOST_RECEIPTS)) {
+  for (const receipt of waiting.slice(0, MAX_RECEIPTS)) {
     const place = await (receipt.escrowId === null ? paymentOf : depositOf)(log, receipt, chain);
     if (place === null) continue;
     left++;
@@ -47,11 +47,11 @@ export async function checkPayments(log: DerivedLog, chain: AuditChain, found: F
       `Of ${waiting.length} receipts that found no payment in the log none has one on the chain.`,
       "",
     );
-  if (waiting.length > MOST_RECEIPTS)
+  if (waiting.length > MAX_RECEIPTS)
     found.check(
       false,
       "",
-      `${waiting.length - MOST_RECEIPTS} more receipts found no payment in the log; they were not asked for.`,
+      `${waiting.length - MAX_RECEIPTS} more receipts found no payment in the log; they were not asked for.`,
     );
 }
 

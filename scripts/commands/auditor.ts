@@ -13,7 +13,7 @@ type DeskOptions = { dir: string; json?: boolean };
 const FOLDER = ".tallystick/auditor";
 
 /** Most characters of the request, and of the result, that a terminal shows. `--json` prints everything. */
-const MOST_SHOWN = 20_000;
+const MAX_SHOWN = 20_000;
 
 /**
  * `tallystick auditor`: the desk of a person who judges audits. Reads and writes the store of an auditor that
@@ -57,8 +57,8 @@ export function registerAuditor(program: Command): void {
             ["capability", work.assignment.capability],
             ["due", moment(work.assignment.due)],
           ]),
-          `\nasked for:\n${printable(JSON.stringify(params, null, 1).replaceAll("\n", " "), MOST_SHOWN)}`,
-          `\ndelivered:\n${printable(JSON.stringify(result, null, 1).replaceAll("\n", " "), MOST_SHOWN)}`,
+          `\nasked for:\n${printable(JSON.stringify(params, null, 1).replaceAll("\n", " "), MAX_SHOWN)}`,
+          `\ndelivered:\n${printable(JSON.stringify(result, null, 1).replaceAll("\n", " "), MAX_SHOWN)}`,
         ].join("\n"),
       );
     });

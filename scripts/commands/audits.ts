@@ -10,7 +10,7 @@ import { parseOption, wholeNumber } from "../cli/parseOption.ts";
 import { addQueryOptions, answer, moment, nodeAt, type QueryOptions, table } from "../query/nodeQuery.ts";
 
 /** Most rows of each list. */
-const MOST = 100;
+const MAX_FIRST = 100;
 
 /** The open states: waiting for an auditor, for a verdict, for a recheck, or for the operator. */
 const OPEN = ["ASSIGNING", "ASSIGNED", "RECHECKING", "CHALLENGED"] as const;
@@ -28,11 +28,13 @@ export function registerAudits(program: Command): void {
       .option("--operator <address>", "only of this operator")
       .option("--seller <address>", "only of this seller")
       .option("--capability <id>", "only of this capability")
-      .option("--first <count>", `how many of each, at most ${MOST}`, wholeNumber("--first"), 20),
+      .option("--first <count>", `how many of each, at most ${MAX_FIRST}`, wholeNumber("--first"), 20),
   ).action(async (options: ListOptions) => {
     const { operator, seller, capability, first } = options;
-    if (first > MOST) {
-      throw new InvalidInputError({ issues: [{ field: "--first", message: `must be at most ${MOST}` }] });
+    if (first > MAX_FIRST) {
+      throw new InvalidInputError({
+        issues: [{ field: "--first", message: `must be at most ${MAX_FIRST}` }],
+      });
     }
     const { graphql } = nodeAt(options);
     const where = { operator: operator ?? null, seller: seller ?? null, capability: capability ?? null };

@@ -5,7 +5,7 @@ import { printable } from "tallystick-sdk/openLog/printable";
 import { parseOption } from "../cli/parseOption.ts";
 
 /** Nodes of one comparison. */
-const MOST_NODES = 10;
+const MAX_NODES = 10;
 
 /** `tallystick compare URL URL…`: whether nodes say the same, and if not, from which tick and line on. */
 export function registerCompare(program: Command): void {
@@ -22,8 +22,8 @@ export function registerCompare(program: Command): void {
     ])
     .option("--json", "print the result as JSON")
     .action(async (urls: string[], { json }: { json?: boolean }, command: Command) => {
-      if (urls.length < 2 || urls.length > MOST_NODES)
-        command.error(`error: Give from two to ${MOST_NODES} addresses.`, { exitCode: 2 });
+      if (urls.length < 2 || urls.length > MAX_NODES)
+        command.error(`error: Give from two to ${MAX_NODES} addresses.`, { exitCode: 2 });
       const comparison = await compareNodes(urls);
       process.stdout.write(json ? `${JSON.stringify(comparison, null, 2)}\n` : describe(comparison, urls));
       if (comparison.difference !== null) process.exitCode = 1;

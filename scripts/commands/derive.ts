@@ -4,7 +4,7 @@ import { snapshotOf } from "tallystick-derive/snapshot";
 import { httpSetting } from "tallystick-runtime/configuration/settings";
 import { sha256HexByNode } from "tallystick-runtime/hashing/sha256HexByNode";
 import { deriveNode } from "tallystick-sdk/openLog/deriveNode";
-import { MOST_LINES } from "tallystick-sdk/openLog/nodeLog";
+import { MAX_LINES } from "tallystick-sdk/openLog/nodeLog";
 import { addDeriveOptions, type DeriveOptions } from "../cli/deriveOptions.ts";
 import { parseOption, wholeNumber } from "../cli/parseOption.ts";
 import { deriveLog } from "../eventLog/deriveLog.ts";
@@ -30,7 +30,7 @@ export function registerDerive(program: Command): void {
       "--most-lines <count>",
       "with --from: read no longer log than this",
       wholeNumber("--most-lines"),
-      MOST_LINES,
+      MAX_LINES,
     )
     .addHelpText(
       "after",

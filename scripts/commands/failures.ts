@@ -17,7 +17,7 @@ type Failure = {
 type Failures = { agent_id: string; since: number; failures: Failure[]; next_cursor: string | null };
 
 /** Most failures that are shown. */
-const MOST_SHOWN = 500;
+const MAX_SHOWN = 500;
 
 /**
  * `tallystick failures ID --last-7-days`: the failed hires, with the source and the reason of each failure.
@@ -44,7 +44,7 @@ export function registerFailures(program: Command): void {
           told.failures.map(rowOf),
           `No hire of the last ${days} days failed.`,
         ),
-        ...(told.next_cursor === null ? [] : [`Only the latest ${MOST_SHOWN} are shown.`]),
+        ...(told.next_cursor === null ? [] : [`Only the latest ${MAX_SHOWN} are shown.`]),
       ].join("\n"),
     );
   });
@@ -55,7 +55,7 @@ async function failuresOf(url: string, id: string, days: number): Promise<Failur
   const agent = await agentNamed(url, id);
   const part = `failures?days=${days}&limit=100`;
   const told = await askSteward<Failures>(url, agent, part);
-  while (told.next_cursor !== null && told.failures.length < MOST_SHOWN) {
+  while (told.next_cursor !== null && told.failures.length < MAX_SHOWN) {
     const page = await askSteward<Failures>(
       url,
       agent,

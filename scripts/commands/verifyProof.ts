@@ -129,12 +129,12 @@ export async function verifyProofFile(file: string, options: Options = {}): Prom
 }
 
 /** The largest proof file, in bytes. A longer file is refused without reading it. */
-const LONGEST_FILE = 2 ** 28;
+const MAX_PROOF_FILE_BYTES = 2 ** 28;
 
 async function readText(file: string): Promise<string> {
   try {
     const { size } = await stat(file);
-    if (size > LONGEST_FILE) throw new Error(`it has ${size} bytes`);
+    if (size > MAX_PROOF_FILE_BYTES) throw new Error(`it has ${size} bytes`);
     return await readFile(file, "utf8");
   } catch (cause) {
     throw new TallystickError({

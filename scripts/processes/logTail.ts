@@ -1,7 +1,7 @@
 import { closeSync, fstatSync, openSync, readSync } from "node:fs";
 import { stripVTControlCharacters } from "node:util";
 
-const MOST_BYTES = 16_384;
+const MAX_BYTES = 16_384;
 
 /** The last lines of a log file, without colours; empty when there is no such file. */
 export function logTail(file: string, lines: number): string {
@@ -13,7 +13,7 @@ export function logTail(file: string, lines: number): string {
   }
   try {
     const { size } = fstatSync(descriptor);
-    const length = Math.min(size, MOST_BYTES);
+    const length = Math.min(size, MAX_BYTES);
     const buffer = Buffer.alloc(length);
     readSync(descriptor, buffer, 0, length, size - length);
     const text = stripVTControlCharacters(buffer.toString("utf8")).trimEnd();

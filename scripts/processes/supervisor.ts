@@ -73,12 +73,12 @@ function signalOne(pid: number, signal: NodeJS.Signals): void {
   }
 }
 
-/** @param mostMs the longest wait after each signal */
-async function stop({ spec, pid, ended }: Kept, mostMs = Number.POSITIVE_INFINITY): Promise<void> {
+/** @param maxMs the longest wait after each signal */
+async function stop({ spec, pid, ended }: Kept, maxMs = Number.POSITIVE_INFINITY): Promise<void> {
   const send = spec.stopAlone ? signalOne : signalGroup;
   for (const { signal, waitMs } of spec.stop ?? [{ signal: "SIGTERM", waitMs: 5_000 }]) {
     send(pid, signal);
-    if (await endsWithin(ended, Math.min(waitMs, mostMs))) return;
+    if (await endsWithin(ended, Math.min(waitMs, maxMs))) return;
   }
   signalOne(pid, "SIGKILL");
   signalGroup(pid, "SIGKILL");

@@ -8,10 +8,10 @@ import type { OpenAssignment, OperatorNode, OperatorRules, RolledBackEscrow } fr
 
 /** How many of a list are asked for at once, and read in all. The rest comes in later rounds. */
 const PAGE = 100;
-const MOST = 5_000;
+const MAX_LISTED = 5_000;
 
 /** How many of the latest rolled back hires are looked at. */
-const MOST_ROLLED_BACK = 500;
+const MAX_ROLLED_BACK = 500;
 
 const PAGED = "pageInfo { hasNextPage endCursor }";
 
@@ -98,7 +98,7 @@ export function createGraphqlNode(parameters: {
     return await askGraphql<Answer>({ baseUrl, query, variables, fetch });
   };
 
-  async function list<Node>(query: string, signal?: AbortSignal, most = MOST): Promise<Node[]> {
+  async function list<Node>(query: string, signal?: AbortSignal, most = MAX_LISTED): Promise<Node[]> {
     const nodes: Node[] = [];
     for (let after: string | null = null; nodes.length < most; ) {
       const asked = { operator, first: PAGE, after };
@@ -156,7 +156,7 @@ export function createGraphqlNode(parameters: {
     },
     rolledBackEscrows: async (signal) => {
       type Node = { auditedHire: string };
-      const nodes = await list<Node>(operatorQueries.rolledBack, signal, MOST_ROLLED_BACK);
+      const nodes = await list<Node>(operatorQueries.rolledBack, signal, MAX_ROLLED_BACK);
       const held: RolledBackEscrow[] = [];
       // A hire that is named by a transfer is paid finally.
       for (const { auditedHire: id } of nodes.filter((it) => !it.auditedHire.includes("-"))) {

@@ -10,8 +10,8 @@ import type { Subscription } from "./notifierNode.ts";
 import { type Post, reasonOf } from "./post.ts";
 
 /** How many subscriptions are asked in one round, and how many of one host. */
-const MOST_IN_ROUND = 64;
-const MOST_OF_HOST = 2;
+const MAX_PER_ROUND = 64;
+const MAX_PER_HOST = 2;
 
 /** Seconds until an address is asked again: after the first time, the second and so on. The last value repeats. */
 const PAUSES = [60, 600, 3_600, 86_400];
@@ -73,7 +73,7 @@ export function createConfirmations(parameters: {
       }
       // The least asked go first: addresses that never answer take nobody's place.
       open.sort((a, b) => (asked.get(keyOf(a))?.times ?? 0) - (asked.get(keyOf(b))?.times ?? 0));
-      await forEachHost(open.slice(0, MOST_IN_ROUND), MOST_OF_HOST, async (it) => {
+      await forEachHost(open.slice(0, MAX_PER_ROUND), MAX_PER_HOST, async (it) => {
         signal.throwIfAborted();
         await ask(it, signal);
         return true;

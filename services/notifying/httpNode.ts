@@ -7,10 +7,10 @@ import type { BreachStep, NotifierNode, Subscription } from "./notifierNode.ts";
 
 /** Steps in one answer; and how many are read in a round. The rest waits for the next one. */
 const PAGE = 100;
-const MOST_STEPS = 5_000;
+const MAX_STEPS = 5_000;
 
 /** Most subscriptions that are read: a node keeps no more. */
-const MOST_SUBSCRIPTIONS = 20_000;
+const MAX_SUBSCRIPTIONS = 20_000;
 
 /** Asks a node by its public API, and its settlement for the subscriptions, which only the sender may read. */
 export function createHttpNode(parameters: {
@@ -38,7 +38,7 @@ export function createHttpNode(parameters: {
         const last = page.steps.at(-1);
         // A page with nothing on it is the end, whatever it says of a next one: else a node could hold a round for ever.
         if (last === undefined) break;
-        if (last.block === block || steps.length < MOST_STEPS) continue;
+        if (last.block === block || steps.length < MAX_STEPS) continue;
         if (cursor === null) break;
         // After a cut the next round begins with a complete block.
         return { steps, finalBlock: last.block - 1 };
@@ -47,7 +47,7 @@ export function createHttpNode(parameters: {
     },
     subscriptions: async (signal) => {
       const found: Subscription[] = [];
-      for (let after: string | null = ""; after !== null && found.length < MOST_SUBSCRIPTIONS; ) {
+      for (let after: string | null = ""; after !== null && found.length < MAX_SUBSCRIPTIONS; ) {
         const body = { after, issued_at: Math.floor(now()) };
         const { signature, ...record } = await signRecord({
           ...{ type: "notice_list", ledger: await ledger() },

@@ -8,7 +8,7 @@ import { NEWS_SECONDS, type Outbox, type WaitingNotice } from "./outbox.ts";
 import { type Post, reasonOf } from "./post.ts";
 
 /** Most notices to one host in a round. */
-const MOST_TO_HOST = 50;
+const MAX_PER_HOST = 50;
 
 /** Milliseconds between two deletions of old notices. */
 const FORGET_MS = 3_600_000;
@@ -129,7 +129,7 @@ async function deliver(
   }
   // Receivers that hang do not delay receivers that answer.
   due.sort((a, b) => a.attempts - b.attempts);
-  await forEachHost(due, MOST_TO_HOST, ({ url, ...notice }) =>
+  await forEachHost(due, MAX_PER_HOST, ({ url, ...notice }) =>
     attempt(parameters, state, notice, url, signal),
   );
 }

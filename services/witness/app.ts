@@ -4,7 +4,7 @@ import { Hono } from "hono";
 import { bodyLimit } from "hono/body-limit";
 import { Counter, Gauge, Registry } from "prom-client";
 import { InvalidInputError, TallystickError } from "tallystick-protocol/errors";
-import { LONGEST_WITNESS_REQUEST } from "tallystick-protocol/note/witnessRequest";
+import { MAX_WITNESS_REQUEST_LENGTH } from "tallystick-protocol/note/witnessRequest";
 import { answerError } from "tallystick-runtime/http/answerError";
 import { measureRoutes, requestHistogram } from "tallystick-runtime/http/measureRoutes";
 import { Refusal } from "./refusal.ts";
@@ -52,7 +52,7 @@ export function createWitnessApp(witness: Witness, onFault: (error: unknown) => 
     return answerError(error, { statusByCode, log: onFault });
   });
 
-  app.post("/add-checkpoint", bodyLimit({ maxSize: LONGEST_WITNESS_REQUEST }), async (c) => {
+  app.post("/add-checkpoint", bodyLimit({ maxSize: MAX_WITNESS_REQUEST_LENGTH }), async (c) => {
     try {
       const line = witness.add(await textOf(c.req.raw));
       answers.inc({ outcome: "cosigned" });

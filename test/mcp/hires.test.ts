@@ -1,7 +1,7 @@
 import type { Client } from "@modelcontextprotocol/client";
 import { expect } from "chai";
 import { createMcpContext, readMcpConfig } from "tallystick-mcp/mcpConfig";
-import { MOST_CHARS, NOTICE } from "tallystick-mcp/strangersText";
+import { MAX_CHARACTERS, NOTICE } from "tallystick-mcp/strangersText";
 import type { Handler } from "tallystick-sdk/seller/handlers";
 import { memoryStore } from "tallystick-sdk/store/keyValueStore";
 import { type Market, MEAN, mean, NODE, openMarket, PURSE } from "../sdk/support/market.ts";
@@ -163,7 +163,7 @@ describe("hires over MCP", function () {
     let whole = "";
     const { idempotency_key } = piece;
     for (;;) {
-      expect(piece.from_seller.text.length).to.be.at.most(MOST_CHARS);
+      expect(piece.from_seller.text.length).to.be.at.most(MAX_CHARACTERS);
       whole += piece.from_seller.text;
       if (piece.from_seller.next_offset === null) break;
       piece = await call("get_hire", { idempotency_key, offset: piece.from_seller.next_offset });
@@ -192,7 +192,7 @@ describe("hires over MCP", function () {
     async function asked(name: string, args: object): Promise<Answer> {
       const answer = await call(name, args);
       expect(ours(answer), name).not.to.contain(EVIL);
-      expect(JSON.stringify(answer).length, name).to.be.below(2 * MOST_CHARS + 5_000);
+      expect(JSON.stringify(answer).length, name).to.be.below(2 * MAX_CHARACTERS + 5_000);
       return answer;
     }
     const problem = (status: number) =>

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { HIRE_GAS, openGasAccounts, STRANGER_WINDOW_MS, WINDOW_MS } from "tallystick-sdk/escrow/gasAccounts";
 import { memoryStore } from "tallystick-sdk/store/keyValueStore";
 
-const MOST = 200_000;
+const MAX_GAS = 200_000;
 
 describe("the gas that a keeper spends on an account", () => {
   let at: number;
@@ -15,36 +15,36 @@ describe("the gas that a keeper spends on an account", () => {
 
   it("is never more than it may lose, whatever is under way at once", async () => {
     const accounts = await open();
-    const first = accounts.reserve("a", 150_000, MOST);
-    expect(accounts.reserve("a", 50_001, MOST)).to.equal(undefined);
-    expect(accounts.reserve("b", 150_000, MOST)).not.to.equal(undefined);
+    const first = accounts.reserve("a", 150_000, MAX_GAS);
+    expect(accounts.reserve("a", 50_001, MAX_GAS)).to.equal(undefined);
+    expect(accounts.reserve("b", 150_000, MAX_GAS)).not.to.equal(undefined);
     first?.giveBack();
     first?.giveBack();
-    expect(accounts.roomOf("a", MOST)).to.equal(MOST);
-    await accounts.reserve("a", 150_000, MOST)?.lose(120_000);
-    expect(accounts.roomOf("a", MOST)).to.equal(80_000);
+    expect(accounts.roomOf("a", MAX_GAS)).to.equal(MAX_GAS);
+    await accounts.reserve("a", 150_000, MAX_GAS)?.lose(120_000);
+    expect(accounts.roomOf("a", MAX_GAS)).to.equal(80_000);
   });
 
   it("is forgotten after a day, and grows with the hires that paid", async () => {
     const accounts = await open();
-    await accounts.reserve("a", MOST, MOST)?.lose(MOST);
+    await accounts.reserve("a", MAX_GAS, MAX_GAS)?.lose(MAX_GAS);
     await accounts.earn("a");
-    expect(accounts.roomOf("a", MOST)).to.equal(HIRE_GAS);
+    expect(accounts.roomOf("a", MAX_GAS)).to.equal(HIRE_GAS);
     at += WINDOW_MS - 1;
-    expect(accounts.roomOf("a", MOST)).to.equal(HIRE_GAS);
+    expect(accounts.roomOf("a", MAX_GAS)).to.equal(HIRE_GAS);
     at += 1;
-    expect(accounts.roomOf("a", MOST)).to.equal(MOST);
+    expect(accounts.roomOf("a", MAX_GAS)).to.equal(MAX_GAS);
   });
 
   it("is remembered by the next process, and longer each time a word fails", async () => {
     for (const windowMs of [STRANGER_WINDOW_MS, 2 * STRANGER_WINDOW_MS, 4 * STRANGER_WINDOW_MS]) {
-      await (await open()).reserve("a", MOST, MOST)?.lose(MOST, true);
+      await (await open()).reserve("a", MAX_GAS, MAX_GAS)?.lose(MAX_GAS, true);
       at += windowMs - 1;
       const next = await open();
-      expect(next.roomOf("a", MOST)).to.equal(0);
+      expect(next.roomOf("a", MAX_GAS)).to.equal(0);
       expect(next.secondsToWait("a")).to.equal(1);
       at += 1;
-      expect((await open()).roomOf("a", MOST)).to.equal(MOST);
+      expect((await open()).roomOf("a", MAX_GAS)).to.equal(MAX_GAS);
     }
   });
 
@@ -53,23 +53,23 @@ describe("the gas that a keeper spends on an account", () => {
     await accounts.earn("a");
     at += WINDOW_MS;
     for (const days of [1, 2, 4]) {
-      await accounts.reserve("a", MOST, MOST)?.lose(MOST, true);
+      await accounts.reserve("a", MAX_GAS, MAX_GAS)?.lose(MAX_GAS, true);
       at += days * WINDOW_MS - 1;
-      expect(accounts.roomOf("a", MOST)).to.equal(0);
+      expect(accounts.roomOf("a", MAX_GAS)).to.equal(0);
       at += 1;
-      expect(accounts.roomOf("a", MOST)).to.equal(MOST);
+      expect(accounts.roomOf("a", MAX_GAS)).to.equal(MAX_GAS);
     }
     await accounts.earn("a");
     at += WINDOW_MS;
-    await accounts.reserve("a", MOST, MOST)?.lose(MOST, true);
+    await accounts.reserve("a", MAX_GAS, MAX_GAS)?.lose(MAX_GAS, true);
     at += WINDOW_MS;
-    expect(accounts.roomOf("a", MOST), "what was paid ends the doubling").to.equal(MOST);
+    expect(accounts.roomOf("a", MAX_GAS), "what was paid ends the doubling").to.equal(MAX_GAS);
   });
 
   it("keeps no account that says nothing any more", async () => {
     const accounts = await open();
     await accounts.earn("a");
-    await accounts.reserve("b", 1, MOST)?.lose(1, true);
+    await accounts.reserve("b", 1, MAX_GAS)?.lose(1, true);
     at += STRANGER_WINDOW_MS;
     await open();
     expect(await store.keys("gas")).to.deep.equal(["gas/b"]);

@@ -4,7 +4,7 @@ export type Change = { path: string; what: string; input: unknown };
 type Step = string | number;
 
 /** Positions of a string that are changed, at most. */
-const MOST_POSITIONS = 12;
+const MAX_POSITIONS = 12;
 
 /**
  * Every field of an input changed, one at a time, at every depth: text by single characters, cut, longer and empty; numbers
@@ -49,7 +49,7 @@ function* changesAt(
 
 function* sameType(value: unknown): Generator<[what: string, by: unknown]> {
   if (typeof value === "string") {
-    const every = Math.max(1, Math.floor(value.length / MOST_POSITIONS));
+    const every = Math.max(1, Math.floor(value.length / MAX_POSITIONS));
     for (let at = 0; at < value.length; at += every) yield [`other at ${at}`, withOther(value, at)];
     if (value.length > 0) {
       yield ["other at the end", withOther(value, value.length - 1)];

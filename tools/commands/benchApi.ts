@@ -24,7 +24,7 @@ type Options = FloodOptions & {
 };
 
 /** Least factor by which an answer has to be faster than computing it from the hires. */
-const LEAST_FACTOR = 20;
+const MIN_FACTOR = 20;
 
 /** `npm run bench:api`: the API under load over a large market, and the same answers aggregated at query time. */
 export function registerBenchApi(program: Command): void {
@@ -179,13 +179,13 @@ function report({ machine, market, rate, rows }: Figures): string {
   for (const { name, factor } of rows) {
     if (factor === null) continue;
     const times = factor.aggregatedMs / factor.oursMs;
-    const met = mark(times >= LEAST_FACTOR);
+    const met = mark(times >= MIN_FACTOR);
     factors.push([
       name,
       ms(factor.oursMs),
       ms(factor.aggregatedMs),
       times.toFixed(1),
-      `≥ ${LEAST_FACTOR}`,
+      `≥ ${MIN_FACTOR}`,
       met,
     ]);
   }

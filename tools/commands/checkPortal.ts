@@ -14,7 +14,7 @@ export function registerCheckPortal(program: Command): void {
     .option("--node <url>", "another node than the demo's")
     .option("--runs <count>", "of each page; the median counts", wholeNumber("--runs"), 3)
     .action(async ({ node, runs }: { node?: string; runs: number }) => {
-      const { LEAST, runLighthouse } = await import("../portal/runLighthouse.ts");
+      const { MIN_SCORE, runLighthouse } = await import("../portal/runLighthouse.ts");
       const url = (node ?? (await keptNodes())[0]?.url)?.replace(/\/+$/, "");
       if (url === undefined)
         throw new TallystickError({
@@ -26,7 +26,7 @@ export function registerCheckPortal(program: Command): void {
       for (const { page, scores, blockingMs } of results) {
         const texts = Object.entries(scores).map(([name, score]) => `${name} ${score.toFixed(2)}`);
         process.stdout.write(`${page}: ${texts.join(", ")} (blocked for ${blockingMs} ms)\n`);
-        if (Object.values(scores).some((score) => score < LEAST)) process.exitCode = 1;
+        if (Object.values(scores).some((score) => score < MIN_SCORE)) process.exitCode = 1;
       }
     });
 }

@@ -3,7 +3,7 @@ import Table from "cli-table3";
 import type { SnapshotChanges } from "./snapshotChanges.ts";
 
 /** More is cut: of a cluster's hundred members a person sees nothing. */
-const LONGEST = 44;
+const MAX_LENGTH = 44;
 
 /** The changes as a table for a person. @param most rows of it */
 export function describeChanges({ asOf, digest, changes }: SnapshotChanges, most: number): string {
@@ -34,7 +34,7 @@ export function count(number: number, what: string): string {
 
 function show(value: unknown): string {
   const text = value === null ? "–" : typeof value === "string" ? value : JSON.stringify(value);
-  return text.length > LONGEST ? `${text.slice(0, LONGEST - 1)}…` : text;
+  return text.length > MAX_LENGTH ? `${text.slice(0, MAX_LENGTH - 1)}…` : text;
 }
 
 /** An address or a cluster's id, as much as tells it from others. */

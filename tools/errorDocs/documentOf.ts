@@ -62,7 +62,7 @@ const OF_OTHERS = {
 };
 
 /** How many of the messages of one code a row shows. */
-const MOST_MESSAGES = 3;
+const MAX_MESSAGES = 3;
 
 /**
  * Makes the page of all errors.
@@ -127,7 +127,7 @@ function meaningOf(code: string, sites: readonly ErrorSite[]): string {
   const all = means === undefined ? said : [means, ...said];
   if (all.length === 0) return defaultOf(sites).means;
   return (
-    all.slice(0, MOST_MESSAGES).map(cell).join("<br>") + (all.length > MOST_MESSAGES ? "<br>and others" : "")
+    all.slice(0, MAX_MESSAGES).map(cell).join("<br>") + (all.length > MAX_MESSAGES ? "<br>and others" : "")
   );
 }
 
@@ -137,7 +137,7 @@ function nextOf(code: string, sites: readonly ErrorSite[]): string {
     ? [advice[code]?.do ?? (said.length > 0 && !sites.some(isOfInput) ? undefined : defaultOf(sites).do)]
     : [];
   return unique([...rest, ...said])
-    .slice(0, MOST_MESSAGES)
+    .slice(0, MAX_MESSAGES)
     .map(cell)
     .join("<br>");
 }

@@ -7,7 +7,7 @@ import { makeScratchCopy } from "../mutation/scratchCopy.ts";
 import { type FileCoverage, readLcov } from "./readLcov.ts";
 
 /** The share of its lines that the tests of every contract must run. */
-const LEAST = 0.99;
+const MIN_COVERAGE = 0.99;
 
 /**
  * Runs the contracts' TypeScript tests on instrumented contracts, and prints which lines ran. It works in a
@@ -32,7 +32,7 @@ export function coverContracts(): number {
     const report = readFileSync(path.join(copy.folder, "coverage", "lcov.info"), "utf8");
     const own = readLcov(report).filter(({ file }) => /^contracts\/(?!test\/)/.test(file));
     process.stdout.write(`${table(own)}\n`);
-    return own.length > 0 && own.every(({ hit, found }) => hit >= LEAST * found) ? 0 : 1;
+    return own.length > 0 && own.every(({ hit, found }) => hit >= MIN_COVERAGE * found) ? 0 : 1;
   } finally {
     copy.remove();
   }

@@ -12,12 +12,12 @@ const run = promisify(execFile);
 const LIGHTHOUSE = "lighthouse@13.5.0";
 
 /** The lowest score that the portal may have in each category, as the median of the runs. */
-export const LEAST = 0.95;
+export const MIN_SCORE = 0.95;
 const CATEGORIES = ["performance", "accessibility", "best-practices", "seo"] as const;
 const PAGES = ["market", "agent", "verify"];
 
 /** The time limit of one run, and the most characters of its report. */
-const [RUN_MS, MOST_CHARACTERS] = [240_000, 64 << 20];
+const [RUN_MS, MAX_CHARACTERS] = [240_000, 64 << 20];
 
 export type PageScores = { page: string; scores: { [category: string]: number }; blockingMs: number };
 
@@ -59,7 +59,7 @@ async function measure(url: string): Promise<Report> {
   const { stdout } = await run("npx", ["-y", LIGHTHOUSE, url, only, ...options], {
     env: { ...process.env, CHROME_PATH: chromiumPath() },
     timeout: RUN_MS,
-    maxBuffer: MOST_CHARACTERS,
+    maxBuffer: MAX_CHARACTERS,
   });
   return JSON.parse(stdout) as Report;
 }

@@ -17,7 +17,7 @@ const DOCUMENTED = [
 const [DOCUMENTED_SIZE, QUALITY] = [{ width: 1_280, height: 860 }, 70];
 
 /** The greatest height of a picture. The rest of a long table is not needed. */
-const MOST_HEIGHT = 3_600;
+const MAX_HEIGHT = 3_600;
 
 /**
  * Takes a picture of each page of the portal, at three widths, in light and in dark colours.
@@ -50,7 +50,7 @@ export async function takePictures(parameters: {
         for (const width of widths) {
           await page.setViewportSize({ width, height: 900 });
           const height = await page.evaluate(() => document.documentElement.scrollHeight);
-          await page.setViewportSize({ width, height: Math.min(height, MOST_HEIGHT) });
+          await page.setViewportSize({ width, height: Math.min(height, MAX_HEIGHT) });
           // By then, parts that load later and graphs are drawn.
           await page.waitForTimeout(400);
           const file = path.join(folder, `${name}-${width}-${colorScheme}.png`);

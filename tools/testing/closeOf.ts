@@ -6,7 +6,7 @@ import type { TestStep } from "./steps.ts";
 export type Results = { step: Pick<TestStep, "name" | "counts" | "needsBuild">; result: StepResult }[];
 
 /** How many of the slowest files the close names; none of a run that has few. */
-const LONGEST = 12;
+const SLOWEST_SHOWN = 12;
 
 /**
  * The last lines of a test run: how each step went, the files that took longest, what failed and with what words, and the
@@ -30,9 +30,9 @@ export function closeOf(results: Results): string {
 
 function longestFiles(results: Results): string {
   const files = results.flatMap(({ result }) => result.files ?? []).sort((a, b) => b.ms - a.ms);
-  if (files.length < 2 * LONGEST) return "";
+  if (files.length < 2 * SLOWEST_SHOWN) return "";
   const lines = files
-    .slice(0, LONGEST)
+    .slice(0, SLOWEST_SHOWN)
     .map(({ file, ms }) => `${(ms / 1000).toFixed(1).padStart(6)} s  ${file}`);
   return `\nthe longest:\n${lines.join("\n")}\n`;
 }

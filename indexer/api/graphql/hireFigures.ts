@@ -4,7 +4,7 @@ import { builder } from "./builder.ts";
 import type { QueryContext } from "./context.ts";
 import { queryError } from "./errors.ts";
 
-const MOST_DAYS = 366;
+const MAX_DAYS = 366;
 
 export const FiguresRef = builder.objectRef<TallyFigures>("HireFigures").implement({
   description:
@@ -45,7 +45,7 @@ export const SeriesRef = builder.objectRef<Series>("Series").implement({
  */
 export function takeDays(days: number | null | undefined, { takeRows }: QueryContext): number {
   const asked = days ?? 30;
-  if (asked < 1 || asked > MOST_DAYS) throw queryError("INVALID_ARGUMENT", `days must be 1 to ${MOST_DAYS}.`);
+  if (asked < 1 || asked > MAX_DAYS) throw queryError("INVALID_ARGUMENT", `days must be 1 to ${MAX_DAYS}.`);
   takeRows(asked);
   return asked;
 }

@@ -11,10 +11,10 @@ import type { Connection } from "./context.ts";
 import { CHARACTERS_PER_POINT } from "./points.ts";
 
 /** Most cached answers. Tools use only a few different queries. GraphiQL's answer has 144 kB. */
-const MOST = 8;
+const MAX_KEPT = 8;
 
 /** Shorter answers are quickly made again, so they are not cached. */
-const LEAST_CHARACTERS = 10_000;
+const MIN_CHARACTERS = 10_000;
 
 /**
  * Caches the answers to introspection queries. They never change while the process runs, and making one
@@ -45,9 +45,9 @@ export function introspectionCache(): Plugin {
           if (Array.isArray(result) || isAsyncIterable(result)) return;
           if ((result as ExecutionResult).errors !== undefined) return;
           const text = JSON.stringify(result);
-          if (text.length < LEAST_CHARACTERS) return;
+          if (text.length < MIN_CHARACTERS) return;
           texts.set(key, text);
-          for (const oldest of texts.keys()) if (texts.size > MOST) texts.delete(oldest);
+          for (const oldest of texts.keys()) if (texts.size > MAX_KEPT) texts.delete(oldest);
         },
       };
     },

@@ -11,7 +11,7 @@ import { paramsInForce } from "./paramsInForce.ts";
 const USDC_DECIMALS = 6;
 
 /** A real operator names only a few. */
-const MOST_ESCROWS = 1_000;
+const MAX_ESCROWS = 1_000;
 
 const BlockedSegmentRef = builder.objectRef<BlockedSegment>("BlockedSegment").implement({
   description:
@@ -110,7 +110,7 @@ export const MetaRef = builder.objectRef<Meta>("Meta").implement({
       description: "The contracts that this node reads.",
       resolve: async (_, __, context) => ({
         anchoredLedger: context.node.anchoredLedger ?? null,
-        escrows: Object.entries((await paramsInForce(context))?.escrows ?? {}).slice(0, MOST_ESCROWS),
+        escrows: Object.entries((await paramsInForce(context))?.escrows ?? {}).slice(0, MAX_ESCROWS),
       }),
     }),
     block: t.field({

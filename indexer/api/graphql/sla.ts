@@ -22,7 +22,7 @@ import { finderOf, timeOf } from "./steward.ts";
  * Most steps that are shown of a breach. Only a breach with hundreds of claims has more; then the latest ones
  * are shown.
  */
-const MOST_STEPS = 100;
+const MAX_STEPS = 100;
 
 type Breach = Row<"breach">;
 type Step = Row<"breachStep">;
@@ -127,9 +127,9 @@ const BreachRef = builder.objectRef<Breach>("Breach").implement({
     paidUsdc: t.field({ type: "Usdc", resolve: ({ paid }) => formatUsdc(paid) }),
     steps: t.field({
       type: [BreachStepRef],
-      description: `In order, the latest ${MOST_STEPS}.`,
+      description: `In order, the latest ${MAX_STEPS}.`,
       resolve: async ({ id, steps }, _, { load, takeRows }) => {
-        const from = Math.max(0, steps - MOST_STEPS);
+        const from = Math.max(0, steps - MAX_STEPS);
         takeRows(steps - from);
         const ids = Array.from({ length: steps - from }, (_, n) => `${id}/${from + n}`);
         const rows = await load.breachStep.loadMany(ids);

@@ -7,7 +7,7 @@ import { badRequest, json, notModified } from "../rest/routes.ts";
 export const LOG_PATHS = ["/v1/events", "/v1/digests"];
 
 /** Most lines or digests of one answer. */
-const MOST = 5_000;
+const MAX_LIMIT = 5_000;
 
 const count = (name: string, description: string) =>
   z
@@ -18,11 +18,11 @@ const count = (name: string, description: string) =>
 
 const limit = z
   .string()
-  .regex(/^[1-9][0-9]{0,3}$/, `must be a whole number from 1 to ${MOST}`)
+  .regex(/^[1-9][0-9]{0,3}$/, `must be a whole number from 1 to ${MAX_LIMIT}`)
   .transform(Number)
-  .refine((it) => it <= MOST, `must be at most ${MOST}; go on from where the page ends`)
+  .refine((it) => it <= MAX_LIMIT, `must be at most ${MAX_LIMIT}; go on from where the page ends`)
   .default(1_000)
-  .openapi({ param: { name: "limit", in: "query" }, type: "integer", minimum: 1, maximum: MOST });
+  .openapi({ param: { name: "limit", in: "query" }, type: "integer", minimum: 1, maximum: MAX_LIMIT });
 
 /**
  * The header that gives the place of a page in the log: `first=1, next=1001, last=123456`, a dictionary of

@@ -86,7 +86,7 @@ export function assignmentList(where: AssignmentWhere): RowList<Row<"auditAssign
 }
 
 /** Records name at most 16 rounds of 16 attempts. */
-const MOST_ASSIGNMENTS = 256;
+const MAX_ASSIGNMENTS = 256;
 
 /** Who was asked in each audit, by its row's id, in order of rounds and attempts. */
 export async function assignmentsOf(
@@ -96,7 +96,7 @@ export async function assignmentsOf(
   const { rows } = await db.execute<{ audit: string }>(
     sql`SELECT page.* FROM unnest(${sql.param([...audits])}::text[]) AS asked (id) CROSS JOIN LATERAL (
       SELECT * FROM ${auditAssignment} WHERE ${auditAssignment.hire} = split_part(asked.id, '/', 1) AND ${auditAssignment.audit} = asked.id
-      ORDER BY ${auditAssignment.round}, ${auditAssignment.attempt} LIMIT ${sql.raw(String(MOST_ASSIGNMENTS))}) AS page`,
+      ORDER BY ${auditAssignment.round}, ${auditAssignment.attempt} LIMIT ${sql.raw(String(MAX_ASSIGNMENTS))}) AS page`,
   );
   const byAudit = Map.groupBy(rows, ({ audit }) => audit);
   return audits.map((id) => (byAudit.get(id) ?? []).map((row) => decodeRow(auditAssignment, row)));

@@ -10,10 +10,10 @@ import { FINAL_BLOCK, FINAL_END } from "./checkpoint.ts";
 export type EventPage = { lines: string[]; last: number };
 
 /** About how long a page may be, in bytes: a line that goes beyond is left to the next, unless it is the only one. */
-export const MOST_PAGE_BYTES = 4 << 20;
+export const MAX_PAGE_BYTES = 4 << 20;
 
 /** No transfer's line is shorter. */
-const LEAST_TRANSFER_BYTES = 300;
+const MIN_TRANSFER_BYTES = 300;
 
 /** Where a position that stands in the log stands on the chain, as `payment` has it. */
 const blockAndLog = (id: ReturnType<typeof sql>) =>
@@ -55,7 +55,7 @@ export async function eventPage(
         FROM event_log WHERE position >= (SELECT id FROM low) AND position < (SELECT bound FROM final)
         ORDER BY position LIMIT ${most})
       UNION ALL
-      (SELECT ${paymentPosition}, ${sql.raw(String(LEAST_TRANSFER_BYTES))}, id, block, time, log, "from", "to", value, authorized
+      (SELECT ${paymentPosition}, ${sql.raw(String(MIN_TRANSFER_BYTES))}, id, block, time, log, "from", "to", value, authorized
         FROM payment WHERE ${HAS_PAYMENTS} AND (block, log) >= ${blockAndLog(sql`low`)} AND block <= (SELECT block FROM final)
         ORDER BY block, log LIMIT ${most})),
     numbered AS (SELECT *, (SELECT line FROM low) - 1 + row_number() OVER (ORDER BY position) AS line FROM found),
@@ -63,7 +63,7 @@ export async function eventPage(
       WHERE line >= ${first} AND line <= ${beyond})
     SELECT length.last, page.*,
       CASE WHEN page.id IS NULL THEN (SELECT json FROM event_log WHERE event_log.position = page.position) END AS json
-    FROM length LEFT JOIN page ON before < ${sql.raw(String(MOST_PAGE_BYTES))}::bigint ORDER BY page.line`);
+    FROM length LEFT JOIN page ON before < ${sql.raw(String(MAX_PAGE_BYTES))}::bigint ORDER BY page.line`);
   const last = Number(rows[0]?.last ?? 0);
   const lines = rows.filter(({ position }) => position !== null).map((row) => lineOf(row, token));
   return { lines: asFarAsTheyFit(lines), last };
@@ -86,7 +86,7 @@ function asFarAsTheyFit(lines: string[]): string[] {
   let bytes = 0;
   const end = lines.findIndex((line, n) => {
     bytes += Buffer.byteLength(line) + 1;
-    return bytes > MOST_PAGE_BYTES && n > 0;
+    return bytes > MAX_PAGE_BYTES && n > 0;
   });
   return end < 0 ? lines : lines.slice(0, end);
 }

@@ -6,11 +6,11 @@ import { known, type RowList, readAlong } from "./list.ts";
 import { type RowOf, rowsById } from "./rowsById.ts";
 
 /** A node follows far fewer. */
-const MOST_LEDGERS = 1_000;
+const MAX_LEDGERS = 1_000;
 
 /** The followed ledgers that something was loaded of, by id; at most a thousand. */
 export async function followedLedgers(db: Database): Promise<RowOf<"ledger">[]> {
-  return await db.select().from(schema.ledger).orderBy(asc(schema.ledger.id)).limit(MOST_LEDGERS);
+  return await db.select().from(schema.ledger).orderBy(asc(schema.ledger.id)).limit(MAX_LEDGERS);
 }
 
 /** How far a followed ledger is anchored and loaded; undefined before its first entry. */

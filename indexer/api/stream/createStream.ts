@@ -23,9 +23,9 @@ export type StreamOptions = {
   /** Milliseconds between two looks for news. */
   pollMs?: number;
   heartbeatMs?: number;
-  mostClients?: number;
+  maxClients?: number;
   /** Most bytes that wait in the buffer of one client. */
-  mostBuffered?: number;
+  maxBuffered?: number;
   /** How long a client may accept no data. */
   patienceMs?: number;
   /** Whether the database does not answer; then no stream can begin. */
@@ -57,8 +57,8 @@ const STREAM_POINTS = 5;
  * and `reorg` when blocks were taken back. Every message has the `position` from which a client can resume.
  */
 export function createStream(options: StreamOptions): Stream {
-  const { db, pollMs = 500, heartbeatMs = 15_000, mostClients = 1_000 } = options;
-  const { mostBuffered = 256 * 1024, patienceMs = 30_000, budgetOf, isAway } = options;
+  const { db, pollMs = 500, heartbeatMs = 15_000, maxClients = 1_000 } = options;
+  const { maxBuffered = 256 * 1024, patienceMs = 30_000, budgetOf, isAway } = options;
   const feed = createTimelineFeed({ db, everyMs: pollMs });
   const server = new WebSocketServer({ noServer: true, maxPayload: 1024, perMessageDeflate: false });
   const alive = new WeakSet<WebSocket>();
@@ -74,7 +74,7 @@ export function createStream(options: StreamOptions): Stream {
       }
       alive.delete(socket);
       socket.ping();
-      if (socket.bufferedAmount <= mostBuffered) socket.send(text);
+      if (socket.bufferedAmount <= maxBuffered) socket.send(text);
     }
   }
 
@@ -91,7 +91,7 @@ export function createStream(options: StreamOptions): Stream {
       socket.send(JSON.stringify({ type: "hello", position: from, head: feed.head() }));
       socket.send(await heartbeat(db, feed.head()));
       const wants = wanted(query);
-      const stop = carrySubscriber({ feed, outlet, from, wants, mostBuffered, patienceMs, budget });
+      const stop = carrySubscriber({ feed, outlet, from, wants, maxBuffered, patienceMs, budget });
       socket.on("close", stop);
       if (socket.readyState !== socket.OPEN) stop();
     };
@@ -125,7 +125,7 @@ export function createStream(options: StreamOptions): Stream {
       const query = streamQuery.safeParse(Object.fromEntries(new URLSearchParams(search.join("?"))));
       if (!query.success) void refuse(socket, problemResponse(invalidInputFromZod(query.error)));
       else if (isAway?.()) void refuse(socket, databaseAway());
-      else if (server.clients.size >= mostClients) {
+      else if (server.clients.size >= maxClients) {
         const detail = "This node streams to no more clients; try another.";
         void refuse(socket, problem(503, "too_many_clients", detail), SECONDS_TO_COME_AGAIN);
       } else {

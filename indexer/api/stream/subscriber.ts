@@ -19,7 +19,7 @@ export type SubscriberOptions = {
   from: string;
   wants: (message: StreamMessage) => boolean;
   /** Most bytes in the buffer. Above it nothing more is read for this client. */
-  mostBuffered: number;
+  maxBuffered: number;
   /** How long a client may accept no data before its connection is closed. */
   patienceMs: number;
   /** The client's budget. Messages take points from it, and an empty budget makes the client wait. */
@@ -36,13 +36,13 @@ const MESSAGES_PER_POINT = 20;
 
 /**
  * Sends the timeline to one client, at the client's pace. Events are read only when the client can take them,
- * so a slow client costs at most `mostBuffered` bytes. A client that accepts no data for `patienceMs` is
+ * so a slow client costs at most `maxBuffered` bytes. A client that accepts no data for `patienceMs` is
  * disconnected, with the position to resume from.
  *
  * @returns a function that stops it
  */
 export function carrySubscriber(options: SubscriberOptions): () => void {
-  const { feed, outlet, wants, mostBuffered, patienceMs, budget } = options;
+  const { feed, outlet, wants, maxBuffered, patienceMs, budget } = options;
   let position = options.from;
   const news = new News();
 
@@ -50,7 +50,7 @@ export function carrySubscriber(options: SubscriberOptions): () => void {
 
   /** Waits until the buffer has room; false if the client accepts no data. */
   async function room(): Promise<boolean> {
-    for (let waited = 0; outlet.bufferedAmount > mostBuffered; waited += LOOK_AGAIN_MS) {
+    for (let waited = 0; outlet.bufferedAmount > maxBuffered; waited += LOOK_AGAIN_MS) {
       if (isDone() || waited >= patienceMs) return false;
       await new Promise((resolve) => setTimeout(resolve, LOOK_AGAIN_MS).unref());
     }

@@ -22,9 +22,9 @@ export type PortalSourceOptions = Retries & {
    */
   walletsPerRequest?: number;
   /** The longest line, one block with its logs, in bytes. Default 16 MiB. */
-  mostLineBytes?: number;
+  maxLineBytes?: number;
   /** Most bytes that are read of one answer before the next request. Default 256 MiB. */
-  mostAnswerBytes?: number;
+  maxAnswerBytes?: number;
   /** Milliseconds for one request with its answer. Default 300,000. */
   timeoutMs?: number;
   onRequest?: (request: SourceRequest) => void;
@@ -39,14 +39,14 @@ const WALLETS_PER_REQUEST = 3_000;
  * continues after its last line.
  */
 export function createPortalSource(options: PortalSourceOptions): HistorySource {
-  const { url, token, apiKey, mostLineBytes = 16 << 20, mostAnswerBytes = 256 << 20 } = options;
+  const { url, token, apiKey, maxLineBytes = 16 << 20, maxAnswerBytes = 256 << 20 } = options;
   const { timeoutMs = 300_000, walletsPerRequest = WALLETS_PER_REQUEST } = options;
   const name = sourceName("portal", url);
   const reading: StreamReading = {
     endpoint: { url, source: name, apiKey, fetch: options.fetch ?? fetch },
     token,
     retries: options,
-    limits: { mostLineBytes, mostAnswerBytes },
+    limits: { maxLineBytes, maxAnswerBytes },
     timeoutMs,
     count: (method, outcome) => options.onRequest?.({ source: name, method, outcome }),
   };

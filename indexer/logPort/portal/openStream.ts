@@ -5,7 +5,7 @@ import { retryAfter } from "../retries.ts";
 import { shown } from "../tokenLogs.ts";
 
 /** Most bytes that are read of an error page. */
-const MOST_ERROR_BYTES = 64 << 10;
+const MAX_ERROR_BYTES = 64 << 10;
 
 /** The body of a stream request (portal API, `/finalized-stream`). */
 export type StreamQuery = {
@@ -86,7 +86,7 @@ export async function refused(
   query: StreamQuery | null,
 ): Promise<StreamAnswer & { kind: "failed" }> {
   const { status } = response;
-  const text = (await readBytes(response, MOST_ERROR_BYTES).catch(() => undefined))?.toString() ?? "";
+  const text = (await readBytes(response, MAX_ERROR_BYTES).catch(() => undefined))?.toString() ?? "";
   if (status === 409 && query?.parentBlockHash !== undefined) {
     throw new OrphanedBlockError(source, query.fromBlock - 1, query.parentBlockHash as `0x${string}`);
   }

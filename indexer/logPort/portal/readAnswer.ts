@@ -8,7 +8,7 @@ import { type BodyEnd, LineTooLongError, readLines } from "./readLines.ts";
 /** How far a range has been read: the next block to read, and the last block that was read. */
 export type Progress = { next: number; last: BlockAt | null };
 
-export type AnswerLimits = { mostLineBytes: number; mostAnswerBytes: number };
+export type AnswerLimits = { maxLineBytes: number; maxAnswerBytes: number };
 
 /**
  * Reads one answer of a portal line by line. Updates `progress` after each block, so a broken answer loses
@@ -23,10 +23,10 @@ export async function readAnswer(
   { source, token, query, range }: { source: string; token: Address; query: LogQuery; range: BlockRange },
   progress: Progress,
   add: (logs: TokenLog[]) => boolean,
-  { mostLineBytes, mostAnswerBytes }: AnswerLimits,
+  { maxLineBytes, maxAnswerBytes }: AnswerLimits,
 ): Promise<BodyEnd["kind"]> {
   const first = progress.next;
-  const lines = readLines(body, mostLineBytes, mostAnswerBytes);
+  const lines = readLines(body, maxLineBytes, maxAnswerBytes);
 
   const take = (line: string): boolean => {
     const { block, hash, logs } = parseBlock(line, source, token, query.kind);
@@ -58,7 +58,7 @@ export async function readAnswer(
     }
   } catch (error) {
     if (!(error instanceof LineTooLongError)) throw error;
-    throw new BadAnswerError(source, "line", `must be of ${mostLineBytes} bytes at most`);
+    throw new BadAnswerError(source, "line", `must be of ${maxLineBytes} bytes at most`);
   } finally {
     await lines.return({ kind: "full" });
   }

@@ -10,13 +10,13 @@ export class LineTooLongError extends Error {}
  * Yields the lines of a body as they arrive, without the newline, and returns how the body ended. Empty lines
  * are left out.
  *
- * @param mostLine,mostBytes the longest line and the longest body that is read, in bytes
+ * @param maxLineBytes,maxBytes the longest line and the longest body that is read, in bytes
  * @throws LineTooLongError
  */
 export async function* readLines(
   body: AsyncIterable<Uint8Array>,
-  mostLine: number,
-  mostBytes: number,
+  maxLineBytes: number,
+  maxBytes: number,
 ): AsyncGenerator<string, BodyEnd> {
   let pieces: Buffer[] = [];
   let held = 0;
@@ -36,7 +36,7 @@ export async function* readLines(
       let start = 0;
       for (let end = piece.indexOf(10); end >= 0; end = piece.indexOf(10, start)) {
         const line = Buffer.concat([...pieces, piece.subarray(start, end)]);
-        if (line.length > mostLine) throw new LineTooLongError();
+        if (line.length > maxLineBytes) throw new LineTooLongError();
         pieces = [];
         held = 0;
         start = end + 1;
@@ -44,8 +44,8 @@ export async function* readLines(
       }
       if (start < piece.length) pieces.push(piece.subarray(start));
       held += piece.length - start;
-      if (held > mostLine) throw new LineTooLongError();
-      if (total > mostBytes) return { kind: "full" };
+      if (held > maxLineBytes) throw new LineTooLongError();
+      if (total > maxBytes) return { kind: "full" };
     }
     return { kind: "whole", rest: Buffer.concat(pieces).toString() };
   } finally {

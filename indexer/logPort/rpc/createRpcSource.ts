@@ -43,32 +43,32 @@ export type RpcSourceOptions = Retries & {
   /** Most requests at the same time. Default 4. */
   concurrency?: number;
   /** The number of blocks in the first request. Default 10,000. */
-  mostBlocks?: number;
+  maxBlocks?: number;
   /** Milliseconds for one request. Default 30,000. */
   timeoutMs?: number;
   /**
    * The longest answer that is read, in bytes. A longer one counts as refused because of its size. Default 64
    * MiB.
    */
-  mostBytes?: number;
+  maxBytes?: number;
   onRequest?: (request: SourceRequest) => void;
   fetch?: typeof fetch;
 };
 
 /** Most blocks that are not final and are read one by one: an hour of Base. */
-const MOST_UNFINALIZED = 2_000;
+const MAX_UNFINALIZED = 2_000;
 
 type Limit = LimitedCall["limit"];
 
 /** go-ethereum's limit for the number of topics at one position. */
-const MOST_WALLETS = 1_000;
+const MAX_WALLETS = 1_000;
 
 /**
  * Reads the token's logs from the chain's own RPC. Final blocks are read in ranges, filtered by topics. Other
  * blocks are read one by one, by their hashes.
  */
 export function createRpcSource(options: RpcSourceOptions): LogPort & HistorySource & BalanceSource {
-  const { token, firstBlock, finalityBlocks, batch = 20, concurrency = 4, mostBlocks = 10_000 } = options;
+  const { token, firstBlock, finalityBlocks, batch = 20, concurrency = 4, maxBlocks = 10_000 } = options;
   const name = sourceName("rpc", options.url);
   const rpc = openJsonRpc({ ...options, source: name });
   const context: RpcContext = { rpc, source: name, token, firstBlock, retries: options, batch, concurrency };
@@ -76,8 +76,8 @@ export function createRpcSource(options: RpcSourceOptions): LogPort & HistorySou
   const reading: RangeReading = {
     context,
     history,
-    size: windowSize(mostBlocks),
-    mostWallets: { current: MOST_WALLETS },
+    size: windowSize(maxBlocks),
+    maxWallets: { current: MAX_WALLETS },
   };
   const blocks = openBlockReader(context);
   let known: BlockAt | null = null;
@@ -104,8 +104,8 @@ export function createRpcSource(options: RpcSourceOptions): LogPort & HistorySou
     signal: AbortSignal,
   ): Promise<TokenLog[]> {
     const count = range.to - range.from + 1;
-    if (count > MOST_UNFINALIZED) {
-      throw new SourceRefusedError(name, `${count} blocks above finality are more than ${MOST_UNFINALIZED}`);
+    if (count > MAX_UNFINALIZED) {
+      throw new SourceRefusedError(name, `${count} blocks above finality are more than ${MAX_UNFINALIZED}`);
     }
     const wanted = Array.from({ length: count }, (_, n) => range.from + n);
     return retryWhileStale(context, "eth_getLogs", signal, async () => {

@@ -21,7 +21,7 @@ import { refusalOf } from "./refusals.ts";
  * The first and the largest number of blocks per request in the search for the token's first transfer. It
  * starts small, because many transfers may follow the first one.
  */
-const [FIRST_STEP, MOST_STEP] = [16, 10_000];
+const [FIRST_STEP, MAX_STEP] = [16, 10_000];
 
 /**
  * A node that has deleted old logs may answer `[]` for them. This looks the same as a wallet without
@@ -74,7 +74,7 @@ export function openHistoryCheck(context: RpcContext): HistoryCheck {
     );
     anchor = found.map(({ place }) => place).sort((a, b) => a.block - b.block || a.log - b.log)[0] ?? null;
     cursor = to + 1;
-    step = Math.min(MOST_STEP, step * 4);
+    step = Math.min(MAX_STEP, step * 4);
   }
 
   /** Checks that the token has no supply. A supply without a transfer would mean that logs are missing. */

@@ -19,7 +19,7 @@ export type JsonRpcOptions = Retries & {
   /** Milliseconds for one attempt. Default 30,000. */
   timeoutMs?: number;
   /** The longest answer that is read, in bytes. Default 64 MiB. */
-  mostBytes?: number;
+  maxBytes?: number;
   onRequest?: (request: SourceRequest) => void;
   fetch?: typeof fetch;
 };
@@ -52,7 +52,7 @@ class Failed extends Error {
 
 /** Opens a JSON-RPC endpoint over HTTP. */
 export function openJsonRpc(options: JsonRpcOptions): JsonRpc {
-  const { source, concurrency = 4, timeoutMs = 30_000, mostBytes = 64 << 20 } = options;
+  const { source, concurrency = 4, timeoutMs = 30_000, maxBytes = 64 << 20 } = options;
   const slot = slots(concurrency);
   const count = (method: string, outcome: RequestOutcome) => options.onRequest?.({ source, method, outcome });
 
@@ -69,13 +69,13 @@ export function openJsonRpc(options: JsonRpcOptions): JsonRpc {
         signal: AbortSignal.any([signal, limit]),
         redirect: "error",
       });
-      bytes = await readBytes(response, mostBytes);
+      bytes = await readBytes(response, maxBytes);
     } catch (error) {
       signal.throwIfAborted();
       const message = limit.aborted ? `no whole answer within ${timeoutMs} ms` : "the connection failed";
       throw new Failed("failed", message, undefined, error);
     }
-    if (bytes === undefined) return sameFault(calls, -32005, `response larger than ${mostBytes} bytes`);
+    if (bytes === undefined) return sameFault(calls, -32005, `response larger than ${maxBytes} bytes`);
     return repliesOf(calls, response, bytes.toString());
   }
 

@@ -7,7 +7,7 @@ import { headerCall } from "./readHeaders.ts";
  * Most blocks without transactions that are searched. On Base each block has a transaction, except the first
  * one.
  */
-const MOST_EMPTY = 1_000;
+const MAX_EMPTY = 1_000;
 
 /**
  * The first transaction from the token's first block on. It is the token's deployment, or an older
@@ -21,8 +21,8 @@ export async function oldestTransaction(
   const { source, firstBlock, rpc } = context;
   let count = 1;
   for (let from = firstBlock; from <= last; from += count, count = Math.min(context.batch, 2 * count)) {
-    if (from - firstBlock > MOST_EMPTY) {
-      const message = `the ${MOST_EMPTY} blocks from ${firstBlock} on have no transaction, so the token begins elsewhere`;
+    if (from - firstBlock > MAX_EMPTY) {
+      const message = `the ${MAX_EMPTY} blocks from ${firstBlock} on have no transaction, so the token begins elsewhere`;
       throw new SourceRefusedError(source, message);
     }
     const blocks = Array.from({ length: Math.min(count, last - from + 1) }, (_, n) => from + n);

@@ -19,7 +19,7 @@ export type RangeReading = {
   history: HistoryCheck;
   size: WindowSize;
   /** Most wallets in one request. go-ethereum accepts 1,000 topics at one position. */
-  mostWallets: { current: number };
+  maxWallets: { current: number };
 };
 
 type Window = { query: LogQuery; range: BlockRange; signal: AbortSignal };
@@ -72,9 +72,9 @@ export async function readRange(
 }
 
 /** Splits the wallets into requests. The limit may go down while they are read. */
-function* chunks(wallets: readonly Address[], { mostWallets }: RangeReading): Generator<Address[]> {
+function* chunks(wallets: readonly Address[], { maxWallets }: RangeReading): Generator<Address[]> {
   for (let n = 0; n < wallets.length; ) {
-    const most = mostWallets.current;
+    const most = maxWallets.current;
     yield wallets.slice(n, n + most);
     n += most;
   }
@@ -97,7 +97,7 @@ async function readWindow(reading: RangeReading, window: Window): Promise<Window
     if (refusal === "size") size.refusedSize(blocks);
     if (refusal === "wallets") {
       const half = Math.max(1, Math.floor(window.query.wallets.length / 2));
-      reading.mostWallets.current = Math.min(reading.mostWallets.current, half);
+      reading.maxWallets.current = Math.min(reading.maxWallets.current, half);
     }
     const halves = halvesOf(window, refusal === "wallets");
     if (halves === null) {

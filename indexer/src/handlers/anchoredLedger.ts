@@ -28,10 +28,10 @@ import { anchorKey } from "../timeline.ts";
 import { lower, placeOf } from "./place.ts";
 
 /** More than two would wait for the main thread, which does as much work for each record as recovering a key. */
-const MOST_THREADS = 2;
+const MAX_THREADS = 2;
 
 const signatureThreads = new SignatureThreads({
-  most: MOST_THREADS,
+  most: MAX_THREADS,
   onEnd: (reason, isOver) => {
     const msg = isOver
       ? "Reading signatures without threads from here on"

@@ -21,7 +21,7 @@ export class SegmentUnavailableError extends TallystickError {
 /** Entries asked for at once: about a megabyte, and at the very most 70 MB, as a record is at most 64 KiB. */
 const PAGE = 1_000;
 /** More bytes than a thousand entries can have. A longer answer is not read to its end: a segment's source may be anyone's. */
-const MOST_PAGE_BYTES = 80 << 20;
+const MAX_PAGE_BYTES = 80 << 20;
 const TIMEOUT_MS = 30_000;
 const CHUNK = 1 << 18;
 
@@ -68,9 +68,9 @@ async function get(url: string, signal: AbortSignal): Promise<string> {
       await response.body?.cancel();
       throw new SegmentUnavailableError(`its service answered ${response.status}`);
     }
-    const bytes = await readBytes(response, MOST_PAGE_BYTES);
+    const bytes = await readBytes(response, MAX_PAGE_BYTES);
     if (bytes === undefined) {
-      throw new SegmentUnavailableError(`its service answered more than ${MOST_PAGE_BYTES} bytes`);
+      throw new SegmentUnavailableError(`its service answered more than ${MAX_PAGE_BYTES} bytes`);
     }
     return bytes.toString();
   } catch (error) {

@@ -4,10 +4,10 @@ import type { ChartMarks, Patch } from "./chartMarks.ts";
  * The lowest correlation between the drawn and the requested values. A truncated axis or a soft edge reduces
  * it only a little.
  */
-const LEAST_CORRELATION = 0.9;
+const MIN_CORRELATION = 0.9;
 
 /** The smallest width of a bar, in samples, at which single bars can be distinguished. */
-const LEAST_SLOT = 6;
+const MIN_SLOT_WIDTH = 6;
 
 /**
  * The largest difference between a slice's share and its value's share. Outlines and labels hide a part of a
@@ -24,7 +24,7 @@ export function barComplaint(marks: ChartMarks, values: number[]): string | unde
   const standing = barsOf(marks, false);
   const lying = barsOf(marks, true);
   const slot = Math.max(marks.width, marks.height) / values.length;
-  if (slot < LEAST_SLOT) {
+  if (slot < MIN_SLOT_WIDTH) {
     const thick = standing.find((bar) => bar.across > 6 * slot);
     return thick ? `has bars that are wider than ${values.length} of them can be` : undefined;
   }
@@ -44,8 +44,8 @@ function barsOf({ width, height, patches }: ChartMarks, isLying: boolean): Bar[]
       const [wide, high] = [right - left + 1, bottom - top + 1];
       // Bands of the background are too wide to be bars, and the symbols of a legend and letters are too
       // small.
-      const [mostWide, mostHigh] = isLying ? [0.97, 0.75] : [0.75, 0.97];
-      const isBand = wide > mostWide * width || high > mostHigh * height;
+      const [maxWidth, maxHeight] = isLying ? [0.97, 0.75] : [0.75, 0.97];
+      const isBand = wide > maxWidth * width || high > maxHeight * height;
       return area >= 0.75 * wide * high && !isBand && area >= 12;
     })
     .map(({ left, right, top, bottom }) =>
@@ -201,7 +201,7 @@ function agree(drawn: number[], wanted: number[]): boolean {
     return (
       Math.sign(Number(drawn[0]) - Number(drawn[1])) === Math.sign(Number(wanted[0]) - Number(wanted[1]))
     );
-  return correlation(drawn, wanted) >= LEAST_CORRELATION;
+  return correlation(drawn, wanted) >= MIN_CORRELATION;
 }
 
 /** Pearson's correlation; 0 if one of the lists is constant. */

@@ -26,7 +26,7 @@ const SCALES: [zeros: number, words: string][] = [
 const ZEROS = new Map(SCALES.flatMap(([zeros, words]) => words.split(" ").map((word) => [word, zeros])));
 
 /** The largest power of ten with a word in use is a quintillion. */
-const MOST_ZEROS = 18;
+const MAX_ZEROS = 18;
 
 const SPACES = "\u00a0\u202f\u2009 ";
 /**
@@ -68,7 +68,7 @@ export function numbersInText(text: string): NumberInText[] {
       continue;
     }
     const isBeside = last !== undefined && ascii.slice(last.end, index).trim() === "";
-    if (last && isBeside && last.zeros + zeros <= MOST_ZEROS) {
+    if (last && isBeside && last.zeros + zeros <= MAX_ZEROS) {
       last.zeros += zeros;
       last.end = index + token.length;
       last.number.ways.push(...waysOf(last.digits, last.fraction, last.zeros));

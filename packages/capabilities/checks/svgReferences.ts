@@ -2,7 +2,7 @@
 export type Drawn = { shapes: number; paths: number };
 
 /** Counting stops here. No real drawing has so much. */
-export const MOST_DRAWN = 1_000_000;
+export const MAX_DRAWN = 1_000_000;
 
 /** A reference to an element by its id, and how often it is drawn there. */
 export type SvgReference = { id: string; times: number };
@@ -68,8 +68,8 @@ export function svgReferences() {
 function add(sum: Drawn, part: Part | undefined, times: number): void {
   const drawn = part?.drawn;
   if (drawn === undefined || drawn === "under way") return;
-  sum.shapes = Math.min(MOST_DRAWN, sum.shapes + times * drawn.shapes);
-  sum.paths = Math.min(MOST_DRAWN, sum.paths + times * drawn.paths);
+  sum.shapes = Math.min(MAX_DRAWN, sum.shapes + times * drawn.shapes);
+  sum.paths = Math.min(MAX_DRAWN, sum.paths + times * drawn.paths);
 }
 
 /** The references in the attributes of an element. A marker is drawn at every point of a line. */

@@ -4,7 +4,7 @@ const FAMILIES = ["da no sv", "es pt it ro fr", "ru uk bg", "nl de", "zh ja"].ma
 );
 
 /** The fewest words for a meaningful share. */
-const LEAST_WORDS = 8;
+const MIN_WORDS = 8;
 
 /**
  * Words of at least four letters that are written in lower case. Names begin with a capital letter and may
@@ -21,7 +21,7 @@ function plainWords(text: string): string[] {
 export function untranslatedShare(text: string, source: string, from: string, to: string): number {
   if (from === to || FAMILIES.some((family) => family.includes(from) && family.includes(to))) return 0;
   const words = plainWords(text);
-  if (words.length < LEAST_WORDS) return 0;
+  if (words.length < MIN_WORDS) return 0;
   const known = new Set(plainWords(source));
   return words.filter((word) => known.has(word)).length / words.length;
 }

@@ -28,7 +28,7 @@ const isFreshQuote: Check<{ asked_at?: number }, Quote> = {
 
 /** Coins with a fixed price of one dollar, and the allowed deviation. */
 const DOLLARS = new Set(["USDC", "USDT", "DAI", "PYUSD", "USDP"]);
-const [LEAST_DOLLAR, MOST_DOLLAR] = [0.8, 1.2];
+const [MIN_DOLLAR, MAX_DOLLAR] = [0.8, 1.2];
 
 /** `data.lookup.crypto-price`: the price of a coin. */
 export const dataLookupCryptoPrice = defineCapability({
@@ -74,7 +74,7 @@ export const dataLookupCryptoPrice = defineCapability({
         const [symbol, vs] = [input.symbol.toUpperCase(), (input.vs ?? "usd").toUpperCase()];
         if (symbol === vs) return output.price === 1 ? undefined : "is not 1 for the same coin";
         const isDollar = DOLLARS.has(symbol) && (vs === "USD" || DOLLARS.has(vs));
-        const fits = output.price >= LEAST_DOLLAR && output.price <= MOST_DOLLAR;
+        const fits = output.price >= MIN_DOLLAR && output.price <= MAX_DOLLAR;
         if (isDollar && !fits) return `is ${output.price} for a dollar coin`;
         return coinPriceProblem(symbol, vs, output.price);
       },

@@ -9,7 +9,7 @@ import { largestUpTo } from "./inflows.ts";
 import { type Act, earlier, type How, type Inflow, parseOrigin } from "./origin.ts";
 
 /** The most steps from a wallet to the founder of its family. */
-export const MOST_STEPS = 16;
+export const MAX_STEPS = 16;
 
 /** The family of all wallets whose founder is farther away. */
 export const DEEP = "deep";
@@ -31,7 +31,7 @@ export function familyOf(context: ApplyContext, wallet: string, act: Act): Row<"
   while (known === null) {
     const traced = trace(context, next, latest);
     path.push(traced);
-    if (traced.inflow === null || !hasParent(traced.how) || path.length > MOST_STEPS) break;
+    if (traced.inflow === null || !hasParent(traced.how) || path.length > MAX_STEPS) break;
     const { block, log, time, from } = traced.inflow;
     latest = { block, log, time };
     next = from;
@@ -95,11 +95,11 @@ function settle(context: ApplyContext, path: readonly Traced[], base: Row<"kin">
     // If the parent of the last wallet was not read, its family is unknown.
     const isCut = after === null && parent !== null;
     if (isCut && it !== path[0]) continue;
-    const depth: number = isCut ? MOST_STEPS + 1 : parent === null ? 0 : (after?.depth ?? MOST_STEPS) + 1;
+    const depth: number = isCut ? MAX_STEPS + 1 : parent === null ? 0 : (after?.depth ?? MAX_STEPS) + 1;
     after = {
       id: it.wallet,
-      family: depth > MOST_STEPS ? DEEP : parent === null ? it.wallet : (after?.family ?? DEEP),
-      depth: Math.min(depth, MOST_STEPS + 1),
+      family: depth > MAX_STEPS ? DEEP : parent === null ? it.wallet : (after?.family ?? DEEP),
+      depth: Math.min(depth, MAX_STEPS + 1),
       parent,
       how: it.how,
       value: it.inflow?.value ?? null,

@@ -11,7 +11,7 @@ import { flowOf, traceBuyer } from "./flows.ts";
  * Most accounts of payees that are stored for one seller and one family. Money paid to further accounts does
  * not count as kept.
  */
-const MOST_SOURCES = 8;
+const MAX_SOURCES = 8;
 
 type Hire = Row<"hire">;
 
@@ -30,7 +30,7 @@ export function payeeAccount(
   const account = accountOf(familyOf(context, payee, act));
   const { family } = familyOf(context, buyer, here);
   const sources = context.store.get("patron", patronId(seller, family))?.sources.split(" ") ?? [];
-  return sources.length < MOST_SOURCES || sources.includes(account) ? account : null;
+  return sources.length < MAX_SOURCES || sources.includes(account) ? account : null;
 }
 
 /** A hire enters the window (`by` 1) or leaves it (−1). */

@@ -9,7 +9,7 @@ import { belongsTo } from "./self.ts";
  * Most feedback of one client on one agent that waits for a hire at a time. Further feedback stays unproven.
  * So a hire never searches a long list.
  */
-export const MOST_WAITING = 100;
+export const MAX_WAITING = 100;
 
 /**
  * A hire was counted. It backs the oldest waiting feedback of its buyer on its seller that is not older than
@@ -46,7 +46,7 @@ export function findBacking(context: ApplyContext, feedback: Row<"feedback">): v
     return;
   }
   const waiting = linesOf(pair);
-  if (waiting.length >= MOST_WAITING) return;
+  if (waiting.length >= MAX_WAITING) return;
   const line = lineOf(feedback);
   const at = waiting.findIndex((it) => isBefore(placeOf(feedback), placeIn(it)));
   waiting.splice(at === -1 ? waiting.length : at, 0, line);

@@ -22,7 +22,7 @@ export type ReadPast = (
 export type RunWithRows = <T>(work: () => T) => Promise<T> | T;
 
 /** There are at most five legs, and each needs two looks at the past. Receipts and their sides need a few more. */
-const MOST_ROUNDS = 100;
+const MAX_ROUNDS = 100;
 
 /**
  * Applies one event of the chain to the rows of a relevant log, after what it needs of the past. The event is tried. What
@@ -44,7 +44,7 @@ export async function applyRelevant(
   const told = new Map<string, PastEvent>();
   const answered = new Answered();
   let tried = event.kind === "transfer" ? { ...event, authorized: false } : event;
-  for (let round = 0; round < MOST_ROUNDS; round++) {
+  for (let round = 0; round < MAX_ROUNDS; round++) {
     const asked: Read[] = [];
     const ask = (it: Read) => answered.has(it) || asked.push(it) === 0;
     const attempt = await run(() => {

@@ -4,7 +4,7 @@ import { paymentKey } from "../payments.ts";
 import { isBefore, type Place } from "../place.ts";
 import {
   type FirstSpentRead,
-  MOST_EMPTY,
+  MAX_EMPTY,
   type PaymentsRead,
   type Read,
   type TransfersFromRead,
@@ -51,7 +51,7 @@ function outflowLines(
 
 function spentLines({ wallet, before }: FirstSpentRead, transfers: readonly TransferEvent[]): PastEvent[] {
   const sent = transfers.filter((it) => it.from === wallet && isBetween(it, null, before));
-  const first = sent.find(({ value }, n) => value !== "0" || n + 1 >= MOST_EMPTY);
+  const first = sent.find(({ value }, n) => value !== "0" || n + 1 >= MAX_EMPTY);
   return first === undefined ? [] : [countLine(first, wallet, "spent", 1)];
 }
 

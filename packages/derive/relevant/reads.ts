@@ -23,9 +23,9 @@ export type TransfersFromRead = { kind: "transfersFrom"; wallet: string; before:
  * Anybody can make a wallet send nothing, so an empty transfer is no act of the wallet. But after so many of them the
  * search for the first transfer of some value stops.
  */
-export const MOST_EMPTY = 10_000;
+export const MAX_EMPTY = 10_000;
 
-/** Where a wallet first sent some value before a position, or its empty transfer number `MOST_EMPTY`. */
+/** Where a wallet first sent some value before a position, or its empty transfer number `MAX_EMPTY`. */
 export type FirstSpentRead = { kind: "firstSpent"; wallet: string; before: Place };
 
 /**

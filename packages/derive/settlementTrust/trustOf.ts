@@ -17,7 +17,7 @@ const BARS = [
 ];
 
 /** The largest evidence, in tasks of complexity 1. More is scaled down, so that a figure does not cost more. */
-export const MOST_EVIDENCE = 1_000;
+export const MAX_EVIDENCE = 1_000;
 
 /** Sums over all of an agent's proposals, as its row has them. */
 export type Evidence = Pick<
@@ -33,7 +33,7 @@ export function betaOf({ settledComplexity, rejectedComplexity }: Evidence): { a
   const unit = BigInt(COMPLEXITY_UNITS);
   const [ok, fail] = [BigInt(settledComplexity), BigInt(rejectedComplexity)];
   const all = ok + fail;
-  const most = BigInt(MOST_EVIDENCE) * unit;
+  const most = BigInt(MAX_EVIDENCE) * unit;
   const [n, d] = all > most ? [most, all * unit] : [1n, unit];
   return { alpha: 1 + Number((ok * n) / d), beta: 2 + Number((fail * n + d - 1n) / d) };
 }

@@ -10,8 +10,8 @@ import type { CountedEndorsement } from "./score.ts";
 import { ensureSteward } from "./stewardRow.ts";
 
 /** Most endorsements of one agent, and most endorsements by one endorser. Only the newest ones hold. */
-const MOST_ENDORSEMENTS = 64;
-const MOST_OF_ENDORSER = 3;
+const MAX_ENDORSEMENTS = 64;
+const MAX_PER_ENDORSER = 3;
 
 /** How long an endorser must have been an agent. */
 const ENDORSER_SECONDS = 30 * DAY;
@@ -53,8 +53,8 @@ export function endorsementSettled(context: ApplyContext, event: RecordEvent, bo
   if (!word.isRevoked) {
     held.push({ endorser, capability, time: context.at.time });
     const own = held.filter((it) => it.endorser === endorser);
-    if (own.length > MOST_OF_ENDORSER) held = held.filter((it) => it !== own[0]);
-    held = held.slice(-MOST_ENDORSEMENTS);
+    if (own.length > MAX_PER_ENDORSER) held = held.filter((it) => it !== own[0]);
+    held = held.slice(-MAX_ENDORSEMENTS);
   }
   context.store.update("steward", row.id, { endorsedBy: formatHeld(held) });
 }

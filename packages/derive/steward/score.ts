@@ -87,9 +87,9 @@ function averageOf(names: readonly FactorName[], factors: Factors, weights: Weig
  * and the probers found it down (T013).
  */
 const DENIAL = 50_000_000;
-const MOST_DENIALS = 200_000_000;
+const MAX_DENIALS = 200_000_000;
 
 /** The score minus the cost of denied downtime, never below 0. */
 export function lessDenials(score: number, denied: number): number {
-  return Math.max(0, score - Math.min(MOST_DENIALS, DENIAL * denied));
+  return Math.max(0, score - Math.min(MAX_DENIALS, DENIAL * denied));
 }

@@ -93,7 +93,7 @@ function offerName({ quote_token }: QuoteOffer): string {
 }
 
 /** Most offers that are remembered. The oldest are dropped first. */
-const MOST_OFFERS = 1_000;
+const MAX_OFFERS = 1_000;
 
 function keepOffer(
   { offers }: McpContext,
@@ -103,7 +103,7 @@ function keepOffer(
   offers.delete(name);
   offers.set(name, offer);
   for (const oldest of offers.keys()) {
-    if (offers.size <= MOST_OFFERS) break;
+    if (offers.size <= MAX_OFFERS) break;
     offers.delete(oldest);
   }
 }

@@ -3,7 +3,7 @@ import { utf8ToBytes } from "@noble/hashes/utils.js";
 import { bytesEqual, type Hex, toHex } from "../hex.ts";
 
 /** What a stranger wrote into a contract's event is kept up to so many bytes. */
-export const MOST_TEXT_BYTES = 256;
+export const MAX_TEXT_BYTES = 256;
 
 /**
  * A stranger's text as the event log has it: itself, or how it begins, with how many bytes it has and their keccak-256. The beginning has
@@ -26,15 +26,15 @@ export function loggedText(raw: Uint8Array): LoggedText {
 
 /** @param raw the bytes in the event */
 export function loggedBytes(raw: Uint8Array): LoggedBytes {
-  if (raw.length <= MOST_TEXT_BYTES) return toHex(raw);
+  if (raw.length <= MAX_TEXT_BYTES) return toHex(raw);
   return { bytes: raw.length, hash: toHex(keccak_256(raw)) };
 }
 
 /** Where the beginning ends that is kept: never inside a character, which has at most three bytes that go on. */
 function endOfText(raw: Uint8Array): number {
-  if (raw.length <= MOST_TEXT_BYTES) return raw.length;
-  for (let end = MOST_TEXT_BYTES; end > MOST_TEXT_BYTES - 4; end--) {
+  if (raw.length <= MAX_TEXT_BYTES) return raw.length;
+  for (let end = MAX_TEXT_BYTES; end > MAX_TEXT_BYTES - 4; end--) {
     if (((raw[end] ?? 0) & 0xc0) !== 0x80) return end;
   }
-  return MOST_TEXT_BYTES;
+  return MAX_TEXT_BYTES;
 }

@@ -168,13 +168,13 @@ function utf8(bytes: Uint8Array): string {
 }
 
 /** Most problems reported for one line, and most characters of a name in them. Anyone may have written the line. */
-const MOST_PROBLEMS = 5;
-const MOST_OF_NAME = 64;
+const MAX_PROBLEMS = 5;
+const MAX_NAME_LENGTH = 64;
 
 function reasonOf(error: TallystickError): string {
   if (!(error instanceof InvalidInputError)) return error.message;
   const told = error.issues
-    .slice(0, MOST_PROBLEMS)
+    .slice(0, MAX_PROBLEMS)
     .map(({ field, message }) => `${field === "" ? "the line" : printable(field)} ${message}`);
   const untold = error.issues.length - told.length;
   return [...told, ...(untold > 0 ? [`and ${untold} more`] : [])].join("; ");
@@ -182,7 +182,7 @@ function reasonOf(error: TallystickError): string {
 
 /** A name that is safe to show: a stranger's control characters must not reach a terminal. */
 function printable(name: string): string {
-  const cut = name.length > MOST_OF_NAME ? `${name.slice(0, MOST_OF_NAME)}...` : name;
+  const cut = name.length > MAX_NAME_LENGTH ? `${name.slice(0, MAX_NAME_LENGTH)}...` : name;
   return /^[a-z_]+$/.test(cut) ? cut : dumpsPythonJson(cut);
 }
 

@@ -7,7 +7,7 @@ const METADATA = new Set(["168.63.129.16"]);
 const LOCAL_NAME = /\.(?:localhost|localdomain|local|internal|intranet|lan|home|home\.arpa)$/;
 
 /** The only ports allowed next to https's own. Below 1024 other protocols listen. */
-const LEAST_PORT = 1024;
+const MIN_PORT = 1024;
 
 /**
  * Whether an IP address is a public server's: not loopback, private, link-local, of a carrier's NAT, multicast, reserved,
@@ -56,7 +56,6 @@ export function addressProblem(text: string): string | undefined {
   if (!url) return "must be an absolute address";
   if (url.protocol !== "https:") return "must begin with https://";
   if (url.username !== "" || url.password !== "") return "must not have a user or a password";
-  if (url.port !== "" && Number(url.port) < LEAST_PORT)
-    return `must use port 443, or one from ${LEAST_PORT} on`;
+  if (url.port !== "" && Number(url.port) < MIN_PORT) return `must use port 443, or one from ${MIN_PORT} on`;
   return isPublicHost(hostOf(url)) ? undefined : "must not be a loopback, private or link-local address";
 }

@@ -14,7 +14,7 @@ export type HeadSigner = "key" | "contract";
 export type HeadSignature = { by: HeadSigner; signature: Hex };
 
 /** Longest signature of a contract, in bytes. No contract is asked about a longer one. */
-export const LONGEST_CONTRACT_SIGNATURE = 40_000;
+export const MAX_CONTRACT_SIGNATURE_BYTES = 40_000;
 
 /**
  * How a checkpoint carries its writer's EIP-712 `Head` signature: as a note signature of our own type (0xff and a name,
@@ -73,8 +73,8 @@ export function headSignatureOf(
 }
 
 function requireLength(by: HeadSigner, { length }: Uint8Array, field: string): void {
-  if (by === "key" ? length === 65 : length > 0 && length <= LONGEST_CONTRACT_SIGNATURE) return;
-  const wanted = by === "key" ? "65 bytes" : `1 to ${LONGEST_CONTRACT_SIGNATURE} bytes`;
+  if (by === "key" ? length === 65 : length > 0 && length <= MAX_CONTRACT_SIGNATURE_BYTES) return;
+  const wanted = by === "key" ? "65 bytes" : `1 to ${MAX_CONTRACT_SIGNATURE_BYTES} bytes`;
   const message = `has a writer's word of ${length} bytes, where a ${by}'s has ${wanted}`;
   throw new InvalidInputError({ issues: [{ field, message }] });
 }

@@ -19,8 +19,8 @@ const ED25519 = 0x01;
 const EM_DASH = "\u2014";
 
 /** Longest note that is read, in UTF-16 units, and most signatures under one: as in Go's sumdb/note. */
-const LONGEST_NOTE = 1_000_000;
-const MOST_SIGNATURES = 100;
+const MAX_NOTE_LENGTH = 1_000_000;
+const MAX_SIGNATURES = 100;
 
 /**
  * The 4-byte id of a key: SHA-256(name ‖ 0x0A ‖ signature type and public key)[:4] (C2SP signed-note).
@@ -102,12 +102,12 @@ export function parseSignedNote(note: string, field = "note"): SignedNote {
   const refuse = (message: string): never => {
     throw new InvalidInputError({ issues: [{ field, message }] });
   };
-  if (note.length > LONGEST_NOTE) refuse(`must have at most ${LONGEST_NOTE} characters`);
+  if (note.length > MAX_NOTE_LENGTH) refuse(`must have at most ${MAX_NOTE_LENGTH} characters`);
   if (/\p{Cc}|\p{Cs}/u.test(note.replaceAll("\n", ""))) refuse("has a control character");
   const split = note.lastIndexOf("\n\n");
   if (split === -1 || !note.endsWith("\n")) refuse("has no signatures behind an empty line");
   const lines = note.slice(split + 2, -1).split("\n");
-  if (lines.length > MOST_SIGNATURES) refuse(`must have at most ${MOST_SIGNATURES} signatures`);
+  if (lines.length > MAX_SIGNATURES) refuse(`must have at most ${MAX_SIGNATURES} signatures`);
   const signatures = lines.map((line): NoteSignature => {
     const [dash, name = "", encoded, ...rest] = line.split(" ");
     if (dash !== EM_DASH || encoded === undefined || rest.length > 0 || !isNoteKeyName(name)) {

@@ -19,8 +19,8 @@ export type TrustPolicy = {
 };
 
 /** Longest policy, in UTF-16 units, and most logs, witnesses and groups in it, each. */
-const LONGEST_POLICY = 200_000;
-const MOST = 64;
+const MAX_POLICY_LENGTH = 200_000;
+const MAX_OF_KIND = 64;
 
 /** The quorum that asks for no cosignature. */
 const NONE = "none";
@@ -31,7 +31,7 @@ const NONE = "none";
  * @throws InvalidInputError naming `field` and the line
  */
 export function parseTrustPolicy(text: string, field = "policy"): TrustPolicy {
-  if (text.length > LONGEST_POLICY) refuse(field, `must have at most ${LONGEST_POLICY} characters`);
+  if (text.length > MAX_POLICY_LENGTH) refuse(field, `must have at most ${MAX_POLICY_LENGTH} characters`);
   const logs: { key: NoteVerifierKey; url?: string }[] = [];
   const witnesses: PolicyWitness[] = [];
   const groups = new Map<string, PolicyGroup>();
@@ -83,7 +83,7 @@ export function parseTrustPolicy(text: string, field = "policy"): TrustPolicy {
       members.add(member);
     }
     takeName(at, name);
-    if (groups.size >= MOST) refuse(at, `is one group more than ${MOST}`);
+    if (groups.size >= MAX_OF_KIND) refuse(at, `is one group more than ${MAX_OF_KIND}`);
     groups.set(name, { least, members: named });
   }
 
@@ -144,7 +144,7 @@ function requireNew(
   { publicKey }: NoteVerifierKey,
   known: readonly { key: NoteVerifierKey }[],
 ): void {
-  if (known.length >= MOST) refuse(at, `is one more than ${MOST} of its kind`);
+  if (known.length >= MAX_OF_KIND) refuse(at, `is one more than ${MAX_OF_KIND} of its kind`);
   const text = bytesToHex(publicKey);
   if (known.some(({ key }) => bytesToHex(key.publicKey) === text)) refuse(at, "has the key of another line");
 }

@@ -5,10 +5,10 @@ import { formatVerifierKey, type NoteVerifierKey, parseVerifierKey } from "./sig
 export type DatedVerifierKey = NoteVerifierKey & { from?: number; until?: number };
 
 /** Most keys that a ledger has at one time: the present one, and the one that follows it. */
-const MOST_KEYS = 2;
+const MAX_KEYS = 2;
 
 /** Longest line of a list of keys, in characters. */
-const LONGEST_LINE = 1_000;
+const MAX_LINE_LENGTH = 1_000;
 
 /**
  * A ledger's verifier keys as `GET /v1/ledger/key` gives them: a `vkey` on each line (C2SP signed-note). While one key
@@ -31,9 +31,9 @@ export function parseVerifierKeys(text: string, field = "key"): DatedVerifierKey
   const refuse = (message: string): never => {
     throw new InvalidInputError({ issues: [{ field, message }] });
   };
-  if (text.length > MOST_KEYS * (LONGEST_LINE + 1)) refuse(`must be at most ${MOST_KEYS} verifier keys`);
+  if (text.length > MAX_KEYS * (MAX_LINE_LENGTH + 1)) refuse(`must be at most ${MAX_KEYS} verifier keys`);
   const lines = text.trimEnd().split("\n");
-  if (lines.length > MOST_KEYS) refuse(`must be at most ${MOST_KEYS} verifier keys, one a line`);
+  if (lines.length > MAX_KEYS) refuse(`must be at most ${MAX_KEYS} verifier keys, one a line`);
   const keys = lines.map((line): DatedVerifierKey => {
     const match = /^(\S+)(?: from=(\S+))?(?: until=(\S+))?$/.exec(line);
     if (!match) return refuse("must be a verifier key a line, with from= and until= behind it");

@@ -2,12 +2,12 @@ import { fromBase64, toBase64 } from "../base64.ts";
 import { InvalidInputError } from "../errors.ts";
 
 /** Most lines of a consistency proof that a witness is sent (C2SP tlog-witness). */
-export const MOST_PROOF_LINES = 63;
+export const MAX_PROOF_LINES = 63;
 
 /**
  * Longest request that a witness reads, in UTF-16 units: a proof, a checkpoint, and a contract's signature for the writer.
  */
-export const LONGEST_WITNESS_REQUEST = 128_000;
+export const MAX_WITNESS_REQUEST_LENGTH = 128_000;
 
 /** What a witness is asked to cosign (C2SP tlog-witness, `add-checkpoint`). */
 export type WitnessRequest = {
@@ -30,8 +30,8 @@ export function formatWitnessRequest({ oldSize, proof, checkpoint }: WitnessRequ
  * @throws InvalidInputError naming `old`, `proof` or `checkpoint`
  */
 export function parseWitnessRequest(body: string): WitnessRequest {
-  if (body.length > LONGEST_WITNESS_REQUEST)
-    refuse("body", `must have at most ${LONGEST_WITNESS_REQUEST} characters`);
+  if (body.length > MAX_WITNESS_REQUEST_LENGTH)
+    refuse("body", `must have at most ${MAX_WITNESS_REQUEST_LENGTH} characters`);
   const end = body.indexOf("\n\n");
   const checkpoint = end === -1 ? "" : body.slice(end + 2);
   if (checkpoint === "") refuse("checkpoint", "must follow after an empty line");
@@ -39,7 +39,7 @@ export function parseWitnessRequest(body: string): WitnessRequest {
   const size = /^old (0|[1-9][0-9]{0,15})$/.exec(old)?.[1];
   const oldSize = size === undefined ? Number.NaN : Number(size);
   if (!Number.isSafeInteger(oldSize)) refuse("old", "must be `old` and a size, without leading zeroes");
-  if (lines.length > MOST_PROOF_LINES) refuse("proof", `must have at most ${MOST_PROOF_LINES} lines`);
+  if (lines.length > MAX_PROOF_LINES) refuse("proof", `must have at most ${MAX_PROOF_LINES} lines`);
   const proof = lines.map((line) => fromBase64(line, "proof"));
   if (proof.some(({ length }) => length !== 32)) refuse("proof", "must be hashes of 32 bytes, one a line");
   return { oldSize, proof, checkpoint };

@@ -23,7 +23,7 @@ const hex32 = z
   .transform((text) => text as Hex);
 
 /** Longest `.proof` file, in UTF-16 units. */
-const LONGEST_BUNDLE = 2 ** 27;
+const MAX_BUNDLE_LENGTH = 2 ** 27;
 
 /**
  * A `.proof` file: one entry of a ledger, and everything that shows it is there. JSON.
@@ -118,8 +118,8 @@ export class UnconfirmedWriterError extends TallystickError {
  * @throws InvalidInputError naming every field at fault
  */
 export function parseProofBundle(text: string): ProofBundle {
-  if (text.length > LONGEST_BUNDLE) {
-    const message = `must have at most ${LONGEST_BUNDLE} characters`;
+  if (text.length > MAX_BUNDLE_LENGTH) {
+    const message = `must have at most ${MAX_BUNDLE_LENGTH} characters`;
     throw new InvalidInputError({ issues: [{ field: "", message }] });
   }
   let value: unknown;

@@ -14,7 +14,7 @@ import { ProofError, readProvenEntry } from "./provenEntry.ts";
 export const TLOG_PROOF_HEADER = "c2sp.org/tlog-proof@v1";
 
 /** Longest file, in UTF-16 units: an entry of a megabyte in base 64 and a full checkpoint. */
-const LONGEST_PROOF = 4_000_000;
+const MAX_PROOF_LENGTH = 4_000_000;
 
 /** That an entry stands in a log, and who witnessed it (C2SP tlog-proof). */
 export type TlogProof = {
@@ -42,7 +42,7 @@ export function formatTlogProof({ extra, index, proof, checkpoint }: TlogProof):
  * @throws InvalidInputError naming `header`, `extra`, `index`, `proof` or `checkpoint`
  */
 export function parseTlogProof(text: string): TlogProof {
-  if (text.length > LONGEST_PROOF) refuse("", `must have at most ${LONGEST_PROOF} characters`);
+  if (text.length > MAX_PROOF_LENGTH) refuse("", `must have at most ${MAX_PROOF_LENGTH} characters`);
   const end = text.indexOf("\n\n");
   const [header, ...lines] = (end === -1 ? text : text.slice(0, end)).split("\n");
   if (header !== TLOG_PROOF_HEADER) refuse("header", `must be ${TLOG_PROOF_HEADER}`);

@@ -2,7 +2,7 @@ import type { Address } from "tallystick-protocol/address";
 import { TallystickError } from "tallystick-protocol/errors";
 import { isHex } from "tallystick-protocol/hex";
 import { BaseError, type Hex, RpcRequestError, size } from "viem";
-import { LONGEST_SIGNATURE, PROBE_GAS, VERDICTS, walletProbe } from "./walletProbe.ts";
+import { MAX_SIGNATURE_BYTES, PROBE_GAS, VERDICTS, walletProbe } from "./walletProbe.ts";
 
 /**
  * Calls contracts of a chain. A viem client has this interface, and so has Ponder's `context.client`, at the
@@ -34,7 +34,7 @@ export async function askWallet(
   witness?: Address,
 ): Promise<WalletAnswer> {
   // No contract could get such a long signature, so everybody gets this same answer.
-  if (size(question.signature) > LONGEST_SIGNATURE) return "no";
+  if (size(question.signature) > MAX_SIGNATURE_BYTES) return "no";
   let data: Hex | undefined;
   try {
     ({ data } = await chain.call({ data: walletProbe(question, witness), gas: PROBE_GAS }));

@@ -17,7 +17,7 @@ export const PROBE_GAS = 6_000_000n;
  * The longest signature of a question, in bytes. Init code has at most 49,152 bytes (EIP-3860), and the probe
  * contains the signature.
  */
-export const LONGEST_SIGNATURE = 40_000;
+export const MAX_SIGNATURE_BYTES = 40_000;
 
 /** The possible answers of the probe, which is one word. */
 export const VERDICTS = { no: 0n, yes: 1n, noContract: 2n, noState: 3n, tooLittleGas: 4n } as const;

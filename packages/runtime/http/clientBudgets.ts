@@ -65,7 +65,7 @@ export type ClientBudget = {
 const GENERATION = 50_000;
 
 /** Most delayed refusals of one client. Further refusals are sent at once. */
-const MOST_HELD = 64;
+const MAX_HELD = 64;
 
 /**
  * A client with at least this share of its burst is light: it does not ask faster than it earns points, or
@@ -141,7 +141,7 @@ export class ClientBudgets {
       refuse: () => ++state.refusals,
       statements: state.statements,
       holdBack: () => {
-        if (state.held >= MOST_HELD) return undefined;
+        if (state.held >= MAX_HELD) return undefined;
         state.held++;
         return once(() => state.held--);
       },

@@ -6,7 +6,7 @@ import { HOLD_MS, PROMPT_REFUSALS } from "./limitClients.ts";
 
 /** Default limits for open connections of one address (for IPv6, a /64 network) and of all clients. */
 export const SOCKETS_PER_ADDRESS = 256;
-const MOST_SOCKETS = 4_000;
+const MAX_SOCKETS = 4_000;
 
 /** The price of a connection, in points of its address's budget. It is lower than that of any request. */
 const CONNECTION_POINTS = 0.2;
@@ -32,7 +32,7 @@ export function limitSockets(
   {
     trustedProxies,
     perAddress = SOCKETS_PER_ADDRESS,
-    inAll = MOST_SOCKETS,
+    inAll = MAX_SOCKETS,
     budgets,
   }: { trustedProxies: number; perAddress?: number; inAll?: number; budgets?: ClientBudgets },
 ): void {

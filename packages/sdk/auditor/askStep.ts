@@ -7,7 +7,7 @@ import { disclosedHireOf } from "./disclosedHireOf.ts";
 
 /** Nobody is accused of hiding work before this share of the time for a verdict is over, and before this many tries. */
 const ASKED_SHARE = 3 / 4;
-const LEAST_TRIES = 3;
+const MIN_TRIES = 3;
 
 /**
  * Asks the seller for the work, then the buyer, then the operator if one is named. If nobody ever shows it the verdict is
@@ -51,7 +51,7 @@ export function askStep(parameters: AuditStepParameters, { forward, later }: Aud
       return await forward(work, { stage: "judging", notShown });
     }
     log("Nobody showed the work of a hire.", { token, hire: assignment.hire, notShown });
-    if (work.tries + 1 < LEAST_TRIES || !isPast(work, ASKED_SHARE, now()))
+    if (work.tries + 1 < MIN_TRIES || !isPast(work, ASKED_SHARE, now()))
       return await later(work, { notShown });
     if (await isClockOff(signal)) {
       log("This clock is not the node's, so nobody can be said to hide work.", { token });

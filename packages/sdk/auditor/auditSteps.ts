@@ -6,7 +6,7 @@ import { verdictStep } from "./verdictStep.ts";
 
 /** How long a failed step waits, in milliseconds. It doubles each time. */
 const FIRST_WAIT_MS = 60_000;
-const LONGEST_WAIT_MS = 3_600_000;
+const MAX_WAIT_MS = 3_600_000;
 
 /**
  * Takes an audit as far as it can go now. Each step is written down before it is done, and can be repeated after a crash.
@@ -21,7 +21,7 @@ export function auditSteps(parameters: AuditStepParameters): AuditStep {
   const moves: AuditMoves = {
     forward: (work, change) => save(work, { tries: 0, nextAt: now(), ...change }),
     later: (work, change) => {
-      const wait = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** Math.min(16, work.tries));
+      const wait = Math.min(MAX_WAIT_MS, FIRST_WAIT_MS * 2 ** Math.min(16, work.tries));
       return save(work, { ...change, tries: work.tries + 1, nextAt: now() + wait });
     },
   };

@@ -8,7 +8,7 @@ import type { Judgement } from "./judge.ts";
  * The longest time that anything of a hire is kept, in milliseconds (SHP §8.3.1): 30 days, of which the last is for
  * deleting it.
  */
-export const LONGEST_KEPT_MS = 29 * 86_400_000;
+export const MAX_KEPT_MS = 29 * 86_400_000;
 
 /**
  * How far an audit has come at its auditor, written down before each step:

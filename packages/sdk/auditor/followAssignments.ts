@@ -1,7 +1,7 @@
 import type { Address } from "tallystick-protocol/address";
 import { auditToken } from "tallystick-protocol/records/auditToken";
 import type { AuditNode } from "../audits/assignment.ts";
-import { type AuditWork, type AuditWorks, LONGEST_KEPT_MS } from "./auditWork.ts";
+import { type AuditWork, type AuditWorks, MAX_KEPT_MS } from "./auditWork.ts";
 
 export type FollowParameters = {
   auditor: Address;
@@ -63,7 +63,7 @@ async function tidy(
 ): Promise<AuditWork | undefined> {
   const { token, seenAt, assignment, stage } = work;
   const isLate = now() > assignment.due * 1000 + REMEMBERED_MS;
-  if (now() - seenAt > LONGEST_KEPT_MS || (!isListed && isEnded(work) && isLate)) {
+  if (now() - seenAt > MAX_KEPT_MS || (!isListed && isEnded(work) && isLate)) {
     await works.forget(token);
     return undefined;
   }

@@ -5,7 +5,7 @@ import { verifyApart } from "../verification/verifyApart.ts";
 import type { AuditCase, Judge, Judgement } from "./judge.ts";
 
 /** Most checks that a verdict names. */
-const MOST_NAMED = 8;
+const MAX_NAMED = 8;
 
 /**
  * A judge that is a program: the capability's own verifier (SHP §8.1), at a stricter version than the seller's listing had.
@@ -31,7 +31,7 @@ function judgementOf({ all_passed, checks, reason }: Verification): Judgement {
     return { verdict: "pass", reasons: [{ code: "meets_request", detail: "every check passed" }] };
   if (reason !== undefined) return inconclusive(reason);
   const failed = Object.keys(checks).filter((name) => !checks[name]);
-  const detail = `failed: ${failed.slice(0, MOST_NAMED).join(", ")}`.slice(0, 500);
+  const detail = `failed: ${failed.slice(0, MAX_NAMED).join(", ")}`.slice(0, 500);
   return { verdict: "fail", reasons: [{ code: "wrong_format", detail }] };
 }
 

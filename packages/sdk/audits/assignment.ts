@@ -29,13 +29,13 @@ export type Assignment = {
 };
 
 /** Most assignments of one list. To find one beyond that, ask for its hire. */
-export const MOST_LISTED = 500;
+export const MAX_LISTED = 500;
 
 /** What auditors, and those who show them their work, ask a node that they trust. */
 export type AuditNode = {
-  /** The assignments of an auditor that wait for its verdict, the latest first, at most {@link MOST_LISTED}. @throws ServiceError */
+  /** The assignments of an auditor that wait for its verdict, the latest first, at most {@link MAX_LISTED}. @throws ServiceError */
   openOfAuditor: (auditor: Address, signal?: AbortSignal) => Promise<Assignment[]>;
-  /** The open assignments on a seller's hires, the latest first, at most {@link MOST_LISTED} of a status. @throws ServiceError */
+  /** The open assignments on a seller's hires, the latest first, at most {@link MAX_LISTED} of a status. @throws ServiceError */
   openOfSeller: (seller: Address, signal?: AbortSignal) => Promise<Assignment[]>;
   /** The open assignment on one hire: at most one. @throws ServiceError */
   openOfHire: (hire: string, signal?: AbortSignal) => Promise<Assignment[]>;

@@ -5,14 +5,14 @@ import { ChainError } from "../errors.ts";
 import type { AuditsAnswer, OpenAuditsAnswer } from "../query/createGraphqlClient.ts";
 import { createQueryClient } from "../query/createQueryClient.ts";
 import { type Fetch, ServiceError } from "../requestService.ts";
-import { type Assignment, type AuditNode, type BlockReader, MOST_LISTED } from "./assignment.ts";
+import { type Assignment, type AuditNode, type BlockReader, MAX_LISTED } from "./assignment.ts";
 
 /** How many audits a node is asked for at a time. */
 const PAGE = 20;
 
 /** How many listings of an agent are read, and how many origins are tried. */
-const MOST_LISTINGS = 100;
-const MOST_ORIGINS = 4;
+const MAX_LISTINGS = 100;
+const MAX_ORIGINS = 4;
 
 /** How long an answer of the chain about finality is used, in milliseconds. */
 const FINAL_MS = 10_000;
@@ -70,7 +70,7 @@ export function createAuditNode(parameters: {
       return hash === tickHash;
     },
     originsOf: async (agent, capability) => {
-      const { listings } = await listingsOf(agent, { limit: MOST_LISTINGS }).catch((error: unknown) => {
+      const { listings } = await listingsOf(agent, { limit: MAX_LISTINGS }).catch((error: unknown) => {
         // An address that only bought, and of whose hires none is counted yet, is no agent.
         if (error instanceof ServiceError && error.code === "unknown_agent") return { listings: [] };
         throw error;
@@ -79,7 +79,7 @@ export function createAuditNode(parameters: {
       const origins = offers.flatMap(({ endpoint }) =>
         URL.canParse(endpoint) ? [new URL(endpoint).origin] : [],
       );
-      return [...new Set(origins)].slice(0, MOST_ORIGINS);
+      return [...new Set(origins)].slice(0, MAX_ORIGINS);
     },
   };
 }
@@ -96,7 +96,7 @@ async function everyPage<Node>(
     after = pageInfo.endCursor ?? null;
     // A node could send empty pages that promise more without end.
     const isLast = !pageInfo.hasNextPage || after === null || some.length === 0;
-    if (isLast || nodes.length >= MOST_LISTED) return nodes.slice(0, MOST_LISTED);
+    if (isLast || nodes.length >= MAX_LISTED) return nodes.slice(0, MAX_LISTED);
   }
 }
 

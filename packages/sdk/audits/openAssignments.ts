@@ -1,5 +1,5 @@
 import { startDeadline } from "../deadline.ts";
-import { type Assignment, MOST_LISTED, nameOf } from "./assignment.ts";
+import { type Assignment, MAX_LISTED, nameOf } from "./assignment.ts";
 
 /** How often a node is asked for one list at most, and how long an answer is used, in milliseconds. */
 const ASK_EVERY_MS = 5_000;
@@ -52,5 +52,5 @@ export function openAssignments(
     return known.get(name);
   };
 
-  return { find, isCut: () => known.size >= MOST_LISTED };
+  return { find, isCut: () => known.size >= MAX_LISTED };
 }

@@ -62,12 +62,12 @@ export async function sellersDisclosures(parameters: {
 }
 
 /** Most look-ups of single hires at a time. A node lists audits by their seller, not by their buyer. */
-const MOST_LOOKUPS = 4;
+const MAX_LOOKUPS = 4;
 
 function assignmentsOfHires(load: AuditNode["openOfHire"]) {
   let running = 0;
   return async (name: string, hire: string): Promise<Assignment | undefined> => {
-    if (running >= MOST_LOOKUPS) throw new Error("too many look-ups at once");
+    if (running >= MAX_LOOKUPS) throw new Error("too many look-ups at once");
     running++;
     try {
       return (await load(hire)).find((assignment) => nameOf(assignment) === name);

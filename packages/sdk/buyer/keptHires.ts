@@ -11,10 +11,10 @@ import type { HireResult } from "./hireResult.ts";
 export const KEPT_MS = 30 * 86_400_000;
 
 /** The most hires that are remembered. The oldest go first. */
-export const MOST_KEPT = 10_000;
+export const MAX_KEPT = 10_000;
 
 /** The most characters of results that one process keeps. The oldest results go first; their hires stay. */
-export const MOST_KEPT_CHARACTERS = 128 * 1024 * 1024;
+export const MAX_KEPT_CHARACTERS = 128 * 1024 * 1024;
 
 const SWEEP_MS = 3_600_000;
 
@@ -72,7 +72,7 @@ export function keptHires(
   store: KeyValueStore,
   account: LocalAccount,
   now: () => number,
-  mostCharacters = MOST_KEPT_CHARACTERS,
+  maxCharacters = MAX_KEPT_CHARACTERS,
 ): KeptHires {
   let sweptAt = 0;
   /** The results that this process keeps, the oldest first. */
@@ -95,7 +95,7 @@ export function keptHires(
     }
     kept.sort((a, b) => b.startedAt - a.startedAt);
     for (const [at, { name, startedAt }] of kept.entries()) {
-      if (at >= MOST_KEPT || startedAt + KEPT_MS <= now()) await store.delete(name);
+      if (at >= MAX_KEPT || startedAt + KEPT_MS <= now()) await store.delete(name);
     }
   }
 
@@ -105,7 +105,7 @@ export function keptHires(
     sizes.delete(key);
     sizes.set(key, size);
     for (const [oldest, its] of sizes) {
-      if (characters <= mostCharacters) return;
+      if (characters <= maxCharacters) return;
       characters -= its;
       sizes.delete(oldest);
       const kept = await get(oldest);

@@ -39,7 +39,7 @@ const AT_ONCE = 8;
 
 /** How long a report waits after a failure, in milliseconds. It doubles each time. */
 const FIRST_WAIT_MS = 1_000;
-const LONGEST_WAIT_MS = 600_000;
+const MAX_WAIT_MS = 600_000;
 
 /** The outbox of a buyer's reports about its hires, under `report/` in its journal. */
 export function createReports(
@@ -85,7 +85,7 @@ export function createReports(
 
   function postpone(key: string): void {
     const times = (later.get(key)?.times ?? 0) + 1;
-    later.set(key, { times, at: now() + Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** times) });
+    later.set(key, { times, at: now() + Math.min(MAX_WAIT_MS, FIRST_WAIT_MS * 2 ** times) });
   }
 
   async function sendAll(): Promise<void> {

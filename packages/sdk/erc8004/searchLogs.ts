@@ -4,7 +4,7 @@ import { ChainError } from "../errors.ts";
 const WINDOW = 5_000n;
 
 /** Most questions of one search. */
-const MOST_WINDOWS = 2_000;
+const MAX_WINDOWS = 2_000;
 
 /**
  * Looks through blocks for logs, the latest first, window by window.
@@ -20,10 +20,10 @@ export async function searchLogs<Log>(
   const found: Log[] = [];
   let { toBlock } = range;
   for (let n = 0; toBlock >= range.fromBlock; n++) {
-    if (n === MOST_WINDOWS) {
+    if (n === MAX_WINDOWS) {
       throw new ChainError({
         code: "search_too_long",
-        message: `The last ${WINDOW * BigInt(MOST_WINDOWS)} blocks do not have it, and no more are searched.`,
+        message: `The last ${WINDOW * BigInt(MAX_WINDOWS)} blocks do not have it, and no more are searched.`,
         hint: "Nothing was sent. Say from which block on to search (--from-block), or which identity is meant (--agent-id).",
         neverSent: true,
       });

@@ -17,7 +17,7 @@ import type { ChainReader } from "./registries.ts";
 const MINED_MS = 120_000;
 
 /** How often it starts again after other transactions of the account came between. */
-const MOST_TRIES = 3;
+const MAX_TRIES = 3;
 
 export type SendOnceParameters<Found> = {
   client: ChainReader;
@@ -65,7 +65,7 @@ export async function sendOnce<Found>(parameters: SendOnceParameters<Found>): Pr
     if (!(await agree(cost))) return { status: "quoted", cost };
     const hash = await send(parameters, { data, nonce, cost });
     // The nonce went to another transaction meanwhile, which may be this one sent by another call.
-    if (hash === undefined && tries < MOST_TRIES) continue;
+    if (hash === undefined && tries < MAX_TRIES) continue;
     if (hash === undefined) throw pending(parameters.call.functionName, undefined);
     return { status: "sent", cost, receipt: await mined(parameters, hash) };
   }

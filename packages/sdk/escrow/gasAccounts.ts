@@ -10,7 +10,7 @@ export const HIRE_GAS = 150_000;
  */
 export const WINDOW_MS = 86_400_000;
 export const STRANGER_WINDOW_MS = 30 * WINDOW_MS;
-const MOST_DOUBLINGS = 6;
+const MAX_DOUBLINGS = 6;
 
 /** Changes between two searches for accounts that no longer matter. */
 const SWEEP_WRITES = 10_000;
@@ -67,7 +67,7 @@ export async function openGasAccounts(store: KeyValueStore, now: () => number = 
   /** Forgets the accounts that no longer matter. */
   async function sweep(): Promise<void> {
     for (const [of, { until, failed, strikes }] of accounts) {
-      const counts = failed || strikes > 0 ? STRANGER_WINDOW_MS * 2 ** MOST_DOUBLINGS : 0;
+      const counts = failed || strikes > 0 ? STRANGER_WINDOW_MS * 2 ** MAX_DOUBLINGS : 0;
       if (now() < until + counts) continue;
       accounts.delete(of);
       await store.delete(`gas/${of}`);
@@ -85,7 +85,7 @@ export async function openGasAccounts(store: KeyValueStore, now: () => number = 
 
   async function write(of: GasAccountId, account: Account, hasJustFailed = false): Promise<void> {
     const windowMs = hasJustFailed && !account.paid ? STRANGER_WINDOW_MS : WINDOW_MS;
-    const end = now() + windowMs * 2 ** Math.min(account.strikes, MOST_DOUBLINGS);
+    const end = now() + windowMs * 2 ** Math.min(account.strikes, MAX_DOUBLINGS);
     // A window begins with its first change, and a failure makes it longer.
     if (account.until === 0 || hasJustFailed) account.until = Math.max(account.until, end);
     accounts.set(of, account);

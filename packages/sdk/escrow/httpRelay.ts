@@ -20,13 +20,13 @@ export type HttpRelayParameters = {
 const MAX_ANSWER_BYTES = 65_536;
 
 /** The longest pause between two looks at an escrow, in milliseconds. */
-const LONGEST_PAUSE_MS = 2_000;
+const MAX_PAUSE_MS = 2_000;
 
 /** How long to wait when a keeper sends 429 without a time. */
 const PAUSE_MS = 1_000;
 
 /** The shortest pause before it is asked again, whatever it says. */
-const SHORTEST_PAUSE_MS = 200;
+const MIN_PAUSE_MS = 200;
 
 type Answer = { [key: string]: unknown };
 
@@ -61,7 +61,7 @@ export function httpRelay({
     let state = answer;
     const until = Date.now() + waitMs;
     // The pauses grow, since a keeper counts requests.
-    for (let pauseMs = 250; state.status === "held"; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
+    for (let pauseMs = 250; state.status === "held"; pauseMs = Math.min(2 * pauseMs, MAX_PAUSE_MS)) {
       if (Date.now() + pauseMs >= until) break;
       await sleep(pauseMs);
       const { status, answer: next } = await ask(`/escrows/${state.escrow_id}`, until);
@@ -131,7 +131,7 @@ function pauseOf({ headers }: Response): number {
   const text = headers.get("retry-after");
   const pauseMs = text !== null && /^[0-9]{1,9}$/.test(text) ? Number(text) * 1_000 : PAUSE_MS;
   // A keeper that always says "at once" is a stranger too, and must not keep this process busy.
-  return Math.max(SHORTEST_PAUSE_MS, pauseMs);
+  return Math.max(MIN_PAUSE_MS, pauseMs);
 }
 
 const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));

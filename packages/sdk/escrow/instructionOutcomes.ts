@@ -7,10 +7,10 @@ import type { EscrowState } from "./readEscrowState.ts";
 export const GAS_EACH_SMALL_CONTRACT = 150_000n;
 
 /** How often an item may fail on the chain: once with others, and once more alone. */
-const MOST_TRIES = 2;
+const MAX_TRIES = 2;
 
 /** How often a wallet may refuse, or an escrow be unknown, until it is no longer asked. Each wait is twice as long. */
-const MOST_LOOKS = 8;
+const MAX_LOOKS = 8;
 const LOOK_MS = 5_000;
 
 /** The contract's errors after which the same signature can never be valid. */
@@ -73,7 +73,7 @@ export function createOutcomes({ book, accounts, gasPerWallet, isPaid, now, log 
     if (isLate) return await book.put(it);
     it.owed = 0;
     it.tries++;
-    if (it.tries >= MOST_TRIES || FOR_GOOD.has(error ?? "")) return await drop(it, error);
+    if (it.tries >= MAX_TRIES || FOR_GOOD.has(error ?? "")) return await drop(it, error);
     log("An instruction failed and is tried once more, alone.", {
       key: it.key,
       signer: it.signer,
@@ -93,7 +93,7 @@ export function createOutcomes({ book, accounts, gasPerWallet, isPaid, now, log 
     it.reservation = undefined;
     it.looks++;
     it.notBefore = now() + LOOK_MS * 2 ** it.looks;
-    if (it.looks >= MOST_LOOKS) await drop(it, reason);
+    if (it.looks >= MAX_LOOKS) await drop(it, reason);
   }
 
   return { setAside, unnote, finish, sayDropped, onFailure, onNo, lookLater };

@@ -26,10 +26,10 @@ export type KeeperAppParameters = {
 };
 
 /** Longest signature, in bytes: of a Safe with thirty owners. Every byte costs gas. */
-const LONGEST_SIGNATURE = 2_048;
+const MAX_SIGNATURE_BYTES = 2_048;
 
 /** The longest pause between two looks at an escrow for a waiting client, in milliseconds. */
-const LONGEST_PAUSE_MS = 1_000;
+const MAX_PAUSE_MS = 1_000;
 
 const hexSchema = z
   .string()
@@ -39,8 +39,8 @@ const hashSchema = hexSchema.refine((text) => text.length === 66, "must be 32 by
 /** With an empty one the sender, the keeper itself, would be the signer. */
 const signatureSchema = hexSchema.refine((text) => {
   const length = size(unwrapSignature(text));
-  return length > 0 && length <= LONGEST_SIGNATURE;
-}, `must be 1 to ${LONGEST_SIGNATURE} bytes`);
+  return length > 0 && length <= MAX_SIGNATURE_BYTES;
+}, `must be 1 to ${MAX_SIGNATURE_BYTES} bytes`);
 const schemas = {
   deposit: z.looseObject({
     valid_after: atomicSchema.default("0"),
@@ -117,7 +117,7 @@ export function keeperApp(parameters: KeeperAppParameters): Hono {
   async function outcome(hire: Hire): Promise<Response> {
     const id = calls.idOf(hire);
     // The pauses grow, since each look is a question to the chain.
-    for (let until = Date.now() + waitMs, pause = 50; ; pause = Math.min(2 * pause, LONGEST_PAUSE_MS)) {
+    for (let until = Date.now() + waitMs, pause = 50; ; pause = Math.min(2 * pause, MAX_PAUSE_MS)) {
       const state = await describe(id);
       if (state.status !== "held") return Response.json(state);
       if (Date.now() > until) return Response.json({ ...state, queued: true }, { status: 202 });

@@ -20,7 +20,7 @@ export type TimeoutsParameters = {
 const BLOCK_RANGE = 2_000n;
 
 /** How often in a round fewer blocks are tried: a provider that is away fails at any number. */
-const MOST_HALVINGS = 4;
+const MAX_HALVINGS = 4;
 
 /** Blocks that are read again in every round, since a reorganisation may have changed them. */
 const REORG_BLOCKS = 30n;
@@ -109,7 +109,7 @@ function createWatch({ calls, store, startBlock, minAmount }: TimeoutsParameters
       try {
         deposits = await calls.deposits(from, to);
       } catch (error) {
-        if (blockRange === 1n || ++halvings > MOST_HALVINGS) throw error;
+        if (blockRange === 1n || ++halvings > MAX_HALVINGS) throw error;
         blockRange /= 2n;
         continue;
       }

@@ -11,7 +11,7 @@ import { spentTokens } from "./spentTokens.ts";
 import { vetoRule } from "./vetoRule.ts";
 
 /** Most models that judge together. */
-const MOST_MODELS = 8;
+const MAX_MODELS = 8;
 
 /** A token has a byte at least, so a prompt's bytes are more than its tokens; the form of the answer takes some more. */
 const TOKENS_BESIDE = 1_000;
@@ -103,11 +103,11 @@ export function modelJudge(parameters: ModelJudgeParameters): Judge {
 
 function requireModels(models: readonly JudgingModel[], vetoes: number): void {
   const names = models.map((model) => (typeof model === "string" ? undefined : nameOfModel(model)));
-  const isGood = models.length >= 1 && models.length <= MOST_MODELS && !names.includes(undefined);
+  const isGood = models.length >= 1 && models.length <= MAX_MODELS && !names.includes(undefined);
   if (isGood && Number.isInteger(vetoes) && vetoes >= 1 && vetoes <= models.length) return;
   throw new TallystickError({
     code: "invalid_models",
-    message: `models must be 1 to ${MOST_MODELS} models of a provider, and vetoes a number of them.`,
+    message: `models must be 1 to ${MAX_MODELS} models of a provider, and vetoes a number of them.`,
     hint: "Give models as a provider of the AI SDK makes them, such as openai(…): a name alone would go to a gateway.",
     field: "models",
   });

@@ -5,14 +5,14 @@ import { AnswerTooLarge, readBytes } from "../readBytes.ts";
 import { printable } from "./printable.ts";
 
 /** Largest answer that is read, in bytes: a page of the log is cut at four MiB, and one line may be longer than that. */
-const MOST_BYTES = 32 << 20;
+const MAX_BYTES = 32 << 20;
 
 /** How long an answer may take to its last byte, in milliseconds. */
 const PATIENCE_MS = 60_000;
 
 /** How often a node is asked that is busy or away, and how long it may make us wait in between, in seconds. */
 const ATTEMPTS = 5;
-const LONGEST_WAIT = 60;
+const MAX_WAIT_SECONDS = 60;
 
 /**
  * What a node answers to a GET. One that is busy is asked again when it says.
@@ -32,7 +32,7 @@ export async function askNode(
     const isBusy = [429, 502, 503, 504].includes(answer.status);
     if (!isBusy || attempt === ATTEMPTS) throw refused(url, path, answer);
     const asked = Number(answer.headers.get("retry-after") ?? 1);
-    const seconds = Number.isFinite(asked) ? Math.min(Math.max(asked, 0), LONGEST_WAIT) : 1;
+    const seconds = Number.isFinite(asked) ? Math.min(Math.max(asked, 0), MAX_WAIT_SECONDS) : 1;
     await pause(seconds * 1_000, signal);
   }
 }
@@ -57,10 +57,10 @@ async function get(url: string, path: string, signal?: AbortSignal): Promise<Ans
   try {
     const response = await fetch(`${url.replace(/\/+$/, "")}${path}`, { signal: both, redirect: "error" });
     const { status, headers } = response;
-    return { status, headers, text: asText(await readBytes(response, MOST_BYTES, both)) };
+    return { status, headers, text: asText(await readBytes(response, MAX_BYTES, both)) };
   } catch (cause) {
     signal?.throwIfAborted();
-    if (cause instanceof AnswerTooLarge) throw badAnswer(url, path, `is longer than ${MOST_BYTES} bytes`);
+    if (cause instanceof AnswerTooLarge) throw badAnswer(url, path, `is longer than ${MAX_BYTES} bytes`);
     const reason = cause instanceof Error ? cause.message : String(cause);
     const deeper = cause instanceof Error && cause.cause instanceof Error ? `: ${cause.cause.message}` : "";
     throw new TallystickError({

@@ -11,7 +11,7 @@ export type DeriveInWorkerOptions = Omit<LogJob, "url"> & {
 };
 
 /** A tab has less memory than a process: lines of a log that are read unless somebody asks for more. */
-const MOST_LINES = 2_000_000;
+const MAX_LINES = 2_000_000;
 
 /**
  * Derives a node's log in a worker of the browser, so that the page stays responsive. Outside of browsers use
@@ -21,7 +21,7 @@ const MOST_LINES = 2_000_000;
  */
 export async function deriveInWorker(
   url: string,
-  { signal, onProgress, startWorker = startOwnWorker, most = MOST_LINES, ...job }: DeriveInWorkerOptions = {},
+  { signal, onProgress, startWorker = startOwnWorker, most = MAX_LINES, ...job }: DeriveInWorkerOptions = {},
 ): Promise<DerivedNode> {
   signal?.throwIfAborted();
   const worker = startWorker();

@@ -5,7 +5,7 @@ import { askNode, badAnswer } from "./askNode.ts";
 export const PAGE = 5_000;
 
 /** A node ends a page early only if its lines are long. Such a page has more bytes than this. */
-const LEAST_CUT_BYTES = 1 << 20;
+const MIN_CUT_BYTES = 1 << 20;
 
 /** Lines of a node's log, and the number of the last line that the node says it has. */
 export type LogPage = { lines: string[]; last: number };
@@ -42,7 +42,7 @@ export async function readLogPage(
     throw badAnswer(url, path, `says that line ${last} is the last, and has line ${next - 1}`);
   const empty = lines.findIndex((line) => line.trim() === "");
   if (empty >= 0) throw badAnswer(url, path, `has no event in line ${first + empty}`);
-  if (next <= last && lines.length < limit && text.length < LEAST_CUT_BYTES)
+  if (next <= last && lines.length < limit && text.length < MIN_CUT_BYTES)
     throw badAnswer(
       url,
       path,

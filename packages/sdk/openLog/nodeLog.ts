@@ -4,7 +4,7 @@ import { followLog, readLogPage } from "./followLog.ts";
 import { printable } from "./printable.ts";
 
 /** Lines that are read at most unless somebody asks for more: a node says how long its log is. */
-export const MOST_LINES = 20_000_000;
+export const MAX_LINES = 20_000_000;
 
 /** A log as far as it was read before: a file, say. */
 export type LogKeep = {
@@ -37,7 +37,7 @@ export type NodeLogOptions = {
  * @throws TallystickError naming the line that is wrong; `other_log` when what is kept is not the log of this node
  */
 export async function* nodeLog(url: string, options: NodeLogOptions = {}): AsyncGenerator<string> {
-  const { keep, most = MOST_LINES, signal, onTick, onProgress } = options;
+  const { keep, most = MAX_LINES, signal, onTick, onProgress } = options;
   const reader = new LogReader();
   let lastLine = "";
   const check = (line: string) => {

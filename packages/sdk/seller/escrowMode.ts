@@ -31,7 +31,7 @@ export type EscrowModeParameters = {
   feeRecipient?: Address;
   fees?: readonly FeeBand[];
   /** Least time that a buyer's deadline must leave in addition to the work, in milliseconds. Default 15 s. */
-  leastWindowMs?: number;
+  minWindowMs?: number;
   log?: (sentence: string, details?: { [key: string]: unknown }) => void;
   /** The chain's clock, in milliseconds since 1970. Default: this machine's. */
   now?: () => number;
@@ -43,7 +43,7 @@ export type EscrowModeParameters = {
  */
 export function escrowMode(parameters: EscrowModeParameters): SettlementMode {
   const { account, network, escrow, relay, feeRecipient = ZERO_ADDRESS, fees = PUBLISHED_FEES } = parameters;
-  const { leastWindowMs = VERIFICATION_WINDOW_MS.sync / 2, now = Date.now, log = () => {} } = parameters;
+  const { minWindowMs = VERIFICATION_WINDOW_MS.sync / 2, now = Date.now, log = () => {} } = parameters;
   const deployment: EscrowDeployment = { chainId: network.chainId, escrow };
   const signer = createEscrowSigner({ account, deployment, network });
   const feeOf = (price: bigint): bigint => (feeRecipient === ZERO_ADDRESS ? 0n : escrowFee(price, fees));
@@ -125,11 +125,11 @@ export function escrowMode(parameters: EscrowModeParameters): SettlementMode {
   };
 
   function requireTime(hire: Hire, { listing }: Offer): void {
-    const least = BigInt(Math.floor((now() + listing.max_latency_ms + leastWindowMs) / 1000));
+    const least = BigInt(Math.floor((now() + listing.max_latency_ms + minWindowMs) / 1000));
     if (hire.deadline >= least) return;
     throw new PaymentInvalidError({
       code: "deadline_too_soon",
-      message: `The deadline ${hire.deadline} leaves less than the latency and ${leastWindowMs} ms; it must be ${least} or later.`,
+      message: `The deadline ${hire.deadline} leaves less than the latency and ${minWindowMs} ms; it must be ${least} or later.`,
       field: "payload.hire.deadline",
     });
   }

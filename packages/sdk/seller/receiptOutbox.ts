@@ -35,7 +35,7 @@ export type ReceiptOutbox = {
   close: () => Promise<void>;
 };
 
-const LONGEST_WAIT_MS = 60_000;
+const MAX_WAIT_MS = 60_000;
 
 /**
  * Receipts on their way to the ledger. Each is on the disk before it is sent and leaves only when the service has
@@ -101,7 +101,7 @@ export function createReceiptOutbox(parameters: ReceiptOutboxParameters): Receip
     if (timer !== undefined || closed) return;
     timer = setTimeout(() => {
       timer = undefined;
-      wait = Math.min(LONGEST_WAIT_MS, wait * 2);
+      wait = Math.min(MAX_WAIT_MS, wait * 2);
       flush().catch((error) => {
         log("The outbox could not be read.", { error: String(error) });
         plan();

@@ -3,7 +3,7 @@ import { plainText, shortHash } from "../../design/format.ts";
 import { Icon, type IconName } from "../../design/Icon.tsx";
 import { isFinal, type Progress } from "./followTransaction.ts";
 import { chainName } from "./knownChains.ts";
-import { MOST_CONFIRMATIONS, type TransactionsState } from "./useTransactions.ts";
+import { MAX_CONFIRMATIONS, type TransactionsState } from "./useTransactions.ts";
 
 /** The transactions on their way, each with where it is. */
 export function Transactions({ transactions }: { transactions: TransactionsState }) {
@@ -41,7 +41,7 @@ export function Transactions({ transactions }: { transactions: TransactionsState
           type="number"
           class="count"
           min={1}
-          max={MOST_CONFIRMATIONS}
+          max={MAX_CONFIRMATIONS}
           value={confirmations}
           onChange={(event) => setConfirmations(event.currentTarget.valueAsNumber)}
         />

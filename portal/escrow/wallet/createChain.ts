@@ -30,7 +30,7 @@ export type SentTransaction = {
 export type Chain = ReturnType<typeof createChain>;
 
 /** The longest possible answer, in hex digits. No contract has more code (EIP-170). */
-const MOST_HEX = 2 + 2 * 65_536;
+const MAX_HEX_LENGTH = 2 + 2 * 65_536;
 
 /**
  * Reads the chain through a wallet's provider. The form of every answer is checked, so a faulty provider is
@@ -102,7 +102,7 @@ export function createChain(provider: Provider, signal?: AbortSignal) {
 }
 
 export function isHexText(value: unknown): value is Hex {
-  return typeof value === "string" && value.length <= MOST_HEX && /^0x(?:[0-9a-fA-F]{2})*$/.test(value);
+  return typeof value === "string" && value.length <= MAX_HEX_LENGTH && /^0x(?:[0-9a-fA-F]{2})*$/.test(value);
 }
 
 /** Whether a value has the form of an address. */

@@ -5,7 +5,7 @@ import { isProvider, type Provider } from "./provider.ts";
 export type FoundWallet = { id: string; name: string; rdns: string; provider: Provider };
 
 /** Nobody really has more wallets. Further ones are ignored. */
-const MOST_WALLETS = 20;
+const MAX_WALLETS = 20;
 
 /** How long to wait for wallets of EIP-6963 before looking for an old one, in milliseconds. */
 const OLD_KIND_MS = 250;
@@ -20,7 +20,7 @@ const OLD_KIND_MS = 250;
 export function followWallets(onFound: (wallets: readonly FoundWallet[]) => void): () => void {
   let found: readonly FoundWallet[] = [];
   const add = (wallet: FoundWallet) => {
-    if (found.length >= MOST_WALLETS || found.some(({ id }) => id === wallet.id)) return;
+    if (found.length >= MAX_WALLETS || found.some(({ id }) => id === wallet.id)) return;
     found = [...found, wallet];
     onFound(found);
   };

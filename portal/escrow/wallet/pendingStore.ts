@@ -23,7 +23,7 @@ export type Pending = {
 };
 
 const KEY = "tallystick-escrow-pending";
-const MOST_KEPT = 20;
+const MAX_KEPT = 20;
 
 /** A transaction that the chain did not show for so long is forgotten, in milliseconds. */
 const FORGOTTEN_MS = 7 * 86_400_000;
@@ -33,7 +33,7 @@ export function pendingOnes(now: number = Date.now()): Pending[] {
   try {
     const kept: unknown = JSON.parse(localStorage.getItem(KEY) ?? "[]");
     if (!Array.isArray(kept)) return [];
-    return kept.filter((it): it is Pending => isPending(it) && now - it.at < FORGOTTEN_MS).slice(-MOST_KEPT);
+    return kept.filter((it): it is Pending => isPending(it) && now - it.at < FORGOTTEN_MS).slice(-MAX_KEPT);
   } catch {
     return [];
   }
@@ -50,7 +50,7 @@ export function forgetPending(key: string): void {
 
 function write(pending: readonly Pending[]): void {
   try {
-    localStorage.setItem(KEY, JSON.stringify(pending.slice(-MOST_KEPT)));
+    localStorage.setItem(KEY, JSON.stringify(pending.slice(-MAX_KEPT)));
   } catch {
     // Without storage it is followed until the page is closed.
   }

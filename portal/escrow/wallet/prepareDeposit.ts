@@ -43,7 +43,7 @@ type Authorization = {
 const GOOD_SECONDS = 3_600;
 
 /** A contract wallet's signature may be long; none is longer than this, in hex digits. */
-const MOST_SIGNATURE = 20_000;
+const MAX_SIGNATURE_LENGTH = 20_000;
 
 /**
  * Checks everything for a deposit through the wallet. Nothing is signed.
@@ -145,7 +145,7 @@ export async function signDeposit(
     withinMs: DECIDING_MS,
     signal,
   });
-  if (!isHexText(signature) || signature.length < 132 || signature.length > MOST_SIGNATURE) {
+  if (!isHexText(signature) || signature.length < 132 || signature.length > MAX_SIGNATURE_LENGTH) {
     throw new WalletError({
       code: "bad_answer",
       message: "The wallet answers with something that is no signature.",

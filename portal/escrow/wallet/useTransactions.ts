@@ -20,7 +20,7 @@ export type TransactionsState = {
 
 const KEY = "tallystick-confirmations";
 const DEFAULT = 2;
-export const MOST_CONFIRMATIONS = 100;
+export const MAX_CONFIRMATIONS = 100;
 
 /**
  * Follows the transactions that the wallet was asked for until they end, also those from before the page was
@@ -65,7 +65,7 @@ export function useTransactions(chain: Chain | null, id: Hex | null): Transactio
     setFollowed((all) => all.filter((it) => it.pending.key !== key));
   }, []);
   const setConfirmations = (count: number) => {
-    const whole = Math.min(Math.max(Math.floor(count) || 1, 1), MOST_CONFIRMATIONS);
+    const whole = Math.min(Math.max(Math.floor(count) || 1, 1), MAX_CONFIRMATIONS);
     set(whole);
     try {
       localStorage.setItem(KEY, String(whole));
@@ -79,7 +79,7 @@ export function useTransactions(chain: Chain | null, id: Hex | null): Transactio
 function keptConfirmations(): number {
   try {
     const kept = Number(localStorage.getItem(KEY) ?? DEFAULT);
-    return Number.isInteger(kept) && kept >= 1 && kept <= MOST_CONFIRMATIONS ? kept : DEFAULT;
+    return Number.isInteger(kept) && kept >= 1 && kept <= MAX_CONFIRMATIONS ? kept : DEFAULT;
   } catch {
     return DEFAULT;
   }

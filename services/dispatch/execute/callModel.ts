@@ -18,8 +18,8 @@ import { CallFailure, type Reply, streamAnswer } from "./streamAnswer.ts";
 /** A token has a byte at least; roles, and the schema, take some more. */
 const TOKENS_BESIDE = 1_000;
 /** Requests for one answer, the first included; and the longest wait that a vendor may ask for. */
-const MOST_REQUESTS = 4;
-const LONGEST_PAUSE_MS = 60_000;
+const MAX_REQUESTS = 4;
+const MAX_PAUSE_MS = 60_000;
 
 /** What a call works with. */
 export type CallContext = {
@@ -58,16 +58,16 @@ const AGAIN = { again: true } as const;
  */
 export async function callModel(context: CallContext, step: string, call: Call): Promise<Answer> {
   let last = "no_answer";
-  for (let request = 0; request < MOST_REQUESTS; request++) {
+  for (let request = 0; request < MAX_REQUESTS; request++) {
     const id = `${step}/${request}`;
     const known = context.finished(id);
     const done = known ?? (await requestOnce(context, id, call, request));
     const result = done.result as Answer | typeof AGAIN;
     if (!("again" in result)) return result;
     last = done.record.ended;
-    if (known || request + 1 === MOST_REQUESTS) continue;
+    if (known || request + 1 === MAX_REQUESTS) continue;
     const asked = "retryAfterMs" in done ? (done.retryAfterMs as number) : 0;
-    const pause = Math.min(LONGEST_PAUSE_MS, Math.max(asked, 250 * 2 ** request));
+    const pause = Math.min(MAX_PAUSE_MS, Math.max(asked, 250 * 2 ** request));
     await wait(pause, undefined, { signal: context.signal }).catch(() => context.signal.throwIfAborted());
   }
   return { fault: last };

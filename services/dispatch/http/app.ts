@@ -13,7 +13,7 @@ import { MAX_TASK_BYTES } from "../tasks/task.ts";
 import { ownerOf } from "./callers.ts";
 
 /** The longest that an answer waits for a task: proxies, and this server, cut idle connections. */
-const LONGEST_WAIT_MS = 50_000;
+const MAX_WAIT_MS = 50_000;
 
 const STATUS: StatusByCode = {
   invalid_input: 400,
@@ -53,7 +53,7 @@ export function createDispatchApp({ dispatcher, callers, onFault }: DispatchAppP
 
   app.post("/v1/dispatch", bodyLimit({ maxSize: MAX_TASK_BYTES }), async (c) => {
     const owner = ownerOf(c.req.header("authorization"), callers);
-    const waitMs = waitOf(c.req.query("wait_ms"), LONGEST_WAIT_MS);
+    const waitMs = waitOf(c.req.query("wait_ms"), MAX_WAIT_MS);
     const given = readForeignJson(await textOf(c.req.raw), { maxDepth: 48, maxValues: 50_000 });
     const { taskId, outcome } = await dispatcher.submit(given, { owner });
     outcome.then(count, () => {});
@@ -170,7 +170,7 @@ async function textOf(request: Request): Promise<string> {
 
 function waitOf(text: string | undefined, otherwise: number): number {
   if (text === undefined) return otherwise;
-  if (/^\d{1,9}$/.test(text)) return Math.min(Number(text), LONGEST_WAIT_MS);
+  if (/^\d{1,9}$/.test(text)) return Math.min(Number(text), MAX_WAIT_MS);
   throw new InvalidInputError({
     issues: [{ field: "wait_ms", message: "must be a whole number of milliseconds" }],
   });

@@ -51,7 +51,7 @@ type Kind = {
   premium: Picodollars;
 };
 
-const MOST_FAULTS = 100;
+const MAX_FAULTS = 100;
 
 /**
  * Computes the results of dispatching from the entries of a ledger alone. Give it every entry of a verified ledger.
@@ -81,7 +81,7 @@ export function createDispatchReport(only?: string): {
     const found = parsed.success ? entryFaults(parsed.data) : ["it is no record of a dispatcher"];
     if (parsed.success) found.push(...count(parsed.data, taskId, payload));
     if (found.length === 0) sound++;
-    for (const fault of found) if (faults.length < MOST_FAULTS) faults.push({ line, task_id: taskId, fault });
+    for (const fault of found) if (faults.length < MAX_FAULTS) faults.push({ line, task_id: taskId, fault });
   }
 
   function count(told: TaskMetadata, taskId: string, payload: ReportedEntry["payload"]): string[] {

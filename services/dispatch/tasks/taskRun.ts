@@ -19,8 +19,8 @@ import type { Triage, WorkState } from "./workState.ts";
 import type { World } from "./world.ts";
 
 /** Most requests to models for one task: each leaves a record, and all of them have room in one proposal. */
-const MOST_CALLS = 24;
-const LONGEST_PAUSE_MS = 15_000;
+const MAX_CALLS = 24;
+const MAX_PAUSE_MS = 15_000;
 
 /** The result of a task before it is closed. */
 export type Ended = { outcome: Outcome } | Unfinished;
@@ -237,8 +237,8 @@ export class TaskRun {
       signal: this.#signal,
       finished: (step) => this.#file.calls[step],
       requireRoom: () => {
-        if (Object.keys(this.#file.calls).length < MOST_CALLS) return;
-        throw new DraftFault(`${MOST_CALLS} requests to models did not suffice`);
+        if (Object.keys(this.#file.calls).length < MAX_CALLS) return;
+        throw new DraftFault(`${MAX_CALLS} requests to models did not suffice`);
       },
       finish: async (step, call) => {
         this.#file = await this.#change((file) => ({ ...file, calls: { ...file.calls, [step]: call } }));
@@ -261,7 +261,7 @@ export class TaskRun {
           (error.status === 0 || error.status === 429 || error.status >= 500);
         if (!isPassing) throw error;
         this.#world.log("Settlement does not answer; the task waits.", { task: this.#task.taskId, error });
-        const pause = Math.min(LONGEST_PAUSE_MS, 500 * 2 ** attempt);
+        const pause = Math.min(MAX_PAUSE_MS, 500 * 2 ** attempt);
         await wait(pause, undefined, { signal: this.#signal }).catch(() => this.#signal.throwIfAborted());
       }
     }

@@ -6,7 +6,7 @@ import type { Settlement } from "./houseRules.ts";
 const BACK = 5_000;
 const PAGE = 500;
 const EVERY_MS = 10_000;
-const MOST_KINDS = 1_000;
+const MAX_KINDS = 1_000;
 
 export type KindRecord = { tasks: number; escalated: number };
 
@@ -45,7 +45,7 @@ export function kindRecords(settlement: Settlement, dispatcher: string, now: () 
     if (told.dispatcher !== dispatcher || typeof kind !== "string" || closing !== undefined) return;
     if (!Array.isArray(escalations) || (tier === "premium" && escalations.length === 0)) return;
     const known = kinds.get(kind) ?? { tasks: 0, escalated: 0 };
-    if (kinds.size >= MOST_KINDS && !kinds.has(kind)) return;
+    if (kinds.size >= MAX_KINDS && !kinds.has(kind)) return;
     kinds.set(kind, {
       tasks: known.tasks + 1,
       escalated: known.escalated + (escalations.length > 0 ? 1 : 0),

@@ -19,7 +19,7 @@ export type MonitoringRow = {
 };
 
 /** Most guarantees that are read of an answer. An agent has no more. */
-const MOST_GUARANTEES = 64;
+const MAX_GUARANTEES = 64;
 
 /**
  * Shares that differ by less than a hundredth, and latencies that differ by less than a tenth, count as
@@ -42,7 +42,7 @@ export function compareMonitoring(
 ): MonitoringRow[] | undefined {
   const status = (tryForeignJson(text) as { sla_status?: { guarantees?: unknown } } | null | undefined)
     ?.sla_status;
-  if (!Array.isArray(status?.guarantees) || status.guarantees.length > MOST_GUARANTEES) return undefined;
+  if (!Array.isArray(status?.guarantees) || status.guarantees.length > MAX_GUARANTEES) return undefined;
   const claims = status.guarantees.flatMap(claimOf);
   return measured.map(({ metric, window, ...own }) => {
     const found = claims.find((it) => it.metric === metric && it.window === window);

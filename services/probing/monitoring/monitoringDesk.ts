@@ -8,7 +8,7 @@ import { differencesToTell, type Told } from "./tellDifferences.ts";
 const DAY = 86_400;
 
 /** Most records that wait for settlement. The oldest are dropped first. */
-const MOST_WAITING = 256;
+const MAX_WAITING = 256;
 
 const KEPT = "monitoring/reports";
 
@@ -56,7 +56,7 @@ export async function openMonitoringDesk(
     if (signal.aborted) return;
     const { bodies, told } = differencesToTell(reports, kept.told, Math.floor(startedAt / DAY));
     // This is stored before anything is sent. After a crash the next process sends the same records.
-    kept = { startedAt, reports, told, waiting: [...kept.waiting, ...bodies].slice(-MOST_WAITING) };
+    kept = { startedAt, reports, told, waiting: [...kept.waiting, ...bodies].slice(-MAX_WAITING) };
     await store.put(KEPT, kept);
   }
 

@@ -10,7 +10,7 @@ import type { Monitored } from "./readMonitored.ts";
 const ANSWER_MS = 10_000;
 
 /** Most agents of a round. At one agent per second a round takes at most three hours. */
-const MOST_AGENTS = 10_000;
+const MAX_AGENTS = 10_000;
 
 /** The result of asking an agent's own monitoring endpoint. `problem`: why there is nothing to compare. */
 export type MonitoringReport = {
@@ -51,7 +51,7 @@ export async function monitoringRound(
   const { monitored, pause, now, signal, log } = parameters;
   let asked = 0;
   for await (const it of monitored) {
-    if (signal.aborted || asked++ >= MOST_AGENTS) return;
+    if (signal.aborted || asked++ >= MAX_AGENTS) return;
     const answer = await textOf(parameters, it.endpoint);
     const guarantees = "text" in answer ? compareMonitoring(answer.text, it.measured) : [];
     const problem = "problem" in answer ? answer.problem : guarantees === undefined ? "other_form" : null;

@@ -6,7 +6,7 @@ export type Monitored = { agent: string; endpoint: string; measured: GuaranteeFi
 
 /** Agents per page, and the most pages. */
 const PAGE = 100;
-const MOST_PAGES = 1_000;
+const MAX_PAGES = 1_000;
 
 const QUERY = `query ProberSlas($first: Int!, $after: String) { page: agents(first: $first, after: $after) {
   nodes { address sla { body guarantees { metric measurementWindow current status } } }
@@ -33,7 +33,7 @@ type Page = {
  */
 export async function* readMonitored(baseUrl: string, signal: AbortSignal): AsyncGenerator<Monitored> {
   let after: string | null = null;
-  for (let page = 0; page < MOST_PAGES; page++) {
+  for (let page = 0; page < MAX_PAGES; page++) {
     signal.throwIfAborted();
     const answer: Page = await askGraphql<Page>({ baseUrl, query: QUERY, variables: { first: PAGE, after } });
     for (const { address, sla } of answer.page.nodes) {

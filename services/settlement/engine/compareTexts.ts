@@ -8,7 +8,7 @@ export type ComparatorRule = { path: readonly string[]; comparator: ComparatorNa
 export type TextComparison = { path: string; comparator: string; equal: boolean; shadow: string };
 
 /** Most comparisons that are recorded. Further texts are compared character by character. */
-const MOST = 64;
+const MAX_COMPARISONS = 64;
 
 /**
  * Applies the rules for free text. A leaf of the shadow that its comparator calls equal is replaced by the proposal's, so
@@ -25,7 +25,7 @@ export function compareTexts(
   const comparisons: TextComparison[] = [];
 
   function at(a: PyJson, b: PyJson, path: readonly string[], live: readonly ComparatorRule[]): PyJson {
-    if (live.length === 0 || comparisons.length >= MOST) return b;
+    if (live.length === 0 || comparisons.length >= MAX_COMPARISONS) return b;
     if (typeof a === "string" && typeof b === "string") {
       const rule = live.find((one) => one.path.length === path.length);
       if (rule === undefined || a === b) return b;

@@ -5,10 +5,10 @@ const AT_ONCE = 2;
 const PATIENCE_MS = 10;
 
 /** Most answers that are held back at one time. Further answers go out at once. */
-const MOST_WAITING = 10_000;
+const MAX_WAITING = 10_000;
 
 /** Most rejected tasks that are remembered. */
-const MOST_REMEMBERED = 10_000;
+const MAX_REMEMBERED = 10_000;
 
 type Waiting = { since: number; answer: () => void };
 
@@ -41,7 +41,7 @@ export class DriftQueue {
   /** Resolves when this task may be told. */
   wait(taskId: string): Promise<void> {
     const since = this.#remember(taskId);
-    if (this.#waiting.length >= MOST_WAITING) return Promise.resolve();
+    if (this.#waiting.length >= MAX_WAITING) return Promise.resolve();
     return new Promise((answer) => {
       let at = this.#waiting.length;
       while (at > 0 && (this.#waiting[at - 1] as Waiting).since > since) at--;
@@ -65,7 +65,7 @@ export class DriftQueue {
     if (known !== undefined) return known;
     const since = this.#count++;
     this.#since.set(taskId, since);
-    if (this.#since.size > MOST_REMEMBERED) this.#since.delete(this.#since.keys().next().value as string);
+    if (this.#since.size > MAX_REMEMBERED) this.#since.delete(this.#since.keys().next().value as string);
     return since;
   }
 

@@ -12,7 +12,7 @@ const FILES = "erc8004.sqlite";
 export type FileKind = "feedback" | "registration" | "response";
 
 /** Files that one subject may have: the receipt of a feedback, the agent of a registration, the responder of a response. */
-const MOST_OF_SUBJECT: { readonly [kind in FileKind]: number } = {
+const MAX_PER_SUBJECT: { readonly [kind in FileKind]: number } = {
   feedback: 4,
   registration: 8,
   response: 64,
@@ -64,7 +64,7 @@ export class FileStore {
     const bytes = Buffer.byteLength(text);
     this.#database.exec("BEGIN IMMEDIATE");
     try {
-      if (this.#count(kind, subject) >= MOST_OF_SUBJECT[kind]) this.#makeRoom(kind, subject);
+      if (this.#count(kind, subject) >= MAX_PER_SUBJECT[kind]) this.#makeRoom(kind, subject);
       const used = this.#used(kind);
       if (used + bytes > this.#room[kind]) throw full(kind);
       this.#database
@@ -93,7 +93,7 @@ export class FileStore {
     if (kind !== "registration") {
       throw new TallystickError({
         code: "too_many_files",
-        message: `${MOST_OF_SUBJECT[kind]} files of the kind ${kind} are kept for ${subject}, and no more.`,
+        message: `${MAX_PER_SUBJECT[kind]} files of the kind ${kind} are kept for ${subject}, and no more.`,
         hint: "Use one of those, or keep the file elsewhere and name its address (--uri).",
       });
     }

@@ -7,7 +7,7 @@ import { fetchBytes, TransientError } from "./fetchBytes.ts";
 const PAGE = 256;
 
 /** The most bytes that this many entries can have. */
-const MOST_PAGE_BYTES = PAGE * (MAX_ENTRY_BYTES + 1);
+const MAX_PAGE_BYTES = PAGE * (MAX_ENTRY_BYTES + 1);
 
 export type FetchLinesParameters = {
   /** A follower, a replica or a settlement service; without a trailing slash. */
@@ -44,7 +44,7 @@ async function fetchPage(
   try {
     return await fetchBytes({
       url,
-      most: MOST_PAGE_BYTES,
+      most: MAX_PAGE_BYTES,
       pauseMs,
       signal,
       read: (bytes) => linesOf(bytes, to - from),

@@ -9,7 +9,7 @@ import type { NoticeSubscription } from "tallystick-protocol/notices/noticeSubsc
 const NOTICES_FILE = "notices.sqlite";
 
 /** Most subscriptions of one buyer. */
-const MOST_OF_BUYER = 8;
+const MAX_PER_BUYER = 8;
 
 /** How long a subscription holds without renewal, and how long a cancelled one is remembered, in seconds. */
 export const SUBSCRIPTION_SECONDS = 90 * 86_400;
@@ -109,10 +109,10 @@ export class NoticeStore {
   }
 
   #makeRoom({ buyer, url }: NoticeSubscription): void {
-    if (this.#count("SELECT count(*) AS n FROM subscription WHERE buyer = ?", buyer) >= MOST_OF_BUYER) {
+    if (this.#count("SELECT count(*) AS n FROM subscription WHERE buyer = ?", buyer) >= MAX_PER_BUYER) {
       throw new TallystickError({
         code: "too_many_subscriptions",
-        message: `A buyer has at most ${MOST_OF_BUYER} addresses for notices.`,
+        message: `A buyer has at most ${MAX_PER_BUYER} addresses for notices.`,
         hint: "Take one back first: sign it again with no agents, and wait an hour.",
       });
     }

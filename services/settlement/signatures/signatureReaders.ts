@@ -21,7 +21,7 @@ export type SignatureReadersParameters = {
 };
 
 /** Threads used at most. */
-const MOST_THREADS = 4;
+const MAX_THREADS = 4;
 
 /**
  * So many signatures are worth a message to a thread that is busy: it reads them after those it has, without waiting
@@ -30,7 +30,7 @@ const MOST_THREADS = 4;
 const WORTH_SENDING = 8;
 
 /** Most signatures in a batch: all of them are answered when the last one is read. */
-const MOST_JOBS = 32;
+const MAX_JOBS = 32;
 
 /**
  * Reads signatures on other threads when many come at once, as recovering a key costs more than everything else that
@@ -46,7 +46,7 @@ export class SignatureReaders {
   /** Set when what waits will be looked at in this turn of the event loop. */
   #soon: NodeJS.Immediate | undefined;
 
-  constructor({ here, log, threads: most = MOST_THREADS, ...more }: SignatureReadersParameters) {
+  constructor({ here, log, threads: most = MAX_THREADS, ...more }: SignatureReadersParameters) {
     this.#here = here;
     const sentence = "A thread that reads signatures ended; they are read without it.";
     this.#threads = new SignatureThreads({ most, onEnd: (reason) => log(sentence, { reason }), ...more });
@@ -82,7 +82,7 @@ export class SignatureReaders {
     }
     // Every thread gets a share.
     const free = this.#threads.withAtMost(count < WORTH_SENDING ? 0 : 1);
-    const share = Math.min(MOST_JOBS, Math.ceil(count / free));
+    const share = Math.min(MAX_JOBS, Math.ceil(count / free));
     for (let thread = 0; thread < free && this.#waiting.length > 0; thread++) {
       void this.#send(this.#waiting.splice(0, share));
     }

@@ -19,8 +19,8 @@ import { fetchBytes } from "../ledger/fetchBytes.ts";
 import { CHECKPOINT_FILE } from "./staticLog.ts";
 
 /** Largest checkpoint, and largest bundle of entries, in bytes. */
-const MOST_CHECKPOINT_BYTES = 1_000_000;
-const MOST_BUNDLE_BYTES = TILE_WIDTH * (2 + MAX_ENTRY_BYTES);
+const MAX_CHECKPOINT_BYTES = 1_000_000;
+const MAX_BUNDLE_BYTES = TILE_WIDTH * (2 + MAX_ENTRY_BYTES);
 
 export type VerifyStaticLogParameters = {
   /** A folder, or the address of one: `https://…`, with or without a slash at its end. */
@@ -47,7 +47,7 @@ export type VerifiedStaticLog = VerifiedLedger & { origin: string; trusted: bool
  */
 export async function verifyStaticLog(parameters: VerifyStaticLogParameters): Promise<VerifiedStaticLog> {
   const { source, keys, policy, onProgress } = parameters;
-  const text = (await readPart(parameters, CHECKPOINT_FILE, MOST_CHECKPOINT_BYTES)).toString("utf8");
+  const text = (await readPart(parameters, CHECKPOINT_FILE, MAX_CHECKPOINT_BYTES)).toString("utf8");
   const note = parseSignedNote(text, CHECKPOINT_FILE);
   const checkpoint = parseCheckpoint(note.text, CHECKPOINT_FILE);
   const { origin, size, root } = checkpoint;
@@ -87,7 +87,7 @@ async function readBundle(
   width: number,
 ): Promise<Buffer> {
   const index = from / TILE_WIDTH;
-  const part = (tile: Tile) => readPart(parameters, `tile/${formatTilePath(tile)}`, MOST_BUNDLE_BYTES);
+  const part = (tile: Tile) => readPart(parameters, `tile/${formatTilePath(tile)}`, MAX_BUNDLE_BYTES);
   try {
     return await part({ level: "entries", index, width });
   } catch (error) {

@@ -7,7 +7,7 @@ import { readBytes } from "tallystick-runtime/http/readBytes";
 import type { Fetch } from "tallystick-sdk/requestService";
 
 /** Largest answer of a witness that is read, in bytes: a few signature lines. */
-const MOST_BYTES = 16_384;
+const MAX_BYTES = 16_384;
 
 /** How far a witness's clock may be from ours, in seconds. */
 const CLOCK_SECONDS = 600;
@@ -60,8 +60,8 @@ export async function askWitness({
     });
     status = response.status;
     type = response.headers.get("content-type") ?? "";
-    const bytes = await readBytes(response, MOST_BYTES);
-    if (bytes === undefined) throw new Error(`it answered more than ${MOST_BYTES} bytes`);
+    const bytes = await readBytes(response, MAX_BYTES);
+    if (bytes === undefined) throw new Error(`it answered more than ${MAX_BYTES} bytes`);
     text = bytes.toString("utf8");
   } catch (cause) {
     throw unavailable(witness, cause instanceof Error ? cause.message : String(cause), cause);

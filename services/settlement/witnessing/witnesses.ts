@@ -46,7 +46,7 @@ const TIMES = {
   anchorMs: 60_000,
   /** First and longest wait after a witness has failed; it doubles in between. */
   firstBackoffMs: 1_000,
-  longestBackoffMs: 60_000,
+  maxBackoffMs: 60_000,
 };
 
 type Asked = {
@@ -266,14 +266,14 @@ export class Witnesses {
   #fail(one: Asked, error: Error): void {
     if (this.#stop.signal.aborted) return;
     const { log } = this.#parameters;
-    const { firstBackoffMs, longestBackoffMs } = this.#times;
+    const { firstBackoffMs, maxBackoffMs } = this.#times;
     if (one.failed === 0)
       log("A witness does not cosign; it is asked again.", {
         witness: one.witness.name,
         reason: error.message,
       });
     one.restUntil =
-      this.#elapsedMs() + Math.min(longestBackoffMs, firstBackoffMs * 2 ** Math.min(one.failed, 20));
+      this.#elapsedMs() + Math.min(maxBackoffMs, firstBackoffMs * 2 ** Math.min(one.failed, 20));
     one.failed++;
     one.state = { ...one.state, error: error.message, failures: one.state.failures + 1 };
   }

@@ -12,7 +12,7 @@ export type LedgerHistory = {
 
 /** What public nodes answer in one request, and how many of those are asked for: about a month of Base. */
 const SPAN = 2_000n;
-const MOST_REQUESTS = 650;
+const MAX_REQUESTS = 650;
 
 /**
  * The anchors of the ledger that was anchored last, going back from `until` as far as it takes, or as far as is bearable.
@@ -28,7 +28,7 @@ export async function readLedgerHistory(
   const event = getAbiItem({ abi: anchoredLedgerAbi, name: "Anchored" });
   let found: LedgerHistory | undefined;
   let to = until;
-  for (let asked = 0; asked < MOST_REQUESTS && to >= 0n; asked++) {
+  for (let asked = 0; asked < MAX_REQUESTS && to >= 0n; asked++) {
     const from = to < SPAN ? 0n : to - SPAN + 1n;
     const logs = await client.getLogs({
       address: contract,

@@ -15,7 +15,7 @@ const LARGE = address(1_000);
 const party = hex("1000 + CASE WHEN n % 3 = 0 THEN 0 ELSE n % 500 END");
 /** The breach that owes to thousands, and was paid to thousands. */
 const OWING = `brch_${"0".repeat(26)}`;
-const MOST_BINDING = 64;
+const MAX_BINDING = 64;
 
 /** Copies of the story's rows, as in graphqlPlans.test.ts. */
 const copies: [table: string, from: string, count: number, changes: string][] = [
@@ -38,13 +38,13 @@ const copies: [table: string, from: string, count: number, changes: string][] = 
     `id = '${BROKEN}'`,
     2_000,
     `'id', ${hex("1000 + n")}, 'breaches', ${breachOf("n")}, 'binding',
-     (SELECT string_agg(${hex("1000 + n")} || '/uptime/7/' || g, chr(10)) FROM generate_series(0, ${MOST_BINDING - 1}) AS g)`,
+     (SELECT string_agg(${hex("1000 + n")} || '/uptime/7/' || g, chr(10)) FROM generate_series(0, ${MAX_BINDING - 1}) AS g)`,
   ],
   [
     "guarantee",
     "true",
-    40 * MOST_BINDING,
-    `'id', ${hex(`1000 + n / ${MOST_BINDING}`)} || '/uptime/7/' || n % ${MOST_BINDING}, 'agent', ${hex(`1000 + n / ${MOST_BINDING}`)}, 'open_breach', ${breachOf("n")}`,
+    40 * MAX_BINDING,
+    `'id', ${hex(`1000 + n / ${MAX_BINDING}`)} || '/uptime/7/' || n % ${MAX_BINDING}, 'agent', ${hex(`1000 + n / ${MAX_BINDING}`)}, 'open_breach', ${breachOf("n")}`,
   ],
   [
     "breach",
@@ -144,7 +144,7 @@ describe("trust scores and SLAs over many rows", () => {
   const requests: [path: string, most: number][] = [
     [`/v1/agents/${LARGE}/trust-report`, 10],
     // Its guarantees, and the breaches that are shown.
-    [`/v1/agents/${LARGE}/sla`, 10 + MOST_BINDING + 21],
+    [`/v1/agents/${LARGE}/sla`, 10 + MAX_BINDING + 21],
     // One hire in five failed; of each page no more are looked at than ten for each that it may give.
     [`/v1/agents/${LARGE}/failures?limit=20&days=90`, 10 + 10 * 20],
     ["/v1/aliases/one", 10],

@@ -28,7 +28,7 @@ const RICH = toHex(10n ** 15n, { size: 32 });
 const ENDLESS = toHex(2n ** 256n - 1n, { size: 32 });
 const WALLETS = Array.from({ length: 30 }, (_, n) => 1 + n);
 /** Transactions of one block: more of their gas limits do not fit. */
-const MOST_IN_BLOCK = 60;
+const MAX_PER_BLOCK = 60;
 /** Blocks between a deposit and its deadline are few; most settlements come before it, some after. */
 const SECONDS_TO_DEADLINE = 3_000n;
 /** How many blocks stand for a gap in a generated log: around the batch of {@link BATCH_BLOCKS}. */
@@ -146,7 +146,7 @@ export class RealizedLog {
         const hash = await this.#realize(event, time, group);
         if (hash === null) continue;
         sent.push(hash);
-        if (++waiting % MOST_IN_BLOCK === 0) await this.#mine(this.#later(time));
+        if (++waiting % MAX_PER_BLOCK === 0) await this.#mine(this.#later(time));
       }
       await anchor();
       await this.#mine(this.#later(time));

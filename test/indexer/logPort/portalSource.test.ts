@@ -104,9 +104,9 @@ describe("the portal source of token logs", () => {
     server.chunk = 1_000;
     await reads();
     expect(server.requests).to.have.length(1);
-    await reads({ mostAnswerBytes: 2_000 });
+    await reads({ maxAnswerBytes: 2_000 });
     expect(server.requests.length).to.be.above(2);
-    const error = await failure(open({ mostLineBytes: 300 }).history(query("transfersTo", BOB), whole, CALL));
+    const error = await failure(open({ maxLineBytes: 300 }).history(query("transfersTo", BOB), whole, CALL));
     expect(error).to.include({ code: "source_bad_answer" });
     expect(error.message).to.contain("300 bytes");
   });

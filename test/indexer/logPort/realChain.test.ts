@@ -67,7 +67,7 @@ describe("the log port on a real chain", () => {
       .map(({ block, log, from, to, value, tx }) => ({ block, log, from, to, value, tx }));
 
   it("gives what the chain logged, with final blocks by topics and the others by their hashes", async () => {
-    for (const more of [{}, { finalityBlocks: 6 }, { finalityBlocks: 6, batch: 1, mostBlocks: 3 }]) {
+    for (const more of [{}, { finalityBlocks: 6 }, { finalityBlocks: 6, batch: 1, maxBlocks: 3 }]) {
       const source = open(more);
       const [range, some] = [await whole(), [bob.address, carol.address]];
       expect(plain(await source.transfersTo(some, range, CALL))).to.deep.equal(await expected("to", some));

@@ -66,7 +66,7 @@ describe("the RPC source of token logs", () => {
       url: server.url,
       token: TOKEN,
       firstBlock: 0,
-      mostBlocks: 16,
+      maxBlocks: 16,
       sleep: async (milliseconds) => void waits.push(milliseconds),
       onRequest: (request) => counted.push(request),
       ...more,
@@ -239,7 +239,7 @@ describe("the RPC source of token logs", () => {
       for (const finality of [0, 100]) {
         server.reset(chain, { finality });
         const before = outcomes("refused");
-        const source = open({ mostBytes: finality === 0 ? 6_000 : 20_000 });
+        const source = open({ maxBytes: finality === 0 ? 6_000 : 20_000 });
         expect(await source.transfersTo(wallets, whole, CALL)).to.deep.equal(
           chain.find({ kind: "transfersTo", wallets }, whole),
         );
@@ -254,7 +254,7 @@ describe("the RPC source of token logs", () => {
       server.reset(many);
       server.behave = () => ({ edit: (_, it) => (Array.isArray(it) ? it.slice(0, 1_000) : it) });
       const range = { from: 0, to: 90 };
-      const read = await open({ mostBlocks: 10_000 }).transfersTo([BOB], range, CALL);
+      const read = await open({ maxBlocks: 10_000 }).transfersTo([BOB], range, CALL);
       expect(read).to.deep.equal(many.find({ kind: "transfersTo", wallets: [BOB] }, range));
     });
 

@@ -10,12 +10,12 @@ import { verifyConsistency } from "tallystick-protocol/merkle/verifyConsistency"
 import { verifyInclusion } from "tallystick-protocol/merkle/verifyInclusion";
 import { readVectors } from "../../vectors/vectors.ts";
 
-const MOST = 130;
+const MAX_SIZE = 130;
 
-/** A tree of MOST leaves and the root it had at every size. */
+/** A tree of MAX_SIZE leaves and the root it had at every size. */
 const tree = new MerkleTree();
 const roots: Uint8Array[] = [tree.root()];
-for (let i = 0; i < MOST; i++) {
+for (let i = 0; i < MAX_SIZE; i++) {
   tree.append(leafHash(new TextEncoder().encode(`leaf ${i}`)));
   roots.push(tree.root());
 }
@@ -96,8 +96,8 @@ describe("Merkle trees (RFC 6962)", () => {
   });
 
   it("have at every size the root that the definition gives", () => {
-    const leaves = Array.from({ length: MOST }, (_, i) => tree.leaf(i));
-    for (let size = 0; size <= MOST; size++) {
+    const leaves = Array.from({ length: MAX_SIZE }, (_, i) => tree.leaf(i));
+    for (let size = 0; size <= MAX_SIZE; size++) {
       expect(toBareHex(rootAt(size))).to.equal(toBareHex(definedRoot(leaves.slice(0, size))));
       expect(toBareHex(tree.root(size))).to.equal(toBareHex(rootAt(size)));
     }
@@ -105,10 +105,10 @@ describe("Merkle trees (RFC 6962)", () => {
 
   it("have the same root by their frontier alone, also after copying it", () => {
     let frontier = new MerkleFrontier();
-    for (let size = 0; size <= MOST; size++) {
+    for (let size = 0; size <= MAX_SIZE; size++) {
       expect(frontier.size).to.equal(size);
       expect(toBareHex(frontier.root())).to.equal(toBareHex(rootAt(size)));
-      if (size === MOST) break;
+      if (size === MAX_SIZE) break;
       const copy = frontier.clone();
       frontier.append(EMPTY_ROOT);
       copy.append(tree.leaf(size));
@@ -130,7 +130,7 @@ describe("Merkle trees (RFC 6962)", () => {
   });
 
   it("prove every leaf at every size", () => {
-    for (let size = 1; size <= MOST; size++) {
+    for (let size = 1; size <= MAX_SIZE; size++) {
       for (let index = 0; index < size; index++) {
         const proof = tree.inclusionProof(index, size);
         const claim = { leafHash: tree.leaf(index), index, size, root: rootAt(size) };
@@ -140,7 +140,7 @@ describe("Merkle trees (RFC 6962)", () => {
   });
 
   it("prove every size to be the beginning of every later one", () => {
-    for (let to = 0; to <= MOST; to++) {
+    for (let to = 0; to <= MAX_SIZE; to++) {
       for (let from = 0; from <= to; from++) {
         const proof = tree.consistencyProof(from, to);
         const claim = { from, to, fromRoot: rootAt(from), toRoot: rootAt(to) };
@@ -150,7 +150,7 @@ describe("Merkle trees (RFC 6962)", () => {
   });
 
   it("reject every mutated inclusion proof, and the right one for another leaf, index, size or root", () => {
-    for (let size = 1; size <= MOST; size += size < 18 ? 1 : 7) {
+    for (let size = 1; size <= MAX_SIZE; size += size < 18 ? 1 : 7) {
       for (let index = 0; index < size; index += size < 18 ? 1 : 3) {
         const proof = tree.inclusionProof(index, size);
         const claim = { leafHash: tree.leaf(index), index, size, root: rootAt(size), proof };
@@ -166,7 +166,7 @@ describe("Merkle trees (RFC 6962)", () => {
   });
 
   it("reject every mutated consistency proof, and the right one for other roots", () => {
-    for (let to = 0; to <= MOST; to += to < 18 ? 1 : 7) {
+    for (let to = 0; to <= MAX_SIZE; to += to < 18 ? 1 : 7) {
       for (let from = 0; from <= to; from += to < 18 ? 1 : 3) {
         const proof = tree.consistencyProof(from, to);
         const claim = { from, to, fromRoot: rootAt(from), toRoot: rootAt(to), proof };
@@ -240,7 +240,7 @@ describe("Merkle trees (RFC 6962)", () => {
   });
 
   it("refuse sizes and leaves they never had, naming them", () => {
-    expect(() => tree.root(MOST + 1)).to.throw(InvalidInputError, /^size: /);
+    expect(() => tree.root(MAX_SIZE + 1)).to.throw(InvalidInputError, /^size: /);
     expect(() => tree.inclusionProof(5, 5)).to.throw(InvalidInputError, /^index: /);
     expect(() => tree.inclusionProof(0, 0)).to.throw(InvalidInputError, /^index: /);
     expect(() => tree.consistencyProof(6, 5)).to.throw(InvalidInputError, /^from: /);

@@ -4,7 +4,7 @@ import {
   type HeadSignature,
   headNoteSignature,
   headSignatureOf,
-  LONGEST_CONTRACT_SIGNATURE,
+  MAX_CONTRACT_SIGNATURE_BYTES,
 } from "tallystick-protocol/note/headSignature";
 import { formatSignedNote, type NoteSignature, parseSignedNote } from "tallystick-protocol/note/signedNote";
 
@@ -28,7 +28,7 @@ describe("the writer's word under a checkpoint", () => {
   const contract: HeadSignature = { by: "contract", signature: ofLength(321) };
 
   it("is read as what it is: a key's of 65 bytes, or a contract's of any length up to the limit", () => {
-    const longest: HeadSignature = { by: "contract", signature: ofLength(LONGEST_CONTRACT_SIGNATURE) };
+    const longest: HeadSignature = { by: "contract", signature: ofLength(MAX_CONTRACT_SIGNATURE_BYTES) };
     for (const word of [key, contract, { ...contract, signature: ofLength(65) }, longest])
       expect(headSignatureOf(noteWith(line(word)), NAME, WRITER)).to.deep.equal(word);
   });
@@ -43,7 +43,7 @@ describe("the writer's word under a checkpoint", () => {
     for (const word of [
       { by: "key", signature: ofLength(64) },
       { by: "contract", signature: "0x" },
-      { by: "contract", signature: ofLength(LONGEST_CONTRACT_SIGNATURE + 1) },
+      { by: "contract", signature: ofLength(MAX_CONTRACT_SIGNATURE_BYTES + 1) },
     ] as const)
       expect(() => line(word))
         .to.throw()
@@ -55,7 +55,7 @@ describe("the writer's word under a checkpoint", () => {
     ["twice, the first of them wrong", [withBytes(key, 65), line(key)]],
     ["as a key's and as a contract's", [line(key), line(contract)]],
     ["in a length that no key's has", [withBytes(key, 66)]],
-    ["longer than a contract is asked about", [withBytes(contract, LONGEST_CONTRACT_SIGNATURE + 1)]],
+    ["longer than a contract is asked about", [withBytes(contract, MAX_CONTRACT_SIGNATURE_BYTES + 1)]],
   ] as const) {
     it(`is refused when it stands there ${what}`, () => {
       expect(() => headSignatureOf(noteWith(...lines), NAME, WRITER))

@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net";
 import { expect } from "chai";
 import type { TallystickError } from "tallystick-protocol/errors";
 import { askWallet, type CallReader } from "tallystick-runtime/erc1271/askWallet";
-import { LONGEST_SIGNATURE, PROBE_GAS, WALLET_GAS } from "tallystick-runtime/erc1271/walletProbe";
+import { MAX_SIGNATURE_BYTES, PROBE_GAS, WALLET_GAS } from "tallystick-runtime/erc1271/walletProbe";
 import { createPublicClient, custom, type Hex, http, type PublicClient } from "viem";
 import { type Chain, freshChain } from "../../contracts/support/chain.ts";
 import { ERROR_ANSWERS } from "./errorAnswers.ts";
@@ -91,9 +91,11 @@ describe("a contract wallet that is asked for a signature (ERC-1271)", () => {
   it("is asked about the longest signature, and not about longer ones", async () => {
     await setCode(WALLET, answering(MAGIC));
     const signature = (length: number): Hex => `0x${"12".repeat(length)}`;
-    expect(await askWallet(client, { ...question, signature: signature(LONGEST_SIGNATURE) })).to.equal("yes");
+    expect(await askWallet(client, { ...question, signature: signature(MAX_SIGNATURE_BYTES) })).to.equal(
+      "yes",
+    );
     const unasked: CallReader = { call: () => expect.fail("the chain was asked") };
-    const longer = { ...question, signature: signature(LONGEST_SIGNATURE + 1) };
+    const longer = { ...question, signature: signature(MAX_SIGNATURE_BYTES + 1) };
     expect(await askWallet(unasked, longer)).to.equal("no");
     expect(await askWallet(client, { ...question, signature: "0x" })).to.equal("yes");
   });

@@ -49,12 +49,12 @@ describe("the simulation of the audit pool", () => {
 
   it("never catches without draws, or where everybody lies", () => {
     const [undrawn] = rowsOf(
-      { colluding: [0], trueNegatives: [1], mostHires: 2_000 },
+      { colluding: [0], trueNegatives: [1], maxHires: 2_000 },
       { ...certain, rules: { ratePpm: 0 } },
     );
     expect(undrawn).to.deep.include({ falseChallenges: 0, costAtomic: 0n });
     expect(undrawn?.caught[0]).to.deep.equal({ median: null, ninety: null });
-    const [lied] = rowsOf({ colluding: [1], trueNegatives: [1], mostHires: 2_000 });
+    const [lied] = rowsOf({ colluding: [1], trueNegatives: [1], maxHires: 2_000 });
     expect(lied?.caught[0]).to.deep.equal({ median: null, ninety: null });
     expect(lied?.falseChallenges).to.equal(1_000);
   });

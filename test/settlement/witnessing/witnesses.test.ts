@@ -87,7 +87,7 @@ describe("the witnesses of a ledger", () => {
           answerMs: 200,
           roundMs: 100,
           firstBackoffMs: 5,
-          longestBackoffMs: 20,
+          maxBackoffMs: 20,
           anchorMs: options.anchorMs ?? 5_000,
         },
       });

@@ -4,7 +4,7 @@ import { type Router, routersOf, scored } from "./routers.ts";
 import type { Task } from "./table.ts";
 
 /** How much of the premium model's quality a threshold may lose where it is chosen. */
-const MOST_LOSS = 0.01;
+const MAX_LOSS = 0.01;
 
 /** The published bounds of complexity, in thousandths (swarm.at §6.1). */
 const BOUNDS = [700, 300];
@@ -113,7 +113,7 @@ function tenths(points: readonly CurvePoint[]): { premiumShare: number; quality:
 /** The threshold with the fewest premium calls that loses at most a point. */
 function thresholdOf(points: readonly CurvePoint[]): number {
   const best = points.at(-1)?.quality ?? 0;
-  return points.find(({ quality }) => quality >= best - MOST_LOSS)?.threshold ?? Number.NEGATIVE_INFINITY;
+  return points.find(({ quality }) => quality >= best - MAX_LOSS)?.threshold ?? Number.NEGATIVE_INFINITY;
 }
 
 /**
@@ -147,7 +147,7 @@ function figuresOf(policy: string, tasks: readonly Task[], decide: Decide): Poli
 /** Chance, with just so many premium calls that at most a point is lost where that is chosen: what it gives on average. */
 function byChance(choosing: readonly Task[], reporting: readonly Task[]): PolicyFigures {
   const gap = mean(choosing, ({ premiumRight, thriftyRight }) => +premiumRight - +thriftyRight);
-  const share = gap <= MOST_LOSS ? 0 : 1 - MOST_LOSS / gap;
+  const share = gap <= MAX_LOSS ? 0 : 1 - MAX_LOSS / gap;
   const all = figuresOf("", reporting, () => "premium");
   const none = figuresOf("", reporting, () => "thrifty");
   const between = (of: (it: PolicyFigures) => number) => share * of(all) + (1 - share) * of(none);

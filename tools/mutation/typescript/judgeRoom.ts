@@ -11,13 +11,13 @@ export type RoomVerdict = {
 };
 
 /** The least share that has to be noticed, in percent. */
-export const LEAST = 90;
+export const MIN_PERCENT = 90;
 
 const NOTICED: MutantStatus[] = ["Killed", "Timeout"];
 const UNNOTICED: MutantStatus[] = ["Survived", "NoCoverage"];
 
 /**
- * Judges a room: it is good when at least {@link LEAST} percent of its mutants are noticed, not counting those that are argued,
+ * Judges a room: it is good when at least {@link MIN_PERCENT} percent of its mutants are noticed, not counting those that are argued,
  * and no argument is about one that is noticed or gone. What does not compile, or was left out, counts nowhere.
  */
 export function judgeRoom(runs: readonly RoomMutant[], argued: readonly Argument[]): RoomVerdict {
@@ -39,7 +39,7 @@ export function judgeRoom(runs: readonly RoomMutant[], argued: readonly Argument
       const spoken = own(unnoticed).length - left;
       return [file, killed, left - noTest, noTest, spoken, share(killed, left).toFixed(1)];
     });
-  return { percent, files, survivors, stale, isGood: percent >= LEAST && stale.length === 0 };
+  return { percent, files, survivors, stale, isGood: percent >= MIN_PERCENT && stale.length === 0 };
 }
 
 function share(killed: number, left: number): number {

@@ -30,7 +30,7 @@ export type MutationReport = {
 export type RoomMutant = { file: string; id: string; line: number; status: MutantStatus };
 
 /** Longest piece of source that stands in a name. */
-const LONGEST = 80;
+const MAX_LENGTH = 80;
 
 /**
  * The mutants of a report, named by what they change and not by where: `mutator|source → replacement|number among equal ones of
@@ -64,5 +64,5 @@ function cut(lines: string[], start: Position, end: Position): string {
 
 function short(text: string): string {
   const line = text.replaceAll(/\s+/g, " ").trim();
-  return line.length <= LONGEST ? line : `${line.slice(0, LONGEST - 1)}…`;
+  return line.length <= MAX_LENGTH ? line : `${line.slice(0, MAX_LENGTH - 1)}…`;
 }

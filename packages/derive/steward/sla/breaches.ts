@@ -12,7 +12,7 @@ import { isFailure, slaHiresOf } from "./slaHires.ts";
 import { type Figure, isBeyond, isLatency, nanoFigure } from "./terms.ts";
 
 /** A breach needs failures from at least so many families of buyers. */
-const LEAST_FAMILIES = 3;
+const MIN_FAMILIES = 3;
 
 /** Opens a breach of a guarantee, with the terms that it has now. */
 export function openBreach(
@@ -150,7 +150,7 @@ export function isOfManyBuyers(
       if (hire === null || !isBad(context, guarantee, hire)) continue;
       const family = knownFamily(context, hire.buyer);
       if (family !== null && family !== DEEP) families.add(family);
-      if (families.size >= LEAST_FAMILIES) return true;
+      if (families.size >= MIN_FAMILIES) return true;
     }
   }
   return false;

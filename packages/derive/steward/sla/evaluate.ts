@@ -15,7 +15,7 @@ import { daysUntilBreach, withClose } from "./trend.ts";
 const STATUSES = ["compliant", "at_risk", "breached"];
 
 /** Most days that are closed at once: the longest window and one more day. */
-const MOST_DAYS = 91;
+const MAX_DAYS = 91;
 
 /**
  * The factor that remains of the score, and the state of each guarantee: one line `guarantee current status
@@ -94,7 +94,7 @@ function recover(context: ApplyContext, sla: Row<"sla">, figures: SlaFigures, cl
   for (const id of linesOf(sla.breaches)) {
     let breach = breachRow(context, id);
     let { goodDays, checkedDay } = breach;
-    const first = Math.max(checkedDay + 1, closedDay - MOST_DAYS + 1);
+    const first = Math.max(checkedDay + 1, closedDay - MAX_DAYS + 1);
     for (let day = first; day <= closedDay; day++) {
       checkedDay = day;
       const own = figures.over(breach.metric, day, day);
@@ -125,7 +125,7 @@ function look(
   const { metric, days } = guarantee;
   const firstOf = (day: number) => Math.max(guarantee.fromDay, day - days + 1);
   let { closes } = guarantee;
-  const from = Math.max(guarantee.closedDay + 1, guarantee.fromDay, closedDay - MOST_DAYS + 1);
+  const from = Math.max(guarantee.closedDay + 1, guarantee.fromDay, closedDay - MAX_DAYS + 1);
   for (let day = from; day <= closedDay; day++) {
     const then = figures.over(metric, firstOf(day), day);
     if (then !== null) closes = withClose(closes, day, nanoFigure(then.figure));

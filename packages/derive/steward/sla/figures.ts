@@ -5,8 +5,8 @@ import { parseLatencies } from "./slaHires.ts";
 import type { Figure } from "./terms.ts";
 
 /** Fewer hires than this, or data for less than three quarters of a day, are not enough for a breach. */
-const LEAST_HIRES = 20;
-const LEAST_SLOTS = (3 * SLOTS_PER_DAY) / 4;
+const MIN_HIRES = 20;
+const MIN_SLOTS = (3 * SLOTS_PER_DAY) / 4;
 
 /** A metric over some days, and whether there is enough of it for a breach. */
 export type Measured = { figure: Figure; isEnough: boolean };
@@ -41,7 +41,7 @@ export class SlaFigures {
       down += it.down;
     }
     if (data === 0) return null;
-    return { figure: { n: BigInt(data - down), d: BigInt(data) }, isEnough: data >= LEAST_SLOTS };
+    return { figure: { n: BigInt(data - down), d: BigInt(data) }, isEnough: data >= MIN_SLOTS };
   }
 
   #hires(from: number, to: number): Row<"slaDay">[] {
@@ -66,7 +66,7 @@ function successIn(days: readonly Row<"slaDay">[]): Measured | null {
   }
   const all = ok + failed;
   if (all === 0) return null;
-  return { figure: { n: BigInt(ok), d: BigInt(all) }, isEnough: all >= LEAST_HIRES };
+  return { figure: { n: BigInt(ok), d: BigInt(all) }, isEnough: all >= MIN_HIRES };
 }
 
 /** The percentile by nearest rank: the smallest latency that so many percent of the hires do not exceed. */
@@ -82,7 +82,7 @@ function latencyIn(days: readonly Row<"slaDay">[], percent: number): Measured | 
   let rank = Math.ceil((all * percent) / 100);
   for (const [ms, n] of [...counts].sort(([a], [b]) => a - b)) {
     rank -= n;
-    if (rank <= 0) return { figure: { n: BigInt(ms), d: 1n }, isEnough: all >= LEAST_HIRES };
+    if (rank <= 0) return { figure: { n: BigInt(ms), d: 1n }, isEnough: all >= MIN_HIRES };
   }
   return null;
 }

@@ -7,7 +7,7 @@ import type { ApplyContext } from "../../applyContext.ts";
 import type { Reading } from "../../audits/reading.ts";
 import type { RecordEvent } from "../../events.ts";
 import { disputeSettled, rulingSettled } from "./breaches.ts";
-import { bindsTooMuch, MOST_BINDING, slaSettled } from "./settleSla.ts";
+import { bindsTooMuch, MAX_BINDING, slaSettled } from "./settleSla.ts";
 import { paymentProblem, paymentSettled } from "./slaPayments.ts";
 
 export function readSla(context: ApplyContext, event: RecordEvent): Reading {
@@ -18,7 +18,7 @@ export function readSla(context: ApplyContext, event: RecordEvent): Reading {
   if (known !== null && body.issued_at <= known.issuedAt)
     return `body.issued_at must be above ${known.issuedAt}`;
   if (body.issued_at > context.at.time) return "body.issued_at is later than the record itself";
-  if (bindsTooMuch(context, body)) return `more than ${MOST_BINDING} guarantees would bind`;
+  if (bindsTooMuch(context, body)) return `more than ${MAX_BINDING} guarantees would bind`;
   return () => slaSettled(context, event, body);
 }
 

@@ -9,12 +9,12 @@ import { linesOf } from "./lines.ts";
 import { isWeaker, termsOf } from "./terms.ts";
 
 /** Most binding guarantees of one agent, including replaced ones that still bind. */
-export const MOST_BINDING = 64;
+export const MAX_BINDING = 64;
 
 /** Whether a new SLA would leave more guarantees binding than one agent may have. */
 export function bindsTooMuch(context: ApplyContext, body: Sla): boolean {
   const known = context.store.get("sla", body.agent_id);
-  return linesOf(known?.binding ?? "").length + body.guarantees.length > MOST_BINDING;
+  return linesOf(known?.binding ?? "").length + body.guarantees.length > MAX_BINDING;
 }
 
 /**

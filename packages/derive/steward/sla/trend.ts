@@ -2,15 +2,15 @@ import type { Row } from "../../tables.ts";
 import { isLatency } from "./terms.ts";
 
 /** The most daily closes that a trend uses, and the fewest that it needs. */
-const MOST_CLOSES = 7;
-const LEAST_CLOSES = 3;
+const MAX_CLOSES = 7;
+const MIN_CLOSES = 3;
 
 type Close = { day: number; value: bigint };
 
 /** Adds the close of one more day, and keeps the last seven. */
 export function withClose(closes: string, day: number, value: bigint): string {
   const kept = closes === "" ? [] : closes.split(";");
-  return [...kept, `${day}:${value}`].slice(-MOST_CLOSES).join(";");
+  return [...kept, `${day}:${value}`].slice(-MAX_CLOSES).join(";");
 }
 
 function parseCloses(text: string): Close[] {
@@ -32,7 +32,7 @@ export function daysUntilBreach(
 ): number | null {
   const closes = parseCloses(of.closes);
   const n = BigInt(closes.length);
-  if (closes.length < LEAST_CLOSES) return null;
+  if (closes.length < MIN_CLOSES) return null;
   let [sumX, sumY, sumXY, sumXX] = [0n, 0n, 0n, 0n];
   for (const { day, value } of closes) {
     const x = BigInt(day - (closes[0]?.day ?? 0));

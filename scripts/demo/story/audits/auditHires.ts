@@ -16,7 +16,7 @@ import { sellAudited } from "./sellAudited.ts";
 const FIRST_PAYMENTS_AFTER = 1_800;
 
 /** The least that the operator pays at once, in atomic units. */
-const LEAST = 1_000n;
+const MIN_PAYMENT = 1_000n;
 
 const { mirage, operator, pool } = actors;
 
@@ -67,7 +67,7 @@ async function openDemoOperator({ node }: Scene, { network }: Parties, folder: s
       ...{
         roundMs: 60_000,
         budget: 1_000_000n,
-        least: LEAST,
+        least: MIN_PAYMENT,
         payBefore: true,
         confirmations: 1,
         devMode: true,

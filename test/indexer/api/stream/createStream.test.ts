@@ -190,7 +190,7 @@ describe("the WebSocket stream", () => {
   });
 
   it("refuses what is no stream of its own, and more clients than it can serve", async () => {
-    const { url, stream } = await open({ mostClients: 1 });
+    const { url, stream } = await open({ maxClients: 1 });
     const refusal = (target: string) =>
       new Promise<number>((resolve) => {
         const socket = new WebSocket(target);

@@ -53,7 +53,7 @@ function openOutlet() {
   };
 }
 
-const everything = { from: "", wants: () => true, mostBuffered: 2_000 };
+const everything = { from: "", wants: () => true, maxBuffered: 2_000 };
 
 describe("a client that reads slowly", () => {
   it("gets everything at its own pace, and no more is read for it than it has room for", async () => {

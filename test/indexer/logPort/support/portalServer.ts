@@ -42,7 +42,7 @@ const FIELDS = {
   block: ["number", "hash", "parentHash", "timestamp"],
   log: ["logIndex", "transactionIndex", "transactionHash", "address", "topics", "data"],
 };
-const MOST_BODY = 256 << 10;
+const MAX_BODY_BYTES = 256 << 10;
 
 /** A portal of SQD over a chain of our own: `/finalized-stream` and `/finalized-head` of one dataset. */
 export async function startPortalServer(chain: FakeChain = new FakeChain()) {
@@ -89,7 +89,7 @@ export async function startPortalServer(chain: FakeChain = new FakeChain()) {
     }
     const isOurs = request.url === "/datasets/our-chain/finalized-stream" && request.method === "POST";
     if (!isOurs || query === null) return void fail(404, "unknown_dataset");
-    const problem = text.length > MOST_BODY ? "query too large" : problemOf(query);
+    const problem = text.length > MAX_BODY_BYTES ? "query too large" : problemOf(query);
     if (problem !== null) return void fail(400, `malformed_request: ${problem}`);
     const { fromBlock, parentBlockHash } = query;
     const parent = current.blocks[fromBlock - 1];
