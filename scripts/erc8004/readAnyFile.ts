@@ -23,16 +23,16 @@ export async function readAnyFile(
   { ipfsGateway, fetch }: { ipfsGateway?: string; fetch?: ReturnType<typeof createPublicFetch> } = {},
 ): Promise<string> {
   try {
-    if (source.startsWith("data:")) return fromData(withoutMark(source));
+    if (source.startsWith("data:")) return fromData(withoutFragment(source));
     if (source.startsWith("ipfs://")) {
       if (ipfsGateway === undefined)
         throw new Error("nothing of IPFS is fetched; name a gateway (--ipfs-gateway)");
-      const content = withoutMark(source).slice("ipfs://".length);
+      const content = withoutFragment(source).slice("ipfs://".length);
       if (!/^[A-Za-z0-9][A-Za-z0-9._/-]{0,512}$/.test(content) || content.split("/").includes(".."))
         throw new Error("it names no content of IPFS");
       return await fetchText(`${ipfsGateway.replace(/\/$/, "")}/ipfs/${content}`, fetch);
     }
-    if (/^[a-z][a-z0-9+.-]*:\/\//i.test(source)) return await fetchText(withoutMark(source), fetch);
+    if (/^[a-z][a-z0-9+.-]*:\/\//i.test(source)) return await fetchText(withoutFragment(source), fetch);
     return await readPath(source);
   } catch (cause) {
     throw new TallystickError({
@@ -80,8 +80,8 @@ async function readPath(file: string): Promise<string> {
   }
 }
 
-/** Removes the mark at the end of a feedback's URL, which names the receipt. */
-function withoutMark(source: string): string {
+/** Removes the fragment of a URL. In a feedback it names the receipt. */
+function withoutFragment(source: string): string {
   return source.replace(/#.*$/s, "");
 }
 

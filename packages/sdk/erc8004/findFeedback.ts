@@ -19,8 +19,11 @@ export type PostedFeedback = {
   block: bigint;
 };
 
-/** A receipt's mark in a feedback's URL. It names the hire, with any kind of proof in the file. */
-export function receiptMark(receipt: string): string {
+/**
+ * The fragment (`#…`) that a feedback's URL has for a receipt. It names the hire, whatever proof is in the
+ * file.
+ */
+export function receiptFragment(receipt: string): string {
   return `#receipt=${receipt}`;
 }
 
@@ -49,7 +52,8 @@ export async function findFeedback(
     });
   const count = await countAt(block);
   if (count === 0n) return undefined;
-  // What was counted before the search begins. A node that keeps no old states cannot say: then all is searched.
+  // The number of feedbacks before the first block of the search. If the node has no such old state, the whole
+  // range is searched.
   const isLater = parameters.fromBlock > registries.fromBlock;
   const before = isLater ? await countAt(parameters.fromBlock - 1n).catch(() => undefined) : undefined;
   const fromBlock = before === undefined ? registries.fromBlock : parameters.fromBlock;

@@ -6,7 +6,7 @@ import { reputationRegistryAbi } from "tallystick-protocol/erc8004/reputationReg
 import { InvalidInputError, TallystickError } from "tallystick-protocol/errors";
 import type { Hex } from "tallystick-protocol/hex";
 import { parseEventLogs, type TransactionReceipt } from "viem";
-import { findFeedback, receiptMark } from "./findFeedback.ts";
+import { findFeedback, receiptFragment } from "./findFeedback.ts";
 import { askJson, keepFile, type Posting, uriOf } from "./posting.ts";
 import type { GasCost } from "./quoteGas.ts";
 import { requireRegistries } from "./registries.ts";
@@ -51,10 +51,10 @@ export async function postFeedback(parameters: PostFeedbackParameters): Promise<
   await requireRegistries(client, registries);
   const { file, read } = await makeFile(parameters);
   await requireAgent(parameters, read);
-  const uri = uriOf(parameters, file, receiptMark(receiptHash));
+  const uri = uriOf(parameters, file, receiptFragment(receiptHash));
   const { value, valueDecimals, tag1, tag2 } = read;
   const isIt = (it: { hash: Hex; uri: string }) =>
-    it.hash === file.hash || it.uri.endsWith(receiptMark(receiptHash));
+    it.hash === file.hash || it.uri.endsWith(receiptFragment(receiptHash));
   const payment = await client
     .getTransactionReceipt({ hash: read.proofOfPayment.txHash })
     .catch(() => undefined);

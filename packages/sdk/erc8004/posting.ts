@@ -9,11 +9,11 @@ import { type Fetch, requestService } from "../requestService.ts";
 import type { GasCost } from "./quoteGas.ts";
 import type { ChainReader, ChainRegistries } from "./registries.ts";
 
-/** Who posts to ERC-8004's registries, and by what. */
+/** What every post to ERC-8004's registries needs: the account, the chain and the node. */
 export type Posting = {
   /** Signs the transaction and pays its gas. */
   account: LocalAccount;
-  /** Reads the chain, and is given the signed transaction. */
+  /** Reads the chain, and sends the signed transaction. */
   client: ChainReader;
   registries: ChainRegistries;
   /** The node that keeps the file. */
@@ -27,7 +27,7 @@ export type Posting = {
   /** The node's ledger, for which the request to keep the file is signed. */
   ledger: LedgerName;
   fetch?: Fetch | undefined;
-  /** Is told what it costs before anything is kept, signed or sent; false: nothing is. */
+  /** Called with the cost, before anything is stored, signed or sent. If it returns false, nothing is. */
   agree: (cost: GasCost) => boolean | Promise<boolean>;
   /** Unix seconds. */
   now: () => number;
@@ -40,25 +40,25 @@ export type Posting = {
 };
 
 /**
- * The address by which the chain will lead to a file.
+ * The URL of a file, as it is written to the chain.
  *
- * @param mark goes behind it, see `receiptMark`
+ * @param fragment is added at the end, see `receiptFragment`
  * @throws InvalidInputError naming `publicUrl` or `uri` when strangers cannot reach it
  */
-export function uriOf({ uri, publicUrl, baseUrl, devMode }: Posting, file: JsonFile, mark = ""): string {
+export function uriOf({ uri, publicUrl, baseUrl, devMode }: Posting, file: JsonFile, fragment = ""): string {
   if (uri !== undefined) {
     if (uri.includes("#") || uri.length > 2_048)
       invalid("uri", "must have at most 2,048 characters, and no # in it");
-    if (/^(?:ipfs|ar|data):/.test(uri)) return uri + mark;
+    if (/^(?:ipfs|ar|data):/.test(uri)) return uri + fragment;
   }
   const address = uri ?? `${(publicUrl ?? baseUrl).replace(/\/$/, "")}/v1/erc8004/files/${file.hash}.json`;
   const problem = devMode ? undefined : addressProblem(address);
   if (problem !== undefined) invalid(uri === undefined ? "publicUrl" : "uri", problem);
-  return address + mark;
+  return address + fragment;
 }
 
 /**
- * Has the node keep a file. The same file may be sent again.
+ * Stores a file at the node. The same file may be sent again.
  *
  * @param knownBy the hash of an entry of the node's ledger that the account signed
  * @throws ServiceError `file_refused`, `too_many_files`, `files_full`, …
@@ -72,7 +72,7 @@ export async function keepFile(posting: Posting, file: JsonFile, knownBy: string
   await requestService({ baseUrl, path: "/v1/erc8004/files", body: sent, fetch });
 }
 
-/** What a node's JSON answer to a question is. */
+/** Asks the node for a path, and returns its JSON. */
 export async function askJson({ baseUrl, fetch }: Posting, path: string): Promise<unknown> {
   const { text } = await requestService({ baseUrl, path, fetch });
   return tryForeignJson(text);

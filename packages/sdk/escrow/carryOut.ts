@@ -4,7 +4,7 @@ import type { Hex } from "tallystick-protocol/hex";
 import { ChainError, RelayRefusedError } from "../errors.ts";
 import { GAS_EACH, GAS_EACH_CONTRACT, MAX_BATCH_GAS } from "./batch.ts";
 import type { EscrowCalls } from "./escrowCalls.ts";
-import { wordsOf } from "./gasAccounts.ts";
+import { signaturesOf } from "./gasAccounts.ts";
 import { createOutcomes, GAS_EACH_SMALL_CONTRACT, type OutcomesParameters } from "./instructionOutcomes.ts";
 import { chunksOf, type KeeperBatches } from "./keeperBatches.ts";
 import type { Instruction, InstructionKind } from "./keeperInstructions.ts";
@@ -32,7 +32,7 @@ export type Carrier = ReturnType<typeof createCarrier>;
 export function createCarrier(parameters: CarryOutParameters) {
   const { book, batches, maxBatch, now } = parameters;
   const outcomes = createOutcomes(parameters);
-  const { setAside, finish, onFailure, unnote } = outcomes;
+  const { setAside, finish, onFailure, deleteNote } = outcomes;
   const { heldOf, goodOf } = createScreening(parameters.calls, outcomes);
 
   async function carryOut(
@@ -86,7 +86,7 @@ export function createCarrier(parameters: CarryOutParameters) {
       const isSure = error instanceof ChainError && error.neverSent;
       for (const it of items) {
         if (it.reservation === undefined) continue;
-        if (isSure) await unnote(it);
+        if (isSure) await deleteNote(it);
         // It may still be mined.
         else it.owed += it.reservation.gas;
       }
@@ -94,7 +94,7 @@ export function createCarrier(parameters: CarryOutParameters) {
     });
     const failures = new Map(failed.map((failure) => [failure.index, failure]));
     const good = items.filter((_, at) => at < tried && !failures.has(at));
-    // An upper bound of what the failed ones burned together. Nobody can say which of them did.
+    // An upper bound of the gas that the failed items burned together. It is unknown which of them did.
     const burned = Number(gasUsed) - TRANSACTION_GAS - good.reduce((sum, it) => sum + it.gasUsed, 0);
     for (const [at, it] of items.entries()) {
       if (at >= tried) continue;
@@ -116,7 +116,7 @@ export function createCarrier(parameters: CarryOutParameters) {
 
 /** Which instructions would be carried out now, by the chain's state. The others are handled too. */
 function createScreening(calls: EscrowCalls, outcomes: ReturnType<typeof createOutcomes>) {
-  const { setAside, finish, sayDropped, lookLater, onNo } = outcomes;
+  const { setAside, finish, sayDropped, lookLater, onRefused } = outcomes;
 
   /** The items whose escrows are held. Settled ones are done, by anyone. */
   async function heldOf(items: readonly Instruction[], signal: AbortSignal): Promise<Instruction[]> {
@@ -148,7 +148,7 @@ function createScreening(calls: EscrowCalls, outcomes: ReturnType<typeof createO
         const outcome = tried[at] as TriedCall;
         const gas = Number(gasFor(outcome));
         it.gasUsed = Number(outcome.gasUsed);
-        if (!outcome.done) await onNo(it, outcome.error);
+        if (!outcome.done) await onRefused(it, outcome.error);
         else if (it.reservation?.gas === gas || setAside(it, gas)) good.push(it);
         else await lookLater(it, `needs ${gas} gas, for which its account has no room`);
       }
@@ -181,12 +181,12 @@ async function take(
 
   /** Refuses at once what there will be no gas for, so that the client can send it itself. */
   function requireRoom(gas: number): void {
-    if (accounts.roomOf(wordsOf(signer), gasPerWallet) >= gas) return;
+    if (accounts.roomOf(signaturesOf(signer), gasPerWallet) >= gas) return;
     throw new RelayRefusedError({
       code: "gas_limit",
       message: `The wallet ${signer} may cost this keeper no ${gas} gas now.`,
       field: kind === "release" ? "hire.buyer" : "signer",
-      secondsToWait: accounts.secondsToWait(wordsOf(signer)),
+      secondsToWait: accounts.secondsToWait(signaturesOf(signer)),
     });
   }
 }
@@ -196,7 +196,7 @@ function gasFor({ gasUsed }: TriedCall): bigint {
   return (gasUsed * 11n) / 10n <= GAS_EACH_SMALL_CONTRACT ? GAS_EACH_SMALL_CONTRACT : GAS_EACH_CONTRACT;
 }
 
-/** The contract would not do it. */
+/** The error for an instruction that the contract would refuse. */
 export function refusal(what: string, { error }: TriedCall): ChainError {
   return new ChainError({
     code: "call_refused",

@@ -17,7 +17,10 @@ export type EscrowRelay = {
   state: (id: Hex) => Promise<EscrowState>;
 };
 
-/** If the contract refuses because it is done already, it is done: the events say in which transaction. */
+/**
+ * Runs an instruction. If the contract refuses because the escrow is settled already, the events name the
+ * transaction that settled it, which is returned.
+ */
 export async function unlessDone(
   calls: EscrowCalls,
   hire: Hire,

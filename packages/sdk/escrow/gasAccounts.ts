@@ -15,14 +15,14 @@ const MAX_DOUBLINGS = 6;
 /** Changes between two searches for accounts that no longer matter. */
 const SWEEP_WRITES = 10_000;
 
-/** An account of {@link advancesOf} or {@link wordsOf}. */
+/** An account of {@link advancesOf} or {@link signaturesOf}. */
 export type GasAccountId = string;
 
 /** What was spent on a buyer's hires before they brought a fee. */
 export const advancesOf = (buyer: Address): GasAccountId => buyer;
 
 /** What failed signatures of a contract wallet cost. */
-export const wordsOf = (wallet: Address): GasAccountId => `${wallet}.words`;
+export const signaturesOf = (wallet: Address): GasAccountId => `${wallet}.words`;
 
 /** Gas that was spent without a fee for it. */
 type Account = {
@@ -44,9 +44,12 @@ export type GasAccounts = Awaited<ReturnType<typeof openGasAccounts>>;
 /** Gas set aside for one attempt, until its result is known. */
 export type Reservation = {
   gas: number;
-  /** It cost this much and earned nothing. `failed`: what was valid when it came was not when it was sent. */
+  /**
+   * The attempt cost this much and earned nothing. `failed`: the signature was valid when it came, and no
+   * longer when it was sent.
+   */
   lose: (gas: number, failed?: boolean) => Promise<void>;
-  /** It cost nothing that was not paid for. */
+  /** The attempt cost nothing, or what it cost was paid for. */
   giveBack: () => void;
 };
 

@@ -9,7 +9,7 @@ import type { EscrowState } from "./escrowCalls.ts";
 import type { EscrowRelay } from "./escrowRelay.ts";
 
 export type HttpRelayParameters = {
-  /** Of a keeper, or of a `custom_escrow` endpoint. */
+  /** The URL of a keeper, or of a `custom_escrow` endpoint. */
   url: string;
   fetch?: Fetch;
   /** How long an instruction may take, in milliseconds. Default 60,000. */
@@ -56,7 +56,7 @@ export function httpRelay({
     throw unreachable("The keeper has taken the instruction, but does not say in which transaction it went.");
   };
 
-  /** Waits until an escrow has this end. */
+  /** Waits until an escrow has ended as wanted. */
   async function settled(answer: Answer, wanted: string): Promise<Hex> {
     let state = answer;
     const until = Date.now() + waitMs;

@@ -1,5 +1,5 @@
 import type { Hire } from "tallystick-protocol/escrow/hire";
-import { advancesOf, type GasAccounts, wordsOf } from "./gasAccounts.ts";
+import { advancesOf, type GasAccounts, signaturesOf } from "./gasAccounts.ts";
 import type { Instruction, InstructionBook } from "./keeperInstructions.ts";
 import type { EscrowState } from "./readEscrowState.ts";
 
@@ -14,7 +14,7 @@ const MAX_LOOKS = 8;
 const LOOK_MS = 5_000;
 
 /** The contract's errors after which the same signature can never be valid. */
-const FOR_GOOD = new Set(["WrongStatus", "NotAParty", "NotAuthorized"]);
+const PERMANENT_ERRORS = new Set(["WrongStatus", "NotAParty", "NotAuthorized"]);
 
 export type OutcomesParameters = {
   book: InstructionBook;
@@ -32,14 +32,14 @@ export function createOutcomes({ book, accounts, gasPerWallet, isPaid, now, log 
   /** Sets gas aside for an item, or postpones it until its account may have room. */
   function setAside(it: Instruction, gas = Number(GAS_EACH_SMALL_CONTRACT)): boolean {
     it.reservation?.giveBack();
-    it.reservation = accounts.reserve(wordsOf(it.signer), gas, gasPerWallet);
+    it.reservation = accounts.reserve(signaturesOf(it.signer), gas, gasPerWallet);
     // What others of the account have set aside may come back soon. Losses come back when its window ends.
     if (it.reservation === undefined) it.notBefore = now() + LOOK_MS;
     return it.reservation !== undefined;
   }
 
-  /** It was noted and never sent. After a crash now the keeper must not count it as an attempt. */
-  async function unnote(it: Instruction): Promise<void> {
+  /** Deletes the note of an attempt that was never sent, so that the keeper does not count it after a crash. */
+  async function deleteNote(it: Instruction): Promise<void> {
     it.reservation?.giveBack();
     it.reservation = undefined;
     await book.put(it);
@@ -54,7 +54,7 @@ export function createOutcomes({ book, accounts, gasPerWallet, isPaid, now, log 
     it.reservation?.giveBack();
     if (status !== "released" || it.kind !== "release" || !isPaid(it.hire)) return;
     await accounts.earn(advancesOf(it.hire.buyer));
-    if (!it.byKey) await accounts.earn(wordsOf(it.hire.buyer));
+    if (!it.byKey) await accounts.earn(signaturesOf(it.hire.buyer));
   }
 
   async function drop(it: Instruction, reason: string | undefined): Promise<void> {
@@ -63,7 +63,7 @@ export function createOutcomes({ book, accounts, gasPerWallet, isPaid, now, log 
     it.reservation?.giveBack();
   }
 
-  /** It failed on the chain. */
+  /** Books an item that failed on the chain. */
   async function onFailure(it: Instruction, error: string | undefined, gas: number): Promise<void> {
     const { reservation } = it;
     it.reservation = undefined;
@@ -73,7 +73,7 @@ export function createOutcomes({ book, accounts, gasPerWallet, isPaid, now, log 
     if (isLate) return await book.put(it);
     it.owed = 0;
     it.tries++;
-    if (it.tries >= MAX_TRIES || FOR_GOOD.has(error ?? "")) return await drop(it, error);
+    if (it.tries >= MAX_TRIES || PERMANENT_ERRORS.has(error ?? "")) return await drop(it, error);
     log("An instruction failed and is tried once more, alone.", {
       key: it.key,
       signer: it.signer,
@@ -82,9 +82,9 @@ export function createOutcomes({ book, accounts, gasPerWallet, isPaid, now, log 
     await book.put(it);
   }
 
-  /** Off the chain it is not valid now. That costs nothing, and it may become valid. */
-  async function onNo(it: Instruction, error: string | undefined): Promise<void> {
-    if (FOR_GOOD.has(error ?? "")) await drop(it, error);
+  /** Books an item that a trial off the chain refused. That cost nothing, and the item may become valid later. */
+  async function onRefused(it: Instruction, error: string | undefined): Promise<void> {
+    if (PERMANENT_ERRORS.has(error ?? "")) await drop(it, error);
     else await lookLater(it, error);
   }
 
@@ -96,5 +96,5 @@ export function createOutcomes({ book, accounts, gasPerWallet, isPaid, now, log 
     if (it.looks >= MAX_LOOKS) await drop(it, reason);
   }
 
-  return { setAside, unnote, finish, sayDropped, onFailure, onNo, lookLater };
+  return { setAside, deleteNote, finish, sayDropped, onFailure, onRefused, lookLater };
 }

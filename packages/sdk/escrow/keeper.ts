@@ -6,19 +6,19 @@ import type { KeyValueStore } from "../store/keyValueStore.ts";
 import { createCarrier } from "./carryOut.ts";
 import type { EscrowCalls } from "./escrowCalls.ts";
 import type { EscrowRelay } from "./escrowRelay.ts";
+import { unwrapSignature } from "./escrowSignature.ts";
 import { openGasAccounts } from "./gasAccounts.ts";
 import { createAdvances } from "./keeperAdvances.ts";
 import { createKeeperBatches } from "./keeperBatches.ts";
 import { openInstructionBook } from "./keeperInstructions.ts";
 import { createTimeouts } from "./keeperTimeouts.ts";
 import { requireWorth, type Worth } from "./keeperWorth.ts";
-import { unwrapSignature } from "./wordOf.ts";
 
 export type KeeperParameters = {
   calls: EscrowCalls;
   /** Remembers instructions until they are carried out: `fileStore(folder)`. */
   store: KeyValueStore;
-  /** Which hires are relayed. Default: all whose amount is not zero. */
+  /** Which hires are relayed. Default: all hires with an amount above zero. */
   worth?: Worth;
   /** The first block that may have a deposit. */
   startBlock?: bigint;
@@ -102,7 +102,7 @@ export function createKeeper(parameters: KeeperParameters): Keeper {
     return { book, carrier, advances: createAdvances({ calls, batches, accounts, ...limits }) };
   }
   let opened: ReturnType<typeof openBooks> | undefined;
-  /** What is on disk, read once. A disk that fails is asked again. */
+  /** Reads what is on disk, once. If the disk fails, the next call tries again. */
   const books = (): ReturnType<typeof openBooks> => {
     opened ??= openBooks().catch((error: unknown) => {
       opened = undefined;
@@ -177,7 +177,7 @@ const BATCH_WAIT_MS = 200;
 
 type PhaseWork = (signal: AbortSignal, done: (count: number) => void) => Promise<void>;
 
-/** What one part of a round does within its time, and its error. */
+/** Runs one part of a round within its time, and returns its error if it failed. */
 async function workFor(
   milliseconds: number,
   closing: AbortSignal,

@@ -6,19 +6,19 @@ import { refusal } from "./carryOut.ts";
 import { type EscrowCalls, encodeEscrowCall } from "./escrowCalls.ts";
 import type { EscrowRelay } from "./escrowRelay.ts";
 import { unlessDone } from "./escrowRelay.ts";
-import { advancesOf, type GasAccountId, type GasAccounts, wordsOf } from "./gasAccounts.ts";
+import { advancesOf, type GasAccountId, type GasAccounts, signaturesOf } from "./gasAccounts.ts";
 import type { KeeperBatches } from "./keeperBatches.ts";
 
 /** Gas with which a deposit or a mark of delivery is tried: several times what either takes. */
 const TRY_GAS = 1_000_000n;
 
-/** Around an item: the transaction, the batch, and the bytes of the call. */
+/** The gas that an item costs besides its own call: the transaction, the batch, and the call's bytes. */
 const AROUND_GAS = 50_000;
 
 /**
- * What a keeper pays before anybody has paid it: deposits and marks of delivery. Each counts against the hire's buyer until
- * a release of it brings the fee. If code checks the signature (a wallet's, which may burn its gas), it counts against that
- * wallet, with the little room that a wallet has.
+ * What a keeper pays before anybody has paid it: deposits and marks of delivery. Each counts against the hire's
+ * buyer until a release of it brings the fee. If a contract wallet checks the signature, it may burn the gas.
+ * Then it counts against that wallet, which has a smaller allowance.
  */
 export function createAdvances(parameters: {
   calls: EscrowCalls;
@@ -47,24 +47,24 @@ export function createAdvances(parameters: {
     const gas = Number(gasEach) + AROUND_GAS;
     const advance = accounts.reserve(advancesOf(hire.buyer), gas, gasPerBuyer);
     if (!advance) throw gasLimit("hire.buyer", hire.buyer, advancesOf(hire.buyer));
-    const word = hasCode ? accounts.reserve(wordsOf(signer), gas, gasPerWallet) : undefined;
-    if (hasCode && !word) {
+    const signatureGas = hasCode ? accounts.reserve(signaturesOf(signer), gas, gasPerWallet) : undefined;
+    if (hasCode && !signatureGas) {
       advance.giveBack();
-      throw gasLimit(signer === hire.buyer ? "hire.buyer" : "hire.seller", signer, wordsOf(signer));
+      throw gasLimit(signer === hire.buyer ? "hire.buyer" : "hire.seller", signer, signaturesOf(signer));
     }
     const outcome = await batches.send([{ key, call }], gasEach).catch(async (error: unknown) => {
       // Nobody knows whether it was sent.
       await advance.lose(gas);
-      word?.giveBack();
+      signatureGas?.giveBack();
       throw error;
     });
     const [failure] = outcome.failed;
-    if (failure && word) {
+    if (failure && signatureGas) {
       advance.giveBack();
-      await word.lose(Number(outcome.gasUsed), true);
+      await signatureGas.lose(Number(outcome.gasUsed), true);
     } else {
       await advance.lose(Number(outcome.gasUsed));
-      word?.giveBack();
+      signatureGas?.giveBack();
     }
     if (!failure) return outcome.transactionHash;
     throw new ChainError({

@@ -14,8 +14,8 @@ import { limitBody } from "../seller/limitBody.ts";
 import { problemResponse } from "../seller/problem.ts";
 import { HireRefusedError } from "../seller/sellerErrors.ts";
 import type { EscrowCalls } from "./escrowCalls.ts";
+import { unwrapSignature } from "./escrowSignature.ts";
 import type { Keeper } from "./keeper.ts";
-import { unwrapSignature } from "./wordOf.ts";
 
 export type KeeperAppParameters = {
   calls: EscrowCalls;
@@ -36,7 +36,7 @@ const hexSchema = z
   .refine((text) => isHex(text), "must be hex")
   .transform((text) => text as Hex);
 const hashSchema = hexSchema.refine((text) => text.length === 66, "must be 32 bytes");
-/** With an empty one the sender, the keeper itself, would be the signer. */
+/** An empty signature means the sender of the transaction, which would be the keeper itself. */
 const signatureSchema = hexSchema.refine((text) => {
   const length = size(unwrapSignature(text));
   return length > 0 && length <= MAX_SIGNATURE_BYTES;

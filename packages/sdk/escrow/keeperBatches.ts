@@ -42,7 +42,7 @@ export function createKeeperBatches(calls: EscrowCalls, batchMs = BATCH_MS): Kee
   };
 }
 
-/** Parts of this size. */
+/** Cuts a list into parts of this size. */
 export function chunksOf<T>(all: readonly T[], size: number): T[][] {
   const chunks: T[][] = [];
   for (let at = 0; at < all.length; at += size) chunks.push(all.slice(at, at + size));

@@ -6,8 +6,8 @@ import { hashTypedData } from "viem";
 import type { KeyValueStore } from "../store/keyValueStore.ts";
 import type { EscrowCalls } from "./escrowCalls.ts";
 import { encodeEscrowCall } from "./escrowCalls.ts";
-import { type GasAccounts, type Reservation, wordsOf } from "./gasAccounts.ts";
-import { isByKey } from "./wordOf.ts";
+import { isByKey } from "./escrowSignature.ts";
+import { type GasAccounts, type Reservation, signaturesOf } from "./gasAccounts.ts";
 
 export type InstructionKind = "release" | "refund";
 
@@ -119,7 +119,7 @@ export async function openInstructionBook(parameters: {
         it.tries = stored.tries ?? 0;
         it.owed = (stored.owed ?? 0) + (stored.atRisk ?? 0);
         if (stored.atRisk !== undefined) {
-          it.reservation = accounts.reserve(wordsOf(it.signer), stored.atRisk, Number.POSITIVE_INFINITY);
+          it.reservation = accounts.reserve(signaturesOf(it.signer), stored.atRisk, Number.POSITIVE_INFINITY);
         }
         book.set(key, it);
       } catch (error) {

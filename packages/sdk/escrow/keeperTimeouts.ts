@@ -11,7 +11,7 @@ export type TimeoutsParameters = {
   batches: KeeperBatches;
   startBlock: bigint;
   maxBatch: number;
-  /** Deposits of less are left to others, in atomic units. */
+  /** Smaller deposits are left to others. Atomic units. */
   minAmount: bigint;
   log: (sentence: string, details?: { [key: string]: unknown }) => void;
 };
@@ -29,8 +29,8 @@ const REORG_BLOCKS = 30n;
 const AT_ONCE = 16;
 
 /**
- * Sends back what nobody decided in time: follows the deposits of an escrow, and refunds those that are still held after
- * their deadline, many in one transaction (SHP §7.3.3).
+ * Sends money back that nobody released in time: follows the deposits of an escrow, and refunds those that are
+ * still held after their deadline, many in one transaction (SHP §7.3.3).
  */
 export function createTimeouts(parameters: TimeoutsParameters) {
   const { calls, batches, maxBatch, log } = parameters;

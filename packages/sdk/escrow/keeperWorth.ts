@@ -3,9 +3,9 @@ import { escrowFee, type FeeBand } from "tallystick-protocol/escrow/feeSchedule"
 import type { Hire } from "tallystick-protocol/escrow/hire";
 import { RelayRefusedError } from "../errors.ts";
 
-/** What a hire must be, so that a keeper relays its instructions. */
+/** What a hire needs so that a keeper relays its instructions. */
 export type Worth = {
-  /** The least amount, in atomic units. */
+  /** The smallest amount, in atomic units. */
   minAmount?: bigint;
   /** Who must receive the fee of the schedule (default: the published one). Without it a keeper works for nothing. */
   fee?: { recipient: Address; fees?: readonly FeeBand[] };

@@ -35,7 +35,7 @@ export async function tryCall(
   }
   if (!isHex(data, 128)) throw unreachable("The RPC answers what a call cannot come to.");
   const word = (n: number): bigint => BigInt(sliceHex(data, 32 * n, 32 * (n + 1)));
-  // A 64th stays behind (EIP-150). A provider that reduced the gas has tried something else.
+  // The caller keeps 1/64 of the gas (EIP-150). A provider that reduced the gas has tried another call.
   if ((word(3) / 64n) * 63n < call.gas)
     throw unreachable(`The RPC gives an eth_call less than ${call.gas} gas.`);
   return { done: word(0) === 1n, gasUsed: word(1), error: errorName(sliceHex(data, 64, 68)) };
@@ -60,7 +60,7 @@ function program({ to, data, gas }: { to: Address; data: Hex; gas: bigint }): He
       "0x606052", // MSTORE the gas at first
       "0x60806000f3", // RETURN
     ] as Hex[]);
-  // The length is the same for any number in it.
+  // The program is equally long for every number in it.
   return concatHex([before(size(before(0))), data]);
 }
 

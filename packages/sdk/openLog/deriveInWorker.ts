@@ -1,16 +1,16 @@
 import { TallystickError } from "tallystick-protocol/errors";
 import { abortable } from "../deadline.ts";
-import type { DerivedNode, LogJob, LogWord } from "./logWorker.ts";
+import type { DerivedNode, LogJob, LogMessage } from "./logWorker.ts";
 import type { LogProgress } from "./nodeLog.ts";
 
 export type DeriveInWorkerOptions = Omit<LogJob, "url"> & {
   signal?: AbortSignal | undefined;
   onProgress?: ((progress: LogProgress) => void) | undefined;
-  /** Starts the worker, for pages that keep its program elsewhere. */
+  /** Starts the worker, for pages that serve its program from another place. */
   startWorker?: () => Worker;
 };
 
-/** A tab has less memory than a process: lines of a log that are read unless somebody asks for more. */
+/** The most lines of a log that are read by default. A browser tab has less memory than a process. */
 const MAX_LINES = 2_000_000;
 
 /**
@@ -26,7 +26,7 @@ export async function deriveInWorker(
   signal?.throwIfAborted();
   const worker = startWorker();
   const derived = new Promise<DerivedNode>((resolve, reject) => {
-    worker.addEventListener("message", ({ data }: { data: LogWord }) => {
+    worker.addEventListener("message", ({ data }: { data: LogMessage }) => {
       if (data.kind === "progress") onProgress?.(data.progress);
       else if (data.kind === "derived") resolve(data.derived);
       else reject(new TallystickError(data));
@@ -42,7 +42,7 @@ export async function deriveInWorker(
   }
 }
 
-/** Bundlers look for this very form. */
+/** Bundlers recognize a worker only in exactly this form. */
 function startOwnWorker(): Worker {
   return new Worker(new URL("./logWorker.js", import.meta.url), { type: "module" });
 }

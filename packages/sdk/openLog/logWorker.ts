@@ -11,28 +11,28 @@ export type LogJob = {
   trustSignatures?: boolean | undefined;
 };
 
-/** What a node's log comes to, as it leaves the worker. */
+/** The result of deriving a node's log, as the worker sends it. */
 export type DerivedNode = {
   snapshot: Snapshot;
   events: number;
   lines: LogProgress;
-  /** Ticks whose digests are the node's; null when nobody asked. */
+  /** The number of ticks whose digest equals the node's. Null if they were not compared. */
   agreed: number | null;
 };
 
-/** What the worker says: how far it is, then one of the others. */
-export type LogWord =
+/** A message of the worker: its progress, and at the end one of the others. */
+export type LogMessage =
   | { kind: "progress"; progress: LogProgress }
   | { kind: "derived"; derived: DerivedNode }
   | { kind: "failed"; code: string; message: string; hint: string | undefined };
 
 /** The program of a browser's worker: derives a node's log for the one job that it is given. */
 const scope = globalThis as unknown as {
-  postMessage: (word: LogWord) => void;
+  postMessage: (message: LogMessage) => void;
   addEventListener: (type: "message", listener: (event: { data: LogJob }) => void) => void;
 };
 
-async function derive({ url, ...options }: LogJob): Promise<LogWord> {
+async function derive({ url, ...options }: LogJob): Promise<LogMessage> {
   try {
     const { store, events, lines, agreed } = await deriveNode(url, {
       ...options,
@@ -46,4 +46,7 @@ async function derive({ url, ...options }: LogJob): Promise<LogWord> {
   }
 }
 
-scope.addEventListener("message", ({ data }) => void derive(data).then((word) => scope.postMessage(word)));
+scope.addEventListener(
+  "message",
+  ({ data }) => void derive(data).then((message) => scope.postMessage(message)),
+);

@@ -27,7 +27,7 @@ import { readHireRequest, signHireRequest } from "tallystick-protocol/hire/hireR
 import { type AnchorDeployment, anchorTypedData, headTypedData } from "tallystick-protocol/ledger/anchor";
 import { signBody } from "tallystick-protocol/records/record";
 import { type ExpectedReceipt, readDelivery } from "tallystick-sdk/buyer/readAnswer";
-import { isByKey } from "tallystick-sdk/escrow/wordOf";
+import { isByKey } from "tallystick-sdk/escrow/escrowSignature";
 import { readCallback, signCallback } from "tallystick-sdk/readCallback";
 import { hashTypedData, type TypedDataDefinition } from "viem";
 import { privateKeyToAccount } from "viem/accounts";

@@ -20,7 +20,7 @@ export function unwrapSignature(signature: Hex): Hex {
   const start = Number(offset) + 0x20;
   const innerLength = hexToBigInt(sliceHex(signature, start - 0x20, start));
   if (innerLength > bodyLength - BigInt(start)) return signature;
-  // viem slices no empty piece.
+  // viem's sliceHex refuses an empty piece.
   return innerLength === 0n ? "0x" : sliceHex(signature, start, start + Number(innerLength));
 }
 

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import path from "node:path";
 import { expect } from "chai";
 import fc from "fast-check";
-import { isByKey, unwrapSignature } from "tallystick-sdk/escrow/wordOf";
+import { isByKey, unwrapSignature } from "tallystick-sdk/escrow/escrowSignature";
 import { concatHex, encodeAbiParameters, type Hex, numberToHex, sliceHex } from "viem";
 import { repositoryRoot } from "../../scripts/repositoryRoot.ts";
 import { newWallet, type SdkChain, startSdkChain } from "./support/sdkChain.ts";
