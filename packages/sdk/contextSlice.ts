@@ -27,7 +27,7 @@ export function contextSlice<State extends { [key: string]: unknown }>(
 }
 
 export type FetchContextSliceParameters = {
-  /** Of the settlement service, or of the node in front of it. */
+  /** The URL of the settlement service, or of the node in front of it. */
   baseUrl: string;
   keywords?: readonly string[];
   fetch?: Fetch;

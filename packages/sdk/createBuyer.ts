@@ -38,7 +38,7 @@ import { type KeyValueStore, memoryStore } from "./store/keyValueStore.ts";
 export type CreateBuyerParameters = {
   /** The agent's wallet. It signs. It sends no transactions and needs no gas. */
   account: LocalAccount;
-  /** Of the node: search, and where ratings and telemetry go. */
+  /** The URL of the node. It answers searches, and takes ratings and telemetry. */
   baseUrl: string;
   network: PaymentNetwork;
   /**

@@ -36,9 +36,9 @@ export type CreateSellerParameters = {
   listings: readonly OfferTerms[];
   /** Who does the work, by capability. Each takes and returns the types of its own. */
   handlers: Handlers;
-  /** Where buyers reach this seller: what `POST {endpoint}/hire` means. */
+  /** The URL at which buyers reach this seller. Hires go to `POST {endpoint}/hire`. */
   endpoint: string;
-  /** Of the node that gets listings and receipts. */
+  /** The URL of the node that takes listings and receipts. */
   baseUrl: string;
   network: PaymentNetwork;
   /** Verifies and settles direct payments: a client, or the URL of a facilitator. */

@@ -67,7 +67,7 @@ export function sellerWords(parts: {
 export class HireFailedError extends TallystickError {
   readonly seller: Address;
   readonly money: MoneyState;
-  /** With these the hire and its state can be looked up. */
+  /** The hire and its state can be looked up by these ids. */
   readonly hireId: Hex;
   readonly jobId: string;
   /** In escrow mode, once the payment was signed. */

@@ -86,7 +86,7 @@ async function hireWithin(
   }
 }
 
-/** Hires the first that takes it. Who does not answer at all uses up no attempt. */
+/** Hires the first seller that accepts. A seller that does not answer at all uses up no attempt. */
 async function hireFirst(
   context: BuyerContext,
   sellers: AsyncGenerator<Candidate, void, undefined>,
@@ -157,7 +157,10 @@ async function* candidates(
   );
 }
 
-/** A node that does not say keeps nobody from hiring: no seller has a say in whether its buyers reach their node. */
+/**
+ * If the node does not answer, the hire goes on. A seller cannot cause this, because it has no influence on
+ * whether its buyers reach their node.
+ */
 async function suspensionOf(
   { search }: BuyerContext,
   { agent_id }: Listing,
@@ -175,7 +178,7 @@ function isDead(error: unknown): boolean {
   return error instanceof TallystickError && error.code === "private_address";
 }
 
-/** Whether it was the seller's doing: not its caller's, who gave up, or has no budget. */
+/** Whether the seller caused the failure, and not the caller, which gave up or has no budget. */
 function isSellersFault(error: unknown): boolean {
   if (error instanceof HireFailedError) return error.code !== "aborted";
   return isBeforePayment(error);
@@ -192,7 +195,7 @@ function modeOf({ mode = "direct", requireRecovery = false }: HireParameters): s
   return requireRecovery && mode === "direct" ? "escrow" : mode;
 }
 
-/** Checks a listing that the caller brings: now its escrow terms, and its other limits when it is paid. */
+/** Checks a listing that the caller gave. Its escrow mode is checked now, its other limits at the payment. */
 function asCandidate(
   listing: Listing,
   { requireRecovery = false, mode: wanted }: HireParameters,

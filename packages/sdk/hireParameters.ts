@@ -18,18 +18,21 @@ export type HireParameters<Id extends string = string> = {
    * a `listing` the default is its own, and another one is refused.
    */
   mode?: string;
-  /** Only where the money comes back when the work is bad: `escrow` by another name (SHP §12). */
+  /** Hires only where the money comes back if the work is bad. The same as the mode `escrow` (SHP §12). */
   requireRecovery?: boolean;
   /** Only this seller. */
   seller?: string;
-  /** A listing that is known already, as a quote has one: nothing is searched. */
+  /** A listing that the caller has already, for example from a quote. Then no search is made. */
   listing?: Listing;
   minSuccessRate?: number;
   minAvgStars?: number;
   minTrustTier?: number;
   /** What the seller's reputation has to rest on (docs/independence.md). */
   require?: Requirements;
-  /** Hires one all the same that takes no new hires since it broke its SLA. Default false: `seller_suspended`. */
+  /**
+   * Also hires a seller that is suspended because it broke its SLA. Default false: such a hire fails with
+   * `seller_suspended`.
+   */
   allowSuspended?: boolean;
   /** Judges the result in place of the capability's own verification. */
   verify?: Verify;
@@ -40,7 +43,7 @@ export type HireParameters<Id extends string = string> = {
   maxAttempts?: number;
   /** Whether to tell the ledger what was measured. Default true. */
   telemetry?: boolean;
-  /** Ends the wait at once, wherever the hire is. */
+  /** Ends the wait at once, at any stage of the hire. */
   signal?: AbortSignal;
   /**
    * The same key gives the same hire, its state, and its result, for 30 days. So a caller that got no answer may call

@@ -8,9 +8,9 @@ import { type Fetch, requestService } from "./requestService.ts";
 import type { KeyValueStore } from "./store/keyValueStore.ts";
 
 export type KnownLedgerParameters = {
-  /** Of the node. */
+  /** The URL of the node. */
   baseUrl: string;
-  /** The ledger that is meant, when it is known from elsewhere: then nobody is asked. */
+  /** The ledger, if the caller knows it already. Then the node is not asked. */
   ledger?: LedgerName | undefined;
   /** Stores the first answer. It is never replaced by a later one. */
   store: KeyValueStore;
@@ -21,9 +21,9 @@ export type KnownLedgerParameters = {
  * Finds the ledger to sign for. Ratings and telemetry name their ledger, so nobody can copy them to another
  * one.
  *
- * A node is asked once (`GET /v1/ledger/latest`) and its first answer kept: one that names another ledger later, because
- * it lies or was replaced, gets no signature for it, and refuses those for the first. `local` is nobody's name in
- * particular, so it has to be given, never to be learned.
+ * A node is asked once (`GET /v1/ledger/latest`), and its first answer is kept. A node that names another
+ * ledger later lies or was replaced: it gets no signature for the other ledger. The name `local` belongs to no
+ * ledger in particular, so it is never accepted from a node; the caller has to give it.
  *
  * @returns a function that throws TallystickError `ledger_unknown`, or ServiceError when the node cannot be asked
  */

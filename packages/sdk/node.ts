@@ -1,2 +1,2 @@
-/** What needs Node: all else of this package also runs in browsers. */
+/** The parts of this package that need Node. All other parts also run in browsers. */
 export { fileStore } from "./store/fileStore.ts";

@@ -1,4 +1,4 @@
-/** Derive a node's log again, and compare nodes: what a node says is believed only as far as its log gives it. */
+/** Derive a node's log again, and compare nodes. A node's answers are believed only if its log gives the same. */
 export { compareNodes, type NodeComparison } from "./openLog/compareNodes.ts";
 export { type DeriveInWorkerOptions, deriveInWorker } from "./openLog/deriveInWorker.ts";
 export { type DeriveNodeOptions, deriveNode, type NodeDerivation } from "./openLog/deriveNode.ts";

@@ -2,8 +2,8 @@ import { TallystickError } from "tallystick-protocol/errors";
 import { addressProblem } from "tallystick-protocol/net/publicAddress";
 
 /**
- * Refuses addresses that lead into one's own network, by what is written: see `addressProblem`. What a name resolves to
- * is checked by `createPublicFetch` when it is called.
+ * Refuses URLs that lead into the own network. It looks only at the text of the URL: see `addressProblem`. The
+ * address that a name resolves to is checked later, by `createPublicFetch`.
  *
  * @throws TallystickError `private_address`
  */

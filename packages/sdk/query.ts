@@ -1,4 +1,4 @@
-/** Ask a node: search, reputations, receipts, and GraphQL with the types of its answers. */
+/** Query a node: search, reputations, receipts, and GraphQL with typed answers. */
 export type {
   AsOf,
   ClusterAnswer,

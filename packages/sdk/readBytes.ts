@@ -1,10 +1,10 @@
 import { abortable } from "./deadline.ts";
 
-/** A body that has more bytes than somebody wants to read. */
+/** The body has more bytes than the caller allows. */
 export class AnswerTooLarge extends Error {}
 
 /**
- * Reads an answer's body, no more of it than `maxBytes` and for no longer than the signal allows.
+ * Reads an answer's body, up to `maxBytes` and as long as the signal allows.
  *
  * @throws AnswerTooLarge; the signal's reason
  */

@@ -12,7 +12,7 @@ export type Callback = { job_id: string } & (
   | { status: "failed"; error: { code: string; message: string } }
 );
 
-/** What the seller signs: the job, and the hash of everything else, which may have floats. */
+/** What the seller signs: the job's id, and a hash of everything else, because the rest may contain floats. */
 function signedPart(jobId: string, message: object): RecordBody {
   return { job_id: jobId, message_hash: jsonHash(message, "callback") };
 }

@@ -3,7 +3,7 @@ import { tryForeignJson } from "tallystick-protocol/json/foreignJson";
 import { abortable, startDeadline } from "./deadline.ts";
 import { readText } from "./readText.ts";
 
-/** The platform's `fetch`, or one that stands in for it. */
+/** The platform's `fetch`, or a replacement. */
 export type Fetch = (input: string, init?: RequestInit) => Promise<Response>;
 
 /**
@@ -18,7 +18,7 @@ export class ServiceError extends TallystickError {
     this.status = parameters.status;
   }
 
-  /** Whether the request may have been carried out all the same. */
+  /** Whether the request may have been carried out although it failed. */
   get isUncertain(): boolean {
     return this.status === 0 || this.status === 502 || this.status === 504;
   }
@@ -45,7 +45,7 @@ export const MAX_SERVICE_BYTES = 32 * 1024 * 1024;
 export const SERVICE_MS = 30_000;
 
 /**
- * Sends one request and gives back its answer's text.
+ * Sends one request and returns the text of its answer.
  *
  * @throws ServiceError with the problem's `code` when the answer is no success; the signal's reason
  */

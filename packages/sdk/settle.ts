@@ -9,12 +9,15 @@ export type Draft = {
   confidenceScore: number;
   /** Trace of reasoning. */
   proof?: string;
-  /** What is known of the agent only after the work, such as the model that answered. Laid over that of the parameters. */
+  /**
+   * What is known of the agent only after the work, such as the model that answered. Its fields replace those
+   * of the parameters.
+   */
   agentMetadata?: { [key: string]: unknown };
   shadow?: { dataUpdate: { [key: string]: unknown } };
 };
 
-/** Does a task from nothing but its context, so that it can be done again when the world has moved on. */
+/** Does a task from its context alone, so that it can be done again when the state has changed. */
 export type Work = (context: ContextSlice) => Promise<Draft>;
 
 /** `attempts` counts the proposals, `worked` how often the work was done for them. */
@@ -36,14 +39,14 @@ export type SettleParameters = {
   keywords?: readonly string[];
   agentMetadata?: { [key: string]: unknown };
   work: Work;
-  /** The only place to change local state: told once, with the hash that is settled. */
+  /** The only place to change local state. Called once, with the settled hash. */
   onSettled?: (settled: SettleResult & { status: "SETTLED" }) => void | Promise<void>;
   /**
    * Called and awaited before each proposal is sent. It gets what a process must store so that a later
    * process can continue.
    */
   onProposing?: (proposal: { parentHash: string; contextHash: string }) => void | Promise<void>;
-  /** Parents on which an earlier process proposed this task, and did not live to hear the answer. */
+  /** Parents on which an earlier process proposed this task, if it ended before the answer came. */
   proposedOn?: readonly string[];
   /** How often to propose before giving up on a head that keeps moving. Default 10. */
   maxAttempts?: number;
@@ -59,10 +62,11 @@ const DRIFT = "State drift detected. Re-base required.";
 const DIVERGENCE = "High model divergence.";
 
 /**
- * The loop of swarm.at §10: reads the head and the context there, does the work, proposes it on that head; when the
- * state has moved on meanwhile it reads again. The work is done again only when its context is another one: a draft made
- * from the same slice is proposed as it is. Local state changes in `onSettled` only, never without a settled hash. An answer
- * that was lost is looked up in the ledger before anything is done again, so no work settles twice.
+ * The loop of swarm.at §10: reads the head and the context there, does the work, proposes it on that head; when
+ * the state has moved on meanwhile it reads again. The work is done again only if its context has changed; a
+ * draft made from the same slice is proposed again as it is. Local state changes only in `onSettled`, never
+ * without a settled hash. An answer that was lost is looked up in the ledger before anything is done again, so
+ * no work settles twice.
  *
  * @returns SETTLED, ESCROWED (held for a person), VALIDATED (a sandbox), or REJECTED with the reason: low confidence, a
  * rule, or drift on every attempt
@@ -98,7 +102,7 @@ export async function settle(parameters: SettleParameters): Promise<SettleResult
     const answer = await propose(parameters, context, known.draft);
     const hasDrifted = answer.status === "REJECTED" && answer.reason === DRIFT;
     if (!hasDrifted) return await conclude(answer, attempts);
-    // What took the head may be this task, sent by the earlier process and arrived only now.
+    // The new head may be this very task: the earlier process sent it, and it arrived only now.
     const late = await findProposed(parameters, proposedOn);
     if (late || attempts >= maxAttempts) return await conclude(late ?? answer, attempts);
   }
@@ -144,15 +148,15 @@ async function propose(
 }
 
 /**
- * Finds the outcome of a proposal whose answer was lost. When another entry has its parent it was rejected;
- * when the parent is still the head nobody can know yet, unless it is held.
+ * Finds the outcome of a proposal whose answer was lost. If another entry has its parent, it was rejected. If
+ * the parent is still the head, its outcome is unknown, unless it is held for review.
  */
 async function findAnswer(
   parameters: SettleParameters,
   parentHash: string,
 ): Promise<Settled | Held | "unknown" | undefined> {
   const { baseUrl, fetch } = parameters;
-  // Asked first: an entry that comes between the two questions is found by the second.
+  // This comes first. So an entry that arrives between the two requests is found by the second.
   const { text } = await requestService({ baseUrl, path: "/v1/ledger/latest", fetch });
   const { hash } = readForeignJson(text) as { hash: string };
   const outcome = await findProposed(parameters, [parentHash]);

@@ -3,14 +3,15 @@ import type { Draft, Work } from "./settle.ts";
 export type ShadowAuditParameters = {
   /** The same task by another, cheaper model. Its result is compared, never settled. */
   shadow: Work;
-  /** Whether this draft is to be audited. Default: every one. */
+  /** Whether this draft gets a shadow. Default: every draft does. */
   when?: (draft: Draft) => boolean | Promise<boolean>;
 };
 
 /**
- * Wraps work so that its drafts come with a shadow (swarm.at §6.3, §9.1): the service compares the two, and holds the
- * proposal for a person when they diverge too far. Both see the same context. A shadow that fails fails the work: an
- * audit that was asked for is not skipped. What the shadow tells of itself stands in the draft's metadata, as `shadow`.
+ * Wraps work so that its drafts come with a shadow (swarm.at §6.3, §9.1): the service compares the two, and
+ * holds the proposal for a person when they diverge too far. Both see the same context. If the shadow fails,
+ * the work fails, so that no wanted comparison is skipped. The shadow's own metadata are in the draft's
+ * metadata, as `shadow`.
  *
  * @example settle({ …, work: shadowAudit(research, { shadow: researchByHaiku, when: (draft) => draft.confidenceScore < 0.95 }) })
  */

@@ -17,7 +17,7 @@ import type { Fetch } from "../requestService.ts";
 /** A party that may show the work. */
 export type Holder = { who: "seller" | "buyer" | "operator"; origin: string };
 
-/** Who did not show the work, and why: a code of ours or a status, never their own text. */
+/** Who did not show the work, and why: one of our codes or an HTTP status, never the holder's own text. */
 export type NotShown = Holder & { why: string };
 
 export type AskForWorkParameters = {

@@ -8,7 +8,7 @@ import type { Judge } from "./judge.ts";
 /** What the steps of an audit share. */
 export type AuditStepParameters = {
   account: LocalAccount;
-  /** Of the node that takes the verdicts. */
+  /** The URL of the node that takes the verdicts. */
   baseUrl: string;
   judge: Judge;
   /** Origins that keep the work of challenged hires, by operator. */
@@ -29,11 +29,11 @@ export type AuditStepParameters = {
   log: (sentence: string, details?: { [key: string]: unknown }) => void;
 };
 
-/** How a step ends. Each end is written down. */
+/** How a step ends. The end is stored before the function returns. */
 export type AuditMoves = {
-  /** At the next step, or where the step says. */
+  /** Continues at the next step, or at the stage that the change names. */
   forward: (work: AuditWork, change: Partial<AuditWork>) => Promise<AuditWork>;
-  /** At the same step, which is tried again with longer and longer pauses. */
+  /** Stays at the same step, which is tried again. Each pause is longer than the last. */
   later: (work: AuditWork, change: Partial<AuditWork>) => Promise<AuditWork>;
 };
 

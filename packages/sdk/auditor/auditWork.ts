@@ -5,13 +5,13 @@ import type { NotShown } from "./askForWork.ts";
 import type { Judgement } from "./judge.ts";
 
 /**
- * The longest time that anything of a hire is kept, in milliseconds (SHP §8.3.1): 30 days, of which the last is for
- * deleting it.
+ * The longest time that the work of a hire is kept, in milliseconds (SHP §8.3.1). The limit is 30 days; the
+ * last day is left for deleting it.
  */
 export const MAX_KEPT_MS = 29 * 86_400_000;
 
 /**
- * How far an audit has come at its auditor, written down before each step:
+ * How far an audit has come at its auditor. The stage is stored before each step:
  *
  * - `asking`: nobody has shown the work yet
  * - `judging`: the work is here, under `bytes/`
@@ -37,7 +37,7 @@ export type AuditWork = {
   failure?: string;
 };
 
-/** The work that was shown, unchanged. */
+/** The work that was shown, byte for byte. */
 type Bytes = { text: string; at: number };
 
 /** What an auditor remembers. The store must be its own. Use `fileStore(folder)` in production. */

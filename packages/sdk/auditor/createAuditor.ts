@@ -17,7 +17,7 @@ import type { Judge } from "./judge.ts";
 export type CreateAuditorParameters = {
   /** The agent's wallet: signs offers, requests for work, and verdicts. It sends no transactions. */
   account: LocalAccount;
-  /** Of the node that assigns, and takes the verdicts. */
+  /** The URL of the node that assigns audits and takes the verdicts. */
   baseUrl: string;
   /** Reads the chain, to know which blocks are final: a viem public client. */
   client: BlockReader;

@@ -3,9 +3,10 @@ import { TallystickError } from "tallystick-protocol/errors";
 import type { Assignment } from "../audits/assignment.ts";
 
 /**
- * What the work of an assignment must match.
+ * The fields of a hire that the disclosed work must match.
  *
- * @throws TallystickError `not_auditable` for a hire whose receipt lacks it: the rules alone fail such hires
+ * @throws TallystickError `not_auditable` for a hire whose receipt lacks these fields: the rules fail such
+ * hires without an auditor
  */
 export function disclosedHireOf(assignment: Assignment): DisclosedHire {
   const { seller, buyer, capability, hireId, paramsHash, resultHash } = assignment;

@@ -54,7 +54,10 @@ export async function followAssignments(
   return due.sort((a, b) => a.assignment.due - b.assignment.due);
 }
 
-/** What there is to do for an audit, if anything. Nothing is kept for longer than 30 days, whatever happened to it. */
+/**
+ * Returns the audit if there is work to do for it, and forgets it if it is over. Nothing is kept for longer
+ * than 30 days.
+ */
 async function tidy(
   { node, works, now }: FollowParameters,
   work: AuditWork,

@@ -54,8 +54,8 @@ export function readJudgement(value: unknown): Judgement {
 }
 
 /**
- * Several judges. Each is asked when those before it passed the work, and the first that does not pass decides. So a
- * program can look before a model costs anything, and everyone has a veto.
+ * Joins several judges. Each is asked only if those before it passed the work, and the first that does not pass
+ * it decides. So a program can check the work before a model costs anything, and every judge has a veto.
  */
 export function everyJudge(...judges: readonly Judge[]): Judge {
   return async (auditCase, context) => {

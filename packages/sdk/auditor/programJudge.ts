@@ -8,8 +8,9 @@ import type { AuditCase, Judge, Judgement } from "./judge.ts";
 const MAX_NAMED = 8;
 
 /**
- * A judge that is a program: the capability's own verifier (SHP §8.1), at a stricter version than the seller's listing had.
- * It finds broken work. A right form says little about the worth of work, so put it before another judge (`everyJudge`).
+ * A judge that is a program: the capability's own verifier (SHP §8.1), at a stricter version than the seller's
+ * listing had. It finds broken work. Work of the right form can still be bad, so put this judge before another
+ * one (`everyJudge`).
  *
  * @param options.version `v0`, `v1`, …; default the capability's newest
  */

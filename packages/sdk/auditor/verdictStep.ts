@@ -10,7 +10,7 @@ import type { Judgement } from "./judge.ts";
 export function verdictStep(parameters: AuditStepParameters, { forward, later }: AuditMoves): AuditStep {
   const { account, baseUrl, fetch, ledger, works, log } = parameters;
 
-  /** The signed verdict, made once: whatever is judged after a crash, the first one stays. */
+  /** The signed verdict. It is made once: the first one stays, even if the work is judged again after a crash. */
   async function verdictOf({ token, assignment, judgement }: AuditWork): Promise<SignedRecord> {
     const known = await works.verdict(token);
     if (known) return known;

@@ -12,19 +12,19 @@ export type Assignment = {
   auditor: Address;
   seller: Address;
   buyer: Address;
-  /** From the hire's receipt; null where the receipt does not say it. */
+  /** From the hire's receipt; null if the receipt does not name it. */
   capability: string | null;
   hireId: Hex | null;
   paramsHash: Hex | null;
   resultHash: Hex | null;
   verificationVersion: string;
-  /** What the buyer put up, in atomic units as a decimal string. */
+  /** What the buyer paid or deposited, in atomic units as a decimal string. */
   amount: string;
   /** The tick that assigned it, and the hash of its block, which drew the auditor. `time` is unix seconds. */
   block: number;
   time: number;
   tickHash: Hex | null;
-  /** Unix seconds. From the first tick after it another auditor is looked for. */
+  /** Unix seconds. The first tick after this time assigns another auditor. */
   due: number;
 };
 
@@ -39,7 +39,7 @@ export type AuditNode = {
   openOfSeller: (seller: Address, signal?: AbortSignal) => Promise<Assignment[]>;
   /** The open assignment on one hire: at most one. @throws ServiceError */
   openOfHire: (hire: string, signal?: AbortSignal) => Promise<Assignment[]>;
-  /** Whether no reorganization takes an assignment back. @throws when the chain cannot be asked */
+  /** Whether an assignment is final: no reorganization can undo it. @throws when the chain cannot be asked */
   isFinal: (assignment: Assignment, signal?: AbortSignal) => Promise<boolean>;
   /**
    * The origins of an agent's listings, at which it can be reached. Listings of a capability come first, then

@@ -5,7 +5,8 @@ import { auditConsent, type Listing } from "tallystick-protocol/records/listing"
 import type { KeyValueStore } from "../store/keyValueStore.ts";
 
 /**
- * How long hires may still be audited after their listing withdrew its consent, in milliseconds: a day, and two in reserve.
+ * How long hires may still be audited after their listing withdrew its consent, in milliseconds. One day is the
+ * rule, and two more are a reserve.
  */
 const TAIL_MS = 3 * 86_400_000;
 

@@ -15,8 +15,8 @@ export type Budget = {
   /** The money was never signed for, or came back to the wallet. Does nothing when nothing is reserved. */
   giveBack: (hireId: string) => Promise<void>;
   /**
-   * Adds a hire of an earlier process whose money is open, to books that do not outlive a process. It ignores the limit,
-   * since the money was signed for.
+   * Reserves the amount of a hire that an earlier process has not concluded. Only budgets that are kept in
+   * memory need it. It ignores the limit, because the payment is signed already.
    */
   recall?: (hireId: string, amount: bigint) => Promise<void>;
   /** What is left. */

@@ -8,13 +8,13 @@ import { type Budget, memoryBudget } from "./budget.ts";
 export type TokenBudgetParameters = {
   /** The operator's budget token (SHP §4.4). */
   token: BudgetToken;
-  /** Whose tokens count. */
+  /** The operators whose tokens are accepted. */
   operators: readonly Address[];
   /** The wallet that spends. */
   agent: Address;
   /**
-   * Makes the books for a limit, under the token's own name: the same token in two processes must mean one budget. Default:
-   * books of this process.
+   * Opens the budget for a limit, under the token's own name: one token in two processes must be one budget.
+   * Default: a budget in this process's memory.
    *
    * @example (name, limit) => storeBudget({ store: fileStore("./budgets"), name, limit })
    */

@@ -32,7 +32,7 @@ export type BuyerContext = {
   budget: Budget | undefined;
   /** Hires that are paid for and not concluded. A crash forgets none of them. */
   journal: KeyValueStore;
-  /** The ledger for which ratings and telemetry are signed. */
+  /** Returns the ledger that ratings and telemetry are signed for. */
   ledger: () => Promise<LedgerName>;
   /** The jobs of hires that run in this process. A `resume` leaves them alone. */
   underWay: Set<string>;

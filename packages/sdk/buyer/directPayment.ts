@@ -22,7 +22,7 @@ export function directPayment(parameters: {
   network: PaymentNetwork;
   /** Milliseconds since 1970. */
   now: () => number;
-  /** What the chain shows of a payment. Without it nobody here can say that a payment was made. */
+  /** Reads the state of a payment from the chain. Without it, this buyer never reports a payment as made. */
   readState?: ((payment: { payer: Address; nonce: Hex }) => Promise<PaymentState>) | undefined;
 }): BuyerMode {
   const { account, network, now, readState } = parameters;
@@ -67,7 +67,8 @@ export function directPayment(parameters: {
     abandon: async () => "authorized",
     isOver: async (payment) => {
       if (!readState) {
-        // Nobody can say whether it was used. So it counts as spent once the seller cannot use it any more.
+        // Without the chain it is unknown whether the payment was used. So it counts as spent once it has
+        // expired.
         const isExpired = now() / 1000 >= payment.validUntil + EXPIRY_MARGIN_SECONDS;
         return isExpired && { money: "authorized", book: "spend" };
       }

@@ -44,9 +44,9 @@ export type AllowedEscrow = {
 const CLOCK_MARGIN_SECONDS = 60;
 
 /**
- * Payment by escrow (SHP §7.3.3): one signature funds the escrow and fixes its terms. The buyer releases what verifies and
- * refunds what does not. Without a word from anybody the money comes back at the deadline: the time of signing, plus the
- * seller's latency, plus the verification window.
+ * Payment by escrow (SHP §7.3.3): one signature funds the escrow and fixes its terms. The buyer releases what
+ * verifies and refunds what does not. If nobody signs anything more, the money comes back at the deadline: the
+ * time of signing, plus the seller's latency, plus the verification window.
  */
 export function escrowPayment(parameters: {
   account: LocalAccount;
@@ -54,7 +54,10 @@ export function escrowPayment(parameters: {
   allowed: AllowedEscrow;
   /** Milliseconds since 1970. */
   now: () => number;
-  /** What the chain shows of an escrow. Without it the relay is believed, which the buyer has named itself. */
+  /**
+   * Reads the state of an escrow from the chain. Without it, the buyer believes the relay, which it has chosen
+   * itself.
+   */
   readState?: ((escrow: Address, id: Hex) => Promise<EscrowState>) | undefined;
 }): BuyerMode {
   const { account, network, allowed, now } = parameters;
@@ -152,7 +155,8 @@ function asMoneyState(money: Conclusion["money"]): MoneyState {
 }
 
 /**
- * The other terms, which must be the listing's and the published ones. The arbiter is the buyer's own choice.
+ * Checks the other terms: they must be those of the listing and of the published fee schedule. The arbiter is
+ * the buyer's own choice.
  *
  * @throws PaymentRefusedError `malformed_terms`, `payee_changed`, `fee_too_high`
  */

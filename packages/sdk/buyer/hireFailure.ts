@@ -8,7 +8,7 @@ import {
 import type { Hiring } from "./hiring.ts";
 import type { SellerResponse } from "./sellerClient.ts";
 
-/** The error for an answer that is no delivery, with the seller's own words if it sent any. */
+/** The error for an answer without a delivery. It contains the seller's own text if there is one. */
 export function refusedBy(
   hiring: Hiring,
   { status, body }: SellerResponse,

@@ -19,8 +19,9 @@ export type Agreed = {
 const MAX_EXTRA_SECONDS = 300;
 
 /**
- * The one option of a 402 that a buyer may sign: this scheme, on the buyer's network and in its token, to the one who may
- * be paid, for at most the listing's price and the caller's maximum. Only these values are ever signed.
+ * Returns the one option of a 402 that a buyer may sign. It has this scheme, the buyer's network and token, and
+ * the expected payee, and costs at most the listing's price and the caller's maximum. Only these values are
+ * ever signed.
  * @param scheme `exact`, or {@link ESCROW_SCHEME}
  * @param payee the listing's payee, or the escrow
  * @throws PaymentRefusedError `overcharged`, `payee_changed`, `wrong_token`, `wrong_network`, `unsupported_scheme`
@@ -75,7 +76,7 @@ function isOurToken({ asset, extra }: PaymentRequirements, network: PaymentNetwo
   if (String(asset).toLowerCase() !== network.token) return false;
   const { name, version, assetTransferMethod } = extra ?? {};
   if (assetTransferMethod !== undefined && assetTransferMethod !== "eip3009") return false;
-  // A signature in another domain is worth nothing to the seller, or something that was not meant.
+  // A signature in another EIP-712 domain would be useless to the seller, or would authorize something else.
   return (
     (name === undefined || name === network.name) && (version === undefined || version === network.version)
   );
@@ -86,7 +87,10 @@ function isAtMost(amount: unknown, { price, maxPrice }: Agreed): boolean {
   return BigInt(amount) <= price && BigInt(amount) <= maxPrice;
 }
 
-/** Until when a payment may be used: long enough for the work, but not as long as the seller likes. */
+/**
+ * The time until which a payment may be used. It is long enough for the work, and has a limit whatever the
+ * seller asks for.
+ */
 export function validUntil(option: PaymentRequirements, { listing }: Agreed, nowSeconds: number): bigint {
   const least = Math.ceil(listing.max_latency_ms / 1000) + 30;
   const asked = Number.isSafeInteger(option.maxTimeoutSeconds) ? option.maxTimeoutSeconds : least;

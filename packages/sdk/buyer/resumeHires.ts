@@ -161,10 +161,10 @@ async function resumeOne(
   return { ...of, error, isOver: Boolean(ending), money: ending ? ending.money : money };
 }
 
-/** Nothing here can judge the result, which says nothing of the result. */
+/** Codes that mean: this process cannot judge the result. They say nothing about the result itself. */
 const WITHOUT_JUDGE: ReadonlySet<string> = new Set(["verify_needed", "capability_unavailable"]);
 
-/** Whether the seller said that there will be no result. */
+/** Whether the seller said that no result will come. */
 function isFinal({ code }: HireFailedError): boolean {
   return code !== "seller_timeout" && code !== "seller_unreachable" && !WITHOUT_JUDGE.has(code);
 }

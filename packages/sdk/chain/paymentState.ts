@@ -6,7 +6,7 @@ import type { PaymentNetwork } from "./paymentNetwork.ts";
 /** An EIP-3009 authorization as a block shows it. `time` is the block's, in unix seconds. */
 export type PaymentState = { isUsed: boolean; time: number };
 
-/** The number of blocks, with the payment's own, after which a payment counts as settled, and the block that has it. */
+/** Returns the last block whose payments count as settled, because enough blocks, its own included, show them. */
 export async function settledBlock(client: PublicClient, confirmations: number): Promise<bigint> {
   const head = await client.getBlockNumber({ cacheTime: 0 });
   const depth = BigInt(Math.max(1, Math.floor(confirmations)) - 1);

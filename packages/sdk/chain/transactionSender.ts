@@ -28,7 +28,7 @@ export type ContractCall = {
   gas?: bigint;
 };
 
-/** Sends one account's transactions in order. Two of them never take one nonce. */
+/** Sends one account's transactions in order. No two of them use the same nonce. */
 export type TransactionSender = {
   address: Address;
   client: PublicClient;
@@ -50,7 +50,7 @@ export type TransactionSenderParameters = {
   sendMs?: number;
 };
 
-/** What is known of one: whether it was sent, and whether it must not be sent any more. */
+/** The state of one call: whether it was sent, and whether it must no longer be sent. */
 type Attempt = { isSent: boolean; isOver: boolean };
 
 /**

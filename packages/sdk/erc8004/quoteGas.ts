@@ -7,14 +7,17 @@ export type GasCost = {
   gas: bigint;
   maxFeePerGas: bigint;
   maxPriorityFeePerGas: bigint;
-  /** What an OP chain (Base) takes besides for the place on Ethereum, as of now; null where no such fee is known. */
+  /**
+   * The fee that an OP chain (Base) adds for storing the transaction's data on Ethereum, at this time; null
+   * where no such fee is known.
+   */
   l1Fee: bigint | null;
-  /** `gas` × `maxFeePerGas`, and the fee for the place on Ethereum. */
+  /** `gas` × `maxFeePerGas`, plus `l1Fee`. */
   total: bigint;
   totalEth: string;
 };
 
-/** OP chains tell here what a transaction's place on Ethereum costs. */
+/** The contract of OP chains that says what a transaction's data on Ethereum cost. */
 const GAS_PRICE_ORACLE: Address = "0x420000000000000000000000000000000000000f";
 
 const oracleAbi = parseAbi(["function getL1Fee(bytes data) view returns (uint256)"]);

@@ -10,7 +10,8 @@ export type ChainRegistries = Registries & { chainId: number; fromBlock: bigint 
 export type ChainReader = PublicClient<Transport, Chain | undefined>;
 
 /**
- * Checks that the RPC leads to the registries' chain, and that the reputation registry there is of this identity registry.
+ * Checks that the RPC leads to the registries' chain, and that the reputation registry there names this
+ * identity registry.
  *
  * @throws ChainError `wrong_chain`, `no_registry`
  */

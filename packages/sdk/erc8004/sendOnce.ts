@@ -24,9 +24,9 @@ export type SendOnceParameters<Found> = {
   account: LocalAccount;
   chainId: number;
   call: ContractCall;
-  /** Looks whether it is done already, as of a block. */
+  /** Looks for the result of an earlier call, as of a block. */
   find: (block: bigint) => Promise<Found | undefined>;
-  /** Is told what it costs before anything is signed; false: nothing is sent. */
+  /** Called with the cost before anything is signed. If it returns false, nothing is sent. */
   agree: (cost: GasCost) => boolean | Promise<boolean>;
   /** Milliseconds between two looks for the receipt. Default 1,000. */
   pollingMs?: number | undefined;
@@ -43,7 +43,7 @@ export type SentOnce<Found> =
   | { status: "sent"; cost: GasCost; receipt: TransactionReceipt };
 
 /**
- * Sends a transaction that must not stand on the chain twice, whoever calls again after a timeout.
+ * Sends a transaction that must be on the chain only once, even if a caller tries again after a timeout.
  *
  * The nonce is read first, then the chain is searched as of the same block, and the transaction carries that nonce. So of two
  * calls that both find nothing, both transactions have one nonce, and the chain takes one of them. It is simulated before it is
@@ -119,7 +119,8 @@ async function send<Found>(
         cause,
       });
     }
-    // Nodes say in many words that a transaction with this number waits already. They count it.
+    // Each kind of node words this refusal differently. But all of them count a waiting transaction, which
+    // tells that one with this nonce is there.
     const { address } = account;
     const waiting = await client.getTransactionCount({ address, blockTag: "pending" }).catch(() => 0);
     if (waiting > nonce) throw pending(call.functionName, cause);

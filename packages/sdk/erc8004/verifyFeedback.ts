@@ -20,7 +20,7 @@ import type { ChainReader, ChainRegistries } from "./registries.ts";
 export type VerifyFeedbackParameters = CheckFeedbackParameters & {
   /** Reads the chain of the registries. Without it only what needs no network is checked. */
   client?: ChainReader | undefined;
-  /** Where the registries are, known from somewhere else than the file. */
+  /** Where the registries are, if the caller knows it from another source than the file. */
   registries?: ChainRegistries | undefined;
   /** The token that hires are paid with. */
   token?: Address | undefined;
@@ -28,7 +28,7 @@ export type VerifyFeedbackParameters = CheckFeedbackParameters & {
   escrow?: Address | undefined;
 };
 
-/** What a feedback file came to. `valid` is false when one finding does not hold. */
+/** The result of checking a feedback file. `valid` is false when one finding does not hold. */
 export type VerifiedFeedback = {
   valid: boolean;
   hash: Hex;
@@ -43,7 +43,7 @@ export type VerifiedFeedback = {
  * be anchored, the registry has to have this feedback with this hash by this client, the identity's wallet has to have been the
  * seller's then, and the payment has to have moved that amount from the client to the agent.
  *
- * It throws for no finding. What was not checked is a finding with `holds: null` that says why.
+ * No finding makes it throw. A finding with `holds: null` was not checked, and says why.
  *
  * @throws TallystickError `chain_unavailable`
  */
@@ -120,12 +120,12 @@ function tryHire({ tallystick }: FeedbackFile) {
   try {
     return readHire({ receiptProof: tallystick.receipt_proof, ratingProof: tallystick.rating_proof });
   } catch {
-    // What is wrong with it was found offline.
+    // The offline check has reported what is wrong with it.
     return undefined;
   }
 }
 
-/** A contract's word is the chain's to judge, also when it has the length of a key's. */
+/** Only the chain can check a contract wallet's signature, even one that is as long as a key's. */
 async function askWallets(
   client: ChainReader,
   hire: NonNullable<ReturnType<typeof tryHire>>,

@@ -3,8 +3,8 @@ import type { JudgePrompt } from "./judgePrompt.ts";
 import { modelAnswerSchema, noOpinion, type Opinion, opinionOf } from "./modelAnswer.ts";
 
 /**
- * A model as a provider of the AI SDK makes it; a name alone would be sent to whatever gateway the SDK has. Told by what is read of it, so that
- * the types of this package need none of the SDK's.
+ * A model as a provider of the AI SDK makes it. A bare name is not accepted, because the SDK would send it to
+ * its default gateway. The type lists only what is read, so this package does not need the SDK's types.
  */
 export type JudgingModel = {
   readonly specificationVersion: string;
@@ -17,10 +17,11 @@ export function nameOfModel({ provider, modelId }: JudgingModel): string {
 }
 
 /**
- * Asks one model once. What it says outside of the form, cuts short or refuses is no opinion. What keeps it from being asked,
- * a vendor that is overloaded or a connection that breaks, is thrown: then it is asked again later.
+ * Asks one model once. An answer in another form, a cut answer or a refusal counts as inconclusive. If the
+ * model cannot be asked, because its vendor is overloaded or the connection breaks, this throws, and the model
+ * is asked again later.
  *
- * @param maxOutputTokens most that it may say
+ * @param maxOutputTokens the longest answer
  */
 export async function askModel(
   model: JudgingModel,
@@ -38,9 +39,9 @@ export async function askModel(
       // An overloaded vendor is asked again in the auditor's next round, not at once.
       maxRetries: 0,
       abortSignal: signal,
-      // What is judged is for nobody's traces.
+      // The work under judgement must not appear in traces.
       telemetry: { isEnabled: false },
-      // And the vendor is told not to keep it, if its API allows that.
+      // Asks the vendor not to store it, if its API allows that.
       providerOptions: { openai: { store: false } },
     });
     const tokens = totalUsage.totalTokens ?? 0;

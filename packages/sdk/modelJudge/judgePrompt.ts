@@ -4,12 +4,12 @@ import { betweenMarks, excerptsOf, freshMark, onOneLine } from "./markedData.ts"
 export type JudgePrompt = { instructions: string; prompt: string; nonce: string };
 
 /**
- * The prompt for one judgement. Rules stand in the instructions alone; what strangers wrote stands in the prompt alone, each part
- * as JSON on one line between two marks made now. The nonce of the answer stands in the instructions: no text under judgement
- * can have it.
+ * The prompt for one judgement. The instructions contain only rules. The prompt contains only what strangers
+ * wrote: each part is JSON on one line, between two lines with a fresh random mark. The answer's nonce is in
+ * the instructions, so no text under judgement can contain it.
  *
  * @param work.most characters of each part that are shown
- * @param random from 0 to below 1: which pieces of a long part
+ * @param random from 0 to below 1; chooses which pieces of a long part are shown
  */
 export function judgePrompt(
   work: { capability: string; rubric: string; params: unknown; result: unknown; most: number },

@@ -1,28 +1,29 @@
 import { toBareHex } from "tallystick-protocol/hex";
 
 /**
- * What shows as nothing, moves other text about, or hides words: control and format characters, line and paragraph separators,
- * private and unassigned ones, variation selectors and fillers; and `<`, with which the marks of chat templates begin.
+ * Characters that are invisible, move other text or hide words: control and format characters, line and
+ * paragraph separators, private and unassigned characters, variation selectors and fillers. Also `<`, with
+ * which the markers of chat templates begin.
  */
 const HIDDEN =
   /[<\p{Cc}\p{Cf}\p{Cn}\p{Co}\p{Cs}\p{Zl}\p{Zp}]|\u115f|\u1160|\u3164|\uffa0|[\u{fe00}-\u{fe0f}]|[\u{e0100}-\u{e01ef}]/gu;
 
 /**
- * A stranger's JSON on one line, in which everything can be seen: it has no line break that could end its part of a prompt,
- * and reads as the same JSON.
+ * Writes a stranger's JSON on one line, with every character visible. No line break in it can end its part of a
+ * prompt, and it parses to the same JSON.
  *
- * @throws TypeError for what is no JSON
+ * @throws TypeError for a value that JSON cannot hold
  */
 export function onOneLine(value: unknown): string {
   const text = JSON.stringify(value ?? null);
-  // Of a pair beyond the BMP both halves, as JSON has it.
+  // A character beyond the BMP becomes two escapes, one for each half, as in JSON.
   return text.replace(HIDDEN, (it) => {
     const units = Array.from({ length: it.length }, (_, at) => it.charCodeAt(at));
     return units.map((unit) => `\\u${unit.toString(16).padStart(4, "0")}`).join("");
   });
 }
 
-/** A word that nobody can have written into work that was delivered before: 128 random bits. */
+/** A random mark of 128 bits. Work that was delivered before cannot contain it. */
 export function freshMark(): string {
   return toBareHex(crypto.getRandomValues(new Uint8Array(16)));
 }
@@ -36,8 +37,8 @@ export function betweenMarks(name: string, line: string, mark: string): string {
 export type Excerpt = { from: number; text: string };
 
 /**
- * What is shown of a text that is longer than what a model reads: its beginning, its end, and as much between them in pieces
- * at random places. A seller that hides bad work behind much good work does not know where the judge looks.
+ * The parts of a long text that a model sees: its beginning, its end, and pieces at random places between them.
+ * A seller that hides bad work in much good work does not know where the judge looks.
  *
  * @param random from 0 to below 1
  */

@@ -1,10 +1,10 @@
 import { type AuditReasonCode, auditReasonCodes } from "tallystick-protocol/records/auditReasons";
 import * as z from "zod";
 
-/** What a model may find. The other codes are for the rules, and for the auditor itself. */
+/** The codes that a model may give. The other codes are reserved for the rules and for the auditor itself. */
 const modelCode = z.enum(auditReasonCodes).exclude(["undisclosed", "equivocation", "auditor_error", "other"]);
 
-/** Codes that say nothing against the work. */
+/** Codes that do not object to the work. */
 const HARMLESS: readonly AuditReasonCode[] = ["meets_request", "ambiguous_request", "cannot_judge"];
 
 /** The form of an answer. Every field is required, as the vendors' strict modes want it. */
@@ -15,22 +15,22 @@ export const modelAnswerSchema = z.strictObject({
   explanation: z.string(),
 });
 
-/** What one model made of it. `explanation` is its own words: they stay with the auditor. */
+/** One model's opinion. `explanation` is the model's own text, which stays with the auditor. */
 export type Opinion = {
   model: string;
   verdict: "pass" | "fail" | "inconclusive";
   codes: AuditReasonCode[];
   explanation: string;
-  /** Why it counts as inconclusive though it was none, or did not answer in the form. */
+  /** Why the answer counts as inconclusive: it was in another form, or it contradicted itself. */
   refused?: string;
   tokens: number;
 };
 
-/** Longest explanation that is kept, in characters; most codes that are. */
+/** The longest explanation that is kept, in characters, and the most codes. */
 const MAX_EXPLANATION = 2_000;
 const MAX_CODES = 4;
 
-/** Makes an opinion of an answer. One without the nonce, or that contradicts itself, is inconclusive. */
+/** Makes an opinion of an answer. An answer without the nonce, or one that contradicts itself, is inconclusive. */
 export function opinionOf(value: unknown, nonce: string, model: string, tokens: number): Opinion {
   const read = modelAnswerSchema.safeParse(value);
   if (!read.success) return noOpinion(model, "not_the_schema", tokens);

@@ -10,22 +10,25 @@ import { rubricOf } from "./rubrics.ts";
 import { spentTokens } from "./spentTokens.ts";
 import { vetoRule } from "./vetoRule.ts";
 
-/** Most models that judge together. */
+/** The most models that judge together. */
 const MAX_MODELS = 8;
 
-/** A token has a byte at least, so a prompt's bytes are more than its tokens; the form of the answer takes some more. */
+/**
+ * Tokens that the form of the answer takes. A token has at least one byte, so a prompt has at most as many
+ * tokens as bytes.
+ */
 const TOKENS_BESIDE = 1_000;
 
 export type ModelJudgeParameters = {
-  /** One to eight models of the AI SDK, best of different makers: `openai("…")`, `anthropic("…")`. */
+  /** One to eight models of the AI SDK, preferably of different vendors: `openai("…")`, `anthropic("…")`. */
   models: readonly JudgingModel[];
-  /** How many that fail the work make it a fail. Default 1: everybody has a veto. */
+  /** How many models must fail the work for the verdict `fail`. Default 1: every model has a veto. */
   vetoes?: number;
-  /** What good work is, by capability or family; before the rubrics of this package. */
+  /** What good work is, by capability or family. These rubrics take precedence over those of this package. */
   rubrics?: { readonly [family: string]: string };
   /** How long one model may take, in milliseconds. Default 120,000. */
   modelMs?: number;
-  /** Most tokens that one answer may have. Default 4,000: models that think take most of it for that. */
+  /** The most tokens of one answer. Default 4,000: reasoning models use most of them for reasoning. */
   maxOutputTokens?: number;
   /** Most characters that are shown of the request, and of the result. Default 60,000. */
   maxCharacters?: number;
@@ -45,9 +48,10 @@ export type ModelJudgeParameters = {
 };
 
 /**
- * A judge that is one model of language or several. The work is shown as data between marks that it cannot know; the answer has
- * to have a schema's form and a nonce that the work cannot know; anything else is inconclusive. That keeps the work from writing the
- * verdict itself. It cannot keep a model from being persuaded: that is what the others' veto is for, and the second round.
+ * A judge made of one or several language models. A model sees the work as data between marks that the work
+ * cannot know. The answer must fit a schema and repeat a nonce that the work cannot know; any other answer is
+ * inconclusive. So the work cannot write the verdict itself. It may still persuade a model; the veto of the
+ * other models and the second round guard against that.
  *
  * @throws TallystickError `invalid_models`
  * @example const judge = modelJudge({ models: [openai("gpt-5.4"), anthropic("claude-sonnet-4-6")], store });
@@ -90,7 +94,7 @@ export function modelJudge(parameters: ModelJudgeParameters): Judge {
       const detail = `no model of text sees what ${auditCase.capability} delivers`;
       return { verdict: "inconclusive", reasons: [{ code: "cannot_judge", detail }] };
     }
-    // Who has answered is not asked again, also when another could not be reached.
+    // A model that has answered is not asked again, even if another could not be reached.
     const asked = models.map((model, at) =>
       remember(`model-${at}`, () => opinionBy(model, auditCase, rubric, signal)),
     );

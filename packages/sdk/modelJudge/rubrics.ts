@@ -1,6 +1,6 @@
 /**
- * What good work is, by family of capabilities: each in a few sentences that a model judges by. The longest family that a
- * capability begins with is taken. Those that a model of text cannot see have none.
+ * What good work is, by family of capabilities, in a few sentences for a model. The longest matching family
+ * counts. Families whose results a text model cannot see have no rubric.
  */
 const rubrics: { readonly [family: string]: string } = {
   "text.translate":
@@ -29,16 +29,16 @@ const rubrics: { readonly [family: string]: string } = {
     "The chart shows every value of the request, with its name, in the form that was asked for. Invented or missing values are bad.",
 };
 
-/** What no text says. */
+/** Families whose results are not text. */
 const UNSEEN = ["image.generate.photorealistic", "image.generate.illustration.png", "image.upscale", "embed"];
 
 const GENERAL =
   "The result is what the request asks for: complete, correct, and made for this request. Work that would fit any request, is invented, or is about something else is bad.";
 
 /**
- * The rubric of a capability; undefined for one whose results a model of text cannot see.
+ * The rubric of a capability; undefined if a text model cannot see its results.
  *
- * @param own rubrics that stand before these, by family or whole capability
+ * @param own rubrics that take precedence over these, by family or whole capability
  */
 export function rubricOf(
   capability: string,

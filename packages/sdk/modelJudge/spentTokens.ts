@@ -2,16 +2,17 @@ import type { KeyValueStore } from "../store/keyValueStore.ts";
 
 const DAY_MS = 86_400_000;
 
-/** What models cost on one day, by UTC. */
+/** The tokens that models used on one UTC day. */
 export type SpentTokens = {
-  /** Sets tokens aside before a model is asked. False: they are more than the day has left. */
+  /** Reserves tokens before a model is asked. False: fewer are left on this day. */
   reserve: (tokens: number) => Promise<boolean>;
-  /** Says what it really was. */
+  /** Replaces a reservation by what was really used. */
   settle: (reserved: number, used: number) => Promise<void>;
 };
 
 /**
- * Counts the tokens of a day, for all judgements together. A process that is killed between the two has spent what it set aside.
+ * Counts the tokens of a day, for all judgements together. If a process is killed between `reserve` and
+ * `settle`, the reserved tokens count as used.
  *
  * @param parameters.now milliseconds since 1970
  */
@@ -22,7 +23,7 @@ export function spentTokens(parameters: {
 }): SpentTokens {
   const { store, perDay, now } = parameters;
   let turn: Promise<unknown> = Promise.resolve();
-  /** One change after the other: two models may be asked at once. */
+  /** Makes one change after the other, because two models may be asked at once. */
   const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
     const next = turn.then(work, work);
     turn = next.catch(() => {});

@@ -3,10 +3,10 @@ import type { Judgement } from "../auditor/judge.ts";
 import type { Opinion } from "./modelAnswer.ts";
 
 /**
- * One judgement of several opinions. Models rather agree than object, and work may talk one of them round: so a few that object
- * outvote the rest, and work passes only when every model has judged it and too few object.
+ * Makes one judgement of several opinions. Models tend to agree, and work may persuade one of them. So a few
+ * objections outvote the rest, and work passes only if every model has judged it and too few object.
  *
- * @param vetoes how many that fail it make it a fail
+ * @param vetoes how many models must fail the work for the verdict `fail`
  */
 export function vetoRule(opinions: readonly Opinion[], vetoes: number): Judgement {
   const of = (verdict: Opinion["verdict"]): Opinion[] => opinions.filter((one) => one.verdict === verdict);
@@ -17,7 +17,10 @@ export function vetoRule(opinions: readonly Opinion[], vetoes: number): Judgemen
   return judgement("inconclusive", of("inconclusive"), opinions.length);
 }
 
-/** Says codes and how many found so, never a model's words: those may quote the work, and would stay in the ledger permanently. */
+/**
+ * Gives codes and how many models named each, never a model's own text: it may quote the work, and would stay
+ * in the ledger permanently.
+ */
 function judgement(verdict: Judgement["verdict"], by: readonly Opinion[], all: number): Judgement {
   const counts = new Map<AuditReason["code"], number>();
   for (const { codes } of by) for (const code of codes) counts.set(code, (counts.get(code) ?? 0) + 1);

@@ -1,12 +1,12 @@
 import { TallystickError } from "tallystick-protocol/errors";
 import type { Fetch } from "../requestService.ts";
 
-/** How the connections to strangers are opened. Each platform has its own way, behind `#connections`. */
+/** Opens connections to strangers. Each platform has its own implementation, behind the import `#connections`. */
 export type OpenConnections = (rules: {
   isPublic: (address: string) => boolean;
-  /** The addresses of a name. Default: by DNS, where the platform lets one ask. */
+  /** Resolves a name to its addresses. Default: by DNS, where the platform allows this. */
   resolve: ((host: string) => Promise<string[]>) | undefined;
-  /** How long headers, and the pauses of a body, may take, in milliseconds. */
+  /** The longest wait for the headers, and for each next part of a body, in milliseconds. */
   timeoutMs: number;
 }) => Fetch;
 

@@ -6,12 +6,13 @@ import { resolveHost } from "./resolveHost.ts";
 /** How long a connection may take, in milliseconds. */
 const CONNECT_MS = 10_000;
 
-/** Most bytes of an answer's headers. */
+/** The most bytes of an answer's headers. */
 const MAX_HEADER_BYTES = 32_768;
 
 /**
- * Connections of Node. A name is resolved once, every address it resolves to has to be public, and the connection goes to
- * one of these, so that no second answer of a name server leads elsewhere. Proxies of the environment are not used.
+ * Connections of Node. A name is resolved once, every address of it must be public, and the connection goes to
+ * one of these addresses. So a second answer of the name server cannot lead elsewhere. Proxy settings of the
+ * environment are not used.
  */
 export const openConnections: OpenConnections = ({ isPublic, resolve = resolveHost, timeoutMs }) => {
   async function publicAddresses(host: string): Promise<{ address: string; family: number }[]> {

@@ -1,8 +1,8 @@
 import type { OpenConnections } from "./connections.ts";
 
 /**
- * Connections of a platform that resolves names out of sight, such as a browser: its own rules stand in for the judgement
- * of addresses. The server learns nothing of the page: no cookies, no address.
+ * Connections of a platform that resolves names itself, such as a browser. The platform's own rules replace the
+ * check of addresses. The server gets no cookies and no referrer.
  */
 export const openConnections: OpenConnections = () => async (input, init) =>
   await globalThis.fetch(input, { ...init, credentials: "omit", referrerPolicy: "no-referrer" });

@@ -8,18 +8,19 @@ export type PublicFetchParameters = {
   maxBytes?: number;
   /** How long one request may take to its last byte, in milliseconds. Default 10 minutes. */
   timeoutMs?: number;
-  /** The addresses of a name. Default: by DNS. Browsers do not ask it. */
+  /** Resolves a name to its addresses. Default: by DNS. Not used in browsers. */
   resolve?: (host: string) => Promise<string[]>;
-  /** Stands in for the policy where a test has to reach a server of its own. */
+  /** Replaces the rules, for tests that reach a server of their own. */
   policy?: { isPublic: (address: string) => boolean; problemOf: (url: string) => string | undefined };
 };
 
 /**
- * A `fetch` for addresses that strangers gave: only https and public servers. In Node what a name resolves to is judged
- * when it is connected to; a browser resolves names out of sight, so there what is written is judged, and the browser keeps
- * pages out of private networks. Redirects are not followed, size and time are limited.
+ * A `fetch` for URLs that strangers gave. It allows only https and public servers. In Node the resolved address
+ * is checked when the connection is made. A browser resolves names itself, so there only the URL is checked,
+ * and the browser keeps pages out of private networks. Redirects are not followed. Size and time are limited.
  *
- * @throws TallystickError `private_address`, as the cause of the platform's TypeError when it comes out on connecting
+ * @throws TallystickError `private_address`, as the cause of the platform's TypeError if the check fails while
+ * connecting
  */
 export function createPublicFetch(parameters: PublicFetchParameters = {}): Fetch {
   const { maxBytes = 32 * 1024 * 1024, timeoutMs = 600_000, resolve } = parameters;

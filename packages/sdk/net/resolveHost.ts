@@ -5,10 +5,10 @@ const TIMEOUT_MS = 2_000;
 const TRIES = 2;
 
 /**
- * The addresses of a name, by DNS alone: no file of this host, no search domain, and none of the few threads that the
- * file system needs as well, which slow names of strangers would hold.
+ * Resolves a name by DNS only: without this host's hosts file and without search domains. It does not use
+ * Node's few worker threads, which the file system needs and which strangers' slow names would block.
  *
- * @returns none when there are none, or no name server answers
+ * @returns an empty list when the name has no address, or no name server answers
  */
 export async function resolveHost(host: string): Promise<string[]> {
   const resolver = new Resolver({ timeout: TIMEOUT_MS, tries: TRIES });

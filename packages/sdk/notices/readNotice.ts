@@ -8,12 +8,14 @@ import { isSignedBy, recordFromPayload } from "tallystick-protocol/records/recor
 const MAX_NOTICE = 65_536;
 
 /**
- * Reads what came to a buyer's address. Believe nothing else there: anybody can send something.
+ * Reads a notice that came to a buyer's address, and checks its signature. Anybody can send something there, so
+ * trust only what this function returns.
  *
- * A notice may come more than once, when its answer was lost. Remember `id`, and do what it asks for once. Answer with a 2xx when you have it.
+ * A notice comes again if your answer was lost. Remember its `id`, and act on it once. Answer with a 2xx when
+ * you have stored it.
  *
  * @param text the body of the request
- * @param of `sender`: as `POST /v1/notices` answered; `buyer`: who left the address
+ * @param of `sender`: from the answer of `POST /v1/notices`; `buyer`: who subscribed
  * @throws InvalidInputError naming the field; TallystickError `not_a_notice` when the sender did not sign it for this buyer
  */
 export function readNotice(text: string, { sender, buyer }: { sender: Address; buyer: Address }): Notice {

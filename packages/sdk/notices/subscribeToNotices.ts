@@ -9,7 +9,7 @@ import { type Fetch, requestService } from "../requestService.ts";
 export type SubscribeToNoticesParameters = {
   /** The buyer. */
   account: LocalAccount;
-  /** Of the node. */
+  /** The URL of the node. */
   baseUrl: string;
   /** As `GET /v1/ledger/latest` names it. */
   ledger: LedgerName;
@@ -23,8 +23,9 @@ export type SubscribeToNoticesParameters = {
 };
 
 /**
- * Leaves an address to which notices go when something happens to the SLAs of these agents, or takes it back. It holds for 90 days. Nothing
- * of it is published. The address is asked once whether it wants them: it has to answer with the `challenge` of the request.
+ * Subscribes an address to notices about the SLAs of these agents, or ends the subscription. It lasts 90 days
+ * and is not published. The address is asked once whether it wants notices: it must answer with the `challenge`
+ * of that request.
  *
  * @returns who signs the notices (for `readNotice`), and the subscription's id
  * @throws ServiceError

@@ -4,18 +4,21 @@ import { abortable } from "../deadline.ts";
 import { AnswerTooLarge, readBytes } from "../readBytes.ts";
 import { printable } from "./printable.ts";
 
-/** Largest answer that is read, in bytes: a page of the log is cut at four MiB, and one line may be longer than that. */
+/**
+ * The largest answer that is read, in bytes. A page of the log ends at four MiB, but a single line may be
+ * longer.
+ */
 const MAX_BYTES = 32 << 20;
 
 /** How long an answer may take to its last byte, in milliseconds. */
 const PATIENCE_MS = 60_000;
 
-/** How often a node is asked that is busy or away, and how long it may make us wait in between, in seconds. */
+/** How often a node that is busy or away is asked, and the longest pause that it may ask for, in seconds. */
 const ATTEMPTS = 5;
 const MAX_WAIT_SECONDS = 60;
 
 /**
- * What a node answers to a GET. One that is busy is asked again when it says.
+ * Sends a GET to a node, and returns its answer. A busy node is asked again at the time that it names.
  *
  * @param path with its query
  * @throws TallystickError with the code of the node's own answer, or `unreachable`, `bad_answer`
@@ -72,7 +75,7 @@ async function get(url: string, path: string, signal?: AbortSignal): Promise<Ans
   }
 }
 
-/** Undefined for what is no UTF-8. */
+/** Undefined if the bytes are not UTF-8. */
 function asText(bytes: Uint8Array): string | undefined {
   try {
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
@@ -95,7 +98,7 @@ function refused(url: string, path: string, { status, text }: Answer): Tallystic
   });
 }
 
-/** An answer that no honest node gives. */
+/** The error for an answer that no honest node gives. */
 export function badAnswer(url: string, path: string, problem: string): TallystickError {
   return new TallystickError({
     code: "bad_answer",

@@ -3,11 +3,11 @@ import { TallystickError } from "tallystick-protocol/errors";
 import { digestsOf, type TickDigest } from "./digestsOf.ts";
 
 /**
- * Compares what a log derives to with what a node says, at every tick of the log.
+ * Compares the digest that was derived from a log with the digest that a node gives, at every tick of the log.
  *
  * @param lines the number of every tick's line, by block
  * @returns how many ticks agree: all of them
- * @throws TallystickError `digest_differs`, naming the first tick that does and its line
+ * @throws TallystickError `digest_differs`, naming the first tick that differs and its line
  */
 export async function checkDigests(
   url: string,

@@ -12,16 +12,17 @@ export type NodeTick = { url: string; tick: TickDigest | null; agreed: number };
 export type LineDifference = { line: number; texts: [url: string, text: string | null][] };
 
 export type NodeComparison = {
-  /** Ticks that all have alike, and the block of the last. */
+  /** How many ticks are the same at all nodes, and the block of the last one. */
   ticks: number;
   block: number | null;
-  /** The first tick that they have not. */
+  /** The first tick that differs. */
   difference: { block: number; nodes: NodeTick[]; line: LineDifference | null } | null;
 };
 
 /**
- * Compares the digests of nodes, tick by tick where all of them have any: a difference may go away again when its time is
- * over, so none is skipped. Of the first that differs, the lines of the logs are compared.
+ * Compares the digests of nodes, tick by tick, over the ticks that all of them have. None is skipped, because a
+ * difference may disappear again when its time window is over. At the first tick that differs, the lines of the
+ * logs are compared.
  *
  * @throws TallystickError `nothing_in_common`, and those of askNode
  */
@@ -79,7 +80,8 @@ async function difference(
   const lineOf = ({ tick, agreed }: NodeTick) => tick?.line ?? agreed + 1;
   const end = Math.max(lineOf(one), lineOf(other));
   const begin = Math.min(one.agreed, other.agreed);
-  // Parameters first; then what came since they agreed; then all that was before, of which some may show late.
+  // Compares the parameters first, then the lines since the last common tick, then all earlier lines, because
+  // some have their effect late.
   const line =
     (await firstDifferentLine(one.url, other.url, 0, 1, signal)) ??
     (one.agreed === other.agreed ? await firstDifferentLine(one.url, other.url, begin, end, signal) : null) ??
@@ -87,7 +89,7 @@ async function difference(
   return { block, nodes: found, line };
 }
 
-/** The first line after line `after` and up to line `end` of which two nodes tell different things. */
+/** The first line after `after` and up to `end` that differs between two nodes. */
 async function firstDifferentLine(
   one: string,
   other: string,

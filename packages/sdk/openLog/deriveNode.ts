@@ -8,16 +8,16 @@ export type DeriveNodeOptions = Omit<NodeLogOptions, "onTick"> &
     check?: boolean | undefined;
   };
 
-/** What a node's log comes to. */
+/** The result of deriving a node's log. */
 export type NodeDerivation = DerivedLog & {
   lines: LogProgress;
-  /** Ticks whose digests are the node's: all of them; null when nobody asked. */
+  /** The number of ticks whose digest equals the node's: all of them. Null if they were not compared. */
   agreed: number | null;
 };
 
 /**
- * Reads a node's event log by HTTP and derives all of it again, in Node and in browsers. Whatever else the node says is
- * not believed.
+ * Reads a node's event log by HTTP and derives all of it again, in Node and in browsers. Nothing else that the
+ * node says is believed.
  *
  * @throws TallystickError `digest_differs` with the first tick that differs; those of {@link nodeLog} and {@link foldLog}
  */
@@ -40,7 +40,7 @@ export async function deriveNode(url: string, options: DeriveNodeOptions = {}): 
   return { ...derived, lines, agreed };
 }
 
-/** Heavy for a page, and of no use before a log is derived. */
+/** Loaded only when a log is derived, because it is large for a page. */
 async function fastestRecovery() {
   const { recoverByWasm } = await import("tallystick-protocol/signatures/recoverByWasm");
   return await recoverByWasm();

@@ -1,7 +1,7 @@
 import { TallystickError } from "tallystick-protocol/errors";
 import { askNode, badAnswer } from "./askNode.ts";
 
-/** Most lines of one request. */
+/** The most lines of one request. */
 export const PAGE = 5_000;
 
 /** A node ends a page early only if its lines are long. Such a page has more bytes than this. */

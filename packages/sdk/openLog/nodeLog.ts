@@ -3,20 +3,23 @@ import { TallystickError } from "tallystick-protocol/errors";
 import { followLog, readLogPage } from "./followLog.ts";
 import { printable } from "./printable.ts";
 
-/** Lines that are read at most unless somebody asks for more: a node says how long its log is. */
+/**
+ * The most lines that are read by default. There must be a limit, because the node itself says how long its log
+ * is.
+ */
 export const MAX_LINES = 20_000_000;
 
-/** A log as far as it was read before: a file, say. */
+/** A store for the lines that were read before, such as a file. */
 export type LogKeep = {
-  /** What people know it by. */
+  /** Its name for messages, such as a file name. */
   name: string;
   isEmpty: boolean;
-  /** What is kept, whole lines at a time. */
+  /** The stored lines. Each text consists of whole lines. */
   texts: () => AsyncIterable<string>;
   append: (lines: readonly string[]) => Promise<void>;
 };
 
-/** How far the reading is: lines that were kept before, that the node gave, and the last that it says there is. */
+/** The progress: lines from the store, lines from the node, and the number of the last line that the node names. */
 export type LogProgress = { kept: number; fetched: number; last: number };
 
 export type NodeLogOptions = {

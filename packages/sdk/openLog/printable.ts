@@ -1,4 +1,4 @@
-/** A stranger's text in a terminal: what is not plain ASCII is escaped, and a long one is cut. */
+/** Makes a stranger's text safe for a terminal: escapes everything but plain ASCII, and cuts a long text. */
 export function printable(text: string, most: number): string {
   const cut = text.length > most ? `${text.slice(0, most)}…` : text;
   return cut.replace(

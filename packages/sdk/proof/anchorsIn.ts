@@ -1,7 +1,10 @@
 import { anchoredLedgerAbi } from "tallystick-protocol/abi/anchoredLedgerAbi";
 import { type Log, parseEventLogs } from "viem";
 
-/** The anchors among the logs of a receipt. Apart, so that who asks no chain loads nothing that reads one. */
+/**
+ * The anchors among the logs of a receipt. In a file of its own, so that programs without a chain do not load
+ * code that reads one.
+ */
 export function anchorsIn(logs: Log[]) {
   return parseEventLogs({ abi: anchoredLedgerAbi, eventName: "Anchored", logs });
 }

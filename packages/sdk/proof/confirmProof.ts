@@ -4,13 +4,13 @@ import type { VerifiedLedger, VerifiedProof } from "tallystick-protocol/proof/pr
 import { ProofError } from "tallystick-protocol/proof/provenEntry";
 import type { Chain, PublicClient, Transport } from "viem";
 
-/** What the chain says of a proof: by which transaction its root was anchored, and in which block. */
+/** What the chain says of a proof: the transaction that anchored its root, and the block. */
 export type ConfirmedProof = { transaction: Hex; block: number };
 
 /**
- * Asks the chain about a proof: whether its writer writes the ledger, or did when it was of this size, and whether the
- * contract took just this size and root. What the contract accepted is the ledger, whoever signed it. So this also confirms
- * another writer than the first, and a contract as writer.
+ * Checks a proof against the chain: whether its writer writes the ledger now, or did at this size, and whether
+ * the contract accepted exactly this size and root. What the contract accepted is the ledger, whoever signed
+ * it. So this also confirms a later writer, and a contract as writer.
  *
  * @param proof as `verifyProofBundle` gives it, with `leaveWriterToChain`
  * @param client a viem client of the chain that the proof names
@@ -60,7 +60,7 @@ export async function confirmProof(
   }
 }
 
-/** A former writer speaks for what it left behind, and for no entry after it. */
+/** A former writer counts only up to the size at which it was replaced. */
 async function requireWriter(
   { contract, id, writer }: VerifiedLedger,
   size: number,

@@ -1,6 +1,6 @@
 import type { PublishedFields } from "./publishedFields.ts";
 
-/** What is asked of `POST /v1/search` (SHP §6.1). A rate that is null passes no minimum. */
+/** The body of `POST /v1/search` (SHP §6.1). A rate that is null passes no minimum. */
 export type SearchRequest = {
   capability: string;
   /** USDC, like "1.00". */
@@ -12,28 +12,28 @@ export type SearchRequest = {
   min_avg_stars?: number | null;
   /** 0, 1 or 2. */
   min_trust_tier?: number | null;
-  /** Families of wallets that bought, by whose money they began with. */
+  /** The number of independent families of wallets that bought (docs/independence.md). */
   min_independent_buyers?: number | null;
   /** From 0 to 1: the share of direct payments with a receipt. */
   min_receipt_coverage?: number | null;
   /** USDC that buyers paid and did not get back, like "1.00". */
   min_kept_usdc?: string | null;
-  /** Stands now for an identity of ERC-8004. */
+  /** Only agents that have an identity of ERC-8004 now. */
   erc8004?: boolean | null;
   /** An exact mode, or `platform_escrow:*` for any escrow service. */
   payment_mode?: string | null;
   /** Like "v1" (SHP §8.2). */
   min_verification_version?: string | null;
   clarification_supported?: boolean | null;
-  /** Agreed to audits of an operator that the node follows (SHP §8.3). */
+  /** Only listings that agree to audits by an operator that the node follows (SHP §8.3). */
   audited?: boolean | null;
   /** This tier of the trust score or a higher one. */
   steward_tier?: "UNVERIFIED" | "VERIFIED" | "TRUSTED" | "HIGHLY_TRUSTED" | null;
   /** From 0 to 1. */
   min_steward_score?: number | null;
-  /** Sellers too that take no new hires now, for a breach of their SLA. */
+  /** Also shows sellers that are suspended now because they broke their SLA. */
   include_suspended?: boolean | null;
-  /** Of any but `ranking` the highest first. */
+  /** All orders but `ranking` put the highest value first. */
   order_by?: "ranking" | "steward_score" | "independent_buyers" | "kept_usdc" | "receipt_coverage" | null;
   /** At most 100; 20 unless given. */
   limit?: number;
@@ -85,7 +85,7 @@ export type SearchResult = {
 
 export type SearchAnswer = { agents: SearchResult[]; next_cursor: string | null };
 
-/** An agent's SLA as it stands; null when it promises nothing. */
+/** The present state of an agent's SLA; null when it has none. */
 export type SlaAnswer = {
   agent_id: string;
   /** `suspended_until`: it takes no new hires until then, unix seconds. */

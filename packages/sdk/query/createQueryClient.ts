@@ -18,7 +18,7 @@ import { type AgentAnswer, createGraphqlClient, type GraphqlClient } from "./cre
 export type QueryClient = {
   /** Live listings of a capability that pass every filter, best first by the published ranking (SHP §6). */
   search: (request: SearchRequest, options?: { signal?: AbortSignal }) => Promise<SearchAnswer>;
-  /** An agent's public fields (SHP §9.2); code `unknown_agent` when nothing made the address an agent. */
+  /** An agent's public fields (SHP §9.2); code `unknown_agent` when the address is not an agent. */
   reputation: (agent: string) => Promise<ReputationAnswer>;
   /** The cluster it is in and the others (SHP §4.5.2). */
   cluster: (agent: string, page?: Page) => Promise<ClusterAnswer>;
@@ -30,7 +30,7 @@ export type QueryClient = {
   sla: (agent: string, options?: { signal?: AbortSignal }) => Promise<SlaAnswer>;
   /** The parameters and trust roots in force. */
   params: () => Promise<ParamsAnswer>;
-  /** An agent with its listings, latest hires and tier changes; null when nothing made the address an agent. */
+  /** An agent with its listings, latest hires and tier changes; null when the address is not an agent. */
   agent: (address: string) => Promise<AgentAnswer["agent"]>;
   /** Typed GraphQL queries, of operations.graphql. */
   graphql: GraphqlClient;
@@ -44,7 +44,7 @@ export type QueryClient = {
  * const { agents } = await node.search({ capability: "text.translate.en.it", max_price_usdc: "0.50" });
  *
  * @param parameters.baseUrl the node's address
- * @param parameters.fetch stands in for the platform's
+ * @param parameters.fetch replaces the platform's `fetch`
  */
 export function createQueryClient({ baseUrl, fetch }: { baseUrl: string; fetch?: Fetch }): QueryClient {
   const ask = async <Answer>(path: string, body?: unknown, signal?: AbortSignal): Promise<Answer> => {

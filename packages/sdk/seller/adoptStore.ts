@@ -4,12 +4,16 @@ import type { KeyValueStore } from "../store/keyValueStore.ts";
 import type { Job } from "./job.ts";
 import { isOfSomeSeller, sellerStore } from "./sellerStore.ts";
 
-/** What a seller keeps, by folder. Payments first: while the rest moves, none of them may be used again. */
+/**
+ * The folders of a seller's store. Payments move first, so that no payment can be used again while the rest
+ * moves.
+ */
 const FOLDERS = ["payment", "job", "seen", "free", "outbox", "refused", "callback"];
 
 /**
- * Refuses a store that has entries from before entries named their seller. They would be passed over in silence: payments
- * and nonces that were used could be used again, unfinished work and receipts would wait for ever.
+ * Refuses a store with entries of an older version, in which entries did not name their seller. They would be
+ * ignored silently: used payments and nonces could be used again, and unfinished work and receipts would wait
+ * for ever.
  *
  * @throws TallystickError `store_of_before`
  */
@@ -27,8 +31,8 @@ export async function requireAdopted(store: KeyValueStore): Promise<void> {
 }
 
 /**
- * Makes the entries of a version before this one a seller's own. For a store that this seller alone has used, while no
- * process works on it. Safe to repeat: after an interruption run it again.
+ * Renames the entries of an older version so that they name their seller. Only for a store that this seller
+ * alone has used, and while no process uses it. After an interruption, run it again.
  *
  * @returns how many entries it has taken over
  * @throws TallystickError `store_of_another`, before anything is moved, when another wallet has signed a receipt in it
@@ -60,7 +64,7 @@ export async function adoptStore(parameters: { store: KeyValueStore; seller: str
   return old.length;
 }
 
-/** Who signed the receipt of a job, or one that waits for the ledger. */
+/** The signer of a job's receipt, or of a receipt that waits for the ledger. */
 function signerOf(entry: unknown): string | undefined {
   const { answer, record } = Object(entry) as Partial<Job> & { record?: { signer?: string } };
   return (answer?.signed_receipt?.signer ?? record?.signer)?.toLowerCase();

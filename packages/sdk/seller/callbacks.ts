@@ -14,20 +14,23 @@ export type CallbacksParameters = {
 };
 
 export type Callbacks = {
-  /** Tells the buyer how its job ended. Written down first, so that a crash does not forget it. */
+  /** Tells the buyer how its job ended. The message is stored first, so that a crash does not lose it. */
   tell: (job: Job) => Promise<void>;
-  /** Takes up what is written down. */
+  /** Continues with the stored messages. */
   start: () => Promise<void>;
   close: () => Promise<void>;
 };
 
-/** After so many attempts the buyer is expected to ask for itself: the job stays where it was. */
+/** After this many attempts no more are made. The buyer can still ask for the job at its URL. */
 const MAX_ATTEMPTS = 8;
 
 /** How long a buyer may take to answer a callback, in milliseconds. */
 const TIMEOUT_MS = 10_000;
 
-/** Posts the ends of jobs to their `callback_url`, signed, until it is answered with success (SHP §7.2). */
+/**
+ * Posts the signed outcome of a job to its `callback_url`, and repeats this until the answer is a success (SHP
+ * §7.2).
+ */
 export function createCallbacks({
   account,
   store,

@@ -20,7 +20,10 @@ export type CapabilitySchema = {
   versions: string[];
 };
 
-/** Inputs and outputs of what a seller offers: the standard's rules, or its own schemas for `custom.*`. */
+/**
+ * Checks the inputs and outputs of what a seller offers: by the standard's rules, or by the seller's own
+ * schemas for `custom.*`.
+ */
 export function capabilityRules(custom: CustomSchemas) {
   const ownOf = (capability: string) =>
     isCustomCapability(capability) && Object.hasOwn(custom, capability) ? custom[capability] : undefined;
@@ -50,7 +53,7 @@ export function capabilityRules(custom: CustomSchemas) {
       if (issues.length > 0) throw new InvalidInputError({ code: "invalid_params", issues });
     },
 
-    /** The seller's own check of its result, which its receipt carries. */
+    /** The seller's own check of its result. The receipt contains its outcome. */
     verify: async (
       { capability, params, result }: { capability: string; params: unknown; result?: unknown },
       version?: string,

@@ -28,8 +28,8 @@ export type DirectModeParameters = {
   network: PaymentNetwork;
   facilitator: FacilitatorClient;
   /**
-   * Looks payments up on the chain: before a result is delivered on a facilitator's word, and after a crash in the middle
-   * of a settlement.
+   * Looks payments up on the chain: before a result is delivered, so that the facilitator need not be believed,
+   * and after a crash during a settlement.
    */
   findPayment?: FindPayment | undefined;
   /** How long the chain may take to show what the facilitator has settled, in milliseconds. Default 5,000. */
@@ -92,7 +92,7 @@ export function directMode(parameters: DirectModeParameters): SettlementMode {
       };
       const shown = await lookFor(() => findPayment?.(terms), claimed === undefined ? 0 : shownWithinMs);
       if (shown !== undefined) return { tx: shown };
-      // What can still come is waited for; what has expired without being seen never will.
+      // A payment that can still come is waited for. One that has expired unseen never comes.
       if (claimed !== undefined && now() / 1000 < validBefore + SETTLEMENT_SECONDS) {
         throw new HireRefusedError({
           status: 504,
@@ -111,7 +111,7 @@ export function directMode(parameters: DirectModeParameters): SettlementMode {
   };
 }
 
-/** The buyer must have accepted what is asked for now, not what was once, or what it would like. */
+/** Checks that the buyer accepted the present terms, not earlier ones or its own. */
 export function requireSameTerms(accepted: PaymentRequirements, wanted: PaymentRequirements): void {
   for (const field of ["scheme", "network", "asset", "amount", "payTo"] as const) {
     if (String(accepted[field]).toLowerCase() === String(wanted[field]).toLowerCase()) continue;
@@ -124,7 +124,7 @@ export function requireSameTerms(accepted: PaymentRequirements, wanted: PaymentR
   }
 }
 
-/** What `look` finds, asked again until the time is over. */
+/** Calls `look` until it finds something or the time is over. */
 async function lookFor(
   look: () => ReturnType<FindPayment> | undefined,
   ms: number,

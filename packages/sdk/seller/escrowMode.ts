@@ -25,12 +25,12 @@ export type EscrowModeParameters = {
   network: PaymentNetwork;
   /** The contract's address. */
   escrow: Address;
-  /** Brings deposits, deliveries and refunds to the contract. */
+  /** Sends deposits, deliveries and refunds to the contract. */
   relay: EscrowRelay;
   /** The account that receives the fee; without it there is no fee. */
   feeRecipient?: Address;
   fees?: readonly FeeBand[];
-  /** Least time that a buyer's deadline must leave in addition to the work, in milliseconds. Default 15 s. */
+  /** The shortest time that a buyer's deadline must leave after the work, in milliseconds. Default 15 s. */
   minWindowMs?: number;
   log?: (sentence: string, details?: { [key: string]: unknown }) => void;
   /** The chain's clock, in milliseconds since 1970. Default: this machine's. */
@@ -109,7 +109,8 @@ export function escrowMode(parameters: EscrowModeParameters): SettlementMode {
       const { hire } = paymentOf(job);
       const resultHash = jsonHash(job.result ?? null);
       const signature = await signer.markDelivered(escrowId(hire, deployment), resultHash);
-      // The result goes out in any case: the mark only protects the seller from a buyer that stays silent.
+      // The result is delivered even if this fails. The mark only protects the seller from a buyer that stays
+      // silent.
       await relay
         .markDelivered(hire, resultHash, signature)
         .catch((error) => log("Delivery could not be marked.", { job: job.id, error: String(error) }));
@@ -157,7 +158,10 @@ function requireTerms(hire: Hire, wanted: Partial<Hire>): void {
   }
 }
 
-/** The signature of a contract wallet is for the chain to judge, which the deposit asks before anything is sent. */
+/**
+ * Checks the signature of a key. A contract wallet's signature is checked by the chain when the deposit is
+ * simulated.
+ */
 async function requireSigned(
   { hire, authorization }: EscrowPayload,
   deployment: EscrowDeployment,

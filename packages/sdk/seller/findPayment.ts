@@ -21,9 +21,9 @@ export type FindPayment = (payment: {
 export type FindPaymentOptions = {
   /** How many blocks, the payment's own included, have to show it. Default 1. */
   confirmations?: number;
-  /** Blocks that are searched with one question. Default 5,000, which public nodes allow. */
+  /** The number of blocks of one request. Default 5,000, which public nodes allow. */
   window?: bigint;
-  /** How many such windows are looked through, the latest first. Default 20. */
+  /** How many such windows are searched, the latest first. Default 20. */
   windows?: number;
 };
 

@@ -6,9 +6,12 @@ export type HasHired = (buyer: Address, capability: string) => Promise<boolean>;
 
 export type FreeCallsParameters = {
   store: KeyValueStore;
-  /** At most so many free calls a day, of all buyers together: wallets are cheap. Default 1,000. */
+  /**
+   * The most free calls a day, for all buyers together. There must be a limit, because wallets are cheap.
+   * Default 1,000.
+   */
   perDay?: number;
-  /** Asked besides the store; what it cannot answer counts as "yes". */
+  /** Asked in addition to the store. If it fails, the answer counts as "yes". */
   hasHired?: HasHired | undefined;
   /** Milliseconds since 1970. */
   now: () => number;
@@ -25,11 +28,14 @@ export type FreeCalls = {
 
 const DAY_MS = 86_400_000;
 
-/** First calls for free (SHP §11): one for each buyer and capability, on the disk before it is given, some a day. */
+/**
+ * Free first calls (SHP §11): one for each buyer and capability, and a limited number a day. Each is stored
+ * before it is given.
+ */
 export function createFreeCalls({ store, perDay = 1_000, hasHired, now }: FreeCallsParameters): FreeCalls {
   const keyOf = (buyer: Address, capability: string) => `seen/${buyer}-${capability}`;
 
-  /** One of today's calls: the first free number, taken indivisibly. */
+  /** Takes one of today's calls: the first free number, in one atomic step. */
   async function takeToday(): Promise<boolean> {
     const day = Math.floor(now() / DAY_MS);
     const last = (await store.get<number>(`free/${day}`)) ?? 0;

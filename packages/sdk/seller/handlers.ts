@@ -20,7 +20,7 @@ export type HandlerContext = {
   signal: AbortSignal;
 };
 
-/** Who does the work, by capability. Those of `custom.*` get and give what their own schemas say. */
+/** The handlers, by capability. For `custom.*`, the seller's own schemas give the types. */
 export type Handlers = {
   [Id in keyof CapabilityTypes]?: Handler<Id>;
 } & { [id: `custom.${string}`]: Handler };

@@ -33,8 +33,8 @@ export type HireRouteParameters = IntakeParameters & {
 };
 
 /**
- * `POST /hire` (SHP §7.1): 402 with what to pay, then, with the payment, the work and its answer; with a `callback_url`
- * 202 and the id of the job (SHP §7.2).
+ * `POST /hire` (SHP §7.1). Without a payment it answers 402 with the terms. With a payment it does the work and
+ * answers with the result. With a `callback_url` it answers 202 with the id of the job (SHP §7.2).
  */
 export async function answerHire(c: Context, parameters: HireRouteParameters): Promise<Response> {
   const { modeOf, freeCalls, network } = parameters;
@@ -55,7 +55,7 @@ export async function answerHire(c: Context, parameters: HireRouteParameters): P
   const headers = { get: (name: string) => c.req.header(name) };
   const payload = readPayment(headers, requirements, network);
   if (payload === undefined) {
-    // Only who is proven to be the buyer can spend the buyer's free call.
+    // Only a signed request can use up the buyer's free call.
     if (
       offer.listing.first_call_free &&
       signed &&
@@ -109,7 +109,7 @@ async function runJob(job: Job, key: string | undefined, parameters: HireRoutePa
   const { store, runner } = parameters;
   if (key !== undefined && !(await store.putNew(`payment/${key}`, job.id))) {
     const user = await store.get<string>(`payment/${key}`);
-    // The same hire again, or one whose process was killed before it could write the job down.
+    // This is the same hire again, or its process was killed before it could store the job.
     if (user === job.id && (await store.get(`job/${job.id}`)) !== undefined) throw duplicate(job.id);
     if (user !== job.id) throw replayed();
   }
@@ -134,12 +134,12 @@ function replayed(): PaymentInvalidError {
   });
 }
 
-/** Of a job that failed; any other failure is the payment's, 402. */
+/** The status for a job that failed. Any other failure is one of the payment: 402. */
 const STATUS_OF_FAILURE = new Map([
   ["too_late", 504],
   ["handler_failed", 500],
   ["own_verification_failed", 500],
-  // The deposit could not be brought to the chain, by no fault of the buyer's.
+  // The deposit could not be sent to the chain, and the buyer is not at fault.
   ["chain_unreachable", 503],
   ["relay_refused", 503],
   ["transaction_reverted", 503],
@@ -168,7 +168,7 @@ function settlementOf(job: Job, network: PaymentNetwork) {
   return { success: true, transaction, network: networkId(network), payer: job.buyer, amount: job.price };
 }
 
-/** 402: the terms in the header (x402 v2), in the body (v1), and as the hints of SHP §7.1. */
+/** The 402. It gives the terms in the header (x402 v2), in the body (v1), and as the hint headers of SHP §7.1. */
 function paymentRequired(
   c: Context,
   { request, offer }: Accepted,

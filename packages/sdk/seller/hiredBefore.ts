@@ -2,7 +2,7 @@ import type { Address } from "tallystick-protocol/address";
 import type { QueryClient } from "../query/createQueryClient.ts";
 import type { HasHired } from "./freeCalls.ts";
 
-/** Pages of receipts that are looked through: 2,000 hires; who bought before those counts as new. */
+/** The most pages of receipts that are read: 2,000 hires. A buyer that bought only before those counts as new. */
 const MAX_PAGES = 20;
 
 /**

@@ -13,14 +13,15 @@ import type { Job, Offer } from "./job.ts";
 import type { Offers } from "./offers.ts";
 import { HireRefusedError } from "./sellerErrors.ts";
 
-/** How old a request may be by its own `issued_at`, and how far ahead of this clock, in seconds. */
+/** How far a request's `issued_at` may be from this clock, in the past or in the future, in seconds. */
 const MAX_AGE_SECONDS = 600;
 const CLOCK_TOLERANCE_SECONDS = 120;
 
 /**
  * Redeems the quote that a hire presents: the price it was given.
  *
- * @throws HireRefusedError, or InvalidInputError, when the quote is not good; what else is thrown is told as `internal`
+ * @throws HireRefusedError, or InvalidInputError, when the quote is not valid; any other error is reported as
+ * `internal`
  */
 export type RedeemQuote = (request: HireRequest) => Promise<{ price: bigint }>;
 
@@ -44,8 +45,8 @@ export type Accepted = ReadHireRequest & {
 };
 
 /**
- * Reads a hire and holds it to what is offered, before any money is spoken of: a request that cannot be served is not
- * answered with a price.
+ * Reads a hire and checks it against the offers. This comes before the price: a request that cannot be served
+ * gets no terms.
  *
  * @throws InvalidInputError, HireRefusedError, TallystickError
  */
@@ -68,7 +69,10 @@ export async function acceptRequest(value: unknown, parameters: IntakeParameters
   return { request, signed, offer, asSent: mayBeAudited ? JSON.stringify(value) : undefined };
 }
 
-/** An auditor takes nobody's word for what was asked for but the buyer's own, to this seller: without it good work would fail. */
+/**
+ * Requires a request that its buyer signed and that names this seller, because the hire may be audited. An
+ * auditor accepts no other proof of what was asked for, so without it good work would fail.
+ */
 function requireProvable(request: HireRequest, signed: boolean): void {
   if (signed && request.seller_id !== undefined) return;
   throw new TallystickError({
@@ -108,8 +112,8 @@ function refused(status: number, code: string, message: string, field: string): 
 }
 
 /**
- * The job of an accepted request. An unsigned one has no nonce to be known by: its payment takes the nonce's place, with
- * a random part, so that nobody who sees the payment on the chain can look up what it bought.
+ * The job of an accepted request. An unsigned request has no nonce, so the payment replaces it. A random part
+ * is added, so that nobody who sees the payment on the chain can look up the result.
  */
 export function newJob(
   { request, offer, asSent }: Accepted,

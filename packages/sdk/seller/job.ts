@@ -9,10 +9,10 @@ import type { PaymentPayload, PaymentRequirements } from "../x402/paymentHeaders
 export type Offer = { listing: Listing; price: bigint };
 
 /**
- * The progress of a hire. A job is written down before each step, so that the process after a crash knows what has
- * happened and what may have:
+ * The progress of a hire. A job is stored before each step. So after a crash, the next process knows what has
+ * happened and what may have happened:
  *
- * - `accepted`: the buyer's payment is good and reserved; no money has moved
+ * - `accepted`: the buyer's payment is valid and reserved; no money has moved
  * - `secured`: the money is held (escrow); in direct mode the same as accepted
  * - `worked`: the result is there
  * - `collecting`: the payment was asked for; it may have happened
@@ -32,7 +32,7 @@ export type JobStage =
 export type Job = {
   id: string;
   hireId: Hex;
-  /** The version that its buyer speaks, and is answered in. */
+  /** The protocol version of the buyer's request, which the answer uses too. */
   protocol?: string;
   buyer: Address;
   capability: string;
@@ -50,7 +50,7 @@ export type Job = {
   stage: JobStage;
   result?: unknown;
   verification?: Verification;
-  /** Of what was asked for and what was delivered: `jsonHash`, as the receipt says it. */
+  /** The `jsonHash` of the params and of the result, as in the receipt. */
   hashes?: { params: Hex; result: Hex };
   /** The payment (direct) or the deposit (escrow). */
   tx?: Hex;
@@ -65,21 +65,21 @@ export type SettlementMode = {
   /** What the buyer has to sign for. */
   requirements: (offer: Offer) => Promise<PaymentRequirements>;
   /**
-   * Whether a payment is good. Moves nothing.
+   * Checks whether a payment is valid. Moves nothing.
    *
    * @returns who pays, and a key that is the same for every use of this payment
    * @throws PaymentInvalidError
    */
   check: (terms: PaymentTerms) => Promise<{ payer: Address; key: string }>;
-  /** Makes sure of the money before the work. May be asked again after a crash. */
+  /** Secures the money before the work. May be called again after a crash. */
   secure: (job: Job) => Promise<Partial<Job>>;
-  /** Takes the money, or says that it is earned, after the work. May be asked again after a crash. */
+  /** Takes the money after the work, or marks it as earned. May be called again after a crash. */
   collect: (job: Job) => Promise<Partial<Job>>;
-  /** Lets go of the money: the work will not be done. */
+  /** Gives up the money, because the work will not be done. An escrow sends it back. */
   giveUp: (job: Job) => Promise<void>;
 };
 
-/** What a mode judges a payment by. */
+/** What a mode needs to check a payment. */
 export type PaymentTerms = {
   payload: PaymentPayload;
   requirements: PaymentRequirements;

@@ -1,20 +1,20 @@
 import { TallystickError } from "tallystick-protocol/errors";
 import type { KeyValueStore } from "../store/keyValueStore.ts";
 
-/** A job that this process may work on, and no other, as long as it keeps saying so. */
+/** The exclusive right of this process to work on a job. It lasts as long as the process renews it. */
 export type JobLease = {
   /** @throws LeaseLostError when another process has taken the job over, as after this one was suspended */
   requireHeld: () => Promise<void>;
-  /** Forgets it: the job has ended. */
+  /** Deletes the lease, because the job has ended. */
   end: () => Promise<void>;
-  /** Lets go of it; nobody takes it up before so many milliseconds. */
+  /** Gives the lease back. No process takes it for this many milliseconds. */
   pause: (ms: number) => Promise<void>;
 };
 
 export type JobLeases = {
   /** Takes a job; undefined when another process has it. */
   take: (jobId: string) => Promise<JobLease | undefined>;
-  /** The jobs that somebody has, or had and did not end. */
+  /** The jobs with a lease that was not ended, held or expired. */
   open: () => Promise<string[]>;
 };
 
@@ -24,12 +24,13 @@ export class LeaseLostError extends TallystickError {}
 type Entry = { holder: string; until: number };
 
 /**
- * Leases of jobs in a store that processes share, without a lock: they are numbered, the next number is written by one
- * only (`putNew`), and may be taken when the one before it has run out. Who holds one renews it.
+ * Leases of jobs in a store that several processes share, without a lock. The leases of a job are numbered. A
+ * process takes a job by writing the next number, once the lease before it has expired; only one process can
+ * write it (`putNew`). The holder renews its lease.
  */
 export function createJobLeases(parameters: {
   store: KeyValueStore;
-  /** How long a process that says nothing keeps its jobs, in milliseconds. */
+  /** How long a silent process keeps its jobs, in milliseconds. */
   leaseMs: number;
   now: () => number;
 }): JobLeases {
@@ -41,7 +42,7 @@ export function createJobLeases(parameters: {
     let renewed = performance.now();
     const renew = async (): Promise<void> => {
       const at = performance.now();
-      // Taken over in the meantime: it is not to be taken back.
+      // Another process has taken it over meanwhile. It stays there.
       if ((await store.get(keyOf(jobId, number + 1))) !== undefined) return stop();
       await store.put(key, { holder, until: now() + leaseMs } satisfies Entry);
       renewed = at;

@@ -22,7 +22,7 @@ export type JobRoutesParameters = {
   now: () => number;
 };
 
-/** Largest body that carries one signature, in bytes. */
+/** The largest body with one signature, in bytes. */
 const MAX_COUNTERSIGNATURE_BYTES = 16_384;
 
 const countersignatureSchema = z.strictObject({ buyer_signature: signatureSchema });
@@ -31,8 +31,8 @@ const countersignatureSchema = z.strictObject({ buyer_signature: signatureSchema
  * `GET /jobs/{id}` (SHP §7.2): `{job_id, status}` with `status` working, completed (and the answer) or failed (and the
  * reason). Only the buyer knows the id: it follows from the nonce, which nobody else knows.
  *
- * `POST /jobs/{id}/countersignature` takes the buyer's signature under the receipt of a free hire, which counts for
- * nothing without it (SHP §11), and answers with the receipt's entry hash and the rating token.
+ * `POST /jobs/{id}/countersignature` takes the buyer's signature under the receipt of a free hire, which does
+ * not count without it (SHP §11), and answers with the receipt's entry hash and the rating token.
  */
 export function jobRoutes({ store, outbox, account, now }: JobRoutesParameters): Hono {
   const app = new Hono();

@@ -42,8 +42,8 @@ export type JobRunnerParameters = {
 
 export type JobRunner = {
   /**
-   * Runs a job to its end. Never rejects: the job says how it ended. Asked twice, it runs once; one that another process
-   * has is left to it, and given back as it is.
+   * Runs a job to its end. Never rejects: the job says how it ended. A second call for the same job waits for
+   * the first. A job of another process is returned unchanged.
    */
   run: (job: Job) => Promise<Job>;
   /** The jobs that are running now. */
@@ -52,7 +52,7 @@ export type JobRunner = {
   idle: () => Promise<void>;
 };
 
-/** How often a collection whose outcome is unknown is asked for again at once, and after how many milliseconds. */
+/** How often a collection with an unknown outcome is repeated at once, and the pause in milliseconds. */
 const COLLECT_RETRIES = 2;
 const COLLECT_RETRY_MS = 300;
 
@@ -97,7 +97,7 @@ export function createJobRunner(parameters: JobRunnerParameters): JobRunner {
         if (error instanceof LeaseLostError) throw error;
         const stored = await store.get<Job>(`job/${job.id}`);
         if (stored && isFurther(stored, job)) {
-          // Another process has the same jobs, as while one takes over from the other: it was first.
+          // Another process stored this job first, for example while one takes over from the other.
           job = stored;
           continue;
         }
@@ -158,7 +158,8 @@ function createSteps(
     try {
       const { capability, buyer, hireId } = job;
       const context = { capability, buyer, hireId, signal: late.signal };
-      // Before the handler, which may change them; and what has no hash must fail here, where no money has moved.
+      // The hash is made before the handler runs, because the handler may change the params. Params without a
+      // hash must fail here, where no money has moved.
       const params = paramsHash(job.params);
       const result = await Promise.race([(async () => handler(job.params, context))(), isLate]);
       // The stored result is exactly the JSON that is sent, even if the handler returned something else, such
@@ -188,7 +189,7 @@ function createSteps(
       signed_receipt: { body, signer: record.signer, signature: record.signature },
     };
     await parameters.disclose(job);
-    // The receipt first: a hire that is completed has one that will reach the ledger.
+    // The receipt is stored first. So every completed hire has a receipt that will reach the ledger.
     await outbox.add(job.id, record, job.free ? now() + parameters.countersignMs : undefined);
     const done = await save(job, { stage: "completed", answer, request: undefined });
     const settled = job.free ? undefined : await within(outbox.submit(job.id), parameters.receiptWaitMs);
@@ -231,7 +232,7 @@ function createSteps(
   return { step, fail };
 }
 
-/** Work that its own seller finds wanting is not charged where charging would be final. */
+/** Refuses to charge for work that fails the seller's own check, in modes in which the charge is final. */
 function requireGood(job: Job, done: Partial<Job>): Partial<Job> {
   if (job.mode !== "direct" || job.free || done.verification?.all_passed) return done;
   throw new HireRefusedError({
@@ -252,7 +253,7 @@ function mayBePaid(job: Job, error: unknown): boolean {
   return job.stage === "collecting" && !job.free && !(error instanceof PaymentInvalidError);
 }
 
-/** What an answer says once its receipt is in the ledger. */
+/** The fields that an answer has once its receipt is in the ledger. */
 export function settledFields({ hash, ratingTokens }: SettledReceipt) {
   return { receipt_hash: hash, rating_token: ratingTokens.buyer };
 }

@@ -11,7 +11,7 @@ import * as z from "zod";
 import type { Offer } from "./job.ts";
 import { HireRefusedError } from "./sellerErrors.ts";
 
-/** What a seller offers; the rest of the listing (SHP §3) is filled in. Keys it does not know are signed with it. */
+/** What a seller offers. The rest of the listing (SHP §3) is filled in. Unknown keys are kept and signed. */
 export const offerTermsSchema = z.looseObject({
   capability: capabilitySchema,
   price_usdc: priceUsdcSchema,
@@ -29,7 +29,7 @@ export type Offers = {
   all: { offer: Offer; record: SignedRecord }[];
   /** What can be hired. */
   live: Offer[];
-  /** The offer of a capability in one mode; without a mode the first there is, `direct` before others. */
+  /** The offer of a capability in one mode. Without a mode: the `direct` one, else the first. */
   find: (capability: string, mode?: string | null) => Offer;
 };
 

@@ -10,7 +10,7 @@ import { BaseError } from "viem";
 import { ChainError } from "../errors.ts";
 import { HireRefusedError } from "./sellerErrors.ts";
 
-/** What the protocol says of requests that a seller cannot serve as they are. */
+/** The status codes that the protocol gives for requests that a seller cannot serve. */
 const STATUS_BY_CODE: StatusByCode = {
   unsupported_protocol: 400,
   signature_required: 400,
@@ -21,12 +21,12 @@ const STATUS_BY_CODE: StatusByCode = {
   budget_token_refused: 403,
 };
 
-/** When to come back after a 503, in seconds: what is away or full for a moment. */
+/** The `Retry-After` of a 503, in seconds. */
 const RETRY_AFTER = "5";
 
 /**
- * The answer to a request that failed: `application/problem+json` with a `code` (RFC 9457). What the caller was not
- * meant to see is logged and told as `internal`.
+ * The answer to a request that failed: `application/problem+json` with a `code` (RFC 9457). Errors that are not
+ * meant for the caller are logged, and answered as `internal`.
  */
 export function problemResponse(
   error: unknown,
@@ -46,7 +46,10 @@ export function problemResponse(
   return new Response(JSON.stringify(answer), { status: answer.status, headers });
 }
 
-/** Not the client's fault, and temporary. The error's own words may name the provider's address, with its key. */
+/**
+ * The client is not at fault, and the fault is temporary. The error's own text is hidden, because it may
+ * contain the RPC's URL with its key.
+ */
 function chainAway(error: ChainError | BaseError): Problem {
   const code = error instanceof ChainError ? error.code : "chain_unreachable";
   return problem(503, code, "The chain cannot be asked at the moment.", {

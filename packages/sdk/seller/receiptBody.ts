@@ -10,7 +10,10 @@ import { recordDigest } from "tallystick-protocol/records/record";
 import { networkId, type PaymentNetwork } from "../chain/paymentNetwork.ts";
 import type { Job } from "./job.ts";
 
-/** The receipt of a job whose money was collected, as its seller signs it. A free one has no payment (SHP §11). */
+/**
+ * The receipt of a job whose money was collected, as its seller signs it. The receipt of a free job has no
+ * payment (SHP §11).
+ */
 export function receiptBody(job: Job, listing: Listing, network: PaymentNetwork): RecordBody {
   const provider = escrowProviderOf(job.mode);
   const completedAt = job.completedAt as number;
@@ -30,7 +33,8 @@ export function receiptBody(job: Job, listing: Listing, network: PaymentNetwork)
       checks: { ...job.verification?.checks },
     },
     payment_mode: job.mode,
-    // What an audit is held to. In every receipt: a consent that was taken back holds for a while (SHP §8.3).
+    // An audit compares the work with these hashes. Every receipt has them, because a hire can be audited for
+    // some time after the consent was withdrawn (SHP §8.3).
     ...(job.hashes && { params_hash: job.hashes.params, result_hash: job.hashes.result }),
     latency_ms: Math.max(0, Math.round(completedAt - job.acceptedAt)),
     ...(provider !== undefined && { escrow_provider: provider }),

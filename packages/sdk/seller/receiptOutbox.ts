@@ -11,7 +11,7 @@ type Waiting = { record: SignedRecord; notBefore?: number };
 
 export type ReceiptOutboxParameters = {
   store: KeyValueStore;
-  /** Of the settlement service, or of the node in front of it. */
+  /** The URL of the settlement service, or of the node in front of it. */
   baseUrl: string;
   fetch?: Fetch | undefined;
   /** Milliseconds since 1970. */

@@ -1,6 +1,6 @@
 import { TallystickError, type TallystickErrorParameters } from "tallystick-protocol/errors";
 
-/** What a seller answers a request with when it does not do what was asked. `status` is the HTTP status. */
+/** A seller's refusal of a request. `status` is the HTTP status. */
 export class HireRefusedError extends TallystickError {
   readonly status: number;
 
@@ -10,5 +10,5 @@ export class HireRefusedError extends TallystickError {
   }
 }
 
-/** A payment that is not good; answered by 402 with what would be. `code` is x402's reason where it has one. */
+/** An invalid payment. The answer is 402 with the valid terms. `code` is x402's reason where it has one. */
 export class PaymentInvalidError extends TallystickError {}

@@ -1,10 +1,10 @@
 import type { Address } from "tallystick-protocol/address";
 import type { KeyValueStore } from "../store/keyValueStore.ts";
 
-/** How much of a seller's address names its keys: 96 bits, so that keys stay file names. */
+/** How many hex digits of a seller's address are in its keys: 96 bits. All of it would make file names too long. */
 const NAME_LENGTH = 24;
 
-/** Whether a key of a store names its seller: those of versions before did not. */
+/** Whether a key of a store names its seller. Keys of older versions did not. */
 export function isOfSomeSeller(key: string): boolean {
   return new RegExp(`^[a-z]+/[0-9a-f]{${NAME_LENGTH}}\\.`).test(key);
 }

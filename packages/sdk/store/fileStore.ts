@@ -8,9 +8,9 @@ import type { KeyValueStore } from "./keyValueStore.ts";
 const KEY = /^[a-z]+\/[A-Za-z0-9_.-]{1,200}$/;
 
 /**
- * A store in a folder, one file for each key. What was written is on the disk before the promise resolves, and a process
- * that is killed at any moment leaves every file complete: it is written under another name and then renamed. Several
- * processes may share the folder; `putNew` lets exactly one of them win.
+ * A store in a folder, one file for each key. A value is on the disk before the promise resolves. A file is
+ * written under another name and then renamed, so a process that is killed at any moment leaves only complete
+ * files. Several processes may share the folder; `putNew` lets exactly one of them win.
  */
 export function fileStore(folder: string): KeyValueStore {
   const fileOf = (key: string): string => {
@@ -18,7 +18,7 @@ export function fileStore(folder: string): KeyValueStore {
     throw new TallystickError({ code: "invalid_key", message: `${key} is no key of a store`, field: "key" });
   };
 
-  /** Writes a file under another name, which it returns. */
+  /** Writes a value to a temporary file, and returns its name. */
   async function write(file: string, value: unknown): Promise<string> {
     await mkdir(path.dirname(file), { recursive: true });
     const draft = `${file}.${randomUUID()}.tmp`;
@@ -66,7 +66,10 @@ export function fileStore(folder: string): KeyValueStore {
   };
 }
 
-/** Makes a file's new name survive a loss of power. Not every system lets a folder be synced; then it has its own way. */
+/**
+ * Makes a file's new name survive a loss of power. Systems that do not allow fsync on a folder do this in
+ * another way.
+ */
 async function syncFolder(folder: string): Promise<void> {
   const handle = await open(folder, "r").catch(() => undefined);
   await handle?.sync().catch(() => {});

@@ -13,7 +13,7 @@ export type KeyValueStore = {
   keys: (folder: string) => Promise<string[]>;
 };
 
-/** A store that forgets everything with its process: for tests, and for those who can afford it. */
+/** A store in memory, which ends with its process. For tests, and where a loss does no harm. */
 export function memoryStore(): KeyValueStore {
   const values = new Map<string, string>();
   return {

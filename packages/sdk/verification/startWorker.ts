@@ -6,7 +6,7 @@ export type StartedWorker = {
   end: () => void;
 };
 
-/** What a worker says: a message, or why it ended. */
+/** The events of a worker: a message, or the reason why it ended. */
 export type WorkerEvents = {
   message: (message: unknown) => void;
   ended: (reason: "out_of_memory" | string) => void;
@@ -16,7 +16,7 @@ export type WorkerEvents = {
 const MEMORY_MB = 256;
 
 /**
- * Starts a worker with a memory limit. Undefined where there are no workers: an edge runtime, say.
+ * Starts a worker with a memory limit. Undefined on platforms without workers, such as edge runtimes.
  *
  * @param program in place of the verification's own: for tests
  */
@@ -27,7 +27,7 @@ export function startWorker(events: WorkerEvents, program?: URL): StartedWorker 
     const own = new URL(`./verificationWorker.${isSource ? "ts" : "js"}`, import.meta.url);
     const worker = new threads.Worker(program ?? own, {
       resourceLimits: { maxOldGenerationSizeMb: MEMORY_MB, maxYoungGenerationSizeMb: 32 },
-      // What a stranger's result writes there is nobody's business.
+      // The output of a stranger's result is dropped.
       stdout: true,
       stderr: true,
     });

@@ -2,7 +2,7 @@ import { type CustomSchemas, verifyCustomOutput } from "tallystick-capabilities/
 import type { Verification } from "tallystick-capabilities/verification";
 import { verifyOutput } from "tallystick-capabilities/verifyOutput";
 
-/** What is to be verified: a result of a standard capability, or one of `custom.*` by its seller's schemas. */
+/** A result to verify: by its standard capability, or by the seller's schemas for `custom.*`. */
 export type VerificationJob =
   | { capability: string; params: unknown; result: unknown; version?: string | undefined }
   | { schemas: CustomSchemas; result: unknown };

@@ -1,6 +1,9 @@
 import { runVerification, type VerificationJob } from "./verificationJob.ts";
 
-/** The program of a worker: answers every job by its verification, or by `{error, code}`. In Node and in browsers. */
+/**
+ * The program of a worker, in Node and in browsers. It answers every job with its verification, or with
+ * `{error, code}`.
+ */
 type Port = {
   postMessage: (message: unknown) => void;
   onMessage: (listener: (job: VerificationJob) => void) => void;

@@ -12,9 +12,9 @@ export type VerifyApartOptions = {
 };
 
 const TIMEOUT_MS = 30_000;
-/** How long a worker may take to start, on a machine with much to do. */
+/** How long a worker may take to start on a busy machine. */
 const START_MS = 60_000;
-/** Most workers at a time; further results wait for one. */
+/** The most workers at a time. Further results wait. */
 const MAX_WORKERS = 2;
 
 type Reason = NonNullable<Verification["reason"]>;
@@ -31,10 +31,10 @@ let spare: { worker: StartedWorker; listen: (listener: Listener) => void } | und
 type Listener = { message: (message: unknown) => void; ended: (reason: string) => void };
 
 /**
- * Verifies what a stranger delivered in a worker of its own, which is ended when it takes too long or too much memory: no
- * result can hold up the program that asked for it. The verification has then failed, with the `reason` `took_too_long` or
- * `took_too_much_memory`. Where no worker can be started it is verified in place; every check takes time in proportion to
- * the result there too.
+ * Verifies a stranger's result in a worker of its own. The worker is ended when it takes too long or too much
+ * memory, so no result can block the calling program. The verification then fails with the `reason`
+ * `took_too_long` or `took_too_much_memory`. Where no worker can be started, the result is verified on this
+ * thread; there too, every check takes time in proportion to the result.
  *
  * Throws what `verifyOutput` throws because of `capability` or `version`, never because of the result.
  */
@@ -63,7 +63,7 @@ async function verifyInWorker(
   if (!worker) return await runVerification(job);
   const { promise, resolve, reject } = Promise.withResolvers<Verification>();
   let hasStarted = kept !== undefined;
-  // One that never saw the result cannot have ended because of it.
+  // A worker that has not received the result cannot have ended because of it.
   const inPlace = (): void => resolve(runVerification(job));
   let timer: ReturnType<typeof setTimeout> | undefined;
   const post = (): void => {
@@ -94,7 +94,7 @@ async function verifyInWorker(
       };
       isWhole = verification !== undefined;
       if (verification) resolve(verification);
-      // Its files are apart: that it cannot fetch one of them is no fault of the result.
+      // A verifier's files are loaded separately. If one cannot be loaded, the result is not at fault.
       else if (code === "capability_unavailable") inPlace();
       else reject(new Error(error));
     },

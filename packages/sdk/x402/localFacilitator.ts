@@ -5,8 +5,9 @@ import { ExactEvmScheme } from "@x402/evm/exact/facilitator";
 import type { TransactionSender } from "../chain/transactionSender.ts";
 
 /**
- * An x402 facilitator in this process: verifies payments against the chain and settles them with its own account, which
- * pays the gas. For sellers who would rather not ask a third party, and for local chains, where there is none.
+ * An x402 facilitator in this process: verifies payments against the chain and settles them with its own
+ * account, which pays the gas. For sellers that do not want to depend on a third party, and for local chains,
+ * which have no facilitator.
  *
  * @example createLocalFacilitator({ sender: createTransactionSender({ account, chainId: 8453, rpc: url }), chainId: 8453 })
  */

@@ -3,10 +3,10 @@ import { toBase64 } from "tallystick-protocol/base64";
 import { readForeignJson } from "tallystick-protocol/json/foreignJson";
 import { networkId, type PaymentNetwork, shortNetworkName } from "../chain/paymentNetwork.ts";
 
-/** What a seller asks for, as x402 v2 writes it; v1 is translated at the edge. */
+/** A seller's terms in the form of x402 v2. Version 1 is converted when it is read or written. */
 export type { PaymentPayload, PaymentRequired, PaymentRequirements, SettleResponse };
 
-/** What a header of x402 may hold: terms, or a payment, are a few levels and values. */
+/** Limits of the JSON in an x402 header. Terms and payments have only a few levels and values. */
 const HEADER_LIMITS = { maxLength: 65_536, maxDepth: 32, maxValues: 1_000 };
 
 type Headers = { get: (name: string) => string | null | undefined };
@@ -17,8 +17,8 @@ export function requiredHeaders(required: PaymentRequired): { [name: string]: st
 }
 
 /**
- * The body that x402 v1 clients read, of the options they know: those of the scheme `exact`. They refuse an `outputSchema`
- * that is null, so there is none.
+ * The body for x402 v1 clients. It has only options of the scheme `exact`, which they know. They refuse an
+ * `outputSchema` that is null, so it is left out.
  */
 export function requiredBodyV1(required: PaymentRequired, network: PaymentNetwork): object {
   return {
@@ -41,7 +41,7 @@ export function requiredBodyV1(required: PaymentRequired, network: PaymentNetwor
   };
 }
 
-/** What a seller asks for, from a 402's header (v2) or body (v1). Undefined when it is neither. */
+/** Reads a seller's terms from a 402's header (v2) or body (v1). Undefined when neither has them. */
 export function readRequired(
   headers: Headers,
   body: unknown,
@@ -88,7 +88,8 @@ export function paymentHeaders(
 }
 
 /**
- * The payment in a request, undefined when it has none. A v1 payment takes what is asked for as the terms it accepts.
+ * Reads the payment of a request; undefined when it has none. A v1 payment does not name the accepted terms, so
+ * the seller's present terms are used.
  *
  * @param requirements what this seller asks for
  * @returns `"malformed"` when there is a header that cannot be read
@@ -117,7 +118,7 @@ export function settledHeaders(settled: SettleResponse): { [name: string]: strin
   return { "PAYMENT-RESPONSE": header, "X-PAYMENT-RESPONSE": header };
 }
 
-/** How the seller says the payment was settled; undefined when it says nothing readable. */
+/** Reads how the payment was settled, as the seller says; undefined when nothing readable is there. */
 export function readSettled(headers: Headers): SettleResponse | undefined {
   const header = headers.get("PAYMENT-RESPONSE") ?? headers.get("X-PAYMENT-RESPONSE");
   const settled = header ? readHeader(header) : undefined;
@@ -134,7 +135,7 @@ function isObject(value: unknown): value is { [key: string]: unknown } {
   return value !== null && typeof value === "object" && !Array.isArray(value);
 }
 
-/** JSON as x402 puts it into a header: base 64 of its UTF-8. */
+/** Writes JSON as x402 puts it into a header: UTF-8 in base64. */
 function toHeader(value: object): string {
   return toBase64(new TextEncoder().encode(JSON.stringify(value)));
 }
