@@ -9,8 +9,8 @@ import type { OrderKey, RowList } from "./list.ts";
 import { hasScore, isSuspended, paysBy } from "./listings.ts";
 
 /**
- * What agents must meet, all of it. Price (atomic units), latency and payment mode must hold for one live listing, of the
- * capability if there is one. A rate that is null reaches no minimum.
+ * Conditions on agents. All of them must hold. One live listing must meet price (atomic units), latency and
+ * payment mode together, and have the capability if one is given. A rate that is null reaches no minimum.
  */
 export type AgentWhere = Partial<{
   capability: string | null;
@@ -21,22 +21,25 @@ export type AgentWhere = Partial<{
   /** Atomic units. */
   minKeptUsdc: bigint | null;
   minReceiptCoverage: number | null;
-  /** Of the trust score. */
+  /** The lowest trust score. */
   minStewardScore: number | null;
   minStewardTier: number | null;
-  /** False: without those that are suspended now. */
+  /** False leaves out agents that are suspended now. */
   includeSuspended: boolean | null;
   maxPriceUsdc: bigint | null;
   maxLatencyMs: number | null;
-  /** Exactly this one, or any platform escrow (see {@link paysBy}). */
+  /** One mode, or any platform escrow (see {@link paysBy}). */
   paymentMode: string | null;
-  /** In any cluster, or in none. */
+  /** True: agents in any cluster. False: agents in none. */
   clustered: boolean | null;
-  /** In this one; nobody is in one that is unknown. */
+  /** Agents in this cluster. No agent is in an unknown one. */
   cluster: WholeCluster | "unknown" | undefined;
 }>;
 
-/** Figures are the published ones: buckets for agents with private metrics. Those without one come last. */
+/**
+ * Figures are the published ones, so agents with private metrics are ordered by their buckets. Agents without a
+ * figure come last.
+ */
 export type AgentOrder = "registered" | "newest" | "rank" | keyof typeof publishedFigures;
 
 const { agent, listing } = schema;
@@ -77,13 +80,16 @@ export function agentList(
   const list = { table: agent, ...ORDERS[orderBy] };
   const conditions = agentConditions(where);
   const found = candidates(where);
-  // The candidates are few, so all their rows may be looked at, and a page is full while there are enough.
+  // There are few candidates, so all their rows may be read, and every page but the last is full.
   if (found !== undefined) return { ...list, where: and(found, ...Object.values(conditions)) };
   const { [orderBy]: along, ...others } = conditions;
   return { ...list, where: along, filter: and(...Object.values(others)) };
 }
 
-/** The agents of a capability or of a cluster: found first, by their ids, whatever the planner thinks of the rest. */
+/**
+ * Selects the agents of a capability or of a cluster by their ids first, so that Postgres cannot plan the query
+ * in another order.
+ */
 function candidates(where: AgentWhere): SQL | undefined {
   const { capability } = where;
   const offers = listingConditions(where);
@@ -98,7 +104,7 @@ function candidates(where: AgentWhere): SQL | undefined {
 const ids = (condition: SQL) =>
   sql`${agent.id} = ANY (ARRAY(SELECT ${agent.id} FROM ${agent} WHERE ${condition}))`;
 
-/** What an agent's own row must say, by the order that reads along it. */
+/** The conditions on an agent's own row, for the index that the order reads. */
 function agentConditions(
   where: AgentWhere,
 ): Partial<Record<AgentOrder | "clustered" | "offers" | "scored" | "unsuspended", SQL>> {
@@ -138,12 +144,15 @@ function worstRankOf(trustTier: number): number {
   return searchRankOf({ trustTier, ...none }).rank;
 }
 
-/** The rank begins with the tier: the second condition is the same, in words that the index of ranks understands. */
+/**
+ * A rank begins with the tier. So the second condition means the same as the first, in a form that the index of
+ * ranks can use.
+ */
 function reachesTier(least: number): SQL {
   return and(gte(agent.trustTier, least), lte(agent.rank, worstRankOf(least))) as SQL;
 }
 
-/** One look-up for each agent; an EXISTS may be answered by reading all listings of all agents. */
+/** Makes one look-up for each agent. Postgres may answer an EXISTS by reading all listings of all agents. */
 function someListing(offers: SQL): SQL {
   return sql`(SELECT true FROM ${listing} WHERE ${and(eq(listing.agent, agent.id), eq(listing.live, true), offers)} LIMIT 1)`;
 }

@@ -5,7 +5,7 @@ import type { Database } from "../database.ts";
 import { clusterIsNamed } from "./clusters.ts";
 import { prepared } from "./prepared.ts";
 
-/** The agent at an address, with the cluster that it named first; undefined when nothing made it one. */
+/** The agent at an address, with the cluster that it joined first; undefined when the address is not an agent. */
 export async function agentWithCluster(
   db: Database,
   address: string,

@@ -3,7 +3,7 @@ import type { Row } from "tallystick-derive/tables";
 import { auditMode, auditModeChange, auditPeriod, canaryList } from "../../ponder.schema.ts";
 import { known, type RowList, readAlong } from "./list.ts";
 
-/** How far the audits of capabilities are, by operator and capability. */
+/** The audit modes (bootstrap or live) of capabilities, by operator and capability. */
 export function modeList(where: {
   operator?: string | null;
   capability?: string | null;
@@ -28,7 +28,7 @@ export function modeChangeList(operator?: string | null): RowList<Row<"auditMode
   };
 }
 
-/** What an operator's pool accrued and paid, by spans of 30 days, the latest first. */
+/** What an operator's pool accrued and paid, by periods of 30 days, the latest first. */
 export function periodsOf(operator: string): RowList<Row<"auditPeriod">> {
   return {
     table: auditPeriod,

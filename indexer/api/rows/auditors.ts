@@ -8,7 +8,7 @@ export type AuditorWhere = Partial<Record<"agent" | "operator" | "capability", s
   active?: boolean | null;
 };
 
-/** What agents offer operators to audit, by operator and agent; read along either. */
+/** What agents offer operators to audit, by operator and agent. An index exists for either. */
 export function auditorList(where: AuditorWhere): RowList<Row<"auditor">> {
   const { agent, operator, capability, active } = where;
   const along = known([auditor.agent, agent], [auditor.operator, operator]);
@@ -25,7 +25,7 @@ export function auditorList(where: AuditorWhere): RowList<Row<"auditor">> {
   };
 }
 
-/** How an auditor judged what its operator had arranged, by capability. */
+/** How an auditor judged its operator's canaries, by capability. */
 export function errorsOf({
   agent,
   operator,

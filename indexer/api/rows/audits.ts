@@ -15,8 +15,9 @@ const { audit, auditAssignment } = schema;
 const STATUS = auditStatus(audit);
 
 /**
- * Audits that meet every condition, the latest first: by when their hires became eligible, read along the seller or the status;
- * or those that were drawn, by when.
+ * Audits that meet every condition, the latest first. `eligible` orders by the time at which the hire became
+ * eligible, with an index for the seller or the status. `drawn` lists only drawn audits, by the time of the
+ * draw.
  */
 export function auditList(where: AuditWhere, by: "eligible" | "drawn"): RowList<Row<"audit">> {
   const { operator, seller, auditor, capability, status } = where;
@@ -62,12 +63,12 @@ export function countedAudits(seller: string): RowList<Row<"audit">> {
   };
 }
 
-/** Which assignments; `open`: whose auditor is asked now and has said nothing. */
+/** Which assignments; `open`: those whose auditor is asked now and has not answered. */
 export type AssignmentWhere = Partial<Record<"auditor" | "operator", string | null>> & {
   open?: boolean | null;
 };
 
-/** Assignments that meet every condition, the latest first; read along the auditor. */
+/** Assignments that meet every condition, the latest first, with an index for the auditor. */
 export function assignmentList(where: AssignmentWhere): RowList<Row<"auditAssignment">> {
   const { auditor, operator, open } = where;
   const [along] = known([auditAssignment.auditor, auditor]);

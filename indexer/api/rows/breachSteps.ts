@@ -5,7 +5,7 @@ import type { Database } from "../database.ts";
 import { FINAL_BLOCK } from "./checkpoint.ts";
 import type { RowList } from "./list.ts";
 
-/** The last block that no reorganization takes back. */
+/** The last final block: no reorganization can remove it. */
 export async function finalBlock(db: Database): Promise<number> {
   const { rows } = await db.execute<{ block: string | null }>(
     sql`SELECT ${FINAL_BLOCK} AS block FROM _ponder_checkpoint LIMIT 1`,
@@ -13,7 +13,7 @@ export async function finalBlock(db: Database): Promise<number> {
   return Number(rows[0]?.block ?? 0);
 }
 
-/** The steps of breaches in the blocks from one to another, in their order. */
+/** The steps of breaches in blocks [from, to], in order. */
 export function stepsBetween(from: number, to: number): RowList<Row<"breachStep">> {
   const { breachStep } = schema;
   return {

@@ -1,9 +1,9 @@
-/** Postgres refuses text with a zero byte; nothing is found under such a key anyway. */
+/** Whether a key can exist. Postgres refuses text with a zero byte. */
 export function isPossible(key: string): boolean {
   return key.length <= 2_400 && !key.includes("\0");
 }
 
-/** What is found under each key, in the order of the keys; null where there is nothing. */
+/** The value of each key, in the order of the keys; null where there is none. */
 export async function byKey<Found>(
   keys: readonly string[],
   select: (keys: string[]) => Promise<Found[]>,

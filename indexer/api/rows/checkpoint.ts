@@ -15,10 +15,11 @@ export async function indexedBlock(db: Database): Promise<number> {
 }
 
 /**
- * The last block that no reorganization takes back, as Ponder counts it: of the rows of `_ponder_checkpoint`. Everything up to it
- * that is there stays; while the history is read, more of that very block may come, always behind.
+ * The last final block, as Ponder counts it: a column of `_ponder_checkpoint`. No reorganization removes what
+ * is stored up to it. While Ponder reads the history, more events of that very block may be added, always after
+ * those that are there.
  */
 export const FINAL_BLOCK = sql`least(substr(finalized_checkpoint, 27, 16)::bigint, 999999999998)`;
 
-/** Before it, as the log is sorted, stands what is final: the beginning of the block after. */
+/** The position at which the next block begins. Everything before it in the log's order is final. */
 export const FINAL_END = sql`lpad((${FINAL_BLOCK} + 1)::text, 12, '0') || '/00000000/0000000000000000'`;

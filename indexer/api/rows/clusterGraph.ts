@@ -10,7 +10,7 @@ import { readPage } from "./list.ts";
 import { rowsById } from "./rowsById.ts";
 import { transferValues } from "./transferValues.ts";
 
-/** A transfer that funds its receiver, or is as large as one that does. */
+/** A transfer that funds its receiver, or that has the size of a funding transfer. */
 export type GraphEdge = {
   from: string;
   to: string;
@@ -18,7 +18,7 @@ export type GraphEdge = {
   time: number;
   log: number;
   kind: Exclude<LegKind, "presumed">;
-  /** Atomic units; null where the node keeps no transfer of that place. */
+  /** Atomic units; null if the node does not keep the transfer at that position. */
   value: bigint | null;
 };
 
@@ -31,7 +31,7 @@ export type GraphNode = {
   agent: Row<"agent"> | null;
 };
 
-/** Agents that one funder's money put together. Of many members only the first are named. */
+/** Agents that one funder's money put into one cluster. If they are many, only the first are named. */
 export type GraphSignal = {
   id: string;
   signal: string;
@@ -49,7 +49,10 @@ export type ClusterGraph = {
   isWhole: boolean;
 };
 
-/** What a graph has at most. A picture of more shows nothing, and a stranger decides how much money reaches a wallet. */
+/**
+ * The limits of a graph. A larger picture is not readable, and strangers decide how many transfers reach a
+ * wallet.
+ */
 export const GRAPH_LIMITS = {
   members: 5_000,
   /** Wallets other than the members. */
@@ -58,20 +61,21 @@ export const GRAPH_LIMITS = {
   /** Transfers into one wallet. */
   inbound: 100,
   signals: 5_000,
-  /** Members named by one signal. */
+  /** Members that one signal names. */
   named: 100,
-  /** Legs of a path: no signal rests on more (SHP §4.5.1). */
+  /** Transfers in one path. No signal uses longer paths (SHP §4.5.1). */
   depth: 3,
 } as const;
 
-/** No line of `wallet.fundings` is longer, with its end. */
+/** The longest line of `wallet.fundings`, with its line break. */
 const LEG_BYTES = 96;
-/** An address and a comma. */
+/** The bytes of an address and a comma. */
 const NAME_BYTES = 43;
 
 /**
- * A cluster with everything that its signals rest on: members, the wallets whose money reached them in at most three transfers, these
- * transfers, and the signals that were tripped. A few statements, however many members there are.
+ * A cluster with the evidence for its signals: members, the wallets whose money reached them in at most three
+ * transfers, these transfers, and the tripped signals. The number of SQL statements does not grow with the
+ * members.
  *
  * @param most members, at most {@link GRAPH_LIMITS}
  */
@@ -119,7 +123,7 @@ export async function clusterGraph(
   };
 }
 
-/** The transfers that lead to wallets, level by level; nothing is looked for behind a hub or an escrow, which fund nobody. */
+/** The transfers that lead to wallets, level by level. The search stops at hubs and escrows, which fund nobody. */
 async function fundingOf(db: Database, members: readonly string[]) {
   const depths = new Map<string, number>();
   const kinds = new Map<string, string | null>();
@@ -132,7 +136,7 @@ async function fundingOf(db: Database, members: readonly string[]) {
     const next = new Set<string>();
     for (const { id, kind, fundings } of wallets) {
       kinds.set(id, kind);
-      // The last level is read for what its wallets are.
+      // The last level is read only to learn the kind of its wallets.
       if (depth > GRAPH_LIMITS.depth || (kind !== null && !isMember.has(id))) continue;
       const lines = parseFundings(fundings);
       if (lines.length > GRAPH_LIMITS.inbound) isWhole = false;
@@ -160,8 +164,8 @@ async function fundingOf(db: Database, members: readonly string[]) {
 type Wallet = { id: string; kind: string | null; fundings: string };
 
 /**
- * Wallets with the beginning of what funded them, what reached them before they were watched first. The text may end within a leg, but
- * only in one behind those that are looked at.
+ * Wallets with the first transfers that funded them. Transfers from before a wallet was watched come first. The
+ * text may be cut inside a transfer, but only after the last one that is used.
  */
 async function walletsAt(db: Database, ids: readonly string[]): Promise<Wallet[]> {
   const { wallet, inflow } = schema;
@@ -179,7 +183,10 @@ async function walletsAt(db: Database, ids: readonly string[]): Promise<Wallet[]
   }));
 }
 
-/** What put the members of a cluster together, and of all that was merged into it, in the order in which it came about. */
+/**
+ * The signals that made a cluster and all clusters that were merged into it, in the order in which they were
+ * tripped.
+ */
 async function signalsOf(
   db: Database,
   parts: readonly string[],

@@ -8,7 +8,7 @@ import { isPossible } from "./byKey.ts";
 import type { RowList } from "./list.ts";
 import { rowsById } from "./rowsById.ts";
 
-/** Finds the cluster that an id stands for now, many at once. */
+/** Loads the clusters that ids mean now, many at once. */
 export type ClusterLoader = DataLoader<string, Row<"cluster"> | null>;
 
 /** A loader for the answers of one request. */
@@ -16,15 +16,18 @@ export function clusterLoader(db: Database): ClusterLoader {
   return new DataLoader((ids: readonly string[]) => clusterRoots(db, ids));
 }
 
-/** Joins agents with the cluster they go by: that is all, unless it was merged into another since. */
+/**
+ * Joins agents with the cluster that their row names. If that cluster was merged into another one, merges have
+ * to be followed besides.
+ */
 export const clusterIsNamed = sql`${schema.cluster.id} = coalesce(${schema.agent.ownershipCluster}, ${schema.agent.fingerprintCluster})`;
 
-/** Spares the loader a cluster that came with its agent. */
+/** Gives the loader a cluster that was read together with its agent. */
 export function keepCluster(clusters: ClusterLoader, found: Row<"cluster"> | null): void {
   if (found !== null && found.parent === found.id) clusters.prime(found.id, found);
 }
 
-/** The cluster an agent goes by: of shared ownership, else of listings alike. */
+/** An agent's cluster: by shared ownership, else by similar listings. */
 export async function clusterOf(
   { ownershipCluster, fingerprintCluster }: Pick<Row<"agent">, "ownershipCluster" | "fingerprintCluster">,
   clusters: ClusterLoader,
@@ -33,7 +36,10 @@ export async function clusterOf(
   return first === null ? null : clusters.load(first);
 }
 
-/** Follows `parent` for all ids together: as many queries as the longest way, which the derivation keeps short. */
+/**
+ * Follows `parent` for all ids together. It takes as many queries as the longest path, which the derivation
+ * keeps short.
+ */
 async function clusterRoots(db: Database, ids: readonly string[]): Promise<(Row<"cluster"> | null)[]> {
   const known = new Map<string, Row<"cluster">>();
   for (let wanted = [...new Set(ids)].filter(isPossible); wanted.length > 0; ) {
@@ -59,7 +65,10 @@ function withMerged(ids: readonly string[]): SQL {
   )`;
 }
 
-/** An agent names the cluster it joined first; merges are followed here, instead of rewriting every member. */
+/**
+ * The ids of clusters with everything that was merged into them. An agent's row keeps the cluster that it
+ * joined first, so a merge does not rewrite every member and is followed here.
+ */
 export async function clusterParts(db: Database, ids: readonly string[]): Promise<string[][]> {
   const { rows } = await db.execute<{ root: string; ids: string[] }>(
     sql`${withMerged(ids)} SELECT root, array_agg(id ORDER BY id) AS ids FROM merged GROUP BY root`,
@@ -73,10 +82,10 @@ function memberColumn({ kind }: Pick<Row<"cluster">, "kind">) {
   return kind === "ownership" ? schema.agent.ownershipCluster : schema.agent.fingerprintCluster;
 }
 
-/** A cluster as {@link clusterParts} found it: its own id and those of all that were merged into it. */
+/** A cluster from {@link clusterParts}: its own id and the ids of all clusters that were merged into it. */
 export type WholeCluster = Pick<Row<"cluster">, "kind"> & { parts: readonly string[] };
 
-/** That an agent is in a cluster. */
+/** The condition that an agent is in a cluster. */
 export function isMember({ kind, parts }: WholeCluster): SQL {
   return sql`${memberColumn({ kind })} = ANY (${sql.param([...parts])}::text[])`;
 }
@@ -111,7 +120,7 @@ export function clusterList(
   return { table: cluster, order, direction: "asc", filter: and(isTheirs, largeEnough) };
 }
 
-/** Where a member of a cluster stands: the block and the log of its registration, and its address. */
+/** The position of a member in its cluster: the block and the log of its registration, and its address. */
 export type MemberPlace = [block: number, log: number, address: string];
 
 /**

@@ -5,24 +5,30 @@ import type { Database } from "../database.ts";
 import { FINAL_BLOCK } from "./checkpoint.ts";
 import type { RowList } from "./list.ts";
 
-/** The digest at a tick, and which line of the event log the tick is. */
+/** The digest at a tick, and the number of the tick's line in the event log. */
 export type TickDigest = { block: number; time: number; digest: string; line: number };
 
 export type DigestPage = {
   digests: TickDigest[];
-  /** The block of the next tick in the range; null: there is none that is final. */
+  /** The block of the next final tick in the range; null if there is none. */
   next: number | null;
-  /** Whether the page stays as it is: all ticks of the range that will ever be are there, or the next is. */
+  /**
+   * Whether the page can never change: it has all ticks that the range will ever have, or the tick after it is
+   * known.
+   */
   isWhole: boolean;
 };
 
-/** What a block is padded to as the id of a digest. */
+/** The number of digits of a block in the id of a digest. */
 const PADDED = 12;
 
 /** A block as the id of its tick's digest. */
 const padded = (block: number) => String(Math.max(0, block)).padStart(PADDED, "0");
 
-/** The digests of the ticks in blocks [from, to], the latest first; those above finality may be taken back. */
+/**
+ * The digests of the ticks in blocks [from, to], the latest first. A reorganization may still remove those
+ * above the final block.
+ */
 export function digestList(from?: number | null, to?: number | null): RowList<Row<"digest">> {
   const { digest } = schema;
   return {
@@ -60,7 +66,7 @@ export async function digestPage(
       line: Number(line),
     }));
   const next = found[limit]?.block ?? null;
-  // The block in which the history has come to a stop may still get its tick.
+  // The last block of the history may still get its tick.
   return {
     digests: found.slice(0, limit),
     next,

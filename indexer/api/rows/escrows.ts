@@ -7,7 +7,10 @@ import { type RowOf, rowsById } from "./rowsById.ts";
 
 export type EscrowWhere = Partial<Record<"seller" | "buyer" | "status" | "provider", string | null>>;
 
-/** Escrows that meet every condition, the latest deposit first; read along the seller, the buyer or the status. */
+/**
+ * Escrows that meet every condition, the latest deposit first, with an index for the seller, the buyer or the
+ * status.
+ */
 export function escrowList(where: EscrowWhere): RowList<Row<"escrow">> {
   const { seller, buyer, status, provider } = where;
   const along = known([escrow.seller, seller], [escrow.buyer, buyer], [escrow.status, status]);
@@ -23,7 +26,7 @@ export function escrowList(where: EscrowWhere): RowList<Row<"escrow">> {
   };
 }
 
-/** As a contract goes through them; an escrow ends with one of the last three. */
+/** The steps in the order of the contract. An escrow ends with one of the last three. */
 export const ESCROW_STEPS = ["deposited", "delivered", "released", "refunded", "timed_out"] as const;
 
 /** What happened to an escrow on the chain, in order. */

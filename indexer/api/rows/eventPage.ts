@@ -9,26 +9,32 @@ import { FINAL_BLOCK, FINAL_END } from "./checkpoint.ts";
 /** Lines of the event log, and the number of the last line that is final; 0 when none is. */
 export type EventPage = { lines: string[]; last: number };
 
-/** About how long a page may be, in bytes: a line that goes beyond is left to the next, unless it is the only one. */
+/**
+ * The approximate limit of a page, in bytes. A line that exceeds it is left to the next page, unless it is the
+ * only line.
+ */
 export const MAX_PAGE_BYTES = 4 << 20;
 
-/** No transfer's line is shorter. */
+/** The shortest possible line of a transfer, in bytes. */
 const MIN_TRANSFER_BYTES = 300;
 
-/** Where a position that stands in the log stands on the chain, as `payment` has it. */
+/** Converts a position of the log to block and log index, as `payment` stores them. */
 const blockAndLog = (id: ReturnType<typeof sql>) =>
   sql`((SELECT substr(id, 1, 12)::bigint FROM ${id}), (SELECT substr(id, 14, 8)::bigint - 1 FROM ${id}))`;
 
-/** Whether payments stand for their transfers. In a relevant log they need not be lines, and those that are stand in it themselves. */
+/**
+ * Whether rows of `payment` replace the lines of their transfers. Not in a relevant log: there a payment need
+ * not be a line, and a payment that is one has its own line.
+ */
 const HAS_PAYMENTS = sql`(SELECT form FROM state) IS DISTINCT FROM 'relevant'`;
 
 /** A payment's position. */
 const paymentPosition = sql`lpad(block::text, 12, '0') || '/' || lpad((log + 1)::text, 8, '0') || '/0000000000000000'`;
 
 /**
- * The lines after line `after`, as `tallystick export` writes them, of those that are final: a page is the same whenever it is
- * read, and wherever. It is found from the nearest line whose number is kept, so the last page costs what the first one does;
- * one statement, so that all of it is of one moment.
+ * The final lines after line `after`, as `tallystick export` writes them. A page is the same at every time and
+ * on every node. The search starts at the nearest line whose number is stored, so the last page costs as much
+ * as the first. It is one SQL statement, so the page shows one moment.
  *
  * @param page.limit lines at most; fewer when they are long
  */
@@ -81,7 +87,10 @@ function lineOf(row: PageRow, token: Address): string {
   return JSON.stringify(transferOfPayment({ id, ...place, from, to, value, authorized }, token));
 }
 
-/** What the bytes of the lines themselves say, however a node keeps them. */
+/**
+ * Cuts the page by the real bytes of its lines, so that every node cuts it at the same line, however it stores
+ * them.
+ */
 function asFarAsTheyFit(lines: string[]): string[] {
   let bytes = 0;
   const end = lines.findIndex((line, n) => {

@@ -3,7 +3,7 @@ import * as schema from "../../ponder.schema.ts";
 import type { Database } from "../database.ts";
 import { byKey } from "./byKey.ts";
 
-/** The events logged at positions, as JSON text; of the transfers only those that are no payments. */
+/** The events at positions of the log, as JSON text. Transfers that are payments are not among them. */
 export async function eventsAt(db: Database, positions: readonly string[]): Promise<(string | null)[]> {
   const { eventLog } = schema;
   const found = await byKey(

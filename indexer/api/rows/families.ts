@@ -3,7 +3,10 @@ import type { Row } from "tallystick-derive/tables";
 import { escrow, kin, patron, unreceipted } from "../../ponder.schema.ts";
 import type { RowList } from "./list.ts";
 
-/** The wallets of a family that a rule ever asked about, in the order in which they first acted. */
+/**
+ * The wallets of a family, as far as a rule ever asked for their family, in the order in which they first
+ * acted.
+ */
 export function familyMembers(family: string): RowList<Row<"kin">> {
   return {
     table: kin,
@@ -13,7 +16,7 @@ export function familyMembers(family: string): RowList<Row<"kin">> {
   };
 }
 
-/** The families that bought of a seller in the window, by their founders. */
+/** The families that bought from a seller in the window, by their founders. */
 export function buyerFamilies(seller: string): RowList<Row<"patron">> {
   return {
     table: patron,
@@ -24,7 +27,7 @@ export function buyerFamilies(seller: string): RowList<Row<"patron">> {
   };
 }
 
-/** The payments in the window that a seller wrote no receipt for in time, the latest first. */
+/** The payments in the window for which a seller wrote no receipt in time, the latest first. */
 export function unreceiptedPayments(seller: string): RowList<Row<"unreceipted">> {
   return {
     table: unreceipted,
@@ -35,7 +38,7 @@ export function unreceiptedPayments(seller: string): RowList<Row<"unreceipted">>
   };
 }
 
-/** The deposits that a seller left unanswered, of those that count now, the latest first. */
+/** The deposits that a seller left unanswered and that count now, the latest first. */
 export function unansweredEscrows(seller: string): RowList<Row<"escrow">> {
   return {
     table: escrow,

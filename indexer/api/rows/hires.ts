@@ -16,7 +16,7 @@ export type HireWhere = Partial<
 const { hire, agent, state } = schema;
 const latestFirst = { table: hire, order: [hire.time, hire.id], direction: "desc" } as const;
 
-/** Hires that meet every condition, the latest first; read along the buyer, the seller or the capability. */
+/** Hires that meet every condition, the latest first, with an index for the buyer, the seller or the capability. */
 export function hireList(where: HireWhere): RowList<Row<"hire">> {
   const { seller, buyer, capability, outcome, evidence, paidFrom, paidBefore } = where;
   const along = known([hire.buyer, buyer], [hire.seller, seller], [hire.capability, capability]);
@@ -41,7 +41,7 @@ export function hiresOf(address: string, side: "seller" | "buyer"): RowList<Row<
 }
 
 /**
- * The hires that a figure of an agent counts, the latest first: one range of its hires by time.
+ * The hires that one figure of an agent counts, the latest first: a range of its hires by time.
  *
  * @param since unix seconds, exclusive; null where time does not matter
  */
@@ -64,14 +64,14 @@ export function countedHires(
     of: { name: `hires counted ${side} ${hires} ${window} ${since}`, column: hire[side], id: address },
     where: since === null ? undefined : gt(hire.time, since),
     filter: and(
-      // One that an operator of audits arranged is in no figure.
+      // A canary, which an operator of audits arranged, is in no figure.
       window === "volumeWindowSeconds" ? eq(hire.isCanary, false) : eq(hire.inWindow, true),
       conditions[hires],
     ),
   };
 }
 
-/** What a hire cost and how it went, and the trust tier that its buyer has today; null when that is no agent. */
+/** What a hire cost, its outcome, and the present trust tier of its buyer; null when the buyer is not an agent. */
 export type SampledHire = Pick<Row<"hire">, "price" | "outcome" | "latencyMs"> & { tier: number | null };
 
 /** The latest `limit` hires in the window from a seller, or for a capability. */
@@ -80,7 +80,7 @@ export async function latestHires(
   of: { seller: string } | { capability: string },
   limit: number,
 ): Promise<SampledHire[]> {
-  // Read by time, not by a flag: what is older than the window is not even looked at.
+  // Selected by time and not by a flag, so that rows older than the window are not read.
   const windowStart = sql`(SELECT ${state.time} - (${state.params}::jsonb ->> 'windowSeconds')::bigint FROM ${state} WHERE ${state.id} = ${STATE_ID})`;
   return await db
     .select({ price: hire.price, outcome: hire.outcome, latencyMs: hire.latencyMs, tier: agent.trustTier })

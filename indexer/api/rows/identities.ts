@@ -5,12 +5,15 @@ import { feedback, feedbackResponse, identityLink, registry } from "../../ponder
 import type { Database } from "../database.ts";
 import type { RowList } from "./list.ts";
 
-/** The registries that this node reads, the identities' first; none when it reads none. */
+/**
+ * The registries that this node reads: the identity registry, then the reputation registry. An empty list if it
+ * reads none.
+ */
 export function registriesRead(db: Database): Promise<Row<"registry">[]> {
   return db.select().from(registry).orderBy(registry.id);
 }
 
-/** The identities that a wallet stands for now, or ever did, the latest first. */
+/** The identities that a wallet has now, or ever had, the latest first. */
 export function linksOfWallet(wallet: string, which: "current" | "all"): RowList<Row<"identityLink">> {
   return {
     table: identityLink,
@@ -31,7 +34,10 @@ export function linksOfIdentity(identity: string): RowList<Row<"identityLink">> 
   };
 }
 
-/** What was said of an identity, or of one while one wallet stood for it, the latest first. */
+/**
+ * The feedback for an identity, or only the feedback from the time in which it had one wallet, the latest
+ * first.
+ */
 export function feedbackOf(
   of: { identity: string } | { link: string },
   standing: string | null | undefined,
@@ -48,7 +54,7 @@ export function feedbackOf(
   };
 }
 
-/** What was answered to a feedback, the first first. */
+/** The responses to a feedback, the oldest first. */
 export function responsesTo(id: string): RowList<Row<"feedbackResponse">> {
   return {
     table: feedbackResponse,
@@ -58,7 +64,7 @@ export function responsesTo(id: string): RowList<Row<"feedbackResponse">> {
   };
 }
 
-/** That a wallet stands for an identity now: a look-up for each row. */
+/** The condition that a wallet has an identity now. It makes one look-up for each row. */
 export function hasIdentity(wallet: SQL): SQL {
   return sql`EXISTS (SELECT 1 FROM ${identityLink} WHERE ${identityLink.wallet} = ${wallet} AND ${identityLink.untilBlock} IS NULL)`;
 }

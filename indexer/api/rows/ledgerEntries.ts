@@ -51,7 +51,7 @@ export function genericIn(ledger: string, type: string): RowList<RowOf<"genericE
   };
 }
 
-/** The generic work of these entry hashes, each where it was loaded first. */
+/** The generic work with these entry hashes. If an entry is in several ledgers, the one that was loaded first. */
 export function genericByHash(
   db: Database,
   hashes: readonly string[],

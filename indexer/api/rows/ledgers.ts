@@ -5,10 +5,10 @@ import type { Database } from "../database.ts";
 import { known, type RowList, readAlong } from "./list.ts";
 import { type RowOf, rowsById } from "./rowsById.ts";
 
-/** A node follows far fewer. */
+/** More than any node follows. */
 const MAX_LEDGERS = 1_000;
 
-/** The followed ledgers that something was loaded of, by id; at most a thousand. */
+/** The followed ledgers of which something was loaded, by id; at most a thousand. */
 export async function followedLedgers(db: Database): Promise<RowOf<"ledger">[]> {
   return await db.select().from(schema.ledger).orderBy(asc(schema.ledger.id)).limit(MAX_LEDGERS);
 }
@@ -19,7 +19,7 @@ export async function followedLedger(db: Database, id: string): Promise<RowOf<"l
   return row;
 }
 
-/** The latest anchor of a ledger that says `size`; undefined when there is none. */
+/** The latest anchor of a ledger at `size`; undefined when there is none. */
 export async function anchorOfSize(
   db: Database,
   ledger: string,
@@ -47,7 +47,7 @@ export function anchorList(ledger?: string | null): RowList<RowOf<"anchor">> {
   };
 }
 
-/** The stored pages of a ledger's Merkle tree that are at these places, in any order. */
+/** The stored pages of a ledger's Merkle tree at these positions, in any order. */
 export async function treePagesAt(
   db: Database,
   ledger: string,

@@ -6,7 +6,10 @@ import type { Database } from "../database.ts";
 import { type Batches, batched } from "./batched.ts";
 import { decodeRow } from "./rowsById.ts";
 
-/** How a value that a list is ordered by is written in a place. */
+/**
+ * The type of a value in a place. A place is a row's position in a list: the values that the list is ordered
+ * by.
+ */
 export type OrderKind = Extract<PlaceKind, "text" | "bigint" | "numeric">;
 
 /** A column to order by, or an expression that an index has. */
@@ -17,54 +20,66 @@ type TableOf<Found> = PgTable & { readonly $inferSelect: Found };
 /** Rows of a table in an order. The other modules of this folder make them; readers take one as it is. */
 export type RowList<Found> = {
   table: TableOf<Found>;
-  /** What the list is ordered by, all in one direction; together they tell every row from every other. */
+  /** What the list is ordered by, all in one direction. No two rows have the same values for all of these. */
   order: readonly OrderKey[];
   direction: "asc" | "desc";
-  /** What an index answers together with the order. */
+  /** A condition that the same index answers. */
   where?: SQL | undefined;
-  /** What every row has to be looked at for: then a page looks at no more than {@link SCAN} rows for each it may give. */
+  /**
+   * A condition that no index answers, so every row has to be read. A page reads at most {@link SCAN} rows for
+   * each row that it may return.
+   */
   filter?: SQL | undefined;
   /**
-   * The list belongs to one of many objects, by this column. One statement reads all lists of one name and request, so the
-   * name must identify `where` and `filter` too. It helps even for one value. The planner does not know the value, so it
-   * cannot assume that the value is frequent and read along another index until it meets it. Instead of a column it may be
-   * an expression that an index has.
+   * The list belongs to one of many objects, found by this column (or by an expression that an index has). One
+   * statement reads all lists of one name in a request, so the name must identify `where` and `filter` too.
+   * This helps even for a single list: Postgres does not see the value while it plans, so it cannot guess that
+   * the value is frequent and choose another index.
    */
   of?: { name: string; column: PgColumn | SQL; id: string } | undefined;
-  /** Those that are read of each row; all without. Only for lists without `of`. */
+  /** The columns that are read. Default: all. Only for lists without `of`. */
   columns?: readonly (keyof Found & string)[] | undefined;
 };
 
-/** Which part of a list to read: rows after a place of its order, or before it, from there backward. */
+/** Which part of a list to read: the rows after a place, or the rows before it, backward. */
 export type ListPart = { size: number; backward: boolean; after: Place | null };
 
 /** A row, and its place as JSON. */
 export type PlacedRow<Found> = { row: Found; key: string };
 
-/** Rows as they were read; there is `more` behind `end`, which of a filtered list may be a row that is not among them. */
+/**
+ * The rows of a page. `end` is the last row that was read, and `more` says whether rows follow it. In a
+ * filtered list `end` may be a row that is not on the page.
+ */
 export type ListPage<Found> = {
   rows: PlacedRow<Found>[];
   end: PlacedRow<Found> | undefined;
   more: boolean;
 };
 
-/** What a request reads its lists with: those of one name together. */
+/** What a request needs to read lists. Lists of one name are read together. */
 export type ListReader = { db: Database; batches: Batches };
 
-/** Rows looked at for each row that a page may have. */
+/** How many rows are read for each row that a page may have. */
 const SCAN = 10;
 
-/** A longer list is not counted: that would read all of it. */
+/** The longest list that is counted. Counting a longer one would read all of it. */
 export const MAX_COUNT = 10_000;
 
-/** Those columns that are to have a value. The list is read along the index of the first, the others are a filter. */
+/**
+ * The conditions that columns have given values. The list uses the index of the first column; the others are a
+ * filter.
+ */
 export function known(
   ...columns: [column: PgColumn, value: string | null | undefined][]
 ): [PgColumn, string][] {
   return columns.flatMap(([column, value]) => (value ? [[column, value]] : []));
 }
 
-/** A root list that is read along one column; `where` tells it from others of the same request. */
+/**
+ * A list at the top of a query that uses the index of one column. `where` makes its name different from other
+ * lists of the request.
+ */
 export function readAlong(
   name: string,
   along: [PgColumn, string] | undefined,
@@ -75,14 +90,15 @@ export function readAlong(
   return { name: `${name} ${JSON.stringify({ ...where, [column.name]: null })}`, column, id };
 }
 
-/** How the values of a place in a list are written. */
+/** The types of the values of a list's places. */
 export function placeKinds({ order }: Pick<RowList<unknown>, "order">): OrderKind[] {
   return order.map(typeOf);
 }
 
 /**
- * Part of a list, found by where it begins instead of by counting rows: page 1,000 costs what page 1 costs, and rows that
- * arrive meanwhile move nothing. Of a filtered list it may have fewer rows than asked for, even none, while there is more.
+ * Reads a part of a list that begins at a place (keyset pagination). So page 1,000 costs as much as page 1, and
+ * new rows do not shift pages. A part of a filtered list may have fewer rows than requested, even none,
+ * although more follow.
  */
 export async function readPage<Found>(
   reader: ListReader,
@@ -97,7 +113,10 @@ export async function readPage<Found>(
   return { rows, end: isCut ? rows.at(-1) : (scanned ?? rows.at(-1)), more: isCut || scanned !== undefined };
 }
 
-/** One row more than asked for, when there is one: it tells that there is more. Of a filtered list also the last one looked at. */
+/**
+ * Reads one row more than requested, to see whether more follow. For a filtered list it also returns the last
+ * row that was read.
+ */
 async function readRows<Found>(
   reader: ListReader,
   list: RowList<Found>,
@@ -114,7 +133,7 @@ async function readRows<Found>(
     `${of.name} ${JSON.stringify([part, direction])}`,
     of.id,
     async (parents) => {
-      // By a name that no table has a column of: rows of `page` would take its place.
+      // The alias is a name that no table's columns have. Otherwise a column of `page` would replace it.
       const { rows } = await reader.db.execute<RawRow & { list_parent: string }>(
         sql`SELECT parents.parent AS list_parent, page.* FROM unnest(${sql.param([...parents])}::text[]) AS parents (parent) CROSS JOIN LATERAL (${select}) AS page`,
       );
@@ -128,7 +147,10 @@ function inOrder(rows: RawRow[]): RawRow[] {
   return rows.sort((a, b) => Number(a.list_place) - Number(b.list_place));
 }
 
-/** Rows after the cursor, numbered in the order of the list. With a filter also the last row looked at, to go on from. */
+/**
+ * Selects the rows after the cursor, numbered in the order of the list. With a filter, it also selects the last
+ * row that was read, where the next page begins.
+ */
 function selectRows<Found>(
   { table, order, direction, where, filter, of, columns }: RowList<Found>,
   { size, backward, after }: ListPart,
@@ -152,11 +174,12 @@ function selectRows<Found>(
   } ORDER BY ${orderBy} LIMIT ${sql.raw(String(limit))}`;
   if (filter === undefined) return inner;
   const scanned = sql`list_place = ${sql.raw(String(limit))}`;
-  // Not sorted again: that would read all of the inner rows before the first one is given. The reader sorts them.
+  // The rows are not sorted here, because that would read all inner rows before the first one is returned. The
+  // caller sorts them.
   return sql`SELECT *, ${scanned} AS list_last FROM (${inner}) AS scanned WHERE list_keep OR ${scanned} LIMIT ${sql.raw(String(size + 2))}`;
 }
 
-/** `(a, b) > (1, 2)`: the row comparison that an index over (a, b) answers. */
+/** Makes a row comparison like `(a, b) > (1, 2)`, which an index over (a, b) can answer. */
 function beyond(order: readonly OrderKey[], key: Place, descending: boolean): SQL {
   const columns = commas(order.map(expressionOf));
   const values = commas(order.map((it, index) => sql`${key[index]}::${sql.raw(typeOf(it))}`));
@@ -164,8 +187,8 @@ function beyond(order: readonly OrderKey[], key: Place, descending: boolean): SQ
 }
 
 /**
- * How many rows a list has, counted as far as {@link MAX_COUNT}; null when it may have more. Lists of one name are counted by
- * one statement.
+ * The number of rows of a list, up to {@link MAX_COUNT}; null when it may have more. Lists of one name are
+ * counted by one statement.
  */
 export async function countRows<Found>(
   reader: ListReader,
@@ -190,7 +213,10 @@ export async function countRows<Found>(
   });
 }
 
-/** What Postgres expects of the whole list, one of more than {@link MAX_COUNT}, to two digits: it plans, and reads nothing. */
+/**
+ * Postgres's own estimate of the length of a list with more than {@link MAX_COUNT} rows, to two digits.
+ * Postgres only plans the query; it reads no rows.
+ */
 export async function estimateRows<Found>(
   { db }: ListReader,
   { table, where, filter, of }: RowList<Found>,
@@ -200,7 +226,7 @@ export async function estimateRows<Found>(
     sql`EXPLAIN (FORMAT JSON) SELECT 1 FROM ${table}${meeting(conditions)}`,
   );
   const expected = rows[0]?.["QUERY PLAN"][0].Plan["Plan Rows"] ?? 0;
-  // With a filter fewer may meet it than were looked at.
+  // Only a part of the rows that were read may pass the filter.
   return Math.max(Number(expected.toPrecision(2)), filter === undefined ? MAX_COUNT : 0);
 }
 
@@ -209,7 +235,7 @@ function meeting(conditions: (SQL | undefined)[]): SQL {
   return all.length === 0 ? sql`` : sql` WHERE ${sql.join(all, sql` AND `)}`;
 }
 
-/** `keep` is false of the `last` row looked at when it does not meet the filter. */
+/** `keep` is false if the `last` row that was read does not pass the filter. */
 type ListRow<Found> = PlacedRow<Found> & { keep: boolean; last: boolean };
 
 type RawRow = Record<string, unknown> & { list_key: string; list_keep: boolean; list_last?: boolean };

@@ -19,11 +19,14 @@ const isPlatformEscrow = sql`${listing.paymentMode} LIKE 'platform\\_escrow:%'`;
 
 const ofState = (what: SQL) => sql`(SELECT ${what} FROM ${state} WHERE ${state.id} = ${STATE_ID})`;
 
-/** That a listing agreed to audits of an operator that is followed, and that this holds by now: not null. */
+/** The condition that a listing agrees to audits by a followed operator and that this is in force. Never null. */
 const isAudited = sql`coalesce(${listing.auditFrom} <= ${ofState(sql`${state.time}`)}
   AND jsonb_exists(${ofState(sql`${state.params}::jsonb -> 'audit' -> 'operators'`)}, ${listing.auditOperator}), false)`;
 
-/** That the agent with an id takes no new hires now, for a breach of its SLA: a look-up for each row, never a join that reads all of them. */
+/**
+ * The condition that an agent is suspended now for a breach of its SLA. It is a look-up for each row, so that
+ * Postgres cannot join all suspensions.
+ */
 export function isSuspended(id: SQL): SQL {
   const lines = sql`unnest(string_to_array(${sla.suspensions}, E'\\n')) AS line`;
   const now = ofState(sql`${state.time}`);
@@ -36,7 +39,7 @@ function scoreOf(column: SQL, id: SQL): SQL {
   return sql`(SELECT ${column} FROM ${steward} WHERE ${steward.id} = ${id} AND ${steward.computedTime} IS NOT NULL)`;
 }
 
-/** That the agent with an id has a trust score of at least so much, or a tier. */
+/** The condition that an agent has at least this trust score, or this tier. */
 export function hasScore(id: SQL, { minScore, minTier }: ScoreWhere): SQL | undefined {
   return and(
     minScore == null ? undefined : sql`${scoreOf(sql`${steward.score}`, id)} >= ${nanoShare(minScore)}`,
@@ -44,7 +47,7 @@ export function hasScore(id: SQL, { minScore, minTier }: ScoreWhere): SQL | unde
   );
 }
 
-/** That the agent with an id publishes at least such figures: a look-up for each row. */
+/** The condition that an agent's published figures reach these minimums. It makes one look-up for each row. */
 function restsOn(id: SQL, where: OfferWhere): SQL | undefined {
   const least = [
     [publishedFigures.families(agent), where.minIndependentBuyers],
@@ -60,7 +63,7 @@ function restsOn(id: SQL, where: OfferWhere): SQL | undefined {
   return sql`coalesce((SELECT true FROM ${agent} WHERE ${and(eq(agent.id, id), ...asked)}), false)`;
 }
 
-/** That a listing is paid by a mode, or by {@link ANY_PLATFORM_ESCROW}. */
+/** The condition that a listing is paid by a mode, or by {@link ANY_PLATFORM_ESCROW}. */
 export function paysBy(mode: string): SQL {
   return mode === ANY_PLATFORM_ESCROW ? isPlatformEscrow : eq(listing.paymentMode, mode);
 }
@@ -83,11 +86,11 @@ export type OfferWhere = Partial<{
   maxPriceUsdc: bigint | null;
   maxLatencyMs: number | null;
   minTrustTier: number | null;
-  /** Of the seller; kept in atomic units. */
+  /** Minimums for the seller. `minKeptUsdc` is in atomic units. */
   minIndependentBuyers: number | null;
   minKeptUsdc: bigint | null;
   minReceiptCoverage: number | null;
-  /** Of the seller's trust score; and whether those count too that are suspended. */
+  /** Conditions on the seller's trust score, and whether suspended sellers are included. */
   minStewardScore: number | null;
   minStewardTier: number | null;
   includeSuspended: boolean | null;
@@ -95,7 +98,7 @@ export type OfferWhere = Partial<{
   clarificationSupported: boolean | null;
 }>;
 
-/** As search ranks them, the cheapest first (of one capability), or the latest first. */
+/** By search rank, the cheapest first (only for one capability), or the latest first. */
 export type OfferOrder = "rank" | "price" | "newest";
 
 const OFFER_ORDERS: Record<OfferOrder, Pick<RowList<unknown>, "order" | "direction">> = {
@@ -104,7 +107,10 @@ const OFFER_ORDERS: Record<OfferOrder, Pick<RowList<unknown>, "order" | "directi
   newest: { order: [listing.block, listing.log, listing.seq, listing.id], direction: "desc" },
 };
 
-/** Live listings in an order that an index gives: those of a capability along it, but the latest along all. */
+/**
+ * Live listings in the order of an index. With a capability its own index is used, except for `newest`, which
+ * reads all listings.
+ */
 export function offerList(where: OfferWhere, orderBy: OfferOrder): RowList<Row<"listing">> {
   const { capability, paymentMode, maxPriceUsdc, maxLatencyMs, minTrustTier } = where;
   const { firstCallFree, clarificationSupported } = where;
@@ -141,7 +147,10 @@ export type Match = {
   listing: Row<"listing">;
   agent: Row<"agent">;
   cluster: Row<"cluster"> | null;
-  /** What it is ordered by before its rank: a whole number, the best the largest; those without one have the least. */
+  /**
+   * The figure by which it is ordered before its rank: a whole number, the best the largest. A listing without
+   * a figure has the lowest value.
+   */
   figure: number;
   /** In units of 10⁻⁹; null before it was computed. */
   score: number | null;
@@ -159,22 +168,28 @@ export type ListingFilter = {
   minVersion: number | null;
   clarification: boolean | null;
   audited: boolean | null;
-  /** Whether its agent stands for an identity of ERC-8004 now. */
+  /** Whether its agent has an identity of ERC-8004 now. */
   identified: boolean | null;
   minPercent: number | null;
   minTenths: number | null;
-  /** Of its agent: families of buyers, what stayed (atomic units), receipts for each 10⁹ payments. */
+  /**
+   * Minimums for its agent: independent buyers, kept USDC (atomic units), and receipt coverage in units of
+   * 10⁻⁹.
+   */
   minFamilies: number | null;
   minKept: string | null;
   minCovered: number | null;
-  /** Of the trust score, in units of 10⁻⁹, and its tier. */
+  /** Minimums for the trust score, in units of 10⁻⁹, and for its tier. */
   minScore: number | null;
   minStewardTier: number | null;
-  /** True: those that take no new hires now are left out. */
+  /** True leaves out suspended sellers. */
   unsuspended: true | null;
 };
 
-/** Where a listing stands in the published order; the price in atomic units. By a figure that comes first. */
+/**
+ * A listing's place in the published order; the price in atomic units. In an order by a figure, the figure
+ * comes first.
+ */
 export type ListingPlace =
   | [rank: number, price: string, id: string]
   | [figure: number, rank: number, price: string, id: string];
@@ -218,7 +233,10 @@ function statement(db: Database, wanted: Wanted): Statement {
   return prepared(db, name, () => prepare(db, name, wanted));
 }
 
-/** By a figure all live listings of the capability are read: no index of listings has those of their sellers. */
+/**
+ * An order by a figure reads all live listings of the capability, because no index of listings has their
+ * sellers' figures.
+ */
 function prepare(db: Database, name: string, { limit, hasCursor, orderBy }: Wanted): Statement {
   const isFigured = orderBy !== "ranking";
   const seller = sql`${listing.agent}`;
@@ -231,7 +249,7 @@ function prepare(db: Database, name: string, { limit, hasCursor, orderBy }: Want
     receipt_coverage: sql`${publishedFigures.coverage(agent)} * 1000000000`,
   };
   const figure = sql`trunc(${isFigured ? figures[orderBy] : sql`0`})::bigint`;
-  // The highest first, in one direction with the rest.
+  // Negative, so that the highest figure comes first while all columns are ordered in one direction.
   const place = sql`-${figure}`;
   const ranked = sql`${listing.rank}, ${listing.price}, ${listing.id}`;
   const given = (value: string, type: string, filter: (value: SQL) => SQL) => {

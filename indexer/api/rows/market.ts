@@ -3,7 +3,7 @@ import { addCounts, type MarketCounts, NO_COUNTS } from "../../src/marketCounts.
 import type { Database } from "../database.ts";
 import { rowsById } from "./rowsById.ts";
 
-/** How much there is of what; zeros before the first event. */
+/** The totals of the market; zeros before the first event. */
 export async function marketCounts(db: Database): Promise<MarketCounts> {
   const [row] = await rowsById(db, "marketCount", ["market"]);
   return row === undefined ? NO_COUNTS : addCounts(NO_COUNTS, row);

@@ -5,7 +5,7 @@ import type { Database } from "../database.ts";
 import { decodeRow } from "./rowsById.ts";
 
 /**
- * Most capabilities that are shown of one agent, the first by name. Nobody really sells so many kinds of
+ * The most capabilities that are shown for one agent, the first by name. No honest agent sells so many kinds of
  * work.
  */
 export const MAX_CAPABILITIES = 200;

@@ -10,7 +10,7 @@ export function ratingsOf(address: string): RowList<Row<"rating">> {
   return { ...latestFirst, of: { name: "ratings of", column: rating.ratee, id: address } };
 }
 
-/** Of those the ones that its stars are made of: of buyers, counted, of the window or of all time. */
+/** The ratings that an agent's stars are made of: by buyers of counted hires, in the window or of all time. */
 export function countedRatings(address: string, span: "window" | "all"): RowList<Row<"rating">> {
   return {
     ...latestFirst,

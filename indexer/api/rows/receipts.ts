@@ -3,7 +3,7 @@ import type { Row } from "tallystick-derive/tables";
 import { receipt } from "../../ponder.schema.ts";
 import type { RowList } from "./list.ts";
 
-/** The receipts that an agent signed as the seller, the latest first: of one status, or all, those too that are not counted. */
+/** The receipts that an agent signed as the seller, the latest first: those with one status, or all. */
 export function receiptsOf(address: string, status?: string | null): RowList<Row<"receipt">> {
   return {
     table: receipt,

@@ -6,7 +6,7 @@ import { byKey } from "./byKey.ts";
 import { FINAL_BLOCK } from "./checkpoint.ts";
 import type { RowList } from "./list.ts";
 
-/** The records of entry hashes, each the one that was loaded first: the same entry may stand in several ledgers. */
+/** The records with these entry hashes. If an entry is in several ledgers, the one that was loaded first. */
 export function recordsByHash(db: Database, hashes: readonly string[]): Promise<(Row<"record"> | null)[]> {
   const { record } = schema;
   return byKey(
@@ -19,7 +19,7 @@ export function recordsByHash(db: Database, hashes: readonly string[]): Promise<
   );
 }
 
-/** The records of a type that count, in the order in which they were loaded, the latest first; `final`: of final blocks alone. */
+/** The valid records of a type, the last loaded first. `final`: only those of final blocks. */
 export function validRecords(type: string, { final = false } = {}): RowList<Row<"record">> {
   const { record } = schema;
   const isFinal = sql`${record.block} <= (SELECT ${FINAL_BLOCK} FROM _ponder_checkpoint LIMIT 1)`;

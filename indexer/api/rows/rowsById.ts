@@ -7,7 +7,7 @@ import type { Database } from "../database.ts";
 
 type Tables = typeof schema;
 
-/** The tables whose rows have a key of their own, `id`. */
+/** The tables whose rows have a key `id`. */
 export type KeyedTable = {
   [Name in keyof Tables]: Tables[Name] extends { id: PgColumn } ? Name : never;
 }[keyof Tables];
@@ -17,7 +17,7 @@ export type RowOf<Name extends keyof Tables> = Tables[Name]["$inferSelect"];
 
 type Raw = Record<string, unknown>;
 
-/** A row as the database gave it, whose columns are decoded when they are read. */
+/** A row as the database returned it. A column is decoded when it is read. */
 class StoredRow {
   readonly #raw: Raw;
 
@@ -43,12 +43,12 @@ class StoredRow {
   }
 }
 
-/** Worked out once for each table: requests are many, tables few. */
+/** One reader for each table, made once and kept. */
 const readers = new WeakMap<PgTable, typeof StoredRow>();
 
 /**
- * A row with the values that drizzle would have given. It has getters instead of properties, since most columns
- * are never read: `{ ...row }` would copy none of them. One that was not selected throws.
+ * A row with the values that drizzle would return. It has getters and not properties, because most columns are
+ * never read. So `{ ...row }` copies nothing, and a column that was not selected throws.
  */
 export function decodeRow<T extends PgTable>(table: T, raw: Raw): T["$inferSelect"] {
   let Reader = readers.get(table);
@@ -60,8 +60,8 @@ export function decodeRow<T extends PgTable>(table: T, raw: Raw): T["$inferSelec
 }
 
 /**
- * The rows of a table with these ids, in any order; there is none for an id that is not found. A plain statement: building one
- * column by column takes longer than the database does to answer.
+ * The rows of a table with these ids, in any order. An unknown id has no row. The statement selects all
+ * columns, because building one by columns would take longer than the query.
  */
 export async function rowsById<Name extends KeyedTable>(
   db: Database,

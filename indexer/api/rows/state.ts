@@ -5,13 +5,16 @@ import * as schema from "../../ponder.schema.ts";
 import type { Database } from "../database.ts";
 import { rowsById } from "./rowsById.ts";
 
-/** Where the derivation stands, with its parameters, some kilobytes of text; undefined before the first event. */
+/**
+ * The whole state of the derivation, with its parameters (some kilobytes of text); undefined before the first
+ * event.
+ */
 export async function wholeState(db: Database): Promise<Row<"state"> | undefined> {
   const [row] = await rowsById(db, "state", [STATE_ID]);
   return row;
 }
 
-/** Where the derivation stood at its last tick; undefined before the first event. */
+/** The state of the derivation at its last tick; undefined before the first event. */
 export async function stateRow(
   db: Database,
 ): Promise<Pick<Row<"state">, "block" | "time" | "digest"> | undefined> {

@@ -10,14 +10,14 @@ const { attestation, breach, hire, slaClaim, slaMonitoring, steward, telemetry, 
 /** Which trust scores. */
 export type ScoreWhere = { minScore?: number | null; minTier?: number | null };
 
-/** The least score, in the units that rows have, that is at least a share. */
+/** The lowest score, in units of 10⁻⁹, that reaches a share. */
 export function nanoShare(share: number): number {
   if (share > 1) return NANO + 1;
-  // A float times 10⁹ may be a little above the whole number that is meant.
+  // A float times 10⁹ may be slightly above the exact whole number.
   return Math.max(0, Math.ceil(share * NANO - 0.001));
 }
 
-/** Trust scores that were computed, the highest first, along their index. */
+/** All computed trust scores, the highest first. */
 export function scoreList({ minScore, minTier }: ScoreWhere): RowList<Row<"steward">> {
   return {
     table: steward,
@@ -31,7 +31,7 @@ export function scoreList({ minScore, minTier }: ScoreWhere): RowList<Row<"stewa
   };
 }
 
-/** The words for an agent's tests, the latest first. */
+/** The attestations of an agent's tests, the latest first. */
 export function attestationsOf(agent: string): RowList<Row<"attestation">> {
   return {
     table: attestation,
@@ -51,7 +51,7 @@ export function breachesOf(agent: string): RowList<Row<"breach">> {
   };
 }
 
-/** What each prober found last of an agent's own monitoring, in the order of their addresses. */
+/** Each prober's latest finding about an agent's own monitoring, by the probers' addresses. */
 export function monitoringOf(agent: string): RowList<Row<"slaMonitoring">> {
   return {
     table: slaMonitoring,
@@ -61,7 +61,7 @@ export function monitoringOf(agent: string): RowList<Row<"slaMonitoring">> {
   };
 }
 
-/** Until when the next disputed breach has to be ruled on, unix seconds; null when none is disputed. */
+/** The next deadline for a ruling on a disputed breach, unix seconds; null when none is disputed. */
 export async function nextRulingDue(db: Database): Promise<number | null> {
   const [next] = await db
     .select({ decidedBy: breach.decidedBy })
@@ -93,7 +93,7 @@ export function salesSince(agent: string, since: number): RowList<Row<"hire">> {
   };
 }
 
-/** Those of them that failed. */
+/** An agent's failed hires since a time, the latest first. */
 export function failuresSince(agent: string, since: number): RowList<Row<"hire">> {
   const list = salesSince(agent, since);
   return {
@@ -103,7 +103,7 @@ export function failuresSince(agent: string, since: number): RowList<Row<"hire">
   };
 }
 
-/** What the buyers of hires said went wrong, by hire, and which of them said that it was their own request. */
+/** What went wrong according to the buyers of hires, by hire, and which buyers blamed their own request. */
 export async function failureReasons(
   db: Database,
   hires: readonly Row<"hire">[],

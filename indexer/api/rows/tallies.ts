@@ -10,10 +10,10 @@ import type { RowOf } from "./rowsById.ts";
 const { agent, agentDay, agentPair, capabilityDay, cluster, marketDay } = schema;
 const { capabilityAgent: entry, capabilityTotal: total } = schema;
 
-/** Days since 1970, UTC: from the one after `after` up to `to`. */
+/** UTC days since 1970: from the day after `after` up to `to`. */
 export type Days = { after: number; to: number };
 
-/** The days on which an agent was ever hired, the first first. */
+/** The days on which an agent was hired, the oldest first. */
 export async function agentDays(
   db: Database,
   address: string,
@@ -26,7 +26,7 @@ export async function agentDays(
     .orderBy(asc(agentDay.day));
 }
 
-/** The days on which somebody was ever hired for each capability, the first first, in the order of the capabilities. */
+/** For each capability, in the order given, the days on which somebody was hired for it, the oldest first. */
 export async function capabilityDays(
   db: Database,
   capabilities: readonly string[],
@@ -43,7 +43,7 @@ export async function capabilityDays(
   return capabilities.map((name) => found.get(name) ?? []);
 }
 
-/** The days on which anybody was ever hired, the first first. */
+/** The days on which anybody was hired, the oldest first. */
 export async function marketDays(db: Database, { after, to }: Days): Promise<RowOf<"marketDay">[]> {
   const { day } = marketDay;
   return await db
@@ -53,7 +53,10 @@ export async function marketDays(db: Database, { after, to }: Days): Promise<Row
     .orderBy(asc(day));
 }
 
-/** What was ever offered or hired: by name, or the most hired by weighted hires of the window, or the most offered first. */
+/**
+ * The order of capabilities: by name, the most hired first (weighted hires of the window), or the most offered
+ * first.
+ */
 export type OfferedOrder = "name" | "hires" | "listings";
 
 /** Capabilities that somebody offers, or was hired for in the window. */
@@ -68,8 +71,9 @@ export function offeredList(orderBy: OfferedOrder): RowList<RowOf<"capabilityTot
 }
 
 /**
- * Who an agent was hired by, or whom it hired, most first by hires of all time. Neither an order nor a cursor tells how often a seller
- * with private metrics was hired: its own list is in the order of the buyers' addresses, and it is in no buyer's list.
+ * The buyers of an agent, or the sellers it hired, by the number of hires of all time, the most first. The
+ * order and the cursors must not reveal how often a seller with private metrics was hired. So its own list is
+ * in the order of the buyers' addresses, and no buyer's list contains it.
  */
 export function counterpartyList(
   { id: address, privateListings }: Pick<Row<"agent">, "id" | "privateListings">,
@@ -77,7 +81,8 @@ export function counterpartyList(
 ): RowList<RowOf<"agentPair">> {
   const { id, hires, seller } = agentPair;
   if (side === "seller" && privateListings > 0) {
-    // A pair's id begins with the seller's address and a slash, after which a zero comes.
+    // A pair's id begins with the seller's address and a slash. The character after the slash in ASCII is the
+    // zero, so this range has all ids of the seller.
     const isTheirs = and(gt(id, `${address}/`), lt(id, `${address}0`), gt(hires, 0));
     return { table: agentPair, order: [id], direction: "asc", where: isTheirs };
   }
@@ -92,12 +97,15 @@ export function counterpartyList(
   };
 }
 
-/** What somebody is hired for in the window, most first by weighted hires. */
+/** The capabilities that were hired in the window, by weighted hires, the most first. */
 export function capabilityList(): RowList<RowOf<"capabilityTotal">> {
   return { table: total, order: [total.weight, total.id], direction: "desc", where: gt(total.weight, 0) };
 }
 
-/** Who is hired for a capability in the window, most first by weighted hires; without agents that have private metrics. */
+/**
+ * The agents that were hired for a capability in the window, by weighted hires, the most first. Agents with
+ * private metrics are left out.
+ */
 export function leaderList(capability: string): RowList<RowOf<"capabilityAgent">> {
   return {
     table: entry,
@@ -116,7 +124,7 @@ export type Leading = {
   cluster: Row<"cluster"> | null;
 };
 
-/** The first `limit` of {@link leaderList} after a place, with what else is told of them. */
+/** The first `limit` of {@link leaderList} after a place, with their agents and clusters. */
 export function leadersAfter(
   db: Database,
   capability: string,

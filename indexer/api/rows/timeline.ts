@@ -3,7 +3,7 @@ import { timeline } from "../../ponder.schema.ts";
 import type { Database } from "../database.ts";
 import type { RowOf } from "./rowsById.ts";
 
-/** Something that happened, and which row of which table tells of it. */
+/** One event of the timeline, with the table and the row that describe it. */
 export type TimelineRow = RowOf<"timeline">;
 
 /** The last `limit` moments, the earliest of them first. */

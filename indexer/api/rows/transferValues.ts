@@ -23,7 +23,7 @@ export async function transfersAt(db: Database, places: readonly Place[]): Promi
   return places.map((place) => found.get(keyOf(place)) ?? null);
 }
 
-/** What was transferred there, in atomic units; null where there is no transfer. */
+/** The values of the transfers at some logs, in atomic units; null where there is no transfer. */
 export async function transferValues(db: Database, places: readonly Place[]): Promise<(bigint | null)[]> {
   return (await transfersAt(db, places)).map((it) => it?.value ?? null);
 }

@@ -5,10 +5,11 @@ import type { Database } from "../database.ts";
 import { rowsById } from "./rowsById.ts";
 
 /**
- * The latest trips of each funder, the last first, in the order of the funders; three look-ups however many they are.
+ * The latest tripped signals of each funder, the last first, in the order of the funders. It makes three
+ * look-ups for any number of funders.
  *
- * @param most trips of one funder
- * @param takeRows called with their number before they are read; may throw
+ * @param most how many trips of one funder
+ * @param takeRows called with the number of rows before they are read; may throw
  */
 export async function latestTrips(
   db: Database,
