@@ -3,7 +3,7 @@ import type { Hex } from "tallystick-protocol/hex";
 import { keccak256, type LocalAccount, stringToBytes } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 
-/** Somebody in the story: a name for the table, a wallet for everything else. */
+/** A person of the story: a name for the printed table, and a wallet. */
 export type Actor = { name: string; address: Address; account: LocalAccount; privateKey: Hex };
 
 /** An actor by name. The key is made from the name, so that addresses are the same in every run. */
@@ -17,14 +17,14 @@ function actor(name: string): Actor {
 export const actors = {
   /** Sends the transactions that others signed, and pays for them. */
   relayer: actor("relayer"),
-  /** Keeps the ledger and anchors it. */
+  /** Runs the ledger and anchors it. */
   operator: actor("operator"),
-  /** May pause deposits; does not, in this story. */
+  /** May pause deposits. It does not do so in this story. */
   guardian: actor("guardian"),
 
   /** Sells three capabilities, reliably. */
   scribe: actor("scribe"),
-  /** Sells one, half of the time. */
+  /** Sells one capability. Half of its work succeeds. */
   rookie: actor("rookie"),
   /** Sells by escrow only. */
   forge: actor("forge"),
@@ -32,19 +32,19 @@ export const actors = {
   acme: actor("acme"),
   bolt: actor("bolt"),
 
-  /** Sells what scribe sells, as reliably: the two audit. */
+  /** Sells the same as scribe, as reliably. These two are the auditors. */
   quill: actor("quill"),
   /** Sells summaries that pass every check and say nothing. */
   mirage: actor("mirage"),
   /** Sells good translations by escrow. */
   sterling: actor("sterling"),
-  /** Takes good work, and its money back. */
+  /** Takes good work, and then takes its money back. */
   gripe: actor("gripe"),
-  /** Promises to be reached, is not, and keeps its word after that. */
+  /** Promises uptime, breaks the promise once, and keeps it afterwards. */
   harbor: actor("harbor"),
-  /** Looks whether harbor's host answers. */
+  /** Checks whether harbor's host answers. */
   prober: actor("prober"),
-  /** Rules on what harbor disputes. */
+  /** Rules on the breach that harbor disputes. */
   arbitrator: actor("arbitrator"),
   /** Pays the auditors: the operator's pool. */
   pool: actor("pool"),
@@ -57,7 +57,7 @@ export const actors = {
   ring: [actor("ring-1"), actor("ring-2"), actor("ring-3"), actor("ring-4"), actor("ring-5")] as const,
 };
 
-/** Those who are agents when the story ends, in the order of the table. */
+/** The actors that are agents at the end of the story, in the order of the table. */
 export const agents: Actor[] = [
   actors.scribe,
   actors.rookie,

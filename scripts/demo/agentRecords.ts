@@ -29,7 +29,7 @@ export type ReceiptFacts = {
   escrow?: { id: Hex; provider: string };
 };
 
-/** What the agents tell the ledger, by HTTP at a node's base URL. */
+/** Sends the agents' records to the ledger, by HTTP at a node's base URL. */
 export function createAgentRecords(
   { url, ledger, deployment: { chainId } }: Pick<DemoNode, "url" | "ledger" | "deployment">,
   signal: AbortSignal,

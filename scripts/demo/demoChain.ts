@@ -34,12 +34,12 @@ export type Escrow = { hire: Hire; id: Hex; tx: Hex };
 
 export type DemoChain = ReturnType<typeof createDemoChain>;
 
-/** More than any call of the story needs; given, so that nothing has to be estimated. */
+/** More gas than any call of the story needs. It is fixed, so that no estimate is necessary. */
 const GAS = 1_000_000n;
 
 /**
- * What the agents do on the chain. Agents only sign; the relayer sends and pays, as a facilitator does for x402.
- * Everything is a real transaction, waited for, and an error when it is reverted.
+ * What the agents do on the chain. Agents only sign; the relayer sends and pays, as a facilitator does for
+ * x402. Everything is a real transaction. Each call waits for it, and throws if it was reverted.
  */
 export function createDemoChain(node: Node, signal: AbortSignal) {
   const connection = connect(node, signal);
@@ -111,7 +111,7 @@ function tokenVerbs({ send, authorization }: Connection, deployment: Deployment)
   const { token } = deployment;
   const usdc = usdcOf(deployment);
   return {
-    /** Gives an agent money out of nothing; only a test token does that. */
+    /** Mints money for an agent. Only a test token allows this. */
     mint: (to: Actor, value: bigint) =>
       send(
         actors.relayer,
@@ -191,13 +191,13 @@ function escrowVerbs({ send, authorization }: Connection, deployment: Deployment
       });
     },
 
-    /** The buyer is content: the seller is paid. */
+    /** The buyer accepts the work, and the seller is paid. */
     release: async ({ hire, id }: Escrow, buyer: Actor): Promise<Hex> => {
       const signature = await buyer.account.signTypedData(releaseTypedData(id, escrows));
       return await callEscrow({ abi: hireEscrowAbi, functionName: "release", args: [hire, signature] });
     },
 
-    /** The buyer is not: the money goes back. */
+    /** The buyer refuses the work, and the money goes back. */
     refund: async ({ hire, id }: Escrow, buyer: Actor): Promise<Hex> => {
       const signature = await buyer.account.signTypedData(refundTypedData(id, buyer.address, escrows));
       return await callEscrow({
@@ -207,7 +207,7 @@ function escrowVerbs({ send, authorization }: Connection, deployment: Deployment
       });
     },
 
-    /** Nobody said anything until the deadline: anybody may send the money back. */
+    /** Nobody acted until the deadline, so anybody may send the money back. */
     timeoutRefund: ({ hire }: Escrow): Promise<Hex> =>
       callEscrow({ abi: hireEscrowAbi, functionName: "timeoutRefund", args: [hire] }),
   };
@@ -221,17 +221,17 @@ function timeVerbs({ client, rpc }: Connection) {
       await rpc("evm_mine", []);
     },
 
-    /** Gives the next block this time, in unix seconds; those after it go on from there. */
+    /** Sets the time of the next block, in unix seconds. Later blocks continue from there. */
     setNextTime: async (time: number): Promise<void> => {
       await rpc("evm_setNextBlockTimestamp", [time]);
     },
 
-    /** Mines up to the next tick of the indexer, at least one block. Gives its number. */
+    /** Mines up to the next tick of the indexer, at least one block. Returns the tick's block number. */
     mineToTick: async (): Promise<number> => {
       const block = Number(await client.getBlockNumber());
       const blocks = TICK_BLOCKS - (block % TICK_BLOCKS);
-      // One by one: of more than a few at once, hardhat_mine gives blocks whose parent hashes do not fit together, which
-      // an indexer takes for a reorg deeper than finality.
+      // Blocks are mined one by one. If hardhat_mine makes more than a few at once, their parent hashes do not
+      // match, and an indexer takes this for a reorg deeper than finality.
       for (let n = 0; n < blocks; n++) await rpc("evm_mine", []);
       return block + blocks;
     },
@@ -252,7 +252,7 @@ function ledgerVerbs({ client }: Connection, { deployment, ledger }: Node) {
       return { size: Number(size), root, seq };
     },
 
-    /** Sends what the contract will refuse, without asking it before. Gives the receipt's status. */
+    /** Sends a call that the contract will refuse, without simulating it first. Returns the receipt's status. */
     sendUnchecked: async (to: Address, data: Hex): Promise<{ hash: Hex; status: "success" | "reverted" }> => {
       const nonce = await client.getTransactionCount({ address: actors.relayer.address });
       const fees = { maxFeePerGas: 10_000_000_000n, maxPriorityFeePerGas: 1_000_000_000n };

@@ -1,6 +1,6 @@
 import { actors } from "./actors.ts";
 
-/** The fields of an agent that the table shows and that have to be exactly this. */
+/** The fields of an agent that the table shows. They must have exactly these values. */
 export type ExpectedAgent = {
   last30dHireCount: number;
   last30dHireCountRaw: number;
@@ -29,7 +29,7 @@ const nothing: ExpectedAgent = {
 
 const [leader, ...followers] = actors.ring;
 
-/** What the story must give, worked out by hand from the acts in story/ and the rules of the specification. */
+/** The expected results, worked out by hand from the chapters in story/ and the rules of the specification. */
 export const expectedAgents: ReadonlyMap<string, ExpectedAgent> = new Map<string, ExpectedAgent>([
   // 10 successes of 11 over 3 capabilities: 0.90909… is at least 9/10, so Tier 2. 4 × 0.50 + 3 × 0.25 + 4 × 1.00.
   [
@@ -82,7 +82,7 @@ export const expectedAgents: ReadonlyMap<string, ExpectedAgent> = new Map<string
       distinctBuyers: 2,
     },
   ],
-  // Its only hire was a success until two auditors had looked at it. What was paid stays paid.
+  // Its only hire was a success until two auditors judged it. The payment is not undone.
   [
     actors.mirage.address,
     {
@@ -94,12 +94,12 @@ export const expectedAgents: ReadonlyMap<string, ExpectedAgent> = new Map<string
       distinctBuyers: 1,
     },
   ],
-  // Its money went back, and an auditor found the work good: the hire is neutral, and no failure.
+  // Its buyer was refunded, and an auditor found the work good. So the hire is neutral and not a failure.
   [
     actors.sterling.address,
     { ...nothing, last30dHireCount: 1, last30dHireCountRaw: 1, refundRate: 1, distinctBuyers: 1 },
   ],
-  // Nobody hired it: its story is that of its SLA.
+  // Nobody hired it. Its part of the story is the SLA.
   [actors.harbor.address, nothing],
   // Of its two escrow hires it let one time out after delivery.
   [actors.acme.address, { ...nothing, hiresBought: 15, silentTimeoutRate: 0.5 }],
@@ -121,7 +121,7 @@ export const expectedAgents: ReadonlyMap<string, ExpectedAgent> = new Map<string
   ...followers.map(({ address }) => [address, { ...nothing, clusterSize: 5, hiresBought: 5 }] as const),
 ]);
 
-/** What became of an audited hire. */
+/** The expected result of an audited hire. */
 export type ExpectedAudit = {
   cause: string;
   status: string;
@@ -156,14 +156,14 @@ export const expectedAudits: ReadonlyMap<string, ExpectedAudit> = new Map<string
   ],
 ]);
 
-/** What became of a promise. */
+/** The expected state of an SLA. */
 export type ExpectedSla = {
   overallStatus: string;
   suspendedUntil: number | null;
   breaches: { metric: string; value: number; status: string; steps: string[] }[];
 };
 
-/** The SLAs, by who promised: an hour of the first 18 was lost, 204 of 216 slots, which is less than 95 %. */
+/** The SLAs, by agent. One hour of the first 18 was lost, so 204 of 216 slots were up: less than 95 %. */
 export const expectedSlas: ReadonlyMap<string, ExpectedSla> = new Map<string, ExpectedSla>([
   [
     actors.harbor.address,
@@ -180,10 +180,16 @@ export const expectedSlas: ReadonlyMap<string, ExpectedSla> = new Map<string, Ex
   ],
 ]);
 
-/** The parameters, an offer, the SLA, a dispute and a ruling, and what was seen in 18 hours and one later. */
+/**
+ * Entries of the SLA's chapter: the parameters, an offer, the SLA, a dispute and a ruling, 18 hourly reports
+ * and one later report.
+ */
 const PROMISED = 5 + 19;
 
-/** What the auditors earned, in atomic units, and were paid: three fees for the first fail, one for the second, one for the pass. */
+/**
+ * What the auditors earned and were paid, in atomic units: three fees for the first fail, one for the second,
+ * one for the pass.
+ */
 export const EXPECTED_EARNED = 25_000n;
 
 /** Two tasks that models did, and the closing entry of one that is held. */
@@ -198,5 +204,5 @@ export const EXPECTED_ENTRIES = 50 + 1 + 13 + 2 + 4 + 4 + DISPATCHED + PROMISED;
 /** 11 of scribe, 2 of rookie, 5 of forge, 20 in the ring, 10 of quill, and the two that were audited. */
 export const EXPECTED_HIRES = 50;
 
-/** What became of forge's six deposits, and sterling's one. */
+/** The ends of forge's six deposits and of sterling's one. */
 export const EXPECTED_ESCROWS = { RELEASED: 2, REFUNDED: 2, TIMED_OUT: 3 };

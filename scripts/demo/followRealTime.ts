@@ -1,9 +1,12 @@
-/** Milliseconds between two blocks that nobody's transaction asked for: how far the last one's time can fall behind. */
+/**
+ * Milliseconds between two blocks without transactions. The last block's time is never further behind than
+ * this.
+ */
 const BLOCK_MS = 5_000;
 
 /**
- * Lets a local chain mine by itself from now on. Its blocks carry its clock: without new ones the last block falls behind,
- * and a deadline that is reckoned from it is over before the hire is.
+ * Lets a local chain mine by itself from now on. The chain's clock is the time of its last block. Without new
+ * blocks that time falls behind, and a deadline that is computed from it would pass before the hire ends.
  */
 export async function followRealTime(rpcUrl: string): Promise<void> {
   const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "evm_setIntervalMining", params: [BLOCK_MS] });

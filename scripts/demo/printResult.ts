@@ -42,7 +42,7 @@ export function agentTable(answers: AgentAnswer[]): string {
   return table.toString();
 }
 
-/** What became of the two hires that were drawn, and who judged them. */
+/** The two hires that were drawn, their results, and who judged them. */
 function auditLines({ audits }: Answer): string[] {
   const judgesOf = (seller: string) => {
     const rounds = audits.nodes.find(({ sellerAddress }) => sellerAddress === seller)?.rounds ?? [];
@@ -55,7 +55,7 @@ function auditLines({ audits }: Answer): string[] {
   ];
 }
 
-/** What became of each promise, and what broke it. */
+/** The state of each SLA, and what broke it. */
 function slaLines(answer: Answer): string[] {
   return slasOf(answer).flatMap(({ address, overallStatus, breaches }) =>
     breaches.flatMap(({ metric, value, steps }) => [
@@ -69,7 +69,7 @@ function percent(rate: number | null): string {
   return rate === null ? dim("–") : `${(rate * 100).toFixed(rate === 0 || rate === 1 ? 0 : 1)} %`;
 }
 
-/** Everything a person wants to see when the story is over. */
+/** The text that the demo prints at its end. */
 export function resultText(node: DemoNode, { answer, target, rewrite }: StoryResult, keep: boolean): string {
   const ledger = answer.meta.ledgers[0];
   return [
@@ -96,7 +96,7 @@ export function resultText(node: DemoNode, { answer, target, rewrite }: StoryRes
   ].join("\n");
 }
 
-/** What to do with a node that is left running. */
+/** What the reader can do with a node that keeps running. */
 export function keepText(node: DemoNode): string {
   const command = "npm run -s tallystick --";
   return [
@@ -122,12 +122,12 @@ export function keepText(node: DemoNode): string {
   ].join("\n");
 }
 
-/** Hashes cut to what an eye can compare. */
+/** Shortens hashes so that a reader can compare them. */
 function shortHashes(text: string): string {
   return text.replaceAll(/\b([0-9a-f]{12})[0-9a-f]{52}\b/g, "$1…");
 }
 
-/** The same for programs. */
+/** The same result as JSON, for programs. */
 export function resultJson(
   node: DemoNode,
   { answer, target, rewrite }: StoryResult,

@@ -19,7 +19,7 @@ import {
 /** An agent as GraphQL answers it. */
 export type AgentAnswer = ExpectedAgent & { address: string; clusterId: string | null };
 
-/** Where a node stands, as GraphQL answers it. */
+/** The state of a node, as GraphQL answers it. */
 export type MetaAnswer = {
   block: number;
   indexedBlock: number;
@@ -85,7 +85,7 @@ const SLAS = `{
   }
 }`;
 
-/** Asks a node's GraphQL. */
+/** Sends a GraphQL query to a node. */
 export async function askGraphql<T>(url: string, query: string, signal?: AbortSignal): Promise<T> {
   const response = await fetch(`${url}/graphql`, {
     method: "POST",
@@ -99,13 +99,13 @@ export async function askGraphql<T>(url: string, query: string, signal?: AbortSi
   return data;
 }
 
-/** Where the node has to be before its answers are those of the whole story. */
+/** The state that the node must reach before its answers cover the whole story. */
 export type Target = {
   block: number;
   ledger: string;
   size: number;
   root: string;
-  /** How many auditors took their fee when they were hired: it depends on whom the draws give. */
+  /** How many auditors took their fee when they were hired. It depends on the draws. */
   paidBefore: number;
 };
 
@@ -129,7 +129,7 @@ export async function untilCaughtUp(url: string, target: Target, signal: AbortSi
   );
 }
 
-/** Reads everything back and compares it with what the story must give. */
+/** Reads everything back and compares it with the expectations. */
 export async function readBack(url: string, target: Target, signal?: AbortSignal): Promise<Answer> {
   const answer = {
     ...(await askGraphql<Answer>(url, EVERYTHING, signal)),
@@ -146,7 +146,7 @@ export async function readBack(url: string, target: Target, signal?: AbortSignal
   });
 }
 
-/** Everything in which an answer differs from what the story must give. Empty: nothing. */
+/** The differences between an answer and the expectations. Empty if there is none. */
 export function differences(answer: Answer, target: Target): string[] {
   const wrong: string[] = [];
   const expect = (what: string, actual: unknown, expected: unknown) => {
@@ -194,7 +194,7 @@ export function differences(answer: Answer, target: Target): string[] {
   return wrong;
 }
 
-/** What the node tells of the audit of a seller's hire, in the form of the expectations. */
+/** The audit of a seller's hire, as the node reports it, in the form of the expectations. */
 function toldOf({ audits }: Answer, seller: string): ExpectedAudit | undefined {
   const audit = audits.nodes.find(({ sellerAddress }) => sellerAddress === seller);
   if (audit === undefined) return undefined;
@@ -204,7 +204,7 @@ function toldOf({ audits }: Answer, seller: string): ExpectedAudit | undefined {
   return { cause, status, isRefundFalse, outcome, evidence, verdicts };
 }
 
-/** What became of each promise, with the steps of its breaches by name. */
+/** The state of each SLA, with the steps of its breaches by name. */
 export function slasOf({ agentsByAddress }: Answer): ({ address: string } & ExpectedSla)[] {
   return agentsByAddress.flatMap(({ address, sla }) => {
     if (sla === null) return [];

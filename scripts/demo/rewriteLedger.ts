@@ -7,13 +7,13 @@ export type RewrittenLedger = {
   line: number;
   /** The file with that one entry changed and nothing else. */
   edited: string[];
-  /** The same with every hash from there on made anew, and one entry more: again a perfect chain. */
+  /** The same file with every later hash computed anew, and one more entry. It is a valid chain again. */
   resealed: string[];
 };
 
 /**
- * Does what an operator could be paid for: turns the failed hire of one seller into a success. First clumsily, by
- * changing the text of its receipt; then with all the skill there is, by making every later hash anew.
+ * Does what a dishonest operator could be paid for: turns the failed hire of one seller into a success. First
+ * it only changes the text of the receipt. Then it also computes every later hash anew.
  *
  * @param lines the ledger's lines, each a canonical entry
  */

@@ -25,9 +25,10 @@ export type DemoOptions = {
 };
 
 /**
- * Starts a node, lets the agents live through the story, reads everything back, prints it, and ends the node.
+ * Starts a node, plays the story, reads everything back, prints it, and ends the node.
  *
- * @returns the exit code: 0 when all was as it must be, 1 when not, 128 and the signal's number when one came
+ * @returns the exit code: 0 if all results are as expected, 1 if not, 128 plus the signal's number after a
+ * signal
  */
 export async function runDemo({ keep = false, json = false, port }: DemoOptions): Promise<number> {
   const began = performance.now();
@@ -76,7 +77,7 @@ export async function runDemo({ keep = false, json = false, port }: DemoOptions)
     process.stderr.write(`\nAll of it read back and as it must be, in ${seconds.toFixed(0)} s.${hint}\n`);
     return 0;
   } catch (error) {
-    // What is cut off by a wish to stop fails in many ways; the wish is what counts.
+    // After a signal, running work fails in many ways. The signal is the cause that counts.
     const cause: unknown = signal.aborted ? signal.reason : error;
     if (cause instanceof StoppedBySignal) {
       process.stderr.write("\n");
@@ -93,13 +94,13 @@ export async function runDemo({ keep = false, json = false, port }: DemoOptions)
   }
 }
 
-/** Waits for the signal, and holds the process open for as long: its children do not. */
+/** Waits for the signal. Child processes do not keep this process alive, so this function does. */
 async function untilAborted(signal: AbortSignal): Promise<never> {
   await sleep(2 ** 31 - 1, undefined, { signal }).catch(() => {});
   throw signal.reason;
 }
 
-/** A service that ends in the middle of it is the reason for whatever fails next. */
+/** Ends the demo if a service ends during the story: that is the cause of every failure that follows. */
 function failWhenOneEnds(supervisor: Supervisor, shutdown: Shutdown, logs: string): () => void {
   return supervisor.onExit(({ name, code, signal }) => {
     if (name === "initdb") return;

@@ -5,10 +5,10 @@ import { repositoryRoot } from "../repositoryRoot.ts";
 
 const RUNS = path.join(repositoryRoot, ".tallystick", "demo");
 
-/** Where a run that is kept says how its node is reached. */
+/** The file in which a run with `--keep` says how its node is reached. */
 const NODE = "node.json";
 
-/** What other programs of this checkout need to work beside a demo that keeps running. */
+/** What other programs of this checkout need to use a demo that keeps running. */
 export type KeptNode = {
   pid: number;
   url: string;
@@ -19,10 +19,10 @@ export type KeptNode = {
   ledger: Hex;
 };
 
-/** Runs that were killed, or that failed and left their logs, are kept this long. */
+/** The folders of runs that were killed or failed are kept this long, in milliseconds, for their logs. */
 const KEPT_MS = 24 * 3_600_000;
 
-/** Makes the folder of one run, named after this process, and clears away old ones whose process is gone. */
+/** Makes the folder of one run, named after this process, and deletes old folders whose process is gone. */
 export async function createRunFolder(): Promise<string> {
   await mkdir(RUNS, { recursive: true });
   for (const name of await readdir(RUNS)) {
@@ -41,12 +41,12 @@ export async function announceNode(folder: string, node: Omit<KeptNode, "pid">):
   const { url, databaseUrl, databaseSchema, settlementUrl, ledger } = node;
   const kept: KeptNode = { pid: process.pid, url, databaseUrl, databaseSchema, settlementUrl, ledger };
   const file = path.join(folder, NODE);
-  // Whoever looks finds all of it or nothing.
+  // A reader finds the whole file or none.
   await writeFile(`${file}.new`, JSON.stringify(kept));
   await rename(`${file}.new`, file);
 }
 
-/** The nodes of the demos that run from this checkout with `--keep`, the one started last first. */
+/** The nodes of the demos that run from this checkout with `--keep`, the latest first. */
 export async function keptNodes(runs = RUNS): Promise<KeptNode[]> {
   const found: { node: KeptNode; since: number }[] = [];
   for (const name of await readdir(runs).catch(() => [])) {
@@ -55,7 +55,7 @@ export async function keptNodes(runs = RUNS): Promise<KeptNode[]> {
       const node = JSON.parse(await readFile(file, "utf8")) as KeptNode;
       if (isAlive(node.pid)) found.push({ node, since: (await stat(file)).mtimeMs });
     } catch {
-      // A run that is not kept, or that ends just now.
+      // A run without `--keep`, or one that is just ending.
     }
   }
   return found.sort((a, b) => b.since - a.since).map(({ node }) => node);

@@ -50,7 +50,8 @@ export type StartDemoNodeParameters = {
 };
 
 /**
- * Starts Postgres, a chain, the contracts, settlement and the indexer, side by side where they do not need each other.
+ * Starts Postgres, a chain, the contracts, settlement and the indexer. Parts that do not need each other start
+ * in parallel.
  *
  * @throws TallystickError `service_failed`, with the end of the log of what failed
  */
@@ -139,10 +140,13 @@ export async function startDemoNode(parameters: StartDemoNodeParameters): Promis
   };
 }
 
-/** Days before the present in which the story's SLA lives. */
+/** How many days before the present the SLA's chapter begins. */
 const DAYS_BEFORE = 4;
 
-/** Noon of the day on which the demo's chain begins: late enough that the next UTC day is whole, early enough for all that follows. */
+/**
+ * The time at which the demo's chain begins: noon of that day. The next UTC day is then whole, and enough days
+ * follow.
+ */
 function chainStart(now: number): Date {
   const day = 86_400_000;
   return new Date((Math.floor(now / day) - DAYS_BEFORE + 0.5) * day);

@@ -10,10 +10,16 @@ import {
 } from "ethers";
 import { safeArtifact } from "./modules/GuardianSafe.ts";
 
-/** The factory through which Safe's authors deploy, at this address on every chain; Safe's own contracts follow from it. */
+/**
+ * The factory through which Safe's authors deploy. It has this address on every chain, and the addresses of
+ * Safe's contracts follow from it.
+ */
 export const SAFE_SINGLETON_FACTORY = "0x914d7Fec6aaC8cd542e72Bca78B30650d45643d7";
 
-/** The artifacts of Safe 1.5.0 that a wallet needs. SafeL2 says by events what it does, so that Safe's own page shows it. */
+/**
+ * The artifacts of Safe 1.5.0 that a wallet needs. SafeL2 emits events for what it does, so that Safe's own web
+ * page can show it.
+ */
 export const SAFE_CONTRACTS = {
   singleton: safeArtifact("SafeL2.sol/SafeL2"),
   factory: safeArtifact("proxies/SafeProxyFactory.sol/SafeProxyFactory"),
@@ -23,8 +29,8 @@ export const SAFE_CONTRACTS = {
 const proxyArtifact = safeArtifact("proxies/SafeProxy.sol/SafeProxy");
 
 /**
- * Where Safe's own contracts are on every chain that has them. An address is the hash of the code that npm brings, so that
- * code there is that code.
+ * The addresses of Safe's own contracts, on every chain that has them. An address is a hash of the code in the
+ * npm package, so only that code can be there.
  */
 export const CANONICAL_SAFE = Object.fromEntries(
   Object.entries(SAFE_CONTRACTS).map(([name, { bytecode }]) => [
@@ -33,7 +39,7 @@ export const CANONICAL_SAFE = Object.fromEntries(
   ]),
 ) as { [name in keyof typeof SAFE_CONTRACTS]: string };
 
-/** What a Safe is set up with: its owners, no module, no payment, and the handler that lets it answer ERC-1271. */
+/** The set-up call of a Safe: its owners, no module, no payment, and the handler by which it answers ERC-1271. */
 export function safeSetup(owners: readonly string[], threshold: number): string {
   return new Interface(SAFE_CONTRACTS.singleton.abi).encodeFunctionData("setup", [
     owners,
@@ -47,7 +53,10 @@ export function safeSetup(owners: readonly string[], threshold: number): string 
   ]);
 }
 
-/** Where the canonical factory puts a Safe: the same on every chain for the same owners in the same order. */
+/**
+ * The address that the canonical factory gives a Safe. It is the same on every chain for the same owners in the
+ * same order.
+ */
 export function canonicalSafeAddress(owners: readonly string[], threshold: number, salt = 0): string {
   const initializer = keccak256(safeSetup(owners, threshold));
   const initCode = concat([
@@ -61,5 +70,8 @@ export function canonicalSafeAddress(owners: readonly string[], threshold: numbe
   );
 }
 
-/** The code of every Safe that a factory of this version made: a proxy, whose first slot names what it runs. */
+/**
+ * The code of every Safe from a factory of this version: a proxy whose first storage slot names the
+ * implementation.
+ */
 export const SAFE_PROXY_CODE = proxyArtifact.deployedBytecode;

@@ -18,8 +18,9 @@ export type DeployFrozenParameters = {
 };
 
 /**
- * Deploys the frozen contracts through CreateX by Hardhat Ignition, to addresses that depend only on the arguments. What
- * somebody deployed there before is used: it cannot be anything else. On a local chain CreateX is deployed first.
+ * Deploys the frozen contracts through CreateX by Hardhat Ignition, to addresses that depend only on the
+ * arguments. A contract that somebody deployed there before is used, because no other contract can have that
+ * address. On a local chain CreateX is deployed first.
  */
 export async function deployFrozen(parameters: DeployFrozenParameters): Promise<DeployTallystickReturnType> {
   const { connection, token, guardian, providerId, salt = DEPLOYMENT_SALT } = parameters;

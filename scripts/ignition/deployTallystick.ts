@@ -15,7 +15,7 @@ export type DeployTallystickParameters = {
 
 export type DeployTallystickReturnType = { token: string; hireEscrow: string; anchoredLedger: string };
 
-/** Deploys the contracts by Hardhat Ignition and answers their addresses. */
+/** Deploys the contracts by Hardhat Ignition and returns their addresses. */
 export async function deployTallystick({
   connection,
   token,

@@ -1,6 +1,6 @@
 import { DEPLOYMENT_SALT, frozenAddress } from "./frozenContract.ts";
 
-/** Where `deployFrozen` deploys to. Asks no chain. */
+/** The addresses that `deployFrozen` deploys to, computed without a chain. */
 export function frozenAddresses({
   token,
   guardian,

@@ -16,7 +16,7 @@ export type FrozenContract = {
     evmVersion: string;
     viaIR: boolean;
     optimizer: object;
-    /** `none`: no hash of the sources in the code, so that comments do not move its address. */
+    /** `none`: the code contains no hash of the sources, so comments do not change the address. */
     metadata: { bytecodeHash: string };
   };
   initCodeHash: string;
@@ -32,7 +32,10 @@ const abis = { HireEscrow: hireEscrowAbi, AnchoredLedger: anchoredLedgerAbi };
 /** The factory that Ignition deploys through: CreateX, at this address on most chains. */
 export const CREATEX = "0xba5Ed099633D3B313e4D5F7bdc1305d3c28ba5Ed";
 
-/** The salt of the project's own deployments. Not bound to a deployer: anyone who is first deploys the same contract. */
+/**
+ * The salt of the project's own deployments. It names no deployer, so whoever deploys first deploys the same
+ * contract.
+ */
 export const DEPLOYMENT_SALT = id("tallystick contracts, version 1");
 
 export function frozenFile(name: string): string {
@@ -73,8 +76,9 @@ export function frozenArtifact(name: FrozenName): Artifact {
 }
 
 /**
- * Where CreateX deploys a frozen contract with these constructor arguments, on every chain and for every sender. The
- * address is a hash of the init code and the arguments: code there is that code, constructed so.
+ * Where CreateX deploys a frozen contract with these constructor arguments, on every chain and for every
+ * sender. The address is a hash of the init code and the arguments, so only this contract with these arguments
+ * can be there.
  */
 export function frozenAddress(
   name: FrozenName,

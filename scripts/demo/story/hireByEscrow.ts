@@ -9,7 +9,10 @@ import type { Scene } from "./scene.ts";
 /** Seconds the seller has to deliver. */
 const TIME_TO_DELIVER = 600;
 
-/** Six deposits for forge: two released, one refunded, three timed out, one of which forge never heard of. */
+/**
+ * Six deposits for forge: two are released, one is refunded, and three time out. Forge never learns of one of
+ * the last three.
+ */
 export async function hireByEscrow({ chain, records }: Scene): Promise<string> {
   const { acme, bolt, forge } = actors;
   const amount = parseUsdc(REVIEW.price);
@@ -59,7 +62,7 @@ export async function hireByEscrow({ chain, records }: Scene): Promise<string> {
   const undelivered = await deposit(bolt);
   await receipt(undelivered, false);
 
-  // Anybody can deposit in forge's name; without an act of forge it says nothing about forge.
+  // Anybody can make a deposit for forge. Without an act of forge it says nothing about forge.
   const unheard = await deposit(acme);
 
   await chain.passTime(TIME_TO_DELIVER);

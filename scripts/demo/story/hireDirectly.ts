@@ -25,7 +25,10 @@ const HIRES: DirectHire[] = [
   { buyer: acme, seller: scribe, offer: EXTRACT, passed: true },
 ];
 
-/** Buyers pay sellers directly; each hire ends with the seller's receipt, some with the buyer's signature under it. */
+/**
+ * Buyers pay sellers directly. Each hire ends with the seller's receipt; some receipts also have the buyer's
+ * signature.
+ */
 export async function hireDirectly(scene: Scene): Promise<string> {
   for (const [number, hire] of HIRES.entries()) await hireOnce(scene, hire, `direct-${number + 1}`);
   return `${HIRES.length} hires paid by EIP-3009, each with a receipt`;

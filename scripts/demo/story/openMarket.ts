@@ -32,7 +32,7 @@ export async function openMarket({ chain, records, untilAnchored }: Scene): Prom
   for (const other of others) await records.list(other, { ...SUMMARIZE, price: "0.10" });
   const last = await records.list(forge, REVIEW, `platform_escrow:${PROVIDER}`);
 
-  // An offer counts from its anchor on. A payment before it would belong to no offer.
+  // An offer counts from its anchor on. A payment before the anchor would belong to no offer.
   await untilAnchored(last.index + 1);
   return `${last.index + 1 - before} offers by 8 sellers, anchored`;
 }

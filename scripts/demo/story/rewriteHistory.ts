@@ -16,7 +16,7 @@ import type { DemoChain } from "../demoChain.ts";
 import { rewriteLedger } from "../rewriteLedger.ts";
 import type { DemoNode } from "../startDemoNode.ts";
 
-/** What came of the attempt. */
+/** The result of the attempt. */
 export type RewriteResult = {
   /** The line that was changed, from 1. */
   line: number;
@@ -39,8 +39,9 @@ const VERDICTS = [
 ];
 
 /**
- * The operator changes one entry of a copy of its ledger: `verify-ledger` names the line. Then it makes all later hashes
- * anew, so that the file verifies again, and sends its anchor, signed by its own key: the contract refuses it.
+ * The operator changes one entry of a copy of its ledger, and `verify-ledger` names the line. Then it computes
+ * all later hashes anew, so that the file verifies again, and sends an anchor of it, signed with its own key.
+ * The contract refuses the anchor.
  *
  * @throws TallystickError `demo_rewrite_passed` when anything lets the lie through
  */
@@ -82,7 +83,7 @@ export async function rewriteHistory(
   };
 }
 
-/** Anchors a tree that is not the one that grew: with the best proof it can give, and the writer's signature. */
+/** Sends an anchor of the rewritten tree, with the best proof that exists and the writer's signature. */
 async function sendAnchor(
   node: DemoNode,
   chain: DemoChain,

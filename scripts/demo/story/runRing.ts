@@ -3,10 +3,13 @@ import { hireOnce } from "./hireDirectly.ts";
 import { EXTRACT, SUMMARIZE, TRANSLATE } from "./openMarket.ts";
 import type { Scene } from "./scene.ts";
 
-/** Hires among the ring: enough for Tier 2, if they counted in full. */
+/** How often each wallet of the ring hires. The hires would be enough for Tier 2 if they counted in full. */
 const ROUNDS = 5;
 
-/** Four wallets hire the fifth, five times each, all content. All five have their money from one wallet. */
+/**
+ * Four wallets hire the fifth, five times each, and are always satisfied. All five got their money from one
+ * wallet.
+ */
 export async function runRing(scene: Scene): Promise<string> {
   const [seller, ...buyers] = actors.ring;
   const offers = [TRANSLATE, SUMMARIZE, EXTRACT].map((offer) => ({ ...offer, price: "0.10" }));

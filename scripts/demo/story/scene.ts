@@ -2,7 +2,7 @@ import type { AgentRecords } from "../agentRecords.ts";
 import type { DemoChain } from "../demoChain.ts";
 import type { DemoNode } from "../startDemoNode.ts";
 
-/** What the acts of the story act with. */
+/** What each chapter of the story works with. */
 export type Scene = {
   node: DemoNode;
   /** Ends the story. */

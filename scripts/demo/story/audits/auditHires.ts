@@ -12,10 +12,13 @@ import { type DemoAuditor, enrollAuditors } from "./enrollAuditors.ts";
 import { openParties, type Parties } from "./openParties.ts";
 import { sellAudited } from "./sellAudited.ts";
 
-/** Seconds after which an operator without notes pays: nothing that an earlier one may have signed can be used then. */
+/**
+ * How many seconds an operator without records of earlier payments waits. After that, no payment that an
+ * earlier process may have signed can still be used.
+ */
 const FIRST_PAYMENTS_AFTER = 1_800;
 
-/** The least that the operator pays at once, in atomic units. */
+/** The smallest amount that the operator pays at once, in atomic units. */
 const MIN_PAYMENT = 1_000n;
 
 const { mirage, operator, pool } = actors;
@@ -23,8 +26,9 @@ const { mirage, operator, pool } = actors;
 type Act = (title: string, play: (scene: Scene) => Promise<string>) => Promise<unknown>;
 
 /**
- * The chapter on audits (SHP §8.3): garbage in good form is drawn, found bad by two auditors and rolled back; good work whose buyer
- * took its money back is drawn, and passes. Agents, auditors and operator are those that anybody runs.
+ * The chapter on audits (SHP §8.3). Worthless work in a valid form is drawn, two auditors fail it, and it is
+ * rolled back. Good work whose buyer took its money back is drawn too, and passes. Agents, auditors and
+ * operator run the same code as in production.
  */
 export async function auditHires(scene: Scene, act: Act): Promise<{ paidBefore: number }> {
   const parties = openParties(scene);
@@ -56,7 +60,7 @@ export async function auditHires(scene: Scene, act: Act): Promise<{ paidBefore: 
   }
 }
 
-/** The process of the operator (`tallystick audit-operator`), whose rounds the story calls one by one. */
+/** The operator of `tallystick audit-operator`. The story starts each of its rounds. */
 async function openDemoOperator({ node }: Scene, { network }: Parties, folder: string): Promise<Operator> {
   return await openOperator({
     config: {
@@ -87,10 +91,10 @@ async function judgeAndDecide(
   const { node, chain, records, untilAnchored, signal } = scene;
   const anchored = async () => untilAnchored((await records.latest()).size);
   const untilStatus = statusWaiter(scene);
-  /** The operator hires who was drawn, and they judge: so many have given a verdict by then. */
+  /** The operator hires the drawn auditors, and they judge, until this many verdicts are given. */
   const judge = async (verdicts: number) => {
     await desk.round();
-    // Sellers ask their node once in five seconds who may see their work.
+    // A seller asks its node at most every five seconds which auditor may see its work.
     parties.passTime(5_000);
     let given = 0;
     for (const it of auditors) {
@@ -128,12 +132,13 @@ async function judgeAndDecide(
   await untilStatus("the rollback", { ROLLED_BACK: 1, PASSED: 1 });
   const { failures, taken } = desk.state();
   if (failures > 0) throw new Error(`${failures} parts of the operator's rounds failed.`);
-  // Each of the two is paid in advance at least once: only for a second hire at the same time it waits for its verdict.
+  // Each of the two auditors is paid in advance at least once. For a second hire at the same time it is paid
+  // only after its verdict.
   if (taken < auditors.length) throw new Error(`${taken} auditors took their fee when they were hired.`);
   return "garbage failed twice and was rolled back; the good work passed; its auditors are paid";
 }
 
-/** Waits until the node's audits stand so. */
+/** Waits until the node's audits have given statuses. */
 function statusWaiter({ node, signal }: Scene) {
   return async (what: string, wanted: { [status: string]: number }): Promise<void> => {
     await waitUntil(

@@ -11,10 +11,10 @@ import type { Parties } from "./openParties.ts";
 
 const { acme, bolt, operator, pool, quill, scribe } = actors;
 
-/** How long a consent waits on the demo's node, in seconds: on others a day. */
+/** How long a consent to audits waits on the demo's node, in seconds. On other nodes it waits a day. */
 export const CONSENT_SECONDS = 60;
 
-/** What quill sells: what scribe does, a little cheaper. */
+/** What quill sells: the same as scribe, a little cheaper. */
 const QUILLS = [
   { ...TRANSLATE, price: "0.40" },
   { ...SUMMARIZE, price: "0.20" },
@@ -24,10 +24,13 @@ const QUILLS = [
 /** Ten hires in three capabilities, all good: enough for Tier 2. */
 const QUILLS_HIRES = 10;
 
-/** An auditor of the story: it goes on from its notes whenever it is opened. */
+/** An auditor of the story. Whenever it is opened, it continues from its stored state. */
 export type DemoAuditor = { actor: Actor; open: () => Auditor };
 
-/** The operator names a pool and rates; a second reliable seller earns its Tier 2; both offer to audit. */
+/**
+ * The operator names a pool and draw rates. A second reliable seller reaches Tier 2, and both sellers offer to
+ * audit.
+ */
 export async function enrollAuditors(scene: Scene, parties: Parties): Promise<DemoAuditor[]> {
   const { node, records, untilAnchored, chain, signal } = scene;
   const { params } = (await (await fetch(`${node.url}/v1/params`, { signal })).json()) as {
@@ -39,7 +42,8 @@ export async function enrollAuditors(scene: Scene, parties: Parties): Promise<De
     audit: {
       ...(params.audit as RecordBody),
       operators: { [operator.address]: { pool: pool.address } },
-      // All summaries are drawn, so that the story need not wait for the one in 33. Contested refunds always are.
+      // All summaries are drawn, so that the story does not have to wait for one in 33. Contested refunds are
+      // always drawn.
       rates: { [SUMMARIZE.capability]: 1_000_000 },
       recheckPpm: 0,
       consentSeconds: CONSENT_SECONDS,
@@ -63,7 +67,7 @@ export async function enrollAuditors(scene: Scene, parties: Parties): Promise<De
   }
 
   const auditors: DemoAuditor[] = [];
-  // Two names of this machine: a second auditor has to be at another host than the first.
+  // Two names of this machine, because a second auditor must be at another host than the first.
   for (const [actor, host] of [
     [scribe, "127.0.0.1"],
     [quill, "localhost"],

@@ -3,8 +3,8 @@ import { SUMMARIZE } from "../openMarket.ts";
 import { FACTS, TRANSLATION } from "./work.ts";
 
 /**
- * How the story's auditors judge, who know what was asked for: a summary says what its source says, and a translation is what a
- * good translator writes. No check of form sees either.
+ * How the story's auditors judge. They know the right answers: a summary must give its source's content, and a
+ * translation must be the expected one. No check of the form can see this.
  */
 export const judgeDemoWork: Judge = async ({ capability, result }) => {
   const isGood =

@@ -18,7 +18,10 @@ import type { Scene } from "../scene.ts";
 /** How escrow hires of the demo are paid. */
 export const ESCROW_MODE = `platform_escrow:${PROVIDER}`;
 
-/** What a seller of the chapter is: who, what it offers, and the work. `host`: under which name of this machine it is reached. */
+/**
+ * A seller of the chapter: who it is, what it offers, and how it works. `host`: the name of this machine at
+ * which it is reached.
+ */
 export type SellerTerms = {
   actor: Actor;
   listings: OfferTerms[];
@@ -58,12 +61,12 @@ export function openParties({ node, chain }: Scene) {
     setClocks: async (): Promise<void> => {
       ahead = Math.max(0, Number(await chain.now()) * 1000 - Date.now());
     },
-    /** The clock of sellers and auditors, in milliseconds, and how it is put forward. */
+    /** The clock of sellers and auditors in milliseconds, and a function that puts it forward. */
     now,
     passTime: (ms: number): void => {
       passed += ms;
     },
-    /** A seller that is reached by HTTP. Gives it, and where. */
+    /** Starts a seller that is reached by HTTP. Returns it and its URL. */
     sell: async ({ actor, listings, work, host = "127.0.0.1", schemas }: SellerTerms) => {
       const { account } = actor;
       const port = await freePort();

@@ -8,7 +8,7 @@ import { CONSENT_SECONDS } from "./enrollAuditors.ts";
 import { ESCROW_MODE, type Parties } from "./openParties.ts";
 import { GARBAGE, SENTENCE, SOURCE, TRANSLATION } from "./work.ts";
 
-/** How long the sellers of this chapter may take: a busy machine takes its time. */
+/** How long the sellers of this chapter may take. A busy machine is slow. */
 const LATENCY_MS = 20_000;
 
 const { acme, gripe, mirage, operator, sterling } = actors;
@@ -69,7 +69,7 @@ export async function sellAudited({ chain, records, untilAnchored, signal }: Sce
     capability: TRANSLATE.capability,
     params: { text: SENTENCE },
     maxPriceUsdc: TRANSLATE.price,
-    // Whatever it gets, it says that it is bad.
+    // This buyer calls every result bad.
     verify: () => ({ all_passed: false, checks: { content: false }, details: {} }),
   });
   await buyer.idle();

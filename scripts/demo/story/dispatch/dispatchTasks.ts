@@ -15,8 +15,9 @@ const MEAN = {
 };
 
 /**
- * The chapter on dispatching (swarm.at §6): a simple task is done by the cheapest model, one that it cannot do by the next, and one
- * whose answer is made up is held, because a model of another family says something else.
+ * The chapter on dispatching (swarm.at §6). The cheapest model does a simple task. The next model does a task
+ * that the cheapest cannot. A third task gets an invented answer; it is held, because a model of another family
+ * gives another answer.
  */
 export async function dispatchTasks({ node, signal }: Scene): Promise<string> {
   const models = await openModelServer();
@@ -30,7 +31,7 @@ export async function dispatchTasks({ node, signal }: Scene): Promise<string> {
       perDay: parseDollars("1.00", "perDay"),
       name: `demo-${standard}`,
       environment: {},
-      // Nothing of the story is left to chance.
+      // A fixed number, so that every run is the same.
       random: () => 0.999,
     });
   const [honest, doubtful] = [open("middle"), open("sly")];
@@ -62,7 +63,10 @@ export async function dispatchTasks({ node, signal }: Scene): Promise<string> {
   }
 }
 
-/** Small and cheap, and one for what that cannot do, which is watched by a model of another family. */
+/**
+ * A small, cheap model, and a second one for harder tasks. A model of another family checks the second as its
+ * shadow.
+ */
 function modelsYaml(url: string, standard: string): string {
   const model = (id: string, price: string): string => `
   ${id}:

@@ -5,7 +5,7 @@ import { text } from "node:stream/consumers";
 /** What a model of the demo says to a task. */
 type Says = (goal: string) => { answer: unknown; confidence: number } | undefined;
 
-/** Models as bold as real ones: the small one has no idea of sums, and the sly one makes them up. */
+/** Models with the faults of real ones: the small one cannot add, and the sly one invents sums. */
 const MODELS: { [id: string]: Says } = {
   small: (goal) => (/currency/.test(goal) ? { answer: "USDC", confidence: 0.97 } : undefined),
   middle: () => ({ answer: { mean: 0.05 }, confidence: 0.95 }),
@@ -13,7 +13,7 @@ const MODELS: { [id: string]: Says } = {
   watch: () => ({ answer: { mean: 0.05 }, confidence: 0.95 }),
 };
 
-/** A server of the demo's own that speaks OpenAI's chat API. It answers by heart; everything around it is real. */
+/** A server of the demo that speaks OpenAI's chat API. Its answers are fixed; everything around it is real. */
 export async function openModelServer(): Promise<{ url: string; close: () => Promise<void> }> {
   const server = createServer((request, response) => {
     const answer = async (): Promise<void> => {

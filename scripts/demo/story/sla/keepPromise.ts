@@ -13,26 +13,30 @@ const MINUTE = 60;
 const CAPABILITY = "text.rewrite.formal";
 const HOST = "harbor.example:443";
 
-/** Twelve slots of five minutes in which the prober looked, and those in which it found the host down. */
+/**
+ * An hour of twelve slots of five minutes, as bits: the slots in which the prober looked, and those in which
+ * the host was down.
+ */
 const UP = [0xfff, 0];
 const DOWN = [0xfff, 0xfff];
 
-/** Its one guarantee, the first of its metric and window. */
+/** The id of harbor's only guarantee. */
 const GUARANTEE = "uptime/7/0";
 
-/** Reports of so many hours fit into one anchor: one counts until two hours after its hour. */
+/** How many hourly reports one anchor can carry. A report counts until two hours after its hour. */
 const AT_ONCE = 3;
-/** Data of three quarters of a day is enough for a breach. */
+/** The measured hours. Three quarters of a day is enough data for a breach. */
 const HOURS = 18;
-/** The hour that was lost. */
+/** The hour in which the host was down. */
 const LOST = 5;
 
 const { harbor, prober, arbitrator, operator } = actors;
 
 /**
- * The chapter on SLAs (STEWARD): harbor promises its uptime and is measured, at risk, in breach, in dispute, overruled, suspended, and back.
- * It is played in the days before the present, and ends in the present. It waits for the node only where something is to be seen that is over
- * at the end; the rest is read back with all else.
+ * The chapter on SLAs (STEWARD). Harbor promises an uptime and is measured. It is at risk, breaks the promise,
+ * disputes the breach, loses, is suspended, and recovers. The chapter plays in the days before the present and
+ * ends now. It waits for the node only at states that are over at the end; the rest is read back with
+ * everything else.
  */
 export async function keepPromise(scene: Scene): Promise<string> {
   const { chain } = scene;
@@ -44,7 +48,7 @@ export async function keepPromise(scene: Scene): Promise<string> {
     await beSuspended(scene, day + DAY);
     await notices.until("detected");
     await notices.until("confirmed");
-    // A day without a failure closes the breach, and the suspension is over.
+    // After a day without a failure, the breach is closed and the suspension ends.
     await chain.setNextTime(day + 2 * DAY + 20 * HOUR + 30 * MINUTE);
     await chain.mineToTick();
   } finally {
@@ -54,7 +58,10 @@ export async function keepPromise(scene: Scene): Promise<string> {
   return "an uptime promised, measured and missed; disputed in vain, suspended for a day, and back in search";
 }
 
-/** The operator names who measures and who rules, and harbor promises. Gives the start of the day after. */
+/**
+ * The operator names the prober and the arbitrator, and harbor publishes its SLA. Returns the start of the next
+ * day.
+ */
 async function declare({ node, chain, records, untilAnchored, signal }: Scene): Promise<number> {
   // The node knows its parameters from its first tick on.
   await chain.mineToTick();
@@ -93,20 +100,23 @@ async function declare({ node, chain, records, untilAnchored, signal }: Scene): 
   return (Math.floor(now / DAY) + 1) * DAY;
 }
 
-/** What the prober saw in the hours of a day until enough is known. Gives the time at which the node finds the breach. */
+/**
+ * The prober reports the hours of a day until there is enough data. Returns the time at which the node finds
+ * the breach.
+ */
 async function measure(scene: Scene, day: number): Promise<number> {
   const { chain } = scene;
   for (let hour = 0; hour < HOURS; hour += AT_ONCE) {
     await report(scene, day + hour * HOUR, AT_ONCE, (n) => (hour + n === LOST ? DOWN : UP));
     if (hour + AT_ONCE === 12) await untilAtRisk(scene);
   }
-  // Two hours after the last one its reports had their time.
+  // Two hours after the last hour, its report is final.
   await chain.setNextTime(day + (HOURS + 2) * HOUR + 5 * MINUTE);
   const tick = await chain.mineToTick();
   return Number((await chain.client.getBlock({ blockNumber: BigInt(tick) })).timestamp);
 }
 
-/** Reports of some hours from one on, in the last second in which the first of three still counts. */
+/** Sends the reports of some hours, in the last second in which the first of them still counts. */
 async function report(
   { chain, records, untilAnchored }: Scene,
   from: number,
@@ -144,7 +154,7 @@ async function dispute({ records, untilAnchored }: Scene, breach: string): Promi
   await untilAnchored(index + 1);
 }
 
-/** A day after the ruling search leaves harbor out; who asks for the suspended too finds it. */
+/** A day after the ruling, search leaves harbor out. A search that includes suspended agents finds it. */
 async function beSuspended(scene: Scene, day: number): Promise<void> {
   await report(scene, day + 22 * HOUR, 1, () => UP);
   const listings = (more: string) =>
@@ -165,7 +175,7 @@ async function untilAtRisk(scene: Scene): Promise<void> {
   });
 }
 
-/** Waits, at a tick, until the node tells something. */
+/** Mines to a tick, and waits until the node gives an answer. */
 async function untilTold<T>(
   { node, chain, signal }: Scene,
   { what, query, isSo }: { what: string; query: string; isSo: (answer: T) => boolean },

@@ -1,14 +1,14 @@
 import { waitUntil } from "../../../processes/waitUntil.ts";
 import type { Scene } from "../scene.ts";
 
-/** What is told of SLAs as it happens. */
+/** The live notices about SLAs. */
 export type Notices = {
-  /** Waits for the news of a step. */
+  /** Waits for the notice of a step. */
   until: (step: string) => Promise<void>;
   close: () => void;
 };
 
-/** Follows the node's stream of what happens to SLAs, as a buyer does. */
+/** Follows the node's stream of SLA events, as a buyer does. */
 export async function watchNotices({ node, signal }: Scene): Promise<Notices> {
   const url = `${node.url.replace(/^http/, "ws")}/v1/stream?topics=sla`;
   const steps = new Set<string>();
