@@ -1,17 +1,18 @@
 import type { Choice, Mutant } from "./mutant.ts";
 
-/** A mutant that code can choose when it runs. */
+/** A mutant that can be switched on while the code runs. */
 export type Choosable = Mutant & { choice: Choice };
 
-/** A source in which one of several mutants is chosen by a number, and where in it, in bytes, each mutant stands. */
+/** A source with several mutants, of which a number switches one on. `places` gives the byte range of each. */
 export type Choosing = { text: string; places: { start: number; end: number; mutants: Choosable[] }[] };
 
-/** Stands in the code where the number of the chosen mutant (from 1) goes. */
+/** The placeholder in the code for the number of the chosen mutant, from 1. */
 export const PLACEHOLDER = "6d75746174656d75746174656d75746174656d75746174656d75746174656d75";
 const CHOSEN = "CHOSEN_MUTANT";
 
 /**
- * Groups of mutants that can stand in one source together: no two of them overlap, unless they take the same place.
+ * Groups mutants that fit into one source: no two of a group overlap, unless they replace exactly the same
+ * text.
  *
  * @param most how many a group may have
  */
@@ -55,12 +56,12 @@ export function chooseMutants(source: string, group: readonly Choosable[]): Choo
     read = end;
   }
   write(bytes.subarray(read));
-  // Below everything else, so that the places stay right.
+  // Added at the end, so that the byte ranges stay right.
   write(Buffer.from(`\nuint256 constant ${CHOSEN} = 0x${PLACEHOLDER};\n`));
   return { text: Buffer.concat(parts).toString(), places };
 }
 
-/** Code with its placeholders filled in; 0 chooses none. */
+/** Replaces the placeholders of compiled code by a number; 0 chooses no mutant. */
 export function fillChoice(code: string, number: number): string {
   return code.replaceAll(PLACEHOLDER, number.toString(16).padStart(64, "0"));
 }

@@ -12,7 +12,7 @@ export type Target = { source: string; contract: string };
 /** The init and runtime code of a target, without 0x. */
 export type Code = { bytecode: string; deployedBytecode: string };
 
-/** What solc says against a source; `start` is a byte offset in it. */
+/** An error of solc; `start` is a byte offset in the source. */
 export type CompileError = { file?: string; start?: number; message: string };
 
 type Message = {
@@ -34,9 +34,12 @@ export type CompileParameters = {
   folder: string;
   source: string;
   targets: Target[];
-  /** Texts that take the place of files, by name. */
+  /** Texts that replace files, by name. */
   replaced?: Record<string, string>;
-  /** Without the optimizer: almost twice as fast, and constants stand in the code as they are written. */
+  /**
+   * Compiles without the optimizer. This is almost twice as fast, and constants are in the code as they are
+   * written.
+   */
   quick?: boolean;
 };
 
@@ -44,7 +47,7 @@ export type CompileParameters = {
  * Compiles sources under contracts/ by solc-js with the settings of hardhat.config.ts, except that no hash of the source
  * ends up in the code: a mutant that compiles to the same code is the same contract.
  *
- * @returns the code of each target, or why there is none
+ * @returns the code of each target, or the errors
  */
 export function compile(parameters: CompileParameters): { codes: Code[] } | { errors: CompileError[] } {
   const { folder, source, targets, replaced = {}, quick = false } = parameters;

@@ -4,7 +4,10 @@ import type { Choice, Mutant } from "./mutant.ts";
 
 type Change = Pick<Mutant, "operator" | "start" | "end" | "replacement" | "choice">;
 
-/** What each binary operator is replaced by: its opposite, and for an order also the neighbour at equality. */
+/**
+ * The replacements of each binary operator: its opposite, and for comparisons also the one that differs only at
+ * equality.
+ */
 const OPERATORS: Record<string, string[]> = {
   "<": ["<=", ">="],
   "<=": ["<", ">"],
@@ -25,7 +28,7 @@ const OPERATORS: Record<string, string[]> = {
   ">>=": ["<<="],
 };
 
-/** Every field of a hire that is an address, and which other one to put in its place. */
+/** Every address field of a hire, and the field that replaces it. */
 const OTHER_PARTY: Record<string, string> = {
   buyer: "seller",
   seller: "buyer",
@@ -101,7 +104,7 @@ function changesOf(node: AstNode, text: (start: number, end: number) => string):
     case "IfStatement":
     case "WhileStatement": {
       const [from, to] = rangeOf(node.condition as AstNode);
-      // A loop that is never left says nothing that one with too little gas does not.
+      // A loop that never ends shows no more than one that runs out of gas.
       return held(from, to, node.nodeType === "IfStatement" ? ["true", "false"] : ["false"]);
     }
     case "FunctionCall": {
@@ -121,7 +124,7 @@ function changesOf(node: AstNode, text: (start: number, end: number) => string):
         : [];
     case "ExpressionStatement":
     case "EmitStatement":
-      // Up to and with the semicolon; the step of a loop has none and stays.
+      // A statement ends with its semicolon. The step of a for loop has none and is not removed.
       return text(end, end + 1) === ";"
         ? [
             {
@@ -152,7 +155,7 @@ function changesOf(node: AstNode, text: (start: number, end: number) => string):
   }
 }
 
-/** A condition held at each of the values. */
+/** Replaces a condition by each of the values. */
 function held(start: number, end: number, values: string[]): Change[] {
   const choice: Choice = { form: "expression", start, end };
   return values.map((replacement) => ({ operator: "condition", start, end, replacement, choice }));

@@ -3,7 +3,7 @@ import type { Mutant } from "./mutant.ts";
 
 type Change = Pick<Mutant, "operator" | "start" | "end" | "replacement" | "choice">;
 
-/** Where in a source a node stands. */
+/** The surroundings of a node in its source. */
 export type Surroundings = {
   text: (start: number, end: number) => string;
   rangeOf: (node: AstNode) => [number, number];
@@ -11,7 +11,10 @@ export type Surroundings = {
   within: string;
 };
 
-/** Everybody a check could be widened to, as it is written where there is a hire, and where there is a ledger. */
+/**
+ * The accounts that a wrong check might also accept, as expressions: for code with a hire, and for code with a
+ * ledger.
+ */
 const OF_A_HIRE = [
   "hire.buyer",
   "hire.seller",
@@ -22,7 +25,10 @@ const OF_A_HIRE = [
 ];
 const OF_A_LEDGER = ["_guardian(ledgerId)"];
 
-/** The digests of what else can be signed, by the constant each is made with: with the terms that the matrix of tests signs. */
+/**
+ * The digests of the other messages that can be signed, by the constant in each, with the terms that the tests
+ * sign.
+ */
 const OF_HIRES: Record<string, string> = {
   HIRE_TYPEHASH: "id",
   RELEASE_TYPEHASH: "_hashTypedDataV4(keccak256(abi.encode(RELEASE_TYPEHASH, id)))",
@@ -35,7 +41,7 @@ const OF_LEDGERS: Record<string, string> = {
   HEAD_TYPEHASH: "_hashTypedDataV4(keccak256(abi.encode(HEAD_TYPEHASH, ledgerId, newSize, newRoot)))",
 };
 
-/** Calls by which the contracts ask for somebody's word, and which argument is whose. */
+/** The calls that check a signature, and the positions of their arguments. */
 const ASKS: Record<string, { signer: number; terms?: number; signature?: number }> = {
   _requireSender: { signer: 1 },
   _requireSigned: { signer: 0, terms: 1, signature: 2 },
@@ -57,9 +63,9 @@ const CALLS_OUT = [
 ];
 
 /**
- * Changes that a mistake about the contract would make, not one about an operator: a check that lets one more account or one
- * more word pass, an event that names another of the same type, a balance compared loosely, something done after the
- * call that it has to come before, the wrong account's tokens.
+ * Changes that come from a misunderstanding of the contract, not from a wrong operator: a check that accepts
+ * one more account or one more signed message, an event with another argument of the same type, a balance that
+ * is compared loosely, a statement after a call instead of before it, the wrong account's tokens.
  */
 export function meaningfulChanges(node: AstNode, around: Surroundings): Change[] {
   switch (node.nodeType) {
@@ -78,7 +84,7 @@ export function meaningfulChanges(node: AstNode, around: Surroundings): Change[]
   }
 }
 
-/** Whoever is asked for a word need not give it when one more account does, or when it gave another. */
+/** Widens a signature check: one more account may sign, or the account may have signed another message. */
 function widened(node: AstNode, { text, rangeOf, within }: Surroundings): Change[] {
   const call = node.expression as AstNode | undefined;
   const asked = call && ASKS[calleeOf(call)];
@@ -105,7 +111,7 @@ function widened(node: AstNode, { text, rangeOf, within }: Surroundings): Change
   ];
 }
 
-/** The same where a signature is looked at in place. */
+/** The same for code that checks a signature itself. */
 function alsoSigned(node: AstNode, { text, rangeOf, within }: Surroundings): Change[] {
   if (calleeOf(node) !== "isSignedBy") return [];
   const given = argumentsOf(node).map((it) => text(...rangeOf(it)));
@@ -116,7 +122,7 @@ function alsoSigned(node: AstNode, { text, rangeOf, within }: Surroundings): Cha
   );
 }
 
-/** Every account that a function knows of beside the one it asks. */
+/** All accounts that a function's terms name, except the one that it checks. */
 function accountsIn(within: string, asked: string): string[] {
   if (within.includes("Hire calldata hire")) {
     return OF_A_HIRE.filter((it) => it !== asked && it !== `hire.${asked}`);
@@ -124,7 +130,10 @@ function accountsIn(within: string, asked: string): string[] {
   return within.includes("bytes32 ledgerId") ? OF_A_LEDGER : [];
 }
 
-/** Conditions: the word that is asked for, of one more account; and each other word of the same account. */
+/**
+ * Makes the wider conditions: the same message signed by each other account, and each other message signed by
+ * the same account.
+ */
 function otherWords(within: string, signer: string, digest: string, signature: string): [string, string][] {
   const signed = (by: string, what: string) => `Signatures.isSignedBy(${by}, ${what}, ${signature})`;
   const byOthers = accountsIn(within, signer).map((it): [string, string] => ["signer", signed(it, digest)]);
@@ -150,7 +159,7 @@ function misnamed(node: AstNode, { text, rangeOf }: Surroundings): Change[] {
   });
 }
 
-/** Two amounts have to be no more, or no less, than each other, where they have to be equal. */
+/** Replaces the equality of two amounts by "at most" or "at least". */
 function loosened(node: AstNode, { text, rangeOf }: Surroundings): Change[] {
   const [left, right] = [node.leftExpression as AstNode, node.rightExpression as AstNode];
   const loose = { "==": ["<=", ">="], "!=": ["<", ">"] }[node.operator as string];
@@ -160,11 +169,11 @@ function loosened(node: AstNode, { text, rangeOf }: Surroundings): Change[] {
   return loose.map((operator) => inPlace("loose", ...rangeOf(node), `${a} ${operator} ${b}`));
 }
 
-/** One more account is among those that may, or that nobody has to be. */
+/** Widens a check of the caller by one more account. */
 function oneMore(node: AstNode, { text, rangeOf, within }: Surroundings): Change[] {
   const [start, end] = rangeOf(node);
   const whole = text(start, end);
-  // A part of a longer chain is widened with the whole of it.
+  // A part of a longer condition is left out here. The whole condition is widened instead.
   if (within.includes(`${whole} ||`)) return [];
   const widen = (more: string) => inPlace("role", start, end, `(${whole}) ${more}`);
   if (/^(\w+) == hire\.\w+( \|\| \1 == hire\.\w+)+$/.test(whole)) {
@@ -201,13 +210,16 @@ function misdirected(node: AstNode, { text, rangeOf, within }: Surroundings): Ch
   if (spender) {
     const [start, end] = [owner.range[0], spender.range[1]];
     const between = text(owner.range[1], spender.range[0]);
-    // Not one expression: nothing can be chosen in its place.
+    // Owner and spender are two expressions, so this change cannot be switched on at run time.
     changes.push({ operator: "owner", start, end, replacement: `${spender.text}${between}${owner.text}` });
   }
   return changes;
 }
 
-/** What stands right before a call to somebody else's code comes after it, and so does what notes how things were before. */
+/**
+ * Moves the statement before an external call behind the call, together with statements that note the state
+ * before.
+ */
 function late(node: AstNode, { text, rangeOf }: Surroundings): Change[] {
   const parts = ((node.statements ?? []) as AstNode[]).map((it) => {
     const [start, end] = rangeOf(it);

@@ -14,8 +14,8 @@ export type Mutant = {
   original: string;
   replacement: string;
   /**
-   * The part of the source that has the change in it and can be chosen between when the code runs; absent where nothing
-   * can be chosen, as in a modifier or a constant.
+   * The expression or statement that contains the change and can be switched at run time. Absent where no
+   * switch is possible, as in a modifier or a constant.
    */
   choice?: Choice;
 };

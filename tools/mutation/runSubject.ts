@@ -17,7 +17,7 @@ export type Outcome = Mutant & {
   killer?: string;
 };
 
-/** As many as leave a contract of ours below the chain's limit of code, mostly. */
+/** The mutants of one group. So many usually keep a contract below the chain's limit of code size. */
 const GROUP = 50;
 /** EIP-170, in hex digits. */
 const CODE_LIMIT = 2 * 24_576;
@@ -29,7 +29,7 @@ const CODE_LIMIT = 2 * 24_576;
  * between them; what its tests kill is killed. What they let pass, and what cannot be chosen so, is compiled by
  * itself exactly as the contract is deployed, and tested again: only that makes a survivor.
  *
- * @param survives whether a mutant is expected to: it is run by itself at once
+ * @param survives whether a mutant is expected to survive; such a mutant is run alone at once
  */
 export async function runSubject(
   subject: Subject,
@@ -72,7 +72,7 @@ async function openBench({ file, targets, tests }: Subject, copy: ScratchCopy): 
     });
   const files = [...new Set(tests.flatMap((glob) => globSync(glob, { cwd: folder }).sort()))];
   const worker = startTestWorker(folder, files);
-  // What killed one mutant of a function will mostly kill the next.
+  // The test that killed one mutant of a function will usually kill the next one too.
   const killers = new Map<string, string[]>();
 
   const bench: Bench = {
@@ -102,7 +102,7 @@ async function openBench({ file, targets, tests }: Subject, copy: ScratchCopy): 
   return bench;
 }
 
-/** Answers the mutants that have to be run alone. */
+/** Returns the mutants that must be run alone. */
 async function runGroup(
   bench: Bench,
   group: readonly Choosable[],
@@ -127,7 +127,7 @@ async function runGroup(
       deployedBytecode: fillChoice(deployedBytecode, number),
     }));
   const tooLong = compiled.codes.some(({ deployedBytecode }) => deployedBytecode.length > CODE_LIMIT);
-  // With none chosen, the contract has to be the one it was.
+  // With no mutant chosen, the contract must pass the tests.
   if (tooLong || (await bench.test(filled(0))).failed) return halves(bench, group, report);
 
   const passed: Mutant[] = [];

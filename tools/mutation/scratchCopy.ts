@@ -47,7 +47,10 @@ export function makeScratchCopy(): ScratchCopy {
   };
 }
 
-/** Takes what is built along, so that only what changed since is compiled. Hardhat notes absolute paths. */
+/**
+ * Copies what is built already, so that only changed files are compiled. Absolute paths in Hardhat's cache are
+ * adapted.
+ */
 function copyBuild(folder: string): void {
   const cache = path.join("cache", "compile-cache.json");
   for (const name of ["artifacts", "types", cache]) {

@@ -22,7 +22,8 @@ process.on("message", ({ first }: { first: string[] }) => {
     passed++;
   });
   runner.on("fail", (test, error) => {
-    // Nor is a limit of its own, in a test or a hook, the mutant's doing: no file is named, and the round is tried again.
+    // A test or hook with its own time limit may also fail because the machine is busy. Then no file is named,
+    // and the round is tried again.
     const slow = error.code === "ERR_MOCHA_TIMEOUT";
     failed ??= { test: test.fullTitle(), file: slow ? "" : fileOf(test) };
   });

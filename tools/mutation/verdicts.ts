@@ -1,11 +1,11 @@
 import type { Mutant } from "./mutant.ts";
 
-/** Why a mutant that survives is no gap. */
+/** An argument why a surviving mutant is no gap in the tests. */
 export type Argument = { file: string; id: string; reason: string };
 
 type Named = { file: string; id: string };
 
-/** Whether two speak of one mutant. */
+/** Whether two records are about the same mutant. */
 export const same = (a: Named) => (b: Named) => a.file === b.file && a.id === b.id;
 
 type Run = Mutant & { outcome: string };
@@ -13,8 +13,8 @@ type Run = Mutant & { outcome: string };
 /**
  * Compares the outcomes of mutants with the arguments for survivors.
  *
- * @param known the ids of all mutants of the files that were looked at, run or not
- * @returns survivors that nobody argues for, and arguments about mutants that were killed or do not exist
+ * @param known the ids of all mutants of the examined files, whether they were run or not
+ * @returns survivors without an argument, and arguments about mutants that were killed or do not exist
  */
 export function judge<R extends Run>(
   outcomes: R[],

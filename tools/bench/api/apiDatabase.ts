@@ -10,14 +10,14 @@ import * as schema from "../../../indexer/ponder.schema.ts";
 import { PLANNER_SETTINGS } from "../../../indexer/readDatabase.ts";
 
 /**
- * The indexer's tables in an empty database, made from its schema as Ponder would, for tests of the API that bring their own
- * rows. `statements` counts the queries sent since it was last set, and `sent` lists them.
+ * Creates the indexer's tables in an empty database, from its schema as Ponder does, for tests of the API with
+ * their own rows. `statements` counts the queries sent since it was last set, and `sent` lists them.
  */
 export async function openApiDatabase(url: string, { indexes = false } = {}) {
-  // Set up as the API's own connections are.
+  // The settings are those of the API's own connections.
   const onConnect = async (client: pg.ClientBase) => void (await client.query(PLANNER_SETTINGS));
   const pool = new pg.Pool({ connectionString: url, max: 5, onConnect });
-  // The server is stopped right after the pool; a connection that hears of it first must not fail the test.
+  // The server stops right after the pool. A connection that notices this first must not fail the test.
   pool.on("error", () => {});
   const pgTables = Object.values(schema).filter((it) => isTable(it)) as PgTable[];
   for (const table of pgTables) {
@@ -40,7 +40,7 @@ export async function openApiDatabase(url: string, { indexes = false } = {}) {
   const database = drizzle(pool, { schema, casing: "snake_case", logger: { logQuery } });
   return {
     database,
-    /** Takes over every row that a derivation in memory came to. */
+    /** Inserts every row of a derivation in memory. */
     fill: async (store: MemoryStore) => {
       for (const name of Object.keys(tables) as TableName[]) {
         const rows = [...store.rows(name).values()];
@@ -50,9 +50,9 @@ export async function openApiDatabase(url: string, { indexes = false } = {}) {
         }
       }
     },
-    /** For those who fill the tables first, as Ponder does. */
+    /** For callers that fill the tables first, as Ponder does. */
     createIndexes,
-    /** As the API sees it. */
+    /** The database as the API uses it. */
     db: database as unknown as Database,
     pool,
     sent,

@@ -6,11 +6,14 @@ export type Latencies = {
   p99: number;
   requests: number;
   perSecond: number;
-  /** Why each request failed that did. */
+  /** The reasons of the failed requests. */
   failures: string[];
 };
 
-/** Requests that come whether or not earlier ones were answered; each is timed from when it was due. */
+/**
+ * Sends requests at a steady rate, whether or not earlier ones were answered. The time of a request counts from
+ * the moment at which it was due.
+ */
 export async function offerRate(
   port: number,
   query: Query,
@@ -38,7 +41,7 @@ export async function offerRate(
   return summary(times, failures, performance.now() - began);
 }
 
-/** So many connections, each asking again as soon as it is answered. */
+/** Keeps this many connections busy: each sends its next request as soon as it gets an answer. */
 export async function hammer(
   port: number,
   query: Query,
@@ -80,7 +83,7 @@ export async function medianOf(runs: number, work: () => Promise<unknown>): Prom
 /**
  * Sends one request and reads its whole answer. Everything except a success with data is an error.
  *
- * @param client who asks, when it matters: told to a server that believes one proxy
+ * @param client the client's address, for a server that trusts one proxy
  */
 export function ask(
   port: number,

@@ -4,7 +4,7 @@ import { searchRankOf } from "tallystick-derive/searchRank";
 
 export type MarketSize = { agents: number; hires: number; clusters: number; largestSeller: number };
 
-/** What the queries ask for. */
+/** The number of capabilities in the market. */
 export const CAPABILITIES = 200;
 export const LARGEST = address(1);
 export const BIG_CLUSTER = "clst_big";
@@ -23,9 +23,10 @@ export function capabilityOf(n: number, agents: number): string {
 const hex = (n: string, width = 40) => `'0x' || lpad(to_hex(${n}), ${width}, '0')`;
 
 /**
- * Fills an empty indexer database with a market: agents with a listing each, hires of the last thirty days, one seller with
- * very many, and clusters of two, with one of a hundred members. Rows are what the derivation would keep: agents' sums are
- * added up from the hires, in twelfths since clusters are of at most four.
+ * Fills an empty indexer database with a market: agents with a listing each, hires of the last thirty days, one
+ * seller with very many, and clusters of two, with one of a hundred members. The rows are those that the
+ * derivation would make. Agents' sums are added up from the hires, in twelfths, because the clusters of hires
+ * have at most four members.
  */
 export async function loadMarket(
   pool: pg.Pool,
@@ -161,7 +162,7 @@ async function insertAgents(pool: pg.Pool, { agents, clusters }: MarketSize): Pr
   }
 }
 
-/** What an agent has of every column that says nothing yet, whichever come to be. */
+/** The initial value of every column of an agent, also of columns that are added later. */
 const untouched = Object.fromEntries(
   Object.entries(emptyRow("agent")).map(([name, value]) => [
     name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
@@ -169,7 +170,7 @@ const untouched = Object.fromEntries(
   ]),
 );
 
-/** As the derivation keeps it, in the database's column names. */
+/** An agent's row as the derivation makes it, with the database's column names. */
 function agentRow(n: number, cluster: string, sums: Sums | undefined): object {
   const twelfths = (count: number | null | undefined) => (count ? `${count}/12` : "0");
   const figures = {

@@ -1,12 +1,12 @@
 import { address, BIG_CLUSTER, CAPABILITIES, capabilityOf, LARGEST, type MarketSize } from "./loadMarket.ts";
 
-/** A request of the bench, another one each time. */
+/** A kind of request. Each call makes a different one. */
 export type Query = {
   name: string;
   /** Highest p99 at the offered rate, milliseconds. */
   goalMs: number;
   next: () => { path: string; body?: unknown };
-  /** The same answer computed by SQL over the hires at query time, where that is compared. */
+  /** An SQL query that computes the same answer from the hires at query time, for a comparison. */
   aggregation?: { text: string; params: unknown[]; of: { path: string; body?: unknown } };
 };
 
@@ -16,11 +16,11 @@ const AGENT = `query ($id: Address!) { agent(address: $id) {
 const CLUSTER = `query ($id: ID!) { cluster(id: $id) { id size members(first: 100) { nodes { address trustTier successRate } } } }`;
 const GRAPH = `query ($id: Address!) { fundingGraph(agent: $id, depth: 2) { nodes { address } edges { from to block reason } } }`;
 
-/** What dashboards and buyers ask most (SHP §6, §9.2). */
+/** The most frequent requests of dashboards and buyers (SHP §6, §9.2). */
 export function queriesOf({ agents }: MarketSize): Query[] {
   const random = createRandom(7);
   const anyAgent = () => address(1 + random(agents));
-  // As agents are spread: the capabilities that have many are asked for often.
+  // A capability with many agents is requested more often.
   const anyCapability = () => capabilityOf(1 + random(agents), agents);
   const search = (capability: string) => ({
     path: "/v1/search",

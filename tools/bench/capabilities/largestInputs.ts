@@ -3,7 +3,10 @@ import { encodeRgb } from "../../samples/canvas.ts";
 import { enlarge } from "../../samples/enlarge.ts";
 import { renderScene } from "../../samples/scenes.ts";
 
-/** How long a verifier takes over about the largest thing it accepts, in milliseconds: best of three. */
+/**
+ * How long a verifier takes for about the largest input that it accepts, in milliseconds: the best of three
+ * runs.
+ */
 export async function measureLargest(): Promise<{ what: string; milliseconds: number }[]> {
   const [width, height] = [1920, 1080];
   const photo = encodeRgb(width, height, enlarge(renderScene("balls", width / 8, height / 8), 8).bytes());

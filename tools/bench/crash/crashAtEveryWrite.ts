@@ -29,7 +29,7 @@ export type CrashChain = {
   settings: { [name: string]: string };
   /** The ledger's head in the contract; undefined if the ledger is not open. */
   head: (ledger: Hex) => Promise<{ size: number; root: Hex } | undefined>;
-  /** Remembers its state, and goes back to one: to the latest first. */
+  /** Saves the chain's state, and restores a saved state. The latest saved state must be restored first. */
   keep: () => Promise<unknown>;
   goBack: (state: unknown) => Promise<void>;
 };
@@ -37,27 +37,27 @@ export type CrashChain = {
 export type CrashFlow = {
   name: string;
   steps: readonly Step[];
-  /** How many entries the ledger has in the end. */
+  /** How many entries the ledger has at the end. */
   entries: number;
   chain?: CrashChain;
-  /** Whether the service has the operator's key, and tells of outcomes by itself. */
+  /** Whether the service has the operator's key, and so publishes outcomes by itself. */
   tells?: boolean;
 };
 
 export type CrashOptions = {
-  /** Which endings are seen through, by their numbers; all unless given. */
+  /** Which endings are played, by their numbers. Default: all. */
   choose?: (kinds: readonly EndingKind[]) => ReadonlySet<number>;
   /** Called after every ending. */
   onSeen?: (seen: number, of: number) => void;
 };
 
-/** `endings` is how many different ones there were, `seen` how many of them were seen through. */
+/** `endings`: the number of different endings. `seen`: how many of them were played. */
 export type CrashCount = { writes: number; endings: number; seen: number };
 
-/** The time since the machine was started has two names here: before its power was lost, and after. */
+/** The boot ids of the machine: before the loss of power, and after it. */
 const BOOTS = ["11111111-1111-4111-8111-111111111111\n", "22222222-2222-4222-8222-222222222222\n"] as const;
 
-/** Beside the disk. */
+/** The keys file is outside of the disk that is recorded. */
 const KEYS_FILE = "keys.json";
 
 /** Watches nothing. */
@@ -66,9 +66,10 @@ const NOBODY = { watches: () => false, before: async () => {}, beforeSync: () =>
 type World = { root: string; flow: CrashFlow; bootId: string };
 
 /**
- * Ends a settlement service at every single write to its disk, by a kill and by a loss of power; starts it again on what was
- * left, lets everybody do again what they had no answer to, and looks whether anything that it had told is no longer so, stands
- * in the ledger twice, or contradicts what it has signed.
+ * Ends a settlement service at every write to its disk, by a kill and by a loss of power. It starts the service
+ * again on what was left, and the clients repeat every request that got no answer. Then it checks that
+ * everything that the service confirmed is still true, that nothing is in the ledger twice, and that nothing
+ * contradicts what the service signed.
  *
  * @throws TallystickError `crash_test_failed` saying at which write; LedgerLineError
  */
@@ -81,7 +82,7 @@ export async function crashAtEveryWrite(flow: CrashFlow, options: CrashOptions =
   });
   const chosen = choose(first.endings.map(({ kind }) => kind));
   const count = { writes: first.writes, endings: first.endings.length, seen: 0 };
-  // The latest first: a chain that has gone back knows nothing of what came later.
+  // The latest ending comes first, because a chain that was set back has lost all later states.
   for (const [number, ending] of [...first.endings.entries()].reverse()) {
     if (!chosen.has(number)) continue;
     await seeThrough(flow, ending).catch((error) => {
@@ -93,8 +94,8 @@ export async function crashAtEveryWrite(flow: CrashFlow, options: CrashOptions =
 }
 
 /**
- * Chooses some endings by chance, always the same ones with the same numbers: as many without power as killed, and of each the
- * last, before which everything was told.
+ * Chooses some endings at random; the same random numbers give the same endings. It takes as many losses of
+ * power as kills, and always the last ending of each, before which everything was confirmed.
  */
 export function sample(size: number, random: () => number): NonNullable<CrashOptions["choose"]> {
   return (kinds) => {
@@ -129,7 +130,7 @@ async function inFolder<T>(work: (root: string) => Promise<T>): Promise<T> {
   }
 }
 
-/** One life of a service, every write of it taken down. */
+/** Runs a service once, and records all of its writes. */
 async function recordLife(world: World, told: Told) {
   let look = async (): Promise<void> => {};
   const recorded = await recordEndings({
@@ -162,7 +163,10 @@ async function seeThrough(flow: CrashFlow, { disk, told, chain, kind }: Ending<T
   });
 }
 
-/** One life of a service, from its start to its stop: everybody gets all that they want, and it is what they were told before. */
+/**
+ * Runs a service from its start to its stop. All clients complete their steps, and the answers must agree with
+ * earlier ones.
+ */
 async function live(
   { root, flow }: World,
   told: Told,

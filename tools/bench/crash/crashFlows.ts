@@ -38,7 +38,7 @@ export const heldFlow: CrashFlow = {
   ],
 };
 
-/** A stake on a task, and the two words that make it final. */
+/** A stake on a task, and the two votes that make it final. */
 export const verdictFlow: CrashFlow = {
   name: "staked, and agreed on",
   entries: 4,
@@ -55,7 +55,7 @@ export const verdictFlow: CrashFlow = {
   ],
 };
 
-/** An agent's work of an hour, settled and rejected, and what the operator tells of it. */
+/** An agent's proposals of one hour, settled and rejected, and the operator's record of their outcomes. */
 export const outcomesFlow: CrashFlow = {
   name: "settled or rejected, and told when the hour is over",
   tells: true,
@@ -72,7 +72,7 @@ export const outcomesFlow: CrashFlow = {
   ],
 };
 
-/** What somebody may want next, and how many entries come of it; `number` is another one each time. */
+/** What a client may do next, and how many entries that makes. `number` is different each time. */
 const WISHES: ((number: number) => { steps: Step[]; entries: number })[] = [
   (number) => ({ steps: [propose(`task-${number}`)], entries: 1 }),
   (number) => ({ steps: [receipt(number)], entries: 1 }),
@@ -104,7 +104,7 @@ const WISHES: ((number: number) => { steps: Step[]; entries: number })[] = [
   }),
 ];
 
-/** A few wishes by chance, one after the other. */
+/** A few random steps, one after the other. */
 export function randomFlow(name: string, random: () => number, chain?: CrashChain): CrashFlow {
   const wishes = Array.from({ length: 2 + Math.floor(random() * 5) }, (_, number) =>
     (WISHES[Math.floor(random() * WISHES.length)] as (typeof WISHES)[number])(number),

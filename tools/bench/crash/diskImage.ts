@@ -7,7 +7,7 @@ import path from "node:path";
  */
 export type DiskImage = ReadonlyMap<string, Buffer | undefined>;
 
-/** SQLite's memory of who reads what. It follows from the write-ahead log, and changes when somebody reads. */
+/** SQLite's shared-memory index. It is derived from the write-ahead log, and changes when somebody reads. */
 const SHARED_MEMORY = /-shm$/;
 
 /** Reads everything under a folder. */
@@ -42,7 +42,7 @@ export function changedPaths(before: DiskImage, after: DiskImage): string[] {
   });
 }
 
-/** Names an image: equal ones have one name. */
+/** A name of an image. Equal images have the same name. */
 export function nameOf(image: DiskImage): string {
   const hash = createHash("sha256");
   for (const at of [...image.keys()].sort()) {

@@ -12,16 +12,16 @@ const SYNCS = ["sync", "datasync", "fsync", "fdatasync"];
 const FULL = 2;
 
 /**
- * What a disk is sure to have after its power was lost, as strictly as POSIX allows: of a file what it held when it was last
- * synced, and of a name what it stood for when its folder was last synced. Everything later is gone.
+ * What a disk certainly has after a loss of power, as strictly as POSIX allows: a file has the contents of its
+ * last sync, and a name means what it meant when its folder was last synced. Everything later is lost.
  */
 export class LastingDisk {
   readonly #root: string;
-  /** What every path stands for now; a folder for undefined. */
+  /** The file of every path; undefined for a folder. */
   readonly #names = new Map<string, File | undefined>();
   readonly #lasting = new Map<string, File | undefined>();
 
-  /** @param start what is on the disk for good when it begins */
+  /** @param start the lasting contents of the disk at the beginning */
   constructor(root: string, start: DiskImage) {
     this.#root = root;
     for (const [at, content] of start) {
@@ -31,7 +31,7 @@ export class LastingDisk {
     }
   }
 
-  /** Tell it of a write that was made. */
+  /** Records a write that was made. */
   done(write: DiskWrite): void {
     const { name, paths, database, flushes } = write;
     const [at = "", to = ""] = paths.map((one) => path.relative(this.#root, one));

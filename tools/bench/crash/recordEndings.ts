@@ -11,7 +11,7 @@ export type Ending<Told> = {
   /** For messages: which write, and how much of it was made. */
   at: string;
   disk: DiskImage;
-  /** What was told to others by then. */
+  /** What the process had confirmed to others by then. */
   told: Told;
   /** The state of the chain then. */
   chain: unknown;
@@ -21,7 +21,7 @@ export type RecordedRun<Told> = {
   endings: Ending<Told>[];
   /** How many writes there were. */
   writes: number;
-  /** Files that changed while nothing that is watched wrote them. */
+  /** Files that changed although no watched function wrote them. */
   unseen: string[];
 };
 
@@ -30,16 +30,19 @@ export type RunToRecord<Told> = {
   root: string;
   /** What the process does, from its start to its end. */
   run: () => Promise<unknown>;
-  /** What was told to others so far; a copy. */
+  /** A copy of what was confirmed to others so far. */
   told: () => Told;
-  /** Looks at everything that the process shows by itself, so that it is in what it told. */
+  /** Reads everything that the process publishes by itself, so that it counts as confirmed. */
   look: () => Promise<void>;
   /** Remembers the state of the chain. */
   keepChain: () => Promise<unknown>;
   bootId: string;
 };
 
-/** How often everything else gets its turn before a write is made: what would be told without it, is told. */
+/**
+ * How many turns of the event loop pass before a write is made. Answers that do not wait for the write are sent
+ * in this time.
+ */
 const TURNS = 12;
 
 /**

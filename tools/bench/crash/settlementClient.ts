@@ -8,7 +8,7 @@ import { signBody, signRecord } from "tallystick-protocol/records/record";
 import { type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts";
 import type { SettlementService } from "../../../services/settlement/service.ts";
 
-/** The time that everybody lives in, in unix seconds. */
+/** The time of service, chain and clients, in unix seconds. */
 export const NOW = 1_767_225_600;
 export const API_KEY = "crash-key";
 
@@ -36,7 +36,7 @@ export type Told = {
   keys: string[];
   /** Proposals that were rejected, and how often one was sent. */
   rejected: { task: string; sent: number; isAnswered: boolean }[];
-  /** The time that everybody lives in by now. */
+  /** The present time of service, chain and clients. */
   now: number;
 };
 
@@ -44,7 +44,10 @@ export function nothingTold(): Told {
   return { entries: [], held: [], heads: [], keys: [], rejected: [], now: NOW };
 }
 
-/** What one wants of the service; done again after a failure it goes on where it was. */
+/**
+ * Something that a client wants from the service. When it is repeated after a failure, it continues where it
+ * was.
+ */
 export type Step = (client: SettlementClient) => Promise<void>;
 
 // biome-ignore lint/suspicious/noExplicitAny: answers of every shape
@@ -80,7 +83,7 @@ export class SettlementClient {
       throw failure(`${of} was entry ${before.index}, ${before.hash}, and is ${index}, ${hash}`);
   }
 
-  /** Reads what it signs by itself. */
+  /** Reads what the service signs by itself. */
   async look(): Promise<void> {
     const { status, json: note } = await this.#ask("/v1/ledger/checkpoint");
     if (status === 200) {
@@ -94,7 +97,7 @@ export class SettlementClient {
     if (!this.told.keys.includes(key)) this.told.keys.push(key);
   }
 
-  /** Settles a task's proposal, on the head of the moment, unless it is settled. */
+  /** Settles a task's proposal on the present head, unless it is settled already. */
   async propose(task: string, key = API_KEY): Promise<void> {
     const known = await this.#ask(`/v1/status/${task}`);
     if (known.status === 200) return this.#heard(task, known.json);
@@ -105,7 +108,7 @@ export class SettlementClient {
     }
   }
 
-  /** Proposes what is rejected, as an agent, unless it was. */
+  /** Sends a proposal that the service must reject, as an agent, unless that was done already. */
   async reject(task: string): Promise<void> {
     const known = this.told.rejected.find((one) => one.task === task);
     if (known?.isAnswered) return;
@@ -119,7 +122,10 @@ export class SettlementClient {
     here.isAnswered = true;
   }
 
-  /** Hours later the service tells of an hour, in which the agent had so much settled. */
+  /**
+   * Sets the time two hours later, lets the service publish the outcomes of an hour, and checks how much the
+   * agent settled in it.
+   */
   async outcomes(hour: number, settled: number): Promise<void> {
     this.told.now = Math.max(this.told.now, (hour + 2) * HOUR);
     await this.#service.tellOutcomes?.();
@@ -138,7 +144,7 @@ export class SettlementClient {
     throw failure(`nothing was told of hour ${hour}`);
   }
 
-  /** Proposes what a second model does not agree with, unless it is held. */
+  /** Sends a proposal whose shadow differs, so that it is held, unless it is held already. */
   async hold(task: string): Promise<void> {
     if (this.told.held.some((one) => one.task === task)) return;
     const known = await this.#ask(`/v1/status/${task}`);
@@ -152,7 +158,7 @@ export class SettlementClient {
     this.told.held.push({ task, id: answer.json.id });
   }
 
-  /** The operator's word on what is held for a task. */
+  /** Sends the operator's decision on the held proposal of a task. */
   async review(task: string, decision: "release" | "reject"): Promise<void> {
     const { id } = this.told.held.find((one) => one.task === task) as { id: string };
     const json = await this.#record(`/v1/reviews/${id}`, "review", operator, {
@@ -196,7 +202,7 @@ export class SettlementClient {
     });
   }
 
-  /** A stake on a task's result, and the swarm's verdict. */
+  /** Sends a stake on a task's result, or a vote. */
   async say(type: "stake" | "verify", task: string, who: 0 | 1 | 2): Promise<void> {
     await this.#record(`/v1/${type}`, type, swarm[who], { task_id: task, proposal: "cd".repeat(32) });
   }
@@ -229,7 +235,7 @@ export class SettlementClient {
     };
   }
 
-  /** What the service says of its own ledger, read back. */
+  /** Lets the service read its ledger back, and returns its answer. */
   verify(): Promise<Answer> {
     return this.#ask("/v1/ledger/verify");
   }
@@ -259,7 +265,7 @@ export class SettlementClient {
   }
 }
 
-/** What a crash must not do has happened. */
+/** The error for something that must never happen after a crash. */
 export function failure(message: string): TallystickError {
   return new TallystickError({ code: "crash_test_failed", message });
 }

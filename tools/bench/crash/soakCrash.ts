@@ -5,9 +5,9 @@ import { crashChain } from "./crashChain.ts";
 import { anchoredFlow, heldFlow, outcomesFlow, randomFlow, verdictFlow } from "./crashFlows.ts";
 
 export type SoakCrashParameters = {
-  /** How many random flows come after the fixed ones; every other one is anchored. */
+  /** How many random flows follow the fixed ones. Every second flow is anchored. */
   flows: number;
-  /** The first one's; each has the next. */
+  /** The seed of the first random flow. Each later flow has the next number. */
   seed: number;
   /** Asked before every flow. */
   isOver: () => boolean;
@@ -15,7 +15,7 @@ export type SoakCrashParameters = {
 };
 
 /**
- * Sees every ending of every flow through.
+ * Plays every ending of every flow.
  *
  * @throws TallystickError `crash_test_failed` naming the flow, by its seed, and the write
  */

@@ -9,30 +9,30 @@ import { fileURLToPath } from "node:url";
 export type DiskWrite = {
   /** The function's name, such as `appendFile` or `sqlite exec`. */
   name: string;
-  /** The paths that it may change. Those of SQLite stand for the files beside them, too. */
+  /** The paths that it may change. A path of a database also stands for SQLite's files next to it. */
   paths: string[];
-  /** What it puts at the end of the file, when that is what it does. */
+  /** The data, if the call appends to the file. */
   appends?: Buffer;
   /** Whether it begins by emptying the file. */
   empties?: boolean;
   /** Whether it syncs what it writes, as `flush` asks for. */
   flushes?: boolean;
-  /** The database, when it is one's. */
+  /** The database, if the call belongs to one. */
   database?: DatabaseSync;
 };
 
 export type DiskWatch = {
-  /** Whether somebody wants to know of a path. */
+  /** Whether a path is watched. */
   watches: (path: string) => boolean;
   /** Called before a write, which waits for it. */
   before: (write: DiskWrite) => Promise<void>;
-  /** The same of a write that cannot wait. */
+  /** The same for a synchronous write, which cannot wait. */
   beforeSync: (write: DiskWrite) => void;
   /** Called after a write. */
   done: (write: DiskWrite) => void;
   /** Called after a failed write. */
   failed?: (write: DiskWrite) => void;
-  /** What a file that tells the time since the machine was started is to hold. */
+  /** The contents for the file with the machine's boot id. */
   bootId?: () => string | undefined;
 };
 
@@ -41,8 +41,8 @@ type Any = any;
 type Functions = { [name: string]: Any };
 
 /**
- * What does not change a disk. Everything else that Node offers is taken for a write, so that a function that comes with a
- * later version, or that nobody has used so far, is not missed.
+ * Functions that do not change a disk. Every other function of Node counts as a write, so that new and rare
+ * functions are not missed.
  */
 const READS = new Set(
   [
@@ -54,7 +54,7 @@ const READS = new Set(
 /** Calls that name two paths. */
 const OF_TWO = new Set(["rename", "copyFile", "cp", "link", "symlink"]);
 
-/** What of a database does not change its file. */
+/** Methods of a database that do not change its file. */
 const DATABASE_READS = new Set(
   "constructor location prepare function aggregate setAuthorizer serialize createTagStore enableDefensive enableLoadExtension".split(
     " ",
@@ -75,8 +75,8 @@ const READING_FLAGS: unknown[] = [
 const BOOT_ID = "/proc/sys/kernel/random/boot_id";
 
 /**
- * Tells of everything in this process that writes to a disk, through Node's file system or its SQLite, until it is stopped.
- * One at a time.
+ * Reports every write of this process to a disk, through Node's file system or its SQLite, until it is stopped.
+ * Only one watch may run at a time.
  *
  * Not seen are writes by native add-ons, other processes and threads.
  *
@@ -176,7 +176,7 @@ export async function watchWrites(watch: DiskWatch): Promise<() => void> {
   };
 }
 
-/** Tells which call is a write, and remembers which file a handle or a descriptor is of. */
+/** Decides which calls are writes, and remembers the file of each handle or descriptor. */
 function nameWrites(watch: DiskWatch) {
   const files = new WeakMap<object, string>();
   const descriptors = new Map<number, string>();
@@ -212,7 +212,7 @@ function watchSqlite(
   replace: (target: Functions, name: string, by: (original: Any) => Any) => void,
 ): void {
   const owners = new WeakMap<StatementSync, DatabaseSync>();
-  /** Whoever is told of a write may ask the database something. */
+  /** A listener may query the database, which must not be reported again. */
   let isTelling = false;
   const tell = (work: () => void): void => {
     isTelling = true;

@@ -10,7 +10,8 @@ const THRIFTY = "mistralai/Mixtral-8x7B-Instruct-v0.1";
 const PREMIUM = "gpt-4-1106-preview";
 
 /**
- * Makes the table's tasks of RouteLLM's files: `gsm8k_responses.csv`, and `mmlu/mmlu_<subject>.csv` for each subject.
+ * Makes the table's tasks from RouteLLM's files: `gsm8k_responses.csv`, and `mmlu/mmlu_<subject>.csv` for each
+ * subject.
  *
  * @param folder where they are
  */
@@ -69,7 +70,7 @@ function verdict(row: Row, model: string): boolean {
   return text === "True";
 }
 
-/** What is counted in a problem of GSM8K, the first that fits. */
+/** The kind of a GSM8K problem: what it counts. The first match is taken. */
 function kindOf(prompt: string): string {
   if (/%|\bpercent|\b(?:half|third|quarter|fifth|twice|thrice|double|triple)\b|\d\/\d/i.test(prompt))
     return "shares";
@@ -97,7 +98,10 @@ export function lastNumber(text: string): string {
   return found.replaceAll(",", "").slice(0, 40);
 }
 
-/** The most overlap at which settlement's comparator calls two texts equal, in thousandths: it asks for more and more. */
+/**
+ * The highest overlap at which settlement's comparator calls two texts equal, in thousandths. It tries higher
+ * and higher values.
+ */
 function mostOverlap(a: string, b: string): number {
   if (!areEqualTexts(a, b, "overlap/1", 0)) return -1;
   let [low, high] = [0, 1_000];

@@ -6,10 +6,7 @@ export const PRICES = {
   premium: { input: 10, output: 30 },
 } as const;
 
-/**
- * About so many characters of English text are one token. The files have no token counts, so costs are
- * estimates.
- */
+/** The average number of characters of an English token. The files have no token counts, so costs are estimates. */
 const CHARACTERS_A_TOKEN = 4;
 
 /** An answer to a question with choices is a letter. */

@@ -12,7 +12,7 @@ export type DispatchFigures = {
   shadow: ShadowFigures[];
 };
 
-/** Measures routing on every set of the table and on sets together, and the shadow where answers are known. */
+/** Measures routing on every set of the table and on groups of sets, and shadows on the sets with known answers. */
 export function measureDispatch(
   tasks: readonly Task[],
   { seed, resamples }: { seed: number; resamples: number },
@@ -37,7 +37,7 @@ export function measureDispatch(
   };
 }
 
-/** Two halves by chance, of every set as many. */
+/** Splits tasks into two random halves. Each set is split evenly. */
 export function halves(tasks: readonly Task[], random: () => number): [choosing: Task[], reporting: Task[]] {
   const [choosing, reporting]: [Task[], Task[]] = [[], []];
   for (const group of Map.groupBy(tasks, ({ set }) => set).values()) {

@@ -3,7 +3,7 @@ import { apgr, bootstrap, type CurvePoint, curveOf, type Estimate, orderOf, type
 import { type Router, routersOf, scored } from "./routers.ts";
 import type { Task } from "./table.ts";
 
-/** How much of the premium model's quality a threshold may lose where it is chosen. */
+/** How much of the premium model's quality a threshold may lose on the half where it is chosen. */
 const MAX_LOSS = 0.01;
 
 /** The published bounds of complexity, in thousandths (swarm.at §6.1). */
@@ -24,7 +24,7 @@ export type PolicyFigures = {
 export type RouterFigures = {
   router: string;
   apgr: Estimate;
-  /** Shares of premium calls, and what quality each gives. */
+  /** The quality at several shares of premium calls. */
   curve: { premiumShare: number; quality: number }[];
 };
 
@@ -39,7 +39,10 @@ export type SuiteFigures = {
 
 export type RoutingOptions = { resamples: number; random: () => number };
 
-/** Measures every policy on one suite: thresholds are chosen on one half of its tasks, all figures are of the other. */
+/**
+ * Measures every policy on one suite. Thresholds are chosen on one half of its tasks, and all figures come from
+ * the other half.
+ */
 export function measureSuite(
   suite: string,
   choosing: readonly Task[],
@@ -80,7 +83,7 @@ export function measureSuite(
   };
 }
 
-/** Knows whom a task needs. */
+/** A router that knows which model each task needs. */
 const ORACLE: Router = {
   name: "oracle",
   score: ({ thriftyRight, premiumRight }) => +premiumRight - +thriftyRight,
@@ -96,7 +99,10 @@ function routerFigures(router: Router, reporting: readonly Task[], options: Rout
   };
 }
 
-/** The curve at each tenth of premium calls. Of tasks with one score as many as fit are taken by chance: a straight line between two points. */
+/**
+ * The curve at each tenth of premium calls. Between two points it is a straight line, as if tasks of equal
+ * score were taken at random.
+ */
 function tenths(points: readonly CurvePoint[]): { premiumShare: number; quality: number }[] {
   return Array.from({ length: 11 }, (_, n) => {
     const premiumShare = n / 10;
@@ -110,7 +116,7 @@ function tenths(points: readonly CurvePoint[]): { premiumShare: number; quality:
   });
 }
 
-/** The threshold with the fewest premium calls that loses at most a point. */
+/** The threshold with the fewest premium calls that loses at most {@link MAX_LOSS}. */
 function thresholdOf(points: readonly CurvePoint[]): number {
   const best = points.at(-1)?.quality ?? 0;
   return points.find(({ quality }) => quality >= best - MAX_LOSS)?.threshold ?? Number.NEGATIVE_INFINITY;
@@ -144,7 +150,10 @@ function figuresOf(policy: string, tasks: readonly Task[], decide: Decide): Poli
   };
 }
 
-/** Chance, with just so many premium calls that at most a point is lost where that is chosen: what it gives on average. */
+/**
+ * Random routing. The share of premium calls is the smallest that loses at most {@link MAX_LOSS} on the
+ * choosing half. The figures are averages.
+ */
 function byChance(choosing: readonly Task[], reporting: readonly Task[]): PolicyFigures {
   const gap = mean(choosing, ({ premiumRight, thriftyRight }) => +premiumRight - +thriftyRight);
   const share = gap <= MAX_LOSS ? 0 : 1 - MAX_LOSS / gap;
@@ -160,7 +169,10 @@ function byChance(choosing: readonly Task[], reporting: readonly Task[]): Policy
   };
 }
 
-/** A check of the answer decides on escalation; what looks hardest goes to the premium model at once where that is cheaper. */
+/**
+ * A check of the answer decides on escalation. The hardest-looking tasks go to the premium model at once where
+ * that is cheaper.
+ */
 function verified(
   routers: readonly Router[],
   choosing: readonly Task[],

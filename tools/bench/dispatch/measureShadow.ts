@@ -4,12 +4,12 @@ import type { RoutingOptions } from "./measureRouting.ts";
 import { auroc, bootstrap, type Estimate, type Flagged, orderOf } from "./metrics.ts";
 import type { Answers, Task } from "./table.ts";
 
-/** Settlement's default for `max_drift_allowed`: what is above is held. */
+/** Settlement's default for `max_drift_allowed`. Proposals above it are held. */
 const MAX_DRIFT = 0.15;
 
-/** How well divergence tells wrong answers from right ones. Shares of 1; null where nothing is to be divided. */
+/** How well divergence separates wrong answers from right ones. Shares of 1; null where the divisor is zero. */
 export type ShadowFigures = {
-  /** Who answered; the other one was the shadow. */
+  /** The model that answered. The other one was the shadow. */
   executor: "thrifty" | "premium";
   kind: string;
   /** `value`: the last number; else the whole text, by a comparator of settlement. */
@@ -17,7 +17,10 @@ export type ShadowFigures = {
   answers: number;
   wrong: number;
   auroc: Estimate;
-  /** Held at the default drift, of all; of the wrong ones; and how many of those held were wrong. */
+  /**
+   * At the default drift: the share of all answers that is held, the share of wrong answers that is held, and
+   * the share of held answers that is wrong.
+   */
   held: number;
   caught: number | null;
   precision: number | null;
@@ -25,7 +28,7 @@ export type ShadowFigures = {
 
 type Compared = ShadowFigures["compared"];
 
-/** Measures the shadow on tasks whose answers are known, all of them: nothing is fitted. */
+/** Measures the shadow on all tasks with known answers. Nothing is fitted, so no half is kept apart. */
 export function measureShadow(tasks: readonly Task[], options: RoutingOptions): ShadowFigures[] {
   const known = tasks.filter((task): task is Task & { answers: Answers } => task.answers !== undefined);
   const kinds = ["all", ...new Set(known.map(({ kind }) => kind))];
@@ -68,14 +71,17 @@ function figuresOf(
   };
 }
 
-/** How far apart two answers are, from 0 to 1. Of `overlap/1` it is 1 less the most overlap at which the texts are called equal. */
+/**
+ * The divergence of two answers, from 0 to 1. For `overlap/1` it is 1 minus the highest overlap at which the
+ * texts are called equal.
+ */
 function scoreOf({ thrifty, premium, overlap, normalised, exact }: Answers, compared: Compared): number {
   if (compared === "value") return divergence({ answer: numberOf(thrifty) }, { answer: numberOf(premium) });
   if (compared === "overlap/1") return overlap < 0 ? 2 : 1 - overlap / 1_000;
   return (compared === "exact" ? exact : normalised) ? 0 : 1;
 }
 
-/** A number as JSON has it; null for an answer without one. */
+/** The last number of an answer as a JSON value; null for an answer without a number. */
 function numberOf(text: string): bigint | number | null {
   if (text === "") return null;
   return text.includes(".") ? Number(text) : BigInt(text);

@@ -1,17 +1,21 @@
-/** One task as a router sees it: its score (higher: rather to the premium model), and both verdicts. */
+/**
+ * One task as a router sees it: its score (a higher score favours the premium model), and whether each model is
+ * right.
+ */
 export type Scored = { score: number; thriftyRight: boolean; premiumRight: boolean };
 
-/** Where a threshold leads: the share of tasks that go to the premium model, and the share of right answers. */
+/** The effect of a threshold: the share of tasks that go to the premium model, and the share of right answers. */
 export type CurvePoint = { threshold: number; premiumShare: number; quality: number };
 
-/** Places by score, the highest first: what is sorted once serves every resample. */
+/** The indexes of items by score, the highest first. They are sorted once and used for every resample. */
 export function orderOf(items: readonly { score: number }[]): number[] {
   const score = (at: number) => (items[at] as { score: number }).score;
   return [...items.keys()].sort((a, b) => score(b) - score(a));
 }
 
 /**
- * Every share of premium calls that a threshold can give, from none to all. Tasks of one score go together.
+ * Every share of premium calls that a threshold can give, from none to all. Tasks with equal scores stay
+ * together.
  *
  * @param weights how often each task counts; once unless given
  * @param order that of {@link orderOf}
@@ -43,8 +47,8 @@ export function curveOf(
 }
 
 /**
- * Average performance gap recovered (RouteLLM): the area under the curve of (quality − thrifty's) / (premium's − thrifty's) over the share of premium calls. Choosing by chance
- * gives 1/2. NaN when both models are as good as each other.
+ * Average performance gap recovered (RouteLLM): the area under the curve of (quality − thrifty's) / (premium's
+ * − thrifty's) over the share of premium calls. Random choice gives 1/2. NaN when both models are equally good.
  */
 export function apgr(tasks: readonly Scored[], weights?: readonly number[], order = orderOf(tasks)): number {
   const points = curveOf(tasks, weights, order);
@@ -80,7 +84,7 @@ export function auroc(
       if (answer.isWrong) wrongHere += weights?.[n] ?? 1;
       else rightHere += weights?.[n] ?? 1;
     }
-    // Wrong answers of higher scores came before.
+    // Wrong answers with higher scores were counted before.
     wins += rightHere * (wrong + wrongHere / 2);
     wrong += wrongHere;
     right += rightHere;
@@ -88,13 +92,14 @@ export function auroc(
   return wrong === 0 || right === 0 ? Number.NaN : wins / (wrong * right);
 }
 
-/** A figure of a sample, and between what most resamples of it lie. */
+/** A figure of a sample, with the bounds of its 95 % interval. */
 export type Estimate = { value: number; low: number; high: number };
 
 /**
- * The 95 % interval of a figure by the percentile bootstrap: the sample is drawn anew, with replacement, and the figure computed of each.
+ * The 95 % interval of a figure by the percentile bootstrap: the sample is drawn anew many times, with
+ * replacement, and the figure is computed for each.
  *
- * @param figure takes how often each of the `size` items counts; without, each once
+ * @param figure computes the figure; its argument says how often each of the `size` items counts, default once
  * @param random from 0 to 1, seeded
  */
 export function bootstrap(

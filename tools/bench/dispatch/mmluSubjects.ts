@@ -16,7 +16,7 @@ const GROUPS = {
     "medical_genetics miscellaneous nutrition professional_accounting professional_medicine virology",
 };
 
-/** The group of each of MMLU's 57 subjects, as its authors have them (hendrycks/test, categories.py). */
+/** The group of each of MMLU's 57 subjects, as its authors define them (hendrycks/test, categories.py). */
 export const subjectGroups: { readonly [subject: string]: string | undefined } = Object.fromEntries(
   Object.entries(GROUPS).flatMap(([group, subjects]) =>
     subjects.split(" ").map((subject) => [subject, group]),

@@ -15,7 +15,7 @@ export function parseCsv(text: string): { [column: string]: string }[] {
 function recordsOf(text: string): string[][] {
   const records: string[][] = [];
   let record: string[] = [];
-  // A field in quotes or without, and what ends it.
+  // A field with or without quotes, and its end.
   const field = /(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\r?\n|$)/y;
   while (field.lastIndex < text.length) {
     const at = field.lastIndex;

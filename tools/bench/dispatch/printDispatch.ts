@@ -3,7 +3,7 @@ import type { SuiteFigures } from "./measureRouting.ts";
 import type { ShadowFigures } from "./measureShadow.ts";
 import type { Estimate } from "./metrics.ts";
 
-/** The figures as Markdown, as they stand in docs/dispatch-measured.md. */
+/** The figures as Markdown, as in docs/dispatch-measured.md. */
 export function printDispatch({ suites, shadow, seed, resamples, prices }: DispatchFigures): string {
   const { thrifty, premium } = prices;
   return [

@@ -1,10 +1,13 @@
 import { apgr, type Scored } from "./metrics.ts";
 import { FEATURES, type Task } from "./table.ts";
 
-/** A way to order tasks: the higher, the rather to the premium model. */
+/** A way to score tasks. A higher score favours the premium model. */
 export type Router = { name: string; score: (task: Task) => number };
 
-/** The published function as it stands; the single feature that does best on the tasks to choose by; and a sum of features, weighted by these. */
+/**
+ * Three routers: the published function `complexity/1`, the single feature that does best on the choosing
+ * tasks, and a sum of features with weights that are fitted to them.
+ */
 export function routersOf(choosing: readonly Task[]): Router[] {
   return [
     { name: "complexity/1", score: ({ complexity }) => complexity },

@@ -4,16 +4,16 @@ import { z } from "zod";
 /** The committed table. */
 export const TABLE = new URL("routellm.tsv", import.meta.url);
 
-/** What complexity/1 counted in a task, without what the table's tasks do not have: an output schema, a context, a record. */
+/** The features of complexity/1 that the table's tasks have. They have no output schema, context or record. */
 export const FEATURES = ["length", "steps", "reasoning", "code", "numbers"] as const;
 
 export type Feature = (typeof FEATURES)[number];
 
-/** One task, and how a thrifty and a premium model did it. */
+/** One task, and the results of a thrifty and a premium model. */
 export type Task = {
   /** `gsm8k`, or the group of MMLU's subjects: `stem`, `humanities`, `social`, `other`. */
   set: string;
-  /** The kind of task: of GSM8K what is counted, of MMLU the subject. */
+  /** The kind of task: for GSM8K what is counted, for MMLU the subject. */
   kind: string;
   /** Complexity in thousandths. */
   complexity: number;
@@ -25,7 +25,7 @@ export type Task = {
 };
 
 export type Answers = {
-  /** The last number of each answer, as it stands there without commas; empty when there is none. */
+  /** The last number of each answer, without commas; empty when there is none. */
   thrifty: string;
   premium: string;
   /** Length of each answer in UTF-16 code units. */
@@ -33,7 +33,7 @@ export type Answers = {
   premiumLength: number;
   /** The most `overlap`, in thousandths, at which `overlap/1` calls the two texts equal; -1 when at none. */
   overlap: number;
-  /** Whether `normalised` and `exact` do. */
+  /** Whether `normalised` and `exact` call the two texts equal. */
   normalised: boolean;
   exact: boolean;
 };
@@ -60,7 +60,7 @@ const ABOUT = [
   "Made by npm run bench:dispatch -- --data DIR.",
 ];
 
-/** The table's text: lines that begin with # say what it is, then names of columns, then a line each. */
+/** The table as text: lines with # describe it, then come the column names, then one line for each task. */
 export function formatTable(tasks: readonly Task[]): string {
   return [...ABOUT.map((line) => `# ${line}`), COLUMNS.join("\t"), ...tasks.map(lineOf), ""].join("\n");
 }

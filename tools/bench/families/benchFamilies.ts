@@ -25,7 +25,7 @@ export type FamilyCost = FamilyFigures & {
 const SCHEMA = "families";
 const MEGABYTE = 1_000_000;
 
-/** Lets a node read a generated chain, derives the log that it exports with a profiler on, and sets one against the other. */
+/** Lets a node read a generated chain, derives its exported log under a profiler, and compares the two times. */
 export async function benchFamilies(size: WorldSize, progress: Progress): Promise<FamilyCost> {
   const folder = path.join(repositoryRoot, ".tallystick", "bench");
   await mkdir(folder, { recursive: true });

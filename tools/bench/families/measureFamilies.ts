@@ -2,7 +2,7 @@ import { Session } from "node:inspector/promises";
 import { deriveLog } from "../../../scripts/eventLog/deriveLog.ts";
 import { readWholeLines } from "../../../scripts/eventLog/readWholeLines.ts";
 
-/** Where the derivation of families stands, as a profile names its functions. */
+/** The path of the families' code in a profile. */
 const ROOM = /\/packages\/derive\/families\//;
 
 /**
@@ -13,15 +13,18 @@ const INTERVAL = 1_000;
 
 const TRANSFER = '"kind":"transfer"';
 
-/** What families take of a derivation, in microseconds of processor time. */
+/** The processor time that families take in a derivation, in microseconds. */
 export type FamilyFigures = {
   events: number;
   transfers: number;
-  /** The whole derivation, of one event. */
+  /** The time of the whole derivation for one event. */
   perEvent: number;
-  /** What is done in `families/`, or called from there, of one transfer: what records, escrows and ticks do there is in it. */
+  /**
+   * The time in `families/`, or in functions called from there, divided by the number of transfers. It includes
+   * the work for records, escrows and ticks.
+   */
   perTransfer: number;
-  /** Its share of the derivation. */
+  /** The share of `families/` in the derivation. */
   ofDerivation: number;
   seconds: number;
   familySeconds: number;
@@ -30,7 +33,7 @@ export type FamilyFigures = {
 type Node = { id: number; callFrame: { url: string }; children?: number[] };
 type Profile = { nodes: Node[]; samples?: number[]; timeDeltas?: number[] };
 
-/** Derives a log with a sampling profiler on, and tells how much of the processor's time was in `families/`. */
+/** Derives a log under a sampling profiler, and returns how much processor time was spent in `families/`. */
 export async function measureFamilies(file: string): Promise<FamilyFigures> {
   const session = new Session();
   session.connect();
@@ -65,7 +68,7 @@ export async function measureFamilies(file: string): Promise<FamilyFigures> {
   }
 }
 
-/** The share of the time that was busy in which a function of a room, or one that it called, was running. */
+/** The share of the busy time in which a function of a room, or one that it called, was running. */
 function shareOf({ nodes, samples = [], timeDeltas = [] }: Profile, room: RegExp): number {
   const inside = new Map<number, boolean>();
   const byId = new Map(nodes.map((it) => [it.id, it]));

@@ -55,7 +55,7 @@ function print(figures: GasFigures, met: Goal[], drifted: string[], source: stri
   for (const line of drifted) console.log(`drifted from the snapshot: ${line}`);
 }
 
-/** Of each figure of Circle's token, how much of it ours costs: from the least to the most. */
+/** The ratio of our token's gas to Circle's, over all figures: from the lowest to the highest. */
 function likeness(figures: GasFigures): string {
   const shares = Object.keys(figures)
     .filter((name) => name.startsWith(`${FIAT_TOKEN}: `))

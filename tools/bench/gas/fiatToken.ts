@@ -7,7 +7,7 @@ import { promisify } from "node:util";
 import { type Contract, type ContractFactory, type ContractRunner, ethers } from "ethers";
 import { repositoryRoot } from "../../../scripts/repositoryRoot.ts";
 
-/** With which Circle compiles FiatToken 2.2 and its proxy, and what they import. */
+/** The compiler with which Circle builds FiatToken 2.2 and its proxy, and the library that they import. */
 const PACKAGES = ["solc@0.6.12", "@openzeppelin/contracts@3.4.2"];
 const SETTINGS = { optimizer: { enabled: true, runs: 10_000_000 } };
 const LIBRARY = "contracts/util/SignatureChecker.sol";
@@ -70,7 +70,10 @@ export async function compileFiatToken(source: string): Promise<FiatTokenCode> {
   return { token: named(TOKEN), proxy: named(PROXY), library: named(LIBRARY) };
 }
 
-/** Deploys it behind its proxy and makes the deployer its minter; the proxy's admin is somebody else, who may not use it. */
+/**
+ * Deploys it behind its proxy, and makes the deployer its minter. The proxy's admin is another account, because
+ * an admin cannot use the token.
+ */
 export async function deployFiatToken(
   code: FiatTokenCode,
   runner: ContractRunner,
@@ -126,7 +129,7 @@ function sourceFolder(source: string): string {
   );
 }
 
-/** A folder of the old compiler and the old library, filled once. */
+/** A folder with the old compiler and the old library. It is filled once. */
 async function packagesFolder(): Promise<string> {
   const folder = path.join(repositoryRoot, ".tallystick", "fiat-token");
   if (!existsSync(path.join(folder, "node_modules", "solc", "package.json"))) {

@@ -74,13 +74,14 @@ export async function measureEscrow(bench: BenchChain): Promise<GasFigures> {
   return { ...figures, ...(await measureBatches(bench)) };
 }
 
-/** What many at once cost, and a timeout, for which the deadline has to pass. */
+/** The gas of batches, and of a timeout, which needs its deadline to pass. */
 async function measureBatches(bench: BenchChain): Promise<GasFigures> {
   const { escrow, token, relayer, buyer } = bench;
   const figures: GasFigures = {};
   const encode = escrow.interface.encodeFunctionData.bind(escrow.interface);
   const send = (sender: typeof buyer, calls: string[]) => gasOfBatch(bench, sender, calls);
-  // To as many payees, each of whom holds tokens already: one payee would make a batch look cheaper than it is.
+  // The batch pays as many payees, and each holds tokens already. A single payee would make the batch look too
+  // cheap.
   const batch = [];
   for (let i = 0; i < BATCH + 1; i++) {
     const holder = dataSlice(id(`payee ${i}`), 12);
@@ -117,7 +118,7 @@ async function measureBatches(bench: BenchChain): Promise<GasFigures> {
   return figures;
 }
 
-/** The gas of a batch in which every item did what it was to do. */
+/** The gas of a batch. Throws if an item failed. */
 async function gasOfBatch(bench: BenchChain, sender: BenchChain["buyer"], calls: string[]): Promise<number> {
   const { escrow } = bench;
   const sent = await escrow.connect(sender).batch(calls, 500_000n, { gasLimit: 16_000_000n });
@@ -126,7 +127,7 @@ async function gasOfBatch(bench: BenchChain, sender: BenchChain["buyer"], calls:
   return gasOf(Promise.resolve(sent));
 }
 
-/** Deposits as many hires, with the payees of the given ones, by authorization in one transaction. */
+/** Deposits as many hires as given, with the same payees, by authorization in one transaction. */
 async function depositMany(bench: BenchChain, like: readonly Hire[]): Promise<number> {
   const paid = like.map(({ payee }, i) => bench.hire({ payee, hireId: id(`paid ${i}`) }));
   const deposits = [];
@@ -138,9 +139,9 @@ async function depositMany(bench: BenchChain, like: readonly Hire[]): Promise<nu
 }
 
 /**
- * One hire, and fifty of them in two batches, with a token that costs what USDC does where people use it.
+ * Measures one hire, and fifty in two batches, with a token that costs as much gas as the real USDC.
  *
- * @param name of the token, as the figures call it
+ * @param name the token's name in the figures
  */
 export async function measureHires(bench: BenchChain, name: string): Promise<GasFigures> {
   const { escrow, token, relayer, buyer } = bench;
@@ -174,7 +175,7 @@ export async function measureHires(bench: BenchChain, name: string): Promise<Gas
   };
 }
 
-/** A hire by itself, and one of fifty, of the figures of a token. */
+/** The gas of a single hire, and of one of fifty, with a token. */
 export function hiresWith(figures: GasFigures, name: string): { perHire: number; perBatchedHire: number } {
   const at = (verb: string) => figures[`${name}: ${verb}`] ?? Number.NaN;
   const both = at(`batch of ${BATCH} deposits with authorization`) + at(`batch of ${BATCH} signed releases`);
@@ -184,7 +185,7 @@ export function hiresWith(figures: GasFigures, name: string): { perHire: number;
   };
 }
 
-/** What follows from the figures: per hire, and per item of a batch. */
+/** Figures that are computed from the others: per hire, and per item of a batch. */
 export function derivedFigures(figures: GasFigures) {
   const at = (name: string) => {
     const figure = figures[name];
@@ -195,15 +196,15 @@ export function derivedFigures(figures: GasFigures) {
   return {
     /** One hire that goes well: authorization relayed, released by the buyer. */
     perHire: at("depositWithAuthorization") + at("release by the buyer"),
-    /** Each of a batch of 50, all told. */
+    /** One item of a batch of 50, with its share of all costs. */
     perBatchedRelease: many / BATCH,
-    /** One more in a batch. */
+    /** One more item in a batch. */
     marginalRelease: (many - at("batch of 1 release")) / (BATCH - 1),
     marginalTimeout: (at(`batch of ${BATCH} timeoutRefunds`) - at("batch of 1 timeoutRefund")) / (BATCH - 1),
     /** One hire of 50 that are deposited in one transaction and released in another. */
     perBatchedHire:
       (at(`batch of ${BATCH} deposits with authorization`) + at(`batch of ${BATCH} signed releases`)) / BATCH,
-    /** Share of a single release that one in a batch costs. */
+    /** The cost of a release in a batch, as a share of a single release. */
     batchShare: many / BATCH / at("release by the buyer"),
   };
 }

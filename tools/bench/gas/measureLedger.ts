@@ -12,7 +12,7 @@ export const GROWTHS = [1, 100, 1_000];
 
 export const anchorFigure = (oldSize: number, growth: number) => `anchor ${growth} onto ${oldSize}`;
 
-/** Every verb of the ledger contract once, and the writer's anchors of several sizes onto ledgers of several sizes. */
+/** Measures every verb of the ledger contract once, and anchors of several sizes on ledgers of several sizes. */
 export async function measureLedger({
   ethers,
   networkHelpers,

@@ -8,10 +8,10 @@ import { FIAT_TOKEN, LIKE_FIAT_TOKEN } from "./goals.ts";
 import { type GasFigures, measureEscrow, measureHires } from "./measureEscrow.ts";
 import { measureLedger } from "./measureLedger.ts";
 
-/** The figures that were last agreed on, committed. */
+/** The committed figures that were last accepted. */
 export const snapshotFile = path.join(repositoryRoot, "contracts", "gasSnapshot.json");
 
-/** How far a figure may drift from the snapshot before somebody has to look at it. */
+/** How far a figure may differ from the snapshot before the check fails. */
 export const TOLERANCE = 0.01;
 
 /** Measures everything, on a chain of its own. Takes about half a minute. */
@@ -41,7 +41,7 @@ export async function writeSnapshot(figures: GasFigures): Promise<void> {
   await writeFile(snapshotFile, `${JSON.stringify(figures, null, 2)}\n`);
 }
 
-/** The figures that drifted beyond the tolerance, appeared or vanished. */
+/** The figures that differ by more than the tolerance, are new, or are missing. */
 export function drift(snapshot: GasFigures, figures: GasFigures): string[] {
   const names = new Set([...Object.keys(snapshot), ...Object.keys(figures)]);
   return [...names].flatMap((name) => {

@@ -10,7 +10,7 @@ import { fileStore } from "tallystick-sdk/store/fileStore";
 import { ESCROW_MODE, MEAN, mean, openHireWorld } from "./hireWorld.ts";
 import { newWallet } from "./sdkChain.ts";
 
-/** Milliseconds of the hires of one kind, beyond what the seller's own work took. */
+/** The times of one kind of hires, in milliseconds, without the seller's own work. */
 export type HireTimes = { what: string; hires: number; median: number; p95: number };
 
 /**
@@ -32,7 +32,7 @@ export async function benchHires({ hires }: { hires: number }): Promise<HireTime
     const baseUrl = await listen(world.ledger.app);
     const sellerWallet = newWallet();
     let worked = 0;
-    // Its address is known only when it listens.
+    // The server's address is known only when it listens.
     const door = { fetch: (_: Request): Response | Promise<Response> => new Response(null, { status: 503 }) };
     const endpoint = await listen({ fetch: (request) => door.fetch(request) });
     const seller = await createSeller({
@@ -113,7 +113,7 @@ export async function benchHires({ hires }: { hires: number }): Promise<HireTime
   }
 }
 
-/** Nearest rank. */
+/** A quantile by nearest rank. */
 function quantile(sorted: readonly number[], share: number): number {
   return sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? Number.NaN;
 }

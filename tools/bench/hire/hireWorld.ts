@@ -9,7 +9,7 @@ import { readConfig } from "../../../services/settlement/config.ts";
 import { openService, type SettlementService } from "../../../services/settlement/service.ts";
 import { newWallet, PROVIDER, type SdkChain, startSdkChain, type Wallet } from "./sdkChain.ts";
 
-/** What is sold in these runs. */
+/** The capability that is sold in these runs. */
 export const MEAN = "compute.statistics.mean";
 export const ESCROW_MODE = `platform_escrow:${PROVIDER}`;
 export const NODE_URL = "http://node.test";
@@ -22,9 +22,9 @@ export type HireWorld = {
   ledger: SettlementService;
   calls: EscrowCalls;
   relay: EscrowRelay;
-  /** Is paid the escrow's fees. */
+  /** Receives the escrow's fees. */
   treasury: Wallet;
-  /** Who answers, by host. */
+  /** The apps that answer, by host. */
   hosts: Map<string, App>;
   fetch: Fetch;
   folder: string;

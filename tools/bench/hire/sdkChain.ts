@@ -15,7 +15,7 @@ import { repositoryRoot } from "../../../scripts/repositoryRoot.ts";
 /** The escrow provider of these tests. */
 export const PROVIDER = "swarmwage-partnered";
 
-/** The first of the accounts that a Hardhat chain gives ether to: it relays everything here. */
+/** The first account with ether on every Hardhat chain. It relays everything here. */
 const RELAYER = "0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80";
 
 export type Wallet = { account: PrivateKeyAccount; address: Address; privateKey: Hex };
@@ -82,7 +82,7 @@ export async function startSdkChain({ chainId = 31_337 }: { chainId?: number } =
     balanceOf: ({ address }: { address: Address }) =>
       client.readContract({ address: token, abi: testUsdcAbi, functionName: "balanceOf", args: [address] }),
     now: async () => Number((await client.getBlock()).timestamp),
-    /** Puts the chain's clock on to a time in unix seconds and mines a block there. */
+    /** Sets the chain's clock to a later time in unix seconds, and mines a block. */
     passTo: async (time: number) => {
       await client.setNextBlockTimestamp({ timestamp: BigInt(time) });
       await client.mine({ blocks: 1 });

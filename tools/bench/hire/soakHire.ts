@@ -41,10 +41,10 @@ export type Fault = (typeof FAULTS)[number];
 
 export type SoakParameters = {
   hires: number;
-  /** Gives the same run again. */
+  /** The same seed gives the same run. */
   seed: number;
   onHire?: (done: number) => void;
-  /** Ends it after the hire under way; what was seen until then is checked and counted. */
+  /** Ends the run after the present hire. The results until then are checked and counted. */
   signal?: AbortSignal;
 };
 
@@ -119,11 +119,11 @@ type Scene = {
   seller: Wallet;
   fee: bigint;
   money: MoneyState | "released";
-  /** What it had before. */
+  /** The balance before the run. */
   purse: bigint;
 };
 
-/** Where buyers "without money" sent it. */
+/** The wallet that gets the money of buyers "without money". */
 const elsewhere = newWallet();
 
 async function oneHire(
@@ -217,7 +217,7 @@ function order(listing: Listing, signal: AbortSignal) {
   };
 }
 
-/** Fails with the name of what does not end in time, so that a soak that hangs says where. */
+/** Fails with the name of the work that does not end in time, so that a hanging soak says where it hangs. */
 async function endsIn<T>(ms: number, name: string, work: Promise<T>): Promise<T> {
   const late = new AbortController();
   const timedOut = sleep(ms, undefined, { signal: late.signal }).then(() => {
@@ -231,13 +231,13 @@ async function endsIn<T>(ms: number, name: string, work: Promise<T>): Promise<T>
   }
 }
 
-/** Where a buyer is told its money is. */
+/** Where the money is, as the buyer is told. */
 async function moneyOf(hire: Promise<{ money: MoneyState | "released" }>): Promise<MoneyState | "released"> {
   try {
     return (await hire).money;
   } catch (error) {
     if (error instanceof HireFailedError) return error.money;
-    // A crash tells nobody anything; the rest fails before anything is signed.
+    // After a crash the buyer is told nothing. All other errors come before anything is signed.
     return (error as Error).name === "AbortError" ? "authorized" : "none";
   }
 }
@@ -282,7 +282,7 @@ function workOf(
   return mean(params);
 }
 
-/** What happens between buyer and seller. */
+/** The connection between buyer and seller, with a fault. */
 function betweenThem(app: Seller["app"], fault: Fault): App {
   return {
     request: async (input, init) => {
@@ -338,7 +338,7 @@ function diesAfter(store: KeyValueStore, changes: number): KeyValueStore & { isD
   };
 }
 
-/** When the first process has died, connections break, and another one takes over on the same store. */
+/** After the first process has died, its connections break, and another process continues on the same store. */
 function takeOver(world: HireWorld, host: string, mortal: KeyValueStore, open: () => Promise<Seller>): void {
   const first = world.hosts.get(host) as App;
   const isDead = (mortal as KeyValueStore & { isDead: () => boolean }).isDead;
@@ -355,7 +355,7 @@ function takeOver(world: HireWorld, host: string, mortal: KeyValueStore, open: (
       const died = async (): Promise<Response> => {
         while (!isDead() && !isAnswered) await sleep(5);
         if (isAnswered) return Response.error();
-        // What the process was doing outside of its store may still come through; nothing comes back.
+        // Requests that the process had sent may still arrive. Their answers are lost.
         await sleep(30);
         second ??= resumed();
         await second;

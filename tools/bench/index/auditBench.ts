@@ -17,13 +17,14 @@ const [OPERATOR, AUDITED, POOL] = [address(1), address(2), address(3)];
 const [SELLERS, AUDITORS] = [200, 100];
 const CAPABILITY = "text.translate";
 
-/** Seconds of processor time for a whole log, and of its last tick, which draws. */
+/** Seconds of processor time for a whole log, and for its last tick, which makes the draws. */
 export type AuditFigures = { seconds: number; tick: number; drawn: number };
 
 /**
- * Derives a log of `hires` in memory, each of them paid, receipted and of a seller that agreed to audits, and a tick every `everyHires`.
+ * Derives a log of `hires` in memory. Each hire has a payment, a receipt and a seller that agreed to audits. A
+ * tick comes after every `everyHires` hires.
  *
- * @param ppm how many are drawn; null without an operator of audits, so that nobody is
+ * @param ppm how many hires of a million are drawn; null for a log without an operator of audits
  */
 export async function deriveAudited(
   hires: number,
@@ -44,7 +45,7 @@ export async function deriveAudited(
   return { seconds, tick, drawn };
 }
 
-/** How many rows the same log reads and writes for each of its hires: the same on every machine. */
+/** How many rows the same log reads and writes for each hire. The number is the same on every machine. */
 export async function operationsOfAudited(hires: number, ppm: number | null): Promise<number> {
   const rows = new MemoryStore();
   let count = 0;
@@ -80,7 +81,7 @@ function auditedLog(hires: number, ppm: number | null, everyHires = 1_500): Log 
     log.hire(address(1_000 + ((n * 7) % SELLERS)), address(10_000 + ((n * 13) % 5_000)));
     if (n % everyHires === everyHires - 1) log.tick(hash(n));
   }
-  // What the hires themselves cost a tick is over before the one that draws.
+  // This tick takes the cost of the hires themselves, so that the next one measures only the draws.
   log.tick();
   log.tick(hash(hires + 1));
   return log;

@@ -12,17 +12,17 @@ import { startService } from "../../../scripts/processes/startService.ts";
 import { repositoryRoot } from "../../../scripts/repositoryRoot.ts";
 import type { WorldTransfer } from "./world.ts";
 
-/** Got for the bench only: hardhat's node takes a minute for what anvil does in a second. */
+/** Fetched only for the bench, because hardhat's node takes a minute where anvil takes a second. */
 const ANVIL = "@foundry-rs/anvil@1.7.1";
 export const CHAIN_ID = 31_337;
 const GENESIS_TIME = 1_767_225_000;
-/** Of a block, and of each of its few transactions. */
+/** The gas limit of a block, and of each of its few transactions. */
 const BLOCK_GAS = 10_000_000_000;
 const GAS = `0x${(100_000_000).toString(16)}`;
 
 export type BenchChain = Awaited<ReturnType<typeof startBenchChain>>;
 
-/** An anvil chain that mines when it is told to, with an emitter of Transfers and an AnchoredLedger. */
+/** An anvil chain that mines on request, with a contract that emits Transfers and an AnchoredLedger. */
 export async function startBenchChain(supervisor: Supervisor, folder: string, name: string) {
   const port = await freePort();
   const rpcUrl = `http://127.0.0.1:${port}`;
@@ -44,7 +44,7 @@ export async function startBenchChain(supervisor: Supervisor, folder: string, na
   const [sender] = (await rpc<Address[]>("eth_accounts", [])) as [Address];
   let nonce = 0;
   let block = 0;
-  /** The same call at the same place has the same hash in every run. */
+  /** The same call at the same position has the same hash in every run. */
   const send = (data: Hex, to?: Address) => {
     const fees = { gas: GAS, maxFeePerGas: "0x0", maxPriorityFeePerGas: "0x0" };
     const transaction = { from: sender, to, data, nonce: `0x${(nonce++).toString(16)}`, ...fees };

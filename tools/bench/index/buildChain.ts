@@ -91,7 +91,7 @@ export async function buildChain(chain: BenchChain, size: WorldSize, folder: str
   return { transfers, records: tree.size, segments, signed, ledgerFolder };
 }
 
-/** Whether a kept line is of this body at this place; its signature is then of it too. */
+/** Whether a stored line has this body at this position. Then its signature can be used again. */
 function isSame(line: string, parentHash: string, body: RecordBody): boolean {
   if (!line.includes(`"parent_hash": "${parentHash}"`)) return false;
   const { payload } = parseEntryLine(line);

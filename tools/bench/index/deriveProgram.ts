@@ -2,7 +2,7 @@ import { snapshotOf } from "tallystick-derive/snapshot";
 import { deriveLog } from "../../../scripts/eventLog/deriveLog.ts";
 import { readWholeLines } from "../../../scripts/eventLog/readWholeLines.ts";
 
-// A process of its own for each run, so that its memory is its own: FILE [trust].
+// A separate process for each run, so that only its own memory is measured. Arguments: FILE [trust].
 const [file = "-", trust] = process.argv.slice(2);
 const began = performance.now();
 const before = process.cpuUsage();

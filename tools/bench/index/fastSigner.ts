@@ -9,7 +9,7 @@ export type SigningAgent = { address: Address; privateKey: Uint8Array };
 
 export type FastSigner = Awaited<ReturnType<typeof createFastSigner>>;
 
-/** Signs records by WebAssembly: a hundred thousand take half a minute instead of some. */
+/** Signs records by WebAssembly: a hundred thousand take half a minute instead of several minutes. */
 export async function createFastSigner() {
   const secp256k1 = await instantiateSecp256k1();
   return {

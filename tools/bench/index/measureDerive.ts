@@ -15,7 +15,7 @@ export type DeriveFigures = {
   digest: string | null;
 };
 
-/** Writes a node's event log to a file, as `tallystick export` does. Gives its last digest. */
+/** Writes a node's event log to a file, as `tallystick export` does. Returns its last digest. */
 export async function exportLog(
   databaseUrl: string,
   databaseSchema: string,
@@ -34,7 +34,7 @@ export async function exportLog(
   }
 }
 
-/** What `tallystick derive` does, without the start of the program and the printing. */
+/** Measures what `tallystick derive` does, without starting the program and printing. */
 export async function measureDerive(file: string, trustSignatures: boolean): Promise<DeriveFigures> {
   const args = nodeProgram("tools/bench/index/deriveProgram.ts", [
     file,

@@ -9,13 +9,16 @@ import { startService } from "../../../scripts/processes/startService.ts";
 import { waitUntil } from "../../../scripts/processes/waitUntil.ts";
 import { repositoryRoot } from "../../../scripts/repositoryRoot.ts";
 
-/** Longest that a backfill may take. */
+/** The time limit of a backfill. */
 const PATIENCE_MS = 3_600_000;
 
 export type BackfillFigures = {
-  /** From the start of the process until it says it is ready. */
+  /** From the start of the process until it is ready. */
   seconds: number;
-  /** What the process itself has computed meanwhile, Postgres and the chain left out; null where the system does not say. */
+  /**
+   * The processor time of the process itself, without Postgres and the chain; null where the system does not
+   * give it.
+   */
   cpuSeconds: number | null;
   /** Mean time in the handler of Transfer, as Ponder itself measures it. */
   handlerMicroseconds: number;
@@ -67,7 +70,7 @@ export async function startMeasured(
         };
         return status.main.block.number >= block;
       }),
-    /** Holds the process where it is until it may go on. */
+    /** Stops the process until `goOn` is called. */
     hold: () => process.kill(pid, "SIGSTOP"),
     goOn: () => process.kill(pid, "SIGCONT"),
     stop: async () => {
@@ -88,7 +91,7 @@ function cpuSeconds(pid: number): number | null {
   }
 }
 
-/** The most memory that a process has had resident; where the system does not say, what it has now. */
+/** The highest resident memory of a process; its present memory where the system does not give the highest. */
 export function peakMegabytes(pid: number): number {
   try {
     const [, kilobytes] = /^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8")) ?? [];

@@ -5,7 +5,10 @@ import type { Address } from "tallystick-protocol/address";
 import { type Hex, ZERO_HASH } from "tallystick-protocol/hex";
 import type { RecordBody } from "tallystick-protocol/json/recordBody";
 
-/** Microseconds of processor time an event, over the first and the last tenth: what grows with the past shows in their ratio. */
+/**
+ * Microseconds of processor time per event, over all events and over the first and the last tenth. A cost that
+ * grows with the number of past events shows in the ratio of the two tenths.
+ */
 export type MicroFigures = { name: string; events: number; mean: number; first: number; last: number };
 
 const TOKEN: Address = `0x${"70".repeat(20)}`;
@@ -14,13 +17,17 @@ const ESCROW: Address = `0x${"e5".repeat(20)}`;
 const LEDGER: Hex = `0x${"1e".repeat(32)}`;
 const START = 1_767_225_600;
 
-/** Derivations in memory that are as bad as their input allows. `count` is their size, 100,000 in a full run. */
+/**
+ * Derivations in memory with the worst inputs that the rules allow. `count` is their size, 100,000 in a full
+ * run.
+ */
 export async function microBenches(count: number): Promise<MicroFigures[]> {
   return [
     await funderOfMany(count),
     await funderOfOneBlock(Math.ceil(count / 10)),
     await receiverOfMany(count, "an agent receives the same again and again", () => 1_000_000n),
-    // Each is a quarter of all before it, for as long as numbers last, so that as many as can be are fundings.
+    // Each transfer is a quarter of everything before it, as long as the numbers allow, so that as many as
+    // possible are fundings.
     await receiverOfMany(count, "an agent receives ever more", (n) =>
       n < 500 ? 10n ** 6n + 4n ** BigInt(n) / 3n ** BigInt(n) : 1n,
     ),
@@ -30,7 +37,7 @@ export async function microBenches(count: number): Promise<MicroFigures[]> {
   ];
 }
 
-/** One wallet funds agent after agent, minutes apart, so that a day holds hundreds of them. */
+/** One wallet funds agent after agent, with minutes between them, so that a day contains hundreds. */
 function funderOfMany(count: number): Promise<MicroFigures> {
   const funder = address(1);
   const setUp = Array.from({ length: count }, (_, n) => deposit(n, address(2 + n)));
@@ -40,7 +47,7 @@ function funderOfMany(count: number): Promise<MicroFigures> {
   return timed("a funder funds one agent after another", setUp, events);
 }
 
-/** The same, of agents that were all registered in one block, within one second. */
+/** The same with agents that were all registered in one block. */
 function funderOfOneBlock(count: number): Promise<MicroFigures> {
   const funder = address(1);
   const at = { block: 1, time: START };
@@ -60,7 +67,7 @@ function receiverOfMany(count: number, name: string, value: (n: number) => bigin
   return timed(name, [deposit(0, receiver)], events);
 }
 
-/** Listings of as many agents, each of its own host, over some capabilities, prices and latencies. */
+/** Listings of many agents, each with its own host, over some capabilities, prices and latencies. */
 function listings(count: number): Promise<MicroFigures> {
   const events = Array.from({ length: count }, (_, n): DeriveEvent => {
     return listing(n, address(1 + n), {
@@ -80,7 +87,10 @@ function listing(n: number, agent: Address, terms: RecordBody): DeriveEvent {
   return { ...place, kind: "record", ...record, signer: agent, signature: "0x01" };
 }
 
-/** One template, renamed again and again: every agent is alike to all before it, so each costs more than the last. */
+/**
+ * One listing, copied again and again under new names. Every agent is similar to all before it, so each costs
+ * more than the last.
+ */
 function lookAlikes(count: number): Promise<MicroFigures> {
   const capabilities = ["text.translate", "code.review", "chart.generate"];
   const events = Array.from({ length: count }, (_, n) =>
@@ -96,7 +106,7 @@ function lookAlikes(count: number): Promise<MicroFigures> {
   return timed("a ring of look-alikes grows", [], events);
 }
 
-/** One agent lists all that it may. */
+/** One agent publishes as many listings as it may. */
 function manyListings(): Promise<MicroFigures> {
   const events = Array.from({ length: 100 }, (_, n) =>
     listing(n, address(1), {

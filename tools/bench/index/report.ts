@@ -13,7 +13,7 @@ export type BenchFigures = {
 /** A goal, and what was measured against it. */
 export type Goal = { goal: string; measured: string; met: boolean };
 
-/** What the bench is held to. The goals are for chains of a million transfers; smaller runs say less. */
+/** The goals of the bench. They are for chains of a million transfers; smaller runs say less. */
 export function goalsOf({ sizes, micro }: BenchFigures): Goal[] {
   const goals: Goal[] = [];
   const check = (goal: string, value: number, holds: boolean, digits = 2, unit = "") =>

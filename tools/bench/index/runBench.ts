@@ -10,11 +10,11 @@ import { type DeriveFigures, exportLog, measureDerive } from "./measureDerive.ts
 import { type BackfillFigures, startMeasured } from "./measureIndexer.ts";
 import { SECONDS_PER_BLOCK, TRANSFERS_PER_BLOCK, type WorldSize, type WorldTransfer } from "./world.ts";
 
-/** What can be left out of a run; the cold backfill never is. */
+/** The phases that can be left out of a run. The cold backfill is always measured. */
 export const PHASES = ["cached", "live", "derive"] as const;
 export type Phase = (typeof PHASES)[number];
 
-/** What one app was measured at; null what was left out. */
+/** The figures of one app; null for phases that were left out. */
 export type AppFigures = {
   cold: BackfillFigures;
   cached: BackfillFigures | null;
@@ -29,21 +29,21 @@ export type SizeFigures = {
   derive: {
     trusting: DeriveFigures;
     verifying: DeriveFigures;
-    /** Whether the node and both derivations came to one digest. */
+    /** Whether the node and both derivations have the same digest. */
     digestsAgree: boolean;
   } | null;
 };
 
 /**
- * What an app follows live: blocks as full as those of a chain with one in two seconds are at three thousand transfers a
- * second.
+ * The number of blocks that an app follows live. They are as full as those of a chain with a block every two
+ * seconds and three thousand transfers a second.
  */
 const LIVE_BLOCKS = 5;
 const LIVE_TRANSACTIONS = 30;
 /** Blocks asked for at once. */
 const LOGS_BLOCK_RANGE = 50;
 
-/** Measures one size: makes the chain, lets both apps read it, and derives the exported log again. */
+/** Measures one size: builds the chain, lets both apps read it, and derives the exported log again. */
 export async function benchSize(
   size: WorldSize,
   phases: readonly Phase[],
@@ -106,7 +106,7 @@ export async function benchSize(
         return { value, detail: `${value.toFixed(0)} transfers/s` };
       });
 
-    // Blocks that are mined for the live figures come after all backfills, so that both apps read the same chain.
+    // The blocks for the live figures are mined after all backfills, so that both apps read the same chain.
     const cold = { bare: await backfill("bare", "cold"), indexer: await backfill("indexer", "cold") };
     const both = async <T>(phase: Phase, measure: (app: keyof typeof apps) => Promise<T>) =>
       phases.includes(phase)
@@ -153,8 +153,8 @@ async function deriveExported(databaseUrl: string, folder: string, progress: Pro
 }
 
 /**
- * Transfers a second that an app follows, block after block: it is held while the blocks are mined, so that it is measured
- * and not the chain.
+ * How many transfers a second an app follows. The app is stopped while the blocks are mined, so that the
+ * chain's own time is not measured.
  */
 async function measureLive(
   chain: BenchChain,

@@ -30,12 +30,12 @@ export const TRANSFERS_PER_BLOCK = 200;
 export const SECONDS_PER_BLOCK = 60;
 const START = 1_767_225_600;
 const CAPABILITIES = ["text.translate", "code.review", "chart.generate", "data.extract", "image.describe"];
-/** One of so many transfers pays for a hire, and one of so many hires is inside a ring. */
+/** One transfer in this many pays for a hire, and one hire in this many is inside a ring. */
 const TRANSFERS_A_HIRE = 10;
 const HIRES_A_RING_HIRE = 10;
 /**
- * There are so many transfers for each wallet that is not an agent. On a real chain most wallets appear only
- * a few times.
+ * The number of transfers for each wallet that is not an agent. On a real chain most wallets appear only a few
+ * times.
  */
 const TRANSFERS_A_STRANGER = 5;
 

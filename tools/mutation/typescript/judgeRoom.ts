@@ -1,7 +1,10 @@
 import { type Argument, same } from "../verdicts.ts";
 import type { MutantStatus, RoomMutant } from "./mutantsOf.ts";
 
-/** `percent` of the mutants that nobody argues for were noticed; `files` is a row of a table for each. */
+/**
+ * `percent`: the share of noticed mutants, without those that have an argument. `files`: a table row for each
+ * file.
+ */
 export type RoomVerdict = {
   percent: number;
   files: [file: string, killed: number, survived: number, noTest: number, argued: number, percent: string][];
@@ -10,15 +13,16 @@ export type RoomVerdict = {
   isGood: boolean;
 };
 
-/** The least share that has to be noticed, in percent. */
+/** The lowest share of mutants that must be noticed, in percent. */
 export const MIN_PERCENT = 90;
 
 const NOTICED: MutantStatus[] = ["Killed", "Timeout"];
 const UNNOTICED: MutantStatus[] = ["Survived", "NoCoverage"];
 
 /**
- * Judges a room: it is good when at least {@link MIN_PERCENT} percent of its mutants are noticed, not counting those that are argued,
- * and no argument is about one that is noticed or gone. What does not compile, or was left out, counts nowhere.
+ * Judges a room. It is good if at least {@link MIN_PERCENT} percent of its mutants are noticed, without those
+ * that have an argument, and if no argument is about a mutant that is noticed or no longer exists. Mutants that
+ * do not compile or were left out are not counted.
  */
 export function judgeRoom(runs: readonly RoomMutant[], argued: readonly Argument[]): RoomVerdict {
   const noticed = runs.filter(({ status }) => NOTICED.includes(status));

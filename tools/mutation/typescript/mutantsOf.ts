@@ -26,15 +26,15 @@ export type MutationReport = {
   };
 };
 
-/** A mutant of a room, and what became of it. */
+/** A mutant of a room, and its outcome. */
 export type RoomMutant = { file: string; id: string; line: number; status: MutantStatus };
 
-/** Longest piece of source that stands in a name. */
+/** The longest piece of source in a name. */
 const MAX_LENGTH = 80;
 
 /**
- * The mutants of a report, named by what they change and not by where: `mutator|source → replacement|number among equal ones of
- * the file`. So a name stays the same when lines are added above.
+ * The mutants of a report. A name says what is changed, and not where: `mutator|source → replacement|number
+ * among equal ones of the file`. So it stays the same when lines are added above.
  */
 export function mutantsOf({ files }: MutationReport): RoomMutant[] {
   return Object.entries(files).flatMap(([file, { source, mutants }]) => {

@@ -13,16 +13,19 @@ import type { Room } from "./rooms.ts";
 
 export type MutateRoomOptions = { file?: string; again?: boolean; concurrency?: number; json?: boolean };
 
-/** Where it is kept what is known, and where the changed copies stand. Left out of version control. */
+/** The folder for known outcomes and for the changed copies. It is not in version control. */
 const KEPT = ".tallystick/mutation";
 
-/** Makes the packages of a copy the ones that are imported there. */
+/** Links the packages of a copy, so that code in the copy imports them. */
 const linkPackages = path.join(import.meta.dirname, "linkPackages.mjs");
 
-/** Not needed by any test of these rooms; with cache and artifacts nobody builds the contracts again. */
+/**
+ * Files that no test of these rooms needs. `cache` and `artifacts` stay, so that the contracts are not built
+ * again.
+ */
 const LEFT_OUT = [".tallystick", "coverage", "dist", "ignition", "generated", "**/.ponder"];
 
-/** Mutates a room and prints what became of it; the exit code is 0 when it is good (see {@link judgeRoom}). */
+/** Mutates a room and prints the result; the exit code is 0 when it is good (see {@link judgeRoom}). */
 export async function mutateRoom(room: Room, options: MutateRoomOptions): Promise<number> {
   const kept = (name: string): string => `${KEPT}/${room.name}.${name}.json`;
   const at = (name: string): string => path.join(repositoryRoot, kept(name));
@@ -40,7 +43,8 @@ export async function mutateRoom(room: Room, options: MutateRoomOptions): Promis
       .map((word) => word.replaceAll(" ", "\\ "))
       .join(" "),
     coverageAnalysis: "perTest",
-    // Those that act only while a file is loaded: each would need a process of its own, and the whole suite.
+    // Mutants that act only while a file is loaded are left out. Each would need a process of its own and the
+    // whole suite.
     ignoreStatic: true,
     incremental: true,
     incrementalFile: kept("known"),
@@ -60,13 +64,16 @@ export async function mutateRoom(room: Room, options: MutateRoomOptions): Promis
   return report(room, JSON.parse(readFileSync(at("report"), "utf8")), options);
 }
 
-/** @throws TallystickError `mutation_failed` when it does not get to its end: the tests fail without a mutant, say */
+/**
+ * @throws TallystickError `mutation_failed` when it does not finish, for example because tests fail without a
+ * mutant
+ */
 async function runStryker(settings: string, environment: Room["environment"]): Promise<void> {
   const program = path.join(repositoryRoot, "node_modules/@stryker-mutator/core/bin/stryker.js");
   const child = spawn(process.execPath, [program, "run", settings], {
     cwd: repositoryRoot,
     env: { ...process.env, ...environment },
-    // Its progress is not the outcome.
+    // Its progress goes to standard error, because standard output is for the outcome.
     stdio: ["ignore", 2, 2],
   });
   const [code, signal] = await once(child, "exit");
@@ -99,7 +106,7 @@ function table(files: ReturnType<typeof judgeRoom>["files"]): string {
   return rows.toString();
 }
 
-/** The files of globs, in their order; those of a glob behind `!` are left out. */
+/** The files of globs, in their order, without the files of globs that begin with `!`. */
 function filesOf(globs: string[]): string[] {
   const found = (glob: string): string[] => globSync(glob, { cwd: repositoryRoot }).sort();
   const out = new Set(globs.filter((one) => one.startsWith("!")).flatMap((one) => found(one.slice(1))));

@@ -1,15 +1,19 @@
 /**
- * A part of the TypeScript, and the tests that have to notice when it is changed. Both are globs from the repository's root; quick tests
- * that notice much come first. */
+ * A part of the TypeScript, and the tests that must notice changes in it. Both are globs from the repository's
+ * root. Fast tests that notice much come first.
+ */
 export type Room = {
   name: string;
   sources: string[];
   tests: string[];
-  /** What the tests are told: fewer random runs, since they are made again for every mutant. */
+  /**
+   * Environment variables of the tests. They reduce the random runs, because the tests run again for every
+   * mutant.
+   */
   environment?: { [name: string]: string };
 };
 
-/** Every part in which a change that nobody notices may cost money or truth. */
+/** Every part in which an unnoticed change may cost money or make a published number wrong. */
 export const rooms: Room[] = [
   {
     name: "derive",

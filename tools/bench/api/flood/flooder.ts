@@ -3,13 +3,14 @@ import { getPriority, setPriority } from "node:os";
 import { createInterface } from "node:readline";
 import type { FloodKind } from "./kinds.ts";
 
-// One flooding client as a process of its own. argv: port, the address that it connects from, the address that it forwards ("" for
-// none), the kind as JSON. It begins when it is told so on its input, and prints five times a second what came of its requests.
+// One flooding client as a process of its own. argv: port, the address that it connects from, the address that
+// it forwards ("" for none), the kind as JSON. It begins when a line on its input says so, and prints the
+// results of its requests five times a second.
 
 const [port = "", localAddress = "", forwardedFor = "", text = "{}"] = process.argv.slice(2);
 const kind = JSON.parse(text) as FloodKind;
 
-// On a machine of its own it would take no time from those that it floods.
+// A real attacker has its own machine, so this process must not take time from the server.
 setPriority(Math.min(19, getPriority() + 10));
 
 const counts = { answered: 0, refused: 0, closed: 0 };

@@ -21,7 +21,7 @@ export type FloodKind = {
 };
 
 const CONNECTIONS = 64;
-/** More than one address may have. */
+/** More connections than one address may have. */
 const TOO_MANY_CONNECTIONS = 512;
 
 const graphql = (query: string, accept = "application/json"): FloodRequest => ({

@@ -14,38 +14,39 @@ export type FloodOptions = MarketSize & {
   seconds: number;
   /** Quiet and flooded phases, in turn. */
   rounds: number;
-  /** Part of the name of the kinds to measure; all without it. */
+  /** A part of the name of the kinds to measure. Default: all kinds. */
   kind?: string;
-  /** Clients come through a proxy that the server believes, not from addresses of their own. */
+  /** Clients come through a proxy that the server trusts, not from addresses of their own. */
   proxied?: boolean;
   /** The server has no limits. */
   unlimited?: boolean;
 };
 
-/** Of the other client: when each request was answered after it was due, milliseconds. */
+/** The other client's figures: how long after its due time each request was answered, in milliseconds. */
 type Times = { times: number[]; failures: string[] };
 
 export type FloodFigures = {
   kind: string;
   quiet: Times;
-  /** While the flood spends what it may at once, and after it has. */
+  /** The figures while the flood uses up its burst, and afterwards. */
   first: Times;
   flooded: Times;
-  /** What came of the flood's requests in a second, and the part of a core that the server took. */
+  /** The results of the flood's requests in a second, and the share of a core that the server used. */
   flood: { answered: number; refused: number; closed: number; cores: number };
 };
 
-/** The limits that a node has unless told otherwise. */
+/** The default limits of a node. */
 const LIMITS = { points: 6_000, streams: 32, sockets: 256 };
-/** Requests a second of the other client: about half of what it may. */
+/** Requests a second of the other client: about half of its limit. */
 const PER_SECOND = 30;
 const WARM_SECONDS = 2;
-/** By then a flood has spent what it may at once. */
+/** After this time a flood has used up its burst. */
 const FIRST_SECONDS = 5;
 
 /**
- * What a flood by one client costs another: for every kind, quiet and flooded phases in turn, so that both are of the same machine
- * at the same time. The flood goes on between its phases where it was stopped. The other client asks at a steady rate, every second time on a connection of its own.
+ * Measures what a flood by one client costs another client. For every kind, quiet and flooded phases take
+ * turns, so that both are measured under the same conditions. Each flooded phase continues the one before. The
+ * other client sends requests at a steady rate, every second one on a new connection.
  */
 export async function measureFlood(
   url: string,
@@ -70,7 +71,7 @@ export async function measureFlood(
     };
     try {
       const network = `${proxied ? "10.0" : "127.0"}.${n + 1}`;
-      // What a process does for the first time takes longer, whoever asks for it.
+      // The first requests of a process are slow, whoever sends them, so they come before the measurement.
       const early = await startFlooder(server.port, kind, `${network}.2`, proxied);
       early.begin();
       await other(WARM_SECONDS);
@@ -108,7 +109,7 @@ export async function measureFlood(
   return figures;
 }
 
-/** Requests that come whether or not earlier ones were answered. */
+/** Sends requests at a steady rate, whether or not earlier ones were answered. */
 async function askSteadily(
   port: number,
   query: Query,
@@ -208,7 +209,7 @@ function lineOf({ kind, quiet, first, flooded, flood }: FloodFigures): string {
   return `| ${kind} | ${ms(quiet)} | ${ms(first)} | ${ratio(first)} | ${ms(flooded)} | ${ratio(flooded)} | ${counts} | ${flood.cores.toFixed(2)} | ${failed} |`;
 }
 
-/** A table in Markdown, as it stands in the documents. */
+/** A table in Markdown, as in the documents. */
 export function reportFlood(
   figures: FloodFigures[],
   { seconds, rounds, agents, hires }: FloodOptions,

@@ -1,7 +1,7 @@
 import { createConfig } from "ponder";
 import { parseAbi } from "viem";
 
-// The least that an indexer of the same chain can do, to compare with: it stores Transfers.
+// A minimal indexer of the same chain, for comparison. It only stores Transfers.
 
 const env = (name: string) => process.env[name] ?? "";
 
