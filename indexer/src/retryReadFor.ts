@@ -14,14 +14,14 @@ const DEADLINE_MS = 600_000;
 const LOOKS = { first: 10_000, most: 600_000 };
 
 /** What is reported while something is waited for. */
-type Told = Pick<Waiting, "onBlocked" | "onUnblocked">;
+type WaitEvents = Pick<Waiting, "onBlocked" | "onUnblocked">;
 
 /** How a handler waits, as long as its block is on the chain. */
-export function waitingFor(db: Context["db"], { block, hash }: BlockAt, told: Told): Waiting {
+export function waitingFor(db: Context["db"], { block, hash }: BlockAt, events: WaitEvents): Waiting {
   // Not Ponder's client: that one answers from its cache.
   const chain = createPublicClient({ transport: http(config.rpcUrl, { retryCount: 0 }) });
   return {
-    ...told,
+    ...events,
     signal: shutdownSignal(),
     isCanonical: async () => (await chain.getBlock({ blockNumber: BigInt(block) })).hash === hash,
     // Ponder's transaction stays open meanwhile, and Postgres ends one that is idle for an hour.

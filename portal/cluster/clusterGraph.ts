@@ -10,7 +10,7 @@ export type PlacedWallet = {
 
 export type PlacedGraph = { wallets: PlacedWallet[]; links: { from: string; to: string; count: number }[] };
 
-type Told = {
+type ClusterAnswer = {
   nodes: readonly { address: string; isMember: boolean; kind: string | null }[];
   edges: readonly { from: string; to: string }[];
 };
@@ -19,7 +19,7 @@ type Told = {
  * Gives each wallet of a graph its position. The same graph has the same positions for every reader, in
  * whatever order the node lists it.
  */
-export function placeGraph({ nodes, edges }: Told): PlacedGraph {
+export function placeGraph({ nodes, edges }: ClusterAnswer): PlacedGraph {
   const byAddress = new Map(nodes.map((it) => [it.address, it]));
   for (const { from, to } of edges)
     for (const address of [from, to])

@@ -37,7 +37,7 @@ export type AuditVerification = {
   findings: Finding[];
 };
 
-type Told = NonNullable<AuditAnswer["audit"]>;
+type ClaimedAudit = NonNullable<AuditAnswer["audit"]>;
 
 /**
  * Computes again whether a hire was drawn for an audit, and which auditors had to judge it. The list of hires
@@ -58,14 +58,14 @@ export async function verifyAudit(parameters: {
   const { url, hire, rpcUrl, signal } = parameters;
   const chain = rpcUrl === undefined ? undefined : openAuditChain(rpcUrl);
   const log = await deriveLogOf(url, signal);
-  const { audit: told } = await createQueryClient({ baseUrl: url }).graphql.audit({ id: hire });
+  const { audit: claimed } = await createQueryClient({ baseUrl: url }).graphql.audit({ id: hire });
   const found = new Findings();
   const audit = log.store.get("audit", hire);
   const asked = [...log.store.rows("auditAssignment").values()].filter((it) => it.audit === hire);
   const draw = audit === null ? null : await drawOf(log, audit);
-  if (audit === null) compareAbsence(log, hire, told, found);
-  else compareDraw(log, { audit, draw, told }, found);
-  compareAsked(log, { asked, told }, found);
+  if (audit === null) compareAbsence(log, hire, claimed, found);
+  else compareDraw(log, { audit, draw, claimed }, found);
+  compareAsked(log, { asked, claimed }, found);
   if (chain !== undefined) await askChain(url, { log, audit, draw, asked, chain }, found);
   return {
     hire,
@@ -84,22 +84,27 @@ export async function verifyAudit(parameters: {
   };
 }
 
-function compareAbsence({ lastBlock }: DerivedLog, hire: string, told: Told | null, found: Findings): void {
+function compareAbsence(
+  { lastBlock }: DerivedLog,
+  hire: string,
+  claimed: ClaimedAudit | null,
+  found: Findings,
+): void {
   found.check(
-    told === null || told.eligibleBlock > lastBlock,
+    claimed === null || claimed.eligibleBlock > lastBlock,
     `By the log nobody may audit the hire ${hire} up to block ${lastBlock}, and the node says so.`,
-    `The node says that the hire ${hire} is ${told?.status.toLowerCase()}; by its log nobody may audit it.`,
+    `The node says that the hire ${hire} is ${claimed?.status.toLowerCase()}; by its log nobody may audit it.`,
   );
 }
 
 function compareDraw(
   { lastBlock }: DerivedLog,
-  { audit, draw, told }: { audit: Row<"audit">; draw: Draw | null; told: Told | null },
+  { audit, draw, claimed }: { audit: Row<"audit">; draw: Draw | null; claimed: ClaimedAudit | null },
   found: Findings,
 ): void {
   if (
     !found.check(
-      told !== null,
+      claimed !== null,
       "The node knows the audit.",
       `The node knows no audit of ${audit.id}; its log gives one.`,
     )
@@ -120,7 +125,9 @@ function compareDraw(
   const { drawnBlock } = audit;
   // Blocks that are not final may still change, so the node's answers about them are not compared.
   const said =
-    told?.draw !== null && told?.draw !== undefined && told.draw.block <= lastBlock ? told.draw : null;
+    claimed?.draw !== null && claimed?.draw !== undefined && claimed.draw.block <= lastBlock
+      ? claimed.draw
+      : null;
   found.check(
     (said?.block ?? null) === drawnBlock,
     drawnBlock === null
@@ -138,11 +145,11 @@ function compareDraw(
 
 function compareAsked(
   { lastBlock }: DerivedLog,
-  { asked, told }: { asked: Row<"auditAssignment">[]; told: Told | null },
+  { asked, claimed }: { asked: Row<"auditAssignment">[]; claimed: ClaimedAudit | null },
   found: Findings,
 ): void {
-  const said = new Map<string, Told["rounds"][number]["attempts"][number]>(
-    (told?.rounds ?? []).flatMap(({ round, attempts }) =>
+  const said = new Map<string, ClaimedAudit["rounds"][number]["attempts"][number]>(
+    (claimed?.rounds ?? []).flatMap(({ round, attempts }) =>
       attempts
         .filter((it) => it.assignedBlock <= lastBlock)
         .map((it) => [`round ${round}, attempt ${it.attempt}`, it] as const),

@@ -54,18 +54,20 @@ describe("a settlement service that ends at any of its writes, killed or without
           await revokeKey(fileIn(root), id, NOW);
           said.revoked = true;
         },
-        told: () => ({ ...said }),
+        confirmed: () => ({ ...said }),
         look: async () => {},
         keepChain: async () => undefined,
         bootId: "",
       });
       expect(unseen).to.deep.equal([]);
       expect(endings.length).to.be.greaterThan(10);
-      for (const { kind, at, disk, told } of endings) {
+      for (const { kind, at, disk, confirmed } of endings) {
         const text = disk.get(path.join("ledger", "keys.json"))?.toString();
         const [key] = text === undefined ? [] : JSON.parse(text).keys;
-        expect(key !== undefined || !told.made, `${kind} ${at}: made`).to.equal(true);
-        expect(typeof key?.revoked_at === "number" || !told.revoked, `${kind} ${at}: revoked`).to.equal(true);
+        expect(key !== undefined || !confirmed.made, `${kind} ${at}: made`).to.equal(true);
+        expect(typeof key?.revoked_at === "number" || !confirmed.revoked, `${kind} ${at}: revoked`).to.equal(
+          true,
+        );
       }
     } finally {
       rmSync(root, { recursive: true });

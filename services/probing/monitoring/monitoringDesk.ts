@@ -2,7 +2,7 @@ import type { RecordBody } from "tallystick-protocol/json/recordBody";
 import { ServiceError } from "tallystick-sdk/requestService";
 import type { KeyValueStore } from "tallystick-sdk/store/keyValueStore";
 import { type MonitoringParameters, type MonitoringReport, monitoringRound } from "./monitoringRound.ts";
-import { differencesToTell, type Told } from "./tellDifferences.ts";
+import { differencesToTell, type ReportedDifferences } from "./tellDifferences.ts";
 
 /** Seconds between two rounds. */
 const DAY = 86_400;
@@ -12,7 +12,12 @@ const MAX_WAITING = 256;
 
 const KEPT = "monitoring/reports";
 
-type Kept = { startedAt: number; reports: MonitoringReport[]; told: Told; waiting: RecordBody[] };
+type Kept = {
+  startedAt: number;
+  reports: MonitoringReport[];
+  told: ReportedDifferences;
+  waiting: RecordBody[];
+};
 
 export type MonitoringDesk = {
   /**

@@ -7,7 +7,7 @@ import type { MonitoringReport } from "./monitoringRound.ts";
  * For each agent, the names of the guarantees that were last reported as different. Agents without a reported
  * difference are missing.
  */
-export type Told = { [agent: string]: string };
+export type ReportedDifferences = { [agent: string]: string };
 
 /** Figures of this size or more are not real measurements. */
 const BEYOND = 1e12;
@@ -21,9 +21,9 @@ const BEYOND = 1e12;
  */
 export function differencesToTell(
   reports: readonly MonitoringReport[],
-  before: Told,
+  before: ReportedDifferences,
   day: number,
-): { bodies: RecordBody[]; told: Told } {
+): { bodies: RecordBody[]; told: ReportedDifferences } {
   const told = { ...before };
   const news: [string, RecordBody][] = [];
   for (const { agent, endpoint, askedAt, problem, guarantees } of reports) {

@@ -10,7 +10,13 @@ import { MemoryStore } from "tallystick-derive/memoryStore";
 import type { Row } from "tallystick-derive/tables";
 import type { EventLog } from "../eventLog.ts";
 
-type Told = { event: FeedbackGiven; n: number; revoked: boolean; standing: string; reason: string | null } & {
+type KnownFeedback = {
+  event: FeedbackGiven;
+  n: number;
+  revoked: boolean;
+  standing: string;
+  reason: string | null;
+} & {
   agent: string | null;
   hire: string | null;
   /** Whether it may still find a hire. */
@@ -26,7 +32,7 @@ const NOBODY = `0x${"0".repeat(40)}`;
  */
 class IdentityOracle {
   readonly #past: IdentityEvent[] = [];
-  readonly #told: Told[] = [];
+  readonly #known: KnownFeedback[] = [];
   readonly #hires: Hire[] = [];
   #turns = 0;
 
@@ -61,7 +67,7 @@ class IdentityOracle {
       ),
       links: identities.flatMap((id) => this.#links(id)),
       feedback: Object.fromEntries(
-        this.#told.map((it) => [
+        this.#known.map((it) => [
           idOf(it.event),
           { agent: it.agent, standing: it.standing, reason: it.reason, hire: it.hire, revoked: it.revoked },
         ]),
@@ -141,7 +147,7 @@ class IdentityOracle {
   #links(id: string) {
     const order = (it: IdentityEvent) => this.#past.indexOf(it);
     return this.#wallets(id).map(({ wallet, from, until }) => {
-      const during = this.#told.filter(
+      const during = this.#known.filter(
         ({ event }) =>
           event.identity === id &&
           order(event) > order(from) &&
@@ -162,42 +168,42 @@ class IdentityOracle {
 
   #give(event: FeedbackGiven): void {
     const { identity: id, client } = event;
-    if (this.#historyOf(id).length === 0 || this.#told.some((it) => idOf(it.event) === idOf(event))) return;
+    if (this.#historyOf(id).length === 0 || this.#known.some((it) => idOf(it.event) === idOf(event))) return;
     const agent = this.#wallet(id);
     const isFormer = [...this.#owners(id), ...this.#wallets(id).map((it) => it.wallet)].includes(client);
-    const told: Told = {
-      ...{ event, n: this.#told.length, agent, revoked: false, hire: null, waits: false },
+    const feedback: KnownFeedback = {
+      ...{ event, n: this.#known.length, agent, revoked: false, hire: null, waits: false },
       ...{ standing: "unproven", reason: null },
     };
-    this.#told.push(told);
-    if (client === agent) told.reason = "agent";
-    else if (client === this.#owner(id)) told.reason = "owner";
-    else if (isFormer) told.reason = "former";
-    else if (agent !== null) told.reason = this.#relation(agent, client);
-    if (told.reason !== null) told.standing = "self";
-    else this.#seek(told);
+    this.#known.push(feedback);
+    if (client === agent) feedback.reason = "agent";
+    else if (client === this.#owner(id)) feedback.reason = "owner";
+    else if (isFormer) feedback.reason = "former";
+    else if (agent !== null) feedback.reason = this.#relation(agent, client);
+    if (feedback.reason !== null) feedback.standing = "self";
+    else this.#seek(feedback);
   }
 
   /** The free hire of the pair that was first in turn; else it waits, unless a hundred do. */
-  #seek(told: Told): void {
-    if (told.agent === null) return;
-    const [hire] = this.#freeHires(told.agent, told.event.client);
+  #seek(feedback: KnownFeedback): void {
+    if (feedback.agent === null) return;
+    const [hire] = this.#freeHires(feedback.agent, feedback.event.client);
     if (hire !== undefined) {
-      Object.assign(told, { standing: "backed", hire: hire.id });
+      Object.assign(feedback, { standing: "backed", hire: hire.id });
       return;
     }
-    told.waits = this.#waiting(told.agent, told.event.client).length < 100;
+    feedback.waits = this.#waiting(feedback.agent, feedback.event.client).length < 100;
   }
 
   #freeHires(agent: string, client: string): Hire[] {
     return this.#hires
       .filter((it) => it.seller === agent && it.buyer === client && !it.canary)
-      .filter((it) => !this.#told.some(({ hire }) => hire === it.id))
+      .filter((it) => !this.#known.some(({ hire }) => hire === it.id))
       .sort((a, b) => a.turn - b.turn);
   }
 
-  #waiting(agent: string, client: string): Told[] {
-    return this.#told.filter((it) => it.waits && it.agent === agent && it.event.client === client);
+  #waiting(agent: string, client: string): KnownFeedback[] {
+    return this.#known.filter((it) => it.waits && it.agent === agent && it.event.client === client);
   }
 
   #free(hire: Hire, isNew: boolean): void {
@@ -213,19 +219,19 @@ class IdentityOracle {
 
   #withdraw(hire: Hire): void {
     hire.canary = true;
-    const backed = this.#told.find((it) => it.hire === hire.id);
+    const backed = this.#known.find((it) => it.hire === hire.id);
     if (backed === undefined) return;
     Object.assign(backed, { standing: "unproven", hire: null });
     this.#seek(backed);
   }
 
   #revoke(id: string): void {
-    const told = this.#told.find((it) => idOf(it.event) === id);
-    if (told === undefined || told.revoked) return;
-    const hire = this.#hires.find((it) => it.id === told.hire);
-    Object.assign(told, { revoked: true, waits: false, hire: null });
-    if (told.standing === "self") return;
-    told.standing = "unproven";
+    const feedback = this.#known.find((it) => idOf(it.event) === id);
+    if (feedback === undefined || feedback.revoked) return;
+    const hire = this.#hires.find((it) => it.id === feedback.hire);
+    Object.assign(feedback, { revoked: true, waits: false, hire: null });
+    if (feedback.standing === "self") return;
+    feedback.standing = "unproven";
     if (hire !== undefined) this.#free(hire, false);
   }
 

@@ -13,11 +13,11 @@ import { temporaryFolder } from "../../settlement/support/temporaryFolder.ts";
 import { openTestService, type TestService } from "../../settlement/support/testService.ts";
 
 /** How a request ends: its status, and its body without `title`, which follows from the status. */
-type Told = { status: number; code: string; detail: string; hint?: string; errors?: object[] };
+type ExpectedProblem = { status: number; code: string; detail: string; hint?: string; errors?: object[] };
 
 const SECRET = "password is swordfish";
 const hint = "Do it otherwise.";
-const internal: Told = {
+const internal: ExpectedProblem = {
   status: 500,
   code: "internal",
   detail: "The request could not be served. The cause is in the log of whoever serves it.",
@@ -32,7 +32,7 @@ function thrownBy(run: () => unknown): unknown {
   }
 }
 
-const rows: [what: string, error: unknown, told: Told][] = [
+const rows: [what: string, error: unknown, problem: ExpectedProblem][] = [
   ["a fault", new Error(SECRET), internal],
   ["an error of ours that does not say it is the client's", of("no_deployment", { hint: SECRET }), internal],
   ["an error with the name of what every object has", of("constructor", { field: "toString" }), internal],
@@ -86,7 +86,7 @@ const rows: [what: string, error: unknown, told: Told][] = [
       errors: [{ field: "", message: "is longer than 4 characters" }],
     },
   ],
-  ...Object.entries(SHARED_STATUS).map(([code, status]): [string, unknown, Told] => [
+  ...Object.entries(SHARED_STATUS).map(([code, status]): [string, unknown, ExpectedProblem] => [
     `the shared code ${code}, at a field`,
     of(code, { field: "key", details: { secret: SECRET, status: 200 } }),
     { status, code, detail: "It is so.", hint, errors: [{ field: "key", message: "It is so." }] },
@@ -117,15 +117,15 @@ describe("what clients are told of errors", () => {
   });
   after(() => service.close());
 
-  for (const [what, error, told] of rows) {
+  for (const [what, error, problem] of rows) {
     it(`is the same of every server: ${what}`, async () => {
       failure = error;
       for (const [server, ask] of Object.entries(apps)) {
         const response = await ask();
         const text = await response.text();
         expect(response.headers.get("content-type"), server).to.equal("application/problem+json");
-        expect(response.status, server).to.equal(told.status);
-        const expected = { ...told, title: STATUS_CODES[told.status] };
+        expect(response.status, server).to.equal(problem.status);
+        const expected = { ...problem, title: STATUS_CODES[problem.status] };
         expect(JSON.parse(text), server).to.deep.equal(expected);
         expect(text, server).not.to.contain(SECRET);
       }

@@ -24,7 +24,7 @@ const COMMIT = "c0ffee".padEnd(40, "0");
 const AGENT = `0x${"ab".repeat(20)}`;
 const terms = { agentId: AGENT, version: "1.2.0", commit: COMMIT, ranAt: NOW - 60 };
 
-type Told = { [name: string]: "passed" | "failed" | "skipped" | "absent" };
+type Results = { [name: string]: "passed" | "failed" | "skipped" | "absent" };
 
 /** What a promise is rejected with. */
 const rejection = (work: Promise<unknown>): Promise<Error> =>
@@ -34,8 +34,8 @@ const rejection = (work: Promise<unknown>): Promise<Error> =>
   );
 
 /** A run's report; `assertions` is written to each test, if at all. */
-function xml(told: Told, assertions?: { [name: string]: number }): string {
-  const tests = Object.entries(told).flatMap(([name, result]) => {
+function xml(results: Results, assertions?: { [name: string]: number }): string {
+  const tests = Object.entries(results).flatMap(([name, result]) => {
     if (result === "absent") return [];
     const child = result === "failed" ? "<failure/>" : result === "skipped" ? "<skipped/>" : "";
     const written = assertions === undefined ? "" : ` assertions="${assertions[name] ?? 1}"`;
@@ -57,25 +57,25 @@ describe("the counts of an attestation", () => {
   });
 
   it("take none for passing that asserts nothing, and count it once, where that is written", () => {
-    const told: Told = { a: "passed", b: "passed", c: "failed", d: "skipped" };
+    const results: Results = { a: "passed", b: "passed", c: "failed", d: "skipped" };
     const empty = { b: 0, c: 0, d: 0 };
-    expect(count(xml(told, empty))).to.deep.equal([
+    expect(count(xml(results, empty))).to.deep.equal([
       { passing: 1, total: 4, flaky: 0, without_assertions: 2 },
     ]);
-    const flaky = count(xml(told, empty), xml({ ...told, b: "failed" }, empty));
+    const flaky = count(xml(results, empty), xml({ ...results, b: "failed" }, empty));
     const wanted = { passing: 1, total: 4, flaky: 1, without_assertions: 1 };
     expect(flaky).to.deep.equal([wanted, wanted]);
     // One test without the count is enough not to know.
-    const partly = xml(told, empty).replace(' assertions="1"', "");
+    const partly = xml(results, empty).replace(' assertions="1"', "");
     expect(count(partly)[0]).to.not.have.property("without_assertions");
   });
 
   it("have one hash of outcomes exactly if two runs agree test by test", () => {
-    const outcomes = (told: Told) => countRuns([readJunit(xml(told), "a").tests])[0]?.outcomes;
-    const told: Told = { a: "passed", b: "failed", c: "skipped" };
-    expect(outcomes({ c: "skipped", b: "failed", a: "passed" })).to.equal(outcomes(told));
+    const outcomes = (results: Results) => countRuns([readJunit(xml(results), "a").tests])[0]?.outcomes;
+    const results: Results = { a: "passed", b: "failed", c: "skipped" };
+    expect(outcomes({ c: "skipped", b: "failed", a: "passed" })).to.equal(outcomes(results));
     for (const other of ["passed", "skipped", "absent"] as const)
-      expect(outcomes({ ...told, b: other })).to.not.equal(outcomes(told));
+      expect(outcomes({ ...results, b: other })).to.not.equal(outcomes(results));
   });
 });
 
@@ -120,9 +120,9 @@ describe("tallystick attest", function () {
   }
 
   it("posts what two runs came to, signed by the agent, and the ledger has it once", async () => {
-    const told: Told = { a: "passed", b: "passed", c: "skipped" };
-    const one = write("one.xml", xml(told));
-    const two = write("two.xml", `${xml({ ...told, b: "failed" })}\n`);
+    const results: Results = { a: "passed", b: "passed", c: "skipped" };
+    const one = write("one.xml", xml(results));
+    const two = write("two.xml", `${xml({ ...results, b: "failed" })}\n`);
     const key = `0x${"11".repeat(32)}`;
     const seeded = ["--junit", one, "--seed", "1", "--junit", two, "--seed", "2"];
     const about = ["--commit", COMMIT.toUpperCase(), "--agent-version", "1.2.0"];
@@ -167,14 +167,14 @@ describe("tallystick attest", function () {
   });
 
   it("says which runs count: two seeds, or two without one that agree", async () => {
-    const told: Told = { a: "passed", b: "failed" };
+    const results: Results = { a: "passed", b: "failed" };
     const report = async (name: string, content: string) => ({
       report: await readReport(write(name, content)),
     });
     const [one, same, other] = [
-      await report("1.xml", xml(told)),
-      await report("2.xml", `${xml(told)}\n`),
-      await report("3.xml", xml({ ...told, b: "passed" })),
+      await report("1.xml", xml(results)),
+      await report("2.xml", `${xml(results)}\n`),
+      await report("3.xml", xml({ ...results, b: "passed" })),
     ] as const;
     const isWorthless = (...given: Parameters<typeof makeAttestation>[1]) =>
       makeAttestation(terms, given).notes.some((note) => note.includes("count as 0"));

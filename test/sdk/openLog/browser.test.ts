@@ -8,7 +8,7 @@ import type { DeriveEvent, ParamsEvent } from "tallystick-derive/events";
 import { repositoryRoot } from "../../../scripts/repositoryRoot.ts";
 import { type EventLog, HOUR, wallet } from "../../derive/eventLog.ts";
 import { BROWSER_MS, servePage, startBrowser } from "../../support/browser.ts";
-import { type FakeNode, fakeNode, linesOf, told } from "./fakeNode.ts";
+import { type FakeNode, fakeNode, linesOf, pageAnswer } from "./fakeNode.ts";
 import type { Outcome, Task } from "./page.ts";
 import { story } from "./story.ts";
 
@@ -105,7 +105,7 @@ describe("a node's log in a page", function () {
     const tick = log.events.findIndex(({ kind }, n) => n > at && kind === "tick");
     node.on = (asked, it) =>
       asked.startsWith("/v1/events?after=0&")
-        ? told(
+        ? pageAnswer(
             linesOf(it).map((line, n) => (n === at ? line.replace('"value":"5', '"value":"6') : line)),
             { after: 0, last: log.events.length },
           )

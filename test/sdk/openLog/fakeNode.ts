@@ -4,7 +4,7 @@ import type { DeriveEvent } from "tallystick-derive/events";
 import type { EventLog } from "../../derive/eventLog.ts";
 
 /** What a node gives of its log, and what may be done to it on the way. */
-export type Told = {
+export type PageAnswer = {
   status: number;
   headers: { [name: string]: string };
   body: string;
@@ -15,7 +15,7 @@ export type FakeNode = {
   /** Paths asked for, since it was last emptied. */
   asked: string[];
   /** Changes an answer on its way. */
-  on: (path: string, told: Told) => Told;
+  on: (path: string, answer: PageAnswer) => PageAnswer;
   close: () => Promise<void>;
 };
 
@@ -39,7 +39,7 @@ export async function fakeNode(
     digest,
     line: lineOf.get(block),
   }));
-  const answer = (url: URL): Told => {
+  const answer = (url: URL): PageAnswer => {
     const number = (name: string, other: number) => Number(url.searchParams.get(name) ?? other);
     const limit = number("limit", 1_000);
     if (url.pathname === "/v1/digests") {
@@ -53,7 +53,7 @@ export async function fakeNode(
     if (after > lines.length)
       return { status: 400, headers: {}, body: JSON.stringify({ code: "not_in_log", detail: "No." }) };
     const page = lines.slice(after, after + limit);
-    return told(page, { after, last: lines.length });
+    return pageAnswer(page, { after, last: lines.length });
   };
   const node: FakeNode = { url: "", asked: [], on: (_, it) => it, close: async () => {} };
   const server = createServer((request, response) => {
@@ -74,7 +74,7 @@ export async function fakeNode(
 }
 
 /** A page that says of itself what is so. */
-export function told(page: string[], { after, last }: { after: number; last: number }): Told {
+export function pageAnswer(page: string[], { after, last }: { after: number; last: number }): PageAnswer {
   const said = `first=${after + 1}, next=${after + page.length + 1}, last=${last}`;
   return {
     status: 200,
@@ -84,6 +84,6 @@ export function told(page: string[], { after, last }: { after: number; last: num
 }
 
 /** The lines of an answer. */
-export function linesOf({ body }: Told): string[] {
+export function linesOf({ body }: PageAnswer): string[] {
   return body.split("\n").slice(0, -1);
 }

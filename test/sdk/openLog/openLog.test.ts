@@ -9,7 +9,7 @@ import { type DeriveNodeOptions, deriveNode } from "tallystick-sdk/openLog/deriv
 import { nodeLog } from "tallystick-sdk/openLog/nodeLog";
 import { KeptLog } from "../../../scripts/openLog/keptLog.ts";
 import type { EventLog } from "../../derive/eventLog.ts";
-import { type FakeNode, fakeNode, linesOf, type Told, told } from "./fakeNode.ts";
+import { type FakeNode, fakeNode, linesOf, type PageAnswer, pageAnswer } from "./fakeNode.ts";
 import { story } from "./story.ts";
 
 describe("the log that a node gives", () => {
@@ -64,11 +64,11 @@ describe("the log that a node gives", () => {
   }
 
   /** Changes what pages of the log tell. */
-  function onPages(change: (lines: string[], page: Told) => Told) {
+  function onPages(change: (lines: string[], page: PageAnswer) => PageAnswer) {
     node.on = (asked, page) => (asked.startsWith("/v1/events") ? change(linesOf(page), page) : page);
   }
 
-  const whole = (lines: string[]) => told(lines, { after: 0, last: lines.length });
+  const whole = (lines: string[]) => pageAnswer(lines, { after: 0, last: lines.length });
 
   it("derives to the node's digest at every tick, and keeps the very bytes", async () => {
     expect(await check({ keep })).to.equal(40);
@@ -152,18 +152,22 @@ describe("the log that a node gives", () => {
   });
   const last = texts.length;
   for (const [what, change, problem] of [
-    ["is cut in a line", (_: string[], it: Told) => ({ ...it, body: it.body.slice(0, -9) }), "is cut off"],
+    [
+      "is cut in a line",
+      (_: string[], it: PageAnswer) => ({ ...it, body: it.body.slice(0, -9) }),
+      "is cut off",
+    ],
     [
       "is cut between lines",
-      (lines: string[], it: Told) => ({ ...it, body: whole(lines.slice(0, 9)).body }),
+      (lines: string[], it: PageAnswer) => ({ ...it, body: whole(lines.slice(0, 9)).body }),
       "it has 9 lines",
     ],
     [
       "ends early without a reason",
-      (lines: string[]) => told(lines.slice(0, 9), { after: 0, last }),
+      (lines: string[]) => pageAnswer(lines.slice(0, 9), { after: 0, last }),
       `ends with line 9, though line ${last} is the last`,
     ],
-    ["has no lines though there are more", () => told([], { after: 0, last }), "ends with line 0"],
+    ["has no lines though there are more", () => pageAnswer([], { after: 0, last }), "ends with line 0"],
     ["has other line numbers", headed(`first=2, next=${last + 2}, last=${last + 1}`), "begins with line 2"],
     ["counts wrongly", headed(`first=1, next=${last}, last=${last}`), `it has ${last} lines`],
     ["has more than there is", headed(`first=1, next=${last + 1}, last=7`), "says that line 7 is the last"],
@@ -177,7 +181,7 @@ describe("the log that a node gives", () => {
     ["has what is no event", (lines: string[]) => whole([...lines.slice(0, 4), "{}"]), "Line 5 "],
     [
       "is not UTF-8",
-      (_: string[], it: Told) => ({ ...it, body: Buffer.from([0xff, 0x0a]) as unknown as string }),
+      (_: string[], it: PageAnswer) => ({ ...it, body: Buffer.from([0xff, 0x0a]) as unknown as string }),
       "is no text",
     ],
   ] as const) {
@@ -194,7 +198,7 @@ describe("the log that a node gives", () => {
       const lines = Array.from({ length: size }, (_, n) =>
         JSON.stringify({ block: 1 + after + n, time: 1_767_225_600 + after + n, kind: "tick" }),
       );
-      return told(lines, { after, last: end });
+      return pageAnswer(lines, { after, last: end });
     };
     const read = async (most?: number) => {
       let lines = 0;
@@ -299,7 +303,7 @@ describe("the log that a node gives", () => {
     it("names a line before the tick at which it shows, and says so when the logs are alike", async () => {
       const other = await open(log);
       const block = log.events.findLast(({ kind }) => kind === "tick")?.block;
-      const lying = (page: Told) =>
+      const lying = (page: PageAnswer) =>
         page.body.replace(/"digest":"0x.{64}("[^{]*)$/, `"digest":"0x${"0".repeat(64)}$1`);
       other.on = (asked, page) => {
         if (asked.startsWith("/v1/digests")) return { ...page, body: lying(page) };

@@ -13,13 +13,13 @@ import {
   AGENT_KEY,
   API_KEY,
   agent,
+  type Confirmed,
   failure,
-  nothingTold,
+  nothingConfirmed,
   OPERATOR_KEY,
   operator,
   SettlementClient,
   type Step,
-  type Told,
 } from "./settlementClient.ts";
 import { watchWrites } from "./watchWrites.ts";
 
@@ -78,7 +78,7 @@ export async function crashAtEveryWrite(flow: CrashFlow, options: CrashOptions =
   const first = await inFolder(async (root) => {
     writeKeys(root);
     const world = { root, flow, bootId: BOOTS[0] };
-    return recordLife(world, nothingTold());
+    return recordLife(world, nothingConfirmed());
   });
   const chosen = choose(first.endings.map(({ kind }) => kind));
   const count = { writes: first.writes, endings: first.endings.length, seen: 0 };
@@ -131,15 +131,15 @@ async function inFolder<T>(work: (root: string) => Promise<T>): Promise<T> {
 }
 
 /** Runs a service once, and records all of its writes. */
-async function recordLife(world: World, told: Told) {
+async function recordLife(world: World, confirmed: Confirmed) {
   let look = async (): Promise<void> => {};
   const recorded = await recordEndings({
     root: world.root,
     run: () =>
-      live(world, told, (client) => {
+      live(world, confirmed, (client) => {
         look = () => client.look();
       }),
-    told: () => structuredClone(told),
+    confirmed: () => structuredClone(confirmed),
     look: () => look(),
     keepChain: async () => world.flow.chain?.keep(),
     bootId: world.bootId,
@@ -149,14 +149,17 @@ async function recordLife(world: World, told: Told) {
   return recorded;
 }
 
-async function seeThrough(flow: CrashFlow, { disk, told, chain, kind }: Ending<Told>): Promise<void> {
+async function seeThrough(
+  flow: CrashFlow,
+  { disk, confirmed, chain, kind }: Ending<Confirmed>,
+): Promise<void> {
   await inFolder(async (root) => {
     putImage(disk, root);
     if (flow.chain) await flow.chain.goBack(chain);
     const bootId = kind === "killed" ? BOOTS[0] : BOOTS[1];
     const stop = await watchWrites({ ...NOBODY, bootId: () => bootId });
     try {
-      await live({ root, flow, bootId }, told);
+      await live({ root, flow, bootId }, confirmed);
     } finally {
       stop();
     }
@@ -169,7 +172,7 @@ async function seeThrough(flow: CrashFlow, { disk, told, chain, kind }: Ending<T
  */
 async function live(
   { root, flow }: World,
-  told: Told,
+  confirmed: Confirmed,
   opened: (client: SettlementClient) => void = () => {},
 ): Promise<void> {
   const config = readConfig({
@@ -186,17 +189,17 @@ async function live(
   const anchored = async () =>
     config.ledger === "local" ? undefined : await flow.chain?.head(config.ledger);
   const before = await anchored();
-  if (before) told.heads.push(before);
+  if (before) confirmed.heads.push(before);
   const service = await openService({
     config,
-    now: () => told.now,
+    now: () => confirmed.now,
     log: (sentence, fields) => logged.push(`${sentence} ${JSON.stringify(fields)}`),
     onFailure: (error) => failures.push(error),
   });
   try {
-    const client = new SettlementClient(service, config.ledger, told);
+    const client = new SettlementClient(service, config.ledger, confirmed);
     opened(client);
-    await client.check(told);
+    await client.check(confirmed);
     for (const step of flow.steps) await step(client);
     const { ledger } = service;
     for (let head = await anchored(); flow.chain && head?.size !== ledger.size; head = await anchored()) {
@@ -205,7 +208,7 @@ async function live(
     }
     await client.look();
     const last = await anchored();
-    await client.check({ ...told, heads: [...told.heads, ...(last ? [last] : [])] });
+    await client.check({ ...confirmed, heads: [...confirmed.heads, ...(last ? [last] : [])] });
     if (ledger.size !== flow.entries)
       throw failure(`the ledger has ${ledger.size} entries, not ${flow.entries}`);
     const { json } = await client.verify();

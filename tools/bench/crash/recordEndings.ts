@@ -6,32 +6,32 @@ import { type DiskWrite, watchWrites } from "./watchWrites.ts";
 export type EndingKind = "killed" | "power lost";
 
 /** What a process leaves when it ends at one of its writes. */
-export type Ending<Told> = {
+export type Ending<Confirmed> = {
   kind: EndingKind;
   /** For messages: which write, and how much of it was made. */
   at: string;
   disk: DiskImage;
   /** What the process had confirmed to others by then. */
-  told: Told;
+  confirmed: Confirmed;
   /** The state of the chain then. */
   chain: unknown;
 };
 
-export type RecordedRun<Told> = {
-  endings: Ending<Told>[];
+export type RecordedRun<Confirmed> = {
+  endings: Ending<Confirmed>[];
   /** How many writes there were. */
   writes: number;
   /** Files that changed although no watched function wrote them. */
   unseen: string[];
 };
 
-export type RunToRecord<Told> = {
+export type RunToRecord<Confirmed> = {
   /** The folder with everything that lasts. */
   root: string;
   /** What the process does, from its start to its end. */
   run: () => Promise<unknown>;
   /** A copy of what was confirmed to others so far. */
-  told: () => Told;
+  confirmed: () => Confirmed;
   /** Reads everything that the process publishes by itself, so that it counts as confirmed. */
   look: () => Promise<void>;
   /** Remembers the state of the chain. */
@@ -50,9 +50,11 @@ const TURNS = 12;
  * and after a part of it. A write waits until everything that does not depend on it has happened. So an
  * answer that comes before the disk has its data is found.
  */
-export async function recordEndings<Told>(parameters: RunToRecord<Told>): Promise<RecordedRun<Told>> {
-  const { root, run, told, look, keepChain, bootId } = parameters;
-  const endings: Ending<Told>[] = [];
+export async function recordEndings<Confirmed>(
+  parameters: RunToRecord<Confirmed>,
+): Promise<RecordedRun<Confirmed>> {
+  const { root, run, confirmed, look, keepChain, bootId } = parameters;
+  const endings: Ending<Confirmed>[] = [];
   const known = new Set<string>();
   const unseen = new Set<string>();
   let last = takeImage(root);
@@ -64,11 +66,11 @@ export async function recordEndings<Told>(parameters: RunToRecord<Told>): Promis
   let writes = 0;
 
   const keep = (kind: EndingKind, at: string, disk: DiskImage): void => {
-    const now = told();
+    const now = confirmed();
     const name = `${kind} ${nameOf(disk)} ${JSON.stringify(now)}`;
     if (known.has(name)) return;
     known.add(name);
-    endings.push({ kind, at, disk, told: now, chain });
+    endings.push({ kind, at, disk, confirmed: now, chain });
   };
   const take = (write: DiskWrite): void => {
     const disk = takeImage(root);

@@ -25,7 +25,7 @@ const swarm = [account("61"), account("62"), account("63")] as const;
 const addressOf = (who: PrivateKeyAccount): string => who.address.toLowerCase();
 
 /** Everything that a service has confirmed to others. They may rely on it for ever. */
-export type Told = {
+export type Confirmed = {
   /** Entries, and what each is of: a task, or a record. */
   entries: { of: string; hash: string; index: number }[];
   /** Proposals held. */
@@ -40,7 +40,7 @@ export type Told = {
   now: number;
 };
 
-export function nothingTold(): Told {
+export function nothingConfirmed(): Confirmed {
   return { entries: [], held: [], heads: [], keys: [], rejected: [], now: NOW };
 }
 
@@ -55,14 +55,14 @@ type Answer = { status: number; json: any };
 
 /** Plays all clients of a service, and records everything that the service confirms. */
 export class SettlementClient {
-  readonly told: Told;
+  readonly confirmed: Confirmed;
   readonly #service: SettlementService;
   readonly #ledger: LedgerName;
 
-  constructor(service: SettlementService, ledger: LedgerName, told: Told) {
+  constructor(service: SettlementService, ledger: LedgerName, confirmed: Confirmed) {
     this.#service = service;
     this.#ledger = ledger;
-    this.told = told;
+    this.confirmed = confirmed;
   }
 
   async #ask(path: string, body?: unknown, key = API_KEY): Promise<Answer> {
@@ -77,8 +77,8 @@ export class SettlementClient {
   }
 
   #heard(of: string, { hash, index }: { hash: string; index: number }): void {
-    const before = this.told.entries.find((one) => one.of === of);
-    if (before === undefined) this.told.entries.push({ of, hash, index });
+    const before = this.confirmed.entries.find((one) => one.of === of);
+    if (before === undefined) this.confirmed.entries.push({ of, hash, index });
     else if (before.hash !== hash || before.index !== index)
       throw failure(`${of} was entry ${before.index}, ${before.hash}, and is ${index}, ${hash}`);
   }
@@ -89,12 +89,12 @@ export class SettlementClient {
     if (status === 200) {
       const { size, root } = parseCheckpoint(parseSignedNote(note).text);
       const head = { size, root: toHex(root) };
-      const same = this.told.heads.find((one) => one.size === size);
-      if (same === undefined) this.told.heads.push(head);
+      const same = this.confirmed.heads.find((one) => one.size === size);
+      if (same === undefined) this.confirmed.heads.push(head);
       else if (same.root !== head.root) throw failure(`two heads of ${size} entries were signed`);
     }
     const key = (await this.#ask("/v1/ledger/key")).json;
-    if (!this.told.keys.includes(key)) this.told.keys.push(key);
+    if (!this.confirmed.keys.includes(key)) this.confirmed.keys.push(key);
   }
 
   /** Settles a task's proposal on the present head, unless it is settled already. */
@@ -110,10 +110,10 @@ export class SettlementClient {
 
   /** Sends a proposal that the service must reject, as an agent, unless that was done already. */
   async reject(task: string): Promise<void> {
-    const known = this.told.rejected.find((one) => one.task === task);
+    const known = this.confirmed.rejected.find((one) => one.task === task);
     if (known?.isAnswered) return;
     const here = known ?? { task, sent: 0, isAnswered: false };
-    if (known === undefined) this.told.rejected.push(here);
+    if (known === undefined) this.confirmed.rejected.push(here);
     const { header, payload } = await this.#proposal(task);
     here.sent++;
     const unsure = { header, payload: { ...payload, confidence_score: 0.1 } };
@@ -127,7 +127,7 @@ export class SettlementClient {
    * agent settled in it.
    */
   async outcomes(hour: number, settled: number): Promise<void> {
-    this.told.now = Math.max(this.told.now, (hour + 2) * HOUR);
+    this.confirmed.now = Math.max(this.confirmed.now, (hour + 2) * HOUR);
     await this.#service.tellOutcomes?.();
     const { ledger } = this.#service;
     for (let at = 0; at < ledger.size; at++) {
@@ -135,32 +135,32 @@ export class SettlementClient {
       const { type, hour: of, agents } = (payload.body ?? {}) as { [field: string]: unknown };
       if (type !== "outcomes" || Number(of) !== hour) continue;
       const { ok, fail } = (agents as { [address: string]: { ok: bigint; fail: bigint } })[agent] ?? {};
-      const answered = this.told.rejected.filter((one) => one.isAnswered).length;
-      const sent = this.told.rejected.reduce((sum, one) => sum + one.sent, 0);
+      const answered = this.confirmed.rejected.filter((one) => one.isAnswered).length;
+      const sent = this.confirmed.rejected.reduce((sum, one) => sum + one.sent, 0);
       if (Number(ok) !== settled || Number(fail) < answered || Number(fail) > sent)
         throw failure(`of ${settled} settled and ${answered} to ${sent} rejected it tells ${ok} and ${fail}`);
       return this.#heard(`outcomes of hour ${hour}`, { hash: currentHash, index: at });
     }
-    throw failure(`nothing was told of hour ${hour}`);
+    throw failure(`nothing was confirmed of hour ${hour}`);
   }
 
   /** Sends a proposal whose shadow differs, so that it is held, unless it is held already. */
   async hold(task: string): Promise<void> {
-    if (this.told.held.some((one) => one.task === task)) return;
+    if (this.confirmed.held.some((one) => one.task === task)) return;
     const known = await this.#ask(`/v1/status/${task}`);
     if (known.status === 200) {
-      this.told.held.push({ task, id: known.json.held[0].id });
+      this.confirmed.held.push({ task, id: known.json.held[0].id });
       return;
     }
     const shadow = { payload: { data_update: { task: "another" } } };
     const answer = await this.#ask("/v1/settle", { ...(await this.#proposal(task)), shadow });
     if (answer.json.status !== "ESCROWED") throw failure(`${task}: ${JSON.stringify(answer)}`);
-    this.told.held.push({ task, id: answer.json.id });
+    this.confirmed.held.push({ task, id: answer.json.id });
   }
 
   /** Sends the operator's decision on the held proposal of a task. */
   async review(task: string, decision: "release" | "reject"): Promise<void> {
-    const { id } = this.told.held.find((one) => one.task === task) as { id: string };
+    const { id } = this.confirmed.held.find((one) => one.task === task) as { id: string };
     const json = await this.#record(`/v1/reviews/${id}`, "review", operator, {
       proposal: id,
       decision,
@@ -246,22 +246,23 @@ export class SettlementClient {
   }
 
   /** Checks that everything that the service confirmed is still true. */
-  async check(told: Told): Promise<void> {
+  async check(confirmed: Confirmed): Promise<void> {
     const { ledger } = this.#service;
-    for (const { of, hash, index } of told.entries) {
+    for (const { of, hash, index } of confirmed.entries) {
       const found = index < ledger.size ? (await ledger.entry(index)).currentHash : undefined;
       if (found !== hash) throw failure(`${of} was answered as entry ${index}, ${hash}, which is ${found}`);
     }
-    for (const { size, root } of told.heads) {
+    for (const { size, root } of confirmed.heads) {
       const found = size <= ledger.size ? toHex(ledger.tree.root(size)) : undefined;
       if (found !== root) throw failure(`a head of ${size} entries, ${root}, was given out; it is ${found}`);
     }
-    for (const { task, id } of told.held) {
+    for (const { task, id } of confirmed.held) {
       const { status } = await this.#ask(`/v1/reviews/${id}`);
       if (status !== 200) throw failure(`${task} was answered as held under ${id}, which gives ${status}`);
     }
     const key = (await this.#ask("/v1/ledger/key")).json;
-    if (told.keys.some((one) => one !== key)) throw failure(`the key was ${told.keys}, and is ${key}`);
+    if (confirmed.keys.some((one) => one !== key))
+      throw failure(`the key was ${confirmed.keys}, and is ${key}`);
   }
 }
 
