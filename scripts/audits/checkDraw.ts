@@ -52,7 +52,7 @@ export async function drawOf(
   if (tick === undefined) return null;
   const from = drawing[n - 1]?.block ?? 0;
   let [of, place] = [0, -1];
-  for await (const hire of queuedHires(store, "sample", { operator, ppm })) {
+  for (const hire of queuedHires(store, "sample", { operator, ppm })) {
     const joined = store.get("audit", hire)?.eligibleBlock ?? 0;
     if (joined < from || joined >= tick.block) continue;
     if (hire === id) place = of;

@@ -26,7 +26,7 @@ async function eachAuditRecord(
   const store = new MemoryStore();
   for (const event of log.events) {
     const step = new Transaction(store);
-    await apply(step, parseEvent(JSON.stringify(event)), { trustSignatures: true });
+    apply(step, parseEvent(JSON.stringify(event)), { trustSignatures: true });
     if (ofAudits(event)) look(step.changes(), event);
     await step.commitTo(store);
   }

@@ -231,7 +231,7 @@ describe("a tick", () => {
       insert: (table, row) => store.insert(table, row),
       update: (table, id, change) => store.update(table, id, change),
     };
-    await apply(counting, { block: log.block, time: log.time, kind: "tick", hash: tickHash(9) });
+    apply(counting, { block: log.block, time: log.time, kind: "tick", hash: tickHash(9) });
     const drawn = auditsIn(store).audits.filter((it) => it.drawnBlock !== null);
     expect(drawn.length).to.equal(10);
     expect(new Set(reads).size).to.equal(10);

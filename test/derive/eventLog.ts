@@ -197,7 +197,7 @@ export class EventLog {
   async derive(count = this.events.length): Promise<Snapshot & { store: MemoryStore }> {
     const store = new MemoryStore();
     for (const event of this.events.slice(0, count)) {
-      await apply(store, parseEvent(JSON.stringify(event)), { trustSignatures: true });
+      apply(store, parseEvent(JSON.stringify(event)), { trustSignatures: true });
     }
     return { ...snapshotOf(store), store };
   }

@@ -31,7 +31,7 @@ describe("the agents that a wallet funded", () => {
           return isNew;
         };
         for (const it of added) {
-          const { byTime, byBlock } = await addFunded(store, "0xf", it);
+          const { byTime, byBlock } = addFunded(store, "0xf", it);
           expect(byTime !== null).to.equal(note(times, { at: it.time, member: it.agent }));
           expect(byBlock !== null).to.equal(note(blocks, { at: it.block, member: it.agent }));
           for (const [order, entries] of [
@@ -57,9 +57,9 @@ describe("the agents that a wallet funded", () => {
 
   it("are one row while they are few", async () => {
     const store = new MemoryStore();
-    for (let n = 0; n < 24; n++) await addFunded(store, "0xf", { agent: `0x${n}`, time: n, block: n });
+    for (let n = 0; n < 24; n++) addFunded(store, "0xf", { agent: `0x${n}`, time: n, block: n });
     expect([store.rows("orderIndex").size, store.rows("list").size]).to.deep.equal([1, 0]);
-    await addFunded(store, "0xf", { agent: "0x24", time: 24, block: 24 });
+    addFunded(store, "0xf", { agent: "0x24", time: 24, block: 24 });
     expect(store.rows("orderIndex").get("funded/0xf")?.value).to.equal("");
   });
 });

@@ -9,15 +9,15 @@ describe("lists", () => {
     await fc.assert(
       fc.asyncProperty(fc.array(item, { maxLength: 70 }), async (items) => {
         const store = new MemoryStore();
-        expect(await lastItem(store, "list")).to.equal(null);
+        expect(lastItem(store, "list")).to.equal(null);
         for (const [n, item] of items.entries()) {
-          await append(store, "list", item);
-          expect(await lastItem(store, "list")).to.equal(item);
-          expect(await listLength(store, "list")).to.equal(n + 1);
+          append(store, "list", item);
+          expect(lastItem(store, "list")).to.equal(item);
+          expect(listLength(store, "list")).to.equal(n + 1);
         }
         expect([...itemsOf(store, "list")]).to.deep.equal(items);
-        for (const [n, item] of items.entries()) expect(await itemOf(store, "list", n)).to.equal(item);
-        expect(await itemOf(store, "list", items.length)).to.equal(null);
+        for (const [n, item] of items.entries()) expect(itemOf(store, "list", n)).to.equal(item);
+        expect(itemOf(store, "list", items.length)).to.equal(null);
       }),
     );
   });
@@ -25,11 +25,11 @@ describe("lists", () => {
   it("give what they had when they were asked, while they grow", async () => {
     for (const length of [1, 15, 16, 17, 32]) {
       const store = new MemoryStore();
-      for (let n = 0; n < length; n++) await append(store, "list", String(n));
+      for (let n = 0; n < length; n++) append(store, "list", String(n));
       const seen: string[] = [];
-      for await (const item of itemsOf(store, "list")) {
+      for (const item of itemsOf(store, "list")) {
         seen.push(item);
-        await append(store, "list", "later");
+        append(store, "list", "later");
       }
       expect(seen).to.deep.equal(Array.from({ length }, (_, n) => String(n)));
     }
@@ -37,7 +37,7 @@ describe("lists", () => {
 
   it("are one row while they are short", async () => {
     const store = new MemoryStore();
-    for (let n = 0; n < 15; n++) await append(store, "list", String(n));
+    for (let n = 0; n < 15; n++) append(store, "list", String(n));
     expect([store.rows("list").size, store.rows("listPage").size]).to.deep.equal([1, 0]);
   });
 });

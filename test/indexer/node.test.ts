@@ -360,7 +360,7 @@ describe("the indexer as a process, on a real chain and a real Postgres", functi
         const event = parseEvent(line);
         kinds.set(event.kind, (kinds.get(event.kind) ?? 0) + 1);
         if (event.kind === "transfer") transfers.push(event);
-        await apply(store, event);
+        apply(store, event);
       }
       const blocks = Number(await chain.client.getBlockNumber()) + 1;
       expect(Object.fromEntries(kinds)).to.deep.include({

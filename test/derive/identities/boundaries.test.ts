@@ -256,8 +256,8 @@ describe("feedback, at the boundaries", () => {
     expect(feedbackOf(store, id).hire).to.equal(hires[0]);
     const withdraw = async (hire = "") => {
       const context = await openContext(store, { kind: "tick", block: log.block, time: log.time });
-      await withdrawHire(context, hire);
-      await saveAgents(context);
+      withdrawHire(context, hire);
+      saveAgents(context);
     };
     await withdraw(hires[0]);
     expect(feedbackOf(store, id)).to.include({ standing: "backed", hire: hires[1] });

@@ -230,7 +230,7 @@ class AuditBuilder {
 
   private async derive(): Promise<void> {
     for (const event of this.#log.events.slice(this.#applied))
-      await apply(this.#store, parseEvent(JSON.stringify(event)), { trustSignatures: true });
+      apply(this.#store, parseEvent(JSON.stringify(event)), { trustSignatures: true });
     this.#applied = this.#log.events.length;
   }
 

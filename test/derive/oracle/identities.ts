@@ -262,7 +262,7 @@ export async function expectIdentities(log: EventLog): Promise<MemoryStore> {
   const store = new MemoryStore();
   const oracle = new IdentityOracle(store, log);
   for (const event of log.events) {
-    await apply(store, event, { trustSignatures: true });
+    apply(store, event, { trustSignatures: true });
     oracle.read(event);
   }
   const derived = {

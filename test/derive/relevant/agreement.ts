@@ -26,7 +26,7 @@ export async function derive(events: readonly DeriveEvent[]): Promise<MemoryStor
   const reader = new LogReader(TOKEN);
   for (const event of events) {
     const read = reader.read(JSON.stringify(event));
-    if (read !== undefined) await apply(store, read, { trustSignatures: true });
+    if (read !== undefined) apply(store, read, { trustSignatures: true });
   }
   return store;
 }

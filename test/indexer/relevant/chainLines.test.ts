@@ -37,7 +37,7 @@ async function linesThroughPort(
   const watched = {
     list: async () => {
       const wallets: Address[] = [];
-      for await (const it of itemsOf(store, WATCHED)) wallets.push(it as Address);
+      for (const it of itemsOf(store, WATCHED)) wallets.push(it as Address);
       return wallets;
     },
   };

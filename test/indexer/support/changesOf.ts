@@ -6,7 +6,7 @@ import { type RowChange, Transaction } from "tallystick-derive/transaction";
 /** Applies an event to rows in memory as a node does to its database, and tells what it changed. */
 export async function changesOf(store: MemoryStore, event: DeriveEvent): Promise<readonly RowChange[]> {
   const transaction = new Transaction(store);
-  await apply(transaction, event, { trustSignatures: true });
+  apply(transaction, event, { trustSignatures: true });
   const changes = transaction.changes();
   for (const { table, before, after } of changes) {
     if (before === null) store.insert(table, after);

@@ -47,7 +47,7 @@ async function deriveMarket(market: Market, ticks: number, chanceOf: (hires: str
   let [applied, answered, issued] = [0, 0, 1];
   const derive = async (): Promise<void> => {
     for (const event of log.events.slice(applied))
-      await apply(store, parseEvent(JSON.stringify(event)), { trustSignatures: true });
+      apply(store, parseEvent(JSON.stringify(event)), { trustSignatures: true });
     applied = log.events.length;
   };
   for (let tick = 1; tick <= ticks; tick++) {
