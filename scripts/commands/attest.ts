@@ -35,9 +35,9 @@ export function registerAttest(program: Command): void {
     program
       .command("attest")
       .description(
-        "Sign what an agent's tests came to, from the JUnit XML of its test runner: two runs at least, since a test that does not\n" +
-          "come out the same each time does not count as passing. Signed with TALLYSTICK_PRIVATE_KEY, the agent's own or an\n" +
-          "attestor's.",
+        "Sign the results of an agent's tests, from the JUnit XML of its test runner. Give the reports of at " +
+          "least two runs: a test whose results differ does not count as passing. TALLYSTICK_PRIVATE_KEY signs; " +
+          "it is the key of the agent or of an attestor.",
       )
       .requiredOption("--junit <file>", "a run's report; give one for each run", (file: string) => {
         reports.push({ file });

@@ -14,15 +14,16 @@ export function registerAuditOperator(program: Command): void {
   const operator = program
     .command("audit-operator")
     .description(
-      "Run audits as their operator: hire the auditors that were drawn, pay what the pool owes them, refund held escrows of " +
-        "hires that were rolled back, arrange canaries. A draw says whom it hires, and the derivation what it pays: it chooses nothing.",
+      "Run audits as their operator: hire the drawn auditors, pay what the pool owes them, refund held " +
+        "escrows of hires that were rolled back, and arrange canaries. The draws decide whom it hires, and the " +
+        "derivation decides what it pays. The operator chooses neither.",
     )
     .action(run);
   operator
     .command("decide")
     .description("Decide whether a hire that two auditors found bad is rolled back. The decision is final.")
     .argument("<hire>", "as `tallystick audits` and GET /challenged name it")
-    .addArgument(new Argument("<decision>", "what becomes of it").choices(["rollback", "dismiss"]))
+    .addArgument(new Argument("<decision>", "the decision").choices(["rollback", "dismiss"]))
     .requiredOption("--reason <code>", `one of ${auditReasonCodes.join(", ")}`)
     .option("--detail <text>", "the reason in words, which are published", "")
     .action(decideOn);

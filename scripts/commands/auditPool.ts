@@ -54,8 +54,9 @@ export function registerAuditPool(program: Command): void {
   program
     .command("audit-pool")
     .description(
-      "Simulate audits: how many hires a seller of garbage sells until a confirmed fail (median and 90 %), how often good " +
-        "work is failed, and what 1,000 hires cost the pool. A liar always says the opposite of the truth.",
+      "Simulate audits: how many hires a seller of worthless work sells until a confirmed fail (median and " +
+        "90 %), how often good work is failed, and what 1,000 hires cost the pool. A liar always says the " +
+        "opposite of the truth.",
     )
     .option(
       "--seed <number>",

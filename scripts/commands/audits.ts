@@ -58,8 +58,8 @@ function addVerify(audits: Command): void {
     audits
       .command("verify")
       .description(
-        "Compute again whether a hire had to be drawn, and who had to audit it: from the node's open log, derived anew.\n" +
-          "Exit 1 and name what does not hold.",
+        "Compute again whether a hire had to be drawn, and who had to audit it, from the node's open log. Exit " +
+          "1 and name what does not hold.",
       )
       .argument("<hire>", "as audits name it: <tx>-<log> of its payment, or its escrow's id")
       .addOption(

@@ -13,8 +13,8 @@ export function registerCompare(program: Command): void {
   program
     .command("compare")
     .description(
-      "Compare the digests of nodes at every tick that all of them have.\n" +
-        "Exit 1 and name the first tick at which they differ, and the line of the event log, if it is in the log.",
+      "Compare the digests of nodes at every tick that all of them have. Exit 1 at a difference, and name " +
+        "the first tick at which they differ, and the line of the event log if the logs differ.",
     )
     .argument("<url...>", "addresses of two nodes or more", (url: string, before: string[] = []) => [
       ...before,

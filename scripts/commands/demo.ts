@@ -7,8 +7,9 @@ export function registerDemo(program: Command): void {
   program
     .command("demo")
     .description(
-      "Start a whole node on this machine, let agents hire each other on it, and read back what became of them.\n" +
-        "Exits with 0 only if everything it prints was read back through GraphQL and is right for the story.",
+      "Start a whole node on this machine, let agents hire each other on it, and read the results back.\n" +
+        "Exits with 0 only if everything that it prints was read back through GraphQL and is right for the " +
+        "story.",
     )
     .option("--keep", "leave it running until Ctrl-C")
     .option("--port <number>", "the port of GraphQL; default any free one", portNumber("--port"))

@@ -11,7 +11,7 @@ import { deriveLog } from "../eventLog/deriveLog.ts";
 import { readWholeLines } from "../eventLog/readWholeLines.ts";
 import { KeptLog } from "../openLog/keptLog.ts";
 
-type Options = DeriveOptions & { from?: string; keep?: string; check?: boolean; mostLines: number };
+type Options = DeriveOptions & { from?: string; keep?: string; check?: boolean; maxLines: number };
 
 /** `tallystick derive FILE`: the whole derivation, offline; `--from URL`: of the log that a node gives. */
 export function registerDerive(program: Command): void {
@@ -27,15 +27,16 @@ export function registerDerive(program: Command): void {
     .option("--keep <file>", "with --from: store the log here, and continue from what is stored")
     .option("--check", "with --from: compare the digest at every tick with the node's; exit 1 if any differs")
     .option(
-      "--most-lines <count>",
+      "--max-lines <count>",
       "with --from: read no longer log than this",
-      wholeNumber("--most-lines"),
+      wholeNumber("--max-lines"),
       MAX_LINES,
     )
     .addHelpText(
       "after",
-      "\nTime moves at the log's ticks only: without any, nothing expires and there is no digest.\n" +
-        "A node gives only final lines, so its log ends some blocks behind the node.",
+      "\nTime moves only at the log's ticks. In a log without ticks nothing expires, and" +
+        "\nthere is no digest." +
+        "\nA node gives only final lines, so its log ends some blocks behind the node.",
     );
   addDeriveOptions(command).action(async (file: string | undefined, options: Options) => {
     const { from, keep, check } = options;
@@ -52,13 +53,13 @@ export function registerDerive(program: Command): void {
   });
 }
 
-async function deriveFrom(url: string, { keep, mostLines, ...options }: Options): Promise<DerivedLog> {
+async function deriveFrom(url: string, { keep, maxLines, ...options }: Options): Promise<DerivedLog> {
   const kept = keep === undefined ? undefined : await KeptLog.open(keep);
   try {
     const derived = await deriveNode(url, {
       ...options,
       keep: kept,
-      most: mostLines,
+      most: maxLines,
       sha256Hex: sha256HexByNode,
     });
     const { lines, agreed, store } = derived;

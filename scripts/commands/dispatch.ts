@@ -8,8 +8,9 @@ export function registerDispatch(program: Command): void {
   program
     .command("dispatch")
     .description(
-      "Take tasks at POST /v1/dispatch, have each done by the cheapest model that can, and settle the answer at\n" +
-        "DISPATCH_SETTLEMENT_URL. DISPATCH_MODELS_FILE names the models, with their prices and limits.",
+      "Take tasks at POST /v1/dispatch, let the cheapest model that can do each task do it, and settle the " +
+        "answer at DISPATCH_SETTLEMENT_URL. DISPATCH_MODELS_FILE names the models with their prices and " +
+        "limits.",
     )
     .addHelpText("after", "\nTo begin, copy services/dispatch/models.example.yaml. See docs/dispatch.md.")
     .action(async () => {

@@ -8,15 +8,16 @@ export function registerDispatchReport(program: Command): void {
   program
     .command("dispatch-report")
     .description(
-      "Compute from the entries of a ledger what was spent on models, what a premium model alone would have cost (an\n" +
-        "estimate), and whether every record follows from its own figures.",
+      "Compute from the entries of a ledger what was spent on models, what a premium model alone would have " +
+        "cost (an estimate), and whether every record follows from its own figures.",
     )
     .argument("<file>", "a ledger as settlement writes it (ledger.jsonl)")
     .option("--dispatcher <name>", "count the entries of this dispatcher only")
     .option("--json", "print one line of JSON")
     .addHelpText(
       "after",
-      "\nExits with 1 when the ledger does not verify, and names the line; and when the audit fidelity is not 100 %.",
+      "\nExits with 1 when the ledger does not verify, and names the line. Also exits" +
+        "\nwith 1 when the audit fidelity is not 100 %.",
     )
     .action(async (file: string, options: { dispatcher?: string; json?: boolean }) => {
       const found = await reportLedger(file, options.dispatcher);

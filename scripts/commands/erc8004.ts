@@ -19,26 +19,22 @@ export function registerErc8004(program: Command): void {
     .command("erc8004")
     .description(
       "Register an agent with ERC-8004, and post or answer feedback there.\n" +
-        "The key is TALLYSTICK_PRIVATE_KEY: it signs the transaction and pays its gas. Nothing is sent without --yes: the cost\n" +
-        "is shown instead.",
+        "TALLYSTICK_PRIVATE_KEY signs the transactions and pays their gas. Without --yes nothing is sent, and " +
+        "the cost is shown.",
     );
   addPostOptions(
     erc8004
       .command("register")
       .description(
-        "Register the key's agent, or renew its registration file. Its live listings at the node stand in the file.",
+        "Register the key's agent, or renew its registration file. The file contains its live listings at the node.",
       )
-      .requiredOption("--name <name>", "what people call the agent")
+      .requiredOption("--name <name>", "the agent's name for people")
       .requiredOption("--description <text>", "what it does")
       .option("--image <url>", "a picture of it")
       .option("--mcp <url>", "where its MCP server answers")
       .option("--a2a <url>", "where its A2A agent card is")
       .option("--web <url>", "its page")
-      .option(
-        "--agent-id <id>",
-        "which identity is renewed, when the key has several",
-        wholeNumber("--agent-id"),
-      ),
+      .option("--agent-id <id>", "the identity to renew, if the key has several", wholeNumber("--agent-id")),
   ).action(async (options: RegisterOptions) => {
     const { register } = await import("../erc8004/register.ts");
     await show(options, await register(options, process.env));
@@ -91,7 +87,7 @@ function addPostOptions(command: Command): Command {
   return addRegistryOptions(
     addQueryOptions(command)
       .option("--yes", "send it; without this only the cost is shown")
-      .option("--uri <uri>", "where the file is, when the node is not to keep it")
+      .option("--uri <uri>", "the file's address, if the node does not keep it")
       .option("--public-url <url>", "under which address others reach the node (default: --url)"),
   );
 }

@@ -48,8 +48,9 @@ export function registerHire(program: Command): void {
       .command("hire")
       .description(
         "Hire an agent for a capability, or show a counted hire by its id.\n" +
-          "Hiring needs TALLYSTICK_PRIVATE_KEY, and TALLYSTICK_CHAIN_ID, TALLYSTICK_TOKEN and TALLYSTICK_RPC_URL for another\n" +
-          "chain than Base; TALLYSTICK_SPEND_CAP_USDC limits all hires together, TALLYSTICK_ESCROWS names escrows.",
+          "Hiring needs TALLYSTICK_PRIVATE_KEY. On another chain than Base it also needs TALLYSTICK_CHAIN_ID, " +
+          "TALLYSTICK_TOKEN and TALLYSTICK_RPC_URL. TALLYSTICK_SPEND_CAP_USDC limits all hires together, and " +
+          "TALLYSTICK_ESCROWS names the escrows that may be used.",
       )
       .argument("[what]", "a capability, or the id of a hire, as `agent` and GraphQL show it")
       .option(

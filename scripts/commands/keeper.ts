@@ -7,8 +7,9 @@ export function registerKeeper(program: Command): void {
   program
     .command("keeper")
     .description(
-      "Relay what buyers and sellers signed about an escrow: deposits, deliveries, releases and refunds, in batches. Send\n" +
-        "timeouts where nobody signed anything. KEEPER_PRIVATE_KEY pays the gas. It can do nothing that the parties did not sign.",
+      "Relay what buyers and sellers signed about an escrow, in batches: deposits, deliveries, releases and " +
+        "refunds. After a deadline, send the timeout. KEEPER_PRIVATE_KEY pays the gas. The keeper can do " +
+        "nothing that the parties did not sign.",
     )
     .option("--escrow <address>", "the contract, when ESCROWS names several")
     .action(async (options: { escrow?: string }) => {

@@ -19,8 +19,9 @@ export function registerRotateKey(ledger: Command): void {
   ledger
     .command("rotate-key")
     .description(
-      "Make another key for the checkpoints (checkpoint.key.next). From the next start on both sign, so that followers can\n" +
-        "learn the next one from GET /v1/ledger/key. After 30 days --finish replaces the present key by it.",
+      "Make another key for the checkpoints (checkpoint.key.next). From the next start on, both keys sign, " +
+        "so that followers can learn the next key from GET /v1/ledger/key. After 30 days, --finish replaces " +
+        "the present key by the next one.",
     )
     .option("--finish", "replace the present key by the next one")
     .option(

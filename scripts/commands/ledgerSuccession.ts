@@ -35,8 +35,10 @@ export function registerSuccession(ledger: Command): void {
   ledger
     .command("announce-writer")
     .description(
-      "Announce who will write the ledger. From 7 days later on it may accept. Naming the present writer withdraws.\n" +
-        "Sends the transaction if ANCHOR_PRIVATE_KEY is the key of who announces; else prints it, for a Safe say.",
+      "Announce the next writer of the ledger. It may accept after 7 days. To withdraw an announcement, name " +
+        "the present writer.\n" +
+        "Sends the transaction if ANCHOR_PRIVATE_KEY is the announcing account's key. Otherwise it prints the " +
+        "transaction, for example for a Safe.",
     )
     .argument("<address>", "the next writer: a wallet key's account, or a contract such as a Safe")
     .addOption(new Option("--by <who>", "who announces").choices(["writer", "guardian"]).default("writer"))
@@ -51,8 +53,10 @@ export function registerSuccession(ledger: Command): void {
   ledger
     .command("accept-writer")
     .description(
-      "Become the ledger's writer, as announced at least 7 days ago. With the settings of the new writer's service.\n" +
-        "Sends the transaction if ANCHOR_PRIVATE_KEY is the announced account's key; else prints it, for a Safe say.",
+      "Become the ledger's writer, as announced at least 7 days ago. Use the settings of the new writer's " +
+        "service.\n" +
+        "Sends the transaction if ANCHOR_PRIVATE_KEY is the announced account's key. Otherwise it prints the " +
+        "transaction, for example for a Safe.",
     )
     .option("--json", "print one line of JSON")
     .action(async ({ json = false }: { json?: boolean }) => {

@@ -16,8 +16,9 @@ export function registerMcp(program: Command): void {
     .command("mcp")
     .description(
       "Serve MCP: agents search, hire, rate, publish and settle actions by tools. Over stdio, or by --http.\n" +
-        "TALLYSTICK_URL names the node. Tools that sign need TALLYSTICK_PRIVATE_KEY, tools that pay also\n" +
-        "TALLYSTICK_SPEND_CAP_USDC and, to pay into escrows, TALLYSTICK_ESCROWS; settle_action TALLYSTICK_API_KEY.",
+        "TALLYSTICK_URL names the node. Tools that sign need TALLYSTICK_PRIVATE_KEY. Tools that pay also need " +
+        "TALLYSTICK_SPEND_CAP_USDC, and TALLYSTICK_ESCROWS to pay into escrows. settle_action needs " +
+        "TALLYSTICK_API_KEY.",
     )
     .option("--http <port>", "streamable HTTP at http://HOST:PORT/mcp", parseOption("--http", port))
     .option(

@@ -6,9 +6,9 @@ export function registerNotifier(program: Command): void {
   program
     .command("notifier")
     .description(
-      "Follow a node, and tell the addresses that buyers left with its settlement what happens to SLAs: a breach is detected,\n" +
-        "disputed, ruled on, confirmed, over, paid. Every notice is signed with NOTIFIER_PRIVATE_KEY; settlement's NOTIFIER names\n" +
-        "its address.",
+      "Follow a node, and tell subscribed buyers what happens to SLAs: a breach is detected, disputed, ruled " +
+        "on, confirmed, closed or paid. NOTIFIER_PRIVATE_KEY signs every notice, and settlement's setting " +
+        "NOTIFIER names its address.",
     )
     .action(async () => {
       const { readNotifierConfig } = await import("../../services/notifying/config.ts");

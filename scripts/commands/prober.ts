@@ -6,9 +6,9 @@ export function registerProber(program: Command): void {
   program
     .command("prober")
     .description(
-      "Look once in five minutes whether each host of a live listing answers, and report it hour by hour to the node's\n" +
-        "settlement, signed with PROBER_PRIVATE_KEY. Hosts learn from the User-Agent whom to write to (PROBER_CONTACT), and\n" +
-        "keep it away by their robots.txt.",
+      "Check every five minutes whether each host of a live listing answers, and report it every hour to the " +
+        "node's settlement, signed with PROBER_PRIVATE_KEY. The User-Agent tells hosts whom to write to " +
+        "(PROBER_CONTACT). Their robots.txt can keep the prober away.",
     )
     .action(async () => {
       const { readProberConfig } = await import("../../services/probing/config.ts");

@@ -52,7 +52,7 @@ export function registerSearch(program: Command): void {
       .option("--min-tier <tier>", "0, 1 or 2", wholeNumber("--min-tier"))
       .option(
         "--min-independent <buyers>",
-        "least number of families of wallets that bought",
+        "the lowest number of independent families of wallets that bought",
         wholeNumber("--min-independent"),
       )
       .option("--min-coverage <rate>", "from 0 to 1: the share of direct payments with a receipt")
@@ -60,17 +60,17 @@ export function registerSearch(program: Command): void {
       .option("--mode <mode>", 'direct, platform_escrow:<id>, or "platform_escrow:*" for any')
       .option("--min-version <version>", "lowest verification version, like v1")
       .option("--clarification", "only listings with clarification before a hire")
-      .option("--audited", "only those that agreed to audits")
-      .option("--erc8004", "only those that stand for an identity of ERC-8004")
+      .option("--audited", "only listings that agree to audits")
+      .option("--erc8004", "only agents that have an identity of ERC-8004")
       .addOption(
         new Option("--steward-tier <tier>", "this tier of the trust score or a higher one").choices([
           ...["UNVERIFIED", "VERIFIED", "TRUSTED", "HIGHLY_TRUSTED"],
         ]),
       )
-      .option("--min-steward-score <score>", "of the trust score, from 0 to 1")
+      .option("--min-steward-score <score>", "the lowest trust score, from 0 to 1")
       .option("--include-suspended", "also agents that take no new hires now because they broke their SLA")
       .addOption(
-        new Option("--order-by <order>", "of any but ranking the highest first").choices([
+        new Option("--order-by <order>", "the order; all but ranking put the highest value first").choices([
           ...["ranking", "steward_score", "independent_buyers", "kept_usdc", "receipt_coverage"],
         ]),
       )

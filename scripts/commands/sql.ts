@@ -11,8 +11,10 @@ export function registerSql(program: Command): void {
     .argument("<statements>", "one or more, separated by semicolons; or - for standard input")
     .addHelpText(
       "after",
-      "\nSeveral statements in one argument are one transaction, unless they begin and end their own.\n" +
-        "Each row is printed as a line of JSON. A statement without rows prints its name and how many rows it changed.",
+      "\nSeveral statements in one argument are one transaction, unless they begin and" +
+        "\nend their own." +
+        "\nEach row is printed as a line of JSON. A statement without rows prints its name" +
+        "\nand how many rows it changed.",
     )
     .action(async (argument: string) => {
       const { DATABASE_URL: connectionString } = process.env;

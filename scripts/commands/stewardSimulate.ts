@@ -14,8 +14,9 @@ export function registerStewardSimulate(program: Command): void {
   const command = program
     .command("steward-simulate")
     .description(
-      "Compute all trust scores of an event log again with other weights, and print who moves. Everything that follows from them\n" +
-        "is computed again too: the worth of endorsements, tiers, penalties. Nothing is published by it.",
+      "Compute all trust scores of an event log again with other weights, and print the agents whose scores " +
+        "change. Everything that depends on the scores is computed again too: the weight of endorsements, " +
+        "tiers and penalties. Nothing is published.",
     )
     .argument("<log>", "an event log as `tallystick export` or `derive --from URL --keep` writes it")
     .requiredOption(

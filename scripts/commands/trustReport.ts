@@ -7,8 +7,8 @@ export function registerTrustReport(program: Command): void {
     program
       .command("trust-report")
       .description(
-        "Show an agent's trust score and what each factor is made of. --json gives the report as the node signed it, for\n" +
-          "verify-signature and verify-factor.",
+        "Show an agent's trust score and what each factor is made of. --json prints the report as the node " +
+          "signed it, for verify-signature and verify-factor.",
       )
       .argument("<id>", "the agent's address or alias"),
   ).action(async (id: string, options: QueryOptions) => {

@@ -9,9 +9,10 @@ export function registerUpgrade(program: Command): void {
   program
     .command("upgrade")
     .description(
-      "Take a node's replicas to the tables of a new indexer; no request fails. It starts the indexer in a schema of its own,\n" +
-        "waits until it has caught up, compares digests, and points the views that replicas read through at the new tables.\n" +
-        "Until then nothing changes for clients. If it is stopped or killed, run it again: it continues.",
+      "Move a node's replicas to the tables of a new indexer. No request fails.\n" +
+        "It starts the indexer in a schema of its own, waits until the indexer has caught up, compares " +
+        "digests, and then points the views that the replicas read at the new tables. Until then nothing " +
+        "changes for clients. If it is stopped or killed, run it again: it continues.",
     )
     .option("--env-file <file>", "the settings; default .env in the checkout")
     .option("--schema <name>", "the new indexer's schema; default: named after the build")

@@ -14,8 +14,9 @@ export function registerVerifyFactor(program: Command): void {
     program
       .command("verify-factor")
       .description(
-        "Compute one factor of an agent's trust score again, from the evidence that its report has. Exit 1 if it differs from\n" +
-          "what the node says. That the evidence is right is shown by `tallystick derive --from URL --check`.",
+        "Compute one factor of an agent's trust score again, from the evidence in its report. Exit 1 if it " +
+          "differs from the node's figure. Whether the evidence itself is right is checked by `tallystick derive " +
+          "--from URL --check`.",
       )
       .argument("<id>", "the agent's address or alias, or a file with its report")
       .addArgument(new Argument("<factor>", "which one").choices(FACTORS)),

@@ -23,17 +23,19 @@ export function registerVerifyFeedback(program: Command): void {
       )
       .argument("<file>", "a path, an https:// address, or the feedback's ipfs:// with --ipfs-gateway")
       .option("--hash <hash>", "the hash that the registry has for it, to compare")
-      .option("--key <vkey...>", "the ledger's verifier key, from somewhere else than the file")
-      .option("--writer <address>", "who writes the ledger, from somewhere else than the file")
+      .option("--key <vkey...>", "the ledger's verifier key, from a source other than the file")
+      .option("--writer <address>", "who writes the ledger, from a source other than the file")
       .option("--token <address>", "the token that was paid with (default: USDC on Base and Base Sepolia)")
       .option("--escrow <address>", "the escrow that you trust, for a hire in escrow mode")
-      .option("--ipfs-gateway <url>", "where ipfs:// is fetched; without it nothing of IPFS is")
+      .option("--ipfs-gateway <url>", "the gateway for ipfs:// addresses; without one they are not fetched")
       .option("--json", "print the result as JSON, for programs")
       .addHelpText(
         "after",
-        "\nExits with 0 when nothing is wrong, with 1 when something does not hold. It names every field, and says what was not" +
-          "\nchecked and why. Without --rpc-url no chain is asked; without --key, --writer and --rpc-url the file only agrees with" +
-          "\nitself: a forger can make a ledger of their own.",
+        "\nExits with 0 when nothing is wrong, with 1 when something does not hold. It" +
+          "\nnames every field, and says what was not checked and why." +
+          "\nWithout --rpc-url no chain is asked. Without --key, --writer and --rpc-url only" +
+          "\nthe file itself is checked: a forger can make such a file with a ledger of its" +
+          "\nown.",
       ),
   ).action(async (file: string, options: Options) => {
     const { verifyFeedbackFile } = await import("../erc8004/verifyFeedbackFile.ts");

@@ -45,10 +45,12 @@ export function registerVerifyProof(program: Command): void {
     .option("--json", "print one line of JSON")
     .addHelpText(
       "after",
-      "\nExits with 0 when the proof holds, with 1 when it does not. Without --key, --ledger and --rpc-url it shows only" +
-        "\nthat the file agrees with itself: a forger can make such a file of a ledger of their own." +
-        "\nThe ledger's id names its first writer. Another one, or a contract, is confirmed by --rpc-url, or by --writer if you" +
-        "\nknow it (a contract's word with --key besides); else the exit is 1.",
+      "\nExits with 0 when the proof holds, with 1 when it does not." +
+        "\nWithout --key, --ledger and --rpc-url only the file itself is checked: a forger" +
+        "\ncan make such a file with a ledger of its own." +
+        "\nThe ledger's id names its first writer. A later writer, or a contract as" +
+        "\nwriter, is confirmed by --rpc-url, or by --writer if you know it (for a" +
+        "\ncontract also give --key). Otherwise the exit code is 1.",
     )
     .action(async (file: string, options: Options) => {
       const text = await readText(file);

@@ -9,8 +9,9 @@ export function registerVerifySignature(program: Command): void {
   program
     .command("verify-signature")
     .description(
-      "Check the signature of a trust report, offline. Without --key it says by which key the report was signed: compare that\n" +
-        "with the node's agent card. A signature never ends, so an agent can show an old report: --max-age refuses it.\n" +
+      "Check the signature of a trust report, offline. Without --key it prints the key that signed the " +
+        "report: compare it with the node's agent card. A signature does not expire, so an agent can show an " +
+        "old report; --max-age refuses it.\n" +
         "Exit 1 if the report was changed, was signed by another key, or is too old.",
     )
     .argument("<file>", "a report, as `tallystick trust-report ID --json` writes it")

@@ -7,13 +7,15 @@ export function registerWitness(program: Command): void {
   program
     .command("witness")
     .description(
-      "Cosign the checkpoints of ledgers that only grow (C2SP tlog-witness). WITNESS_NAME says how it is called,\n" +
-        "WITNESS_LOGS names a file with one `log <vkey>` on each line, and `quorum none`. Prints its own verifier key.",
+      "Cosign the checkpoints of ledgers that only grow (C2SP tlog-witness). WITNESS_NAME is the name of the " +
+        "witness. WITNESS_LOGS names a file with one `log <vkey>` on each line, and `quorum none`. Prints its " +
+        "own verifier key.",
     )
     .addHelpText(
       "after",
-      "\nWhat it cosigned last is in WITNESS_DIR. Never put an older copy of that folder in its place: the witness would" +
-        "\nforget what it has signed, and could sign a second history.",
+      "\nWITNESS_DIR holds what the witness cosigned last. Never replace that folder by" +
+        "\nan older copy: the witness would forget what it has signed, and could sign a" +
+        "\nsecond history.",
     )
     .action(async () => {
       const { readWitnessConfig } = await import("../../services/witness/config.ts");
