@@ -32,6 +32,7 @@ export const KEYS: { readonly [variable: string]: Owner } = {
   RELAYER_PRIVATE_KEY: "settlement",
   OPERATOR_PRIVATE_KEY: "settlement",
   CHECKPOINT_PRIVATE_KEY: "settlement",
+  LEDGER_STORE_KEY: "settlement",
   CLAIM_ATTESTOR_PRIVATE_KEY: "settlement",
   SETTLEMENT_API_KEYS: "settlement",
   X_API_KEY: "settlement",

@@ -343,6 +343,12 @@ export const commands: CommandEntry[] = [
     load: async () => (await import("../../tools/commands/soakCrash.ts")).registerSoakCrash,
   },
   {
+    name: "soak-standby",
+    summary: "stop the machine that writes a ledger in every way, beside one that stands by",
+    hidden: true,
+    load: async () => (await import("../../tools/commands/soakStandby.ts")).registerSoakStandby,
+  },
+  {
     name: "soak-index",
     summary: "play generated logs onto a chain, and compare nodes, derivation and oracle",
     hidden: true,

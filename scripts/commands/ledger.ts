@@ -11,6 +11,7 @@ import {
 } from "../../services/settlement/ledger/pullLedger.ts";
 import { registerRotateKey } from "./ledgerRotateKey.ts";
 import { askChain, ledgerConfig, ledgerFolder } from "./ledgerSettings.ts";
+import { registerShare } from "./ledgerShare.ts";
 import { registerSuccession } from "./ledgerSuccession.ts";
 import { layoutText } from "./verifyLedger.ts";
 
@@ -90,6 +91,7 @@ export function registerLedger(program: Command): void {
     });
   registerRotateKey(ledger);
   registerSuccession(ledger);
+  registerShare(ledger);
 }
 
 function parseBaseUrl(text: string): string {

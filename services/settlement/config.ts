@@ -18,6 +18,7 @@ import { privateKeyToAccount } from "viem/accounts";
 import { z } from "zod";
 import type { SettlementMode } from "./engine/settlementEngine.ts";
 import type { RateLimitConfig } from "./http/rateLimits.ts";
+import type { SharedStoreConfig } from "./standby/openSharedStore.ts";
 import { readWitnessing, type WitnessingConfig } from "./witnessing/witnessingConfig.ts";
 
 /** Where and how the ledger is anchored. */
@@ -83,6 +84,8 @@ export type SettlementConfig = {
   claims?: ClaimsConfig;
   anchoring?: AnchoringConfig;
   witnessing?: WitnessingConfig;
+  /** The database in which the machines of this ledger commit what they settle; absent: there is one machine. */
+  sharedStore?: SharedStoreConfig;
   /** The folder in which the log is written as files for a static host; absent: no files are written. */
   staticLogDir?: string;
   /** The account that sends notices to buyers and may read their addresses; absent: no notices are sent. */
@@ -95,6 +98,10 @@ const LOCAL_CHAIN = 31_337;
 const share = z.coerce.number().min(0, "must be from 0 to 1").max(1, "must be from 0 to 1");
 const wholeNumber = wholeNumberSetting(9);
 const privateKey = privateKeySetting.optional();
+const postgresSetting = z.url({
+  protocol: /^postgres(?:ql)?$/,
+  message: "must be a postgres:// address",
+});
 const flag = z
   .enum(["0", "1", "false", "true"])
   .default("0")
@@ -155,6 +162,13 @@ const environmentSchema = z.object({
   WITNESS_POLICY: z.string().optional(),
   WITNESS_REQUIRED: flag,
   STATIC_LOG_DIR: z.string().optional(),
+  LEDGER_STORE_URL: postgresSetting.optional(),
+  LEDGER_STORE_KEY: privateKey,
+  LEDGER_LEASE_SECONDS: z.coerce
+    .number()
+    .min(1, "must be from 1 to 300")
+    .max(300, "must be from 1 to 300")
+    .default(10),
   NOTIFIER: addressSetting.optional(),
 });
 
@@ -173,6 +187,7 @@ export function readConfig(environment: Environment): SettlementConfig {
   const claims = readClaims(env);
   const operator = readOperator(env);
   const witnessing = readWitnesses(env);
+  const sharedStore = readSharedStore(env);
   // Private networks in listings are for tests only.
   const mode = env.SETTLEMENT_MODE ?? (env.DEV_MODE ? "staging" : "production");
   if (mode === "production" && env.DEV_MODE)
@@ -205,6 +220,7 @@ export function readConfig(environment: Environment): SettlementConfig {
     ...(claims && { claims }),
     ...(anchoring && { anchoring }),
     ...(witnessing && { witnessing }),
+    ...(sharedStore && { sharedStore }),
     ...(env.STATIC_LOG_DIR !== undefined && { staticLogDir: env.STATIC_LOG_DIR }),
     ...(env.NOTIFIER !== undefined && { notifier: env.NOTIFIER }),
   };
@@ -245,6 +261,26 @@ function readWitnesses(env: z.output<typeof environmentSchema>): WitnessingConfi
   if (file !== undefined) return readWitnessing(file, { required, devMode, origin });
   if (required) refuse("WITNESS_POLICY", "must be set when WITNESS_REQUIRED is");
   return undefined;
+}
+
+/** Invariant: machines that share a ledger have the same keys, and their rows cannot be made by who has the database alone. */
+function readSharedStore(env: z.output<typeof environmentSchema>): SharedStoreConfig | undefined {
+  const { LEDGER_STORE_URL: url, LEDGER_STORE_KEY: key, LEDGER_LEASE_SECONDS: leaseSeconds } = env;
+  if (url === undefined && key === undefined) return undefined;
+  if (url === undefined) refuse("LEDGER_STORE_URL", "must be set when LEDGER_STORE_KEY is");
+  if (key === undefined)
+    refuse(
+      "LEDGER_STORE_KEY",
+      "must be set when LEDGER_STORE_URL is: 0x and 64 random hex digits, the same on every machine",
+    );
+  if (env.CHECKPOINT_PRIVATE_KEY === undefined)
+    refuse(
+      "CHECKPOINT_PRIVATE_KEY",
+      "must be set when LEDGER_STORE_URL is: followers know the ledger by it, whichever machine writes",
+    );
+  if (env.SETTLEMENT_MODE === "sandbox")
+    refuse("LEDGER_STORE_URL", "must not be set in a sandbox, which writes nothing");
+  return { url, key, leaseSeconds };
 }
 
 /** Invariant: anchoring needs a contract, a chain and an RPC. */

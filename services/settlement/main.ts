@@ -1,6 +1,7 @@
 // The settlement process: `node --import tsx services/settlement/main.ts`. Environment variables configure it (config.ts).
 import type { Server } from "node:http";
 import { serve } from "@hono/node-server";
+import type { Hono } from "hono";
 import { TallystickError } from "tallystick-protocol/errors";
 import { toHex } from "tallystick-protocol/hex";
 import { guardServer } from "tallystick-runtime/http/guardServer";
@@ -9,6 +10,7 @@ import { limitTime } from "tallystick-runtime/http/limitTime";
 import { surviveRequests } from "tallystick-runtime/http/requestScope";
 import { stderrLog as log } from "tallystick-runtime/stderrLog";
 import { readConfig, type SettlementConfig } from "./config.ts";
+import type { DiskLedger } from "./ledger/diskLedger.ts";
 import { openService } from "./service.ts";
 
 /** How long running requests may take when the process is told to stop, in milliseconds. */
@@ -41,18 +43,28 @@ function fail(error: Error): void {
   setTimeout(() => end(error), FAIL_GRACE_MS);
 }
 
-async function main(): Promise<void> {
-  const config = readConfig(process.env);
-  const service = await openService({ config, now: () => Date.now() / 1000, log, onFailure: fail });
-  if (await service.isClosed())
-    log("POST /v1/settle is closed: nobody has a key (tallystick keys add NAME).");
+/** What is served: a service, or what a machine answers while it stands by. */
+type Served = { app: Hono; ledger: DiskLedger; standby?: true };
 
-  const server = serve({ fetch: service.app.fetch, hostname: config.host, port: config.port }, ({ port }) => {
-    const { ledger } = service;
-    const listening = `http://${config.host.includes(":") ? `[${config.host}]` : config.host}:${port}`;
-    const about = { ledger: config.ledger, file: ledger.path, size: ledger.size, head: ledger.head };
-    process.stdout.write(`${JSON.stringify({ listening, ...about, root: toHex(ledger.tree.root()) })}\n`);
-  }) as Server;
+/** Says where it listens and what it serves, as one line of JSON. */
+function say(config: SettlementConfig, { ledger, standby }: Served, port: number): void {
+  const listening = `http://${config.host.includes(":") ? `[${config.host}]` : config.host}:${port}`;
+  const about = { ledger: config.ledger, file: ledger.path, size: ledger.size, head: ledger.head };
+  const line = { listening, ...about, root: toHex(ledger.tree.root()), ...(standby && { standby }) };
+  process.stdout.write(`${JSON.stringify(line)}\n`);
+}
+
+/**
+ * Listens, and answers with what is served last.
+ *
+ * @param close what has to be closed before the process ends
+ */
+function listen(config: SettlementConfig, first: Served, close: () => Promise<void>) {
+  let served = first;
+  const fetch: Hono["fetch"] = (...request) => served.app.fetch(...request);
+  const server = serve({ fetch, hostname: config.host, port: config.port }, ({ port }) =>
+    say(config, served, port),
+  ) as Server;
   const onFault = (error: unknown) => log("A request left a fault behind.", { error });
   guardServer(server, onFault);
   limitTime(server);
@@ -60,8 +72,7 @@ async function main(): Promise<void> {
   surviveRequests(onFault, end);
   // For example, the port is taken. Ledger and chain are left as they are when the service is told to stop.
   server.on("error", (error) => {
-    void service
-      .close()
+    void close()
       .catch((closing) => log("The service did not close.", { error: closing }))
       .finally(() => end(cannotListen(config, error)));
   });
@@ -77,12 +88,47 @@ async function main(): Promise<void> {
       server.closeIdleConnections();
     });
     clearTimeout(timer);
-    await service.close();
+    await close();
     process.exit(0);
   };
   for (const signal of ["SIGTERM", "SIGINT"] as const) {
     process.on(signal, () => void stop(signal).catch(end));
   }
+  return (next: Served): void => {
+    served = next;
+    const address = server.address();
+    if (address !== null && typeof address === "object") say(config, next, address.port);
+  };
+}
+
+async function main(): Promise<void> {
+  const config = readConfig(process.env);
+  const stop = new AbortController();
+  let show = undefined as ((next: Served) => void) | undefined;
+  const opening = openService({
+    config,
+    now: () => Date.now() / 1000,
+    log,
+    onFailure: fail,
+    signal: stop.signal,
+    onStandby: (app, ledger) => {
+      show = listen(config, { app, ledger, standby: true }, close);
+    },
+  });
+  async function close(): Promise<void> {
+    stop.abort();
+    const service = await opening.catch(() => undefined);
+    await service?.close();
+  }
+  const service = await opening.catch((error) => {
+    // It is told to stop while it stands by: `close` ends the process.
+    if (!stop.signal.aborted) throw error;
+  });
+  if (service === undefined) return;
+  if (await service.isClosed())
+    log("POST /v1/settle is closed: nobody has a key (tallystick keys add NAME).");
+  if (show) show(service);
+  else listen(config, service, close);
 }
 
 main().catch(end);

@@ -34,7 +34,9 @@ import { RejectedWork } from "./outcomes/rejectedWork.ts";
 import { Pulse, type PulseParameters } from "./pulse.ts";
 import { checkSignature, type IsContractSignature } from "./signatures/checkSignature.ts";
 import { SignatureReaders } from "./signatures/signatureReaders.ts";
-import { openSigning, type Signing } from "./signing.ts";
+import { beginSigned, openSigning, type Signing } from "./signing.ts";
+import { takeHeldRows } from "./standby/heldRows.ts";
+import { openSharedStore, type SharedLedger, type Standby } from "./standby/openSharedStore.ts";
 
 /** A settlement service without its port. */
 export type SettlementService = {
@@ -50,7 +52,7 @@ export type SettlementService = {
   close: () => Promise<void>;
 };
 
-export type OpenServiceParameters = {
+export type OpenServiceParameters = Standby & {
   config: SettlementConfig;
   /** The time, in seconds since 1970, with fractions. */
   now: () => number;
@@ -62,60 +64,59 @@ export type OpenServiceParameters = {
 /** A client waits for the chain's answer about its signature: better no answer than a late one. */
 const ASKING = { timeout: 5_000, retryCount: 1 };
 
+/** How long a client waits for the shared store until it is told that nobody knows yet, in milliseconds. */
+const ANSWER_MS = 10_000;
+
 /**
- * Opens the ledger of a configuration, verifies it, and puts everything together.
+ * Opens the ledger of a configuration, verifies it, and puts everything together. With a shared store it first waits until
+ * this process may write.
  *
  * @throws LedgerLineError when the ledger is not what was written; TallystickError `ledger_locked` when it has a writer
  */
 export async function openService(parameters: OpenServiceParameters): Promise<SettlementService> {
   const { config, now, log, onFailure } = parameters;
-  const { folder, ruleBook, gate, keeper, index, clock, ledger, measure } = await openLedger(parameters);
-  let held: HeldProposals | undefined;
-  let signing: Signing | undefined;
-  let readers: SignatureReaders | undefined;
-  let pulse: Pulse | undefined;
-  let notices: Notices | undefined;
-  let files: FileStore | undefined;
-  let rejected: RejectedWork | undefined;
-  let outcomes: HourlyOutcomes | undefined;
-  const close = async (): Promise<void> => {
-    await pulse?.stop();
-    await outcomes?.stop();
-    await signing?.stop();
-    await readers?.close();
-    await keeper.stop();
-    await held?.close();
-    await rejected?.close();
-    await ledger.close();
-    index.close();
-    for (const it of [notices?.store, files]) it?.close();
-  };
+  const { folder, ruleBook, gate, keeper, index, clock, ledger, measure, serve } =
+    await openLedger(parameters);
+  const opened: Opened = { keeper, ledger, index };
+  const close = () => closeAll(opened);
   try {
+    const shared = await waitForTurn(parameters, { ledger, folder, gate });
+    opened.shared = shared;
     // In this order: what the index has not must not be counted as spent twice.
+    serve();
     await recallActions(ruleBook, index, ledger);
     if (ledger.size > 0) clock.entry((await ledger.envelope(ledger.size - 1)).timestamp);
     const kept = await HeldProposals.open(folder, onFailure);
-    held = kept;
+    opened.held = kept;
+    if (shared) {
+      await takeHeldRows(kept, shared.store);
+      kept.shareBy(shared.store.putHeld);
+    }
     takeUpHeld(kept, index, log);
     const operator = outcomesOperator(config);
-    rejected = operator && (await RejectedWork.open(folder, index.toldHour ?? -1, onFailure));
+    const rejected = operator && (await RejectedWork.open(folder, index.toldHour ?? -1, onFailure));
+    opened.rejected = rejected;
     const recover = await recoverByWasm();
-    readers = new SignatureReaders({ here: readSignatureHere(recover), log });
+    const readers = new SignatureReaders({ here: readSignatureHere(recover), log });
+    opened.readers = readers;
     const isContractSignature = isContractSignatureBy(config);
     const signatures = { isContractSignature, readSignature: readers.read };
     const parts = { ledger, index, ruleBook, held: kept, clock, now };
     const engine = createEngine(config, { ...parts, ...(rejected && { rejected }), ...signatures });
     const signs = await openSigning({ config, folder, ledger, gate, clock, now, log });
-    signing = signs;
+    opened.signing = signs;
     await finishReleasesWhenOpen(engine, gate, log);
     const metrics = measure(createMetrics({ ledger, held: kept, gate, ...signs.shown }));
-    const beating = createPulse({ config, engine, ledger, now, log, onFailure });
-    pulse = beating;
-    const telling = operator && rejected && new HourlyOutcomes({ ...parts, engine, rejected, operator, log });
-    outcomes = telling;
+    const pulse = createPulse({ config, engine, ledger, now, log, onFailure });
+    opened.pulse = pulse;
+    const outcomes =
+      operator && rejected && new HourlyOutcomes({ ...parts, engine, rejected, operator, log });
+    opened.outcomes = outcomes;
 
-    notices = openNotices(config, folder, signatures);
-    files = new FileStore(folder);
+    const notices = openNotices(config, folder, signatures);
+    opened.notices = notices;
+    const files = new FileStore(folder);
+    opened.files = files;
     const claimDesk = createClaimDesk(config, { engine, now, ...signatures });
     const apiKeys = new ApiKeys({ keys: config.apiKeys, file: path.resolve(config.keysFile) });
     const app = createApp({
@@ -125,7 +126,7 @@ export async function openService(parameters: OpenServiceParameters): Promise<Se
       held: kept,
       ruleBook,
       recover,
-      checkSignature: (record) => checkSignature(record, isContractSignature, readers?.read),
+      checkSignature: (record) => checkSignature(record, isContractSignature, readers.read),
       files,
       apiKeys,
       ...signs.shown,
@@ -145,14 +146,56 @@ export async function openService(parameters: OpenServiceParameters): Promise<Se
       app,
       ledger,
       isClosed: () => apiKeys.isEmpty(),
-      ...(beating && { beat: () => beating.beat() }),
-      ...(telling && { tellOutcomes: () => telling.tell() }),
+      ...(pulse && { beat: () => pulse.beat() }),
+      ...(outcomes && { tellOutcomes: () => outcomes.tell() }),
       close,
     };
   } catch (error) {
     await close();
     throw error;
   }
+}
+
+/** Waits until this process may write the ledger; at once when it is the only one. */
+async function waitForTurn(
+  parameters: OpenServiceParameters,
+  parts: Pick<Awaited<ReturnType<typeof openLedger>>, "ledger" | "folder" | "gate">,
+): Promise<SharedLedger | undefined> {
+  const { config } = parameters;
+  if (config.sharedStore === undefined) return undefined;
+  await beginSigned({ config, ...parts });
+  const { ledgerName } = namesOf(config);
+  return openSharedStore({ ...parameters, ...parts, ledgerName, config: config.sharedStore });
+}
+
+/** What is open of a service, as far as it came. */
+type Opened = Pick<Awaited<ReturnType<typeof openLedger>>, "keeper" | "ledger" | "index"> & {
+  shared?: SharedLedger | undefined;
+  held?: HeldProposals;
+  signing?: Signing;
+  readers?: SignatureReaders;
+  pulse?: Pulse | undefined;
+  notices?: Notices | undefined;
+  files?: FileStore;
+  rejected?: RejectedWork | undefined;
+  outcomes?: HourlyOutcomes | undefined;
+};
+
+/** Closes it, what writes before what is written. */
+async function closeAll(opened: Opened): Promise<void> {
+  const { keeper, ledger, index, shared, signing, readers, held, rejected, notices, files } = opened;
+  await shared?.stop();
+  await opened.pulse?.stop();
+  await opened.outcomes?.stop();
+  await signing?.stop();
+  await readers?.close();
+  await keeper.stop();
+  await held?.close();
+  await rejected?.close();
+  await ledger.close();
+  await shared?.close();
+  index.close();
+  for (const it of [notices?.store, files]) it?.close();
 }
 
 /** What the routes are told of the configuration as it is. */
@@ -181,6 +224,7 @@ function createEngine(
   return new SettlementEngine({
     ...parts,
     ledgerName: config.ledger,
+    ...(config.sharedStore && { answerWithinMs: ANSWER_MS }),
     mode: config.mode,
     devMode: config.devMode,
     resolveHost,
@@ -206,13 +250,13 @@ async function openLedger({ config, now, log, onFailure }: OpenServiceParameters
   });
   const clock = new LedgerClock({ now, gate, limitSeconds: config.anchoring?.clockLimitSeconds ?? 0 });
   let metrics: Metrics | undefined;
-  let isLoaded = false;
+  let [isLoaded, isServed] = [false, false];
   const ledger = await DiskLedger.open({
     folder,
     openStore: () => index.openStore(),
     onEntry: (entry, at, end) => {
       addToIndex(index, entry, at, end, isLoaded ? onFailure : undefined);
-      if (isLoaded) ruleBook.add(entry);
+      if (isServed) ruleBook.add(entry);
     },
     onFailure,
     onSynced: (seconds) => metrics?.observeSync(seconds),
@@ -231,7 +275,11 @@ async function openLedger({ config, now, log, onFailure }: OpenServiceParameters
     metrics = by;
     return by;
   };
-  return { folder, ruleBook, gate, keeper, index, clock, ledger, measure };
+  // What came before is recalled from the index.
+  const serve = (): void => {
+    isServed = true;
+  };
+  return { folder, ruleBook, gate, keeper, index, clock, ledger, measure, serve };
 }
 
 /** Counts what was allowed within the time of the longest budget. */

@@ -143,6 +143,23 @@ export async function openSigning(parameters: OpenSigningParameters): Promise<Si
   };
 }
 
+/** Writes down that this machine has signed nothing of a ledger, before it follows another that has. */
+export async function beginSigned({
+  config,
+  folder,
+  ledger: { tree },
+}: Pick<OpenSigningParameters, "config" | "folder" | "ledger">): Promise<void> {
+  await SignedHistory.begin({ folder, tree });
+  const words = wordsFolder(config);
+  if (words === undefined) return;
+  await makeFolder(words);
+  await SignedHistory.begin({ folder: words, of: "words", tree });
+}
+
+function wordsFolder({ anchoring, ledger }: SettlementConfig): string | undefined {
+  return anchoring?.wordsDir && path.resolve(anchoring.wordsDir, ledger);
+}
+
 /** Asks the chain before anything is served; when it does not answer, writes wait for it. */
 async function firstLook(anchorer: Anchorer, log: Log): Promise<void> {
   const look = anchorer.look().catch((error) => {
@@ -213,9 +230,8 @@ async function openWords({
   ledger,
   gate,
 }: OpenSigningParameters): Promise<SignedHistory | undefined> {
-  const { wordsDir } = config.anchoring ?? {};
-  if (wordsDir === undefined) return undefined;
-  const folder = path.resolve(wordsDir, config.ledger);
+  const folder = wordsFolder(config);
+  if (folder === undefined) return undefined;
   await makeFolder(folder);
   return SignedHistory.open({ folder, of: "words", tree: ledger.tree, gate });
 }

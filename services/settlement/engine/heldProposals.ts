@@ -21,6 +21,9 @@ export const HELD_FILE = "held.jsonl";
 /** A proposal that waits for a person. `timestamp` in seconds, `divergence` from 0 to 1. */
 export type HeldProposal = { id: string; taskId: string; timestamp: number; divergence: number };
 
+/** Keeps the line of a held proposal elsewhere too. */
+export type ShareHeld = (held: { id: string; line: string }) => Promise<void>;
+
 /** What is held: the payload that would have been settled on `parentHash`, and what its shadow said instead. */
 export type HeldContent = { parentHash: string; payload: PyObject; shadow: PyObject };
 
@@ -36,6 +39,7 @@ export class HeldProposals {
   readonly #index: HeldIndex;
   /** Those on their way to disk, and those that the index does not have yet. */
   readonly #underWay = new Map<string, Promise<HeldProposal>>();
+  #share: ShareHeld | undefined;
 
   /** Bytes of a half-written last line that were cut when the file was opened. */
   readonly cutBytes: number;
@@ -75,6 +79,11 @@ export class HeldProposals {
       index.close();
       throw error;
     }
+  }
+
+  /** From here on every line is kept elsewhere too, before anybody is answered. */
+  shareBy(share: ShareHeld): void {
+    this.#share = share;
   }
 
   /** Number of proposals held. */
@@ -157,13 +166,28 @@ export class HeldProposals {
     if (known) return known;
     const held = { id, taskId: proposal.taskId, timestamp, divergence };
     const line = `${dumpsPythonJson({ ...content, id, timestamp, divergence })}\n`;
-    const kept = this.#file.append(line).then((start) => {
-      this.#index.add({ id, task: held.taskId, timestamp, divergence, start, length: line.length });
-      this.#index.commit();
-      return held;
-    });
+    const kept = this.#keep(held, line);
     this.#underWay.set(id, kept);
     return kept.finally(() => this.#underWay.delete(id));
+  }
+
+  async #keep(held: HeldProposal, line: string): Promise<HeldProposal> {
+    const { id, taskId: task, timestamp, divergence } = held;
+    if (this.#share) await this.#share({ id, line });
+    const start = await this.#file.append(line);
+    this.#index.add({ id, task, timestamp, divergence, start, length: line.length });
+    this.#index.commit();
+    return held;
+  }
+
+  /**
+   * Takes a line that another process held. Call it before anything is held here.
+   *
+   * @throws TallystickError `held_corrupt` when it is no held proposal
+   */
+  async take(line: string): Promise<void> {
+    const { id, task: taskId, timestamp, divergence } = readLine(line.trimEnd(), this.size + 1);
+    await this.#keep({ id, taskId, timestamp, divergence }, line);
   }
 
   /** Waits until everything is on disk and closes the file. */

@@ -15,6 +15,7 @@ import type { DiskLedger, NewEntry } from "../ledger/diskLedger.ts";
 import type { RejectedWork } from "../outcomes/rejectedWork.ts";
 import { complexityOf } from "../outcomes/tally.ts";
 import { checkSignature, type IsContractSignature } from "../signatures/checkSignature.ts";
+import { outcomeUnknown } from "../standby/storeErrors.ts";
 import { compareTexts } from "./compareTexts.ts";
 import { divergence } from "./divergence.ts";
 import { DriftQueue } from "./driftQueue.ts";
@@ -72,6 +73,11 @@ export type SettlementEngineParameters = {
   operator?: Address | undefined;
   claimAttestor?: Address | undefined;
   isContractSignature?: IsContractSignature;
+  /**
+   * How long a caller waits for the shared store, in milliseconds; then the answer is that nobody knows yet. Default: as long as
+   * it takes, as for a disk.
+   */
+  answerWithinMs?: number;
   /** How signatures are read; here and in plain JavaScript unless given. */
   readSignature?: ReadSignature;
 };
@@ -140,7 +146,8 @@ export class SettlementEngine {
     const payload = settlementPayload(proposal);
     if (proposal.agent !== undefined && drift !== undefined) payload.divergence = drift;
     const endReservation = ruleBook.reserve(proposal.dataUpdate);
-    const settled = await this.#append({ taskId: proposal.taskId, payload }).finally(endReservation);
+    const settling = this.#append({ taskId: proposal.taskId, payload }).finally(endReservation);
+    const settled = await this.#inTime(settling);
     this.#drift.settled(proposal.taskId);
     // Agents that have waited for this head are told of it first.
     if (this.#drift.isBusy) await new Promise((resolve) => setImmediate(resolve));
@@ -189,20 +196,38 @@ export class SettlementEngine {
     const underWay = this.#underWay.get(key);
     const known = index.indexOfRecord(key);
     if (underWay)
-      return this.#again(record, digest, underWay.record, underWay.digest, await underWay.settled);
+      return this.#again(
+        record,
+        digest,
+        underWay.record,
+        underWay.digest,
+        await this.#inTime(underWay.settled),
+      );
     if (known !== undefined) {
       const entry = await this.#parameters.ledger.entry(known);
       const before = recordFromPayload(entry.payload);
       return this.#again(record, digest, before, entry.taskId, settledEntry(entry, known));
     }
     if (this.mode === "sandbox") return { status: "VALIDATED", mode: "sandbox" };
-    const settled = this.#append({ taskId: digest, payload: recordPayload(record) });
+    // It stays under way until its outcome is known, even if nobody waits any more: a second copy must wait for it.
+    const settled = this.#append({ taskId: digest, payload: recordPayload(record) }).finally(() =>
+      this.#underWay.delete(key),
+    );
     this.#underWay.set(key, { record, digest, settled });
-    try {
-      return { status: "SETTLED", known: false, ...(await settled) };
-    } finally {
-      this.#underWay.delete(key);
-    }
+    return { status: "SETTLED", known: false, ...(await this.#inTime(settled)) };
+  }
+
+  /** @throws TallystickError `outcome_unknown` (503) when it takes too long */
+  async #inTime<T>(settling: Promise<T>): Promise<T> {
+    const { answerWithinMs } = this.#parameters;
+    if (answerWithinMs === undefined) return settling;
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => reject(outcomeUnknown()), answerWithinMs);
+    });
+    // Whoever gave up is not told of its failure either.
+    settling.catch(() => {});
+    return Promise.race([settling, late]).finally(() => clearTimeout(timer));
   }
 
   /**

@@ -6,6 +6,12 @@ import { TallystickError } from "tallystick-protocol/errors";
 import { asOurOwn } from "tallystick-runtime/http/requestScope";
 import { syncFolder } from "./syncFolder.ts";
 
+/**
+ * Called with the bytes of each group before they are written, while somebody else has to know of them first. When it throws,
+ * nothing of the group is written, and the file accepts nothing more.
+ */
+export type CommitGroup = (bytes: Buffer) => Promise<void>;
+
 type Waiting = { bytes: Buffer; resolve: (position: number) => void; reject: (error: Error) => void };
 
 /** What an {@link AppendFile} does with its file. Node's `FileHandle` is one. */
@@ -52,6 +58,7 @@ export class AppendFile {
   #waiting: Waiting[] = [];
   #flushing: Promise<void> | undefined;
   #failure: TallystickError | undefined;
+  #commit: { group: CommitGroup; mostBytes: number } | undefined;
   #closed = false;
   #waitingBytes = 0;
   /** Bytes that are certainly on disk. */
@@ -85,6 +92,15 @@ export class AppendFile {
       await file.close();
       throw error;
     }
+  }
+
+  /**
+   * From here on each group is committed before it is written.
+   *
+   * @param mostBytes of one group, unless its first append alone has more
+   */
+  commitBy(group: CommitGroup, mostBytes: number): void {
+    this.#commit = { group, mostBytes };
   }
 
   /** Bytes that wait and are not on disk yet. */
@@ -157,12 +173,22 @@ export class AppendFile {
     // Lets the requests of this turn of the event loop join the first write.
     await new Promise((resolve) => setImmediate(resolve));
     while (this.#waiting.length > 0) {
-      const batch = this.#waiting;
-      this.#waiting = [];
+      const batch = this.#takeGroup();
       const bytes = Buffer.concat(batch.map((one) => one.bytes));
+      try {
+        await this.#commit?.group(bytes);
+      } catch (cause) {
+        this.#fail(batch, cause);
+        break;
+      }
       try {
         await this.#file.appendFile(bytes);
       } catch (cause) {
+        if (this.#commit) {
+          // What is committed cannot be undone. The next start takes it from where it was committed.
+          this.#fail(batch, committedElsewhere(cause));
+          break;
+        }
         await this.#undo(batch, bytes.length, cause);
         continue;
       }
@@ -190,6 +216,18 @@ export class AppendFile {
     this.#flushing = undefined;
   }
 
+  /** Takes what waits, up to the most that is committed together. */
+  #takeGroup(): Waiting[] {
+    const most = this.#commit?.mostBytes ?? Number.POSITIVE_INFINITY;
+    let [count, length] = [0, 0];
+    for (const { bytes } of this.#waiting) {
+      length += bytes.length;
+      if (count > 0 && length > most) break;
+      count++;
+    }
+    return this.#waiting.splice(0, count);
+  }
+
   /** Cuts off what a refused write left, and rejects it with everything that was to follow. */
   async #undo(batch: Waiting[], length: number, cause: unknown): Promise<void> {
     try {
@@ -211,7 +249,7 @@ export class AppendFile {
   }
 
   #fail(batch: Waiting[], cause: unknown): void {
-    this.#failure = refusal(cause);
+    this.#failure = cause instanceof TallystickError ? cause : refusal(cause);
     this.#reject(batch, this.#failure);
     this.#parameters.onFailure(this.#failure);
   }
@@ -255,6 +293,16 @@ function locked(filePath: string): TallystickError {
 function refusal(cause: unknown): TallystickError {
   const reason = cause instanceof Error ? cause.message : String(cause);
   return unavailable(`The ledger cannot be written: ${reason}.`, cause);
+}
+
+function committedElsewhere(cause: unknown): TallystickError {
+  const reason = cause instanceof Error ? cause.message : String(cause);
+  return new TallystickError({
+    code: "ledger_unavailable",
+    message: `The ledger cannot be written here: ${reason}. What was sent is settled; the shared store has it.`,
+    hint: "Another machine goes on with it. The operator checks the disk (space, permissions, health).",
+    cause,
+  });
 }
 
 /** The refusal of a write: 503, and nothing of it is kept. */

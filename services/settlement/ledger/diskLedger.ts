@@ -8,6 +8,7 @@ import { leafHash } from "tallystick-protocol/merkle/hash";
 import { MerkleFrontier } from "tallystick-protocol/merkle/merkleFrontier";
 import { MerkleTree } from "tallystick-protocol/merkle/merkleTree";
 import { sha256ByNode } from "tallystick-runtime/hashing/sha256ByNode";
+import { type Flush, flushAfter, MAX_FLUSH_BYTES } from "../standby/flush.ts";
 import { AppendFile, type OpenAppendFileParameters, unavailable } from "./appendFile.ts";
 import { GrowingNumbers } from "./growingNumbers.ts";
 import { type FileLine, ledgerLines } from "./ledgerLines.ts";
@@ -231,7 +232,10 @@ export class DiskLedger {
         hint: "Keep the content elsewhere and settle its hash. Characters beyond ASCII take six bytes each.",
       });
     }
-    const leaf = sha256ByNode(`\0${line}`);
+    return this.#write(entry, sha256ByNode(`\0${line}`), line);
+  }
+
+  #write(entry: LedgerEntry, leaf: Uint8Array, line: string): Appended {
     const index = this.#nextIndex++;
     this.#nextParent = entry.currentHash;
     const durable = this.#file.append(`${line}\n`).then(() => {
@@ -239,6 +243,38 @@ export class DiskLedger {
       for (const listener of this.#growthListeners) listener(this.size);
     });
     return { entry, index, durable };
+  }
+
+  /**
+   * Takes the entries that follow, which were committed elsewhere. All are verified before any is written.
+   *
+   * @param lines canonical, each with its newline
+   * @throws LedgerLineError naming the first line that does not follow, and is not what a ledger holds
+   */
+  async take(lines: string): Promise<void> {
+    const chain = new LedgerChain({
+      sha256: sha256ByNode,
+      parentHash: this.#head,
+      firstIndex: this.size,
+    });
+    const checked = lines
+      .split("\n")
+      .slice(0, -1)
+      .map((line) => chain.nextEntry(line));
+    await Promise.all(checked.map(({ entry, leafHash, line }) => this.#write(entry, leafHash, line).durable));
+  }
+
+  /**
+   * From here on every flush is committed by `commit` before it is written here, and nothing is durable before. When that
+   * throws, the ledger accepts nothing more. Nothing may be on its way yet.
+   */
+  commitBy(commit: (flush: Flush) => Promise<void>): void {
+    let position = { next: this.size, head: this.#head };
+    this.#file.commitBy(async (bytes) => {
+      const flush = flushAfter(position, bytes.toString("latin1"));
+      await commit(flush);
+      position = flush;
+    }, MAX_FLUSH_BYTES);
   }
 
   /** Calls back after every new entry on disk, with the size. Returns a function that stops this. */

@@ -4,11 +4,11 @@ import type { Log } from "tallystick-runtime/stderrLog";
 
 /**
  * What can close the gate: the chain's answer, what was signed before, a witness, another copy of the log, the ledger's
- * guardian, the index, the clock.
+ * guardian, the shared store, the index, the clock.
  */
-export type GatePart = "chain" | "signed" | "witness" | "copy" | "halt" | "index" | "clock";
+export type GatePart = "chain" | "signed" | "witness" | "copy" | "halt" | "store" | "index" | "clock";
 
-const PARTS: readonly GatePart[] = ["chain", "signed", "witness", "copy", "halt", "index", "clock"];
+const PARTS: readonly GatePart[] = ["chain", "signed", "witness", "copy", "halt", "store", "index", "clock"];
 
 /** Those that stop signatures too: the content of the ledger is in doubt. */
 const SIGNING: readonly GatePart[] = ["chain", "signed", "witness", "copy"];

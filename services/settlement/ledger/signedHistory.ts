@@ -45,6 +45,16 @@ export class SignedHistory {
     this.#parameters = parameters;
   }
 
+  /**
+   * Writes down that nothing was signed yet, where that is not known. Call it before the first entry comes from elsewhere:
+   * entries without that file are an incomplete copy.
+   */
+  static async begin({ folder, of = "all", tree }: Pick<SignedHistoryParameters, "folder" | "of" | "tree">) {
+    const name = of === "all" ? LAST_SIGNED_FILE : LAST_WORD_FILE;
+    if (tree.size > 0 || (await readLastSigned(folder, name)) !== undefined) return;
+    await writeLastSigned(folder, { size: 0, root: toHex(tree.root(0)) }, name);
+  }
+
   /** Compares the ledger with what was signed last. Closes the gate when they contradict each other. */
   static async open(parameters: SignedHistoryParameters): Promise<SignedHistory> {
     const { folder, tree, gate, of = "all" } = parameters;

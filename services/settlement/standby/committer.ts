@@ -1,0 +1,110 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { TallystickError } from "tallystick-protocol/errors";
+import type { LedgerGate } from "../ledger/ledgerGate.ts";
+import type { Flush } from "./flush.ts";
+import type { SharedStore } from "./sharedStore.ts";
+import { leaseLost, storeBehind, storeContradicts, storeUnavailable, takenOver } from "./storeErrors.ts";
+
+/** First and longest wait before the store is asked again, in milliseconds. */
+const [FIRST_MS, LONGEST_MS] = [50, 1_000];
+
+export type CommitterParameters = {
+  store: Pick<SharedStore, "commit" | "lease" | "flushesFrom">;
+  leaseMs: number;
+  /** Closed while the store does not answer. */
+  gate: LedgerGate;
+  /** Called when another process has the lease: this one must end. */
+  onLost: (error: TallystickError) => void;
+  /** A clock that only goes forward, in milliseconds. */
+  elapsedMs?: () => number;
+};
+
+/**
+ * Commits what the ledger is about to write, and keeps the lease. The row is the lock: whoever finds its position taken
+ * stops. The lease only says who tries, so that the others do not.
+ *
+ * When an answer is lost, nobody knows whether the row is there. So the same row is put again until the store says: it is
+ * there once, or another's is.
+ */
+export class Committer {
+  readonly #parameters: CommitterParameters;
+  readonly #elapsedMs: () => number;
+  readonly #end = new AbortController();
+  #leasedAt: number;
+  #renewing: Promise<void> | undefined;
+  #timer: NodeJS.Timeout | undefined;
+
+  /** Make it when the lease has just been taken. */
+  constructor(parameters: CommitterParameters) {
+    this.#parameters = parameters;
+    this.#elapsedMs = parameters.elapsedMs ?? (() => performance.now());
+    this.#leasedAt = this.#elapsedMs();
+    this.#later();
+  }
+
+  /**
+   * Puts a flush at its position; again and again, while the store does not answer.
+   *
+   * @throws TallystickError `ledger_taken_over` when another's is there; `store_behind` when the store lost what is on disk;
+   * `store_unavailable` when this ends meanwhile, and nobody knows
+   */
+  readonly commit = async (flush: Flush): Promise<void> => {
+    const { store, gate } = this.#parameters;
+    for (let wait = FIRST_MS; ; wait = Math.min(LONGEST_MS, 2 * wait)) {
+      try {
+        // Whoever was stopped for long asks who writes before it tries.
+        if (this.#elapsedMs() - this.#leasedAt > this.#parameters.leaseMs) await this.#renew();
+        const outcome = await store.commit(flush);
+        if (outcome === "anothers") throw takenOver(flush.first);
+        if (outcome === "no_predecessor") throw await this.#lacksPredecessor(flush);
+        gate.open("store");
+        return;
+      } catch (error) {
+        if (error instanceof TallystickError) throw error;
+        gate.close("store", storeUnavailable(error));
+        await sleep(wait, undefined, { signal: this.#end.signal }).catch(() => {});
+        if (this.#end.signal.aborted) throw storeUnavailable(error);
+      }
+    }
+  };
+
+  async #lacksPredecessor({ first }: Flush): Promise<TallystickError> {
+    const flushes = await this.#parameters.store.flushesFrom(first);
+    const end = flushes.at(-1)?.next ?? 0;
+    if (end > first) return takenOver(first);
+    return end === first ? storeContradicts(first) : storeBehind(first, end);
+  }
+
+  #later(): void {
+    if (this.#end.signal.aborted) return;
+    this.#timer = setTimeout(() => {
+      this.#renewing = this.#renewOrWait();
+    }, this.#parameters.leaseMs / 4).unref();
+  }
+
+  async #renewOrWait(): Promise<void> {
+    const { gate, onLost } = this.#parameters;
+    try {
+      await this.#renew();
+      gate.open("store");
+    } catch (error) {
+      if (this.#end.signal.aborted) return;
+      if (error instanceof TallystickError) return onLost(error);
+      gate.close("store", storeUnavailable(error));
+    }
+    this.#later();
+  }
+
+  async #renew(): Promise<void> {
+    const asked = this.#elapsedMs();
+    if (!(await this.#parameters.store.lease())) throw leaseLost();
+    this.#leasedAt = asked;
+  }
+
+  /** Ends it. What waits for the store is given up. */
+  async stop(): Promise<void> {
+    this.#end.abort();
+    clearTimeout(this.#timer);
+    await this.#renewing;
+  }
+}

@@ -1,0 +1,80 @@
+import type { Hono } from "hono";
+import { fromHex, type Hex } from "tallystick-protocol/hex";
+import type { LedgerName } from "tallystick-protocol/records/ledgerName";
+import type { Log } from "tallystick-runtime/stderrLog";
+import type { DiskLedger } from "../ledger/diskLedger.ts";
+import type { LedgerGate } from "../ledger/ledgerGate.ts";
+import { Committer } from "./committer.ts";
+import { postgresStore } from "./postgresStore.ts";
+import type { SharedStore } from "./sharedStore.ts";
+import { standbyApp } from "./standbyApp.ts";
+import { type StandbyState, waitForTurn } from "./waitForTurn.ts";
+
+/** Where the machines of a ledger commit what they settle. */
+export type SharedStoreConfig = {
+  /** A `postgres://` address. */
+  url: string;
+  /** The key of the rows' seals: 32 bytes. */
+  key: Hex;
+  /** How long a machine that gives no sign keeps the others from trying. */
+  leaseSeconds: number;
+};
+
+/** How a service waits until it may write. */
+export type Standby = {
+  /** Called once, if it has to wait, with what it answers meanwhile. */
+  onStandby?: (app: Hono, ledger: DiskLedger) => void;
+  /** Ends the waiting. */
+  signal?: AbortSignal;
+};
+
+/** A ledger that this process may write, and that is committed in a shared store. */
+export type SharedLedger = {
+  store: SharedStore;
+  /** Ends what waits for the store. Then close the ledger. */
+  stop: () => Promise<void>;
+  /** Gives the lease to whoever waits for it. */
+  close: () => Promise<void>;
+};
+
+export type OpenSharedStoreParameters = Standby & {
+  config: SharedStoreConfig;
+  ledgerName: { ledger: LedgerName; origin: string };
+  ledger: DiskLedger;
+  gate: LedgerGate;
+  log: Log;
+  onFailure: (error: Error) => void;
+};
+
+/** Waits until this process may write the ledger. From then on everything is committed before it is written. */
+export async function openSharedStore(parameters: OpenSharedStoreParameters): Promise<SharedLedger> {
+  const { config, ledgerName, ledger, gate, log, onFailure, onStandby } = parameters;
+  const { signal = new AbortController().signal } = parameters;
+  const leaseMs = config.leaseSeconds * 1_000;
+  const key = fromHex(config.key, 32);
+  const store = postgresStore({ url: config.url, key, ledger: ledgerName.ledger, leaseMs, log });
+  let state: StandbyState | undefined;
+  const onState = (next: StandbyState): void => {
+    const isFirst = state === undefined;
+    state = next;
+    if (isFirst) onStandby?.(standbyApp({ ledger, ledgerName, state: () => state ?? next, log }), ledger);
+  };
+  try {
+    await waitForTurn({ ledger, store, leaseMs, log, onState, signal });
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
+  const committer = new Committer({ store, leaseMs, gate, onLost: onFailure });
+  ledger.commitBy(committer.commit);
+  return {
+    store,
+    stop: () => committer.stop(),
+    close: async () => {
+      await store
+        .release()
+        .catch((error) => log("The ledger's lease was not given back; it ends.", { error }));
+      await store.close();
+    },
+  };
+}

@@ -1,0 +1,201 @@
+import { randomUUID } from "node:crypto";
+import pg from "pg";
+import type { LedgerName } from "tallystick-protocol/records/ledgerName";
+import type { Log } from "tallystick-runtime/stderrLog";
+import { type Flush, isSeal, sealFlush, sealHeld } from "./flush.ts";
+import type { CommitOutcome, HeldLine, SharedStore } from "./sharedStore.ts";
+import { foreignRow } from "./storeErrors.ts";
+
+/** The schema of the store's tables. Many ledgers may share it. */
+export const STORE_SCHEMA = "tallystick_ledger";
+
+/** Rows that are read at once. */
+const ROWS_TOGETHER = 8;
+
+/** Ids that are read at once. */
+const IDS_TOGETHER = 1_000;
+
+/** How long connecting may take, in milliseconds. */
+const CONNECT_MS = 3_000;
+
+/** The longest time that a statement may take, in milliseconds. */
+const LONGEST_MS = 5_000;
+
+/** A lease that lasts longer is nobody's: the database's clock was set back. */
+const LONGEST_LEASE = "interval '10 minutes'";
+
+const TABLES = `
+CREATE SCHEMA IF NOT EXISTS ${STORE_SCHEMA};
+CREATE TABLE IF NOT EXISTS ${STORE_SCHEMA}.flush (
+  ledger text NOT NULL,
+  first_index bigint NOT NULL,
+  next_index bigint NOT NULL,
+  parent text NOT NULL,
+  head text NOT NULL,
+  lines text NOT NULL,
+  seal text NOT NULL,
+  PRIMARY KEY (ledger, first_index)
+);
+CREATE TABLE IF NOT EXISTS ${STORE_SCHEMA}.lease (
+  ledger text PRIMARY KEY,
+  holder text NOT NULL,
+  until timestamptz NOT NULL
+);
+CREATE TABLE IF NOT EXISTS ${STORE_SCHEMA}.held (
+  ledger text NOT NULL,
+  id text NOT NULL,
+  line text NOT NULL,
+  seal text NOT NULL,
+  PRIMARY KEY (ledger, id)
+);`;
+
+/** The position before the first entry: the row that begins a ledger has it. */
+const BEGINNING = -1;
+
+export type PostgresStoreParameters = {
+  url: string;
+  /** 32 bytes that the ledger's machines share. */
+  key: Uint8Array;
+  ledger: LedgerName;
+  leaseMs: number;
+  log: Log;
+};
+
+type Row = {
+  first_index: string;
+  next_index: string;
+  parent: string;
+  head: string;
+  lines: string;
+  seal: string;
+};
+
+/** A {@link SharedStore} in a Postgres. It connects when it is first asked, and again whenever it has lost the connection. */
+export function postgresStore({ url, key, ledger, leaseMs, log }: PostgresStoreParameters): SharedStore {
+  const holder = randomUUID();
+  const patience = Math.min(LONGEST_MS, Math.max(1_000, leaseMs / 2));
+  const prepare = preparation(log);
+  const pool = new pg.Pool({
+    connectionString: url,
+    application_name: "tallystick_ledger",
+    max: 3,
+    keepAlive: true,
+    allowExitOnIdle: true,
+    connectionTimeoutMillis: CONNECT_MS,
+    // The client's deadline sees a server that is frozen, the server's ends a statement that waits for a lock.
+    query_timeout: patience + 500,
+    statement_timeout: patience,
+    onConnect: prepare,
+  });
+  // A connection that breaks while it is idle; the next question opens another.
+  pool.on("error", () => {});
+  const ask = async <T extends pg.QueryResultRow>(name: string, text: string, values: unknown[]) =>
+    pool.query<T>({ name, text, values });
+
+  async function insert(flush: Flush, from: string): Promise<boolean> {
+    const { first, next, parent, head, lines } = flush;
+    const values = [ledger, first, next, parent, head, lines, sealFlush(key, ledger, flush)];
+    const row = "$1::text, $2::bigint, $3::bigint, $4::text, $5::text, $6::text, $7::text";
+    const text = `INSERT INTO ${STORE_SCHEMA}.flush SELECT ${row} ${from} ON CONFLICT (ledger, first_index) DO NOTHING`;
+    return (await ask(first === BEGINNING ? "begin" : "commit", text, values)).rowCount === 1;
+  }
+
+  async function commit(flush: Flush): Promise<CommitOutcome> {
+    if (await insert(flush, BEHIND_ITS_PREDECESSOR)) return "ours";
+    // The position is taken, perhaps by this very flush: its answer may have been lost.
+    const { rows } = await ask<Row>(
+      "at",
+      `SELECT next_index, head FROM ${STORE_SCHEMA}.flush WHERE ledger = $1 AND first_index = $2`,
+      [ledger, flush.first],
+    );
+    const [there] = rows;
+    if (there === undefined) return "no_predecessor";
+    return Number(there.next_index) === flush.next && there.head === flush.head ? "ours" : "anothers";
+  }
+
+  return {
+    commit,
+    flushesFrom: async (position) => {
+      const { rows } = await ask<Row>("from", FLUSHES_FROM, [ledger, position, ROWS_TOGETHER]);
+      return rows.map((row) => flushOf(row, key, ledger));
+    },
+    isEmpty: async () => {
+      const text = `SELECT 1 FROM ${STORE_SCHEMA}.flush WHERE ledger = $1 LIMIT 1`;
+      return (await ask("any", text, [ledger])).rowCount === 0;
+    },
+    begin: async ({ size, head }) => {
+      await insert({ first: BEGINNING, next: size, parent: "", head, lines: "" }, "");
+    },
+    lease: async () => (await ask("lease", LEASE, [ledger, holder, leaseMs])).rowCount === 1,
+    release: async () => {
+      const text = `UPDATE ${STORE_SCHEMA}.lease SET until = '-infinity' WHERE ledger = $1 AND holder = $2`;
+      await ask("release", text, [ledger, holder]);
+    },
+    putHeld: async ({ id, line }) => {
+      const text = `INSERT INTO ${STORE_SCHEMA}.held VALUES ($1, $2, $3, $4) ON CONFLICT (ledger, id) DO NOTHING`;
+      await ask("hold", text, [ledger, id, line, sealHeld(key, ledger, line)]);
+    },
+    heldIds: async (after) => {
+      const text = `SELECT id FROM ${STORE_SCHEMA}.held WHERE ledger = $1 AND id > $2 ORDER BY id LIMIT ${IDS_TOGETHER}`;
+      return (await ask<HeldLine>("ids", text, [ledger, after])).rows.map(({ id }) => id);
+    },
+    held: async (id) => {
+      const text = `SELECT line, seal FROM ${STORE_SCHEMA}.held WHERE ledger = $1 AND id = $2`;
+      const [row] = (await ask<{ line: string; seal: string }>("held", text, [ledger, id])).rows;
+      if (row === undefined) return undefined;
+      if (!isSeal(sealHeld(key, ledger, row.line), row.seal)) throw foreignRow(`The held proposal ${id}`);
+      return { id, line: row.line };
+    },
+    close: () => pool.end(),
+  };
+}
+
+/** Nothing is put at a position unless the row before it ends there, with the hash that the flush names. */
+const BEHIND_ITS_PREDECESSOR = `FROM (
+  SELECT next_index, head FROM ${STORE_SCHEMA}.flush
+  WHERE ledger = $1 AND first_index < $2 ORDER BY first_index DESC LIMIT 1
+) AS before WHERE before.next_index = $2 AND before.head = $4`;
+
+const FLUSHES_FROM = `SELECT first_index, next_index, parent, head, lines, seal FROM ${STORE_SCHEMA}.flush
+WHERE ledger = $1 AND first_index >= (
+  SELECT max(first_index) FROM ${STORE_SCHEMA}.flush WHERE ledger = $1 AND first_index <= $2
+) ORDER BY first_index LIMIT $3`;
+
+const LEASE = `INSERT INTO ${STORE_SCHEMA}.lease AS kept
+VALUES ($1, $2, clock_timestamp() + $3 * interval '1 millisecond')
+ON CONFLICT (ledger) DO UPDATE SET holder = excluded.holder, until = excluded.until
+WHERE kept.holder = excluded.holder OR kept.until < clock_timestamp()
+  OR kept.until > clock_timestamp() + ${LONGEST_LEASE}`;
+
+function flushOf(row: Row, key: Uint8Array, ledger: LedgerName): Flush {
+  const { parent, head, lines } = row;
+  const flush = { first: Number(row.first_index), next: Number(row.next_index), parent, head, lines };
+  if (isSeal(sealFlush(key, ledger, flush), row.seal)) return flush;
+  throw foreignRow(`The row of entry ${flush.first}`);
+}
+
+/** Makes the tables with the first connection, and makes every connection's commits durable. */
+function preparation(log: Log): (client: pg.ClientBase) => Promise<void> {
+  let isReady = false;
+  return async (client) => {
+    const { rows } = await client.query<{ commits: string; syncs: string; there: boolean }>(
+      "SELECT current_setting('synchronous_commit') AS commits, current_setting('fsync') AS syncs," +
+        ` to_regclass('${STORE_SCHEMA}.held') IS NOT NULL AS there`,
+    );
+    const [server] = rows;
+    // What the server asks of its own replicas beyond that stays as it is.
+    if (server?.commits === "off" || server?.commits === "local")
+      await client.query("SET synchronous_commit = on");
+    if (isReady) return;
+    if (server?.syncs === "off")
+      log(
+        "The shared store does not sync its disk (fsync = off): a loss of power may lose what was settled.",
+      );
+    // Two machines may start at once.
+    if (!server?.there)
+      await client.query(
+        `BEGIN; SELECT pg_advisory_xact_lock(hashtext('${STORE_SCHEMA}')); ${TABLES} COMMIT`,
+      );
+    isReady = true;
+  };
+}

@@ -1,0 +1,83 @@
+import { TallystickError } from "tallystick-protocol/errors";
+
+/** Another process has written at our position: this one stops. */
+export function takenOver(position: number): TallystickError {
+  return new TallystickError({
+    code: "ledger_taken_over",
+    message: `Another process writes the ledger: entry ${position} of it is not this one's.`,
+    hint: "Nothing of this was written. This process ends; started again, it stands by.",
+  });
+}
+
+/** The lease is another's: this process stops. */
+export function leaseLost(): TallystickError {
+  return new TallystickError({
+    code: "ledger_taken_over",
+    message: "Another process has the ledger's lease.",
+    hint: "This process ends; started again, it stands by. Was it stopped, or cut off from the database, for longer than LEDGER_LEASE_SECONDS?",
+  });
+}
+
+export function storeUnavailable(cause: unknown): TallystickError {
+  return new TallystickError({
+    code: "store_unavailable",
+    message: `The shared store does not answer: ${reasonOf(cause)}.`,
+    hint: "Check LEDGER_STORE_URL and the database. What was sent and not answered may be settled; send it again, the same record gets the same entry.",
+    cause,
+  });
+}
+
+/** A caller has waited long enough for the store. */
+export function outcomeUnknown(): TallystickError {
+  return new TallystickError({
+    code: "outcome_unknown",
+    message: "The shared store has not said yet whether this is settled.",
+    hint: "Send it again: the same record gets the same entry. For a proposal ask GET /v1/status/{task_id} first.",
+    details: { headers: { "retry-after": "5" } },
+  });
+}
+
+export function storeEmpty(size: number): TallystickError {
+  return new TallystickError({
+    code: "store_empty",
+    message: `The shared store knows nothing of this ledger, which has ${size} entries here.`,
+    hint: "Was the database lost or another one set? Restore it. If this is the newest copy of the ledger, run: tallystick ledger share",
+  });
+}
+
+export function storeBehind(size: number, end: number): TallystickError {
+  return new TallystickError({
+    code: "store_behind",
+    message: `The shared store has ${end} entries of this ledger, this machine's file ${size}.`,
+    hint: "The database was restored from an older copy. Restore the newest one. If this is the newest copy of the ledger, run: tallystick ledger share",
+  });
+}
+
+export function storeContradicts(position: number, cause?: unknown): TallystickError {
+  return new TallystickError({
+    code: "store_contradicts",
+    message: `The shared store and this machine's file have different entries before entry ${position}.`,
+    hint: "One of them was written without the other. Compare both with the chain (tallystick verify-ledger) before you move either away.",
+    cause,
+  });
+}
+
+export function storeLacksRows(size: number): TallystickError {
+  return new TallystickError({
+    code: "store_lacks_rows",
+    message: `The shared store no longer has, or never had, the entries from ${size} on.`,
+    hint: "Copy the ledger's folder from the machine that writes, or run: tallystick ledger pull --from URL. Then start again.",
+  });
+}
+
+export function foreignRow(what: string): TallystickError {
+  return new TallystickError({
+    code: "store_foreign_row",
+    message: `${what} in the shared store was not written by a machine of this ledger.`,
+    hint: "Is LEDGER_STORE_KEY the same on every machine? Else somebody writes into the database: find out who, before you remove the row.",
+  });
+}
+
+function reasonOf(cause: unknown): string {
+  return (cause instanceof Error ? cause.message : String(cause)).split("\n")[0] as string;
+}

@@ -1,0 +1,77 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { TallystickError } from "tallystick-protocol/errors";
+import type { Log } from "tallystick-runtime/stderrLog";
+import type { DiskLedger } from "../ledger/diskLedger.ts";
+import type { SharedStore } from "./sharedStore.ts";
+import { storeUnavailable } from "./storeErrors.ts";
+import { takeFlushes } from "./takeFlushes.ts";
+
+/** Why a machine stands by: another writes, or something is wrong and its operator has to look. */
+export type StandbyState = { reason: TallystickError };
+
+export type WaitForTurnParameters = {
+  ledger: DiskLedger;
+  store: SharedStore;
+  leaseMs: number;
+  log: Log;
+  /** Told when it has to wait, and whenever the reason changes. */
+  onState: (state: StandbyState) => void;
+  /** Ends the waiting. */
+  signal: AbortSignal;
+};
+
+/** Longest time between two looks, in milliseconds. */
+const LOOK_MS = 1_000;
+
+/**
+ * Follows the shared store until this process may write: the ledger's file has all that is committed, and the lease is this
+ * process's. While the store is away, or contradicts the file, it looks again and again and takes nothing over.
+ *
+ * @throws TallystickError when the ledger's own disk fails; an AbortError when the signal ends it
+ */
+export async function waitForTurn(parameters: WaitForTurnParameters): Promise<void> {
+  const { ledger, store, leaseMs, log, onState, signal } = parameters;
+  let said: string | undefined;
+  const wait = (reason: TallystickError): void => {
+    onState({ reason });
+    if (said === reason.code) return;
+    said = reason.code;
+    log("This machine stands by.", { code: reason.code, reason: reason.message, hint: reason.hint });
+  };
+  for (;;) {
+    signal.throwIfAborted();
+    try {
+      if (await tryTurn(ledger, store)) {
+        if (said !== undefined) log("This machine takes over.", { size: ledger.size });
+        return;
+      }
+      wait(standsBy());
+    } catch (error) {
+      if (error instanceof TallystickError && !error.code.startsWith("store_")) throw error;
+      wait(error instanceof TallystickError ? error : storeUnavailable(error));
+    }
+    await sleep(Math.min(LOOK_MS, leaseMs / 4), undefined, { signal });
+  }
+}
+
+/** Takes what is new; then the lease, if it is free; then what came between. */
+async function tryTurn(ledger: DiskLedger, store: SharedStore): Promise<boolean> {
+  await takeFlushes(ledger, store);
+  if (!(await store.lease())) return false;
+  try {
+    await takeFlushes(ledger, store);
+    return true;
+  } catch (error) {
+    // Another machine may be able to.
+    await store.release().catch(() => {});
+    throw error;
+  }
+}
+
+function standsBy(): TallystickError {
+  return new TallystickError({
+    code: "standby",
+    message: "Another machine writes this ledger; this one stands by.",
+    hint: "Send it to that one. This one takes over when the other gives no sign for LEDGER_LEASE_SECONDS.",
+  });
+}

@@ -1,0 +1,385 @@
+import { readFileSync } from "node:fs";
+import path from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { expect } from "chai";
+import type { Hono } from "hono";
+import pg from "pg";
+import { fromHex } from "tallystick-protocol/hex";
+import { type PostgresServer, startPostgres } from "../../../scripts/postgres/startPostgres.ts";
+import { readConfig } from "../../../services/settlement/config.ts";
+import { openService, type SettlementService } from "../../../services/settlement/service.ts";
+import { type Flush, flushAfter } from "../../../services/settlement/standby/flush.ts";
+import { postgresStore, STORE_SCHEMA } from "../../../services/settlement/standby/postgresStore.ts";
+import { signReceipts } from "../../../tools/bench/ledger/signedReceipts.ts";
+import { type CuttingProxy, cuttingProxy } from "../../../tools/bench/standby/cuttingProxy.ts";
+import { temporaryFolder } from "../support/temporaryFolder.ts";
+
+const KEY = `0x${"55".repeat(32)}` as const;
+
+/** Long enough for a busy machine to prolong it, and short enough to wait for. */
+const LEASE_SECONDS = 2;
+
+/** One machine: what came of opening its service, and what it said. */
+type Machine = {
+  name: string;
+  service?: SettlementService;
+  standby?: Hono;
+  failures: Error[];
+  logged: string[];
+  proxy: CuttingProxy;
+  close: () => Promise<void>;
+};
+
+describe("machines that share a ledger", function () {
+  this.timeout(60_000);
+  const folder = temporaryFolder();
+  let postgres: PostgresServer;
+  let database: pg.Client;
+  let url: string;
+  const machines = new Set<Machine>();
+  before(async () => {
+    postgres = await startPostgres();
+    url = await postgres.createDatabase("standby");
+    database = new pg.Client({ connectionString: url });
+    await database.connect();
+  });
+  after(async () => {
+    await database?.end();
+    await postgres?.stop();
+  });
+  afterEach(async () => {
+    for (const machine of machines) await machine.close();
+    machines.clear();
+    await database.query(`DROP SCHEMA IF EXISTS ${STORE_SCHEMA} CASCADE`);
+  });
+
+  const sql = (text: string) => database.query(text);
+  const storeOf = (ledger: "local" | `0x${string}` = "local", leaseMs = 2_000) =>
+    postgresStore({ url, key: fromHex(KEY), ledger, leaseMs, log: () => {} });
+
+  async function open(
+    name: string,
+    settings: { [name: string]: string } = {},
+    leaseSeconds = LEASE_SECONDS,
+  ): Promise<Machine> {
+    const proxy = await cuttingProxy(url);
+    const config = readConfig({
+      LEDGER_DIR: path.join(folder.path, name),
+      SETTLEMENT_API_KEYS: "key",
+      RATE_LIMIT_PER_ADDRESS: "0",
+      CHECKPOINT_PRIVATE_KEY: `0x${"44".repeat(32)}`,
+      LEDGER_STORE_URL: proxy.url,
+      LEDGER_STORE_KEY: KEY,
+      ...settings,
+    });
+    // Shorter than an operator may set it, so that the tests do not wait.
+    if (config.sharedStore) config.sharedStore.leaseSeconds = leaseSeconds;
+    const stop = new AbortController();
+    const machine: Machine = { name, failures: [], logged: [], proxy, close: async () => {} };
+    machines.add(machine);
+    const opening = openService({
+      config,
+      now: () => Date.now() / 1_000,
+      log: (sentence, fields) => machine.logged.push(`${sentence} ${JSON.stringify(fields ?? {})}`),
+      onFailure: (error) => machine.failures.push(error),
+      signal: stop.signal,
+      onStandby: (app) => {
+        machine.standby = app;
+      },
+    });
+    opening.then(
+      (service) => {
+        machine.service = service;
+      },
+      (error) => machine.failures.push(error),
+    );
+    machine.close = async () => {
+      stop.abort();
+      proxy.set("none");
+      await opening.then((service) => service.close()).catch(() => {});
+      proxy.close();
+      machines.delete(machine);
+    };
+    await until(() => machine.service ?? machine.standby ?? machine.failures[0]);
+    return machine;
+  }
+  async function until<T>(condition: () => T | undefined | false): Promise<T> {
+    for (;;) {
+      const value = condition();
+      if (value) return value;
+      await sleep(5);
+    }
+  }
+  const serving = (machine: Machine) => until(() => machine.service);
+  let numbered = 0;
+  async function settle(machine: Machine, given?: unknown) {
+    const [receipt] = await signReceipts(1, numbered++);
+    const { app } = await serving(machine);
+    const body = JSON.stringify(given ?? receipt);
+    const answer = await app.request("/v1/receipts", { method: "POST", body });
+    // biome-ignore lint/suspicious/noExplicitAny: whatever was answered
+    return { status: answer.status, sent: receipt, json: (await answer.json()) as any };
+  }
+  const healthOf = async (app: Hono | undefined) => {
+    const answer = await (app as Hono).request("/health");
+    // biome-ignore lint/suspicious/noExplicitAny: whatever was answered
+    return { status: answer.status, json: (await answer.json()) as any };
+  };
+  const codeOf = async (machine: Machine) => (await healthOf(machine.standby)).json.code;
+  const untilCode = async (machine: Machine, code: string) => {
+    while ((await codeOf(machine)) !== code) await sleep(5);
+  };
+  const fileOf = (name: string) =>
+    readFileSync(path.join(folder.path, name, "local", "ledger.jsonl"), "utf8");
+
+  it("commit each entry before it is answered, and follow each other entry by entry", async () => {
+    const a = await open("a");
+    const first = await settle(a);
+    expect(first.json.status).to.equal("SETTLED");
+    const { rows } = await sql(`SELECT * FROM ${STORE_SCHEMA}.flush ORDER BY first_index`);
+    expect(rows.map(({ first_index, next_index, head }) => [first_index, next_index, head])).to.deep.equal([
+      ["-1", "0", "0".repeat(64)],
+      ["0", "1", first.json.hash],
+    ]);
+    const b = await open("b");
+    expect(await healthOf(b.standby)).to.deep.include({ status: 503 });
+    expect(await codeOf(b)).to.equal("standby");
+    expect((await b.standby?.request("/v1/receipts", { method: "POST", body: "{}" }))?.status).to.equal(503);
+    await Promise.all(Array.from({ length: 20 }, () => settle(a)));
+    while ((await healthOf(b.standby)).json.size !== 21) await sleep(5);
+    expect(fileOf("b")).to.equal(fileOf("a"));
+  });
+
+  it("take over at once from one that is told to stop, and a record that is sent again gets its entry", async () => {
+    const a = await open("a");
+    const b = await open("b");
+    const before = await settle(a);
+    await a.close();
+    const again = await settle(b, before.sent);
+    expect(again.json).to.include({ status: "SETTLED", hash: before.json.hash, index: 0 });
+    expect(again.status).to.equal(200);
+    expect((await settle(b)).json.index).to.equal(1);
+    const back = await open("a");
+    expect(await codeOf(back)).to.equal("standby");
+  });
+
+  it("go on after an answer of the store that was lost: the row is there once, and it is ours", async () => {
+    const a = await open("a");
+    await settle(a);
+    for (const fault of ["answer", "question"] as const) {
+      a.proxy.set(fault);
+      const cuts = a.proxy.cuts();
+      // Renewals are inserts too. A cut that hits one costs nothing.
+      while (a.proxy.cuts() === cuts) await settle(a);
+    }
+    const { size } = (await serving(a)).ledger;
+    const { rows } = await sql(
+      `SELECT sum(next_index - greatest(first_index, 0)) AS sum FROM ${STORE_SCHEMA}.flush`,
+    );
+    expect([a.failures, Number(rows[0].sum)]).to.deep.equal([[], size]);
+  });
+
+  it("refuse new writes while the store is away, and settle what waited when it is back", async () => {
+    const a = await open("a");
+    await settle(a);
+    a.proxy.set("frozen");
+    const waiting = settle(a);
+    const { app } = await serving(a);
+    while ((await healthOf(app)).json.code !== "store_unavailable") await sleep(20);
+    expect((await settle(a)).json.code).to.equal("store_unavailable");
+    expect((await app.request("/v1/ledger/checkpoint")).status).to.equal(200);
+    a.proxy.set("none");
+    expect((await waiting).json).to.include({ status: "SETTLED", index: 1 });
+    while ((await healthOf(app)).status !== 200) await sleep(20);
+    expect((await settle(a)).json).to.include({ status: "SETTLED", index: 2 });
+  });
+
+  it("are never two: who was cut off for longer than the lease loses its flush, and ends", async () => {
+    const a = await open("a");
+    const b = await open("b");
+    await settle(a);
+    a.proxy.set("frozen");
+    const lost = settle(a);
+    const taken = await settle(b);
+    expect(taken.json).to.include({ status: "SETTLED", index: 1 });
+    a.proxy.set("none");
+    const answer = await lost;
+    expect([answer.status, answer.json.code]).to.deep.equal([503, "ledger_taken_over"]);
+    await until(() => a.failures[0]);
+    expect((await settle(b, answer.sent)).json).to.include({ status: "SETTLED", index: 2 });
+    await a.close();
+    const back = await open("a");
+    while ((await healthOf(back.standby)).json.size !== 3) await sleep(5);
+    expect(fileOf("a")).to.equal(fileOf("b"));
+  });
+
+  it("hold on to a position whatever the lease says", async () => {
+    const a = await open("a");
+    await settle(a);
+    // Somebody took the lease away and did not write: the row decides, and the next renewal ends this one.
+    const store = storeOf();
+    await sql(`DELETE FROM ${STORE_SCHEMA}.lease`);
+    expect(await store.lease()).to.equal(true);
+    const { rows } = await sql(`SELECT head FROM ${STORE_SCHEMA}.flush WHERE first_index = 0`);
+    const parent = rows[0].head as string;
+    const line = `{"current_hash": "${"ab".repeat(32)}"}\n`;
+    expect(await store.commit(flushAfter({ next: 1, head: parent }, line))).to.equal("ours");
+    const answer = await settle(a);
+    expect(answer.json.code).to.equal("ledger_taken_over");
+    await store.close();
+  });
+
+  it("put nothing behind what is not there, and the same row once", async () => {
+    const [one, two] = [storeOf(), storeOf()];
+    await one.begin({ size: 0, head: "0".repeat(64) });
+    await two.begin({ size: 5, head: "1".repeat(64) });
+    const flush = (first: number, parent: string, head: string): Flush => {
+      const lines = `{"current_hash": "${head}"}\n`;
+      return { ...flushAfter({ next: first, head: parent }, lines) };
+    };
+    const [zero, a, b] = ["0".repeat(64), "a".repeat(64), "b".repeat(64)];
+    expect(await one.commit(flush(1, zero, a))).to.equal("no_predecessor");
+    expect(await one.commit(flush(0, b, a))).to.equal("no_predecessor");
+    const outcomes = await Promise.all([one.commit(flush(0, zero, a)), two.commit(flush(0, zero, b))]);
+    expect([...outcomes].sort()).to.deep.equal(["anothers", "ours"]);
+    const [mine, head] = outcomes[0] === "ours" ? [one, a] : [two, b];
+    expect(await mine.commit(flush(0, zero, head))).to.equal("ours");
+    expect(await one.commit(flush(1, head === a ? b : a, b))).to.equal("no_predecessor");
+    // A hundred try for each position at once: one has it.
+    let parent = head;
+    for (let at = 1; at < 6; at++) {
+      const tries = Array.from({ length: 100 }, (_, n) => flush(at, parent, `${at}${n}`.padStart(64, "c")));
+      const come = await Promise.all(tries.map((it, n) => (n % 2 ? one : two).commit(it)));
+      expect(come.filter((it) => it === "ours")).to.have.length(1);
+      parent = tries[come.indexOf("ours")]?.head as string;
+    }
+    await Promise.all([one.close(), two.close()]);
+  });
+
+  it("have one lease, by the database's clock, that ends; one that was set far ahead is nobody's", async () => {
+    const [one, two] = [storeOf(), storeOf()];
+    expect([await one.lease(), await two.lease(), await one.lease()]).to.deep.equal([true, false, true]);
+    while (!(await two.lease())) await sleep(50);
+    expect(await one.lease()).to.equal(false);
+    await two.release();
+    expect(await one.lease()).to.equal(true);
+    await sql(`UPDATE ${STORE_SCHEMA}.lease SET until = now() + interval '2 hours'`);
+    expect(await two.lease()).to.equal(true);
+    await Promise.all([one.close(), two.close()]);
+  });
+
+  it("keep two ledgers in one store apart", async () => {
+    const other = storeOf(`0x${"12".repeat(32)}`);
+    await other.begin({ size: 0, head: "0".repeat(64) });
+    expect(await other.lease()).to.equal(true);
+    const a = await open("a");
+    expect((await settle(a)).json).to.include({ status: "SETTLED", index: 0 });
+    expect((await other.flushesFrom(0)).map(({ next }) => next)).to.deep.equal([0]);
+    await other.close();
+  });
+
+  it("take nothing from an older copy of the store, nor from an empty one, until their operator says which copy is the newest", async () => {
+    const a = await open("a");
+    for (let n = 0; n < 3; n++) await settle(a);
+    const whole = fileOf("a");
+    // The database is restored while the writer runs.
+    await sql(`DELETE FROM ${STORE_SCHEMA}.flush WHERE first_index >= 1`);
+    const answer = await settle(a);
+    expect([answer.status, answer.json.code]).to.deep.equal([503, "store_behind"]);
+    await until(() => a.failures[0]);
+    await a.close();
+    const again = await open("a");
+    await untilCode(again, "store_behind");
+    expect(again.service).to.equal(undefined);
+    await sql(`TRUNCATE ${STORE_SCHEMA}.flush`);
+    await untilCode(again, "store_empty");
+    expect(fileOf("a")).to.equal(whole);
+    await again.close();
+  });
+
+  it("take no row that somebody else put into the database, whatever is in it", async () => {
+    const a = await open("a");
+    await settle(a);
+    await settle(a);
+    const lines = fileOf("a");
+    await a.close();
+    // All right but for its seal: the head of another database, say.
+    await sql(`UPDATE ${STORE_SCHEMA}.flush SET seal = repeat('0', 64) WHERE first_index = 1`);
+    const b = await open("b");
+    await untilCode(b, "store_foreign_row");
+    expect((await healthOf(b.standby)).json.size).to.equal(0);
+    await b.close();
+    // Sealed, and of lines that are none.
+    const store = storeOf();
+    const [, head] = /"current_hash": "(\w+)/.exec(lines) as RegExpExecArray;
+    await sql(`DELETE FROM ${STORE_SCHEMA}.flush WHERE first_index = 1`);
+    await store.commit(flushAfter({ next: 1, head: head as string }, '{"current_hash": "00"}\n'));
+    const c = await open("c");
+    await untilCode(c, "store_contradicts");
+    expect((await healthOf(c.standby)).json.size).to.equal(1);
+    await store.close();
+  });
+
+  it("refuse a file that was written without the store", async () => {
+    const alone = { LEDGER_STORE_URL: "", LEDGER_STORE_KEY: "" };
+    const a = await open("a", alone);
+    await settle(a);
+    await a.close();
+    const b = await open("b");
+    await settle(b);
+    await b.close();
+    const mixed = await open("a");
+    await untilCode(mixed, "store_contradicts");
+  });
+
+  it("hold what another one held, and release it", async () => {
+    const a = await open("a");
+    const b = await open("b");
+    const { app, ledger } = await serving(a);
+    const headers = { authorization: "Bearer key" };
+    const body = JSON.stringify({
+      header: { task_id: "t", parent_hash: ledger.head },
+      payload: { data_update: { x: 1 }, confidence_score: 0.9 },
+      shadow: { payload: { data_update: { x: "another" } } },
+    });
+    const answer = await app.request("/v1/settle", { method: "POST", headers, body });
+    const { status, id } = (await answer.json()) as { status: string; id: string };
+    expect(status).to.equal("ESCROWED");
+    await a.close();
+    const taken = await serving(b);
+    const waiting = await (await taken.app.request("/v1/reviews", { headers })).text();
+    expect(waiting).to.contain(id);
+  });
+
+  it("settle through 20 losses and cuts of the one that writes, and lose and fork nothing", async () => {
+    const answered: { hash: string; index: number }[] = [];
+    const openQuickly = (name: string) => open(name, {}, 0.7);
+    let writer = await openQuickly("a");
+    let other = await openQuickly("b");
+    for (let run = 0; run < 20; run++) {
+      const fault = (["answer", "frozen", "question", "stopped"] as const)[run % 4];
+      const burst = () => Array.from({ length: 4 }, () => settle(writer));
+      const sent = burst();
+      const closed = fault === "stopped" ? writer.close() : writer.proxy.set(fault ?? "none");
+      if (fault !== "stopped") sent.push(...burst());
+      const isLost = fault === "stopped" || fault === "frozen";
+      if (isLost) sent.push(...(await Promise.all([settle(other)])).map(async (it) => it));
+      // What was on its way arrives late.
+      writer.proxy.set("none");
+      for (const { json } of await Promise.all(sent)) if (json.status === "SETTLED") answered.push(json);
+      await closed;
+      if (!isLost) continue;
+      await writer.close();
+      const back = await openQuickly(writer.name);
+      [writer, other] = [other, back];
+    }
+    while ((await healthOf(other.standby)).json.size !== (await serving(writer)).ledger.size) await sleep(5);
+    expect(fileOf("a")).to.equal(fileOf("b"));
+    const hashes = fileOf("a")
+      .split("\n")
+      .map((line) => line.slice('{"current_hash": "'.length, '{"current_hash": "'.length + 64));
+    expect(answered.length).to.be.above(60);
+    for (const { hash, index } of answered) expect(hashes[index]).to.equal(hash);
+    expect((await (await serving(writer)).app.request("/v1/ledger/verify")).status).to.equal(200);
+  });
+});

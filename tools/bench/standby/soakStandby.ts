@@ -1,0 +1,177 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { startPostgres } from "../../../scripts/postgres/startPostgres.ts";
+import { failure, History } from "./history.ts";
+import { type Load, startLoad } from "./load.ts";
+import { closeMachine, type Machine, type MachineSettings, openMachine, startMachine } from "./machine.ts";
+
+/** What happens to the machine that writes. */
+const FAULTS = ["kill", "stop", "frozen", "answer", "question", "answer and kill"] as const;
+export type StandbyFault = (typeof FAULTS)[number];
+
+export type SoakStandbyParameters = {
+  runs: number;
+  leaseSeconds: number;
+  /** A number from 0 to 1. */
+  random: () => number;
+  clients?: number;
+  /** The faults, one after the other; by chance unless given. */
+  faults?: readonly StandbyFault[];
+  isOver?: () => boolean;
+  onRun?: (sentence: string) => void;
+};
+
+export type SoakStandbyCounts = {
+  runs: number;
+  takeovers: number;
+  cuts: number;
+  entries: number;
+  answers: number;
+  checkpoints: number;
+  /** Seconds from a fault to the other machine's being ready, ascending. */
+  takeoverSeconds: number[];
+};
+
+/** How long anything may take in a run before it has failed, in milliseconds, beside the lease. */
+const DEADLINE_MS = 60_000;
+
+/**
+ * Two machines with one ledger under load, real processes with a real Postgres behind a proxy each. In each run something
+ * happens to the one that writes. After each run all that was answered is in the one history, once, in both files.
+ *
+ * @throws TallystickError `standby_test_failed` saying what was lost, forked, or not taken over in time
+ */
+export async function soakStandby(parameters: SoakStandbyParameters): Promise<SoakStandbyCounts> {
+  const { runs, random, faults, isOver = () => false, onRun = () => {}, clients = 6 } = parameters;
+  const folder = mkdtempSync(path.join(tmpdir(), "tallystick-standby-"));
+  const postgres = await startPostgres();
+  const history = new History();
+  const counts = { runs: 0, takeovers: 0, takeoverSeconds: [] as number[] };
+  const machines: Machine[] = [];
+  let load: Load | undefined;
+  try {
+    const databaseUrl = await postgres.createDatabase("standby");
+    const settings = { folder, databaseUrl, leaseSeconds: parameters.leaseSeconds };
+    for (const name of ["a", "b"]) machines.push(await openMachine(name, settings));
+    load = startLoad(machines, history, clients);
+    while (counts.runs < runs && !isOver()) {
+      const fault = faults?.[counts.runs % faults.length] ?? pick(FAULTS, random());
+      const world = { machines, settings, random };
+      const taken = await oneRun(fault, world).catch((error) => {
+        const logs = machines.map(({ name, log }) => `\n--- ${name}\n${log}`).join("");
+        throw failure(`run ${counts.runs + 1}, ${fault}: ${error.message}${logs}`);
+      });
+      counts.runs++;
+      if (taken !== undefined) {
+        counts.takeovers++;
+        counts.takeoverSeconds.push(taken);
+      }
+      for (const { file } of machines) await history.read(file);
+      onRun(`${counts.runs}: ${fault}${taken === undefined ? "" : `, taken over in ${taken.toFixed(1)} s`}`);
+    }
+    await load.stop();
+    load = undefined;
+    await bothHaveAll(machines, history);
+    counts.takeoverSeconds.sort((a, b) => a - b);
+    const cuts = machines.reduce((sum, { proxy }) => sum + proxy.cuts(), 0);
+    return { ...counts, cuts, ...history.counts };
+  } finally {
+    await load?.stop();
+    for (const machine of machines) await closeMachine(machine);
+    await postgres.stop();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+type World = { machines: readonly Machine[]; settings: MachineSettings; random: () => number };
+
+/** One fault, and what follows from it. Returns the seconds that a takeover took; undefined when none was due. */
+async function oneRun(fault: StandbyFault, world: World): Promise<number | undefined> {
+  const { machines, settings, random } = world;
+  const leaseMs = 1_000 * settings.leaseSeconds;
+  const writer = await until(() => machines.find(({ isWriter }) => isWriter), "nobody writes");
+  const other = machines.find((it) => it !== writer) as Machine;
+  await sleep(300 * random());
+  const since = performance.now();
+  const takeover = async (): Promise<number> => {
+    await until(() => other.isWriter, `${other.name} did not take over`, leaseMs);
+    return (performance.now() - since) / 1_000;
+  };
+  const restart = async (): Promise<void> => {
+    await writer.exited;
+    await startMachine(writer, settings);
+  };
+  if (fault === "kill" || fault === "answer and kill") {
+    if (fault === "answer and kill") {
+      const before = writer.proxy.cuts();
+      writer.proxy.set("answer");
+      await until(() => writer.proxy.cuts() > before, "nothing was cut");
+    }
+    writer.child.kill("SIGKILL");
+    const isFirst = random() < 0.5;
+    if (isFirst) await restart();
+    const taken = await takeover().catch((error) => {
+      // The restarted one may have been the quicker one.
+      if (writer.isWriter) return undefined;
+      throw error;
+    });
+    if (!isFirst) await restart();
+    return taken;
+  }
+  if (fault === "stop" || fault === "frozen") {
+    if (fault === "stop") writer.child.kill("SIGSTOP");
+    else writer.proxy.set("frozen");
+    const taken = await takeover();
+    // The other one writes on before the first one wakes, with a flush in the middle.
+    await sleep(200 * random());
+    if (fault === "stop") writer.child.kill("SIGCONT");
+    else writer.proxy.set("none");
+    await withDeadline(writer.exited, `${writer.name} went on beside ${other.name}`, leaseMs);
+    await restart();
+    return taken;
+  }
+  const before = writer.proxy.cuts();
+  writer.proxy.set(fault);
+  await until(() => writer.proxy.cuts() > before, "nothing was cut");
+  await sleep(100);
+  if (!writer.isWriter) throw failure(`${writer.name} ended because an answer was lost`);
+  return undefined;
+}
+
+/** Waits until both machines have the whole ledger, and holds everything against it. */
+async function bothHaveAll(machines: readonly Machine[], history: History): Promise<void> {
+  const sizeOf = async ({ port }: Machine) =>
+    ((await (await fetch(`http://127.0.0.1:${port}/health`)).json()) as { size: number }).size;
+  const end = performance.now() + DEADLINE_MS;
+  for (;;) {
+    const sizes = await Promise.all(machines.map(sizeOf));
+    if (new Set(sizes).size === 1) break;
+    if (performance.now() > end) throw failure(`the machines have ${sizes.join(" and ")} entries`);
+    await sleep(50);
+  }
+  for (const { file } of machines) await history.read(file);
+  history.check();
+}
+
+async function until<T>(condition: () => T | undefined | false, complaint: string, more = 0): Promise<T> {
+  const end = performance.now() + DEADLINE_MS + more;
+  for (;;) {
+    const value = condition();
+    if (value !== undefined && value !== false) return value;
+    if (performance.now() > end) throw failure(complaint);
+    await sleep(5);
+  }
+}
+
+function withDeadline<T>(work: Promise<T>, complaint: string, more: number): Promise<T> {
+  const late = sleep(DEADLINE_MS + more, undefined, { ref: false }).then(() => {
+    throw failure(complaint);
+  });
+  return Promise.race([work, late]);
+}
+
+function pick<T>(from: readonly T[], random: number): T {
+  return from[Math.min(from.length - 1, Math.floor(random * from.length))] as T;
+}
