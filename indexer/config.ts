@@ -33,7 +33,7 @@ export type TransfersConfig =
 /** Where final transfers are read: another RPC, or a dataset of SQD's portal. */
 export type HistorySourceConfig = { kind: "rpc" | "portal"; url: string };
 
-/** All that the indexer is told from outside; made once, by {@link readConfig}. */
+/** All settings of the indexer. {@link readConfig} makes it once. */
 export type IndexerConfig = {
   databaseUrl: string;
   databaseSchema: string;
@@ -54,7 +54,7 @@ export type IndexerConfig = {
   ledgers: ReadonlyMap<Hex, SegmentSourceConfig>;
   /** Where the settlement routes are forwarded to, without a trailing slash; null: they answer 503. */
   settlementUrl: string | null;
-  /** Proxies that stand in front of this process and tell who asked them. */
+  /** The number of trusted proxies in front of this process. They name the client of each request. */
   trustedProxies: number;
   /** What one address may ask; 0 for no limit. */
   clientLimits: { points: number; streams: number; sockets: number };

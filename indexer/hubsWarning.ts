@@ -1,7 +1,10 @@
 /** Chains on which strangers draw on the same exchanges, bridges and faucets: Base and Base Sepolia. */
 const PUBLIC_CHAINS = [8453, 84_532];
 
-/** What an operator is told who follows a public chain and names no hub; null when there is nothing to tell. */
+/**
+ * The warning for an operator that follows a public chain and names no hub; null when there is nothing to warn
+ * about.
+ */
 export function hubsWarning(node: {
   chainId: number;
   params: { hubs: readonly string[]; hubTransfers: number };

@@ -84,7 +84,10 @@ export async function openNodeSnapshot(parameters: {
     return rows[0]?.id as Address;
   }
 
-  /** Whether payments stand for their transfers: in a relevant log every line stands by itself. */
+  /**
+   * Whether rows of `payment` replace the lines of their transfers. In a relevant log every line is stored
+   * itself.
+   */
   async function hasPayments(): Promise<boolean> {
     const { rows } = await client.query(`SELECT form FROM ${nameOf("state")}`);
     return rows[0]?.form !== "relevant";

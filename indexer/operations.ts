@@ -26,7 +26,7 @@ export type BlockedTransfers = {
   wallet: string | null;
 };
 
-/** The operational state of an indexer, which is no part of what it derives. */
+/** The operational state of an indexer, which is not a part of what it derives. */
 export type Operations = {
   /** Says that a segment is being waited for, or why still. Never throws. */
   reportBlocked: (segment: BlockedSegment) => Promise<void>;

@@ -30,7 +30,7 @@ export type ApiDependencies = Pick<QueryContext, "db" | "operations" | "node"> &
   insightsPrice?: InsightsPrice | null;
   /** The key that signs trust reports (Ed25519), 32 bytes; null: there are no reports. */
   reportKey?: Uint8Array | null;
-  /** Most open subscriptions of all clients together. */
+  /** The most open subscriptions of all clients together. */
   subscriptions?: number;
   /** Tells whether the database answers; without it each request finds out by itself. */
   watch?: Pick<DatabaseWatch, "isAway" | "goesAwayDuring">;

@@ -5,7 +5,7 @@ import type { ClientLimits } from "tallystick-runtime/http/limitClients";
 const AT_ONCE = 2;
 const WAITING = 256;
 
-/** Most statements of one client that the database runs at the same time. A process has ten connections. */
+/** The most statements of one client that the database runs at the same time. A process has ten connections. */
 const STATEMENTS = 3;
 
 /**

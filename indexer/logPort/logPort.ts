@@ -12,7 +12,7 @@ export type Call = {
 /** A call that may stop early. */
 export type LimitedCall = Call & {
   /**
-   * Only the first so many logs of each wallet are needed. A wallet with fewer logs in the answer has no
+   * Only the first this many logs of each wallet are needed. A wallet with fewer logs in the answer has no
    * more. Without it all logs are read.
    */
   limit?: number;

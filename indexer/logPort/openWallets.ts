@@ -3,7 +3,7 @@ import { walletOf } from "./checkLogs.ts";
 import { TooManyLogsError } from "./errors.ts";
 import type { LogQuery, TokenLog } from "./logPort.ts";
 
-/** Most logs that one call may collect, which need about a gigabyte. */
+/** The most logs that one call may collect, which need about a gigabyte. */
 export const MAX_LOGS = 2_000_000;
 
 /**

@@ -14,7 +14,7 @@ export type CompletenessWatchOptions = {
   ports: readonly LogPort[];
   balances: BalanceSource;
   firstBlock: number;
-  /** So many looks visit every wallet once. */
+  /** This many looks visit every wallet once. */
   rounds: number;
   /** Milliseconds for one look. */
   deadlineMs: number;

@@ -17,13 +17,13 @@ import type { RetryRead } from "./retryRead.ts";
 /** Blocks of one call. A long history is read in several calls, so a failed call loses only its own part. */
 const STEP = 500_000;
 
-/** Most wallets of one call: an RPC accepts this many in one request. */
+/** The most wallets of one call: an RPC accepts this many in one request. */
 const WALLETS = 1_000;
 
 /** Headers of one call. */
 const HEADERS = 1_000;
 
-/** Most transfers, block times and transactions that stay in memory. */
+/** The most transfers, block times and transactions that stay in memory. */
 const MAX_TRANSFERS = 500_000;
 const MAX_TIMES = 200_000;
 const MAX_TRANSACTIONS = 20_000;

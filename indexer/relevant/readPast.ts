@@ -16,7 +16,7 @@ import { type ChainView, isBetween, transferEvent } from "./chainView.ts";
 /**
  * Makes the function that reads earlier transfers, which an event needs, through the log port.
  *
- * @param isAuthorized tells whether the sender authorized the transfer that is being applied (EIP-3009)
+ * @param isAuthorized whether the sender authorized the transfer that is being applied (EIP-3009)
  */
 export function readPastOf(
   view: ChainView,

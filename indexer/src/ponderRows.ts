@@ -46,10 +46,10 @@ export function ponderRows(db: Context["db"]): RowDatabase {
 }
 
 /**
- * When Ponder's cache is full it drops whole tables. The first to go are those that were asked least for rows that they did
- * not have. The projector remembers which rows do not exist and hardly asks for them, so tables that every event reads
- * could go like tables that are written once. So at the start each of them is asked this often for a row that no table has,
- * which is more often than the filter in `rows/` is wrong about the others.
+ * The tables that every event reads. When Ponder's cache is full, it drops whole tables: first those with the
+ * fewest look-ups of rows that do not exist. The projector itself remembers which rows do not exist, so it
+ * hardly makes such look-ups, and Ponder would drop these tables like any other. So at the start each of them
+ * gets {@link ASKED} look-ups of a row that does not exist. That is more than the other tables ever get.
  */
 const READ_AGAIN: TableName[] = [
   "agent",

@@ -21,7 +21,7 @@ export async function findCapability(id: string): Promise<FoundCapability | unde
 /**
  * As {@link findCapability}, for ids that must be standard ones.
  *
- * @throws InvalidInputError `invalid_capability` when it is no capability id at all
+ * @throws InvalidInputError `invalid_capability` when it is not a capability id at all
  * @throws TallystickError `custom_capability` for `custom.*`, `unknown_capability` for anything else
  */
 export async function requireCapability(id: string): Promise<FoundCapability> {

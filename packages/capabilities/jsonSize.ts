@@ -1,7 +1,7 @@
 /** How deep a value from a stranger may be nested, in levels. */
 export const MAX_JSON_DEPTH = 64;
 
-/** Most values in all, including the value itself and everything in its arrays and objects. */
+/** The most values in all, including the value itself and everything in its arrays and objects. */
 export const MAX_JSON_VALUES = 2_000_000;
 
 /**

@@ -1,6 +1,6 @@
 const MAX_LENGTH = 256;
 
-/** Most ways in which the bounded repetitions of a pattern may divide a text. */
+/** The most ways in which the bounded repetitions of a pattern may divide a text. */
 const MAX_WAYS = 256;
 
 const RULE =

@@ -3,11 +3,11 @@ import { hasFormat } from "./jsonFormats.ts";
 import { jsonSizeProblem } from "./jsonSize.ts";
 import type { JsonSchema } from "./schemaType.ts";
 
-/** Most faults that one check reports. */
+/** The most faults that one check reports. */
 const MAX_ISSUES = 20;
 
 /**
- * Most steps of one check, which take about a second. One step compares one schema with one value, or 64
+ * The most steps of one check, which take about a second. One step compares one schema with one value, or 64
  * characters.
  */
 const MAX_STEPS = 5_000_000;
@@ -330,7 +330,7 @@ function shown(value: unknown): string {
   return (JSON.stringify(value) ?? String(value)).slice(0, 100);
 }
 
-/** @throws SyntaxError when it is no regular expression */
+/** @throws SyntaxError when it is not a regular expression */
 function patternOf(source: string): RegExp {
   let pattern = patterns.get(source);
   if (!pattern) {

@@ -7,7 +7,10 @@ export type PublishedVersion = { version: VerificationVersion; publishedAt: numb
 /** How long a version may still be advertised after the next one was published (SHP §8.2): 90 days, in seconds. */
 export const DEPRECATION_WINDOW_SECONDS = 90 * 86_400;
 
-/** Where a version stands at a moment. Buyers should not hire for a `retired` one; nobody may for an `unknown` one. */
+/**
+ * The status of a version at a time. Buyers should not hire for a `retired` version, and nobody may hire for an
+ * `unknown` one.
+ */
 export type VersionStatus = "current" | "deprecated" | "retired" | "unknown";
 
 /** The number in `v1`, undefined for anything else: `v01` and `1` are no versions. */
@@ -24,7 +27,10 @@ export function currentVersion({ versions }: Versioned, now: number): Verificati
   return (published.at(-1) ?? versions[0])?.version ?? "v0";
 }
 
-/** Where `version` stands at `now` (unix seconds). Exactly 90 days after the next one it is still deprecated. */
+/**
+ * The status of `version` at `now` (unix seconds). Exactly 90 days after the next version it is still
+ * deprecated.
+ */
 export function versionStatus({ versions }: Versioned, version: string, now: number): VersionStatus {
   const at = versions.findIndex((published) => published.version === version);
   const published = versions[at];

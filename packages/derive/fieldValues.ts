@@ -2,7 +2,7 @@ import { formatUsdc } from "tallystick-protocol/amount";
 import { parseRational, type Rational, roundHalfUp, toNumber } from "./rational.ts";
 import type { Row } from "./tables.ts";
 
-/** What a row of `capability` tells of an agent's prices. */
+/** The prices of an agent in one capability, from a row of `capability`. */
 export type CapabilityPrice = Pick<Row<"capability">, "capability" | "medianPrice">;
 
 /** Capability → median price in USDC, in ascending order of names; without those that have none. */

@@ -56,7 +56,7 @@ export async function foldLog(
   return derived;
 }
 
-/** What to tell a person about what was left out, one line for each. */
+/** A message for people about everything that was left out, one line for each. */
 export function notesOf({ otherTokens }: DerivedLog): string[] {
   return [...otherTokens].map(
     ([token, count]) => `note: left out ${count} transfers of ${token}, which is not the token of this log`,

@@ -13,8 +13,9 @@ import type { Row } from "./tables.ts";
 import { latencyOf } from "./telemetry.ts";
 
 /**
- * What a receipt and its payment must agree on. Several logs of one transaction may share it, and numbers tell them apart.
- * The last sixteen digits of the addresses are enough to find the few that may fit; `mayClaim` compares them whole.
+ * What a receipt and its payment must agree on. Several logs of one transaction may share it. Numbers
+ * distinguish them. The last sixteen digits of the addresses are enough to find the few that may fit;
+ * `mayClaim` compares them whole.
  */
 export function paymentKey(tx: string, from: string, to: string, value: bigint): string {
   return `${tx}/${from.slice(-16)}${to.slice(-16)}/${value}`;

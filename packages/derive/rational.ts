@@ -34,7 +34,7 @@ export function compare(a: Rational, b: Rational): number {
   return difference < 0n ? -1 : difference > 0n ? 1 : 0;
 }
 
-/** Most that are stored are small and whole: read from here, they are neither parsed nor made anew. */
+/** Most stored numbers are small and whole. They are taken from here, so they are neither parsed nor made again. */
 const SMALL: ReadonlyMap<string, Rational> = new Map(
   Array.from({ length: 1_000 }, (_, n) => [String(n), { n: BigInt(n), d: 1n }]),
 );

@@ -6,7 +6,7 @@ import { within } from "tallystick-sdk/deadline";
 /** How long a tool waits for a hire before it gives a handle instead, in milliseconds. */
 export const HANDLE_AFTER_MS = 20_000;
 
-/** Most hires that run at the same time. */
+/** The most hires that run at the same time. */
 const MAX_RUNNING = 64;
 
 /** A hire that runs in this process. It continues when the client that asked for it is gone. */

@@ -33,7 +33,7 @@ export function fromHex(hex: string, size?: number, field = "hex"): Uint8Array {
   return hexToBytes(hex.slice(2));
 }
 
-/** Bytes to lower-case hex without the `0x`, as hashes stand in the ledger. */
+/** Converts bytes to lower-case hex without `0x`, as the ledger writes hashes. */
 export function toBareHex(bytes: Uint8Array): string {
   return bytesToHex(bytes);
 }

@@ -1,6 +1,6 @@
 import { type InputIssue, InvalidInputError, TallystickError } from "./errors.ts";
 
-/** The body of every answer that is no success (RFC 9457, `application/problem+json`). */
+/** The body of every answer that is not a success (RFC 9457, `application/problem+json`). */
 export type Problem = {
   /** Stable identifier to switch on. */
   code: string;
@@ -58,8 +58,8 @@ export function problem(status: number, code: string, detail: string, more: obje
 }
 
 /**
- * What a client is told of an error. Undefined when nothing is meant for a client: then the error belongs in the log, and
- * the answer is {@link internalProblem}.
+ * The part of an error that a client may see. Undefined when nothing is meant for a client: then the error
+ * belongs in the log, and the answer is {@link internalProblem}.
  *
  * An error is for the client when its code has a status, or when it is an {@link InvalidInputError}, which is 400. Any
  * other error of ours may describe what only this process should know.

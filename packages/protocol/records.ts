@@ -1,4 +1,4 @@
-/** Signed records: what agents tell a ledger, and what a ledger checks them for. */
+/** Signed records: what agents write into a ledger, and how a ledger checks it. */
 export { type Attestation, parseAttestation, type TestRun } from "./records/attestation.ts";
 export { type AuditActuation, parseAuditActuation } from "./records/auditActuation.ts";
 export { type AuditCanary, type Canary, canaryCommitment, parseAuditCanary } from "./records/auditCanary.ts";

@@ -1,4 +1,4 @@
-/** Most characters of one value, because a value may come from a stranger. */
+/** The most characters of one value, because a value may come from a stranger. */
 const MAX_VALUE_LENGTH = 2_000;
 
 /** Writes one line to the log: a sentence, then its fields. */

@@ -77,7 +77,7 @@ export type CreateSellerParameters = {
   freeCallsPerDay?: number;
   /** Jobs at once. Default 64. */
   maxRunning?: number;
-  /** Largest request, in bytes. Default 1 MiB. */
+  /** The largest request, in bytes. Default 1 MiB. */
   maxBodyBytes?: number;
   /** How long an answer waits until its receipt is settled. Default 2,000. */
   receiptWaitMs?: number;

@@ -41,7 +41,7 @@ export type HireParameters<Id extends string = string> = {
   quoteToken?: string;
   /** How many sellers may answer and fail, one after the other, as long as nothing was signed. Default 3. */
   maxAttempts?: number;
-  /** Whether to tell the ledger what was measured. Default true. */
+  /** Whether to report the measured latency and verification to the ledger. Default true. */
   telemetry?: boolean;
   /** Ends the wait at once, at any stage of the hire. */
   signal?: AbortSignal;

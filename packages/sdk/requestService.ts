@@ -38,7 +38,7 @@ export type ServiceRequest = {
   timeoutMs?: number | undefined;
 };
 
-/** Largest answer of a service that is read, in bytes. */
+/** The largest answer of a service that is read, in bytes. */
 export const MAX_SERVICE_BYTES = 32 * 1024 * 1024;
 
 /** How long a service may take to answer, in milliseconds. */
@@ -47,7 +47,7 @@ export const SERVICE_MS = 30_000;
 /**
  * Sends one request and returns the text of its answer.
  *
- * @throws ServiceError with the problem's `code` when the answer is no success; the signal's reason
+ * @throws ServiceError with the problem's `code` when the answer is not a success; the signal's reason
  */
 export async function requestService(request: ServiceRequest): Promise<{ text: string; headers: Headers }> {
   const { baseUrl, path, apiKey, body, fetch = globalThis.fetch, timeoutMs = SERVICE_MS } = request;

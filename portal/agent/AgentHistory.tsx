@@ -1,7 +1,7 @@
 import { type Bar, BarChart } from "../design/BarChart.tsx";
 import type { DaySeries } from "./agentQuery.ts";
 
-/** Most days that are shown. The page asks for a month, so a longer answer is wrong. */
+/** The most days that are shown. The page asks for a month, so a longer answer is wrong. */
 const MAX_DAYS = 62;
 
 /** Shows an agent's hires day by day. */

@@ -5,7 +5,7 @@ export type Link = readonly [from: number, to: number];
 const [ROUNDS, FIRST_STRIDE] = [50, 2.5];
 
 /**
- * Most nodes of one cell that push a node. In a dense cell the other nodes are ignored, which limits the
+ * The most nodes of one cell that push a node. In a dense cell the other nodes are ignored, which limits the
  * work.
  */
 const MAX_PER_CELL = 24;

@@ -12,7 +12,7 @@ export type Column<Row> = {
   isNumber?: boolean;
 };
 
-/** Most rows that are shown. The CSV file has all rows. */
+/** The most rows that are shown. The CSV file has all rows. */
 const MAX_SHOWN = 200;
 
 type Order = { column: number; isDown: boolean } | null;

@@ -9,7 +9,7 @@ export type ReadTile = (tile: Tile) => Promise<Uint8Array>;
 const HEIGHT = 8;
 
 /**
- * Computes the root of the tree of `size` entries from the tiles of a log. The log must have at least so many
+ * Computes the root of the tree of `size` entries from the tiles of a log. The log must have at least this many
  * entries. For a million entries at most eight tiles are read.
  *
  * @throws RangeError when a tile has the wrong length

@@ -8,7 +8,7 @@ import { type Check, type Finding, fails, holds, isOpen } from "../verify/check.
 import type { Tree } from "../verify/verifyHead.ts";
 import { rootFromTiles } from "./tiles.ts";
 
-/** Most bytes of an answer. No checkpoint and no tile of hashes is longer. */
+/** The most bytes of an answer. No checkpoint and no tile of hashes is longer. */
 const MAX_BYTES = 1_000_000;
 
 /**

@@ -17,7 +17,7 @@ export type FeedItem =
   | { kind: "rating"; key: string; time: number; rater: string; ratee: string; stars: number }
   | { kind: "tier"; key: string; time: number; agent: string; from: number; to: number };
 
-/** Most lines that the page shows. */
+/** The most lines that the page shows. */
 const MAX_SHOWN = 9;
 
 /** Sorts lines by time, the latest first, and keeps each line once. */

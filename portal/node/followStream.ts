@@ -9,7 +9,7 @@ export type StreamEvent = { type: string; position: string; data: { [name: strin
  */
 const [MIN_WAIT_MS, MAX_WAIT_MS] = [1_000, 60_000];
 
-/** Most characters of a message. Longer ones are ignored. */
+/** The most characters of a message. Longer ones are ignored. */
 const MAX_CHARACTERS = 64_000;
 
 /**

@@ -4,7 +4,7 @@ import { nodeUrl } from "./nodeUrl.ts";
 /** The time limit of a request. */
 const PATIENCE_MS = 15_000;
 
-/** Most characters of an answer. Nodes themselves stop at four million. */
+/** The most characters of an answer. Nodes themselves stop at four million. */
 const MAX_CHARACTERS = 8_000_000;
 
 /**

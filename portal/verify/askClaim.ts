@@ -7,7 +7,7 @@ import type { Claim } from "./verifyNode.ts";
 /** How long to wait until a tick is final, and the interval for asking the node, in milliseconds. */
 const [PATIENCE_MS, EVERY_MS] = [600_000, 3_000];
 
-/** Most members that are asked for. Only the largest clusters have more. */
+/** The most members that are asked for. Only the largest clusters have more. */
 const MAX_MEMBERS = 100;
 
 /** Asks the node for an agent's figures and cluster, both as of the same tick. */

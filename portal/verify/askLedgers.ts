@@ -29,7 +29,7 @@ export type HeadsAnswer = {
   };
 };
 
-/** Most ledgers that are read. A real node follows only a few. */
+/** The most ledgers that are read. A real node follows only a few. */
 const MAX_LEDGERS = 8;
 
 /** Reads the ledgers that the node follows, all or one, with their present heads. */

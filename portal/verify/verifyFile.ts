@@ -4,7 +4,7 @@ import { fileKindOf } from "./fileKind.ts";
 /** Bytes that are read to find the kind of a file. */
 const BEGIN = 1 << 16;
 
-/** Most bytes of a proof or a record, which is read as a whole. */
+/** The most bytes of a proof or a record, which is read as a whole. */
 const MAX_TEXT_BYTES = 16 << 20;
 
 /**

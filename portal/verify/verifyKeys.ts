@@ -23,7 +23,7 @@ export type BelievedKeys = {
   reports: readonly string[];
 };
 
-/** Longest text of keys that is read, in characters. */
+/** The longest text of keys that is read, in characters. */
 const MAX_LENGTH = 200_000;
 
 /**

@@ -14,7 +14,7 @@ export type Claim = {
   asOf: { block: number; digest: string };
 };
 
-/** Most lines of a log, because a tab has less memory than a process. */
+/** The most lines of a log, because a tab has less memory than a process. */
 const MAX_LINES = 2_000_000;
 
 /**

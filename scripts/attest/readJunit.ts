@@ -1,10 +1,10 @@
 import { JunitError } from "./junitError.ts";
 import { parseXml, type XmlElement } from "./parseXml.ts";
 
-/** Most tests of one run. */
+/** The most tests of one run. */
 const MAX_TESTS = 200_000;
 
-/** What became of a test in one run. */
+/** The outcome of a test in one run. */
 export type TestOutcome = {
   result: "passed" | "failed" | "skipped";
   /** The test passed and failed within this run. A runner that retries writes both results. */

@@ -1,7 +1,7 @@
 import { drawnPlaces } from "tallystick-derive/audits/drawnPlaces";
 import type { Auditor, Chance, Market, PoolAudit } from "./market.ts";
 
-/** Most places of the roster that are tried at a tick. The derivation has the same limit. */
+/** The most places of the roster that are tried at a tick. The derivation has the same limit. */
 const MAX_PROBES = 64;
 
 /**

@@ -22,7 +22,7 @@ export type SimulateParameters = {
   seed: number;
   /** How many sellers of each share of garbage. */
   sellers: number;
-  /** Most simulated hires of one seller. */
+  /** The most simulated hires of one seller. */
   maxHires: number;
   /** How many hires of a good seller. */
   goodHires: number;

@@ -8,7 +8,7 @@ import type { Findings } from "./findings.ts";
 
 const MILLION = 1_000_000n;
 
-/** Most ticks that are checked. A hire never waits for so many ticks until its draw. */
+/** The most ticks that are checked. A hire never waits for so many ticks until its draw. */
 const MAX_TICKS = 1_000;
 
 /**

@@ -6,7 +6,7 @@ import type { AuditChain } from "./auditChain.ts";
 import type { DerivedLog } from "./derivedLog.ts";
 import type { Findings } from "./findings.ts";
 
-/** Most receipts without a payment that are looked up on the chain. */
+/** The most receipts without a payment that are looked up on the chain. */
 const MAX_RECEIPTS = 1_000;
 
 /**

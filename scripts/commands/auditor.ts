@@ -12,7 +12,7 @@ type DeskOptions = { dir: string; json?: boolean };
 /** The folder of the audits of `example auditor`. */
 const FOLDER = ".tallystick/auditor";
 
-/** Most characters of the request, and of the result, that a terminal shows. `--json` prints everything. */
+/** The most characters of the request, and of the result, that a terminal shows. `--json` prints everything. */
 const MAX_SHOWN = 20_000;
 
 /**

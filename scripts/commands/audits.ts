@@ -9,7 +9,7 @@ import { type AuditVerification, verifyAudit } from "../audits/verifyAudit.ts";
 import { parseOption, wholeNumber } from "../cli/parseOption.ts";
 import { addQueryOptions, answer, moment, nodeAt, type QueryOptions, table } from "../query/nodeQuery.ts";
 
-/** Most rows of each list. */
+/** The most rows of each list. */
 const MAX_FIRST = 100;
 
 /** The open states: waiting for an auditor, for a verdict, for a recheck, or for the operator. */

@@ -16,7 +16,7 @@ type Failure = {
 };
 type Failures = { agent_id: string; since: number; failures: Failure[]; next_cursor: string | null };
 
-/** Most failures that are shown. */
+/** The most failures that are shown. */
 const MAX_SHOWN = 500;
 
 /**

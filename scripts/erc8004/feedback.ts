@@ -5,7 +5,7 @@ import { askGraphql } from "tallystick-sdk/query/askGraphql";
 import { nodeAt } from "../query/nodeQuery.ts";
 import { openPosting, type PostOptions } from "./openPosting.ts";
 
-/** Which identities stand for an agent now. */
+/** The identities that an agent has now. */
 const CURRENT = `query CurrentIdentities($address: Address!) {
   agent(address: $address) { identities(current: true, first: 2) { nodes { identity { id } } } }
 }`;
@@ -45,7 +45,7 @@ async function receiptOf(
   return { receiptHash, seller: hire?.sellerAddress };
 }
 
-/** The one identity that stands for the seller, as the node has read it. `postFeedback` asks the registry again. */
+/** The seller's only identity, as the node has read it. `postFeedback` asks the registry again. */
 async function identityOf(seller: string | undefined, options: PostOptions): Promise<number> {
   const { agent } =
     seller === undefined

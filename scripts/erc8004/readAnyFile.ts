@@ -13,8 +13,8 @@ const FETCH_MS = 20_000;
 const DATA = /^data:application\/json;base64,([A-Za-z0-9+/]*={0,2})$/;
 
 /**
- * Reads a file that a registry or a person leads to: a path, https://, a data: address, or ipfs:// by the gateway that was named.
- * Strangers wrote these addresses: only public servers are asked, and no more than the largest file is read.
+ * Reads a file that a registry or a person names: a path, an https:// or data: URL, or ipfs:// through a named
+ * gateway. Strangers may have written the URL, so only public servers are asked, and the size is limited.
  *
  * @throws TallystickError `unreadable_file`
  */

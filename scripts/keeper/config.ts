@@ -28,13 +28,13 @@ export type KeeperConfig = {
   feeRecipient?: Address;
   /** The smallest amount of a hire that the keeper relays, in atomic units. */
   minAmount: bigint;
-  /** Most gas per day and buyer for deposits and deliveries whose fee is not paid yet. */
+  /** The most gas per day and buyer for deposits and deliveries whose fee is not paid yet. */
   gasPerBuyer: number;
-  /** Most gas per day and contract wallet for signed instructions that fail. */
+  /** The most gas per day and contract wallet for signed instructions that fail. */
   gasPerWallet: number;
-  /** Most requests of one address per minute; 0 for no limit. */
+  /** The most requests of one address per minute; 0 for no limit. */
   requestsPerAddress: number;
-  /** How many trusted proxies are in front of the keeper. They tell the client's address. */
+  /** How many trusted proxies are in front of the keeper. They name the client's address. */
   trustedProxies: number;
 };
 

@@ -3,7 +3,7 @@ import { TallystickError } from "tallystick-protocol/errors";
 import { readForeignJson } from "tallystick-protocol/json/foreignJson";
 import { readAtMost } from "../readAtMost.ts";
 
-/** Largest report that is read, in bytes. */
+/** The largest report that is read, in bytes. */
 const MAX_REPORT_BYTES = 4 * 1024 * 1024;
 
 /**

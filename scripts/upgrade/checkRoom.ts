@@ -9,8 +9,9 @@ const CONNECTIONS = 15;
 export type Room = { bytesNeeded: number; bytesFree: number | undefined; connectionsFree: number };
 
 /**
- * Looks how large the live schema is, which the new one will be about as well, how many connections are free, and, when Postgres runs
- * on this machine and tells its user where its files are, how much room its disk has.
+ * Checks whether an upgrade fits: the size of the live schema, which the new one will have too, and the number
+ * of free connections. If Postgres runs on this machine and shows where its files are, it also checks the free
+ * space of the disk.
  */
 export async function readRoom(
   query: UpgradeSession["query"],

@@ -59,7 +59,7 @@ export async function dropOld(
   if (content === undefined) return [];
   if (content.tables.length > 0) throw notViews(views.before, content.tables);
   const old = await liveSchema(session.query, views.before);
-  // The tables first: when that is refused, the views still tell which they were.
+  // The tables are dropped first. If that is refused, the views still show which tables belonged to them.
   if (old !== undefined) await dropSchema(session, old, views, signal);
   await lookAgain(
     () =>

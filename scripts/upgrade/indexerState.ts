@@ -20,7 +20,7 @@ export type IndexerState = {
   tick: number;
 };
 
-/** After so many milliseconds without a heartbeat Ponder treats a schema as abandoned. */
+/** After this many milliseconds without a heartbeat Ponder treats a schema as abandoned. */
 export const HEARTBEAT_MS = 25_000;
 
 /** Whether somebody seems to index into it now. */

@@ -1,21 +1,24 @@
 import { createProgress, type Tell } from "../cli/progress.ts";
 
-/** What an upgrade tells: a person on stderr, a program as lines of JSON on stdout. */
+/** Reports an upgrade: to people on stderr, to programs as lines of JSON on stdout. */
 export type UpgradeReport = {
-  /** Runs a step. Its fields are told when it is done, `detail` to people, and those of `tell` on the way. */
+  /**
+   * Runs a step. When it is done, its fields are reported to programs and `detail` to people. `tell` reports
+   * progress in between.
+   */
   step: <T>(
     name: string,
     work: (
       tell: (text: string, fields: Fields) => void,
     ) => Promise<{ detail: string; fields: Fields; value: T }>,
   ) => Promise<T>;
-  /** Something to know beside the steps. */
+  /** Reports something that is not a step. */
   note: (text: string, fields: Fields) => void;
 };
 
 type Fields = Record<string, unknown>;
 
-/** Between two lines about one step. */
+/** Milliseconds between two lines about one step. */
 const EVERY_MS = 1_000;
 
 export function createUpgradeReport({ json = false }: { json?: boolean | undefined }): UpgradeReport {

@@ -9,7 +9,7 @@ import { BudgetError } from "tallystick-sdk/errors";
 import type { KeyValueStore } from "tallystick-sdk/store/keyValueStore";
 import type { AuditorAccount, OpenAssignment, OperatorRules } from "./operatorNode.ts";
 
-/** What is asked of its answer. Its verdict comes through the ledger, and others judge it. */
+/** Accepts every answer to such a hire. The auditor's verdict comes through the ledger, where others judge it. */
 export const anyAnswer: Verify = () => ({ all_passed: true, checks: {}, details: {} });
 
 /** How long an auditor may take to accept an assignment, in milliseconds. */
@@ -38,10 +38,10 @@ export type AuditorHiresParameters = {
 };
 
 /**
- * Hires drawn auditors: tells each of its assignment at the endpoint of its offer, by a normal hire (x402), and reminds
- * those that let their time pass. An auditor that asks for payment gets its fee then, at most once for an assignment; it
- * counts as paid of its verdicts' fees. One that cannot be reached finds the assignment at its node, and is paid after its
- * verdict.
+ * Hires drawn auditors: tells each of its assignment at the endpoint of its offer, by a normal hire (x402), and
+ * reminds those that let their time pass. An auditor that asks for payment gets its fee then, at most once for
+ * an assignment, as an advance on the fees of its verdicts. An auditor that cannot be reached finds the
+ * assignment at its node, and is paid after its verdict.
  */
 export function createAuditorHires({ buyer, store, payBefore, atOnce, log }: AuditorHiresParameters) {
   const keyOf = (token: string): string => `asked/${token}`;
@@ -88,7 +88,7 @@ export function createAuditorHires({ buyer, store, payBefore, atOnce, log }: Aud
       const done: HireRound = { taken: 0, reminded: 0, failed: 0 };
       await forgetOthers(assignments);
       const credit = new Map(of.accounts.map((it) => [it.auditor, it.paid - it.accrued]));
-      // An earlier offer that the chain does not show yet still counts as spent.
+      // An earlier offer counts as spent even while the chain does not show its payment.
       for (const it of assignments) {
         const offered = BigInt((await store.get<Asked>(keyOf(auditToken(it))))?.feeAtomic ?? "0");
         if (offered > (credit.get(it.auditor) ?? 0n)) credit.set(it.auditor, offered);

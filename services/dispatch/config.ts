@@ -15,7 +15,7 @@ import { readModels } from "./models/readModels.ts";
 /** All settings of a dispatcher's process. */
 export type DispatchConfig = {
   models: ModelTable;
-  /** Of the settlement service, or of the node in front of it, and the key for it. */
+  /** The URL of the settlement service, or of the node in front of it, and the API key for it. */
   settlementUrl: string;
   settlementKey: string;
   /** Keys of the clients, by their names. */

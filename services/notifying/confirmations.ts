@@ -71,7 +71,7 @@ export function createConfirmations(parameters: {
         const isDue = (asked.get(keyOf(it))?.nextAt ?? 0) <= now();
         if (!(await isKnown(keyOf(it))) && isDue) open.push(it);
       }
-      // The least asked go first: addresses that never answer take nobody's place.
+      // The addresses that were asked least often come first, so addresses that never answer block no others.
       open.sort((a, b) => (asked.get(keyOf(a))?.times ?? 0) - (asked.get(keyOf(b))?.times ?? 0));
       await forEachHost(open.slice(0, MAX_PER_ROUND), MAX_PER_HOST, async (it) => {
         signal.throwIfAborted();

@@ -9,7 +9,7 @@ import type { BreachStep, NotifierNode, Subscription } from "./notifierNode.ts";
 const PAGE = 100;
 const MAX_STEPS = 5_000;
 
-/** Most subscriptions that are read: a node keeps no more. */
+/** The most subscriptions that are read: a node keeps no more. */
 const MAX_SUBSCRIPTIONS = 20_000;
 
 /** Asks a node by its public API, and its settlement for the subscriptions, which only the sender may read. */

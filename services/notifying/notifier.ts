@@ -7,7 +7,7 @@ import type { NotifierNode, Subscription } from "./notifierNode.ts";
 import { NEWS_SECONDS, type Outbox, type WaitingNotice } from "./outbox.ts";
 import { type Post, reasonOf } from "./post.ts";
 
-/** Most notices to one host in a round. */
+/** The most notices to one host in a round. */
 const MAX_PER_HOST = 50;
 
 /** Milliseconds between two deletions of old notices. */
@@ -43,7 +43,7 @@ export type NotifierParameters = {
 
 export type Notifier = Rounds & { state: () => NotifierState };
 
-/** The sender of notices: follows a node and tells buyers what happens to the SLAs of agents they named. */
+/** The notifier: follows a node, and tells buyers what happens to the SLAs of the agents that they named. */
 export function createNotifier(parameters: NotifierParameters): Notifier {
   const { roundMs, now, log, node, confirmations, outbox } = parameters;
   const state: NotifierState = {

@@ -25,13 +25,13 @@ export type OpenNotifierParameters = {
   ledger?: LedgerName;
 };
 
-/** In a private network: plain http, and any address. */
+/** The policy for private networks: it allows plain http and every address. */
 const ANYWHERE: NonNullable<PublicFetchParameters["policy"]> = {
   isPublic: () => true,
   problemOf: () => undefined,
 };
 
-/** Opens a sender on its folder. */
+/** Opens a notifier on its folder. */
 export function openNotifier(parameters: OpenNotifierParameters): Notifier {
   const { config, log, now } = parameters;
   const store = parameters.store ?? fileStore(config.folder);

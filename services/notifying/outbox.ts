@@ -6,7 +6,10 @@ import type { KeyValueStore } from "tallystick-sdk/store/keyValueStore";
 import type { LocalAccount } from "viem";
 import type { BreachStep, Subscription } from "./notifierNode.ts";
 
-/** What happened longer ago is no news, in seconds. So a sender that starts from zero, or follows a node that does, tells nobody of the past. */
+/**
+ * The age from which an event is no longer announced, in seconds. So a notifier that starts from zero, or
+ * follows a node that does, sends no notices about the past.
+ */
 export const NEWS_SECONDS = 7 * 86_400;
 
 /** How long a notice is tried, and how long it is remembered that it was sent, in seconds. The memory outlives the news. */

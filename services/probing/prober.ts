@@ -53,7 +53,7 @@ export type ProberParameters = {
 /** How long after its end an hour is reported, in seconds. By then all looks of its last slot are over. */
 const CLOSE_SECONDS = 45;
 
-/** A report can still be made from the disk for so many past hours. */
+/** A report can still be made from the disk for this many past hours. */
 const HOURS_BACK = 3;
 
 /** Seconds between two lines of the log about the same fault. */

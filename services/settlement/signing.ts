@@ -46,10 +46,10 @@ export type OpenSigningParameters = {
   log: Log;
 };
 
-/** Least time between two checkpoints, in milliseconds: with the making and the witnesses nobody waits longer than a second. */
+/** The shortest time between two checkpoints, in milliseconds: with the making and the witnesses nobody waits longer than a second. */
 const CHECKPOINT_MS = 900;
 
-/** Least time between two writes of the static log, in milliseconds: each has some files. */
+/** The shortest time between two writes of the static log, in milliseconds: each has some files. */
 const STATIC_LOG_MS = 2_000;
 
 /** How long a start waits for the chain before it serves what can be read, in milliseconds. */

@@ -33,7 +33,7 @@ async function answer(log: EventLog, most: number, rest: number, verdict = "inco
   }
 }
 
-/** Hires that are audited, the first of them assigned so many seconds before the tick at the end. */
+/** Hires that are audited, the first of them assigned this many seconds before the tick at the end. */
 async function aged(
   log: EventLog,
   { seconds = MONTH, most = 2, rest = 3 }: { seconds?: number; most?: number; rest?: number } = {},

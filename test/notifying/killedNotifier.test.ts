@@ -20,7 +20,7 @@ const NOTICES = 12;
 /** The notice during which the process is killed. */
 const CUT = 6;
 /**
- * The clock of the second process is ahead by so many milliseconds, so that the interrupted notice is due
+ * The clock of the second process is ahead by this many milliseconds, so that the interrupted notice is due
  * again.
  */
 const LATER = 3_600_000;
@@ -49,7 +49,7 @@ describe("a sender of notices that is killed", function () {
     return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   }
 
-  /** A node that tells of so many breaches, and whose buyer wants to know of them at one address. */
+  /** A node that tells of this many breaches, and whose buyer wants to know of them at one address. */
   async function openNode(url: string): Promise<string> {
     const now = Math.floor(Date.now() / 1_000);
     const steps = Array.from({ length: NOTICES }, (_, n) => ({

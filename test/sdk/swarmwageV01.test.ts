@@ -267,7 +267,7 @@ describe("Swarmwage's published v0.1 client", () => {
       expect(settled.json.rating_tokens.buyer).to.match(/^rtt_/);
     }
 
-    // What is no list of checks is refused, and so is a list without end.
+    // What is not a list of checks is refused, and so is a list without end.
     const endless = Array.from({ length: 257 }, () => ({ name: "n", passed: true }));
     for (const checks of [[{ name: "schema" }], ["schema"], [[]], endless, "schema", null]) {
       const refused = await market.ledger.post("/v1/receipts", await signed(receipt("a4", checks)));

@@ -3,7 +3,7 @@ export type BundleEntry = {
   name: string;
   /** The module that is bundled. */
   source: string;
-  /** Most bytes that a page fetches before it runs: the entry with all that it imports statically, each file by gzip -9. */
+  /** The most bytes that a page fetches before it runs: the entry with all that it imports statically, each file by gzip -9. */
   most: number;
 };
 

@@ -23,7 +23,7 @@ type Options = FloodOptions & {
   flood?: boolean;
 };
 
-/** Least factor by which an answer has to be faster than computing it from the hires. */
+/** The smallest factor by which an answer has to be faster than computing it from the hires. */
 const MIN_FACTOR = 20;
 
 /** `npm run bench:api`: the API under load over a large market, and the same answers aggregated at query time. */

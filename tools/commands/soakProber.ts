@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import { wholeNumber } from "../../scripts/cli/parseOption.ts";
 
-/** Most that memory may grow from the second day to the last, in MB: what a garbage collection happens to leave. */
+/** The most that memory may grow from the second day to the last, in MB: what a garbage collection happens to leave. */
 const GROWTH_MB = 20;
 
 /** `npm run soak:prober`: the long form of the prober among local hosts that runs with the tests. */

@@ -16,7 +16,7 @@ export type FileWatch = {
 };
 
 /**
- * Changes within so many milliseconds are one change, because editors write in several steps and programs
+ * Changes within this many milliseconds are one change, because editors write in several steps and programs
  * write several files.
  */
 const TOGETHER_MS = 50;

@@ -14,7 +14,7 @@ import type { QueryContext } from "./context.ts";
 import { queryError } from "./errors.ts";
 
 /**
- * So many rows of a graph count as one row of a request's limit, because a few statements read all of them.
+ * This many rows of a graph count as one row of a request's limit, because a few statements read all of them.
  */
 const ROWS_AS_ONE = 20;
 

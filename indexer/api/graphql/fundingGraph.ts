@@ -17,10 +17,10 @@ type Node = { address: string; agent: Row<"agent"> | null };
 /** A path has at most three transfers, so a signal never depends on wallets that are farther away. */
 const MAX_DEPTH = 3;
 
-/** Most transfers that are shown for one receiver. An ordinary wallet has fewer. */
+/** The most transfers that are shown for one receiver. An ordinary wallet has fewer. */
 const MAX_INBOUND = 100;
 
-/** Most recent signals of a funder that are read. */
+/** The most recent signals of a funder that are read. */
 const MAX_TRIPS = 50;
 
 const EdgeReason = builder.enumType("FundingReason", {

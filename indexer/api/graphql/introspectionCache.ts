@@ -10,7 +10,7 @@ import { admittedOf } from "tallystick-runtime/http/limitClients";
 import type { Connection } from "./context.ts";
 import { CHARACTERS_PER_POINT } from "./points.ts";
 
-/** Most cached answers. Tools use only a few different queries. GraphiQL's answer has 144 kB. */
+/** The most cached answers. Tools use only a few different queries. GraphiQL's answer has 144 kB. */
 const MAX_KEPT = 8;
 
 /** Shorter answers are quickly made again, so they are not cached. */

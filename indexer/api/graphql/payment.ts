@@ -37,7 +37,7 @@ builder.objectFields(HireRef, (t) => ({
 }));
 
 /**
- * So many payments are read first. A transaction rarely pays the same amount between the same two wallets
+ * This many payments are read first. A transaction rarely pays the same amount between the same two wallets
  * more often.
  */
 const FEW = 4;

@@ -19,7 +19,7 @@ import { NodeRef, registerNode } from "./node.ts";
 import { finderOf, timeOf } from "./steward.ts";
 
 /**
- * Most steps that are shown of a breach. Only a breach with hundreds of claims has more; then the latest ones
+ * The most steps that are shown of a breach. Only a breach with hundreds of claims has more; then the latest ones
  * are shown.
  */
 const MAX_STEPS = 100;

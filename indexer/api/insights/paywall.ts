@@ -16,7 +16,7 @@ export type InsightsPrice = {
   facilitator: FacilitatorClient | string;
 };
 
-/** Longest that a payment may take to settle. */
+/** The longest that a payment may take to settle. */
 const SETTLEMENT_SECONDS = 60;
 
 /**

@@ -22,7 +22,7 @@ export type Percentiles = {
   by_buyer_trust_tier: TierFigures[];
 };
 
-/** Most hires of the sample: enough for a 99th percentile, and few enough for one read. */
+/** The most hires of the sample: enough for a 99th percentile, and few enough for one read. */
 export const SAMPLE = 1_000;
 
 /**

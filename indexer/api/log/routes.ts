@@ -6,7 +6,7 @@ import { badRequest, json, notModified } from "../rest/routes.ts";
 /** The paths of the log, which are refused while the database is away. Their pages have their own tags. */
 export const LOG_PATHS = ["/v1/events", "/v1/digests"];
 
-/** Most lines or digests of one answer. */
+/** The most lines or digests of one answer. */
 const MAX_LIMIT = 5_000;
 
 const count = (name: string, description: string) =>

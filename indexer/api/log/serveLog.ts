@@ -10,7 +10,7 @@ import { FOR_NOW, FOREVER, finalPage } from "./finalPage.ts";
 import { digestsRoute, eventsRoute, LINES_HEADER } from "./routes.ts";
 
 /**
- * So many lines or digests cost a client one point in addition to the request; or so many bytes of them, if
+ * This many lines or digests cost a client one point in addition to the request; or this many bytes of them, if
  * that costs more.
  */
 const LINES_PER_POINT = 100;

@@ -46,7 +46,7 @@ export const settlementTrustRoute = createRoute({
   },
 });
 
-/** Adds what REST tells of settlement's trust. */
+/** Adds the REST routes of settlement's trust. */
 export function serveSettlementTrust(app: OpenAPIHono, db: Database): void {
   app.openapi(settlementTrustRoute, async (context) => {
     const { id } = context.req.valid("param");

@@ -2,7 +2,7 @@ import { createRoute, z } from "@hono/zod-openapi";
 import { badRequest, json, notModified, problem } from "../rest/routes.ts";
 import { agentParams, nextCursor, pageQuery } from "../rest/schemas.ts";
 
-// What REST tells of trust scores and SLAs (STEWARD), as data.
+// The REST routes of trust scores and SLAs (STEWARD), as data.
 
 const share = z.number().openapi({ description: "From 0 to 1" });
 const seconds = z.int().openapi({ description: "Unix seconds" });

@@ -26,7 +26,7 @@ const SHOWN_BREACHES = 20;
 const SHOWN_PROBERS = 20;
 
 /**
- * Adds what REST tells of trust scores and SLAs.
+ * Adds the REST routes of trust scores and SLAs.
  *
  * @param reportKey signs reports, 32 bytes; null: there are none
  */

@@ -24,7 +24,7 @@ export type StreamOptions = {
   pollMs?: number;
   heartbeatMs?: number;
   maxClients?: number;
-  /** Most bytes that wait in the buffer of one client. */
+  /** The most bytes that wait in the buffer of one client. */
   maxBuffered?: number;
   /** How long a client may accept no data. */
   patienceMs?: number;

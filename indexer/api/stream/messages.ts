@@ -32,7 +32,10 @@ export function topicOf({ kind }: Pick<TimelineRow, "kind">): Topic | undefined 
   return TOPIC_OF[kind];
 }
 
-/** The messages of timeline rows, in their order; a look-up for each kind, however many they are. A row that is gone is left out. */
+/**
+ * The messages of timeline rows, in their order. It makes one look-up for each kind of message. A row that no
+ * longer exists is left out.
+ */
 export async function messagesOf(db: Database, rows: TimelineRow[]): Promise<StreamMessage[]> {
   const find = async <Name extends KeyedTable>(
     kind: TimelineRow["kind"],
@@ -66,7 +69,7 @@ export async function messagesOf(db: Database, rows: TimelineRow[]): Promise<Str
   });
 }
 
-/** A step is told with its breach's terms, which stay as they are. */
+/** The message of a step contains its breach's terms, which never change. */
 async function slaSteps(db: Database, rows: TimelineRow[]): Promise<[kind: string, Map<string, object>]> {
   const ids = rows.filter(({ kind }) => kind === "sla_step").map(({ subject }) => subject);
   const steps = await rowsById(db, "breachStep", ids);
@@ -125,7 +128,7 @@ function anchorJson(row: RowOf<"anchor">) {
 
 type Assignment = Row<"auditAssignment">;
 
-// Of audits a message tells what does not change after it happened.
+// The message of an audit contains only what does not change later.
 
 function sidesJson({ hire, operator, seller, buyer, capability, cause }: Row<"audit">) {
   return { hire, operator, seller, buyer, capability, cause };

@@ -18,7 +18,7 @@ export type SubscriberOptions = {
   /** The position after which to begin. */
   from: string;
   wants: (message: StreamMessage) => boolean;
-  /** Most bytes in the buffer. Above it nothing more is read for this client. */
+  /** The most bytes in the buffer. Above it nothing more is read for this client. */
   maxBuffered: number;
   /** How long a client may accept no data before its connection is closed. */
   patienceMs: number;

@@ -17,13 +17,13 @@ export type PortalSourceOptions = Retries & {
   /** The key that is sent as a bearer token; without it none is sent. */
   apiKey?: string;
   /**
-   * Most wallets in one request. Default 3,000: a portal accepts bodies of 256 KiB, and a wallet takes 69
+   * The most wallets in one request. Default 3,000: a portal accepts bodies of 256 KiB, and a wallet takes 69
    * bytes.
    */
   walletsPerRequest?: number;
   /** The longest line, one block with its logs, in bytes. Default 16 MiB. */
   maxLineBytes?: number;
-  /** Most bytes that are read of one answer before the next request. Default 256 MiB. */
+  /** The most bytes that are read of one answer before the next request. Default 256 MiB. */
   maxAnswerBytes?: number;
   /** Milliseconds for one request with its answer. Default 300,000. */
   timeoutMs?: number;

@@ -4,7 +4,7 @@ import type { RequestOutcome } from "../logPort.ts";
 import { retryAfter } from "../retries.ts";
 import { shown } from "../tokenLogs.ts";
 
-/** Most bytes that are read of an error page. */
+/** The most bytes that are read of an error page. */
 const MAX_ERROR_BYTES = 64 << 10;
 
 /** The body of a stream request (portal API, `/finalized-stream`). */

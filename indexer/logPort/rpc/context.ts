@@ -18,7 +18,7 @@ export type RpcContext = {
   token: Address;
   firstBlock: number;
   retries: Retries;
-  /** Most calls in one request. */
+  /** The most calls in one request. */
   batch: number;
   concurrency: number;
 };

@@ -36,11 +36,11 @@ export type RpcSourceOptions = Retries & {
   token: Address;
   /** The block in which the token was deployed, or an earlier one. */
   firstBlock: number;
-  /** So many blocks before the latest one count as final. Default: the node's own `finalized` block. */
+  /** This many blocks before the latest one count as final. Default: the node's own `finalized` block. */
   finalityBlocks?: number;
-  /** Most calls in one request; 1 for a provider without batches. Default 20. */
+  /** The most calls in one request; 1 for a provider without batches. Default 20. */
   batch?: number;
-  /** Most requests at the same time. Default 4. */
+  /** The most requests at the same time. Default 4. */
   concurrency?: number;
   /** The number of blocks in the first request. Default 10,000. */
   maxBlocks?: number;
@@ -55,7 +55,7 @@ export type RpcSourceOptions = Retries & {
   fetch?: typeof fetch;
 };
 
-/** Most blocks that are not final and are read one by one: an hour of Base. */
+/** The most blocks that are not final and are read one by one: an hour of Base. */
 const MAX_UNFINALIZED = 2_000;
 
 type Limit = LimitedCall["limit"];

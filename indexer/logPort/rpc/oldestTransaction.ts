@@ -4,7 +4,7 @@ import { headerFrom, type RpcContext } from "./context.ts";
 import { headerCall } from "./readHeaders.ts";
 
 /**
- * Most blocks without transactions that are searched. On Base each block has a transaction, except the first
+ * The most blocks without transactions that are searched. On Base each block has a transaction, except the first
  * one.
  */
 const MAX_EMPTY = 1_000;

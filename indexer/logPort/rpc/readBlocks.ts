@@ -11,7 +11,7 @@ import { headerOf, itemsOf, type RawHeader, type RawLog, rawLog, tokenLog } from
 import { headerCall } from "./readHeaders.ts";
 import { refusalOf } from "./refusals.ts";
 
-/** Most blocks whose logs stay in memory, because the same blocks are read for each kind of log. */
+/** The most blocks whose logs stay in memory, because the same blocks are read for each kind of log. */
 const KEPT = 64;
 
 /**

@@ -18,7 +18,7 @@ export type RangeReading = {
   context: RpcContext;
   history: HistoryCheck;
   size: WindowSize;
-  /** Most wallets in one request. go-ethereum accepts 1,000 topics at one position. */
+  /** The most wallets in one request. go-ethereum accepts 1,000 topics at one position. */
   maxWallets: { current: number };
 };
 

@@ -8,7 +8,7 @@ import { recordFromPayload } from "tallystick-protocol/records/record";
 /** The position of a record: the anchor's log, and its place in the ledger. */
 export type RecordPosition = { block: number; time: number; log: number; ledger: Hex; seq: number };
 
-/** Generic work (swarm.at §4.1) is in the same ledger, but is no protocol record and decides no row. */
+/** Generic work (swarm.at §4.1) is in the same ledger, but is not a protocol record and decides no row. */
 const GENERIC_WORK = "settlement";
 
 /** The entry's type as it is stored with it, or null when it has none that could be a type's name. */

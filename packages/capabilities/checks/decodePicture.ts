@@ -1,7 +1,7 @@
 import { decode } from "fast-png";
 
 /**
- * Most pixels of an image that is decoded: a little more than 1920 × 1080. More would take too long (SHP
+ * The most pixels of an image that is decoded: a little more than 1920 × 1080. More would take too long (SHP
  * §8.1).
  */
 export const MAX_PIXELS = 2_097_152;
@@ -18,7 +18,7 @@ export type Picture = {
 };
 
 const SIGNATURE = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a];
-/** Most chunks of a file. A file of 10 MB in the usual chunks of 8 kB has 1,300. */
+/** The most chunks of a file. A file of 10 MB in the usual chunks of 8 kB has 1,300. */
 const MAX_CHUNKS = 20_000;
 /**
  * The chunks that the picture needs. Others are left out, because a colour profile, for example, may

@@ -4,7 +4,7 @@ import { LANGUAGES } from "../languages.ts";
 /** A text with fewer letters does not show its language reliably, only its script. */
 const MIN_LETTERS = 20;
 
-/** Most characters of a text that are examined. They are enough to find the language quickly. */
+/** The most characters of a text that are examined. They are enough to find the language quickly. */
 const LOOKED_AT = 4000;
 
 const SCRIPTS: { [language: string]: RegExp } = {

@@ -6,7 +6,7 @@ import { endsSentence } from "./textMeasures.ts";
 type Text = { text: string };
 
 /**
- * Most links that are searched in the whole text, after they were not found as separate links in the output.
+ * The most links that are searched in the whole text, after they were not found as separate links in the output.
  */
 const MAX_SEARCHES = 50;
 

@@ -22,7 +22,7 @@ export type PaidHire = Pick<Row<"audit">, "id" | "seller" | "buyer" | "amount"> 
   isContested: boolean;
 };
 
-/** What is needed to tell whose audits the seller of a hire agreed to. */
+/** What is needed to find the operator to whose audits the seller of a hire agreed. */
 type ConsentedHire = Omit<PaidHire, "id" | "isContested">;
 
 /**

@@ -2,8 +2,9 @@ import type { ApplyContext } from "../applyContext.ts";
 import type { Row } from "../tables.ts";
 
 /**
- * The auditors of an operator for a capability that are in Tier 2, in numbered places, so that a number picks one. When one
- * leaves, the last takes its place. Other offers have no place: a crowd of strangers cannot hide the eligible auditors.
+ * Adds an auditor to a roster. A roster has the auditors of an operator for a capability that are in Tier 2, in
+ * numbered places, so that a number picks one. When one leaves, the last takes its place. Offers of other
+ * agents get no place, so a crowd of strangers cannot hide the eligible auditors.
  */
 export function joinRoster(context: ApplyContext, roster: string, auditor: string): void {
   const id = `${roster}/${auditor}`;

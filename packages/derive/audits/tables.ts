@@ -157,7 +157,7 @@ export const auditTables = {
     changes: "number",
     /** When an auditor was first assigned since the capability was last in bootstrap. */
     firstAssigned: "number?",
-    /** Verdicts of the last days, by how many auditors, and the last tick that was told of one. */
+    /** The verdicts of the last days, the number of their auditors, and the last tick that counted one. */
     verdicts: "number",
     auditors: "number",
     touched: "number?",

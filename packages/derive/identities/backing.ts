@@ -6,7 +6,7 @@ import { countInLink } from "./identities.ts";
 import { belongsTo } from "./self.ts";
 
 /**
- * Most feedback of one client on one agent that waits for a hire at a time. Further feedback stays unproven.
+ * The most feedback of one client on one agent that waits for a hire at a time. Further feedback stays unproven.
  * So a hire never searches a long list.
  */
 export const MAX_WAITING = 100;

@@ -6,10 +6,11 @@ import { applyRelevant } from "./applyRelevant.ts";
 import { pastOf } from "./pastOf.ts";
 
 /**
- * Turns a log of all transfers into a log of those that matter, line by line. Both derive to the same digest at every tick.
+ * Makes a relevant log (only the transfers that matter) from a log of all transfers, line by line. Both give
+ * the same digest at every tick.
  *
  * @param log of the form `all`, with its parameters as the first line
- * @throws TallystickError when it is not
+ * @throws TallystickError `not_all` when the log has another form
  */
 export async function* relevantLog(
   log: readonly DeriveEvent[],

@@ -2,7 +2,7 @@ import type { ColumnKind } from "../columnKind.ts";
 
 /** The rows of what settlement says of agents' proposals (see `../tables.ts`). Shares are whole numbers of 10⁻⁹. */
 export const settlementTrustTables = {
-  /** One for each agent that a record of outcomes names, even if it is no agent of SHP. */
+  /** One for each agent that a record of outcomes names, even if it is not an agent of SHP. */
   settlementTrust: {
     id: "text",
     /** Its settled and its rejected proposals, of all time; and the sums of their complexity, in thousandths. */

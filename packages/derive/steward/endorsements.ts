@@ -9,14 +9,14 @@ import { DAY, HOUR } from "./days.ts";
 import type { CountedEndorsement } from "./score.ts";
 import { ensureSteward } from "./stewardRow.ts";
 
-/** Most endorsements of one agent, and most endorsements by one endorser. Only the newest ones hold. */
+/** The most endorsements of one agent, and most endorsements by one endorser. Only the newest ones hold. */
 const MAX_ENDORSEMENTS = 64;
 const MAX_PER_ENDORSER = 3;
 
 /** How long an endorser must have been an agent. */
 const ENDORSER_SECONDS = 30 * DAY;
 
-/** So many endorsers within one hour count as a crowd that somebody arranged. */
+/** This many endorsers within one hour count as a crowd that somebody arranged. */
 const CROWD = 4;
 
 /** Why an endorsement does not count. */

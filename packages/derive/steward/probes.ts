@@ -8,13 +8,13 @@ import { linesOf } from "./sla/lines.ts";
 export const REPORT_SECONDS = 7_200;
 
 /**
- * A prober with at least so many sellers' hosts that were up is itself taken to be cut off when it finds more
+ * A prober with at least this many sellers' hosts that were up is itself taken to be cut off when it finds more
  * than half of them down at once (T029).
  */
 const VOID_HOSTS = 20;
 
 /**
- * For so many hours after a prober found it, a host counts as a seller's host. A host serves an agent for the
+ * For this many hours after a prober found it, a host counts as a seller's host. A host serves an agent for the
  * same time.
  */
 const SELLER_HOURS = 168;

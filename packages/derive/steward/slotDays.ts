@@ -106,7 +106,7 @@ export function formatRun({ length, first }: Run): string {
 }
 
 /**
- * A run of at least so many slots counts as downtime, from its first slot on. One or two may be a false alarm
+ * A run of at least this many slots counts as downtime, from its first slot on. One or two may be a false alarm
  * (T006).
  */
 const DOWNTIME_RUN = 3;

@@ -21,7 +21,7 @@ export type TierFigures = {
 
 type Tier = {
   name: StewardTier;
-  /** Lowest score, in units of 10⁻⁹. */
+  /** The lowest score, in units of 10⁻⁹. */
   from: number;
   discoveryRank: number;
   /** Each figure must be strictly greater (T015). Shares are in percent. */
@@ -97,7 +97,7 @@ function needsIn(
   ];
 }
 
-/** Whether at least three quarters of the slots of so many days have data. */
+/** Whether at least three quarters of the slots of this many days have data. */
 export function hasEnoughData(data: number, days: number): boolean {
   return 4 * data >= 3 * days * SLOTS_PER_DAY;
 }

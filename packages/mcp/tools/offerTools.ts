@@ -92,7 +92,7 @@ function offerName({ quote_token }: QuoteOffer): string {
   return `offer_${jsonHash(quote_token).slice(2, 26)}`;
 }
 
-/** Most offers that are remembered. The oldest are dropped first. */
+/** The most offers that are remembered. The oldest are dropped first. */
 const MAX_OFFERS = 1_000;
 
 function keepOffer(

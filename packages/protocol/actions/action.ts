@@ -9,7 +9,7 @@ import { canonicalBody, type RecordBody } from "../json/recordBody.ts";
 import { pathComplaint } from "./canonicalPath.ts";
 import { textComplaint } from "./plainText.ts";
 
-/** Most arguments of a program, and the longest of them in characters. */
+/** The most arguments of a program, and the longest of them in characters. */
 const [MAX_ARGUMENTS, MAX_LENGTH] = [128, 4096];
 
 const path = z.string().superRefine((value, context) => {

@@ -16,7 +16,7 @@ const disclosureSchema = z.object({ request: z.string(), result: z.string() });
 
 export type Disclosure = z.infer<typeof disclosureSchema>;
 
-/** Most bytes of a disclosure that an auditor reads. */
+/** The most bytes of a disclosure that an auditor reads. */
 export const MAX_DISCLOSURE_BYTES = 32 * 1024 * 1024;
 
 /** What the chain and the ledger say of the hire: whose it is, and the hashes in its receipt. */

@@ -13,7 +13,7 @@ export const DISCLOSURE_HEADER = "X-Audit-Request";
 /** How far the auditor's clock may be from the clock of the one it asks, in seconds, either way. */
 export const DISCLOSURE_TOLERANCE_SECONDS = 60;
 
-/** Longest value of the header, in characters. */
+/** The longest value of the header, in characters. */
 export const MAX_DISCLOSURE_HEADER = 1_024;
 
 /** The type in the signed body, so that no other signature of an auditor can be used as a request. */

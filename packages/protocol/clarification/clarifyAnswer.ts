@@ -4,13 +4,16 @@ import { priceUsdcSchema } from "../amount.ts";
 import { invalidInputFromZod, TallystickError } from "../errors.ts";
 import { checkQuote, isQuotedPrice } from "./quote.ts";
 
-/** Most alternatives of a counter (SHP §7.5.3). More would be a conversation. */
+/** The most alternatives of a counter (SHP §7.5.3). More would be a conversation. */
 export const MAX_OPTIONS = 3;
 
-/** How long a buyer has to leave a listing alone after its counter, in seconds (SHP §7.5.3). */
+/** How long a buyer must not ask about a listing again after a counter, in seconds (SHP §7.5.3). */
 export const COUNTER_PAUSE_SECONDS = 30;
 
-/** What a seller should answer in, and when a buyer may give up, in milliseconds (SHP §7.5). */
+/**
+ * The time in which a seller should answer, and the time after which a buyer may give up, in milliseconds (SHP
+ * §7.5).
+ */
 export const ANSWER_MS = 3000;
 export const ABANDON_MS = 5000;
 

@@ -12,7 +12,7 @@ import { type RecordSigner, signBody } from "../records/record.ts";
 /** The only version that has clarification (SHP §7.5). */
 export const CLARIFY_PROTOCOL = "swarmwage/v0.4";
 
-/** Longest brief, in bytes of UTF-8 (SHP §7.5.1). */
+/** The longest brief, in bytes of UTF-8 (SHP §7.5.1). */
 export const MAX_BRIEF_BYTES = 2048;
 
 const brief = z.string().refine((text) => new TextEncoder().encode(text).length <= MAX_BRIEF_BYTES, {

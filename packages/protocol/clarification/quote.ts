@@ -11,17 +11,17 @@ export type QuoteTerms = {
   seller: Address;
   buyer: Address;
   capability: string;
-  /** As they will be executed; a hire must bring the same ones (their RFC 8785 bytes). */
+  /** The params that will be executed. A hire must have the same ones (compared by their RFC 8785 bytes). */
   params: { [key: string]: unknown };
   /** Atomic units. */
   price: bigint;
   estimatedLatencyMs: number;
   expiresAt: number;
-  /** 8 bytes that tell rounds apart. */
+  /** 8 bytes that are different for every round. */
   round: Hex;
 };
 
-/** What a token says by itself. It also vouches for the other fields, but does not contain them. */
+/** The fields that a token contains. Its signature also covers the other fields, which it does not contain. */
 export type QuoteToken = Pick<QuoteTerms, "price" | "estimatedLatencyMs" | "expiresAt" | "round"> & {
   signature: Hex;
 };
@@ -43,7 +43,10 @@ function quoteBody(terms: QuoteTerms): RecordBody {
   };
 }
 
-/** Where the fields stand in the bytes of a token: price, latency, expiry, round, then the seller's signature. */
+/**
+ * The offsets of the fields in the bytes of a token: price, latency, expiry, round, then the seller's
+ * signature.
+ */
 const [LATENCY_AT, EXPIRY_AT, ROUND_AT, SIGNATURE_AT, LENGTH] = [8, 14, 20, 28, 93];
 
 /**
@@ -63,12 +66,13 @@ export async function signQuote(terms: QuoteTerms, by: RecordSigner): Promise<st
   return `qt_${toBase64(bytes).replaceAll("+", "-").replaceAll("/", "_")}`;
 }
 
-/** Reads what a token says; undefined when it is no token. Does not check who signed it. */
+/** Reads what a token says; undefined when it is not a token. Does not check who signed it. */
 export function readQuoteToken(token: string): QuoteToken | undefined {
   if (!/^qt_[\w-]{124}$/.test(token)) return undefined;
   try {
     const bytes = fromBase64(token.slice(3).replaceAll("-", "+").replaceAll("_", "/"));
-    // The other spelling of a signature's last byte would be a second token for the same promise.
+    // The signature's last byte can be written in two ways. The other one would be a second token for the same
+    // promise.
     if (bytes[LENGTH - 1] !== 27 && bytes[LENGTH - 1] !== 28) return undefined;
     const view = new DataView(bytes.buffer);
     return {
@@ -84,8 +88,8 @@ export function readQuoteToken(token: string): QuoteToken | undefined {
 }
 
 /**
- * Whether a token is this seller's promise to this buyer for exactly these params, at `now` (unix seconds). The seller
- * asks it when a hire presents the token, the buyer when it gets it (SHP §7.5.2).
+ * Whether a token is this seller's promise to this buyer for exactly these params, at `now` (unix seconds). The
+ * seller checks this when a hire presents the token, the buyer when it receives the token (SHP §7.5.2).
  */
 export function checkQuote(
   token: string,
@@ -100,7 +104,7 @@ export function checkQuote(
   return now < quote.expiresAt ? { quote } : { problem: "expired_quote" };
 }
 
-/** The price of a quote in USDC, as it stands in answers. */
+/** The price of a quote in USDC, as answers write it. */
 export function quotePriceUsdc(quote: Pick<QuoteToken, "price">): string {
   return formatUsdc(quote.price);
 }

@@ -4,7 +4,7 @@ import type { ConsensusType } from "../records/consensus.ts";
 /** A proposal is final when it has at least this many more verifies than contests. */
 export const FINALITY_MARGIN = 2;
 
-/** One `stake`, `verify` or `contest` as it stands in the ledger. `index` is the entry's position. */
+/** One `stake`, `verify` or `contest` in the ledger. `index` is the entry's position. */
 export type ConsensusStep = { type: ConsensusType; proposal: string; signer: Address; index: number };
 
 /** A staked proposal and its votes. */

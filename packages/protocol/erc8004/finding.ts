@@ -1,6 +1,6 @@
 /**
- * What came of one check. `holds` is null when nobody looked, and `detail` then says why. `field` is the place in the file, or
- * what was compared with it on the chain.
+ * The result of one check. `holds` is null when it was not made, and `detail` then says why. `field` is the
+ * place in the file, or what was compared with it on the chain.
  */
 export type Finding = { field: string; holds: boolean | null; detail: string };
 

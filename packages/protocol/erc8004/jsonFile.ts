@@ -5,10 +5,10 @@ import { type Hex, toHex } from "../hex.ts";
 import { readForeignJson } from "../json/foreignJson.ts";
 import { canonicalBody, type RecordBody } from "../json/recordBody.ts";
 
-/** Largest file of ERC-8004 that is written, kept or read here, in bytes. One with two inclusion proofs has about 8,000. */
+/** The largest file of ERC-8004 that is written, kept or read here, in bytes. One with two inclusion proofs has about 8,000. */
 export const MAX_FILE_BYTES = 32 * 1024;
 
-/** Most values in such a file, and its levels. A signed record has at most some hundred. */
+/** The most values in such a file, and its levels. A signed record has at most some hundred. */
 const LIMITS = { maxLength: MAX_FILE_BYTES, maxDepth: 16, maxValues: 4_000 };
 
 /** A file as it is hashed, with its hash. */
@@ -37,7 +37,7 @@ export function writeJsonFile(content: RecordBody): JsonFile {
 /**
  * Reads a file that somebody wrote.
  *
- * @throws InvalidInputError when it is no object in canonical JSON of at most {@link MAX_FILE_BYTES}
+ * @throws InvalidInputError when it is not an object in canonical JSON of at most {@link MAX_FILE_BYTES}
  */
 export function readJsonFile(text: string): JsonFile & { content: RecordBody } {
   requireSize(text);

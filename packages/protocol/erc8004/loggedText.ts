@@ -2,7 +2,7 @@ import { keccak_256 } from "@noble/hashes/sha3.js";
 import { utf8ToBytes } from "@noble/hashes/utils.js";
 import { bytesEqual, type Hex, toHex } from "../hex.ts";
 
-/** What a stranger wrote into a contract's event is kept up to so many bytes. */
+/** What a stranger wrote into a contract's event is kept up to this many bytes. */
 export const MAX_TEXT_BYTES = 256;
 
 /**

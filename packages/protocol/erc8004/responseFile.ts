@@ -53,7 +53,7 @@ export type ResponseContent =
 /**
  * The content of a response file. The same word on the same feedback gives the same file.
  *
- * @throws InvalidInputError when the proof's entry is no verdict of an audit
+ * @throws InvalidInputError when the proof's entry is not a verdict of an audit
  */
 export function responseContent(place: FeedbackPlace, said: ResponseContent): RecordBody {
   const { agentRegistry, agentId, client, index } = place;

@@ -16,7 +16,7 @@ const SPACE = 0x20;
 /** Returned for a value that is not, or may not be, as Python prints it. */
 const UNSURE = -1;
 
-/** 1 for the bytes that stand for themselves in a string: printable ASCII but for the quote and the backslash. */
+/** 1 for the bytes that a string contains unescaped: printable ASCII except the quote and the backslash. */
 const PLAIN = Uint8Array.from({ length: 256 }, (_, c) =>
   Number(c >= 0x20 && c <= 0x7e && c !== QUOTE && c !== BACKSLASH),
 );
@@ -61,7 +61,7 @@ const TRUE = asciiBytes("true");
 const FALSE = asciiBytes("false");
 const NULL = asciiBytes("null");
 
-/** Whether these bytes stand at an offset. */
+/** Whether `bytes` contains `part` at an offset. */
 export function startsWith(bytes: Uint8Array, part: Uint8Array, at: number): boolean {
   for (let i = 0; i < part.length; i++) if (bytes[at + i] !== part[i]) return false;
   return true;
@@ -138,7 +138,7 @@ function scanEscape(bytes: Uint8Array, at: number): number {
     if (digit === -1) return UNSURE;
     unit = 16 * unit + digit;
   }
-  // Printable ASCII stands for itself, and these five have short escapes.
+  // Printable ASCII is never escaped, and these five have short escapes.
   const isEscaped = unit >= 0x7f || (unit < 0x20 && ![8, 9, 10, 12, 13].includes(unit));
   return isEscaped ? at + 4 : UNSURE;
 }

@@ -22,7 +22,7 @@ export function ledgerId(
     abiWord("uint256", chainId, "chainId"),
     ...Object.entries({ contract, writer, guardian }).map(([field, it]) => abiWord("address", it, field)),
   ];
-  // A text stands behind the words, which have its place and its length, in whole words.
+  // A text follows the fixed words, which contain its offset and its length. It fills whole words.
   const text = utf8ToBytes(origin);
   const place = abiWord("uint256", 32 * (words.length + 1), "origin");
   const length = abiWord("uint256", text.length, "origin");

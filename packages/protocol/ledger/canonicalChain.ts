@@ -18,7 +18,7 @@ const TIME = asciiBytes(', "timestamp": ');
 /** Digits of a hash. */
 const DIGITS = 64;
 
-/** Offsets in {@link CanonicalChain}'s buffer. One byte stands before the line. */
+/** Offsets in {@link CanonicalChain}'s buffer. One byte comes before the line. */
 const HASH_AT = 1 + CURRENT.length;
 const PARENT_AT = HASH_AT + DIGITS + PARENT.length;
 const PAYLOAD_AT = PARENT_AT + DIGITS + PAYLOAD.length;

@@ -167,7 +167,7 @@ function utf8(bytes: Uint8Array): string {
   }
 }
 
-/** Most problems reported for one line, and most characters of a name in them. Anyone may have written the line. */
+/** The most problems reported for one line, and most characters of a name in them. Anyone may have written the line. */
 const MAX_PROBLEMS = 5;
 const MAX_NAME_LENGTH = 64;
 

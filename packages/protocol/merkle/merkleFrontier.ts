@@ -18,7 +18,7 @@ export class MerkleFrontier {
   }
 
   /**
-   * A frontier as it was saved.
+   * Restores a saved frontier.
    *
    * @param roots what {@link roots} gave at that size: one hash per one bit of `size`
    * @param sha256 how nodes are hashed; in plain JavaScript unless the caller has something faster
@@ -42,7 +42,7 @@ export class MerkleFrontier {
     return this.#size;
   }
 
-  /** Roots of the complete subtrees, largest first: with the size, all there is to save. */
+  /** Roots of the complete subtrees, largest first. They and the size are enough to restore the frontier. */
   get roots(): readonly Uint8Array[] {
     return this.#roots;
   }

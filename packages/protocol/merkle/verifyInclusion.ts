@@ -1,7 +1,7 @@
 import { bytesEqual } from "../hex.ts";
 import { nodeHash } from "./hash.ts";
 
-/** Most nodes a proof may have: trees have at most 2^63 leaves. */
+/** The most nodes a proof may have: trees have at most 2^63 leaves. */
 export const MAX_PROOF_NODES = 64;
 const MAX_SIZE = 1n << 63n;
 

@@ -62,7 +62,7 @@ export function cosign(text: string, name: string, seed: Uint8Array, time: numbe
 
 /**
  * When a witness cosigned a checkpoint, in unix seconds; undefined without a valid signature of its key. Of several the
- * newest counts. A time above the safe integers is no time.
+ * newest counts. A time above the safe integers is not a time.
  */
 export function cosignedAt(note: SignedNote, key: NoteVerifierKey): number | undefined {
   let newest: number | undefined;

@@ -13,7 +13,7 @@ export type HeadSigner = "key" | "contract";
 /** The `Head` signature that a checkpoint carries. Only a key's can be checked without the chain. */
 export type HeadSignature = { by: HeadSigner; signature: Hex };
 
-/** Longest signature of a contract, in bytes. No contract is asked about a longer one. */
+/** The longest signature of a contract, in bytes. No contract is asked about a longer one. */
 export const MAX_CONTRACT_SIGNATURE_BYTES = 40_000;
 
 /**

@@ -18,7 +18,7 @@ export type NoteVerifierKey = { name: string; keyId: Uint8Array; publicKey: Uint
 const ED25519 = 0x01;
 const EM_DASH = "\u2014";
 
-/** Longest note that is read, in UTF-16 units, and most signatures under one: as in Go's sumdb/note. */
+/** The longest note that is read, in UTF-16 units, and most signatures under one: as in Go's sumdb/note. */
 const MAX_NOTE_LENGTH = 1_000_000;
 const MAX_SIGNATURES = 100;
 

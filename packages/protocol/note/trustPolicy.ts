@@ -18,7 +18,7 @@ export type TrustPolicy = {
   quorum: string;
 };
 
-/** Longest policy, in UTF-16 units, and most logs, witnesses and groups in it, each. */
+/** The longest policy, in UTF-16 units, and most logs, witnesses and groups in it, each. */
 const MAX_POLICY_LENGTH = 200_000;
 const MAX_OF_KIND = 64;
 

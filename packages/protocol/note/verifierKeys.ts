@@ -4,15 +4,16 @@ import { formatVerifierKey, type NoteVerifierKey, parseVerifierKey } from "./sig
 /** A ledger's key, and from when until when it is in use: unix seconds, undefined where nothing says so. */
 export type DatedVerifierKey = NoteVerifierKey & { from?: number; until?: number };
 
-/** Most keys that a ledger has at one time: the present one, and the one that follows it. */
+/** The most keys that a ledger has at one time: the present one, and the one that follows it. */
 const MAX_KEYS = 2;
 
-/** Longest line of a list of keys, in characters. */
+/** The longest line of a list of keys, in characters. */
 const MAX_LINE_LENGTH = 1_000;
 
 /**
- * A ledger's verifier keys as `GET /v1/ledger/key` gives them: a `vkey` on each line (C2SP signed-note). While one key
- * follows another, `from=` and `until=` stand after it. A ledger with one key has the line of that key alone.
+ * A ledger's verifier keys as `GET /v1/ledger/key` gives them: a `vkey` on each line (C2SP signed-note). While
+ * one key replaces another, `from=` and `until=` follow each of them. A ledger with one key has the line of
+ * that key alone.
  */
 export function formatVerifierKeys(keys: readonly DatedVerifierKey[]): string {
   const time = (name: string, seconds: number | undefined): string =>

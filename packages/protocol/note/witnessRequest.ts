@@ -1,11 +1,11 @@
 import { fromBase64, toBase64 } from "../base64.ts";
 import { InvalidInputError } from "../errors.ts";
 
-/** Most lines of a consistency proof that a witness is sent (C2SP tlog-witness). */
+/** The most lines of a consistency proof that a witness is sent (C2SP tlog-witness). */
 export const MAX_PROOF_LINES = 63;
 
 /**
- * Longest request that a witness reads, in UTF-16 units: a proof, a checkpoint, and a contract's signature for the writer.
+ * The longest request that a witness reads, in UTF-16 units: a proof, a checkpoint, and a contract's signature for the writer.
  */
 export const MAX_WITNESS_REQUEST_LENGTH = 128_000;
 

@@ -8,7 +8,7 @@ import { type Sha256, sha256ByNoble } from "../sha256.ts";
 /** The type that a buyer signs. No ledger takes it: it stays between the buyer and the node. */
 export const SUBSCRIPTION_TYPE = "notice_subscription";
 
-/** Most agents of one subscription. */
+/** The most agents of one subscription. */
 export const MAX_NOTICE_AGENTS = 64;
 
 const noticeSubscriptionFields = {
@@ -24,7 +24,7 @@ const noticeSubscriptionFields = {
 const read = boundForm(noticeSubscriptionFields);
 
 /**
- * A buyer asks a node: tell this address when something happens to the SLAs of these agents (STEWARD). The newest
+ * A buyer asks a node to send notices about the SLAs of these agents to an address (STEWARD). The newest
  * subscription of a buyer and an address replaces the one before. One without agents cancels it.
  */
 export type NoticeSubscription = ReturnType<typeof read>;

@@ -13,10 +13,10 @@ import { ProofError, readProvenEntry } from "./provenEntry.ts";
 /** First line of a proof in C2SP's form. */
 export const TLOG_PROOF_HEADER = "c2sp.org/tlog-proof@v1";
 
-/** Longest file, in UTF-16 units: an entry of a megabyte in base 64 and a full checkpoint. */
+/** The longest file, in UTF-16 units: an entry of a megabyte in base 64 and a full checkpoint. */
 const MAX_PROOF_LENGTH = 4_000_000;
 
-/** That an entry stands in a log, and who witnessed it (C2SP tlog-proof). */
+/** A proof that an entry is in a log, and of who witnessed the log (C2SP tlog-proof). */
 export type TlogProof = {
   /** What the log's reader also needs. In our proofs: the canonical line of the entry, in UTF-8. */
   extra?: Uint8Array;

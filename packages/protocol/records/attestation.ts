@@ -5,7 +5,7 @@ import type { RecordBody } from "../json/recordBody.ts";
 import { boundForm } from "./boundForm.ts";
 import { endpointSchema } from "./listing.ts";
 
-/** Most runs of one attestation, and most tests of a run. */
+/** The most runs of one attestation, and most tests of a run. */
 export const MAX_TEST_RUNS = 16;
 const MAX_TESTS = 10_000_000;
 

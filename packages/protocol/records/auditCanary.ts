@@ -9,7 +9,7 @@ import { type Hex, toHex } from "../hex.ts";
 import type { RecordBody } from "../json/recordBody.ts";
 import { boundForm } from "./boundForm.ts";
 
-/** Most hires of one list of canaries. */
+/** The most hires of one list of canaries. */
 export const MAX_CANARIES = 64;
 
 const canarySchema = z.strictObject({

@@ -4,7 +4,7 @@ import { auditedHireSchema } from "./auditedHireSchema.ts";
 import { auditRoundSchema } from "./auditVerdict.ts";
 import { boundForm } from "./boundForm.ts";
 
-/** Most models that judge together. */
+/** The most models that judge together. */
 export const MAX_AUDIT_MODELS = 8;
 
 /**

@@ -3,7 +3,7 @@ import { addressSchema } from "../address.ts";
 import { atomicSchema } from "../amount.ts";
 import { capabilitySchema } from "../capabilitySchema.ts";
 
-/** Most operators of audits that one node follows, and capabilities with a rate of their own. */
+/** The most operators of audits that one node follows, and capabilities with a rate of their own. */
 export const MAX_AUDIT_OPERATORS = 16;
 const MAX_AUDIT_RATES = 512;
 

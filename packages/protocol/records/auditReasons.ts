@@ -28,7 +28,7 @@ export const auditReasonCodes = [
 
 export type AuditReasonCode = (typeof auditReasonCodes)[number];
 
-/** Most reasons of one decision, and most characters of the words with a code. */
+/** The most reasons of one decision, and most characters of the words with a code. */
 export const MAX_AUDIT_REASONS = 16;
 export const MAX_AUDIT_DETAIL = 500;
 

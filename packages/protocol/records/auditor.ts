@@ -5,7 +5,7 @@ import type { RecordBody } from "../json/recordBody.ts";
 import { boundForm } from "./boundForm.ts";
 import { endpointSchema } from "./listing.ts";
 
-/** Most capabilities that one auditor judges. */
+/** The most capabilities that one auditor judges. */
 export const MAX_AUDITED_CAPABILITIES = 32;
 
 /**

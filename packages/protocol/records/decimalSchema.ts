@@ -23,7 +23,7 @@ export function formatDecimal(nano: bigint): string {
 }
 
 /**
- * A share from 0 to 1. Zod continues after a failed pattern, so this check leaves a text that is no decimal to the pattern.
+ * A share from 0 to 1. Zod continues after a failed pattern, so this check leaves a text that is not a decimal to the pattern.
  */
 export const decimalShareSchema = decimalSchema.refine(
   (text) => !DECIMAL.test(text) || parseDecimal(text) <= 1_000_000_000n,

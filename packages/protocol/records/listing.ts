@@ -10,7 +10,7 @@ import { checkNestedSignature, signatureSchema } from "./nestedSignature.ts";
 import { paymentModeSchema } from "./paymentMode.ts";
 import type { SignedRecord } from "./record.ts";
 
-/** Longest endpoint address that a listing may carry, in characters. */
+/** The longest endpoint address that a listing may carry, in characters. */
 export const MAX_ENDPOINT_LENGTH = 2048;
 
 /** Where an agent is reached: http or https, without user or password. */

@@ -6,7 +6,7 @@ import { decimalSchema } from "./decimalSchema.ts";
 import { endpointSchema } from "./listing.ts";
 import { slaMetrics, slaWindows } from "./sla.ts";
 
-/** Most agents of one record, and most parts of a day's. */
+/** The most agents of one record, and most parts of a day's. */
 export const MAX_MONITORED_AGENTS = 100;
 const MAX_PARTS = 1_024;
 
@@ -18,17 +18,17 @@ const differenceSchema = z.strictObject({
   measurement_window: z.enum(slaWindows),
   /** As the node had it when the endpoint was asked. */
   measured: figureSchema,
-  /** As the endpoint told it. */
+  /** The value that the endpoint gave. */
   claimed: figureSchema,
 });
 
-/** One guarantee of which an agent's own endpoint tells something else than what was measured. */
+/** One guarantee for which an agent's own endpoint gives another value than was measured. */
 export type MonitoringDifference = z.infer<typeof differenceSchema>;
 
 const agentSchema = z.strictObject({
   endpoint: endpointSchema,
   asked_at: z.int().min(0, "must be unix seconds"),
-  /** None: what was told before differs no more. */
+  /** Empty: the differences of an earlier record no longer exist. */
   differences: z
     .array(differenceSchema)
     .refine(
@@ -40,8 +40,10 @@ const agentSchema = z.strictObject({
 });
 
 /**
- * The body of a `monitoring`: what a prober of `params.steward.probers` found when it asked the endpoints at which agents tell how they keep their SLAs
- * (STEWARD T026), of those whose word differs from what was measured. `day` is unix seconds / 86400; agents beyond one record go into further parts.
+ * The body of a `monitoring`: the differences that a prober of `params.steward.probers` found. It asks the
+ * endpoints at which agents report how they keep their SLAs (STEWARD T026), and lists the agents whose report
+ * differs from the measured values. `day` is unix seconds / 86400; agents beyond one record go into further
+ * parts.
  */
 const monitoringFields = {
   day: z.int().min(0).max(1_000_000, "must be the number of a day: unix seconds / 86400"),

@@ -3,11 +3,11 @@ import { addressSchema } from "../address.ts";
 import type { RecordBody } from "../json/recordBody.ts";
 import { boundForm } from "./boundForm.ts";
 
-/** Most agents of one record, and most parts of an hour. */
+/** The most agents of one record, and most parts of an hour. */
 export const MAX_OUTCOME_AGENTS = 256;
 const MAX_PARTS = 1_024;
 
-/** Most tasks of one kind that count for an agent in an hour. More are left out. */
+/** The most tasks of one kind that count for an agent in an hour. More are left out. */
 export const MAX_OUTCOMES = 10_000;
 
 /** Complexity is counted in thousandths, divergence in millionths. */

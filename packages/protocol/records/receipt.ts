@@ -89,7 +89,7 @@ export function parseReceipt(body: RecordBody): Receipt {
 
 const ISO = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d)(?::(\d\d)(?:\.\d{1,9})?)?(Z|[+-]\d\d:?\d\d)$/;
 
-/** Unix seconds (fractions dropped) of a `completed_at`; undefined when it is no time. */
+/** Unix seconds (fractions dropped) of a `completed_at`; undefined when it is not a time. */
 function toSeconds(value: number | string): number | undefined {
   if (typeof value === "number") return Number.isSafeInteger(value) && value >= 0 ? value : undefined;
   const match = ISO.exec(value);

@@ -72,7 +72,7 @@ export const recordTypes = {
 
 export type RecordType = keyof typeof recordTypes;
 
-/** Their names, as they stand in records. */
+/** Their names, as records write them. */
 export const recordTypeNames = Object.keys(recordTypes) as RecordType[];
 
 /** The routes that settle records of one type each. */

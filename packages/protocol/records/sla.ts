@@ -5,7 +5,7 @@ import { boundForm } from "./boundForm.ts";
 import { decimalSchema, decimalShareSchema, parseDecimal, positiveShareSchema } from "./decimalSchema.ts";
 import { endpointSchema } from "./listing.ts";
 
-/** Most days of a suspension. */
+/** The most days of a suspension. */
 const MAX_SUSPENSION_DAYS = 90;
 
 export const slaMetrics = ["uptime", "success_rate", "latency_p50", "latency_p95", "latency_p99"] as const;

@@ -3,7 +3,7 @@ import { addressSchema } from "../address.ts";
 import { capabilitySchema } from "../capabilitySchema.ts";
 import { decimalSchema, parseDecimal } from "./decimalSchema.ts";
 
-/** Most roots of each kind. A slot of a host costs one read per prober. */
+/** The most roots of each kind. A slot of a host costs one read per prober. */
 const MAX_ROOTS = 32;
 
 const roots = z
@@ -13,7 +13,7 @@ const roots = z
   .default([]);
 const seconds = z.int().positive().max(31_536_000, "must be at most a year");
 
-/** Most capabilities whose difficulty is published, and the most that one hire can weigh. */
+/** The most capabilities whose difficulty is published, and the most that one hire can weigh. */
 const MAX_DIFFICULTIES = 256;
 const MAX_DIFFICULTY = 100_000_000_000n;
 

@@ -1,6 +1,6 @@
 import * as z from "zod";
 
-/** Longest task id, in characters. */
+/** The longest task id, in characters. */
 export const MAX_TASK_ID_LENGTH = 128;
 
 /** The id of a task (swarm.at §4.1): any text without control characters. UUIDs are usual. */

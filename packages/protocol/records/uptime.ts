@@ -3,7 +3,7 @@ import { addressSchema } from "../address.ts";
 import type { RecordBody } from "../json/recordBody.ts";
 import { boundForm } from "./boundForm.ts";
 
-/** Most hosts, and most agents, of one record; most hosts that serve an agent; most parts of an hour's report. */
+/** The most hosts, and most agents, of one record; most hosts that serve an agent; most parts of an hour's report. */
 export const MAX_PROBED_HOSTS = 1_000;
 export const MAX_HOSTS_OF_AGENT = 16;
 const MAX_PARTS = 1_024;

@@ -24,7 +24,7 @@ const DOMAIN_FIELDS: readonly Field[] = [
 /**
  * What a wallet signs for typed data: keccak256(0x1901 ‖ domain separator ‖ struct hash) (EIP-712).
  *
- * @throws InvalidInputError naming the field that is no value of its type
+ * @throws InvalidInputError naming the field that is not a value of its type
  */
 export function typedDataHash({ domain, types, primaryType, message }: FlatTypedData): Hex {
   const separator = structHash("EIP712Domain", DOMAIN_FIELDS, domain);

@@ -86,7 +86,7 @@ export function verifyTrustReport(
   return verdict(Date.parse(reportDate) / 1_000 < notBefore ? "too_old" : undefined);
 }
 
-/** A key that is no point of the curve has signed nothing. */
+/** A key that is not a point of the curve has signed nothing. */
 function isSigned(signature: string, report: TrustReport["trust_report"], publicKey: string): boolean {
   const bytes = signedBytes(report);
   try {

@@ -16,7 +16,7 @@ export type BudgetLimits = {
   statements?: number;
 };
 
-/** A quiet client may spend at once the points of so many seconds. */
+/** A quiet client may spend at once the points of this many seconds. */
 const BURST_SECONDS = 10;
 
 /** The limits for a number of points per minute; 0 for no limit. */
@@ -64,7 +64,7 @@ export type ClientBudget = {
  */
 const GENERATION = 50_000;
 
-/** Most delayed refusals of one client. Further refusals are sent at once. */
+/** The most delayed refusals of one client. Further refusals are sent at once. */
 const MAX_HELD = 64;
 
 /**

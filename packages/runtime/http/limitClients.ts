@@ -35,12 +35,12 @@ export type ClientLimits = {
 /** Bytes of an answer that cost one point. */
 const BYTES_PER_POINT = 16 * 1024;
 
-/** Bytes of a request that cost one point, because reading them takes work. The first so many are free. */
+/** Bytes of a request that cost one point, because reading them takes work. The first this many are free. */
 const BYTES_IN_PER_POINT = 4 * 1024;
 
 const SMALL_BYTES = 64 * 1024;
 
-/** So many refusals in a row are answered at once. After them each refusal is delayed. */
+/** This many refusals in a row are answered at once. After them each refusal is delayed. */
 export const PROMPT_REFUSALS = 16;
 
 /**

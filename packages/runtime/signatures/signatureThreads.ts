@@ -22,7 +22,7 @@ type Thread = {
 };
 
 export type SignatureThreadsParameters = {
-  /** Most threads. There are never more than the cores besides the first one, and at least one. */
+  /** The most threads. There are never more than the cores besides the first one, and at least one. */
   most: number;
   /** Called with the reason why a thread ended, and whether threads are given up completely. */
   onEnd: (reason: string, isOver: boolean) => void;
@@ -59,7 +59,7 @@ export class SignatureThreads {
     return this.#ready().length;
   }
 
-  /** The number of ready threads with at most so many open batches. */
+  /** The number of ready threads with at most this many open batches. */
   withAtMost(batches: number): number {
     return this.#ready().filter((thread) => thread.batches.length <= batches).length;
   }

@@ -16,7 +16,7 @@ export type AuditStepParameters = {
   /** How long a holder of the work may take, and how long the judge, in milliseconds. */
   askMs?: number | undefined;
   judgeMs?: number | undefined;
-  /** Largest disclosure, in bytes. */
+  /** The largest disclosure, in bytes. */
   maxBytes?: number | undefined;
   fetch?: Fetch | undefined;
   node: AuditNode;

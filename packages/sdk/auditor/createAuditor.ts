@@ -35,12 +35,12 @@ export type CreateAuditorParameters = {
   everyMs?: number;
   /** Audits at once. Default 4. */
   atOnce?: number;
-  /** Most audits that are not over. Default 1,000. More are left to the other auditors. */
+  /** The most audits that are not over. Default 1,000. More are left to the other auditors. */
   maxOpen?: number;
   /** How long a holder of the work may take, and how long the judge, in milliseconds. Default one minute, and ten. */
   askMs?: number;
   judgeMs?: number;
-  /** Largest disclosure, in bytes. Default 32 MiB. */
+  /** The largest disclosure, in bytes. Default 32 MiB. */
   maxBytes?: number;
   /** Allows sellers and buyers at http and private addresses. For local networks only. */
   devMode?: boolean;

@@ -7,7 +7,7 @@ export type FollowParameters = {
   auditor: Address;
   node: AuditNode;
   works: AuditWorks;
-  /** Most audits that are not over. */
+  /** The most audits that are not over. */
   maxOpen: number;
   /** Milliseconds since 1970. */
   now: () => number;

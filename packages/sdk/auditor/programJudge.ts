@@ -4,7 +4,7 @@ import { isCustomCapability } from "tallystick-protocol/capability";
 import { verifyApart } from "../verification/verifyApart.ts";
 import type { AuditCase, Judge, Judgement } from "./judge.ts";
 
-/** Most checks that a verdict names. */
+/** The most checks that a verdict names. */
 const MAX_NAMED = 8;
 
 /**

@@ -28,7 +28,7 @@ export type Assignment = {
   due: number;
 };
 
-/** Most assignments of one list. To find one beyond that, ask for its hire. */
+/** The most assignments of one list. To find one beyond that, ask for its hire. */
 export const MAX_LISTED = 500;
 
 /** What auditors, and those who show them their work, ask a node that they trust. */

@@ -71,7 +71,7 @@ export function createAuditNode(parameters: {
     },
     originsOf: async (agent, capability) => {
       const { listings } = await listingsOf(agent, { limit: MAX_LISTINGS }).catch((error: unknown) => {
-        // An address that only bought, and of whose hires none is counted yet, is no agent.
+        // An address that only bought, and of whose hires none is counted yet, is not an agent.
         if (error instanceof ServiceError && error.code === "unknown_agent") return { listings: [] };
         throw error;
       });

@@ -20,7 +20,7 @@ export type DisclosureRoutesParameters = {
  * `GET /audits/{hire}` (SHP §8.3.1): shows the work of a hire to the auditor that is assigned to it now, and to nobody
  * else. The auditor asks with the header {@link DISCLOSURE_HEADER}. Answers `{request, result}`, each as JSON text.
  *
- * Refuses with 400 what is no request, or was signed at another time; with 403 anyone but the auditor; with 404 what is not
+ * Refuses with 400 what is not a request, or was signed at another time; with 403 anyone but the auditor; with 404 what is not
  * assigned or not kept; with 503 while the node cannot be asked.
  */
 export function disclosureRoutes(parameters: DisclosureRoutesParameters): Hono {

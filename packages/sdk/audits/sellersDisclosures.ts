@@ -61,7 +61,7 @@ export async function sellersDisclosures(parameters: {
   };
 }
 
-/** Most look-ups of single hires at a time. A node lists audits by their seller, not by their buyer. */
+/** The most look-ups of single hires at a time. A node lists audits by their seller, not by their buyer. */
 const MAX_LOOKUPS = 4;
 
 function assignmentsOfHires(load: AuditNode["openOfHire"]) {

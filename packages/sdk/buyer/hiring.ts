@@ -18,7 +18,7 @@ export type Order = {
   verify?: Verify | undefined;
   /** The end of the whole call. */
   deadline: Deadline;
-  /** Whether to tell the ledger what was measured. */
+  /** Whether to report the measured latency and verification to the ledger. */
   telemetry: boolean;
   /** Set when it was asked for with an idempotency key. */
   keyed?: KeyedOrder | undefined;

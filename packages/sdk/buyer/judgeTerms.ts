@@ -15,7 +15,7 @@ export type Agreed = {
   isAsync: boolean;
 };
 
-/** Longest validity of a signature beyond the seller's promised latency, in seconds. */
+/** The longest validity of a signature beyond the seller's promised latency, in seconds. */
 const MAX_EXTRA_SECONDS = 300;
 
 /**

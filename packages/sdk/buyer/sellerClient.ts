@@ -17,7 +17,7 @@ export class UnreachableError extends Error {
   }
 }
 
-/** Largest answer that is read, in bytes. */
+/** The largest answer that is read, in bytes. */
 const MAX_ANSWER_BYTES = 32 * 1024 * 1024;
 
 /**

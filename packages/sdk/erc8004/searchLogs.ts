@@ -3,7 +3,7 @@ import { ChainError } from "../errors.ts";
 /** Blocks that are searched with one question: what public nodes allow. */
 const WINDOW = 5_000n;
 
-/** Most questions of one search. */
+/** The most questions of one search. */
 const MAX_WINDOWS = 2_000;
 
 /**

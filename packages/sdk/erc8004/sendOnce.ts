@@ -119,8 +119,8 @@ async function send<Found>(
         cause,
       });
     }
-    // Each kind of node words this refusal differently. But all of them count a waiting transaction, which
-    // tells that one with this nonce is there.
+    // Each kind of node words this refusal differently. But all of them count pending transactions, so the
+    // count shows that one with this nonce is waiting.
     const { address } = account;
     const waiting = await client.getTransactionCount({ address, blockTag: "pending" }).catch(() => 0);
     if (waiting > nonce) throw pending(call.functionName, cause);

@@ -20,7 +20,7 @@ export type BatchOutcome = { transactionHash: Hex; gasUsed: bigint; tried: numbe
 
 /**
  * The gas to send with a batch, so that every item could use all of its own, at most {@link MAX_BATCH_GAS}. It has to be
- * set: a batch that stops early is no failure, so a node would estimate the gas of one that does nothing.
+ * set: a batch that stops early is not a failure, so a node would estimate the gas of one that does nothing.
  */
 export function batchGas(calls: readonly Hex[], gasEach: bigint): bigint {
   // Calldata at its highest price, 40 a byte (EIP-7623), what a call keeps back, and what the contract does around it.

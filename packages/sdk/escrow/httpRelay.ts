@@ -16,7 +16,7 @@ export type HttpRelayParameters = {
   waitMs?: number;
 };
 
-/** Largest answer of a keeper that is read, in bytes. */
+/** The largest answer of a keeper that is read, in bytes. */
 const MAX_ANSWER_BYTES = 65_536;
 
 /** The longest pause between two looks at an escrow, in milliseconds. */

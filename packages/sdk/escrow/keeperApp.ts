@@ -25,7 +25,7 @@ export type KeeperAppParameters = {
   log?: (sentence: string, details?: { [key: string]: unknown }) => void;
 };
 
-/** Longest signature, in bytes: of a Safe with thirty owners. Every byte costs gas. */
+/** The longest signature, in bytes: of a Safe with thirty owners. Every byte costs gas. */
 const MAX_SIGNATURE_BYTES = 2_048;
 
 /** The longest pause between two looks at an escrow for a waiting client, in milliseconds. */

@@ -30,9 +30,9 @@ export type ModelJudgeParameters = {
   modelMs?: number;
   /** The most tokens of one answer. Default 4,000: reasoning models use most of them for reasoning. */
   maxOutputTokens?: number;
-  /** Most characters that are shown of the request, and of the result. Default 60,000. */
+  /** The most characters that are shown of the request, and of the result. Default 60,000. */
   maxCharacters?: number;
-  /** Most tokens on one day, for all models together. Default 2,000,000. */
+  /** The most tokens on one day, for all models together. Default 2,000,000. */
   tokensPerDay?: number;
   /**
    * Stores the cost of the day; give it the auditor's store. Without it the count starts at zero after each

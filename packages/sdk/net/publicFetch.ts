@@ -4,7 +4,7 @@ import type { Fetch } from "../requestService.ts";
 import { privateAddress } from "./connections.ts";
 
 export type PublicFetchParameters = {
-  /** Largest answer, in bytes after decompression. Default 32 MiB. */
+  /** The largest answer, in bytes after decompression. Default 32 MiB. */
   maxBytes?: number;
   /** How long one request may take to its last byte, in milliseconds. Default 10 minutes. */
   timeoutMs?: number;

@@ -4,7 +4,7 @@ import { parsePythonJson } from "tallystick-protocol/json/pythonJson";
 import { NOTICE_TYPE, type Notice, parseNotice } from "tallystick-protocol/notices/notice";
 import { isSignedBy, recordFromPayload } from "tallystick-protocol/records/record";
 
-/** Longest notice that is read, in characters. */
+/** The longest notice that is read, in characters. */
 const MAX_NOTICE = 65_536;
 
 /**

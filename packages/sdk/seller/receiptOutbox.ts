@@ -3,7 +3,7 @@ import type { SignedRecord } from "tallystick-protocol/records/record";
 import { type Fetch, requestService, ServiceError } from "../requestService.ts";
 import type { KeyValueStore } from "../store/keyValueStore.ts";
 
-/** A receipt that stands in the ledger: its entry hash and the tokens of its two ratings. */
+/** A receipt in the ledger: its entry hash and the tokens of its two ratings. */
 export type SettledReceipt = { hash: string; ratingTokens: { buyer: string; seller: string } };
 
 /** A receipt waiting to be submitted. `notBefore` is milliseconds since 1970. */

@@ -12,7 +12,7 @@ export type SellerAppParameters = Omit<HireRouteParameters, "checkParams"> &
     rules: ReturnType<typeof capabilityRules>;
     /** What auditors are shown. */
     disclosures: Hono;
-    /** Largest request, in bytes. */
+    /** The largest request, in bytes. */
     maxBodyBytes: number;
     log: (sentence: string, details?: { [key: string]: unknown }) => void;
   };

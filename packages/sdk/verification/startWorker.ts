@@ -12,7 +12,7 @@ export type WorkerEvents = {
   ended: (reason: "out_of_memory" | string) => void;
 };
 
-/** Most memory of a worker, in MB. Node enforces it, and browsers have their own limits. */
+/** The most memory of a worker, in MB. Node enforces it, and browsers have their own limits. */
 const MEMORY_MB = 256;
 
 /**

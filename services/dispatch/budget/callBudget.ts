@@ -11,9 +11,9 @@ export class CallBudgetError extends TallystickError {}
 /** What is spent and reserved, as JSON. Amounts are decimal strings of picodollars; days count from 1970, by UTC. */
 type Book = {
   day: number;
-  /** Of that day. */
+  /** What was spent on that day. */
   spent: string;
-  /** Of the open tasks. */
+  /** What is reserved for the open tasks. */
   tasks: { [task: string]: string };
   /** Running calls, with the reserved amount of each. */
   calls: { [call: string]: { task: string; amount: string; day: number } };

@@ -8,6 +8,6 @@ export type Call = {
   tier: Tier | null;
   model: Model;
   prompt: ExecutorPrompt;
-  /** Of the whole answer. */
+  /** The schema of the whole answer. */
   schema: { readonly [keyword: string]: unknown };
 };

@@ -2,7 +2,7 @@ import { utf8ToBytes } from "@noble/hashes/utils.js";
 import { validateJson } from "tallystick-capabilities/validateJson";
 import { ForeignJsonError, readForeignJson } from "tallystick-protocol/json/foreignJson";
 
-/** Largest answer that is settled, in bytes of JSON: proposal, shadow and records share the 64 KiB of a request to settlement. */
+/** The largest answer that is settled, in bytes of JSON: proposal, shadow and records share the 64 KiB of a request to settlement. */
 export const MAX_ANSWER_BYTES = 12_288;
 const LIMITS = { maxLength: 65_536, maxDepth: 24, maxValues: 4_096 };
 

@@ -4,7 +4,7 @@ import type { Model, Tokens } from "../models/modelTable.ts";
 import type { OpenedModel } from "../models/openModel.ts";
 import type { ExecutorPrompt } from "./executorPrompt.ts";
 
-/** Most characters of an answer that are read. */
+/** The most characters of an answer that are read. */
 const MAX_TEXT = 65_536;
 
 /** The result of one request. */

@@ -1,6 +1,6 @@
 import { TallystickError } from "tallystick-protocol/errors";
 
-/** Largest answer of a model's server, in bytes: an event of a stream takes some hundreds for a token. */
+/** The largest answer of a model's server, in bytes: an event of a stream takes some hundreds for a token. */
 const MAX_BYTES = 16 * 1024 * 1024;
 
 /**

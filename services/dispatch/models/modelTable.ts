@@ -8,10 +8,10 @@ export type Tier = (typeof TIERS)[number];
 /** What a token costs, by its kind. */
 export type Prices = {
   input: Picodollars;
-  /** Of a prompt that the vendor still had in its cache. */
+  /** The price of prompt tokens that the vendor had in its cache. */
   cachedInput: Picodollars;
   output: Picodollars;
-  /** Of hidden reasoning. */
+  /** The price of hidden reasoning tokens. */
   reasoning: Picodollars;
 };
 
@@ -32,9 +32,9 @@ export type Model = {
   family: string;
   prices: Prices;
   limits: {
-    /** Most tokens of prompt and answer together. */
+    /** The most tokens of prompt and answer together. */
     context: number;
-    /** Most tokens that it may answer with. */
+    /** The most tokens that it may answer with. */
     output: number;
     /** How long one call may take. */
     seconds: number;

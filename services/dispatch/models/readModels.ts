@@ -4,7 +4,7 @@ import { z } from "zod";
 import { type Model, type ModelTable, PROVIDERS, TIERS, type Tier } from "./modelTable.ts";
 import { parsePrice } from "./money.ts";
 
-/** Largest file, in characters. */
+/** The largest file, in characters. */
 const MAX_LENGTH = 262_144;
 const MAX_MODELS = 64;
 

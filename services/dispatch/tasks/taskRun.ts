@@ -18,7 +18,7 @@ import { taskMetadata } from "./taskMetadata.ts";
 import type { Triage, WorkState } from "./workState.ts";
 import type { World } from "./world.ts";
 
-/** Most requests to models for one task: each leaves a record, and all of them have room in one proposal. */
+/** The most requests to models for one task: each leaves a record, and all of them have room in one proposal. */
 const MAX_CALLS = 24;
 const MAX_PAUSE_MS = 15_000;
 

@@ -76,7 +76,7 @@ const NUMBERS = /\d+(?:[.,]\d+)*/g;
 /** A longer prompt is counted by its length only, so the time stays short for any input. */
 const READ = 100_000;
 
-/** So many tasks of a kind weigh as much as knowing nothing of it. */
+/** This many tasks of a kind weigh as much as knowing nothing of it. */
 const DOUBT = 4;
 
 /**

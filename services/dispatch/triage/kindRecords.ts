@@ -52,7 +52,10 @@ export function kindRecords(settlement: Settlement, dispatcher: string, now: () 
     });
   }
 
-  /** Of a kind. What cannot be read now is left out: complexity is a first guess. */
+  /**
+   * The records of a kind. Those that cannot be read now are left out, because complexity is only a first
+   * guess.
+   */
   return async (kind: string, signal: AbortSignal): Promise<KindRecord> => {
     if (now() - readAt > EVERY_MS) {
       reading ??= read(signal).finally(() => {

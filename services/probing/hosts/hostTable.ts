@@ -3,7 +3,7 @@ import type { DrawnMoments } from "../schedule/drawnMoments.ts";
 import { hostKeyOf, type Target } from "../terms/target.ts";
 import type { HostMemory } from "./hostMemory.ts";
 
-/** Most agents of a host, and most listings of one agent at a host. */
+/** The most agents of a host, and most listings of one agent at a host. */
 const MAX_AGENTS = 1_000;
 const MAX_LISTINGS = 4;
 

@@ -17,7 +17,7 @@ import { Visit, type VisitParameters } from "./visit.ts";
 /** The time limit for robots.txt and for a schema, in milliseconds. */
 const SIDE_MS = 10_000;
 
-/** Most samples of params for custom capabilities in memory. */
+/** The most samples of params for custom capabilities in memory. */
 const MAX_SAMPLES = 20_000;
 
 /**

@@ -55,10 +55,10 @@ const TRIES = 4;
 const PAUSE_MS = 20_000;
 
 export type ReadListingsParameters = {
-  /** Of the node. */
+  /** The URL of the node. */
   baseUrl: string;
   fetch?: Fetch | undefined;
-  /** Waits so many milliseconds. */
+  /** Waits this many milliseconds. */
   pause: (ms: number) => Promise<void>;
   signal: AbortSignal;
 };

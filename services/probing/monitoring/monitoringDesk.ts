@@ -7,7 +7,7 @@ import { differencesToTell, type ReportedDifferences } from "./tellDifferences.t
 /** Seconds between two rounds. */
 const DAY = 86_400;
 
-/** Most records that wait for settlement. The oldest are dropped first. */
+/** The most records that wait for settlement. The oldest are dropped first. */
 const MAX_WAITING = 256;
 
 const KEPT = "monitoring/reports";

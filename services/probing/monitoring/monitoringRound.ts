@@ -9,7 +9,7 @@ import type { Monitored } from "./readMonitored.ts";
 /** The longest wait for an endpoint's answer, in milliseconds. */
 const ANSWER_MS = 10_000;
 
-/** Most agents of a round. At one agent per second a round takes at most three hours. */
+/** The most agents of a round. At one agent per second a round takes at most three hours. */
 const MAX_AGENTS = 10_000;
 
 /** The result of asking an agent's own monitoring endpoint. `problem`: why there is nothing to compare. */

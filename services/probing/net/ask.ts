@@ -3,7 +3,7 @@ import https from "node:https";
 import { isIPv6 } from "node:net";
 import { hostOf, isAddressLiteral } from "tallystick-protocol/net/publicAddress";
 
-/** Most bytes that are read of a body, and of the headers before it. */
+/** The most bytes that are read of a body, and of the headers before it. */
 export const MAX_BODY_BYTES = 65_536;
 const MAX_HEADER_BYTES = 32_768;
 

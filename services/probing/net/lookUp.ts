@@ -2,7 +2,7 @@ import { isIPv4 } from "node:net";
 import { isAddressLiteral } from "tallystick-protocol/net/publicAddress";
 import type { Policy } from "./policy.ts";
 
-/** Most addresses of a name that are tried. */
+/** The most addresses of a name that are tried. */
 const MAX_ADDRESSES = 2;
 
 /** The addresses of a name, or the reason why it is not asked. */

@@ -14,7 +14,7 @@ export type UplinkParameters = {
 
 type Waiting = { ended: number; decide: (isOurs: boolean) => void };
 
-/** Most failures that wait for proof. Above it the oldest are dropped and count for nobody. */
+/** The most failures that wait for proof. Above it the oldest are dropped and count for nobody. */
 const MAX_WAITING = 20_000;
 
 /**

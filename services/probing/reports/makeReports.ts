@@ -4,7 +4,7 @@ import { MAX_HOSTS_OF_AGENT, MAX_PROBED_HOSTS } from "tallystick-protocol/record
 import type { Hour } from "../observations/hourBook.ts";
 
 /**
- * Most bytes of one part. Settlement accepts 65,536 bytes, including the signature and the fields around the
+ * The most bytes of one part. Settlement accepts 65,536 bytes, including the signature and the fields around the
  * body.
  */
 const MAX_PART_BYTES = 60_000;

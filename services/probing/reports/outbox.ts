@@ -129,7 +129,7 @@ export class Outbox {
     return true;
   }
 
-  /** Deletes reports that are older than so many hours. */
+  /** Deletes reports that are older than this many hours. */
   async tidy(hour: number, hours: number): Promise<void> {
     for (const of of await this.#hours())
       if (of < hour - hours && !this.#waiting.has(of)) await rm(this.#fileOf(of), { force: true });

@@ -3,7 +3,7 @@ import type { Hex } from "tallystick-protocol/hex";
 import { SLOT_SECONDS, SLOTS_PER_DAY } from "./slots.ts";
 
 /**
- * No look begins in the last so many seconds of a slot. An answer may take ten seconds, and others may be in
+ * No look begins in the last this many seconds of a slot. An answer may take ten seconds, and others may be in
  * front of it.
  */
 const QUIET_SECONDS = 15;

@@ -1,7 +1,7 @@
 export type PacerParameters = {
-  /** Most requests that begin in any second. */
+  /** The most requests that begin in any second. */
   perSecond: number;
-  /** Most requests that wait. Further ones are not sent. */
+  /** The most requests that wait. Further ones are not sent. */
   maxWaiting?: number;
   /** Milliseconds that never go back. */
   now?: () => number;
@@ -9,7 +9,7 @@ export type PacerParameters = {
 
 type Job = { key: string; isUrgent: boolean; isWanted: () => boolean; start: () => void; drop: () => void };
 
-/** Most waiting requests. One takes a few hundred bytes. */
+/** The most waiting requests. One takes a few hundred bytes. */
 const MAX_WAITING = 50_000;
 
 /**

@@ -1,7 +1,7 @@
 /** The name of this prober in a robots.txt (RFC 9309). */
 export const ROBOT = "tallystick-prober";
 
-/** Most lines that are read of a robots.txt. */
+/** The most lines that are read of a robots.txt. */
 const MAX_LINES = 2_000;
 
 /**

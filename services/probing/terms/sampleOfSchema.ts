@@ -3,7 +3,7 @@ import type { JsonSchema } from "tallystick-capabilities/schemaType";
 /** The depth limit of a sample. Deeper parts are left out, and then the sample does not fit. */
 const MAX_DEPTH = 8;
 
-/** Most items and characters of one value. */
+/** The most items and characters of one value. */
 const MAX_LENGTH = 1_000;
 
 /**

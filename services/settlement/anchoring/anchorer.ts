@@ -57,7 +57,7 @@ export type AnchorerParameters = {
   elapsedMs?: () => number;
 };
 
-/** Longest time between two rounds while writes wait for the chain, in milliseconds. */
+/** The longest time between two rounds while writes wait for the chain, in milliseconds. */
 const WAITED_FOR_MS = 5_000;
 
 /**

@@ -38,7 +38,7 @@ export type LedgerOnChain = {
 };
 
 export type ReadLedgerParameters = {
-  /** Without a cache: a block that is some seconds old is not the latest. */
+  /** It must have no cache, because a block that is some seconds old is not the latest. */
   client: PublicClient<Transport, Chain | undefined>;
   chainId: number;
   contract: Address;
@@ -50,8 +50,8 @@ export type ReadLedgerParameters = {
 };
 
 /**
- * Reads a ledger from its contract at the latest block. Every call names the block. Nodes behind a balancer may be at
- * different blocks, and two half answers are no answer.
+ * Reads a ledger from its contract at the latest block. Every call names the block, because nodes behind a
+ * balancer may be at different blocks, and their answers must not be mixed.
  *
  * @throws TallystickError `wrong_chain`; errors of the RPC are passed on unchanged
  */

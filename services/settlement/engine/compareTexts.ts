@@ -7,7 +7,7 @@ export type ComparatorRule = { path: readonly string[]; comparator: ComparatorNa
 /** What a comparator found for two texts with different characters. `shadow` is the shadow's text. */
 export type TextComparison = { path: string; comparator: string; equal: boolean; shadow: string };
 
-/** Most comparisons that are recorded. Further texts are compared character by character. */
+/** The most comparisons that are recorded. Further texts are compared character by character. */
 const MAX_COMPARISONS = 64;
 
 /**

@@ -4,10 +4,10 @@ const AT_ONCE = 2;
 /** How long the next agents wait for those before them to come back, in milliseconds. */
 const PATIENCE_MS = 10;
 
-/** Most answers that are held back at one time. Further answers go out at once. */
+/** The most answers that are held back at one time. Further answers go out at once. */
 const MAX_WAITING = 10_000;
 
-/** Most rejected tasks that are remembered. */
+/** The most rejected tasks that are remembered. */
 const MAX_REMEMBERED = 10_000;
 
 type Waiting = { since: number; answer: () => void };

@@ -1,6 +1,6 @@
 import { recordTypeNamed } from "tallystick-protocol/records/recordTypes";
 
-/** What a key is made from: a record as it stands in a payload, or as it came. */
+/** What a key is made from: a record from a payload or from a request. */
 type KeyedRecord = { type: unknown; signer: unknown; body: { [key: string]: unknown } };
 
 /**

@@ -5,7 +5,7 @@ import type { HeldProposals } from "./heldProposals.ts";
 import type { LedgerIndex } from "./ledgerIndex.ts";
 import type { SettledEntry } from "./settlementEngine.ts";
 
-/** Most entries, held proposals and staked proposals in one answer about a task: task ids may repeat without end. */
+/** The most entries, held proposals and staked proposals in one answer about a task: task ids may repeat without end. */
 export const MAX_HISTORY = 100;
 
 /** The default number. */

@@ -3,10 +3,10 @@ import { canonicalBody, type RecordBody, type RecordJson } from "tallystick-prot
 import { listingSchema } from "tallystick-protocol/records/listing";
 import { receiptSchema } from "tallystick-protocol/records/receipt";
 
-/** Most bytes (UTF-8, canonical) of all that a listing or receipt says outside the fields of its schema. */
+/** The most bytes (UTF-8, canonical) of all that a listing or receipt says outside the fields of its schema. */
 export const MAX_UNKNOWN_BYTES = 4_096;
 
-/** Most checks of a receipt by name, and most characters of a name: the same as for checks in a list. */
+/** The most checks of a receipt by name, and most characters of a name: the same as for checks in a list. */
 const MAX_CHECKS = 256;
 const MAX_CHECK_NAME = 128;
 

@@ -14,7 +14,7 @@ export type RateLimitConfig = { perKey: number; perAddress: number; trustedProxi
 /** The window in which requests are counted, in seconds. */
 export const RATE_WINDOW = 60;
 
-/** Most callers that are counted at one time. Beyond that the oldest window is forgotten first. */
+/** The most callers that are counted at one time. Beyond that the oldest window is forgotten first. */
 const MAX_CALLERS = 100_000;
 
 /** How many requests each caller has left in its window of {@link RATE_WINDOW} seconds. */

@@ -1,7 +1,7 @@
 import { InvalidInputError, TallystickError } from "tallystick-protocol/errors";
 import { JsonSyntaxError, type PyJson, parsePythonJson } from "tallystick-protocol/json/pythonJson";
 
-/** Largest request body, in bytes. */
+/** The largest request body, in bytes. */
 export const MAX_BODY_BYTES = 64 * 1024;
 
 /**

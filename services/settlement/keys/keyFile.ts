@@ -30,7 +30,7 @@ export function hashKey(key: string): string {
 /**
  * The keys in a file; none when there is no file.
  *
- * @throws TallystickError `keys_unreadable` when the file is no key file
+ * @throws TallystickError `keys_unreadable` when the file is not a key file
  */
 export async function readKeyFile(file: string): Promise<StoredKey[]> {
   try {

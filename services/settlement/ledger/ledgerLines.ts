@@ -37,7 +37,7 @@ const PIECE = 1 << 18;
 /** {@link PIECE} for callers that do much work on each line. It is small, so that the garbage collector frees it early. */
 export const SMALL_PIECE = 1 << 16;
 
-/** Longest line that is read, in bytes: more than a crash can leave half written, and small enough for memory. */
+/** The longest line that is read, in bytes: more than a crash can leave half written, and small enough for memory. */
 export const MAX_LINE_BYTES = 64 << 20;
 
 /** A line has more than {@link MAX_LINE_BYTES}. `start` is where it begins, in bytes. */

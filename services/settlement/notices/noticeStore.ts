@@ -8,7 +8,7 @@ import type { NoticeSubscription } from "tallystick-protocol/notices/noticeSubsc
 /** Name of the file next to the ledger. It is private and follows from no entry: copies of the ledger do not have it. */
 const NOTICES_FILE = "notices.sqlite";
 
-/** Most subscriptions of one buyer. */
+/** The most subscriptions of one buyer. */
 const MAX_PER_BUYER = 8;
 
 /** How long a subscription holds without renewal, and how long a cancelled one is remembered, in seconds. */

@@ -10,15 +10,16 @@ const HOUR = 3_600;
 
 type PyObject = { [key: string]: PyJson };
 
-/** Lines without either tell of no outcome, and are not parsed: most entries are records. */
+/** Lines without any of these contain no outcome, and are not parsed. Most entries are records. */
 const AGENT = '"agent": "';
 const REJECT = '"decision": "reject"';
 
-/** What entries tell of outcomes, by hour; `end` is the position of the first entry that is later. */
+/** The outcomes in the entries, by hour; `end` is the position of the first later entry. */
 export type Gathered = { hours: Map<number, Tally>; end: number };
 
 /**
- * Reads what became of agents' proposals out of the entries from a position on, up to an hour: settled ones, and held ones that the operator rejected.
+ * Reads the outcomes of agents' proposals from the entries from a position on, up to an hour: settled
+ * proposals, and held ones that the operator rejected.
  *
  * @param last the last hour that is read, unix seconds / 3600
  */

@@ -16,7 +16,7 @@ const HOUR = 3_600;
 /** How often it looks whether an hour is over, in milliseconds. */
 const LOOK_MS = 60_000;
 
-/** An hour is told so many seconds after its end: what was taken in it is on disk then. */
+/** An hour is reported this many seconds after its end. By then everything of that hour is on disk. */
 const GRACE_SECONDS = 60;
 
 export type HourlyOutcomesParameters = {
@@ -33,9 +33,10 @@ export type HourlyOutcomesParameters = {
 };
 
 /**
- * Tells the ledger, hour by hour, what became of agents' proposals (swarm.at §13): an `outcomes` record, signed by the operator, once for each hour with
- * something in it. Everything it says follows from the ledger, the held proposals and the file of rejected ones, so that after a crash it says the same again,
- * and the ledger takes it once.
+ * Writes the outcomes of agents' proposals into the ledger, hour by hour (swarm.at §13): one `outcomes` record,
+ * signed by the operator, for each hour that has any. The record follows from the ledger, the held proposals
+ * and the file of rejected ones. So after a crash the same record is made again, and the ledger accepts it only
+ * once.
  */
 export class HourlyOutcomes {
   readonly #parameters: HourlyOutcomesParameters;
@@ -85,7 +86,7 @@ export class HourlyOutcomes {
     this.#next = { hour: last + 1, from: end };
   }
 
-  /** The hour told last is told again: a crash may have cut it off between two parts. */
+  /** The last reported hour is reported again, because a crash may have come between two parts of it. */
   async #begin(): Promise<{ hour: number; from: number }> {
     const { ledger, index } = this.#parameters;
     const told = index.toldHour;
@@ -114,7 +115,7 @@ export class HourlyOutcomes {
   }
 }
 
-/** Adds rejected proposals to what the ledger tells of an hour. */
+/** Adds rejected proposals to the outcomes of an hour from the ledger. */
 function merge(hours: Map<number, Tally>, hour: number, rejected: Tally): void {
   const tally = hours.get(hour) ?? new Map();
   hours.set(hour, tally);

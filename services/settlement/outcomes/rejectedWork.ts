@@ -22,8 +22,9 @@ const lineSchema = z.strictObject({
 type Rejected = z.output<typeof lineSchema>;
 
 /**
- * Proposals that were rejected for what they are, of hours that were not told yet. They leave no entry in the ledger, so they are in a file of
- * their own, on disk before the agent is answered. It is emptied at a start when all of it was told.
+ * Proposals that were rejected for their content, in hours that are not reported yet. They leave no entry in
+ * the ledger, so they are kept in a file of their own, which is written before the agent gets its answer. At a
+ * start the file is emptied if everything in it was reported.
  */
 export class RejectedWork {
   readonly #file: AppendFile;
@@ -38,9 +39,11 @@ export class RejectedWork {
   }
 
   /**
-   * Opens the file in a ledger's folder, which must be locked. A torn last line is cut: it was not answered.
+   * Opens the file in a ledger's folder, which must be locked. A torn last line is removed, because its
+   * proposal got no answer.
    *
-   * @param told the last hour that the ledger tells of; -1 for none. It is kept: telling it again must say the same
+   * @param told the last hour that the ledger reports; -1 for none. Its proposals are kept, because reporting
+   * it again must give the same record
    * @throws TallystickError `rejected_corrupt` naming the line when the file is not what was written
    */
   static async open(folder: string, told: number, onFailure: (error: Error) => void): Promise<RejectedWork> {

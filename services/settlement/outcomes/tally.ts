@@ -6,16 +6,17 @@ import {
   type Outcome,
 } from "tallystick-protocol/records/outcomes";
 
-/** What became of agents' proposals in an hour, by agent. */
+/** The outcomes of agents' proposals in an hour, by agent. */
 export type Tally = Map<string, Outcome>;
 
-/** One proposal: whose, whether it was settled, and what was found. Complexity in thousandths. */
+/** One proposal: its agent, whether it was settled, its complexity in thousandths, and its divergence. */
 export type Work = { agent: string; isSettled: boolean; complexity: number; divergence?: number };
 
 /**
- * How complex a task is, in thousandths, as `agent_metadata.complexity` says before anything is decided: a number from 0 to 1, or
- * an object with it as `value`; a dispatcher says it in its own part, `agent_metadata.dispatch.complexity`. Who does not say earns nothing when the work is settled, and pays in full when it is rejected: so leaving it out is
- * never worth more than saying it.
+ * The complexity of a task, in thousandths. The proposal gives it in `agent_metadata.complexity`, as a number
+ * from 0 to 1 or as an object with this number as `value`. A dispatcher gives it in
+ * `agent_metadata.dispatch.complexity`. Without it, settled work counts as complexity 0 and rejected work as
+ * complexity 1. So leaving it out never pays.
  */
 export function complexityOf(agentMetadata: PyJson | undefined, isSettled: boolean): number {
   const said = field(agentMetadata, "complexity") ?? field(field(agentMetadata, "dispatch"), "complexity");
@@ -30,7 +31,7 @@ function field(value: PyJson | undefined, name: string): PyJson | undefined {
   return Object.hasOwn(value, name) ? value[name] : undefined;
 }
 
-/** Adds a proposal to the hour; one beyond the most that an hour takes of an agent is left out. */
+/** Adds a proposal to the hour. Proposals beyond an agent's limit for an hour are left out. */
 export function addWork(tally: Tally, { agent, isSettled, complexity, divergence }: Work): void {
   const known = tally.get(agent) ?? {
     ok: 0,

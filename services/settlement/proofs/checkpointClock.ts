@@ -3,7 +3,7 @@ import type { Log } from "tallystick-runtime/stderrLog";
 export type CheckpointClockParameters = {
   /** Makes a checkpoint of the ledger as it is. */
   make: () => Promise<void>;
-  /** Least time between two, in milliseconds. */
+  /** The shortest time between two, in milliseconds. */
   everyMs: number;
   /** Said once when it cannot be made, and not again until it could. */
   complaint?: string;

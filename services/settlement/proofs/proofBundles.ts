@@ -54,7 +54,7 @@ export async function makeHireProof(
   sources: Parameters<typeof makeProofBundle>[1],
 ): Promise<{ receipt_proof: ProofBundle; rating_proof: ProvenRating }> {
   const { ledger } = sources;
-  // A rating stands behind its receipt, so what covers it covers both.
+  // A rating comes after its receipt, so a checkpoint that covers the rating covers both.
   const bundle = await makeProofBundle(Math.max(receipt, rating), sources);
   const { size } = parseCheckpoint(parseSignedNote(bundle.checkpoint, "checkpoint").text);
   const proven = async (index: number) => ({

@@ -94,7 +94,10 @@ function rulesOf(slices: PyObject): ActionRules {
     : readActionRules(toPlainJson(slices.action_rules));
 }
 
-/** Denied is what no rule allows, and what is no action at all: an agent that cannot say what it does may not do it. */
+/**
+ * An action that no rule allows is denied. So is a request that is not an action: an agent that cannot say what
+ * it does may not do it.
+ */
 function judge(
   rules: ActionRules,
   asked: PyJson,

@@ -73,7 +73,7 @@ function openDesk(claimDesk: ClaimDesk | undefined): ClaimDesk {
 async function read<Schema extends z.ZodType>(request: Request, schema: Schema): Promise<z.output<Schema>> {
   const value = await readJson(request);
   const parsed = schema.safeParse(value);
-  // What is no object at all is named as the other routes name it.
+  // What is not an object at all is named as the other routes name it.
   if (!parsed.success) {
     const isObject = value !== null && typeof value === "object" && !Array.isArray(value);
     throw isObject

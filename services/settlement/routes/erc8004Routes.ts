@@ -16,10 +16,13 @@ import { judgeFile } from "../erc8004/fileRules.ts";
 import { readJson } from "../http/readJson.ts";
 import { makeHireProof } from "../proofs/proofBundles.ts";
 
-/** What the signer of a file says of it: which it is, and an entry of the ledger that the signer made. */
+/**
+ * The type of the signed request to keep a file. It names the file's hash, and an entry of the ledger by the
+ * same signer.
+ */
 const FILE_TYPE = "erc8004_file";
 
-/** How far a word may be from the present, in seconds: none is of use to whoever finds it later. */
+/** How far the request's time may be from the present, in seconds. So nobody can use an old request again. */
 const FRESH_SECONDS = 600;
 
 const parseWord = boundForm({
@@ -29,12 +32,13 @@ const parseWord = boundForm({
 });
 
 /**
- * Files of ERC-8004, which the chain leads to by their hash.
+ * Files of ERC-8004. The chain names them by their hash.
  *
  * - `GET /v1/erc8004/files/{hash}.json`: the file with that keccak-256. It never changes.
- * - `POST /v1/erc8004/files` takes `{body, signature, signer?, file}` with `file` as text and `body = {type: "erc8004_file", ledger,
- *   file_hash, known_by, issued_at}`; answers `{hash, path, kind}`, 201, or 200 when it is kept already. `known_by` is the hash of
- *   an entry of this ledger by the same signer: nobody who never did anything here fills the disk.
+ * - `POST /v1/erc8004/files` takes `{body, signature, signer?, file}` with `file` as text and `body = {type:
+ *   "erc8004_file", ledger, file_hash, known_by, issued_at}`; answers `{hash, path, kind}`, 201, or 200 when it
+ *   is kept already. `known_by` is the hash of an entry of this ledger by the same signer: so strangers to this
+ *   ledger cannot fill the disk.
  * - `GET /v1/erc8004/hire-proof?receipt=`: `{receipt_proof, rating_proof}`, both under one checkpoint: what a feedback file is made
  *   of.
  */

@@ -9,7 +9,7 @@ import { readJson } from "../http/readJson.ts";
 import { requireBearer } from "../http/requireBearer.ts";
 import { outcomeName, recordResponse } from "./recordRoutes.ts";
 
-/** Most proposals that one answer lists. */
+/** The most proposals that one answer lists. */
 const MAX_LISTED = 100;
 
 /**

@@ -12,38 +12,38 @@ export type SignatureReadersParameters = {
   /** Reads a signature on the thread of the caller. */
   here: (canonicalBody: string, signature: string) => SignatureReading;
   log: Log;
-  /** How many threads to use at most; as many as there are cores besides the first, up to four. */
+  /** The most threads to use. Default: the number of cores minus one, at most four. */
   threads?: number;
-  /** How long a thread that is asked may say nothing, in milliseconds. */
+  /** How long a thread may take to answer, in milliseconds. */
   patienceMs?: number;
   /** The program of a thread; replaced in tests by one that fails. */
   program?: URL;
 };
 
-/** Threads used at most. */
+/** The most threads that are used. */
 const MAX_THREADS = 4;
 
 /**
- * So many signatures are worth a message to a thread that is busy: it reads them after those it has, without waiting
- * until it is heard here that it is through. It gets no third batch.
+ * From this number of signatures on, a busy thread gets a second batch. It reads that batch right after the
+ * first one, without a pause. It never gets a third batch.
  */
 const WORTH_SENDING = 8;
 
-/** Most signatures in a batch: all of them are answered when the last one is read. */
+/** The most signatures in a batch. All of them are answered when the last one is read. */
 const MAX_JOBS = 32;
 
 /**
- * Reads signatures on other threads when many come at once, as recovering a key costs more than everything else that
- * is done for a record. One that comes alone is read where it is: that answers soonest.
+ * Reads signatures on other threads when many come at once, because recovering a key costs more than all other
+ * work for a record. A single signature is read on this thread, which gives the fastest answer.
  *
- * What comes while every thread has enough to do waits here, and goes to the first that is through as one batch: the
- * more there is to do, the fewer messages it takes. What no thread answers is read here.
+ * While all threads are busy, signatures wait here. The first free thread gets them as one batch, so more work
+ * takes fewer messages for each signature. If a thread does not answer, its signatures are read here.
  */
 export class SignatureReaders {
   readonly #here: SignatureReadersParameters["here"];
   readonly #threads: SignatureThreads;
   #waiting: Job[] = [];
-  /** Set when what waits will be looked at in this turn of the event loop. */
+  /** Set when the waiting signatures will be handed out in this turn of the event loop. */
   #soon: NodeJS.Immediate | undefined;
 
   constructor({ here, log, threads: most = MAX_THREADS, ...more }: SignatureReadersParameters) {
@@ -52,7 +52,7 @@ export class SignatureReaders {
     this.#threads = new SignatureThreads({ most, onEnd: (reason) => log(sentence, { reason }), ...more });
   }
 
-  /** Reads one signature. Those that are asked for in one turn of the event loop go to a thread together. */
+  /** Reads one signature. Signatures of one turn of the event loop go to a thread together. */
   readonly read: ReadSignature = (canonicalBody, signature) =>
     new Promise((resolve) => {
       this.#waiting.push({ canonicalBody, signature, resolve });
@@ -64,7 +64,7 @@ export class SignatureReaders {
     return this.#threads.ready;
   }
 
-  /** Ends the threads; what is still asked is read here. */
+  /** Ends the threads. Signatures that still wait are read here. */
   async close(): Promise<void> {
     await this.#threads.close();
     this.#dispatch();

@@ -6,7 +6,7 @@ import { formatWitnessRequest, type WitnessRequest } from "tallystick-protocol/n
 import { readBytes } from "tallystick-runtime/http/readBytes";
 import type { Fetch } from "tallystick-sdk/requestService";
 
-/** Largest answer of a witness that is read, in bytes: a few signature lines. */
+/** The largest answer of a witness that is read, in bytes: a few signature lines. */
 const MAX_BYTES = 16_384;
 
 /** How far a witness's clock may be from ours, in seconds. */

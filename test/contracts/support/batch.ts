@@ -3,7 +3,7 @@ import type { Interface, Log } from "ethers";
 /** Gas for one item: plenty for every verb, a payment that ends as a credit too. */
 export const GAS_EACH = 500_000n;
 
-/** A batch that stops is no failure, so a node's estimate of its gas is that of one that does nothing: say how much. */
+/** A batch that stops is not a failure, so a node's estimate of its gas is that of one that does nothing: say how much. */
 export const BATCH_GAS = { gasLimit: 16_000_000n };
 
 /** What a batch said of itself: which items failed with what, and where it stopped. */

@@ -295,7 +295,7 @@ describe("the registries as a source, at the boundaries", () => {
   it("are read from a listed implementation on, and from one that is not listed on no more", async () => {
     const log = new RegistryLog({}, false);
     say(log, 1);
-    // A placeholder before the first is no end.
+    // A placeholder before the first is not an end.
     log.upgraded(IDENTITY, UNLISTED).upgraded(REPUTATION, UNLISTED);
     say(log, 2);
     const before = await derive(log);

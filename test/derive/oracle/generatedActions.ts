@@ -188,7 +188,7 @@ const action = fc.oneof(
 
 export type Action = typeof action extends fc.Arbitrary<infer T> ? T : never;
 
-/** An action, after so many seconds and blocks: none of either when there are no blocks. */
+/** An action, after this many seconds and blocks: none of either when there are no blocks. */
 export const step = fc.record({ wait, blocks: fc.constantFrom(0, 0, 1, 1, 1, 60, 256), action });
 
 /** Wallets 1–12 as above, 20–34 pass money on, 35–39 come late: they list, or are paid, after it all. */

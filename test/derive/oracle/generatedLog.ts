@@ -18,7 +18,7 @@ import {
 /** A log of agents that fund, list, pay, deposit, settle, rate and wait, with every edge of every window among the waits. */
 export const generatedLog = generatedLogOf({ minLength: 5, maxLength: 60 });
 
-/** Such logs of so many actions; most actions are an event or two, a few are dozens. */
+/** Such logs of this many actions; most actions are an event or two, a few are dozens. */
 export function generatedLogOf(length: { minLength: number; maxLength: number }): fc.Arbitrary<EventLog> {
   return fc.array(step, length).map((steps) => logOf(steps));
 }

@@ -272,7 +272,7 @@ function sellOnce(log: EventLog, seller: Address, n: number): void {
   const isKnown = log.events.some(
     (it) => it.kind === "record" && it.type === "receipt" && it.signer === seller,
   );
-  // One of thirteen never sells anything, and is no agent.
+  // One of thirteen never sells anything, and is not an agent.
   if (isKnown || n % 13 === 12) return;
   log.listing(seller, `custom.decoy${n}`, { price_usdc: String(2 ** n) });
   log.hire(seller, wallet(300 + n));

@@ -12,7 +12,7 @@ import { isPercentile } from "./quantileOracle.ts";
 const [AGENT, OTHER, OPERATOR] = [1, 2, 20].map(wallet) as [Address, Address, Address];
 const FIRST = START / HOUR;
 
-/** So many of complexity 1, and nothing compared. */
+/** This many of complexity 1, and nothing compared. */
 function outcome(ok: number, fail: number, more: Partial<Outcome> = {}): Outcome {
   return {
     ok,
@@ -42,7 +42,7 @@ async function reasonOf(log: EventLog, hash: string): Promise<string | null | un
   return [...store.rows("record").values()].find((it) => it.hash === hash)?.reason;
 }
 
-/** The level after so many successes and failures of complexity 1. */
+/** The level after this many successes and failures of complexity 1. */
 function levelAfter(ok: number, fail: number): string {
   const evidence = {
     settled: ok,

@@ -17,7 +17,7 @@ export const HOST = "agent.example:443";
 export const FIRST_HOUR = START / HOUR;
 const HASH: Hex = `0x${"a1".repeat(32)}`;
 
-/** A log with an agent that lists something, and so many probers. */
+/** A log with an agent that lists something, and this many probers. */
 export function stewardLog({
   probers = 1,
   ...params
@@ -89,7 +89,7 @@ export function close(log: EventLog): EventLog {
   return log.after(3 * HOUR + 300).tick();
 }
 
-/** So many agents that sold something once, each with a host: who is served where, as a report says it. */
+/** This many agents that sold something once, each with a host: who is served where, as a report says it. */
 export function sellersOf(
   log: EventLog,
   hosts: readonly string[],

@@ -190,7 +190,7 @@ describe("uptime: a prober that is away itself", () => {
       [168, [24, 4, 4]],
     ] as const) {
       const log = stewardLog();
-      // The agent itself is no seller, so that it may be served again.
+      // The agent itself is not a seller, so that it may be served again.
       const served = sellersOf(log, others(20));
       const names = [...others(20), HOST];
       const hosts = (word: [number, number]) => Object.fromEntries(names.map((it) => [it, word]));

@@ -58,7 +58,7 @@ describe("the SDK's client of a node that assigns audits", () => {
         amount: String(audit.amount),
         due: time + 86_400,
       });
-      // The generated receipts name their hires in a way of their own, which is no id of ours.
+      // The generated receipts name their hires in a way of their own, which is not an id of ours.
       expect(receipt.hireId).to.be.a("string");
       expect(found?.tickHash).to.match(/^0x[0-9a-f]{64}$/);
       expect((await node().openOfAuditor(auditor as Address)).map(nameOf)).to.include(row.id);

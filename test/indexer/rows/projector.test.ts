@@ -15,7 +15,7 @@ class FakeDatabase implements RowDatabase {
   rows = new Map<string, Row<TableName>>();
   log = new Map<string, string>();
   readonly asked: string[] = [];
-  /** After so many more writes, one fails. */
+  /** After this many more writes, one fails. */
   writesLeft = Number.POSITIVE_INFINITY;
 
   async find<T extends TableName>(table: T, id: string): Promise<Row<T> | null> {

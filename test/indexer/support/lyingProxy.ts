@@ -3,10 +3,10 @@ import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 import type { AuditVerification } from "../../../scripts/audits/verifyAudit.ts";
 
-/** What a node makes of the truth: of the lines of its log, and of what GraphQL tells of an audit. */
+/** How a lying node changes its answers: the lines of its log, and GraphQL's answer about an audit. */
 export type Lie = { lines?: (lines: string[]) => string[]; audit?: (audit: string) => string };
 
-/** Lies about an audited hire, each with what is said of a node that tells it. */
+/** Lies about an audited hire, each with the error that a check must report. */
 export function auditLies(hire: string, { draw, asked }: AuditVerification): [Lie, RegExp][] {
   const [tx = "", log = ""] = hire.split("-");
   const other = `0x${"99".repeat(32)}`;
@@ -16,7 +16,7 @@ export function auditLies(hire: string, { draw, asked }: AuditVerification): [Li
   const [first, second] = asked.map(({ auditor }) => auditor);
   const unknown = () => "null";
   return [
-    // Everything it tells fits together; only the chain says otherwise.
+    // All answers of this node agree with each other. Only the chain shows the lie.
     [
       {
         lines: (lines) => lines.map((it) => (isTick(it) ? it.replace(draw?.hash ?? "", other) : it)),
@@ -53,7 +53,7 @@ export function auditLies(hire: string, { draw, asked }: AuditVerification): [Li
   ];
 }
 
-/** A node that says all that another does, but for a lie. */
+/** Starts a proxy that gives another node's answers, except for one lie. */
 export async function startLyingProxy(url: string, { lines: told, audit }: Lie) {
   const honest = (await (await fetch(`${url}/v1/events?limit=5000`)).text())
     .split("\n")

@@ -7,7 +7,7 @@ import { bypasses, rules, usdc, wallet } from "./support/bypasses.ts";
 
 const allowed = readActionRules(rules);
 
-/** As the service decides: what is no action is denied as well. */
+/** As the service decides: what is not an action is denied as well. */
 function proceeds(action: unknown): boolean {
   try {
     return judgeAction(allowed, readAction(action)).proceed;

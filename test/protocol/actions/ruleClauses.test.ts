@@ -298,7 +298,7 @@ describe("the clauses of an action's rules", () => {
   });
 });
 
-/** As the service decides: what is no action meets no rule. */
+/** As the service decides: what is not an action meets no rule. */
 function wouldMeet(rule: { id: string }, action: unknown): boolean {
   try {
     return meets(rule, action);

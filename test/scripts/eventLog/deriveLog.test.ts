@@ -120,7 +120,7 @@ describe("scripts/eventLog", () => {
     expect(snapshotOf(store)).to.deep.equal(snapshotOf(expected.store));
     expect(events).to.equal(expected.events);
     expect(snapshotOf(store).agents[seller]?.last_30d_hire_count).to.equal(2);
-    // Another coin that somebody sent to a seller is no payment, whatever its amount.
+    // Another coin that somebody sent to a seller is not a payment, whatever its amount.
     const coin = (it: string) =>
       it.replaceAll(TOKEN, wallet(8)).replace(`"address":"${wallet(8)}"`, `"address":"${TOKEN}"`);
     const other = await deriveLog(

@@ -44,7 +44,7 @@ describe("what was signed last", () => {
 describe("a ledger that is adopted", () => {
   const folder = temporaryFolder();
 
-  /** Writes so many entries and gives the roots after each. */
+  /** Writes this many entries and gives the roots after each. */
   async function write(count: number): Promise<`0x${string}`[]> {
     const ledger = await DiskLedger.open({ folder: folder.path });
     for (let n = 0; n < count; n++) {

@@ -72,7 +72,7 @@ describe("proofs over HTTP", () => {
     expect(response.status, at).to.equal(200);
     return Buffer.from(await response.arrayBuffer());
   };
-  /** The newest checkpoint, once it is of so many entries. */
+  /** The newest checkpoint, once it is of this many entries. */
   const noteOf = async (size: number): Promise<string> => {
     for (;;) {
       const { text } = await service.get("/v1/ledger/checkpoint");

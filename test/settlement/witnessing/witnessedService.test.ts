@@ -70,7 +70,7 @@ describe("a ledger with witnesses", () => {
     );
   }
 
-  /** The newest witnessed checkpoint, as soon as it has so many entries. */
+  /** The newest witnessed checkpoint, as soon as it has this many entries. */
   async function witnessed(service: TestService, size: number) {
     for (let tries = 0; tries < 400; tries++) {
       const { status, text } = await service.get("/v1/ledger/checkpoint?witnessed=true");

@@ -3,7 +3,7 @@ import { address, BIG_CLUSTER, CAPABILITIES, capabilityOf, LARGEST, type MarketS
 /** A kind of request. Each call makes a different one. */
 export type Query = {
   name: string;
-  /** Highest p99 at the offered rate, milliseconds. */
+  /** The highest p99 at the offered rate, milliseconds. */
   goalMs: number;
   next: () => { path: string; body?: unknown };
   /** An SQL query that computes the same answer from the hires at query time, for a comparison. */

@@ -67,7 +67,7 @@ export async function openKeeperWorld(shared?: SdkChain) {
     worth: { minAmount: 10_000n, fee: { recipient: treasury.address } },
     hireOf,
     signerOf,
-    /** A person with a key, and money for so many hires. */
+    /** A person with a key, and money for this many hires. */
     person: async (hires = 10): Promise<Wallet> => {
       const wallet = newWallet();
       await chain.mint(wallet, AMOUNT * BigInt(hires));

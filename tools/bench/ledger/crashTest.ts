@@ -9,7 +9,10 @@ import { createClient } from "./client.ts";
 import { type SettlementServer, startSettlement } from "./settlementServer.ts";
 import { signReceipts } from "./signedReceipts.ts";
 
-/** What came of killing the process again and again. `losses`: answered as settled, and not in the file. */
+/**
+ * The result of killing the process again and again. `losses`: entries that were answered as settled and are
+ * not in the file.
+ */
 export type CrashCounts = { kills: number; answers: number; entries: number; losses: number };
 
 export type CrashTestParameters = {
@@ -25,7 +28,7 @@ export type CrashTestParameters = {
   onKill?: (counts: CrashCounts) => void;
 };
 
-/** Longest time that a process lives on after its last answer was counted, in milliseconds: kills come in any of its steps. */
+/** The longest time that a process lives on after its last answer was counted, in milliseconds: kills come in any of its steps. */
 const AFTER_MS = 25;
 const RECEIPT_CLIENTS = 8;
 const SETTLE_CLIENTS = 2;

@@ -29,7 +29,7 @@ type World = {
 /** A size and root that the writer gave its word for, or that the contract holds, and the leaves it is of. */
 export type Word = { size: number; root: Hex; leaves: readonly Uint8Array[] };
 
-/** What came of one history. */
+/** The result of one history. */
 export type HistoryOutcome = {
   words: Word[];
   /** Pairs by which the prover could have the ledger marked: none, when the writer is honest. */

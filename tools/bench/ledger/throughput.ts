@@ -8,7 +8,7 @@ import { createClient } from "./client.ts";
 import { type SettlementServer, startSettlement } from "./settlementServer.ts";
 import { type SignedReceipt, signReceipts } from "./signedReceipts.ts";
 
-/** Seconds since something not named, precise. */
+/** A monotonic clock, in seconds. */
 const seconds = (): number => performance.now() / 1000;
 
 /** Signature checks a second on one core, by each way of recovering keys. */
@@ -41,7 +41,7 @@ async function withServer<T>(run: (server: SettlementServer) => Promise<T>): Pro
   }
 }
 
-/** Durable signed receipts a second with so many clients, each waiting for its answer before it sends the next. */
+/** Durable signed receipts a second with this many clients, each waiting for its answer before it sends the next. */
 export function receiptRates(clients: number[], each: number): Promise<{ clients: number; rate: number }[]> {
   return withServer(async ({ port }) => {
     const warm = await signReceipts(300, 10_000_000);

@@ -8,7 +8,7 @@ import { ensureSteward } from "../stewardRow.ts";
 import { linesOf } from "./lines.ts";
 import { isWeaker, termsOf } from "./terms.ts";
 
-/** Most binding guarantees of one agent, including replaced ones that still bind. */
+/** The most binding guarantees of one agent, including replaced ones that still bind. */
 export const MAX_BINDING = 64;
 
 /** Whether a new SLA would leave more guarantees binding than one agent may have. */

@@ -17,9 +17,9 @@ export type PortalMisbehaviour = {
   status?: number;
   headers?: { [name: string]: string };
   text?: string;
-  /** The stream ends after so many blocks, as whole as ever. */
+  /** The stream ends after this many blocks, as whole as ever. */
   blocks?: number;
-  /** The stream breaks after so many of its bytes; with `clean` it ends as if that were all. */
+  /** The stream breaks after this many of its bytes; with `clean` it ends as if that were all. */
   cutAt?: number;
   clean?: boolean;
   hang?: boolean;

@@ -24,7 +24,7 @@ export type Misbehaviour = {
   status?: number;
   headers?: { [name: string]: string };
   text?: string;
-  /** So many bytes of the right answer. */
+  /** This many bytes of the right answer. */
   cutAt?: number;
   destroy?: boolean;
   hang?: boolean;

@@ -10,7 +10,7 @@ export type FloodRequest = {
   hangsUp?: boolean;
 };
 
-/** One way to flood a node, on so many connections at a time. */
+/** One way to flood a node, on this many connections at a time. */
 export type FloodKind = {
   name: string;
   connections: number;
