@@ -150,6 +150,7 @@ export const clientError = deriveTable("clientError");
 export const sla = deriveTable("sla");
 export const guarantee = deriveTable("guarantee", (table) => ({ byAgent: index().on(table.agent) }));
 export const slaDay = deriveTable("slaDay");
+export const slaFamily = deriveTable("slaFamily");
 export const breach = deriveTable("breach", (table) => ({
   byAgent: index().on(table.agent, table.detectedTime, table.id),
   byStatus: index().on(table.status, table.decidedBy),

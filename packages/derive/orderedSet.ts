@@ -1,3 +1,4 @@
+import { forEachRow } from "./loadedRows.ts";
 import type { Store } from "./store.ts";
 
 /**
@@ -45,15 +46,33 @@ export function selectNumbers(store: Store, set: string, ranks: number[]): bigin
   const numbers = parseSmall(store.get("orderedNode", set)?.counts ?? "");
   const selected: bigint[] = [];
   for (const rank of ranks) {
-    const number = numbers === null ? selectInTree(store, set, rank) : numbers[rank];
-    if (number === undefined) throw noSuchRank(set, rank);
+    const number = numbers === null ? selectIn(store, { trees: [set], loose: [] }, rank) : numbers[rank];
+    if (number === undefined) throw noSuchRank([set], rank);
     selected.push(number);
   }
   return selected;
 }
 
-function noSuchRank(set: string, rank: number): Error {
-  return new Error(`The set ${set} has no number of rank ${rank}.`);
+/**
+ * The number at `rank` of several sets together, counted from 0 in ascending order. Reads one row of each set, and of each
+ * that is a tree one more for each byte of the number.
+ */
+export function selectAcross(store: Pick<Store, "get">, sets: readonly string[], rank: number): bigint {
+  const trees: string[] = [];
+  const loose: bigint[] = [];
+  for (const set of sets) {
+    const numbers = parseSmall(store.get("orderedNode", set)?.counts ?? "");
+    if (numbers === null) trees.push(set);
+    else loose.push(...numbers);
+  }
+  if (trees.length > 0) return selectIn(store, { trees, loose: loose.map(digitsOf) }, rank);
+  const number = loose.sort((a, b) => (a < b ? -1 : a > b ? 1 : 0))[rank];
+  if (number === undefined) throw noSuchRank(sets, rank);
+  return number;
+}
+
+function noSuchRank(sets: readonly string[], rank: number): Error {
+  return new Error(`The set ${sets.join(", ")} has no number of rank ${rank}.`);
 }
 
 /** The numbers of a set that is one row; null when it is a tree. */
@@ -77,32 +96,59 @@ function placeOf(numbers: bigint[], value: bigint): number {
   return low;
 }
 
-function selectInTree(store: Store, set: string, rank: number): bigint {
+/** Goes down from the length of the number to its last byte. `loose` are numbers of no tree, as digits. */
+function selectIn(
+  store: Pick<Store, "get">,
+  { trees, loose }: { trees: readonly string[]; loose: readonly string[] },
+  rank: number,
+): bigint {
   let left = rank;
   let prefix = "";
   let length: number | null = null;
+  let candidates = loose;
   while (length === null || prefix.length < 2 * length) {
-    const counts = countsAt(store, nodeId(set, length, prefix));
-    const found = counts.find(([, count]) => {
-      if (left < count) return true;
-      left -= count;
-      return false;
+    const counts = new Map<string, number>();
+    const add = (digit: string, count: number) => counts.set(digit, (counts.get(digit) ?? 0) + count);
+    const node = { length, prefix };
+    forEachRow(trees, (set) => {
+      for (const [digit, count] of countsAt(store, nodeId(set, node.length, node.prefix))) add(digit, count);
     });
-    if (found === undefined) throw noSuchRank(set, rank);
-    if (length === null) length = Number.parseInt(found[0], 16);
-    else prefix += found[0];
+    const at = prefix.length;
+    const digitIn = (digits: string) => (length === null ? lengthDigit(digits) : digits.slice(at, at + 2));
+    for (const digits of candidates) add(digitIn(digits), 1);
+    const found = [...counts]
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .find(([, count]) => {
+        if (left < count) return true;
+        left -= count;
+        return false;
+      });
+    if (found === undefined) throw noSuchRank(trees, rank);
+    const [digit] = found;
+    candidates = candidates.filter((digits) => digitIn(digits) === digit);
+    if (length === null) length = Number.parseInt(digit, 16);
+    else prefix += digit;
   }
   return BigInt(`0x${prefix}`);
 }
 
 function change(store: Store, set: string, value: bigint, by: 1 | -1): void {
-  const hex = value.toString(16);
-  const digits = hex.length % 2 === 0 ? hex : `0${hex}`;
+  const digits = digitsOf(value);
   const length = digits.length / 2;
-  changeCount(store, nodeId(set, null, ""), length.toString(16).padStart(2, "0"), by);
+  changeCount(store, nodeId(set, null, ""), lengthDigit(digits), by);
   for (let n = 0; n < digits.length; n += 2) {
     changeCount(store, nodeId(set, length, digits.slice(0, n)), digits.slice(n, n + 2), by);
   }
+}
+
+/** A number's bytes, two hex digits each. */
+function digitsOf(value: bigint): string {
+  const hex = value.toString(16);
+  return hex.length % 2 === 0 ? hex : `0${hex}`;
+}
+
+function lengthDigit(digits: string): string {
+  return (digits.length / 2).toString(16).padStart(2, "0");
 }
 
 function changeCount(store: Store, id: string, digit: string, by: number): void {
@@ -119,7 +165,7 @@ function changeCount(store: Store, id: string, digit: string, by: number): void 
   else store.update("orderedNode", id, { counts: text });
 }
 
-function countsAt(store: Store, id: string): [digit: string, count: number][] {
+function countsAt(store: Pick<Store, "get">, id: string): [digit: string, count: number][] {
   return parseCounts(store.get("orderedNode", id)?.counts ?? "");
 }
 

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import { MemoryStore } from "tallystick-derive/memoryStore";
-import { addNumber, removeNumber, selectNumbers } from "tallystick-derive/orderedSet";
+import { addNumber, removeNumber, selectAcross, selectNumbers } from "tallystick-derive/orderedSet";
 
 /** Numbers of every length, many of them equal. */
 const number = fc.oneof(fc.bigInt({ min: 0n, max: 5n }), fc.bigInt({ min: 0n, max: 2n ** 70n }));
@@ -23,6 +23,23 @@ describe("an ordered set of numbers", () => {
           const selected = selectNumbers(store, "set", ranks);
           expect(selected).to.deep.equal(ranks.map((rank) => expected[rank]));
         }
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  it("is selected from together with others, be they one row, trees, or not there", () => {
+    const sets = fc.array(fc.array(number, { maxLength: 90, size: "max" }), { minLength: 1, maxLength: 4 });
+    fc.assert(
+      fc.property(sets, fc.nat(), (sets, pick) => {
+        const store = new MemoryStore();
+        for (const [n, numbers] of sets.entries()) for (const it of numbers) addNumber(store, `set${n}`, it);
+        const all = sets.flat().sort((a, b) => (a < b ? -1 : a > b ? 1 : 0));
+        const names = sets.map((_, n) => `set${n}`);
+        expect(() => selectAcross(store, names, all.length)).to.throw("no number of rank");
+        if (all.length === 0) return;
+        for (const rank of [0, pick % all.length, all.length - 1])
+          expect(selectAcross(store, names, rank)).to.equal(all[rank]);
       }),
       { numRuns: 60 },
     );

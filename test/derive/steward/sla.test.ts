@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import type { MemoryStore } from "tallystick-derive/memoryStore";
 import { revokedBadges, scoreLeft, suspendedUntil } from "tallystick-derive/steward/sla/penalties";
+import { latenciesOf } from "tallystick-derive/steward/sla/slaHires";
 import { daysUntilBreach, withClose } from "tallystick-derive/steward/sla/trend";
 import type { Row } from "tallystick-derive/tables";
 import type { RecordBody } from "tallystick-protocol/json/recordBody";
@@ -210,9 +211,16 @@ describe("SLAs: what is a breach", () => {
     const { store } = await log.after(HOUR).tick().derive();
     const [guarantee] = rows(store, "guarantee");
     expect(guarantee?.current).to.equal((28n * 2_000_000_000n + 30n) / 60n);
+    const day = `${AGENT}/${START / DAY + 1}`;
+    const failing = [302, 303].map(wallet).join(" ");
+    const slowest = [302, 301, 300].map((n) => `${wallet(n)}:100`).join(" ");
     expect([...store.rows("slaDay").values()]).to.deep.equal([
-      { id: `${AGENT}/${START / DAY + 1}`, ok: 28, failed: 2, latencies: "100:27,1:3,9:1" },
+      ...[
+        { id: day, ok: 28, failed: 2, latencies: 31, failingFamilies: 2, slowFamilies: 4, failing, slowest },
+      ],
     ]);
+    const latencies = [1, 1, 1, 9, ...Array(27).fill(100)];
+    expect(store.rows("orderedNode").get(latenciesOf(day))?.counts).to.equal(`=${latencies.join(",")}`);
   });
 
   it("is of latencies by nearest rank", async () => {

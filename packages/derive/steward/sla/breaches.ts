@@ -1,18 +1,13 @@
 import { breachId } from "tallystick-protocol/records/breachId";
 import type { ApplyContext } from "../../applyContext.ts";
-import { DEEP } from "../../families/familyOf.ts";
-import { knownFamily } from "../../families/kinship.ts";
-import { itemsOf } from "../../lists.ts";
 import { schedule } from "../../schedule.ts";
 import type { Row } from "../../tables.ts";
 import { dayOf } from "../days.ts";
+import type { SlaFigures } from "./figures.ts";
 import { withLine, withoutLine } from "./lines.ts";
 import { applyPenalty, liftPenalty } from "./penalties.ts";
-import { isFailure, slaHiresOf } from "./slaHires.ts";
-import { type Figure, isBeyond, isLatency, nanoFigure } from "./terms.ts";
-
-/** A breach needs failures from at least so many families of buyers. */
-const MIN_FAMILIES = 3;
+import { badFamilies, MIN_FAMILIES } from "./slaFamilies.ts";
+import { type Figure, nanoFigure } from "./terms.ts";
 
 /** Opens a breach of a guarantee, with the terms that it has now. */
 export function openBreach(
@@ -138,30 +133,15 @@ function release(context: ApplyContext, breach: Row<"breach">, fromDay: number):
  * a breach.
  */
 export function isOfManyBuyers(
-  context: ApplyContext,
+  figures: SlaFigures,
   guarantee: Row<"guarantee">,
   { fromDay, toDay }: { fromDay: number; toDay: number },
 ): boolean {
   if (guarantee.metric === "uptime") return true;
   const families = new Set<string>();
-  for (let day = fromDay; day <= toDay; day++) {
-    for (const id of itemsOf(context.store, slaHiresOf(guarantee.agent, day))) {
-      const hire = context.store.get("hire", id);
-      if (hire === null || !isBad(context, guarantee, hire)) continue;
-      const family = knownFamily(context, hire.buyer);
-      if (family !== null && family !== DEEP) families.add(family);
-      if (families.size >= MIN_FAMILIES) return true;
-    }
-  }
-  return false;
-}
-
-function isBad(context: ApplyContext, guarantee: Row<"guarantee">, hire: Row<"hire">): boolean {
-  if (isLatency(guarantee)) {
-    const { latencyMs } = hire;
-    return latencyMs !== null && isBeyond(guarantee, { n: BigInt(latencyMs), d: 1n }, guarantee.threshold);
-  }
-  return isFailure(hire, context.store.get("clientError", hire.id) !== null);
+  for (const day of figures.hires(fromDay, toDay))
+    for (const family of badFamilies(guarantee, day)) families.add(family);
+  return families.size >= MIN_FAMILIES;
 }
 
 export function noteStep(

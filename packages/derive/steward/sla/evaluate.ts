@@ -136,7 +136,7 @@ function look(
   const current = now === null ? null : nanoFigure(now.figure);
   let { openBreach: open, lastBreach } = guarantee;
   const isBad = now?.isEnough === true && isBeyond(guarantee, now.figure, guarantee.threshold);
-  if (now !== null && isBad && open === null && isOfManyBuyers(context, guarantee, window)) {
+  if (now !== null && isBad && open === null && isOfManyBuyers(figures, guarantee, window)) {
     open = openBreach(context, guarantee, now.figure, window).id;
     lastBreach = context.at.time;
   }

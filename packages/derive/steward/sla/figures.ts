@@ -1,7 +1,10 @@
 import type { ApplyContext } from "../../applyContext.ts";
-import type { Row } from "../../tables.ts";
+import { forEachRow } from "../../loadedRows.ts";
+import { selectAcross } from "../../orderedSet.ts";
+import type { Store } from "../../store.ts";
+import type { Row, TableName } from "../../tables.ts";
 import { SLOTS_PER_DAY, type SlotDay } from "../slotDays.ts";
-import { parseLatencies } from "./slaHires.ts";
+import { latenciesOf } from "./slaHires.ts";
 import type { Figure } from "./terms.ts";
 
 /** Fewer hires than this, or data for less than three quarters of a day, are not enough for a breach. */
@@ -11,15 +14,14 @@ const MIN_SLOTS = (3 * SLOTS_PER_DAY) / 4;
 /** A metric over some days, and whether there is enough of it for a breach. */
 export type Measured = { figure: Figure; isEnough: boolean };
 
-/** The figures of an agent's service by UTC day. Each day is read once. */
+/** The figures of an agent's service by UTC day. Each row is read once, since nothing changes while they are looked at. */
 export class SlaFigures {
-  readonly #context: ApplyContext;
+  readonly #rows: Pick<Store, "get">;
   readonly #agent: string;
   readonly #slots: readonly SlotDay[];
-  readonly #days = new Map<number, Row<"slaDay"> | null>();
 
-  constructor(context: ApplyContext, agent: string, slots: readonly SlotDay[]) {
-    this.#context = context;
+  constructor({ store }: ApplyContext, agent: string, slots: readonly SlotDay[]) {
+    this.#rows = readOnce(store);
     this.#agent = agent;
     this.#slots = slots;
   }
@@ -27,10 +29,21 @@ export class SlaFigures {
   /** The figure of a metric over the days from `from` to `to`, both included; null without data. */
   over(metric: string, from: number, to: number): Measured | null {
     if (metric === "uptime") return this.#uptime(from, to);
-    const days = this.#hires(from, to);
+    const days = this.hires(from, to);
     return metric === "success_rate"
       ? successIn(days)
-      : latencyIn(days, Number(metric.slice("latency_p".length)));
+      : latencyIn(this.#rows, days, Number(metric.slice("latency_p".length)));
+  }
+
+  /** The days with hires from `from` to `to`, both included. */
+  hires(from: number, to: number): Row<"slaDay">[] {
+    const days: Row<"slaDay">[] = [];
+    const numbers = Array.from({ length: Math.max(0, to - from + 1) }, (_, n) => from + n);
+    forEachRow(numbers, (day) => {
+      const row = this.#rows.get("slaDay", `${this.#agent}/${day}`);
+      if (row !== null) days.push(row);
+    });
+    return days;
   }
 
   #uptime(from: number, to: number): Measured | null {
@@ -43,19 +56,18 @@ export class SlaFigures {
     if (data === 0) return null;
     return { figure: { n: BigInt(data - down), d: BigInt(data) }, isEnough: data >= MIN_SLOTS };
   }
+}
 
-  #hires(from: number, to: number): Row<"slaDay">[] {
-    const rows: Row<"slaDay">[] = [];
-    for (let day = from; day <= to; day++) {
-      let row = this.#days.get(day);
-      if (row === undefined) {
-        row = this.#context.store.get("slaDay", `${this.#agent}/${day}`);
-        this.#days.set(day, row);
-      }
-      if (row !== null) rows.push(row);
-    }
-    return rows;
-  }
+/** The rows of a store, each read from it once. */
+function readOnce(store: Pick<Store, "get">): Pick<Store, "get"> {
+  const known = new Map<string, unknown>();
+  return {
+    get: <T extends TableName>(table: T, id: string) => {
+      const key = `${table} ${id}`;
+      if (!known.has(key)) known.set(key, store.get(table, id));
+      return known.get(key) as Row<T> | null;
+    },
+  };
 }
 
 function successIn(days: readonly Row<"slaDay">[]): Measured | null {
@@ -70,19 +82,15 @@ function successIn(days: readonly Row<"slaDay">[]): Measured | null {
 }
 
 /** The percentile by nearest rank: the smallest latency that so many percent of the hires do not exceed. */
-function latencyIn(days: readonly Row<"slaDay">[], percent: number): Measured | null {
-  const counts = new Map<number, number>();
-  let all = 0;
-  for (const { latencies } of days) {
-    for (const [ms, n] of parseLatencies(latencies)) {
-      counts.set(ms, (counts.get(ms) ?? 0) + n);
-      all += n;
-    }
-  }
-  let rank = Math.ceil((all * percent) / 100);
-  for (const [ms, n] of [...counts].sort(([a], [b]) => a - b)) {
-    rank -= n;
-    if (rank <= 0) return { figure: { n: BigInt(ms), d: 1n }, isEnough: all >= MIN_HIRES };
-  }
-  return null;
+function latencyIn(
+  rows: Pick<Store, "get">,
+  days: readonly Row<"slaDay">[],
+  percent: number,
+): Measured | null {
+  const known = days.filter(({ latencies }) => latencies > 0);
+  const all = known.reduce((sum, { latencies }) => sum + latencies, 0);
+  if (all === 0) return null;
+  const sets = known.map(({ id }) => latenciesOf(id));
+  const n = selectAcross(rows, sets, Math.ceil((all * percent) / 100) - 1);
+  return { figure: { n, d: 1n }, isEnough: all >= MIN_HIRES };
 }

@@ -1,16 +1,22 @@
 import type { ApplyContext } from "../../applyContext.ts";
-import { areKin } from "../../families/kinship.ts";
+import { DEEP } from "../../families/familyOf.ts";
+import { areKin, knownFamily } from "../../families/kinship.ts";
 import { append } from "../../lists.ts";
 import type { Row } from "../../tables.ts";
 import { dayOf } from "../days.ts";
+import { changeLatency, noteFamily, type SlaPart } from "./slaFamilies.ts";
 
 /** The list of hires of an agent's day that count for SLAs. */
 export function slaHiresOf(agent: string, day: number): string {
   return `slaHires/${agent}/${day}`;
 }
 
-type Part = { ok: number; failed: number; latency: number | null };
-const NOTHING: Part = { ok: 0, failed: 0, latency: null };
+/** The ordered set of the latencies of a day, `<agent>/<day>`, in milliseconds. */
+export function latenciesOf(day: string): string {
+  return `slaLatency/${day}`;
+}
+
+const NOTHING: SlaPart = { ok: 0, failed: 0, latency: null };
 
 /**
  * A hire is counted, or more became known of it (`before`). Updates the day of a seller that had promises
@@ -31,22 +37,28 @@ export function noteForSla(
   const wasIn = before !== null && before.hire.clusterSize === 1;
   if (!wasIn && after.hire.clusterSize === 1) append(context.store, slaHiresOf(seller, day), hireId);
   if (was.ok === is.ok && was.failed === is.failed && was.latency === is.latency) return;
-  const id = `${seller}/${day}`;
-  const row = context.store.get("slaDay", id);
-  const latencies = parseLatencies(row?.latencies ?? "");
-  count(latencies, was.latency, -1);
-  count(latencies, is.latency, 1);
-  const change = {
-    ok: (row?.ok ?? 0) + is.ok - was.ok,
-    failed: (row?.failed ?? 0) + is.failed - was.failed,
-    latencies: formatLatencies(latencies),
-  };
-  if (row === null) context.store.insert("slaDay", { id, ...change });
-  else context.store.update("slaDay", id, change);
+  const row = dayRow(context, `${seller}/${day}`);
+  const latencies = changeLatency(context.store, latenciesOf(row.id), was.latency, is.latency);
+  const family = knownFamily(context, buyer);
+  context.store.update("slaDay", row.id, {
+    ok: row.ok + is.ok - was.ok,
+    failed: row.failed + is.failed - was.failed,
+    latencies: row.latencies + latencies,
+    ...(family !== null && family !== DEEP && noteFamily(context.store, row, family, was, is)),
+  });
+}
+
+function dayRow({ store }: ApplyContext, id: string): Row<"slaDay"> {
+  const known = store.get("slaDay", id);
+  if (known !== null) return known;
+  const counts = { ok: 0, failed: 0, latencies: 0, failingFamilies: 0, slowFamilies: 0 };
+  const row = { id, ...counts, failing: "", slowest: "" };
+  store.insert("slaDay", row);
+  return row;
 }
 
 /** A hire inside one cluster does not count. */
-function partOf({ hire, isExcused }: { hire: Row<"hire">; isExcused: boolean }): Part {
+function partOf({ hire, isExcused }: { hire: Row<"hire">; isExcused: boolean }): SlaPart {
   if (hire.clusterSize !== 1) return NOTHING;
   return {
     ok: hire.outcome === "success" ? 1 : 0,
@@ -55,28 +67,6 @@ function partOf({ hire, isExcused }: { hire: Row<"hire">; isExcused: boolean }):
   };
 }
 
-export function isFailure(hire: Row<"hire">, isExcused: boolean): boolean {
+function isFailure(hire: Row<"hire">, isExcused: boolean): boolean {
   return hire.outcome === "failure" && !(isExcused && hire.evidence !== "audit");
-}
-
-/** Parses the latencies: the number of hires by milliseconds. */
-export function parseLatencies(text: string): Map<number, number> {
-  const counts = new Map<number, number>();
-  if (text === "") return counts;
-  for (const item of text.split(",")) {
-    const [ms, n] = item.split(":");
-    counts.set(Number(ms), Number(n));
-  }
-  return counts;
-}
-
-function count(latencies: Map<number, number>, ms: number | null, by: number): void {
-  if (ms === null) return;
-  const left = (latencies.get(ms) ?? 0) + by;
-  if (left === 0) latencies.delete(ms);
-  else latencies.set(ms, left);
-}
-
-function formatLatencies(latencies: Map<number, number>): string {
-  return [...latencies].map(([ms, n]) => `${ms}:${n}`).join(",");
 }

@@ -52,10 +52,25 @@ export const slaTables = {
     daysUntilBreach: "number?",
   },
   /**
-   * The hires of one day that count for SLAs, `<agent>/<day>`. Buyers in a cluster with the agent do not
-   * count. Latencies: `ms:count,…`.
+   * The hires of one day that count for SLAs, `<agent>/<day>`. Buyers in a cluster or family with the agent
+   * do not count.
    */
-  slaDay: { id: "text", ok: "number", failed: "number", latencies: "text" },
+  slaDay: {
+    id: "text",
+    ok: "number",
+    failed: "number",
+    /** How many of the latencies are known. The latencies are an ordered set (see `slaHires.ts`). */
+    latencies: "number",
+    /** The number of families of buyers with a failure, and with a latency. */
+    failingFamilies: "number",
+    slowFamilies: "number",
+    /** Three of the families with a failure, or all. */
+    failing: "text",
+    /** The three families with the highest latencies, `family:ms` each. */
+    slowest: "text",
+  },
+  /** One family of buyers on one day, `<agent>/<day>/<family>`: its failures, its known latencies and the highest. */
+  slaFamily: { id: "text", failed: "number", latencies: "number", slowest: "number?" },
   /** A breach of a guarantee, with the terms that it had. */
   breach: {
     id: "text",
