@@ -1,3 +1,4 @@
+import { forEachRow } from "./loadedRows.ts";
 import type { Store } from "./store.ts";
 import type { Row } from "./tables.ts";
 
@@ -44,9 +45,12 @@ export function* itemsOf(store: Rows, list: string): Generator<string> {
   if (row !== null) yield* itemsUpTo(store, row);
 }
 
-/** The items of a list whose end the caller has, in order. */
+/** The items of a list whose end the caller has, in order. All its pages are read before the first item. */
 export function* itemsUpTo(store: Rows, end: ListEnd): Generator<string> {
-  for (let page = 0; page < Math.floor(end.length / PAGE); page++) yield* pageItems(store, end.id, page);
+  const numbers = Array.from({ length: Math.floor(end.length / PAGE) }, (_, page) => page);
+  const pages: string[][] = [];
+  forEachRow(numbers, (page) => pages.push(pageItems(store, end.id, page)));
+  for (const items of pages) yield* items;
   yield* tailItems(end);
 }
 

@@ -2,6 +2,7 @@ import { expect } from "chai";
 import fc from "fast-check";
 import { apply } from "tallystick-derive/apply";
 import type { DeriveEvent } from "tallystick-derive/events";
+import { append, itemsOf } from "tallystick-derive/lists";
 import { forEachRow, type LaterRows, LoadedRows } from "tallystick-derive/loadedRows";
 import { MemoryStore } from "tallystick-derive/memoryStore";
 import { type TableName, tables } from "tallystick-derive/tables";
@@ -71,6 +72,16 @@ describe("rows that are read while the derivation waits", () => {
     });
     expect(found).to.deep.equal([...Array(1_000).keys()].map(String));
     expect({ attempts, reads: later.reads }).to.deep.equal({ attempts: 3, reads: 2 });
+  });
+
+  it("are read for a long list in two steps: its end, and all its pages", async () => {
+    const store = new MemoryStore();
+    const items = [...Array(1_000).keys()].map(String);
+    for (const item of items) append(store, "long", item);
+    const later = laterRows(store);
+    const rows = new LoadedRows(later);
+    expect(await rows.run(() => [...itemsOf(rows, "long")])).to.deep.equal(items);
+    expect(later.reads).to.equal(2);
   });
 
   it("let an error of the work through, but not of an attempt that lacked a row", async () => {

@@ -1,10 +1,12 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import { apply } from "tallystick-derive/apply";
+import { LoadedRows } from "tallystick-derive/loadedRows";
 import { MemoryStore } from "tallystick-derive/memoryStore";
 import { noteFamily } from "tallystick-derive/steward/sla/slaFamilies";
 import { latenciesOf } from "tallystick-derive/steward/sla/slaHires";
 import type { Row } from "tallystick-derive/tables";
+import { Transaction } from "tallystick-derive/transaction";
 import type { RecordBody } from "tallystick-protocol/json/recordBody";
 import { DAY, type EventLog, HOUR, START, wallet } from "../eventLog.ts";
 import { AGENT, goTo, stewardLog } from "./stewardScene.ts";
@@ -90,6 +92,41 @@ describe("SLAs: what they cost", () => {
     expect(store.rows("slaDay").get(day)).to.include({ latencies: 750, slowFamilies: 5 });
     expect(store.rows("orderedNode").has(latenciesOf(day))).to.equal(true);
     expect(late / early).to.be.lessThan(2);
+  });
+
+  it("a database is asked a few times for all the hires among whose buyers a breach is shared out", async () => {
+    const asked: number[] = [];
+    for (const count of [60, 600]) {
+      const log = stewardLog();
+      const cost = { type: "financial", amount: "5", currency: "USDC" };
+      const promised = guarantees.slice(0, 1).map((it) => ({ ...it, penalty: cost }));
+      log.record("sla", AGENT, { agent_id: AGENT, version: "1", guarantees: promised, issued_at: log.time });
+      goTo(log, START + DAY);
+      for (let n = 0; n < count; n++) log.hire(AGENT, wallet(300 + (n % 5)), { passed: false });
+      log.after(HOUR).tick();
+      const { store, play } = player(log);
+      play();
+      const [breach] = store.rows("breach").values();
+      goTo(log, (breach?.decidedBy ?? 0) + 1).tick();
+      let reads = 0;
+      const rows = new LoadedRows({
+        get: () => undefined,
+        read: async (names) => {
+          reads++;
+          return names.map(({ table, id }) => store.get(table, id));
+        },
+      });
+      const done = await rows.run(() => {
+        const attempt = new Transaction(rows);
+        apply(attempt, log.events.at(-1) as never, { trustSignatures: true });
+        return attempt;
+      });
+      done.commitTo(store);
+      expect(store.rows("slaClaim").size, "claims").to.equal(5);
+      asked.push(reads);
+    }
+    const [few = 0, many = 0] = asked;
+    expect(many).to.be.at.most(few + 5);
   });
 
   it("names three families of a day with bad figures, or all, whatever is amended", () => {

@@ -3,6 +3,7 @@ import { parseDecimal } from "tallystick-protocol/records/decimalSchema";
 import { daysOf } from "tallystick-protocol/records/sla";
 import type { ApplyContext } from "../../applyContext.ts";
 import { itemsOf } from "../../lists.ts";
+import { forEachRow } from "../../loadedRows.ts";
 import { multiply, ONE, type Rational, rational } from "../../rational.ts";
 import type { Row } from "../../tables.ts";
 import { DAY } from "../days.ts";
@@ -35,14 +36,15 @@ export function applyPenalty(context: ApplyContext, breach: Row<"breach">): void
 function shareOut(context: ApplyContext, breach: Row<"breach">, amount: bigint): void {
   const paid = new Map<string, bigint>();
   let total = 0n;
-  for (let day = breach.fromDay; day <= breach.toDay; day++) {
-    for (const id of itemsOf(context.store, slaHiresOf(breach.agent, day))) {
+  const days = Array.from({ length: breach.toDay - breach.fromDay + 1 }, (_, n) => breach.fromDay + n);
+  forEachRow(days, (day) =>
+    forEachRow(itemsOf(context.store, slaHiresOf(breach.agent, day)), (id) => {
       const hire = context.store.get("hire", id);
-      if (hire === null || hire.price === 0n) continue;
+      if (hire === null || hire.price === 0n) return;
       paid.set(hire.buyer, (paid.get(hire.buyer) ?? 0n) + hire.price);
       total += hire.price;
-    }
-  }
+    }),
+  );
   let owedInAll = 0n;
   for (const [buyer, price] of paid) {
     const owed = (amount * price) / total;
