@@ -32,7 +32,7 @@ export async function runCli(argv: string[]): Promise<number> {
       continue;
     }
     const { settings = [] } = entry;
-    loadEnvFile(typeof settings === "function" ? await settings() : settings);
+    loadEnvFile(typeof settings === "function" ? await settings(words.slice(1)) : settings);
     const register = await entry.load();
     register(program);
   }

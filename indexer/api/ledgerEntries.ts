@@ -1,7 +1,6 @@
 import { Hono } from "hono";
-import { InvalidInputError } from "tallystick-protocol/errors";
 import type { Hex } from "tallystick-protocol/hex";
-import { positionOf } from "tallystick-runtime/http/positionOf";
+import { entryRange } from "tallystick-runtime/http/entryRange";
 import type { KeptLines } from "../keptLines.ts";
 import type { Database } from "./database.ts";
 import { problem, problemResponse } from "./problem.ts";
@@ -33,7 +32,8 @@ export function ledgerEntries(db: Database, { ids, lines }: FollowedLedgers): Ho
     // the lines belong to its root.
     for (let attempt = 0; attempt < 3; attempt++) {
       const { size, root } = await anchoredHead(db, id);
-      const [from, to] = range(req.query("from"), req.query("to"), size);
+      const query = { from: req.query("from"), to: req.query("to") };
+      const [from, to] = entryRange(query, size, "the anchored size");
       const found = await lines.read(id, from, Math.min(to, from + MAX_ENTRIES), MAX_BYTES);
       if ((await anchoredHead(db, id)).root !== root) continue;
       if (found.length === 0 && to > from) {
@@ -55,18 +55,4 @@ export function ledgerEntries(db: Database, { ids, lines }: FollowedLedgers): Ho
 
 async function anchoredHead(db: Database, id: Hex): Promise<{ size: number; root: string }> {
   return (await followedLedger(db, id)) ?? { size: 0, root: "" };
-}
-
-function range(fromText: string | undefined, toText: string | undefined, size: number): [number, number] {
-  const from = positionOf(fromText, "from") ?? 0;
-  const to = positionOf(toText, "to") ?? size;
-  const issues = [];
-  if (from > size) issues.push({ field: "from", message: `must be from 0 to ${size}, the anchored size` });
-  if (to > size || to < from)
-    issues.push({
-      field: "to",
-      message: `must be from ${Math.min(from, size)} to ${size}, the anchored size`,
-    });
-  if (issues.length > 0) throw new InvalidInputError({ issues, code: "not_in_ledger" });
-  return [from, to];
 }

@@ -12,6 +12,7 @@ type Owner =
   | "mcp"
   | "deploy"
   | "postgres"
+  | "mirror"
   | "witness";
 
 /** The processes that refuse other processes' keys. The indexer and its replicas have only the key of trust reports. */
@@ -24,6 +25,7 @@ export type KeyHolder =
   | "auditing"
   | "notifying"
   | "mcp"
+  | "mirror"
   | "witness";
 
 /** Every key of a node, and the one process or command that is given it. */
@@ -39,6 +41,7 @@ export const KEYS: { readonly [variable: string]: Owner } = {
   REPORT_KEY: "indexer",
   KEEPER_PRIVATE_KEY: "keeper",
   WITNESS_PRIVATE_KEY: "witness",
+  MIRROR_S3_SECRET_ACCESS_KEY: "mirror",
   PROBER_PRIVATE_KEY: "prober",
   AUDIT_OPERATOR_PRIVATE_KEY: "auditing",
   AUDIT_POOL_PRIVATE_KEY: "auditing",

@@ -13,8 +13,10 @@ export type CommandEntry = {
   /**
    * The settings that the command takes from `.env`. It gets no others. A command without settings does not
    * work with a real node.
+   *
+   * A function is given the words after the command's name: what the sub-command is.
    */
-  settings?: readonly string[] | (() => Promise<readonly string[]>);
+  settings?: readonly string[] | ((words: readonly string[]) => Promise<readonly string[]>);
   load: () => Promise<Register>;
 };
 
@@ -126,11 +128,13 @@ export const commands: CommandEntry[] = [
   },
   {
     name: "ledger",
-    summary: "maintain the ledger of a settlement service: copies, keys, writers",
-    settings: async () => [
-      "NETWORK",
-      ...(await import("../../services/settlement/config.ts")).settlementVariables,
-    ],
+    summary: "maintain the ledger of a settlement service, mirror one, check one",
+    settings: async ([part]) => {
+      if (part === "fsck") return [];
+      if (part === "mirror")
+        return (await import("../../services/settlement/mirror/mirrorConfig.ts")).mirrorVariables;
+      return ["NETWORK", ...(await import("../../services/settlement/config.ts")).settlementVariables];
+    },
     load: async () => (await import("../commands/ledger.ts")).registerLedger,
   },
   {

@@ -9,6 +9,7 @@ import {
   type PulledLedger,
   pullLedger,
 } from "../../services/settlement/ledger/pullLedger.ts";
+import { registerLedgerMirror } from "./ledgerMirror.ts";
 import { registerRotateKey } from "./ledgerRotateKey.ts";
 import { askChain, ledgerConfig, ledgerFolder } from "./ledgerSettings.ts";
 import { registerShare } from "./ledgerShare.ts";
@@ -19,10 +20,12 @@ import { layoutText } from "./verifyLedger.ts";
 export function registerLedger(program: Command): void {
   const ledger = program
     .command("ledger")
-    .description("Maintain the ledger of a settlement service: copies, keys, writers.")
+    .description(
+      "Maintain the ledger of a settlement service: copies, keys, writers. Mirror a ledger, or check one.",
+    )
     .addHelpText(
       "after",
-      "\nStop the service first; only announce-writer and accept-writer may run next to it. The settings are those of the" +
+      "\nStop the service first; only announce-writer, accept-writer, mirror and fsck may run next to it. The settings are those of the" +
         "\nservice (.env, or the shell). LEDGER_DIR, LEDGER_ORIGIN, ANCHOR_PRIVATE_KEY and those of the chain name the ledger" +
         "\nand where it is anchored.",
     );
@@ -89,6 +92,7 @@ export function registerLedger(program: Command): void {
       const pulled = await pullLedger({ folder, baseUrl, ledgerId: config.ledger, anchored });
       process.stdout.write(`${pulledText(folder, anchored.size, pulled)}\n`);
     });
+  registerLedgerMirror(ledger);
   registerRotateKey(ledger);
   registerSuccession(ledger);
   registerShare(ledger);

@@ -12,6 +12,7 @@ import { dispatchVariables, readDispatchConfig, vendorKeys } from "../../service
 import { notifierVariables, readNotifierConfig } from "../../services/notifying/config.ts";
 import { proberVariables, readProberConfig } from "../../services/probing/config.ts";
 import { readConfig as readSettlement, settlementVariables } from "../../services/settlement/config.ts";
+import { mirrorVariables, readMirrorConfig } from "../../services/settlement/mirror/mirrorConfig.ts";
 import { readWitnessConfig, witnessVariables } from "../../services/witness/config.ts";
 
 const witnessLogs = path.join(repositoryRoot, "test/witness/logs.policy");
@@ -82,6 +83,13 @@ const PROCESSES: {
     variables: mcpVariables,
     read: readMcpConfig,
     works: { TALLYSTICK_URL: "http://localhost:42069", TALLYSTICK_PRIVATE_KEY: hex("1", 64) },
+  },
+  mirror: {
+    variables: mirrorVariables,
+    read: readMirrorConfig,
+    works: {
+      MIRROR_VKEY: "tallystick.test/static+fe8e14bd+AQPdmIWzk0x3qQLeXsyv1LoWC9DWwL2LwNVjUQy4Zi2w",
+    },
   },
   witness: {
     variables: witnessVariables,

@@ -17,7 +17,7 @@ describe(".env.example", () => {
     (match) => match[1] as string,
   );
 
-  it("lists every variable of settlement, indexer, keeper, prober, witness, auditing, notifier, dispatcher, npm start and the compose file, and no other but the deployer's key", () => {
+  it("lists every variable of settlement, indexer, keeper, prober, witness, mirror, auditing, notifier, dispatcher, npm start and the compose file, and no other but the deployer's key", () => {
     const wanted = new Set([
       ...variablesOf("services/settlement/config.ts"),
       ...variablesOf("services/probing/config.ts"),
@@ -28,6 +28,7 @@ describe(".env.example", () => {
       ...vendorKeys,
       ...variablesOf("scripts/keeper/config.ts"),
       ...variablesOf("services/witness/config.ts"),
+      ...variablesOf("services/settlement/mirror/mirrorConfig.ts"),
       ...variablesOf("packages/mcp/mcpConfig.ts"),
       ...variablesOf("scripts/start/nodeEnvironment.ts"),
       ...[...read("compose.yaml").matchAll(/\$\{([A-Z_]+)/g)].map((match) => match[1] as string),

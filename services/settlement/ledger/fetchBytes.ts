@@ -1,12 +1,15 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { readBytes } from "tallystick-runtime/http/readBytes";
 
-/** How long one answer may take until its last byte, in milliseconds, and how often it is asked for. */
+/** How long one answer may take, in milliseconds, and how often it is asked for. */
 const TIMEOUT_MS = 60_000;
 const ATTEMPTS = 5;
 
 /** Another attempt may succeed. */
 export class TransientError extends Error {}
+
+/** The server says that there is no such page (404, 410, or 403 as object stores say it). */
+export class NotThereError extends Error {}
 
 export type FetchBytesParameters<T> = {
   url: string;
@@ -16,6 +19,8 @@ export type FetchBytesParameters<T> = {
   read: (bytes: Buffer) => T;
   /** Pause before the second attempt in milliseconds. It doubles before each further one. Default 500. */
   pauseMs?: number | undefined;
+  /** How long one answer may take until its last byte, in milliseconds. Default a minute. */
+  timeoutMs?: number | undefined;
   signal?: AbortSignal | undefined;
 };
 
@@ -25,11 +30,11 @@ export type FetchBytesParameters<T> = {
  * @throws Error whose message says why there is no such answer; the signal's reason
  */
 export async function fetchBytes<T>(parameters: FetchBytesParameters<T>): Promise<T> {
-  const { url, most, read, pauseMs = 500, signal } = parameters;
+  const { url, most, read, pauseMs = 500, timeoutMs = TIMEOUT_MS, signal } = parameters;
   for (let attempt = 1; ; attempt++) {
     signal?.throwIfAborted();
     try {
-      return read(await get(url, most, signal));
+      return read(await get(url, most, timeoutMs, signal));
     } catch (cause) {
       signal?.throwIfAborted();
       if (!(cause instanceof TransientError) || attempt >= ATTEMPTS) throw cause;
@@ -38,17 +43,28 @@ export async function fetchBytes<T>(parameters: FetchBytesParameters<T>): Promis
   }
 }
 
-async function get(url: string, most: number, signal: AbortSignal | undefined): Promise<Buffer> {
-  const limit = AbortSignal.timeout(TIMEOUT_MS);
-  const response = await fetch(url, { signal: signal ? AbortSignal.any([signal, limit]) : limit }).catch(
-    (cause) => {
-      throw new TransientError(`it does not answer (${reasonOf(cause)})`, { cause });
-    },
-  );
+async function get(
+  url: string,
+  most: number,
+  timeoutMs: number,
+  signal: AbortSignal | undefined,
+): Promise<Buffer> {
+  const limit = AbortSignal.timeout(timeoutMs);
+  const response = await fetch(url, {
+    // A stranger's server must not send us into our own network.
+    redirect: "manual",
+    signal: signal ? AbortSignal.any([signal, limit]) : limit,
+  }).catch((cause) => {
+    throw new TransientError(`it does not answer (${reasonOf(cause)})`, { cause });
+  });
   if (!response.ok) {
     await response.body?.cancel();
-    const said = `it answers ${response.status}`;
-    throw response.status === 429 || response.status >= 500 ? new TransientError(said) : new Error(said);
+    const { status } = response;
+    const said = `it answers ${status}`;
+    if (status >= 300 && status < 400)
+      throw new Error(`${said}: redirects are not followed, name the address that it leads to`);
+    if ([403, 404, 410].includes(status)) throw new NotThereError(said);
+    throw status === 429 || status >= 500 ? new TransientError(said) : new Error(said);
   }
   const bytes = await readBytes(response, most).catch((cause) => {
     throw new TransientError(`its answer broke off (${reasonOf(cause)})`, { cause });

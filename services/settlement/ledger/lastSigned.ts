@@ -1,8 +1,9 @@
-import { open, readFile, rename } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import path from "node:path";
 import { TallystickError } from "tallystick-protocol/errors";
 import type { Hex } from "tallystick-protocol/hex";
 import { z } from "zod";
+import { putFile } from "./putFile.ts";
 import { syncFolder } from "./syncFolder.ts";
 
 /** Name of the file next to the ledger. */
@@ -63,15 +64,6 @@ export async function writeLastSigned(
   { size, root }: LastSigned,
   name: string = LAST_SIGNED_FILE,
 ): Promise<void> {
-  const file = path.join(folder, name);
-  const next = `${file}.next`;
-  const handle = await open(next, "w", 0o644);
-  try {
-    await handle.writeFile(`${JSON.stringify({ version: 1, size, root })}\n`);
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
-  await rename(next, file);
+  await putFile(path.join(folder, name), `${JSON.stringify({ version: 1, size, root })}\n`);
   await syncFolder(folder);
 }

@@ -12,6 +12,7 @@ import { readLastSigned, writeLastSigned } from "./lastSigned.ts";
 import { LineTooLongError, ledgerLines } from "./ledgerLines.ts";
 import { lockFolder } from "./lockFolder.ts";
 import { syncFolder } from "./syncFolder.ts";
+import { lineOf, verifyLines } from "./verifyLines.ts";
 
 export type PullLedgerParameters = {
   /** The ledger's folder; created if needed. It may contain an older copy, a damaged one, or none. */
@@ -136,13 +137,16 @@ async function writeRestored(
       to: anchored.size,
       ...(pauseMs !== undefined && { pauseMs }),
     };
-    for await (const lines of fetchLedgerLines({ ...request, ...(signal && { signal }) })) {
-      for (const line of lines) {
-        const text = line.toString("latin1");
-        tree.append(verified(() => chain.next({ bytes: line, text }), baseUrl));
+    async function* pages() {
+      for await (const lines of fetchLedgerLines({ ...request, ...(signal && { signal }) })) {
+        yield lines.map(lineOf);
+        // They were verified.
+        await output.writeFile(Buffer.concat(lines.flatMap((line) => [line, NEWLINE])));
       }
-      await output.writeFile(Buffer.concat(lines.flatMap((line) => [line, NEWLINE])));
     }
+    await verifyLines(pages(), { chain, tree }).catch((error) => {
+      throw error instanceof LedgerLineError ? contradicts(baseUrl, error.message, error) : error;
+    });
     const root = toHex(tree.root(anchored.size));
     if (root !== anchored.root)
       throw contradicts(baseUrl, `its ${anchored.size} entries have the root ${root}, not ${anchored.root}`);
@@ -154,15 +158,6 @@ async function writeRestored(
 }
 
 const NEWLINE = Buffer.from("\n");
-
-function verified(check: () => Uint8Array, baseUrl: string): Uint8Array {
-  try {
-    return check();
-  } catch (error) {
-    if (error instanceof LedgerLineError) throw contradicts(baseUrl, error.message, error);
-    throw error;
-  }
-}
 
 function contradicts(baseUrl: string, reason: string, cause?: unknown): TallystickError {
   return new TallystickError({

@@ -11,6 +11,7 @@ import {
 import { MerkleFrontier } from "tallystick-protocol/merkle/merkleFrontier";
 import { sha256ByNode } from "tallystick-runtime/hashing/sha256ByNode";
 import { type FileLine, LineTooLongError, ledgerLines } from "./ledgerLines.ts";
+import { verifyLines } from "./verifyLines.ts";
 
 /** The result for a good file, and which of its lines are in another layout than the canonical one. */
 export type VerifiedFile = VerifiedLedger & { otherLayouts: OtherLayouts };
@@ -29,21 +30,19 @@ export async function readAnyLedger(
   const chain = new LedgerChain({ layout: "any", sha256: sha256ByNode });
   const frontier = new MerkleFrontier(sha256ByNode);
   let last: FileLine | undefined;
+  async function* groups() {
+    for await (const lines of ledgerLines(file)) {
+      last = lines.at(-1);
+      yield lines;
+    }
+  }
   await checkReadable(file);
   try {
-    for await (const lines of ledgerLines(file)) {
-      for (const line of lines) {
-        last = line;
-        if (!onEntry) {
-          frontier.append(chain.next(line));
-          continue;
-        }
-        const checked = chain.nextEntry(line);
-        frontier.append(checked.leafHash);
-        const done = onEntry(checked, frontier.size);
-        if (done) await done;
-      }
-    }
+    await verifyLines(groups(), {
+      chain,
+      tree: frontier,
+      onEntry: onEntry && ((checked) => onEntry(checked, frontier.size)),
+    });
   } catch (error) {
     if (error instanceof LineTooLongError)
       throw new LedgerLineError(frontier.size + 1, "it is too long for an entry", { cause: error });

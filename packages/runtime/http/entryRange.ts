@@ -1,0 +1,24 @@
+import { InvalidInputError } from "tallystick-protocol/errors";
+import { positionOf } from "./positionOf.ts";
+
+/**
+ * Reads which entries `from` and `to` of a query name: `from` is 0 and `to` the size when absent.
+ *
+ * @param size how many entries there are
+ * @param what what that size is, for the error
+ * @throws InvalidInputError naming `from` and `to`
+ */
+export function entryRange(
+  { from: fromText, to: toText }: { from: string | undefined; to: string | undefined },
+  size: number,
+  what: string,
+): [from: number, to: number] {
+  const from = positionOf(fromText, "from") ?? 0;
+  const to = positionOf(toText, "to") ?? size;
+  const issues = [];
+  if (from > size) issues.push({ field: "from", message: `must be from 0 to ${size}, ${what}` });
+  if (to > size || to < from)
+    issues.push({ field: "to", message: `must be from ${Math.min(from, size)} to ${size}, ${what}` });
+  if (issues.length > 0) throw new InvalidInputError({ issues, code: "not_in_ledger" });
+  return [from, to];
+}

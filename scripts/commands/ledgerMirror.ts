@@ -1,0 +1,67 @@
+import type { Command } from "commander";
+import { surviveRequests } from "tallystick-runtime/http/requestScope";
+import { stderrLog as log } from "tallystick-runtime/stderrLog";
+import { createProgress } from "../cli/progress.ts";
+import { untilAborted, watchShutdown } from "../cli/shutdown.ts";
+
+type Options = { key?: string; policy?: string; dir?: string; once?: boolean; recheck?: boolean };
+
+/** `tallystick ledger mirror URL`: keeps a verified copy of a ledger, and serves it. */
+export function registerLedgerMirror(ledger: Command): void {
+  ledger
+    .command("mirror")
+    .description(
+      "Keep a verified copy of a ledger in a folder, and serve it. Every entry is held against the one before, the tree\n" +
+        "against the signed checkpoint, and, with MIRROR_LEDGER and ANCHORED_LEDGER, against what the contract holds.",
+    )
+    .argument("<source>", "a settlement service, or a static log (C2SP tlog-tiles): its address")
+    .option("--key <vkey>", "the ledger's verifier key, from a source other than the ledger (or MIRROR_VKEY)")
+    .option("--policy <file>", "the trusted logs and witnesses, C2SP tlog-policy (or MIRROR_POLICY)")
+    .option("--dir <folder>", "where the copy lies (or MIRROR_DIR)")
+    .option("--once", "look at the source once and end: 0 when it agrees with the copy, else 1")
+    .option("--recheck", "first read everything again that is kept, and fetch what is damaged")
+    .addHelpText(
+      "after",
+      "\nThe folder is a static log: any static host serves it, and verify-ledger reads it. What cannot be true together with" +
+        "\nthe copy is not taken, and kept below its evidence/. With MIRROR_S3_URL the copy is copied on into an object store." +
+        "\nA lost settlement service restores its ledger from here: tallystick ledger pull --from URL-OF-THE-MIRROR.",
+    )
+    .action(async (source: string, options: Options) => {
+      const { readMirrorConfig } = await import("../../services/settlement/mirror/mirrorConfig.ts");
+      const config = readMirrorConfig({
+        ...process.env,
+        ...(options.key !== undefined && { MIRROR_VKEY: options.key }),
+        ...(options.policy !== undefined && { MIRROR_POLICY: options.policy }),
+        ...(options.dir !== undefined && { MIRROR_DIR: options.dir }),
+      });
+      const { openMirror, runMirror } = await import("../../services/settlement/mirror/runMirror.ts");
+      const parameters = { config, source, recheck: options.recheck ?? false, now, log };
+      const shutdown = watchShutdown();
+      if (options.once) {
+        await createProgress().step("mirror", async (tell) => {
+          const onProgress = (size: number, of: number) => tell(`${size} of ${of} entries`);
+          const { mirror, copy, round } = await openMirror({ ...parameters, onProgress });
+          const isGood = await round(shutdown.signal);
+          const { refusal, ...state } = mirror.state;
+          await mirror.close();
+          const bucket = copy && { bucket: copy.state };
+          const reason = refusal && { code: refusal.code, reason: refusal.message };
+          process.stdout.write(`${JSON.stringify({ agrees: isGood, ...state, ...reason, ...bucket })}\n`);
+          if (!isGood) process.exitCode = 1;
+          return { value: undefined };
+        });
+        shutdown.release();
+        return;
+      }
+      surviveRequests((error) => log("A request left a fault behind.", { error }));
+      const mirror = await runMirror(parameters);
+      process.stdout.write(`${JSON.stringify({ listening: mirror.url, folder: mirror.folder })}\n`);
+      await untilAborted(shutdown.signal);
+      await mirror.close();
+      shutdown.release();
+    });
+}
+
+function now(): number {
+  return Date.now() / 1000;
+}

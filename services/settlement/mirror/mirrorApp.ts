@@ -1,0 +1,135 @@
+import { Hono } from "hono";
+import { Gauge, Registry } from "prom-client";
+import { TallystickError } from "tallystick-protocol/errors";
+import type { Hex } from "tallystick-protocol/hex";
+import { answerError } from "tallystick-runtime/http/answerError";
+import { entryRange } from "tallystick-runtime/http/entryRange";
+import { measureRoutes, requestHistogram } from "tallystick-runtime/http/measureRoutes";
+import type { BucketCopyState } from "../objectStore/bucketCopy.ts";
+import { logRoutes } from "../routes/tileRoutes.ts";
+import { readTileAt } from "../staticLog/logSource.ts";
+import type { Mirror } from "./mirror.ts";
+import { readLines } from "./readLines.ts";
+
+/** Most entries of one answer, and about how many bytes, as followers have it. To get more, ask again from where it ended. */
+const MAX_ENTRIES = 1_024;
+const MAX_BYTES = 4 << 20;
+
+export type MirrorAppParameters = {
+  mirror: Mirror;
+  /** The ledger's id, when it is known. */
+  ledgerId: Hex | undefined;
+  /** How the copy in the object store is; undefined without one. */
+  bucket: (() => BucketCopyState) | undefined;
+  /** Called with internal errors of a request. */
+  onFault: (error: unknown) => void;
+};
+
+/**
+ * The HTTP side of a mirror. It serves what was verified, also while its source is away or lies.
+ *
+ * - `GET /v1/ledger/entries?ledger=&from=&to=`: canonical lines, one a line (`application/jsonl`), as followers serve them.
+ * - `GET /v1/ledger/latest`: `{ledger, origin, size, hash, root}`; `GET /v1/ledger/checkpoint`: the newest signed note.
+ * - `GET /tlog/checkpoint`, `/tlog/tile/…`: the log by C2SP tlog-tiles. The mirror's folder can be served as it is, too.
+ * - `GET /health`: 503 while what the source says is not taken; `GET /metrics`.
+ */
+export function createMirrorApp({ mirror, ledgerId, bucket, onFault }: MirrorAppParameters): Hono {
+  const app = new Hono();
+  const registry = mirrorRegistry(mirror);
+  app.use(measureRoutes(requestHistogram(registry)));
+  app.onError((error) => answerError(error, { statusByCode: { unknown_ledger: 404 }, log: onFault }));
+
+  app.get("/v1/ledger/entries", async ({ req }) => {
+    requireLedger(req.query("ledger"));
+    const { size } = mirror.state;
+    const range = { from: req.query("from"), to: req.query("to") };
+    const [from, to] = entryRange(range, size, "the size of this copy");
+    const end = Math.min(to, from + MAX_ENTRIES);
+    const lines = await readLines(mirror.own, { from, to: end, size, mostBytes: MAX_BYTES });
+    return new Response(lines.map((line) => `${line}\n`).join(""), {
+      headers: { "content-type": "application/jsonl", "x-ledger-size": String(size) },
+    });
+  });
+
+  app.get("/v1/ledger/latest", (c) => {
+    const { origin, size, root } = mirror.state;
+    return c.json({ ledger: ledgerId ?? null, origin: origin ?? null, size, hash: mirror.head, root });
+  });
+
+  app.get("/v1/ledger/checkpoint", () => {
+    return new Response(requireNote(), {
+      headers: { "content-type": "text/plain; charset=utf-8", "cache-control": "no-cache" },
+    });
+  });
+
+  app.route(
+    "/",
+    logRoutes({
+      size: () => mirror.state.size,
+      checkpoint: requireNote,
+      readTile: (tile) => readTileAt(mirror.own, mirror.state.size, tile),
+    }),
+  );
+
+  app.get("/health", (c) => {
+    const { refusal, ...state } = mirror.state;
+    const { code, message, hint } = refusal ?? {};
+    const problem = refusal && { code, reason: message, hint };
+    const copy = bucket && { bucket: bucket() };
+    return c.json(
+      { status: refusal ? "refusing" : "ok", ...problem, ...state, ...copy },
+      refusal ? 503 : 200,
+    );
+  });
+
+  app.get(
+    "/metrics",
+    async () => new Response(await registry.metrics(), { headers: { "content-type": registry.contentType } }),
+  );
+
+  app.notFound((c) => {
+    throw new TallystickError({ code: "not_found", message: `There is no ${c.req.path} here.` });
+  });
+  return app;
+
+  function requireLedger(asked: string | undefined): void {
+    if (asked === undefined || asked.toLowerCase() === ledgerId) return;
+    throw new TallystickError({
+      code: "unknown_ledger",
+      message: "This mirror does not know its log by that id.",
+      hint:
+        ledgerId === undefined
+          ? "Its operator sets MIRROR_LEDGER. Without `ledger` its log is meant."
+          : `It has ${ledgerId}.`,
+    });
+  }
+
+  function requireNote(): string {
+    const { note } = mirror;
+    if (note !== undefined) return note;
+    throw new TallystickError({ code: "not_ready", message: "This mirror has nothing of its log yet." });
+  }
+}
+
+function mirrorRegistry(mirror: Mirror): Registry {
+  const registry = new Registry();
+  const gauge = (name: string, help: string, read: () => number) =>
+    new Gauge({
+      name: `tallystick_mirror_${name}`,
+      help,
+      registers: [registry],
+      collect() {
+        this.set(read());
+      },
+    });
+  gauge("entries", "Verified entries of the copy.", () => mirror.state.size);
+  gauge("source_entries", "Entries that the source said last.", () => mirror.state.sourceSize ?? 0);
+  gauge("anchored_entries", "Entries that the contract said last.", () => mirror.state.anchoredSize ?? 0);
+  gauge("refuses", "1 while what the source says is not taken.", () => (mirror.state.refusal ? 1 : 0));
+  gauge(
+    "agreed_time_seconds",
+    "When the source last agreed with the copy.",
+    () => mirror.state.agreedAt ?? 0,
+  );
+  return registry;
+}

@@ -1,0 +1,103 @@
+import path from "node:path";
+import { getRequestListener } from "@hono/node-server";
+import type { Hex } from "tallystick-protocol/hex";
+import { listenPublicly } from "tallystick-runtime/http/listenPublicly";
+import { repeatRounds } from "tallystick-runtime/repeatRounds";
+import type { Log } from "tallystick-runtime/stderrLog";
+import { createPublicClient, http } from "viem";
+import { readLedgerOnChain } from "../anchoring/readLedgerOnChain.ts";
+import { openBucket } from "../objectStore/bucket.ts";
+import { BucketCopy } from "../objectStore/bucketCopy.ts";
+import { Mirror, type MirrorState } from "./mirror.ts";
+import { createMirrorApp } from "./mirrorApp.ts";
+import type { AnchorSource, MirrorConfig } from "./mirrorConfig.ts";
+
+export type RunMirrorParameters = {
+  config: MirrorConfig;
+  source: string;
+  recheck: boolean;
+  /** Unix seconds. */
+  now: () => number;
+  log: Log;
+  onProgress?: ((size: number, of: number) => void) | undefined;
+};
+
+export type RunningMirror = {
+  url: string;
+  folder: string;
+  state: () => MirrorState;
+  close: () => Promise<void>;
+};
+
+/**
+ * Opens a mirror, with what copies it into an object store. Nothing is served.
+ *
+ * @throws TallystickError of {@link Mirror.open}; `bucket_unsafe`, `bucket_unavailable`
+ */
+export async function openMirror({ config, source, recheck, now, log, onProgress }: RunMirrorParameters) {
+  const { trust, anchor } = config;
+  const folder = path.resolve(config.folder);
+  // Before anything is fetched: a store that overwrites is of no use.
+  const bucket = config.bucket && (await openBucket({ config: config.bucket }));
+  const askAnchor = anchor && anchorOf(anchor);
+  const mirror = await Mirror.open({ folder, source, trust, askAnchor, recheck, now, log, onProgress });
+  const copy = bucket && new BucketCopy({ from: mirror.own, bucket, log });
+  return {
+    mirror,
+    copy,
+    /** Looks at the source once, and copies what is new. Whether both went well. */
+    round: async (signal?: AbortSignal): Promise<boolean> => {
+      const agrees = await mirror.look(signal);
+      const isCopied = (await copy?.round(signal)) ?? true;
+      return agrees && isCopied;
+    },
+  };
+}
+
+/**
+ * Runs a mirror until it is closed: it serves what it has, and follows its source. Resolves when it listens.
+ *
+ * @throws as {@link openMirror}; TallystickError `cannot_listen`
+ */
+export async function runMirror(parameters: RunMirrorParameters): Promise<RunningMirror> {
+  const { config, now, log } = parameters;
+  const { mirror, copy, round } = await openMirror(parameters);
+  const onFault = (error: unknown) => log("A request left a fault behind.", { error });
+  const { ledgerId } = config;
+  const app = createMirrorApp({ mirror, ledgerId, bucket: copy && (() => copy.state), onFault });
+  const settings = "MIRROR_HOST and MIRROR_PORT";
+  const server = await listenPublicly(getRequestListener(app.fetch), {
+    ...config,
+    settings,
+    now,
+    onFault,
+  }).catch(async (error) => {
+    await mirror.close();
+    throw error;
+  });
+  const rounds = repeatRounds(
+    async (signal) => {
+      await round(signal);
+    },
+    { pauseMs: config.everySeconds * 1_000, closed: "the mirror is closed" },
+  );
+  rounds.start();
+  return {
+    url: server.url,
+    folder: mirror.folder,
+    state: () => mirror.state,
+    close: async () => {
+      await rounds.close();
+      await server.close();
+      await mirror.close();
+    },
+  };
+}
+
+function anchorOf({ ledgerId, rpcUrl, chainId, contract }: AnchorSource) {
+  const client = createPublicClient({ transport: http(rpcUrl), cacheTime: 0 });
+  return async (): Promise<{ size: number; root: Hex } | undefined> => {
+    const { ledger } = await readLedgerOnChain({ client, chainId, contract, ledgerId, confirmations: 0 });
+    return ledger && { size: Number(ledger.head.size), root: ledger.head.root };
+  };
+}

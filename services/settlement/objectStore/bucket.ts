@@ -1,0 +1,176 @@
+import { createHash } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
+import { AwsClient } from "aws4fetch";
+import { TallystickError } from "tallystick-protocol/errors";
+import { readBytes } from "tallystick-runtime/http/readBytes";
+
+/** How to reach a bucket. `url`: of the bucket and the prefix below it, in path style: `https://host/bucket/prefix`. */
+export type BucketConfig = { url: string; region: string; accessKeyId: string; secretAccessKey: string };
+
+/** When an object is written: only if none has its name, or only over one that still is the one that was read. */
+export type PutCondition = { absent: true } | { etag: string };
+
+/** A part of an S3-compatible object store. It never writes without a condition. */
+export type Bucket = {
+  /** As a person names it. */
+  where: string;
+  /**
+   * Reads an object; undefined when there is none.
+   *
+   * @throws TallystickError `bucket_unavailable`
+   */
+  get: (
+    name: string,
+    most: number,
+    signal?: AbortSignal,
+  ) => Promise<{ bytes: Buffer; etag: string } | undefined>;
+  /**
+   * Writes an object. Whether it is the one that is there now is not said when the condition does not hold: an answer to an
+   * earlier attempt may have got lost.
+   *
+   * @returns false when the condition did not hold
+   * @throws TallystickError `bucket_unavailable`
+   */
+  put: (name: string, bytes: Uint8Array, parameters: PutParameters) => Promise<boolean>;
+};
+
+export type PutParameters = {
+  condition: PutCondition;
+  contentType: string;
+  cacheControl: string;
+  signal?: AbortSignal | undefined;
+};
+
+/** How long one request may take until its last byte, in milliseconds, and how often it is sent. */
+const TIMEOUT_MS = 60_000;
+const ATTEMPTS = 5;
+
+/** Longest answer to a write, and to a request that fails, in bytes. */
+const MAX_ANSWER_BYTES = 64 << 10;
+
+/** Name of the object by which a store shows that it honours conditions. */
+const PROBE = ".tallystick-conditions";
+
+export type OpenBucketParameters = {
+  config: BucketConfig;
+  /** Pause before the second attempt in milliseconds. It doubles before each further one. Default 500. */
+  pauseMs?: number;
+  timeoutMs?: number;
+};
+
+/**
+ * Opens a bucket, after it has shown that it honours conditions: of two writes of one name with `If-None-Match: *` the second is
+ * refused, and so is one with an `If-Match` that does not hold. Some stores answer 200 and overwrite.
+ *
+ * @throws TallystickError `bucket_unsafe`, `bucket_unavailable`
+ */
+export async function openBucket(parameters: OpenBucketParameters): Promise<Bucket> {
+  const bucket = reachBucket(parameters);
+  const { where } = bucket;
+  const put = (text: string, condition: PutCondition) =>
+    bucket.put(PROBE, Buffer.from(text), { condition, contentType: "text/plain", cacheControl: "no-cache" });
+  await put("first\n", { absent: true });
+  const first = await bucket.get(PROBE, MAX_ANSWER_BYTES);
+  if (first === undefined) throw unsafe(where, "an object that was written cannot be read");
+  if (await put("second\n", { absent: true }))
+    throw unsafe(where, "a second write of one name with If-None-Match: * was taken");
+  if (await put("third\n", { etag: `"${"0".repeat(32)}"` }))
+    throw unsafe(where, "a write with an If-Match that does not hold was taken");
+  const last = await bucket.get(PROBE, MAX_ANSWER_BYTES);
+  if (last === undefined || !last.bytes.equals(first.bytes) || last.etag !== first.etag)
+    throw unsafe(where, "a write was refused, and yet changed the object");
+  if (first.etag === "") throw unsafe(where, "it tells no ETag");
+  return bucket;
+}
+
+function reachBucket({ config, pauseMs = 500, timeoutMs = TIMEOUT_MS }: OpenBucketParameters): Bucket {
+  const { url, region, accessKeyId, secretAccessKey } = config;
+  const where = url.replace(/\/+$/, "");
+  const client = new AwsClient({ accessKeyId, secretAccessKey, region, service: "s3" });
+
+  /** Sends a request until it is answered for good. Every one is such that sending it twice does no harm. */
+  async function send(
+    name: string,
+    {
+      method,
+      body,
+      headers = {},
+      signal,
+    }: { method: string; body?: Uint8Array; headers?: Headers; signal?: AbortSignal | undefined },
+    most: number,
+  ): Promise<Answer> {
+    const hash = createHash("sha256")
+      .update(body ?? "")
+      .digest("hex");
+    for (let attempt = 1; ; attempt++) {
+      signal?.throwIfAborted();
+      let reason: string;
+      try {
+        const limit = AbortSignal.timeout(timeoutMs);
+        const request = await client.sign(`${where}/${name}`, {
+          method,
+          headers: { ...headers, "x-amz-content-sha256": hash },
+          ...(body && { body: body as Uint8Array<ArrayBuffer> }),
+        });
+        const response = await fetch(request, {
+          redirect: "manual",
+          signal: signal ? AbortSignal.any([signal, limit]) : limit,
+        });
+        const bytes = await readBytes(response, response.ok ? most : MAX_ANSWER_BYTES);
+        if (bytes === undefined) throw new Error("its answer is longer than it can be");
+        const { status } = response;
+        const isLater = status === 409 || status === 429 || status >= 500;
+        if (!isLater) return { status, bytes, etag: response.headers.get("etag") ?? "" };
+        reason = `it answers ${status}`;
+      } catch (cause) {
+        signal?.throwIfAborted();
+        const { code, message } = ((cause as Error).cause ?? cause) as { code?: string; message: string };
+        reason = code ?? message;
+      }
+      if (attempt >= ATTEMPTS) throw unavailable(where, name, reason);
+      await sleep(pauseMs * 2 ** (attempt - 1), undefined, { signal });
+    }
+  }
+
+  return {
+    where,
+    get: async (name, most, signal) => {
+      const { status, bytes, etag } = await send(name, { method: "GET", signal }, most);
+      if (status === 200) return { bytes, etag };
+      // A key that may not list gets 403 for what is not there.
+      if (status === 404 || status === 403) return undefined;
+      throw unavailable(where, name, `it answers ${status}`);
+    },
+    put: async (name, bytes, { condition, contentType, cacheControl, signal }) => {
+      const headers: Headers = {
+        "content-type": contentType,
+        "cache-control": cacheControl,
+        ...("absent" in condition ? { "if-none-match": "*" } : { "if-match": condition.etag }),
+      };
+      const { status } = await send(name, { method: "PUT", body: bytes, headers, signal }, MAX_ANSWER_BYTES);
+      if (status === 200 || status === 201 || status === 204) return true;
+      // 404: what `If-Match` names is not there any more.
+      if (status === 412 || (status === 404 && "etag" in condition)) return false;
+      throw unavailable(where, name, `it answers ${status}`);
+    },
+  };
+}
+
+type Headers = { [name: string]: string };
+type Answer = { status: number; bytes: Buffer; etag: string };
+
+function unsafe(where: string, what: string): TallystickError {
+  return new TallystickError({
+    code: "bucket_unsafe",
+    message: `${where} does not honour conditional writes: ${what}.`,
+    hint: "Two mirrors could overwrite each other's files there. Use a store that honours If-None-Match and If-Match.",
+  });
+}
+
+function unavailable(where: string, name: string, reason: string): TallystickError {
+  return new TallystickError({
+    code: "bucket_unavailable",
+    message: `${name} of ${where} could not be read or written: ${reason}.`,
+    hint: "Check MIRROR_S3_URL, its region and its key. Nothing was overwritten; the next look tries again.",
+  });
+}

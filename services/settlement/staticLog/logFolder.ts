@@ -1,0 +1,50 @@
+import { mkdir, rm } from "node:fs/promises";
+import path from "node:path";
+import type { Tile } from "tallystick-protocol/merkle/tilePath";
+import { putFile } from "../ledger/putFile.ts";
+import { syncFolder } from "../ledger/syncFolder.ts";
+import { CHECKPOINT_FILE, nameOfTile } from "./logSource.ts";
+import { fullTiles } from "./logTiles.ts";
+
+/**
+ * Writes a log's files into a folder that any static host serves. Whatever moment a crash cuts it off at, the checkpoint in
+ * the folder is one that all its tiles are there for.
+ */
+export class LogFolder {
+  readonly path: string;
+  /** Folders in which a name is new and not on disk yet. */
+  readonly #changed = new Set<string>();
+
+  constructor(folder: string) {
+    this.path = folder;
+  }
+
+  /** Writes a tile or a bundle: whole, or not at all. */
+  async putTile(tile: Tile, bytes: Uint8Array): Promise<void> {
+    const file = path.join(this.path, nameOfTile(tile));
+    await this.#makeParents(path.dirname(file));
+    await putFile(file, bytes);
+  }
+
+  /** Puts the checkpoint of `size` in the place of that of `from`, once every tile before it is on disk. */
+  async publish(note: string, { from, size }: { from: number; size: number }): Promise<void> {
+    await this.#makeParents(this.path);
+    for (const parent of this.#changed) await syncFolder(parent);
+    this.#changed.clear();
+    await putFile(path.join(this.path, CHECKPOINT_FILE), Buffer.from(note));
+    await syncFolder(this.path);
+    // Nobody with the new checkpoint asks for these; who has an older one finds the full tile in their place.
+    for (const tile of fullTiles(from, size))
+      await rm(`${path.join(this.path, nameOfTile(tile))}.p`, { recursive: true, force: true });
+  }
+
+  /** Makes a folder and those above it, down to the log's own, and notes those in which a name is new. */
+  async #makeParents(folder: string): Promise<void> {
+    const made = await mkdir(folder, { recursive: true });
+    this.#changed.add(folder);
+    if (made === undefined) return;
+    const root = this.path;
+    for (let at = folder; at.length >= root.length && at !== path.dirname(at); at = path.dirname(at))
+      this.#changed.add(path.dirname(at));
+  }
+}

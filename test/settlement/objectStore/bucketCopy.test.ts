@@ -1,0 +1,193 @@
+import path from "node:path";
+import { expect } from "chai";
+import type { DiskLedger } from "../../../services/settlement/ledger/diskLedger.ts";
+import { openBucket } from "../../../services/settlement/objectStore/bucket.ts";
+import { BucketCopy } from "../../../services/settlement/objectStore/bucketCopy.ts";
+import { folderSource } from "../../../services/settlement/staticLog/logSource.ts";
+import { StaticLog } from "../../../services/settlement/staticLog/staticLog.ts";
+import { verifyStaticLog } from "../../../services/settlement/staticLog/verifyStaticLog.ts";
+import { CREDENTIALS, type Fault, type ObjectStore, startObjectStore } from "../../support/objectStore.ts";
+import { grow, key, noteOf, ORIGIN, openLedger, serveAs } from "../mirror/support.ts";
+import { temporaryFolder } from "../support/temporaryFolder.ts";
+
+describe("a copy of a log in an object store", () => {
+  const temporary = temporaryFolder();
+  const ledgers: DiskLedger[] = [];
+  let store: ObjectStore;
+  let said: string[];
+
+  beforeEach(async () => {
+    store = await startObjectStore();
+    said = [];
+  });
+  afterEach(async () => {
+    await store.close();
+    for (const ledger of ledgers.splice(0)) await ledger.close();
+  });
+
+  const config = (prefix = "log") => ({ ...CREDENTIALS, url: `${store.url}/bucket/${prefix}` });
+  const open = (prefix?: string, more = {}) =>
+    openBucket({ config: config(prefix), pauseMs: 1, timeoutMs: 5_000, ...more });
+
+  async function ledgerOf(size: number, text = ""): Promise<DiskLedger> {
+    const ledger = await openLedger(temporary.path, size, text);
+    ledgers.push(ledger);
+    return ledger;
+  }
+
+  /** A folder with the log of a ledger. */
+  async function publish(ledger: DiskLedger, name = "log", origin = ORIGIN): Promise<string> {
+    const folder = path.join(temporary.path, name);
+    await new StaticLog({ folder, origin, ledger }).write({
+      size: ledger.size,
+      note: noteOf(ledger, ledger.size, { origin }),
+    });
+    return folder;
+  }
+
+  async function copyOf(folder: string, prefix?: string): Promise<BucketCopy> {
+    const bucket = await open(prefix);
+    return new BucketCopy({
+      from: folderSource(folder),
+      bucket,
+      log: (_, fields) => said.push(String(fields?.code)),
+    });
+  }
+
+  /** The log in the store, as anybody reads it from a public bucket. */
+  async function verified(prefix = "log"): Promise<number> {
+    const { url, server } = await serveAs({
+      now: (_request, response, name) => {
+        const bytes = store.objects.get(`bucket/${prefix}/${name}`);
+        return bytes ? response.end(bytes) : response.writeHead(403).end();
+      },
+    });
+    try {
+      return (await verifyStaticLog({ source: url, keys: [key], pauseMs: 1 })).size;
+    } finally {
+      server.closeAllConnections();
+      server.close();
+    }
+  }
+
+  const codeOf = (action: Promise<unknown>): Promise<string> =>
+    action.then(
+      () => "fine",
+      (error) => error.code,
+    );
+
+  it("has every file of the log, grows with it, and writes nothing twice", async () => {
+    const ledger = await ledgerOf(0);
+    let copy = await copyOf(await publish(ledger));
+    for (const size of [0, 3, 300, 700, 701]) {
+      await grow(ledger, size);
+      await publish(ledger);
+      expect(await copy.round(), said.join()).to.equal(true);
+      expect(copy.state.size).to.equal(size);
+      expect(await verified()).to.equal(size);
+      const count = store.asked.length;
+      expect(await copy.round()).to.equal(true);
+      expect(store.asked.slice(count).filter((line) => line.startsWith("PUT"))).to.deep.equal([]);
+      // Another process goes on with it.
+      copy = await copyOf(path.join(temporary.path, "log"));
+    }
+  });
+
+  for (const fault of ["overwrites", "lies", "knows no If-Match", "no ETag"] as Fault[]) {
+    it(`is not begun in a store that ${fault === "no ETag" ? "tells no ETag" : fault}`, async () => {
+      store.fault = fault;
+      expect(await codeOf(open())).to.equal("bucket_unsafe");
+      // Whatever an earlier try has left there.
+      expect(await codeOf(open())).to.equal("bucket_unsafe");
+    });
+  }
+
+  it("is not begun with another key, or where nothing answers", async () => {
+    const wrong = { config: { ...config(), secretAccessKey: "another" } };
+    const error = await open("log", wrong).catch((thrown) => thrown);
+    expect(error.code).to.equal("bucket_unavailable");
+    expect(JSON.stringify([error.message, error.hint, error.details])).to.not.contain("another");
+    store.fault = "stalls";
+    expect(await codeOf(open("log", { timeoutMs: 20 }))).to.equal("bucket_unavailable");
+    await store.close();
+    expect(await codeOf(open())).to.equal("bucket_unavailable");
+  });
+
+  it("is brought to its end through slow-downs and answers that get lost", async () => {
+    const ledger = await ledgerOf(700);
+    const copy = await copyOf(await publish(ledger));
+    store.fault = "tired";
+    for (let round = 0; round < 5 && copy.state.size !== 700; round++) await copy.round();
+    store.fault = undefined;
+    expect(await copy.round()).to.equal(true);
+    expect(await verified()).to.equal(700);
+    expect(store.asked.some((line) => line.endsWith(" 503"))).to.equal(true);
+  });
+
+  it("is whole for the checkpoint it shows, wherever the writing ended", async () => {
+    const ledger = await ledgerOf(300);
+    const folder = await publish(ledger);
+    await (await copyOf(folder)).round();
+    await grow(ledger, 900);
+    await publish(ledger);
+    for (let most = 0; ; most++) {
+      const bucket = await open();
+      let puts = 0;
+      const dying = {
+        ...bucket,
+        put: (...args: Parameters<typeof bucket.put>) => {
+          if (puts++ >= most) throw Object.assign(new Error("killed"), { code: "killed" });
+          return bucket.put(...args);
+        },
+      };
+      const copy = new BucketCopy({ from: folderSource(folder), bucket: dying, log: () => {} });
+      const ended = await codeOf(copy.round());
+      if (ended === "fine") break;
+      expect(await verified()).to.equal(300);
+    }
+    expect(await verified()).to.equal(900);
+  });
+
+  it("never touches the objects of another log, nor of another history of this one", async () => {
+    const ledger = await ledgerOf(300);
+    await (await copyOf(await publish(ledger))).round();
+    const before = new Map(store.objects);
+    const unchanged = () => {
+      for (const [name, bytes] of before) expect(store.objects.get(name)?.equals(bytes), name).to.equal(true);
+    };
+    const other = await ledgerOf(400);
+    const foreign = await copyOf(await publish(other, "foreign", "other.test/log"));
+    expect(await foreign.round()).to.equal(false);
+    const forged = await ledgerOf(200);
+    await grow(forged, 600, "forged");
+    const fork = await copyOf(await publish(forged, "forged"));
+    expect(await fork.round()).to.equal(false);
+    const short = await ledgerOf(100);
+    await grow(short, 200, "forged");
+    expect(await (await copyOf(await publish(short, "short"))).round()).to.equal(false);
+    // Tiles of another history without a checkpoint, as a copy that was ended leaves them.
+    store.objects.delete("bucket/log/checkpoint");
+    before.delete("bucket/log/checkpoint");
+    expect(await (await copyOf(path.join(temporary.path, "forged"))).round()).to.equal(false);
+    expect(said).to.deep.equal(Array.from({ length: 4 }, () => "bucket_contradicts"));
+    unchanged();
+    expect(store.objects.has("bucket/log/checkpoint")).to.equal(false);
+    // What is named checkpoint and is none is nobody's to overwrite.
+    store.objects.set("bucket/notes/checkpoint", Buffer.from("remember the milk"));
+    expect(await (await copyOf(path.join(temporary.path, "log"), "notes")).round()).to.equal(false);
+    expect(store.objects.get("bucket/notes/checkpoint")?.toString()).to.equal("remember the milk");
+  });
+
+  it("is left as it is by a copy that is behind, and taken on by one that is ahead", async () => {
+    const ledger = await ledgerOf(300);
+    const behind = await publish(ledger, "behind");
+    await grow(ledger, 500);
+    const ahead = await publish(ledger, "ahead");
+    const [slow, fast] = [await copyOf(behind), await copyOf(ahead)];
+    expect(await Promise.all([slow.round(), fast.round()])).to.deep.equal([true, true]);
+    await slow.round();
+    await fast.round();
+    expect(await verified()).to.equal(500);
+    expect(said).to.deep.equal([]);
+  });
+});
