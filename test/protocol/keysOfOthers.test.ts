@@ -88,7 +88,7 @@ const PROCESSES: {
     variables: mirrorVariables,
     read: readMirrorConfig,
     works: {
-      MIRROR_VKEY: "tallystick.test/static+fe8e14bd+AQPdmIWzk0x3qQLeXsyv1LoWC9DWwL2LwNVjUQy4Zi2w",
+      MIRROR_VKEY: "ledger.example/log+08cdf2f9+Ae1JKMYo0cLG6ukDOJBZlWEpWSc6XGP5NjbBRhSshzfR",
     },
   },
   witness: {
