@@ -2,8 +2,8 @@ import type { Command } from "commander";
 import { toHex } from "tallystick-protocol/hex";
 import { LedgerLineError, type OtherLayouts } from "tallystick-protocol/ledger/verifyLedger";
 import { readAnyLedger, type VerifiedFile } from "../../services/settlement/ledger/readAnyLedger.ts";
-import { isStaticLog } from "../../services/settlement/staticLog/staticLog.ts";
 import { isAddress } from "../../services/settlement/staticLog/logSource.ts";
+import { isStaticLog } from "../../services/settlement/staticLog/staticLog.ts";
 import { printStaticLog } from "../verification/printStaticLog.ts";
 
 type Options = { key?: string[]; policy?: string; json?: boolean };
