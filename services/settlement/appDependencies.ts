@@ -17,6 +17,7 @@ import type { LedgerGate } from "./ledger/ledgerGate.ts";
 import type { Metrics } from "./metrics.ts";
 import type { Notices } from "./notices/notices.ts";
 import type { Checkpoints } from "./proofs/checkpoints.ts";
+import type { VerificationState } from "./verifying/ledgerVerifier.ts";
 import type { WitnessState } from "./witnessing/witnesses.ts";
 
 /** What the routes get: the parts of the service, put together in `service.ts`. */
@@ -42,6 +43,8 @@ export type AppDependencies = {
   transactionOf: (anchor: { size: number; root: Hex }) => Hex | undefined;
   /** Whether the ledger may be written and signed. */
   gate: LedgerGate;
+  /** How far the verification of lines and index is. */
+  verification: () => VerificationState;
   /** Absent when this service attests no claims. */
   claimDesk?: ClaimDesk;
   /** Files of ERC-8004. */

@@ -88,6 +88,8 @@ export type SettlementConfig = {
   sharedStore?: SharedStoreConfig;
   /** The folder in which the log is written as files for a static host; absent: no files are written. */
   staticLogDir?: string;
+  /** How much of one core the index is compared with; whether writes wait until every line was read after a start. */
+  verification: { share: number; beforeWrites: boolean };
   /** The account that sends notices to buyers and may read their addresses; absent: no notices are sent. */
   notifier?: Address;
 };
@@ -102,10 +104,12 @@ const postgresSetting = z.url({
   protocol: /^postgres(?:ql)?$/,
   message: "must be a postgres:// address",
 });
-const flag = z
-  .enum(["0", "1", "false", "true"])
-  .default("0")
-  .transform((text) => text === "1" || text === "true");
+const flagUnless = (otherwise: "0" | "1") =>
+  z
+    .enum(["0", "1", "false", "true"])
+    .default(otherwise)
+    .transform((text) => text === "1" || text === "true");
+const flag = flagUnless("0");
 
 const environmentSchema = z.object({
   SETTLEMENT_MODE: z.enum(["sandbox", "staging", "production"]).optional(),
@@ -169,6 +173,8 @@ const environmentSchema = z.object({
     .min(1, "must be from 1 to 300")
     .max(300, "must be from 1 to 300")
     .default(10),
+  INDEX_CHECK_SHARE: share.default(0.5),
+  READ_BEFORE_WRITES: flagUnless("1"),
   NOTIFIER: addressSetting.optional(),
 });
 
@@ -222,6 +228,7 @@ export function readConfig(environment: Environment): SettlementConfig {
     ...(witnessing && { witnessing }),
     ...(sharedStore && { sharedStore }),
     ...(env.STATIC_LOG_DIR !== undefined && { staticLogDir: env.STATIC_LOG_DIR }),
+    verification: { share: env.INDEX_CHECK_SHARE, beforeWrites: env.READ_BEFORE_WRITES },
     ...(env.NOTIFIER !== undefined && { notifier: env.NOTIFIER }),
   };
 }

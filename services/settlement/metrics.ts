@@ -4,6 +4,7 @@ import type { AnchoringState } from "./anchoring/anchorer.ts";
 import type { HeldProposals } from "./engine/heldProposals.ts";
 import type { DiskLedger } from "./ledger/diskLedger.ts";
 import type { LedgerGate } from "./ledger/ledgerGate.ts";
+import type { VerificationState } from "./verifying/ledgerVerifier.ts";
 import type { WitnessState } from "./witnessing/witnesses.ts";
 
 /** What the service counts, and the text for Prometheus. */
@@ -25,10 +26,14 @@ export function createMetrics(sources: {
   ledger: DiskLedger;
   held: HeldProposals;
   gate: LedgerGate;
+  verification: () => VerificationState;
+  /** The time, in unix seconds. */
+  now: () => number;
   anchoring?: (() => AnchoringState) | undefined;
   witnesses?: (() => WitnessState[]) | undefined;
 }): Metrics {
-  const { ledger, held, gate, anchoring, witnesses } = sources;
+  const { ledger, held, gate, verification, now, anchoring, witnesses } = sources;
+  const startedAt = now();
   const registry = new Registry();
   const gauge = (name: string, help: string, read: () => number): void => {
     new Gauge({
@@ -61,6 +66,18 @@ export function createMetrics(sources: {
   gauge("held_proposals", "Proposals that wait for a review.", () => held.waiting);
   gauge("writes_refused", "1 while the service takes no writes; /health says why.", () =>
     Number(gate.refusal !== undefined),
+  );
+  gauge("unread_entries", "Entries that were not read since the start; writes wait for them.", () => {
+    return verification().unread;
+  });
+  gauge("index_compared_entries", "Entries that the index was last compared with.", () => {
+    return verification().compared?.entries ?? 0;
+  });
+  gauge("index_compared_age_seconds", "Time since the index was last compared, or since the start.", () => {
+    return now() - (verification().compared?.at ?? startedAt);
+  });
+  gauge("ledger_changed", "1 when a line or the index is not what was written; /health says which.", () =>
+    Number(verification().found !== null),
   );
   gauge("resident_memory_bytes", "Memory of the process.", () => process.memoryUsage.rss());
   if (anchoring) {

@@ -37,6 +37,7 @@ import { SignatureReaders } from "./signatures/signatureReaders.ts";
 import { beginSigned, openSigning, type Signing } from "./signing.ts";
 import { takeHeldRows } from "./standby/heldRows.ts";
 import { openSharedStore, type SharedLedger, type Standby } from "./standby/openSharedStore.ts";
+import { LedgerVerifier } from "./verifying/ledgerVerifier.ts";
 
 /** A settlement service without its port. */
 export type SettlementService = {
@@ -75,9 +76,9 @@ const ANSWER_MS = 10_000;
  */
 export async function openService(parameters: OpenServiceParameters): Promise<SettlementService> {
   const { config, now, log, onFailure } = parameters;
-  const { folder, ruleBook, gate, keeper, index, clock, ledger, measure, serve } =
+  const { folder, ruleBook, gate, keepers, index, clock, ledger, measure, serve, shown } =
     await openLedger(parameters);
-  const opened: Opened = { keeper, ledger, index };
+  const opened: Opened = { keepers, ledger, index };
   const close = () => closeAll(opened);
   try {
     const shared = await waitForTurn(parameters, { ledger, folder, gate });
@@ -106,7 +107,7 @@ export async function openService(parameters: OpenServiceParameters): Promise<Se
     const signs = await openSigning({ config, folder, ledger, gate, clock, now, log });
     opened.signing = signs;
     await finishReleasesWhenOpen(engine, gate, log);
-    const metrics = measure(createMetrics({ ledger, held: kept, gate, ...signs.shown }));
+    const metrics = measure(createMetrics({ ledger, held: kept, now, ...shown, ...signs.shown }));
     const pulse = createPulse({ config, engine, ledger, now, log, onFailure });
     opened.pulse = pulse;
     const outcomes =
@@ -130,7 +131,7 @@ export async function openService(parameters: OpenServiceParameters): Promise<Se
       files,
       apiKeys,
       ...signs.shown,
-      gate,
+      ...shown,
       ...namesOf(config),
       ...(claimDesk && { claimDesk }),
       ...(notices && { notices }),
@@ -141,7 +142,6 @@ export async function openService(parameters: OpenServiceParameters): Promise<Se
     signs.start();
     pulse?.start();
     outcomes?.start();
-    keeper.start();
     return {
       app,
       ledger,
@@ -169,7 +169,7 @@ async function waitForTurn(
 }
 
 /** What is open of a service, as far as it came. */
-type Opened = Pick<Awaited<ReturnType<typeof openLedger>>, "keeper" | "ledger" | "index"> & {
+type Opened = Pick<Awaited<ReturnType<typeof openLedger>>, "keepers" | "ledger" | "index"> & {
   shared?: SharedLedger | undefined;
   held?: HeldProposals;
   signing?: Signing;
@@ -183,13 +183,13 @@ type Opened = Pick<Awaited<ReturnType<typeof openLedger>>, "keeper" | "ledger" |
 
 /** Closes it, what writes before what is written. */
 async function closeAll(opened: Opened): Promise<void> {
-  const { keeper, ledger, index, shared, signing, readers, held, rejected, notices, files } = opened;
+  const { keepers, ledger, index, shared, signing, readers, held, rejected, notices, files } = opened;
   await shared?.stop();
   await opened.pulse?.stop();
   await opened.outcomes?.stop();
   await signing?.stop();
   await readers?.close();
-  await keeper.stop();
+  for (const keeper of keepers) await keeper.stop();
   await held?.close();
   await rejected?.close();
   await ledger.close();
@@ -242,7 +242,8 @@ async function openLedger({ config, now, log, onFailure }: OpenServiceParameters
   );
   const folder = path.resolve(config.ledgerDir, config.ledger);
   const gate = new LedgerGate(log);
-  const keeper = new IndexKeeper({ gate, log, onFailure });
+  const keeper = new IndexKeeper(gate);
+  const verifier = new LedgerVerifier({ gate, log, now, ...config.verification });
   const index = new LedgerIndex(folder, {
     ledger: config.ledger,
     onFailure,
@@ -271,6 +272,9 @@ async function openLedger({ config, now, log, onFailure }: OpenServiceParameters
   isLoaded = true;
   sayRepair(ledger, log);
   keeper.keep(index, ledger);
+  verifier.keep(index, ledger);
+  // A stand-by has read the ledger when its turn comes.
+  verifier.start();
   const measure = (by: Metrics): Metrics => {
     metrics = by;
     return by;
@@ -279,13 +283,14 @@ async function openLedger({ config, now, log, onFailure }: OpenServiceParameters
   const serve = (): void => {
     isServed = true;
   };
-  return { folder, ruleBook, gate, keeper, index, clock, ledger, measure, serve };
+  const shown = { gate, verification: () => verifier.state };
+  const keepers = [verifier, keeper];
+  return { folder, ruleBook, gate, keepers, index, clock, ledger, measure, serve, shown };
 }
 
 /** Counts what was allowed within the time of the longest budget. */
 async function recallActions(ruleBook: RuleBook, index: LedgerIndex, ledger: DiskLedger): Promise<void> {
-  for (const at of index.actionsWithin(ruleBook.longestBudget, ledger.size))
-    ruleBook.add(await ledger.entry(at));
+  for (const at of index.actionsWithin(ruleBook.longestBudget)) ruleBook.add(await ledger.entry(at));
 }
 
 function takeUpHeld(held: HeldProposals, index: LedgerIndex, log: Log): void {

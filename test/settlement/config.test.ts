@@ -37,6 +37,7 @@ describe("the settlement service's configuration", () => {
       keysFile: ".tallystick/ledger/keys.json",
       rateLimits: { perKey: 6000, perAddress: 600, trustedProxies: 0 },
       pulseIntervalSeconds: 300,
+      verification: { share: 0.5, beforeWrites: true },
     });
   });
 

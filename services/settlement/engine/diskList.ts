@@ -75,3 +75,15 @@ export class DiskList {
     if (this.#known.size > AT_HAND) this.#known.delete(this.#known.keys().next().value as number);
   }
 }
+
+/**
+ * The length of a list whose last piece is this one, if no record is all zeros. NaN for a piece of another length.
+ *
+ * @param piece undefined when the list is empty
+ */
+export function lengthOf(piece: { number: number; bytes: Uint8Array } | undefined, width: number): number {
+  if (piece === undefined) return 0;
+  if (piece.bytes.length !== PER_PIECE * width) return Number.NaN;
+  const used = piece.bytes.findLastIndex((byte) => byte !== 0) + 1;
+  return piece.number * PER_PIECE + Math.ceil(used / width);
+}

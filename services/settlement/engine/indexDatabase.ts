@@ -5,25 +5,31 @@ import { DatabaseSync, type StatementSync } from "node:sqlite";
 import { keptHashes } from "tallystick-protocol/merkle/merkleTree";
 import type { LedgerName } from "tallystick-protocol/records/ledgerName";
 import type { LedgerStore, StorePosition } from "../ledger/ledgerStore.ts";
-import { DiskList } from "./diskList.ts";
+import { DiskList, lengthOf } from "./diskList.ts";
 
 /** Name of the file next to the ledger. While it is open SQLite keeps two more there. */
 export const INDEX_FILE = "index.sqlite";
 
 /** Raise it whenever the file's content changes, or how it follows from the entries: older files are made anew. */
-const FORMAT = 3;
+const FORMAT = 4;
+
+/** What makes a file of the format before one of this format: the entries do not have to be read again. */
+const UPGRADES: { [format: number]: string } = { 3: "CREATE INDEX action_time ON action (time)" };
 
 /** Memory that the database may keep pages in, in KiB. */
 const CACHE_KIB = 16_384;
+const SCRATCH_CACHE_KIB = 49_152;
 
 /** Pages that wait before they are put into the database. More at once would cause a noticeable pause. */
 const CHECKPOINT_PAGES = 2_000;
 
 /** Entries that go into one transaction. */
 const ENTRIES_TOGETHER = 512;
+const SCRATCH_ENTRIES_TOGETHER = 16_384;
 
 /** Bytes of a line's end as a float, exact below 2^53. */
 const NUMBER_BYTES = 8;
+const HASH_BYTES = 32;
 const ENDS = 0;
 const LEVELS = 1;
 
@@ -32,6 +38,8 @@ export type IndexOptions = {
   ledger?: LedgerName;
   /** The salt of the fingerprints. New, unless the index is to be compared with another. */
   salt?: string;
+  /** The file is for a comparison and is deleted after it: nothing of it must outlive the process, so it is made sooner. */
+  isScratch?: boolean;
 };
 
 type Meta = StorePosition & { format: number; ledger: string; salt: string; boot: string; clean: number };
@@ -49,6 +57,7 @@ export class IndexDatabase implements Omit<LedgerStore, "clear"> {
   readonly #piece: { get: StatementSync; put: StatementSync };
   readonly #lists = new Map<number, DiskList>();
   readonly #setMeta: StatementSync;
+  readonly #together: number;
   #changes = 0;
 
   /** @param folder where its file is; in memory when there is none */
@@ -59,6 +68,7 @@ export class IndexDatabase implements Omit<LedgerStore, "clear"> {
     const { database, meta } = kept ?? create(this.#file, options);
     this.#database = database;
     this.#meta = meta;
+    this.#together = options.isScratch ? SCRATCH_ENTRIES_TOGETHER : ENTRIES_TOGETHER;
     this.#piece = {
       get: this.prepare("SELECT bytes FROM piece WHERE list = ? AND number = ?"),
       put: this.prepare("INSERT OR REPLACE INTO piece VALUES (?, ?, ?)"),
@@ -85,7 +95,7 @@ export class IndexDatabase implements Omit<LedgerStore, "clear"> {
   }
 
   hashes(level: number): DiskList {
-    return this.#list(LEVELS + level, 32, keptHashes(this.#meta.size, level));
+    return this.#list(LEVELS + level, HASH_BYTES, keptHashes(this.#meta.size, level));
   }
 
   ends() {
@@ -102,7 +112,7 @@ export class IndexDatabase implements Omit<LedgerStore, "clear"> {
 
   /** Call it when everything of an entry is in, with its position. Many go into one transaction. */
   entryTaken(position: StorePosition): void {
-    if (++this.#changes % ENTRIES_TOGETHER === 0) this.commit(position);
+    if (++this.#changes % this.#together === 0) this.commit(position);
   }
 
   /** Puts everything so far on disk. Throws when the disk refuses; then {@link undo} it. */
@@ -173,11 +183,11 @@ function openKept(
   try {
     database = open(file);
     const meta = { ...database.prepare("SELECT * FROM meta").get() } as Meta;
-    const isSound = meta.clean === 1 || (meta.boot !== "" && meta.boot === bootId());
-    if (meta.format === FORMAT && meta.ledger === ledger && isSound) {
-      const boot = bootId();
+    const boot = bootId();
+    const isSound = meta.clean === 1 || (meta.boot !== "" && meta.boot === boot);
+    if (isSound && meta.ledger === ledger && upgrade(database, meta.format) && isWhole(database, meta)) {
       database.prepare("UPDATE meta SET boot = ?").run(boot);
-      return { database, meta: { ...meta, boot } };
+      return { database, meta: { ...meta, format: FORMAT, boot } };
     }
   } catch {
     // Missing or damaged: both are treated alike.
@@ -186,11 +196,56 @@ function openKept(
   return undefined;
 }
 
+/** Makes a file of an older format one of this format. False when that cannot be done. */
+function upgrade(database: DatabaseSync, from: number): boolean {
+  for (let format = from; format < FORMAT; format++) {
+    const step = UPGRADES[format];
+    if (step === undefined) return false;
+    database.exec(`BEGIN; ${step}; UPDATE meta SET format = ${format + 1}; COMMIT`);
+  }
+  return from <= FORMAT;
+}
+
+/**
+ * Whether a file has the tables that this service makes and nothing else, such as a trigger that changes rows, and whether
+ * its lists are as long as its position says. A position that was moved would let entries be taken twice, or never.
+ */
+function isWhole(database: DatabaseSync, { size }: Meta): boolean {
+  const expected = new DatabaseSync(":memory:");
+  try {
+    expected.exec(SCHEMA);
+    if (schemaOf(database) !== schemaOf(expected)) return false;
+  } finally {
+    expected.close();
+  }
+  const { meta } = database.prepare("SELECT count(*) AS meta FROM meta").get() as { meta: number };
+  if (meta !== 1 || !Number.isSafeInteger(size) || size < 0) return false;
+  const last = database.prepare(
+    "SELECT number, bytes FROM piece WHERE list = ? ORDER BY number DESC LIMIT 1",
+  );
+  const lists: [list: number, width: number][] = [
+    [ENDS, NUMBER_BYTES],
+    [LEVELS, HASH_BYTES],
+  ];
+  return lists.every(([list, width]) => {
+    const piece = last.get(list) as { number: number; bytes: Uint8Array } | undefined;
+    return lengthOf(piece, width) === size;
+  });
+}
+
+/** What a database consists of: tables, indexes, triggers, views. `of` is the name under which it is attached. */
+export function schemaOf(database: DatabaseSync, of = "main"): string {
+  const parts = database
+    .prepare(`SELECT type, name, tbl_name, sql FROM ${of}.sqlite_schema ORDER BY name`)
+    .all();
+  return JSON.stringify(parts).replaceAll(/(?:\\n|\s)+/g, " ");
+}
+
 function create(
   file: string,
-  { ledger = "local", salt }: IndexOptions,
+  { ledger = "local", salt, isScratch = false }: IndexOptions,
 ): { database: DatabaseSync; meta: Meta } {
-  const database = open(file);
+  const database = open(file, isScratch);
   const meta: Meta = {
     format: FORMAT,
     ledger,
@@ -213,12 +268,15 @@ function create(
   }
 }
 
-function open(file: string): DatabaseSync {
+function open(file: string, isScratch = false): DatabaseSync {
   const database = new DatabaseSync(file);
   try {
     database.exec(
-      `PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA cache_size = -${CACHE_KIB};
-       PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES}; PRAGMA journal_size_limit = 67108864`,
+      isScratch
+        ? `PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA cache_size = -${SCRATCH_CACHE_KIB}`
+        : `PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA cache_size = -${CACHE_KIB};
+           PRAGMA trusted_schema = OFF;
+           PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES}; PRAGMA journal_size_limit = 67108864`,
     );
     return database;
   } catch (error) {
@@ -241,7 +299,7 @@ export function nameKey(name: string): Buffer {
   return Buffer.from(name, "utf16le");
 }
 
-/** The tables that follow from the entries, and what they are ordered by. */
+/** The tables that follow from the entries, each with its primary key. */
 export const TABLES = {
   position: "key",
   earlier: "at",
@@ -257,6 +315,13 @@ export const TABLES = {
   piece: "list, number",
 } as const;
 
+/** Indexes that look-ups go through, and the columns that each of them gives. */
+export const INDEXES = {
+  action_time: { table: "action", columns: "time, at" },
+  vote_order: { table: "vote", columns: "task, proposal, kind, at, signer" },
+  release_open: { table: "release", columns: "review", only: "at IS NULL" },
+} as const;
+
 const SCHEMA = `
   CREATE TABLE meta (
     format INTEGER, ledger TEXT, salt TEXT, boot TEXT, clean INTEGER, size INTEGER, "end" INTEGER, head TEXT
@@ -265,6 +330,7 @@ const SCHEMA = `
   CREATE TABLE position (key INTEGER PRIMARY KEY, at INTEGER NOT NULL);
   CREATE TABLE earlier (at INTEGER PRIMARY KEY, before INTEGER NOT NULL);
   CREATE TABLE action (at INTEGER PRIMARY KEY, time REAL NOT NULL);
+  CREATE INDEX action_time ON action (time);
   CREATE TABLE note (name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
   CREATE TABLE state (name BLOB PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
   CREATE TABLE listing (offer BLOB PRIMARY KEY, issued_at INTEGER NOT NULL) WITHOUT ROWID;

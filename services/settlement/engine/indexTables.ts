@@ -22,9 +22,7 @@ export function openTables(folder: string | undefined, options: IndexOptions) {
     state: sql("SELECT value FROM state WHERE name = ?"),
     setState: sql("INSERT INTO state VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value"),
     addAction: sql("INSERT INTO action VALUES (?, ?)"),
-    actions: sql(
-      "SELECT at FROM action WHERE at < ? AND time > (SELECT max(time) FROM action WHERE at < ?) - ? ORDER BY at",
-    ),
+    actions: sql("SELECT at FROM action WHERE time > (SELECT max(time) FROM action) - ? ORDER BY at"),
     listing: sql("SELECT issued_at AS issued FROM listing WHERE offer = ?"),
     setListing: sql(
       "INSERT INTO listing VALUES (?, ?) ON CONFLICT (offer) DO UPDATE SET issued_at = max(issued_at, excluded.issued_at)",

@@ -23,8 +23,8 @@ const HAS_BOUND = "has bound records";
 const OUTCOMES_FROM = "outcomes from";
 const TOLD_HOUR = "told hour";
 
-/** SQLite's codes for a file that is damaged, or not a database. */
-const DAMAGED = [11, 26];
+/** SQLite's codes for a file that is damaged, or not a database, or has rows of entries that only come now. */
+const DAMAGED = [11, 26, 19];
 
 export type LedgerIndexOptions = Omit<IndexOptions, "salt"> & {
   /**
@@ -49,6 +49,7 @@ export class LedgerIndex {
   readonly #options: LedgerIndexOptions & { salt?: string };
   #opened: Tables | undefined;
   #behind: TallystickError | undefined;
+  #isRefused = false;
   /** Entries whose tables are in it, committed or not, and its position in the ledger. */
   #size = 0;
   #ledger: StorePosition = { size: 0, end: 0, head: "" };
@@ -172,11 +173,12 @@ export class LedgerIndex {
    */
   async catchUp(read: (index: number) => Promise<LedgerEntry>): Promise<boolean> {
     const tables = this.#open();
+    if (this.#isRefused) return false;
     try {
       while (this.#size < this.#ledger.size) {
         const at = this.#size;
         const entry = await read(at);
-        if (this.#opened !== tables) return false;
+        if (this.#opened !== tables || this.#isRefused) return false;
         this.#add(tables, entry, at);
       }
       tables.database.commit(this.#ledger);
@@ -291,11 +293,9 @@ export class LedgerIndex {
     );
   }
 
-  /** Positions, below `before`, of entries with an action that are no older than `seconds` before the last of them. */
-  actionsWithin(seconds: number, before: number): number[] {
-    return this.#look(({ actions }) =>
-      (actions.all(before, before, seconds) as { at: number }[]).map(({ at }) => at),
-    );
+  /** Positions of entries with an action that are no older than `seconds` before the last of them. */
+  actionsWithin(seconds: number): number[] {
+    return this.#look(({ actions }) => (actions.all(seconds) as { at: number }[]).map(({ at }) => at));
   }
 
   /**
@@ -310,6 +310,16 @@ export class LedgerIndex {
       if (value !== undefined) setOwn(slice, name, value);
     }
     return slice;
+  }
+
+  /**
+   * Takes it out of use for good: it does not follow from the ledger. Look-ups are refused with the reason from here on.
+   * Its file is deleted, so the next start makes a new one.
+   */
+  refuse(reason: TallystickError): void {
+    this.#isRefused = true;
+    this.#behind = reason;
+    if (this.#folder !== undefined) removeIndex(this.#folder);
   }
 
   /** Puts it on disk and closes it. */

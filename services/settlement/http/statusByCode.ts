@@ -25,6 +25,8 @@ export const SETTLEMENT_STATUS: StatusByCode = {
   store_foreign_row: 503,
   index_unavailable: 503,
   index_differs: 503,
+  ledger_changed: 503,
+  ledger_unread: 503,
   chain_unknown: 503,
   chain_ahead: 503,
   root_contradicts: 503,

@@ -30,7 +30,7 @@ export const MAX_WAITING_BYTES = 32 << 20;
 export const SCRUB_ENTRIES = 20_000;
 
 /**
- * How many of the last entries that a store knows are verified before anything is served; see {@link DiskLedger.checkRest}.
+ * How many of the last entries that a store knows are verified before anything is served; see {@link DiskLedger.readRest}.
  */
 export const TAIL_ENTRIES = 20_000;
 
@@ -106,7 +106,7 @@ export class DiskLedger {
 
   /**
    * Locks the folder, verifies the chain and repairs an incomplete last line. If a store knows the ledger from an earlier
-   * opening, only the first entry and the last {@link TAIL_ENTRIES} are verified here; {@link checkRest} does the rest.
+   * opening, only the first entry and the last {@link TAIL_ENTRIES} are verified here; {@link readRest} does the rest.
    *
    * @throws TallystickError `ledger_locked` when another process writes it
    * @throws LedgerLineError naming the line when the ledger is not what was written
@@ -171,17 +171,31 @@ export class DiskLedger {
   }
 
   /**
-   * Verifies what was not read at the opening. It pauses as long as it reads, so that others are served meanwhile.
+   * Verifies what was not read at the opening, on all cores.
    *
-   * @param each called with every group of lines, after they were verified
+   * @returns whether it has the root that the store knows. If not, it is the store that was changed
    * @throws LedgerLineError naming the first bad line
    */
-  async checkRest(
-    signal: AbortSignal,
-    each?: (lines: readonly FileLine[], firstIndex: number) => void,
-  ): Promise<void> {
-    await verifyBeginning(this, this.#unread, { signal, each });
+  async readRest(
+    options: { signal?: AbortSignal; onProgress?: (lines: number) => void } = {},
+  ): Promise<boolean> {
+    const size = this.#unread;
+    if (size > 0) {
+      const head = size < this.size ? (await this.envelope(size)).parentHash : this.#head;
+      const root = await verifyBeginning(this.path, { size, head, end: this.#endOf(size - 1) }, options);
+      if (!this.#hasRoot(size, root)) return false;
+    }
     this.#unread = 0;
+    return true;
+  }
+
+  #hasRoot(size: number, root: Uint8Array): boolean {
+    try {
+      return bytesEqual(this.tree.root(size), root);
+    } catch {
+      // The store lacks hashes of the tree.
+      return false;
+    }
   }
 
   /** The lines of the entries [from, to), in groups as they are read. */

@@ -3,15 +3,37 @@ import { asOurOwn } from "tallystick-runtime/http/requestScope";
 import type { Log } from "tallystick-runtime/stderrLog";
 
 /**
- * What can close the gate: the chain's answer, what was signed before, a witness, another copy of the log, the ledger's
- * guardian, the shared store, the index, the clock.
+ * What can close the gate: a line or an index that was changed, the chain's answer, what was signed before, a witness,
+ * another copy of the log, the ledger's guardian, the shared store, an index that the disk refuses, lines that are not read
+ * yet, the clock.
  */
-export type GatePart = "chain" | "signed" | "witness" | "copy" | "halt" | "store" | "index" | "clock";
+export type GatePart =
+  | "changed"
+  | "chain"
+  | "signed"
+  | "witness"
+  | "copy"
+  | "halt"
+  | "store"
+  | "index"
+  | "unread"
+  | "clock";
 
-const PARTS: readonly GatePart[] = ["chain", "signed", "witness", "copy", "halt", "store", "index", "clock"];
+const PARTS: readonly GatePart[] = [
+  "changed",
+  "chain",
+  "signed",
+  "witness",
+  "copy",
+  "halt",
+  "store",
+  "index",
+  "unread",
+  "clock",
+];
 
 /** Those that stop signatures too: the content of the ledger is in doubt. */
-const SIGNING: readonly GatePart[] = ["chain", "signed", "witness", "copy"];
+const SIGNING: readonly GatePart[] = ["chain", "signed", "witness", "copy", "changed"];
 
 /** How soon to ask again, in seconds, as the answer to a refused request says. */
 const RETRY_AFTER = "5";

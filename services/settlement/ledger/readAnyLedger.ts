@@ -12,12 +12,14 @@ import { MerkleFrontier } from "tallystick-protocol/merkle/merkleFrontier";
 import { sha256ByNode } from "tallystick-runtime/hashing/sha256ByNode";
 import { type FileLine, LineTooLongError, ledgerLines } from "./ledgerLines.ts";
 import { verifyLines } from "./verifyLines.ts";
+import { verifyInParts } from "./verifyInParts.ts";
 
 /** The result for a good file, and which of its lines are in another layout than the canonical one. */
 export type VerifiedFile = VerifiedLedger & { otherLayouts: OtherLayouts };
 
 /**
- * Verifies a ledger file line by line, whoever wrote it and in any layout, in constant memory.
+ * Verifies a ledger file, whoever wrote it and in any layout, in constant memory: on all cores when it is long, in canonical
+ * layout and good, else line by line.
  *
  * @param onEntry called with every entry in turn, after it was checked; `number` is its line, from 1
  * @throws LedgerLineError naming the first bad line
@@ -37,6 +39,8 @@ export async function readAnyLedger(
     }
   }
   await checkReadable(file);
+  const canonical = onEntry ? undefined : await verifyInParts({ file });
+  if (canonical) return { ...canonical, otherLayouts: { count: 0, firstLine: 0 } };
   try {
     await verifyLines(groups(), {
       chain,

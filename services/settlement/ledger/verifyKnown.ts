@@ -3,13 +3,15 @@ import { bytesEqual } from "tallystick-protocol/hex";
 import { GENESIS_HASH, parseEntryLine } from "tallystick-protocol/ledger/entry";
 import { LedgerChain, LedgerLineError } from "tallystick-protocol/ledger/verifyLedger";
 import { leafHash } from "tallystick-protocol/merkle/hash";
+import { MerkleFrontier } from "tallystick-protocol/merkle/merkleFrontier";
 import { sha256ByNode } from "tallystick-runtime/hashing/sha256ByNode";
-import type { FileLine } from "./ledgerLines.ts";
+import { type FileLine, ledgerLines } from "./ledgerLines.ts";
 import type { StorePosition } from "./ledgerStore.ts";
+import { verifyInParts } from "./verifyInParts.ts";
 
 /** A ledger of which more is known than was read: its leaves, and where its lines are. */
 type KnownLedger = {
-  tree: { leaf: (index: number) => Uint8Array };
+  tree: { leaf: (index: number) => Uint8Array; root: () => Uint8Array };
   linesOf: (from: number, to: number) => AsyncIterable<FileLine[]>;
 };
 
@@ -23,6 +25,8 @@ export async function tailProblem(
   tailEntries: number,
 ): Promise<string | undefined> {
   try {
+    // It throws when a hash is missing that the root is made of.
+    tree.root();
     const from = Math.max(0, size - tailEntries);
     let parentHash = GENESIS_HASH;
     for (const at of [0, from - 1].filter((index) => index >= 0)) {
@@ -51,36 +55,36 @@ export async function tailProblem(
   }
 }
 
+/** What a file begins with: how many entries, the parent that the next entry names, and where they should end. */
+export type Beginning = { size: number; head: string; end: number };
+
 /**
- * Verifies the first `size` entries. It pauses as long as it reads.
+ * Verifies the beginning of a ledger's file: on all cores when it is long, and line by line when that leaves a doubt.
+ * Only the lines are believed, nothing that is known of where they stand.
  *
- * @param options.each called with every group of lines, after they were verified
+ * @returns the Merkle root of these lines
  * @throws LedgerLineError naming the first bad line
  */
 export async function verifyBeginning(
-  { tree, linesOf }: KnownLedger,
-  size: number,
-  {
-    signal,
-    each,
-  }: {
-    signal: AbortSignal;
-    each?: ((lines: readonly FileLine[], firstIndex: number) => void) | undefined;
-  },
-): Promise<void> {
+  file: string,
+  { size, head, end }: Beginning,
+  options: { signal?: AbortSignal | undefined; onProgress?: ((lines: number) => void) | undefined } = {},
+): Promise<Uint8Array> {
+  const quick = await verifyInParts({ file, end, ...options });
+  if (quick?.size === size && quick.head === head) return quick.root;
   const chain = new LedgerChain({ sha256: sha256ByNode });
-  let index = 0;
-  let start = performance.now();
-  for await (const lines of linesOf(0, size)) {
-    signal.throwIfAborted();
-    const first = index;
-    for (const line of lines) {
-      if (!bytesEqual(chain.next(line), tree.leaf(index++)))
-        throw new LedgerLineError(index, "the entry is not the one that was settled");
-    }
-    each?.(lines, first);
-    await pause(performance.now() - start);
-    start = performance.now();
+  const frontier = new MerkleFrontier(sha256ByNode);
+  for await (const lines of ledgerLines(file)) {
+    options.signal?.throwIfAborted();
+    for (const line of lines.slice(0, size - frontier.size)) frontier.append(chain.next(line));
+    options.onProgress?.(frontier.size);
+    if (frontier.size === size) break;
+    // Others are served meanwhile.
+    await pause(0);
   }
-  if (index !== size) throw new LedgerLineError(index + 1, `the file ends here, before entry ${size}`);
+  if (frontier.size !== size)
+    throw new LedgerLineError(frontier.size + 1, `the file ends here, before entry ${size}`);
+  if (chain.head !== head)
+    throw new LedgerLineError(size + 1, `parent_hash is ${head}, but the entry before has ${chain.head}`);
+  return frontier.root();
 }

@@ -2,8 +2,8 @@ import { Hono } from "hono";
 import type { AppDependencies } from "../appDependencies.ts";
 
 /**
- * `GET /health`: 200 while the service can settle, with the ledger's size, its mode, how anchoring goes and how its witnesses do; 503 with the
- * same and `code`, `detail` and `hint` while it only reads.
+ * `GET /health`: 200 while the service can settle, with the ledger's size, its mode, and how verification, anchoring and
+ * witnesses do; 503 with the same and `code`, `detail` and `hint` while it only reads.
  * `GET /metrics`: the same and more, for Prometheus.
  */
 export function healthRoutes({
@@ -11,6 +11,7 @@ export function healthRoutes({
   engine,
   held,
   ledgerName,
+  verification,
   anchoring,
   witnesses,
   metrics,
@@ -28,6 +29,7 @@ export function healthRoutes({
       size: ledger.size,
       hash: ledger.head,
       held: held.waiting,
+      verification: verification(),
       anchoring: anchoring?.() ?? null,
       witnesses: witnesses?.() ?? null,
     };

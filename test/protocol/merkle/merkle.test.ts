@@ -5,6 +5,7 @@ import { InvalidInputError } from "tallystick-protocol/errors";
 import { fromHex, toBareHex } from "tallystick-protocol/hex";
 import { EMPTY_ROOT, leafHash, nodeHash } from "tallystick-protocol/merkle/hash";
 import { MerkleFrontier } from "tallystick-protocol/merkle/merkleFrontier";
+import { MerkleRange } from "tallystick-protocol/merkle/merkleRange";
 import { MerkleTree } from "tallystick-protocol/merkle/merkleTree";
 import { verifyConsistency } from "tallystick-protocol/merkle/verifyConsistency";
 import { verifyInclusion } from "tallystick-protocol/merkle/verifyInclusion";
@@ -127,6 +128,28 @@ describe("Merkle trees (RFC 6962)", () => {
         "cannot make up a tree",
       );
     }
+  });
+
+  it("have the same root when they are hashed in parts of any length, which are joined from left to right", () => {
+    const cuts = fc.uniqueArray(fc.integer({ min: 0, max: MOST }), { maxLength: 6 });
+    fc.assert(
+      fc.property(fc.integer({ min: 0, max: MOST }), cuts, (size, given) => {
+        const bounds = [0, ...given.filter((cut) => cut < size), size].sort((a, b) => a - b);
+        const whole = new MerkleRange();
+        for (const [n, from] of bounds.slice(0, -1).entries()) {
+          const part = new MerkleRange(from);
+          for (let at = from; at < bounds[n + 1]!; at++) part.append(tree.leaf(at));
+          // At most two subtrees of each height: the memory of a range is not that of its leaves.
+          expect(part.subtrees.length).to.be.at.most(2 * Math.ceil(Math.log2(MOST + 1)));
+          whole.join(part);
+        }
+        expect(whole.root()).to.deep.equal(rootAt(size));
+      }),
+    );
+    const later = new MerkleRange(3);
+    later.append(tree.leaf(3));
+    expect(() => new MerkleRange().join(later)).to.throw("leaves from 3 on do not follow those up to 0");
+    expect(() => later.root()).to.throw("the leaves before 3 are unknown");
   });
 
   it("prove every leaf at every size", () => {

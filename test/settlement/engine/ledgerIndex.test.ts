@@ -1,14 +1,13 @@
-import { cpSync, mkdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { expect } from "chai";
 import { toHex } from "tallystick-protocol/hex";
 import { LedgerLineError } from "tallystick-protocol/ledger/verifyLedger";
 import { INDEX_FILE, TABLES } from "../../../services/settlement/engine/indexDatabase.ts";
-import { IndexKeeper } from "../../../services/settlement/engine/indexKeeper.ts";
 import { LedgerIndex } from "../../../services/settlement/engine/ledgerIndex.ts";
 import { DiskLedger, type NewEntry } from "../../../services/settlement/ledger/diskLedger.ts";
-import { openGate } from "../support/openGate.ts";
+import { CHECK_FOLDER, compareIndexes } from "../../../services/settlement/verifying/compareIndexes.ts";
 import { temporaryFolder } from "../support/temporaryFolder.ts";
 
 const ENTRIES = 700;
@@ -44,12 +43,10 @@ describe("the index of a ledger, on disk", () => {
   let index: LedgerIndex;
   let ledger: DiskLedger;
   let taken: number;
-  let failures: Error[];
 
   async function open(at = folder.path, tailEntries = 20): Promise<void> {
     taken = 0;
-    failures = [];
-    index = new LedgerIndex(at, { onFailure: (error) => failures.push(error) });
+    index = new LedgerIndex(at);
     ledger = await DiskLedger.open({
       folder: at,
       openStore: () => index.openStore(),
@@ -113,7 +110,7 @@ describe("the index of a ledger, on disk", () => {
       reviews: index.reviews,
       open: index.unfinishedReleases.size,
       listing: index.newestListing(`${agent(6)} c0 direct`),
-      actions: index.actionsWithin(100, ENTRIES),
+      actions: index.actionsWithin(100),
     });
     const before = facts();
     expect(before.actions).to.deep.equal([600, 610, 620, 630, 640, 650, 660, 670, 680, 690]);
@@ -166,6 +163,14 @@ describe("the index of a ledger, on disk", () => {
     "is no database": { make: () => writeFileSync(file(), "hello".repeat(1_000)), reads: ENTRIES },
     "is empty": { make: () => truncateSync(file(), 0), reads: ENTRIES },
     "is cut off": { make: () => truncateSync(file(), 4_096), reads: ENTRIES },
+    "says that it is ahead of itself": {
+      make: () => change("UPDATE meta SET size = size - 1"),
+      reads: ENTRIES,
+    },
+    "says that it is further than it is": {
+      make: () => change("UPDATE meta SET size = size + 1"),
+      reads: ENTRIES,
+    },
     "is of an older format": { make: () => change("UPDATE meta SET format = 1"), reads: ENTRIES },
     "is of another name": { make: () => change("UPDATE meta SET ledger = '0x01'"), reads: ENTRIES },
     "was open when the machine lost its power": {
@@ -204,80 +209,124 @@ describe("the index of a ledger, on disk", () => {
     expect(rows(left)).to.equal(await anew());
   });
 
-  describe("in the background, after a start", () => {
-    async function keep(): Promise<IndexKeeper> {
-      const { gate } = openGate();
-      const keeper = new IndexKeeper({ gate, log: () => {}, onFailure: (error) => failures.push(error) });
-      keeper.keep(index, ledger);
-      keeper.start();
-      return keeper;
-    }
-    const checked = async (): Promise<void> => {
-      while (ledger.unread > 0 && failures.length === 0)
-        await new Promise((resolve) => setTimeout(resolve, 5));
-    };
+  it("that went back by some entries takes none of them twice", async () => {
+    const { size, end, head } = { ...positionOf(650), size: 650 };
+    await close();
+    // As one who can write the file would do it: with the right end and hash for that size.
+    change(`UPDATE meta SET size = ${size}, "end" = ${end}, head = '${head}'`);
+    await open();
+    expect(taken).to.equal(ENTRIES);
+    await close();
+    expect(rows()).to.equal(await anew());
+  });
 
-    it("is compared, every row, with one that is made anew, while entries go on coming", async () => {
+  /** Where the ledger is after so many entries. */
+  function positionOf(size: number): { end: number; head: string } {
+    const lines = readFileSync(path.join(folder.path, "ledger.jsonl"), "latin1").split("\n").slice(0, size);
+    return { end: lines.join("\n").length + 1, head: JSON.parse(lines.at(-1) as string).current_hash };
+  }
+
+  for (const [what, sql] of Object.entries({
+    "a trigger": "CREATE TRIGGER t AFTER INSERT ON vote BEGIN DELETE FROM vote; END",
+    "a view in place of a table":
+      "DROP TABLE listing; CREATE VIEW listing AS SELECT 1 AS offer, 2 AS issued_at",
+    "another collation":
+      "DROP TABLE note; CREATE TABLE note (name TEXT PRIMARY KEY COLLATE NOCASE, value INTEGER)",
+  })) {
+    it(`that got ${what} is made anew before anything is looked up in it`, async () => {
       await close();
+      const database = new DatabaseSync(file());
+      database.exec(sql);
+      database.close();
       await open();
-      const keeper = await keep();
-      await write(ENTRIES, ENTRIES + 30);
-      await keeper.finished;
-      expect([ledger.unread, failures]).to.deep.equal([0, []]);
-      await keeper.stop();
+      expect(taken).to.equal(ENTRIES);
+      await close();
+      expect(rows()).to.equal(await anew());
+    });
+  }
+
+  describe("compared with one that is made of the ledger's lines", () => {
+    const compare = (pace = async () => {}) =>
+      compareIndexes({ folder: folder.path, ledger: "local", salt: index.salt, pace });
+    /** What it says of an index that was changed while nobody had it open; undefined when all is well. */
+    async function found(pace?: () => Promise<void>): Promise<{ code: string; message: string } | undefined> {
+      return compare(pace).then(
+        () => undefined,
+        (error) => error,
+      );
+    }
+
+    it("is the same, every row, while entries go on coming", async () => {
+      let next = ENTRIES;
+      const { entries, rows } = await compare(async () => {
+        if (next >= ENTRIES + 1_200) return;
+        await write(next, next + 60);
+        next += 60;
+      });
+      // What is committed while it compares is compared too.
+      expect(entries)
+        .to.be.within(ENTRIES, ENTRIES + 1_200)
+        .and.to.equal(Math.floor(entries / 512) * 512);
+      expect(entries).to.be.greaterThan(ENTRIES);
+      expect(rows).to.be.greaterThan(3 * entries);
     });
 
-    for (const sql of [
-      "UPDATE stake SET staker = '0x00' WHERE at = 651",
-      "UPDATE review SET decision = 'neither' WHERE proposal = (SELECT max(proposal) FROM review)",
-      "DELETE FROM position WHERE key = (SELECT min(key) FROM position)",
-      "UPDATE state SET value = '1' WHERE name = (SELECT max(name) FROM state)",
-      "UPDATE piece SET bytes = zeroblob(length(bytes)) WHERE list = 2 AND number = 0",
-    ]) {
-      it(`is found out when it says something else (${sql.slice(0, 24)}), and is made anew at the next start`, async () => {
+    for (const [where, sql] of [
+      ["table stake", "UPDATE stake SET staker = '0x00' WHERE at = 451"],
+      ["table vote", "DELETE FROM vote WHERE at = (SELECT max(at) FROM vote WHERE at < 500)"],
+      [
+        "table review",
+        "UPDATE review SET decision = 'neither' WHERE proposal = (SELECT min(proposal) FROM review)",
+      ],
+      ["table position", "DELETE FROM position WHERE key = (SELECT min(key) FROM position)"],
+      ["table position", "UPDATE position SET key = key + 1 WHERE key = (SELECT min(key) FROM position)"],
+      ["table state has 13 rows in place of 12", "INSERT INTO state VALUES (x'0000', 'true')"],
+      ["table state", "UPDATE state SET value = '1' WHERE name = (SELECT max(name) FROM state)"],
+      ["table note", "UPDATE note SET value = 0 WHERE name = 'has bound records'"],
+      ["table piece", "UPDATE piece SET bytes = zeroblob(length(bytes)) WHERE list = 2 AND number = 0"],
+      ["table earlier", "UPDATE earlier SET before = before + 1 WHERE at = 100"],
+      ["table action", "UPDATE action SET time = time + 100000 WHERE at = 0"],
+      ["what it says of itself", "UPDATE meta SET salt = 'other'"],
+      ["its position", "UPDATE meta SET head = substr(head, 2) || 'f'"],
+      ["its position is inside line 700", 'UPDATE meta SET "end" = "end" - 7'],
+    ] as const) {
+      it(`is found out when it says something else (${sql.slice(0, 40)})`, async () => {
         await close();
+        await open();
+        await close();
+        const salt = readSalt();
         change(sql);
-        await open();
-        expect(taken).to.equal(0);
-        const keeper = await keep();
-        await keeper.finished;
-        expect(failures.map((error) => (error as { code?: string }).code)).to.deep.equal(["index_differs"]);
-        await keeper.stop();
-        await close();
-        expect(statSync(file(), { throwIfNoEntry: false })).to.equal(undefined);
-        await open();
-        expect(taken).to.equal(ENTRIES);
-        await close();
-        expect(rows()).to.equal(await anew());
+        const error = await compareIndexes({
+          folder: folder.path,
+          ledger: "local",
+          salt,
+          pace: async () => {},
+        }).catch((cause) => cause);
+        expect(error?.code, error?.stack).to.equal("index_differs");
+        expect(error.message.split("ledger ")[1]).to.contain(where);
       });
     }
 
-    it("ends nothing when there is no room to make one anew", async () => {
-      await close();
-      await open();
-      Object.defineProperty(index, "salt", {
-        get: () => {
-          throw new Error("ENOSPC: no space left on device");
-        },
-      });
-      const keeper = await keep();
-      await keeper.finished;
-      expect(failures).to.deep.equal([]);
-      await write(ENTRIES, ENTRIES + 1);
-      await keeper.stop();
-    });
+    function readSalt(): string {
+      const database = new DatabaseSync(file(), { readOnly: true });
+      const { salt } = database.prepare("SELECT salt FROM meta").get() as { salt: string };
+      database.close();
+      return salt;
+    }
 
-    it("finds a line of the ledger that was changed before the start, and names it", async () => {
-      await close();
+    it("finds a line of the ledger that was changed, and names it", async () => {
       const ledgerFile = path.join(folder.path, "ledger.jsonl");
       const text = readFileSync(ledgerFile, "latin1");
       writeFileSync(ledgerFile, text.replace('"t8"', '"t9"'));
-      await open();
       const line = text.slice(0, text.indexOf('"t8"')).split("\n").length;
-      const keeper = await keep();
-      await checked();
-      expect(failures[0]).to.be.instanceOf(LedgerLineError).with.property("line", line);
-      await keeper.stop();
+      expect(await found())
+        .to.be.instanceOf(LedgerLineError)
+        .with.property("line", line);
+    });
+
+    it("leaves nothing behind, whatever it found", async () => {
+      await compare();
+      expect(readdirSync(folder.path)).to.not.contain(CHECK_FOLDER);
     });
   });
 });

@@ -1,0 +1,236 @@
+import { rmSync, statfsSync, statSync } from "node:fs";
+import path from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
+import { TallystickError } from "tallystick-protocol/errors";
+import { LedgerLineError } from "tallystick-protocol/ledger/verifyLedger";
+import type { LedgerName } from "tallystick-protocol/records/ledgerName";
+import type { Log } from "tallystick-runtime/stderrLog";
+import { startThread } from "tallystick-runtime/threads/startThread";
+import { INDEX_FILE } from "../engine/indexDatabase.ts";
+import type { LedgerIndex } from "../engine/ledgerIndex.ts";
+import type { DiskLedger } from "../ledger/diskLedger.ts";
+import type { LedgerGate } from "../ledger/ledgerGate.ts";
+import { CHECK_FOLDER, indexDiffers } from "./compareIndexes.ts";
+
+/** What the thread that compares is told. `share`: of one core, above 0 and at most 1. */
+export type CompareOrder = { folder: string; ledger: LedgerName; salt: string; share: number };
+
+/** What it tells. `failed` proves nothing: the disk may be full. */
+export type CompareMessage =
+  | { kind: "progress"; entries: number }
+  | { kind: "same"; entries: number; rows: number }
+  | { kind: "line"; line: number; reason: string }
+  | { kind: "differs"; message: string; hint: string }
+  | { kind: "failed"; reason: string };
+
+/** Time from the start to the first comparison, and from the end of one to the next, in milliseconds. */
+const FIRST_MS = 30_000;
+const REST_MS = 300_000;
+
+/** Memory of the thread's JavaScript, in MB. */
+const HEAP_MB = 96;
+
+/** Space that must be left when the second index is made: it is as large as the first, and the ledger grows meanwhile. */
+const SPARE_BYTES = 256 << 20;
+
+export type LedgerVerifierParameters = {
+  gate: LedgerGate;
+  log: Log;
+  /** The time, in unix seconds. */
+  now: () => number;
+  /** How much of one core comparisons may take, from 0 (none are made) to 1. */
+  share: number;
+  /** Whether writes wait until every line was read. */
+  beforeWrites: boolean;
+  /** As {@link FIRST_MS} and {@link REST_MS}, unless given. */
+  firstMs?: number;
+  restMs?: number;
+};
+
+/** How far the verification is. Times in unix seconds. */
+export type VerificationState = {
+  /** Entries that were not read since the start, and were there before it. */
+  unread: number;
+  /** The last comparison that found no difference: its end, its seconds, and how many entries and rows it had. */
+  compared: { at: number; seconds: number; entries: number; rows: number } | null;
+  /** Entries that the present comparison has read; null between two. */
+  comparing: number | null;
+  /** Why the last comparison came to no result; null when it did. */
+  problem: string | null;
+  /** The code of what was found; null when nothing was. */
+  found: string | null;
+};
+
+/**
+ * Verifies a ledger and its index while the service runs. First it reads the lines that the start has not read; writes wait
+ * for that. From then on a thread makes a second index from the lines again and again, and compares it with the one in use.
+ *
+ * What it finds ends writing and signing; reads of the ledger go on. A comparison that was interrupted begins anew: a file
+ * that was on disk while nobody watched proves nothing.
+ */
+export class LedgerVerifier {
+  readonly #parameters: LedgerVerifierParameters;
+  readonly #end = new AbortController();
+  #kept: { index: LedgerIndex; ledger: DiskLedger } | undefined;
+  #reading: Promise<void> = Promise.resolve();
+  #running: Promise<void> = Promise.resolve();
+  #read = 0;
+  #state: Omit<VerificationState, "unread"> = { compared: null, comparing: null, problem: null, found: null };
+
+  constructor(parameters: LedgerVerifierParameters) {
+    this.#parameters = parameters;
+  }
+
+  /** Gives it what to verify, before anything is written. */
+  keep(index: LedgerIndex, ledger: DiskLedger): void {
+    this.#kept = { index, ledger };
+    if (ledger.unread > 0 && this.#parameters.beforeWrites)
+      this.#parameters.gate.close("unread", unread(ledger.unread), { quietly: true });
+  }
+
+  /** Begins. Returns at once. */
+  start(): void {
+    if (!this.#kept) return;
+    const { index, ledger } = this.#kept;
+    this.#reading = this.#readRest(index, ledger);
+    this.#running = this.#reading.then(() => this.#compareAgainAndAgain(index, ledger));
+  }
+
+  /** Resolves when every line was read, or something was found. */
+  get linesRead(): Promise<void> {
+    return this.#reading;
+  }
+
+  get state(): VerificationState {
+    const unread = this.#kept?.ledger.unread ?? 0;
+    // Not 0 before it is through: then writes are taken.
+    return { unread: Math.min(unread, Math.max(1, unread - this.#read)), ...this.#state };
+  }
+
+  /** Ends it. Resolves when none of its work is running. */
+  async stop(): Promise<void> {
+    this.#end.abort();
+    await this.#running;
+  }
+
+  async #readRest(index: LedgerIndex, ledger: DiskLedger): Promise<void> {
+    const { gate, log } = this.#parameters;
+    const { signal } = this.#end;
+    const onProgress = (lines: number): void => {
+      this.#read = lines;
+    };
+    try {
+      const hasRoot = await ledger.readRest({ signal, onProgress });
+      if (!hasRoot) return this.#found(index, indexDiffers("the root of its tree"));
+      this.#read = 0;
+      gate.open("unread");
+    } catch (error) {
+      if (signal.aborted) return;
+      if (error instanceof LedgerLineError) return this.#found(index, ledgerChanged(error));
+      // Writes go on waiting: nobody knows what the ledger has.
+      this.#state.problem = (error as Error).message;
+      log("The ledger could not be read; the next start tries again.", { error });
+    }
+  }
+
+  async #compareAgainAndAgain(index: LedgerIndex, ledger: DiskLedger): Promise<void> {
+    const { share, firstMs = FIRST_MS, restMs = REST_MS } = this.#parameters;
+    const { signal } = this.#end;
+    if (share === 0) return;
+    for (let ms = firstMs; this.#state.found === null; ms = restMs) {
+      try {
+        await pause(ms, undefined, { signal, ref: false });
+      } catch {
+        return;
+      }
+      await this.compare(index, ledger);
+      if (signal.aborted) return;
+    }
+  }
+
+  /** One comparison. Never rejects: {@link state} has the result. */
+  async compare(index: LedgerIndex, ledger: DiskLedger): Promise<void> {
+    const { now, log } = this.#parameters;
+    const started = performance.now();
+    this.#state.comparing = 0;
+    try {
+      requireSpace(ledger.folder);
+      const result = await this.#ask(index, ledger);
+      if (result.kind === "line")
+        return this.#found(index, ledgerChanged(new LedgerLineError(result.line, result.reason)));
+      if (result.kind === "differs") {
+        const { message, hint } = result;
+        return this.#found(index, new TallystickError({ code: "index_differs", message, hint }));
+      }
+      if (result.kind !== "same") throw new Error(result.kind === "failed" ? result.reason : "no result");
+      const { entries, rows } = result;
+      this.#state.compared = { at: now(), seconds: (performance.now() - started) / 1_000, entries, rows };
+      this.#state.problem = null;
+    } catch (error) {
+      if (this.#end.signal.aborted) return;
+      this.#state.problem = (error as Error).message;
+      log("The index could not be compared; it is tried again.", { error });
+    } finally {
+      this.#state.comparing = null;
+      rmSync(path.join(ledger.folder, CHECK_FOLDER), { recursive: true, force: true });
+    }
+  }
+
+  async #ask(index: LedgerIndex, { folder }: DiskLedger): Promise<CompareMessage> {
+    const { signal } = this.#end;
+    const { share } = this.#parameters;
+    const workerData: CompareOrder = { folder, ledger: index.ledgerName, salt: index.salt, share };
+    const worker = startThread(new URL("./compareWorker.ts", import.meta.url), {
+      heapMb: HEAP_MB,
+      workerData,
+    });
+    const { promise, resolve, reject } = Promise.withResolvers<CompareMessage>();
+    const onAbort = () => reject(signal.reason);
+    signal.addEventListener("abort", onAbort, { once: true });
+    worker.on("message", (message: CompareMessage) => {
+      if (message.kind === "progress") this.#state.comparing = message.entries;
+      else resolve(message);
+    });
+    worker.on("error", reject);
+    worker.on("exit", (code) => reject(new Error(`the thread that compares ended with ${code}`)));
+    // Listening for messages would keep the process alive.
+    worker.unref();
+    try {
+      return await promise;
+    } finally {
+      signal.removeEventListener("abort", onAbort);
+      await worker.terminate();
+    }
+  }
+
+  #found(index: LedgerIndex, reason: TallystickError): void {
+    this.#state.found = reason.code;
+    this.#parameters.gate.close("changed", reason);
+    if (reason.code === "index_differs") index.refuse(reason);
+  }
+}
+
+function unread(count: number): TallystickError {
+  return new TallystickError({
+    code: "ledger_unread",
+    message: `The last start has not read all of the ledger yet: ${count.toLocaleString("en-US")} entries. Writes wait for it.`,
+    hint: "It goes on by itself; GET /health says how far it is. Reads are served meanwhile.",
+  });
+}
+
+function ledgerChanged(error: LedgerLineError): TallystickError {
+  return new TallystickError({
+    code: "ledger_changed",
+    message: `The ledger's file is not what was written: line ${error.line}: ${error.reason}.`,
+    hint: "Stop the service and restore the file from a copy; followers have one. Then find out who changed it.",
+    cause: error,
+  });
+}
+
+/** A second index must not take the space that the ledger needs next. */
+function requireSpace(folder: string): void {
+  const { bavail, bsize } = statfsSync(folder);
+  const needed = statSync(path.join(folder, INDEX_FILE)).size + SPARE_BYTES;
+  if (bavail * bsize < needed)
+    throw new Error(`the disk has no room for a second index (${needed} bytes): make space`);
+}

@@ -1,0 +1,111 @@
+import { existsSync } from "node:fs";
+import path from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { expect } from "chai";
+import { INDEX_FILE } from "../../../services/settlement/engine/indexDatabase.ts";
+import { LedgerIndex } from "../../../services/settlement/engine/ledgerIndex.ts";
+import { DiskLedger } from "../../../services/settlement/ledger/diskLedger.ts";
+import {
+  LedgerVerifier,
+  type LedgerVerifierParameters,
+} from "../../../services/settlement/verifying/ledgerVerifier.ts";
+import { codeOf, openGate } from "../support/openGate.ts";
+import { temporaryFolder } from "../support/temporaryFolder.ts";
+
+const ENTRIES = 600;
+
+describe("the verifier of a ledger and its index", function () {
+  // A thread has to start, beside whatever else the machine does.
+  this.timeout(60_000);
+  const folder = temporaryFolder();
+  const { gate } = openGate();
+  let index: LedgerIndex;
+  let ledger: DiskLedger;
+  let verifier: LedgerVerifier;
+  const logged: string[] = [];
+
+  function verify(more: Partial<LedgerVerifierParameters> = {}): LedgerVerifier {
+    const log = (sentence: string): void => void logged.push(sentence);
+    const given = { share: 1, beforeWrites: true, firstMs: 0, restMs: 10, ...more };
+    verifier = new LedgerVerifier({ gate, log, now: () => 1_767_225_600, ...given });
+    verifier.keep(index, ledger);
+    verifier.start();
+    return verifier;
+  }
+  const until = async (condition: () => boolean): Promise<void> => {
+    while (!condition()) await new Promise((resolve) => setTimeout(resolve, 5));
+  };
+  beforeEach(async () => {
+    index = new LedgerIndex(folder.path);
+    ledger = await DiskLedger.open({
+      folder: folder.path,
+      openStore: () => index.openStore(),
+      onEntry: (entry, at, end) => index.add(entry, at, end),
+    });
+    const durable = [];
+    for (let n = 0; n < ENTRIES; n++) {
+      const payload = { type: "settlement", data_update: { [`key ${n % 9}`]: BigInt(n) } };
+      durable.push(ledger.append({ timestamp: n + 0.5, taskId: `task ${n % 50}`, payload }).durable);
+    }
+    await Promise.all(durable);
+  });
+  afterEach(async () => {
+    await verifier.stop();
+    await ledger.close();
+    index.close();
+  });
+
+  it("compares on a thread again and again, and ends writing and signing when the index differs; reads go on", async () => {
+    verify();
+    await until(() => verifier.state.compared !== null);
+    // What is not committed yet is not compared.
+    expect(verifier.state.compared).to.include({ at: 1_767_225_600, entries: 512 });
+    expect(codeOf(() => gate.requireSignatures())).to.equal("none");
+
+    index.commit();
+    const other = new DatabaseSync(path.join(folder.path, INDEX_FILE));
+    other.exec("UPDATE state SET value = '1' WHERE name = (SELECT max(name) FROM state)");
+    other.close();
+    await until(() => verifier.state.found !== null);
+    expect(verifier.state).to.include({ found: "index_differs", comparing: null });
+    expect([codeOf(() => gate.requireWrites()), codeOf(() => gate.requireSignatures())]).to.deep.equal([
+      "index_differs",
+      "index_differs",
+    ]);
+    expect(codeOf(() => index.contextSlice(["key 8"]))).to.equal("index_differs");
+    expect((await ledger.entry(17)).timestamp).to.equal(17.5);
+    expect(existsSync(path.join(folder.path, INDEX_FILE))).to.equal(false);
+    gate.open("changed");
+  });
+
+  it("ends nothing when it comes to no result, says why, and tries again", async () => {
+    const { salt } = index;
+    let failures = 0;
+    Object.defineProperty(index, "salt", {
+      get: () => {
+        if (failures++ === 0) throw new Error("ENOSPC: no space left on device");
+        return salt;
+      },
+    });
+    verify();
+    await until(() => failures > 0);
+    await until(() => verifier.state.problem !== null || verifier.state.compared !== null);
+    expect(verifier.state.problem).to.contain("ENOSPC");
+    expect(logged.at(-1)).to.contain("tried again");
+    await until(() => verifier.state.compared !== null);
+    expect(verifier.state).to.include({ problem: null, found: null });
+    expect(codeOf(() => gate.requireWrites())).to.equal("none");
+  });
+
+  it("makes no comparison without a share, and ends one that is under way when it is stopped", async () => {
+    verify({ share: 0 });
+    await verifier.linesRead;
+    expect(verifier.state).to.include({ unread: 0, comparing: null, compared: null });
+    await verifier.stop();
+    verify({ share: 0.01 });
+    await until(() => verifier.state.comparing !== null);
+    await verifier.stop();
+    expect(verifier.state).to.include({ comparing: null, compared: null, problem: null, found: null });
+    expect(existsSync(path.join(folder.path, "index.checking"))).to.equal(false);
+  });
+});
