@@ -11,8 +11,8 @@ import {
 import { MerkleFrontier } from "tallystick-protocol/merkle/merkleFrontier";
 import { sha256ByNode } from "tallystick-runtime/hashing/sha256ByNode";
 import { type FileLine, LineTooLongError, ledgerLines } from "./ledgerLines.ts";
-import { verifyLines } from "./verifyLines.ts";
 import { verifyInParts } from "./verifyInParts.ts";
+import { verifyLines } from "./verifyLines.ts";
 
 /** The result for a good file, and which of its lines are in another layout than the canonical one. */
 export type VerifiedFile = VerifiedLedger & { otherLayouts: OtherLayouts };
