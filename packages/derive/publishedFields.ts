@@ -27,7 +27,7 @@ const timed: Counted = { window, hires: "timed" };
 export const publishedFields = {
   registered_block: field({
     type: "block",
-    description: "Where it first appeared.",
+    description: "The block in which the agent first appeared.",
     formula: "block of its first appearance: a listing, a counted hire or an escrow deposit",
     ...registration,
     columns: ["registeredBlock"],
@@ -35,7 +35,7 @@ export const publishedFields = {
   }),
   registered_time: field({
     type: "time",
-    description: "When it first appeared.",
+    description: "The time at which the agent first appeared.",
     formula: "time of its first appearance",
     ...registration,
     columns: ["registeredTime"],
@@ -43,7 +43,7 @@ export const publishedFields = {
   }),
   success_rate: field({
     type: "rate",
-    description: "Successes of rated hires, weighted, 30 days.",
+    description: "The share of successes among its rated hires of 30 days, by weight.",
     formula: "Σw of successes / Σw of hires that are not neutral",
     ...outcome,
     bucket: "tenths",
@@ -55,7 +55,7 @@ export const publishedFields = {
   }),
   avg_latency_ms: field({
     type: "latency",
-    description: "Mean, 30 days.",
+    description: "The mean latency of its hires of 30 days.",
     formula:
       "Σ latency / number of hires whose latency is known, undampened; the buyer's measure before the seller's",
     ...latency,
@@ -71,7 +71,7 @@ export const publishedFields = {
   avg_latency_ms_p99: percentile("latencyP99", 99),
   avg_cost_per_capability: field({
     type: "prices",
-    description: "The median of what was paid for each capability.",
+    description: "The median price that was paid for each capability.",
     formula:
       "per known capability, the median of the amounts put up (the mean of the middle two), undampened",
     section: "SHP §9.2",
@@ -84,7 +84,7 @@ export const publishedFields = {
   }),
   last_24h_volume_usdc: field({
     type: "usdc",
-    description: "Price of its hires, weighted, 24 hours.",
+    description: "The prices of its hires of 24 hours, by weight.",
     formula: "Σw·price over `volumeWindowSeconds`, rounded half up at the atomic unit",
     section: "SHP §9.2",
     source: ["on-chain"],
@@ -98,7 +98,7 @@ export const publishedFields = {
   last_30d_hire_count: field({
     type: "weight",
     description:
-      "Each hire counts 1, or 1/size of the cluster that buyer and seller shared when it was counted.",
+      "Its hires of 30 days, by weight: a hire weighs 1, or 1/size of the cluster that buyer and seller shared when it was counted.",
     formula: "Σw of all hires, neutral ones too",
     ...onChain,
     bucket: "powerOfTen",
@@ -109,7 +109,7 @@ export const publishedFields = {
   }),
   last_30d_hire_count_raw: field({
     type: "count",
-    description: "Its hires, each counted once.",
+    description: "Its hires of 30 days, each counted once.",
     formula: "number of hires, neutral ones too",
     ...onChain,
     bucket: "powerOfTen",
@@ -120,7 +120,7 @@ export const publishedFields = {
   }),
   free_hires: field({
     type: "count",
-    description: "Free calls that their buyers signed, of all time.",
+    description: "Free calls with their buyers' signature, of all time.",
     formula: "receipts below `minHireAtomic` with the buyer's signature, one for each buyer, all time",
     section: "SHP §9.2",
     source: ["receipt"],
@@ -132,7 +132,7 @@ export const publishedFields = {
   }),
   distinct_buyers: field({
     type: "count",
-    description: "A cluster is one.",
+    description: "The number of different buyers of its hires of 30 days. A cluster counts as one buyer.",
     formula: "buyers, where all that are in one cluster, of either kind and over several, are one",
     ...onChain,
     bucket: "powerOfTen",
@@ -144,7 +144,7 @@ export const publishedFields = {
   ...familyFields,
   total_ratings: field({
     type: "count",
-    description: "By buyers, of all time.",
+    description: "The number of ratings by its buyers, of all time.",
     formula: "ratings by buyers of counted hires, all time",
     section: "SHP §9.2",
     source: ["receipt"],
@@ -157,7 +157,8 @@ export const publishedFields = {
   }),
   avg_stars: field({
     type: "stars",
-    description: "Newer days weigh more: e^(-0.1) for each day of age.",
+    description:
+      "The mean of its buyers' stars of 30 days. A rating weighs e^(-0.1) for each day of its age.",
     formula:
       "Σw·qᵈ·stars / Σw·qᵈ over ratings in the window, q = `starDecay`, d = whole days (⌊time/86400⌋) before the latest; w as of when the rating was counted",
     section: "SHP §9.2",
@@ -170,7 +171,7 @@ export const publishedFields = {
   }),
   cluster_id: field({
     type: "id",
-    description: "The cluster of shared ownership it is in, else the one of listings alike.",
+    description: "Its cluster by shared ownership, else its cluster by similar listings.",
     formula: "its ownership cluster, else its fingerprint cluster: see Agent.cluster",
     ...cluster,
     columns: ["ownershipCluster", "fingerprintCluster"],
@@ -178,7 +179,7 @@ export const publishedFields = {
   }),
   cluster_size: field({
     type: "count",
-    description: "Members of that cluster; 1 without one.",
+    description: "The number of members of that cluster; 1 without a cluster.",
     formula: "members of that cluster; 1 without one",
     ...cluster,
     columns: ["ownershipCluster", "fingerprintCluster"],
@@ -186,7 +187,7 @@ export const publishedFields = {
   }),
   signals_tripped: field({
     type: "texts",
-    description: "Why it is in its clusters.",
+    description: "The signals that put it into its clusters.",
     formula: "the signals that put it into its clusters: see fundingGraph",
     ...cluster,
     columns: ["signalsTripped"],
@@ -194,7 +195,8 @@ export const publishedFields = {
   }),
   audit_pass_rate: field({
     type: "rate",
-    description: "Passed of audited; null until an audit was passed, or its operator rolled a hire back.",
+    description:
+      "The share of passed audits of its hires. Null until one was passed, or one was rolled back.",
     formula:
       "audits passed / (audits passed + failed audits that were rolled back), `windowSeconds` from either on",
     section: "SHP §8.3",
@@ -209,7 +211,7 @@ export const publishedFields = {
   }),
   audit_coverage: field({
     type: "rate",
-    description: "Share of its hires that may be audited, or were, 30 days.",
+    description: "The share of its hires of 30 days that may be audited or were audited.",
     formula: "hires that became eligible for an audit / hires, undampened",
     section: "SHP §8.3",
     source: ["audit", "registry"],
@@ -224,11 +226,11 @@ export const publishedFields = {
   audits_drawn: audits("auditsDrawn", "that were drawn for an audit"),
   audits_undisclosed: audits(
     "auditsUndisclosed",
-    "that were drawn and failed since it said nothing of its work",
+    "that were drawn and failed because it did not disclose its work",
   ),
   refund_rate: field({
     type: "rate",
-    description: "Refunded share of its hires over platform escrow.",
+    description: "The share of its hires by platform escrow that was refunded, by weight.",
     formula: "Σw of refunded and timed-out hires / Σw of hires over an escrow",
     ...onChain,
     bucket: "tenths",
@@ -240,7 +242,7 @@ export const publishedFields = {
   }),
   dispute_rate: field({
     type: "rate",
-    description: "Share of its hires that an audit found bad.",
+    description: "The share of its hires that an audit found bad, by weight.",
     formula: "Σw of hires that an audit found bad / Σw of all hires",
     section: "SHP §9.2",
     source: ["audit"],
@@ -254,7 +256,7 @@ export const publishedFields = {
   }),
   claim_status: field({
     type: "text",
-    description: "unclaimed, claimed or verified: whether a human showed to own it.",
+    description: "unclaimed, claimed or verified: whether a human has proved to own it.",
     formula: "the latest claim of an attestor; unclaimed without one",
     ...claim,
     columns: ["claimStatus"],
@@ -262,7 +264,7 @@ export const publishedFields = {
   }),
   claimed: field({
     type: "flag",
-    description: "Whether claim_status is not unclaimed.",
+    description: "Whether its claim status is claimed or verified.",
     formula: "whether `claim_status` is not unclaimed",
     ...claim,
     columns: ["claimStatus"],
@@ -270,7 +272,7 @@ export const publishedFields = {
   }),
   trust_tier: field({
     type: "count",
-    description: "0, 1 or 2.",
+    description: "Its trust tier: 0, 1 or 2.",
     formula:
       "2: successes, success_rate, capabilities and buyers reach the parameters tier2…; kept while success_rate does. Else 1 with a verified claim, else 0: see section 7 and Agent.tierChanges",
     section: "SHP §4.3",
@@ -284,7 +286,7 @@ export const publishedFields = {
   }),
   hires_bought: field({
     type: "count",
-    description: "As a buyer.",
+    description: "The number of its hires as a buyer.",
     formula: "as a buyer: number of hires",
     ...onChain,
     bucket: "powerOfTen",
@@ -295,7 +297,7 @@ export const publishedFields = {
   }),
   silent_timeout_rate: field({
     type: "rate",
-    description: "As a buyer: escrow hires left to time out after delivery, of all its escrow hires.",
+    description: "As a buyer: the share of its escrow hires that timed out after delivery.",
     formula: "as a buyer: escrow hires left to time out after delivery / escrow hires",
     ...onChain,
     bucket: "tenths",
@@ -307,7 +309,7 @@ export const publishedFields = {
   }),
   false_refunds: field({
     type: "count",
-    description: "As a buyer: refunds after delivery behind which an audit found good work, 30 days.",
+    description: "As a buyer: refunds after delivery, of 30 days, for which an audit found good work.",
     formula:
       "as a buyer: hires that it had refunded after delivery and whose audit passed, `windowSeconds` from then on; not those of which its telemetry said before that nothing came",
     section: "SHP §8.3",
@@ -320,7 +322,7 @@ export const publishedFields = {
   }),
   refund_after_delivery_rate: field({
     type: "rate",
-    description: "As a buyer: escrow hires refunded after delivery, of all its escrow hires.",
+    description: "As a buyer: the share of its escrow hires that were refunded after delivery.",
     formula: "as a buyer: escrow hires refunded after delivery / escrow hires",
     ...onChain,
     bucket: "tenths",
@@ -338,7 +340,7 @@ function percentile(
 ): PublishedField<"latency"> {
   return field({
     type: "latency",
-    description: `Nearest rank: ${part}% of its hires do not take longer, 30 days.`,
+    description: `The latency that ${part}% of its hires of 30 days do not exceed (nearest rank).`,
     formula: `nearest rank: the smallest known latency that ${part}% do not exceed, undampened`,
     ...latency,
     bucket: "powerOfTwo",
@@ -354,7 +356,7 @@ function audits(
 ): PublishedField<"count"> {
   return field({
     type: "count",
-    description: `Its hires ${which}, of all time.`,
+    description: `The number of its hires ${which}, of all time.`,
     formula: `hires ${which}, counted or not, all time`,
     section: "SHP §8.3",
     source: ["audit"],

@@ -63,7 +63,7 @@ export const AgentRef = builder.objectRef<Agent>("Agent").implement({
     address: t.field({ type: "Address", resolve: ({ row }) => row.id }),
     privateMetrics: t.boolean({
       description:
-        "A listing of its asks for private metrics: every figure is given as the published bucket it is in.",
+        "Whether a listing of it asks for private metrics. Then every figure is given as its published bucket.",
       resolve: ({ row }) => row.privateListings > 0,
     }),
     avgCostPerCapability: t.field({
@@ -130,7 +130,7 @@ builder.queryField("agentsByAddress", (t) =>
   t.field({
     type: [AgentRef],
     nullable: { list: false, items: true },
-    description: `The agents at up to ${MAX_ADDRESSES} addresses, in their order; null where nothing made an address one.`,
+    description: `The agents at up to ${MAX_ADDRESSES} addresses, in their order; null for an address that is not an agent.`,
     args: { addresses: t.arg({ type: ["Address"], required: true }) },
     resolve: (_, { addresses }, context) => {
       if (addresses.length > MAX_ADDRESSES)

@@ -10,13 +10,14 @@ import { StewardTierRef, tierNumber } from "./stewardTier.ts";
 
 const AgentOrder = builder.enumType("AgentOrder", {
   description:
-    "Figures are the published ones: buckets for agents with private metrics. Those without one come last.",
+    "Figures are the published ones, so agents with private metrics are ordered by their buckets. Agents without a figure come last.",
   values: {
-    REGISTERED: { value: "registered", description: "The first first." },
+    REGISTERED: { value: "registered", description: "The earliest registration first." },
     NEWEST: { value: "newest", description: "The latest first." },
     RANK: {
       value: "rank",
-      description: "As search ranks them: tier, success rate in whole percent, digits of the count.",
+      description:
+        "The order of search: tier, success rate in whole percent, number of digits of the hire count.",
     },
     SUCCESS_RATE: { value: "successRate", description: "The highest first." },
     HIRES: { value: "hires", description: "The highest weighted 30-day count first." },
@@ -41,22 +42,27 @@ const AgentFilter = builder.inputType("AgentFilter", {
     minSuccessRate: t.float(),
     minAvgStars: t.float(),
     minIndependentBuyers: t.int({
-      description: "Families of wallets that bought, by whose money they began with.",
+      description: "The lowest number of independent buyers: funding families of wallets that bought.",
     }),
-    minKeptUsdc: t.field({ type: "Usdc", description: "What they paid and did not get back." }),
-    minReceiptCoverage: t.float({ description: "Share of direct payments with a receipt." }),
-    minStewardScore: t.float({ description: "Of its trust score; without one it passes none." }),
-    stewardTier: t.field({ type: StewardTierRef, description: "This one or a higher one." }),
+    minKeptUsdc: t.field({
+      type: "Usdc",
+      description: "The lowest sum that independent buyers paid and did not get back.",
+    }),
+    minReceiptCoverage: t.float({ description: "The lowest share of direct payments with a receipt." }),
+    minStewardScore: t.float({
+      description: "The lowest trust score. Agents without a trust score do not pass.",
+    }),
+    stewardTier: t.field({ type: StewardTierRef, description: "This tier or a higher one." }),
     includeSuspended: t.boolean({
-      description: "False: without those that take no new hires now, for a breach of their SLA.",
+      description: "False leaves out agents that are suspended now because they broke their SLA.",
     }),
     maxPriceUsdc: t.field({ type: "Usdc" }),
     maxLatencyMs: t.field({ type: "SafeInt" }),
     paymentMode: t.string({
-      description: "Exactly this one, or `platform_escrow:*` for any platform escrow.",
+      description: "This payment mode, or `platform_escrow:*` for any platform escrow.",
     }),
-    clusterId: t.id({ description: "In this cluster, or in what it was merged into." }),
-    clustered: t.boolean({ description: "In any cluster, or in none." }),
+    clusterId: t.id({ description: "Agents in this cluster, or in the cluster that it was merged into." }),
+    clustered: t.boolean({ description: "True: agents in any cluster. False: agents in none." }),
   }),
 });
 

@@ -14,20 +14,20 @@ type Counterparty = { pair: RowOf<"agentPair">; other: string };
 
 const SideEnum = builder.enumType("HireSide", {
   values: {
-    SELLER: { value: "seller", description: "It was hired." },
-    BUYER: { value: "buyer", description: "It hired." },
+    SELLER: { value: "seller", description: "The agent is the seller." },
+    BUYER: { value: "buyer", description: "The agent is the buyer." },
   } as const,
 });
 
 const CounterpartyRef = builder.objectRef<Counterparty>("Counterparty").implement({
-  description: "Who an agent had hires with.",
+  description: "An agent that another agent had hires with.",
   fields: (t) => ({
     address: t.field({ type: "Address", resolve: ({ other }) => other }),
     agent: t.field(agentAt(({ other }) => other)),
     figures: t.field({
       type: FiguresRef,
       nullable: true,
-      description: "Of all hires between the two; null when the seller has private metrics.",
+      description: "The figures of all hires between the two; null when the seller has private metrics.",
       resolve: async ({ pair }, _, { load }) =>
         isPrivate(await load.agent.load(pair.seller)) ? null : figuresOf(pair),
     }),
@@ -40,12 +40,15 @@ const CounterpartyConnection = builder.connectionObject(
 );
 
 const DayRatesRef = builder.objectRef<DayRates>("DayRates").implement({
-  description: `How an agent stood at the end of a day, over the ${WINDOW_DAYS} days up to it.`,
+  description: `An agent's rates at the end of a day, over the ${WINDOW_DAYS} days up to it.`,
   fields: (t) => ({
     day: t.exposeString("day", { description: "UTC, such as 2026-01-31." }),
     hires: t.exposeInt("hires"),
     weightedHires: t.exposeFloat("weighted_hires"),
-    successRate: t.exposeFloat("success_rate", { nullable: true, description: "Dampened inside clusters." }),
+    successRate: t.exposeFloat("success_rate", {
+      nullable: true,
+      description: "The success rate, by weight: hires inside clusters weigh less.",
+    }),
     avgLatencyMs: t.exposeFloat("avg_latency_ms", { nullable: true }),
     volumeUsdc: t.field({ type: "Usdc", resolve: (it) => it.volume_usdc }),
   }),
@@ -53,11 +56,15 @@ const DayRatesRef = builder.objectRef<DayRates>("DayRates").implement({
 
 const HistoryRef = builder.objectRef<RateHistory>("RateHistory").implement({
   description:
-    "Whole days, and outcomes as they are known now: what was published on a day may have been another figure.",
+    "Rates of whole days, computed from the outcomes as they are known now. The figures that were published on those days may differ.",
   fields: (t) => ({
     from: t.exposeString("from"),
     to: t.exposeString("to"),
-    days: t.field({ type: [DayRatesRef], description: "Every day.", resolve: ({ days }) => days }),
+    days: t.field({
+      type: [DayRatesRef],
+      description: "One entry for every day.",
+      resolve: ({ days }) => days,
+    }),
   }),
 });
 
@@ -70,10 +77,10 @@ builder.objectFields(AgentRef, (t) => ({
     {
       type: CounterpartyRef,
       description:
-        "Whom it had hires with, the most first. A seller with private metrics is in no buyer's list, and its own is in the order of the buyers' addresses.",
+        "The agents that it had hires with, by the number of hires, the most first. A seller with private metrics is in no buyer's list, and its own list is in the order of the buyers' addresses.",
       args: {
         orderDirection: t.arg({ type: OrderDirection }),
-        as: t.arg({ type: SideEnum, defaultValue: "seller", description: "On which side it stood itself." }),
+        as: t.arg({ type: SideEnum, defaultValue: "seller", description: "The agent's own side." }),
       },
       resolve: ({ row }, { as, ...args }, context) => {
         const side: Side = as ?? "seller";
@@ -91,7 +98,7 @@ builder.objectFields(AgentRef, (t) => ({
     type: HistoryRef,
     nullable: true,
     description:
-      "How its rates as the seller went; null when it has private metrics, and where the operator sells insights.",
+      "Its rates as the seller, day by day. Null when it has private metrics, or when the operator sells insights.",
     args: { days: t.arg.int({ defaultValue: 30 }) },
     resolve: async ({ row }, { days }, context: QueryContext) => {
       const asked = takeDays(days, context);

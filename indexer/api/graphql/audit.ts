@@ -20,56 +20,64 @@ type Assignment = Row<"auditAssignment">;
 export const AuditStatus = builder.enumType("AuditStatus", {
   values: {
     ELIGIBLE: { value: "eligible", description: "It may be drawn." },
-    ASSIGNING: { value: "assigning", description: "Drawn; the ticks look for an auditor." },
-    ASSIGNED: { value: "assigned", description: "Somebody is asked." },
-    RECHECKING: { value: "rechecking", description: "Passed; a tick decides whether it is looked at again." },
+    ASSIGNING: { value: "assigning", description: "It was drawn, and waits for an auditor." },
+    ASSIGNED: { value: "assigned", description: "An auditor is assigned." },
+    RECHECKING: {
+      value: "rechecking",
+      description: "It passed, and a tick decides whether it is judged again.",
+    },
     PASSED: { value: "passed" },
     FAILED: {
       value: "failed",
       description:
-        "It failed, and nothing follows: its buyer had its money back already, or it was judged again.",
+        "It failed, and has no further effect: its buyer had its money back already, or it was judged again.",
     },
     CHALLENGED: { value: "challenged", description: "It failed, and waits for its operator's decision." },
     ROLLED_BACK: { value: "rollback", description: "It failed, and the hire counts as a failure." },
     DISMISSED: { value: "dismiss", description: "It failed, and its operator left the hire as it was." },
-    INCONCLUSIVE: { value: "inconclusive", description: "Nobody who was asked came to a verdict." },
-    ABANDONED: { value: "abandoned", description: "Its operator is none any more." },
+    INCONCLUSIVE: { value: "inconclusive", description: "No assigned auditor gave a verdict." },
+    ABANDONED: { value: "abandoned", description: "Its operator is no longer in the parameters." },
   } as const,
 });
 
 const AuditCause = builder.enumType("AuditCause", {
   values: {
-    SAMPLE: { value: "sample", description: "Drawn at the rate." },
+    SAMPLE: { value: "sample", description: "It was drawn at random, at the capability's rate." },
     CONTESTED: { value: "contested", description: "Its buyer took its money back after delivery." },
     HISTORY: {
       value: "history",
-      description: "Judged again by auditors of a mature capability, after its operator's decision.",
+      description: "It is judged again by auditors of a mature capability, after its operator's decision.",
     },
-    RULES: { value: "rules", description: "For what its own receipts show." },
+    RULES: { value: "rules", description: "It failed by the rules, for what its own receipts show." },
   } as const,
 });
 
 const AuditOrder = builder.enumType("AuditOrder", {
   values: {
-    ELIGIBLE: { value: "eligible", description: "By when the hire became eligible." },
-    DRAWN: { value: "drawn", description: "By when it was drawn; those that were not are left out." },
+    ELIGIBLE: { value: "eligible", description: "By the time at which the hire became eligible." },
+    DRAWN: {
+      value: "drawn",
+      description: "By the time of the draw. Audits that were not drawn are left out.",
+    },
   } as const,
 });
 
 type Draw = { block: number; time: number; hash: string | null; words: string | null };
 
 const AuditDrawRef = builder.objectRef<Draw>("AuditDraw").implement({
-  description: "What a hire was drawn by: nobody knew it when the hire was made.",
+  description: "The draw of a hire. Nobody knew its number when the hire was made.",
   fields: (t) => ({
     block: t.field({ type: "SafeInt", resolve: ({ block }) => block }),
     time: t.field({ type: "SafeInt", resolve: ({ time }) => time }),
     tickHash: t.string({ nullable: true, description: "Hash of that block.", resolve: ({ hash }) => hash }),
-    words: t.exposeString("words", { nullable: true, description: "Whose SHA-256 gives the number." }),
+    words: t.exposeString("words", {
+      nullable: true,
+      description: "The text whose SHA-256 gives the number.",
+    }),
     number: t.int({
       nullable: true,
       description:
-        "u, the first 64 bits of that mod 1,000,000. Hire i of the list was drawn because ⌊((i+1)·ppm + u)/10⁶⌋ > ⌊(i·ppm + u)/10⁶⌋; " +
-        "`tallystick audits verify` finds i.",
+        "u: the first 64 bits of the hash of `words`, mod 1,000,000. Hire i of the list was drawn because ⌊((i+1)·ppm + u)/10⁶⌋ > ⌊(i·ppm + u)/10⁶⌋. `tallystick audits verify` finds i.",
       resolve: ({ words }) =>
         words === null ? null : Number(drawNumber(sha256HexByNoble, words.split(" ")) % 1_000_000n),
     }),
@@ -78,8 +86,11 @@ const AuditDrawRef = builder.objectRef<Draw>("AuditDraw").implement({
 
 export const AuditMode = builder.enumType("AuditMode", {
   values: {
-    BOOTSTRAP: { value: "bootstrap", description: "A fail is a challenge, which the operator decides." },
-    MATURE: { value: "mature", description: "A fail is rolled back at once." },
+    BOOTSTRAP: {
+      value: "bootstrap",
+      description: "A failed audit is a challenge, which the operator decides.",
+    },
+    MATURE: { value: "mature", description: "A failed audit rolls the hire back at once." },
   } as const,
 });
 
@@ -91,7 +102,7 @@ const AuditRoundRef = builder.objectRef<Round>("AuditRound").implement({
     verdict: t.field({
       type: AuditVerdict,
       nullable: true,
-      description: "What it came to; null while it is open, or when it came to nothing.",
+      description: "The round's verdict; null while it is open, or when it ended without one.",
       resolve: ({ verdict }) => verdict,
     }),
     attempts: t.field({ type: [AuditAssignmentRef], resolve: ({ attempts }) => attempts }),
@@ -103,14 +114,14 @@ export const AuditRef = builder.objectRef<Audit>("Audit");
 AuditRef.implement({
   interfaces: [NodeRef],
   description:
-    "A hire that may be audited, drawn by the hash of a block, and what auditors found (SHP §8.3). docs/specification.md section 11.",
+    "A hire that may be audited, with its draw by the hash of a block and the auditors' verdicts (SHP §8.3; docs/specification.md section 11).",
   fields: (t) => ({
     id: t.id({
-      description: "`<auditedHire>-audit`, or `<auditedHire>-history` of one that is judged again.",
+      description: "`<auditedHire>-audit`; `<auditedHire>-history` when the hire is judged again.",
       resolve: ({ id, hire }) => (id === hire ? `${id}-audit` : id.replace("/", "-")),
     }),
     auditedHire: t.exposeID("hire", {
-      description: "As records of audits name the hire: its payment's `<tx>-<log>`, or its escrow's id.",
+      description: "The id of the hire in records of audits: its payment's `<tx>-<log>`, or its escrow's id.",
     }),
     operator: t.field({ type: "Address", resolve: ({ operator }) => operator }),
     capability: t.exposeString("capability", { nullable: true }),
@@ -129,7 +140,7 @@ AuditRef.implement({
     mode: t.field({
       type: AuditMode,
       nullable: true,
-      description: "Of its capability when it failed; null of one that did not.",
+      description: "The capability's mode when the audit failed; null when it did not fail.",
       resolve: ({ mode }) => mode as "mature" | null,
     }),
     history: t.field({
@@ -139,7 +150,7 @@ AuditRef.implement({
       resolve: ({ id, hire }, _, { load }) => (id === hire ? load.audit.load(`${hire}/history`) : null),
     }),
     isRefundFalse: t.exposeBoolean("isRefundFalse", {
-      description: "Its buyer took good work and its money back.",
+      description: "Whether its buyer took its money back for good work.",
     }),
     canary: t.exposeString("canary", {
       nullable: true,
@@ -148,12 +159,13 @@ AuditRef.implement({
     unassignedSince: t.field({
       type: "SafeInt",
       nullable: true,
-      description: "Since which tick nobody could be asked, while that is so.",
+      description: "The tick since which no auditor could be assigned; null when one is.",
       resolve: ({ unassignedSince }) => unassignedSince,
     }),
     ratePpm: t.exposeInt("ppm", { description: "The rate at which it is drawn, in parts per million." }),
     isDisclosed: t.exposeBoolean("isDisclosed", {
-      description: "Its seller signed what was asked for and delivered, for a capability that it lists.",
+      description:
+        "Whether its seller signed the hashes of params and result, for a capability that it lists.",
     }),
     paramsHash: t.exposeString("paramsHash", { nullable: true }),
     resultHash: t.exposeString("resultHash", { nullable: true }),
@@ -166,17 +178,17 @@ AuditRef.implement({
     hire: t.field({
       type: HireRef,
       nullable: true,
-      description: "Null while it is not counted.",
+      description: "Null while the hire is not counted.",
       resolve: ({ hire }, _, { load }) => load.hire.load(hire),
     }),
     listing: t.field({
       type: ListingRef,
       nullable: true,
       description:
-        "What its seller offers for that capability and payment mode now: its endpoint is asked for the work.",
+        "The seller's present listing for that capability and payment mode. Auditors ask its endpoint for the work.",
       resolve: (audit, _, context) => listingOf(audit, context),
     }),
-    round: t.exposeInt("round", { description: "The round that it is in; 0 before the first." }),
+    round: t.exposeInt("round", { description: "The present round; 0 before the first." }),
     attempt: t.exposeInt("attempt"),
     rounds: t.field({
       type: [AuditRoundRef],
@@ -187,7 +199,7 @@ AuditRef.implement({
     draw: t.field({
       type: AuditDrawRef,
       nullable: true,
-      description: "Null of one that was not drawn.",
+      description: "Null when it was not drawn.",
       resolve: (audit, _, context) => drawOf(audit, context),
     }),
     closedTime: t.field({ type: "SafeInt", nullable: true, resolve: (it) => it.closedTime }),
@@ -196,7 +208,7 @@ AuditRef.implement({
       description: "Hash of the ledger entry with the operator's decision.",
     }),
     isCounted: t.boolean({
-      description: "It is in its seller's `auditPassRate` now.",
+      description: "Whether it counts in its seller's `auditPassRate` now.",
       resolve: ({ counted }) => counted !== null,
     }),
   }),
@@ -258,7 +270,7 @@ const AuditFilter = builder.inputType("AuditFilter", {
     auditor: t.field({
       type: "Address",
       description:
-        "Whom it was assigned to at any time: list `auditAssignments` of it instead of many audits.",
+        "An auditor that it was ever assigned to. For one auditor's work, `auditAssignments` is the better list.",
     }),
     capability: t.field({ type: "Capability" }),
     status: t.field({ type: AuditStatus }),
@@ -272,7 +284,7 @@ builder.queryFields((t) => ({
     args: {
       id: t.arg.id({
         required: true,
-        description: "As `Audit.id` gives it, or the id of its hire or escrow.",
+        description: "`Audit.id`, or the id of its hire or escrow.",
       }),
     },
     resolve: (_, { id }, context) => findAudit(plainText(id, "id"), context),
@@ -323,7 +335,7 @@ builder.objectField(HireRef, "audit", (t) =>
   t.field({
     type: AuditRef,
     nullable: true,
-    description: "Null of a hire that nobody may audit.",
+    description: "Null when the hire may not be audited.",
     resolve: ({ id }, _, { load }) => load.audit.load(id),
   }),
 );
@@ -336,16 +348,22 @@ async function auditOfReceipt({ id, hire, escrowId }: Row<"receipt">, { load }: 
 }
 
 builder.objectFields(ReceiptRef, (t) => ({
-  paramsHash: t.exposeString("paramsHash", { nullable: true, description: "Of what was asked for." }),
-  resultHash: t.exposeString("resultHash", { nullable: true, description: "Of what was delivered." }),
+  paramsHash: t.exposeString("paramsHash", {
+    nullable: true,
+    description: "The hash of what was asked for.",
+  }),
+  resultHash: t.exposeString("resultHash", {
+    nullable: true,
+    description: "The hash of what was delivered.",
+  }),
   audit: t.field({
     type: AuditRef,
     nullable: true,
-    description: "Null of one that nobody may audit.",
+    description: "Null when the hire may not be audited.",
     resolve: (receipt, _, context) => auditOfReceipt(receipt, context),
   }),
   challenged: t.boolean({
-    description: "An audit of it failed, and waits for its operator's decision (SHP §8.3.4.2).",
+    description: "Whether an audit of it failed and waits for the operator's decision (SHP §8.3.4.2).",
     resolve: async (receipt, _, context) => {
       const audit = await auditOfReceipt(receipt, context);
       return audit !== null && statusOf(audit) === "challenged";

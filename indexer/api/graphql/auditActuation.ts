@@ -17,9 +17,10 @@ const AuditDecision = builder.enumType("AuditDecision", {
 });
 
 const AuditActuationRef = builder.objectRef<Actuation>("AuditActuation").implement({
-  description: "What an operator decided of a hire that two auditors found bad, and why (SHP §8.3.4.2).",
+  description:
+    "An operator's decision on a hire that two auditors found bad, with its reasons (SHP §8.3.4.2).",
   fields: (t) => ({
-    hash: t.string({ description: "Of its ledger entry.", resolve: ({ record }) => record.hash }),
+    hash: t.string({ description: "Hash of its ledger entry.", resolve: ({ record }) => record.hash }),
     operator: t.field({ type: "Address", resolve: ({ record }) => record.signer }),
     auditedHire: t.id({ resolve: async ({ body }) => (await body()).hire }),
     audit: t.field({
@@ -47,7 +48,7 @@ const AuditActuationConnection = builder.connectionObject(
 builder.queryField("auditActuations", (t) =>
   t.connection(
     {
-      description: "What operators decided of hires that failed, the latest first.",
+      description: "The operators' decisions on failed hires, the latest first.",
       type: AuditActuationRef,
       args: { orderDirection: t.arg({ type: OrderDirection }) },
       resolve: (_, args, context) =>

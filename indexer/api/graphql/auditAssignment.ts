@@ -18,22 +18,25 @@ export const AuditVerdict = builder.enumType("AuditVerdict", {
   values: {
     PASS: { value: "pass" },
     FAIL: { value: "fail" },
-    INCONCLUSIVE: { value: "inconclusive", description: "Its auditor could not tell: another is asked." },
+    INCONCLUSIVE: {
+      value: "inconclusive",
+      description: "Its auditor could not judge it. Another auditor is assigned.",
+    },
   } as const,
 });
 
 const AuditorType = builder.enumType("AuditorType", {
   values: {
-    AUDITOR: { value: "auditor", description: "Drawn from the roster." },
+    AUDITOR: { value: "auditor", description: "Drawn from the roster by a block's hash." },
     OPERATOR_ISSUED: {
       value: "operator-issued",
-      description: "The operator's own judge, while the roster has nobody (SHP §8.3.4.2).",
+      description: "The operator's own judge, used while nobody is on the roster (SHP §8.3.4.2).",
     },
   } as const,
 });
 
 export const AuditReasonRef = builder.objectRef<AuditReason>("AuditReason").implement({
-  description: "Why somebody decided so: a code of the published list, and words of their own.",
+  description: "A reason of a verdict or decision: a code of the published list, and the author's own words.",
   fields: (t) => ({ code: t.exposeString("code"), detail: t.exposeString("detail") }),
 });
 
@@ -42,10 +45,10 @@ const AgentClustersRef = builder
   .implement({
     fields: (t) => ({
       address: t.field({ type: "Address", resolve: ({ address }) => address }),
-      clusters: t.exposeStringList("clusters", { description: "Ids of its clusters at that time." }),
+      clusters: t.exposeStringList("clusters", { description: "The ids of its clusters at that time." }),
       family: t.exposeID("family", {
         nullable: true,
-        description: "Its family, for `family(id)`; null when it was not looked at.",
+        description: "Its family, for `family(id)`; null when no rule asked for it.",
       }),
     }),
   });
@@ -58,10 +61,10 @@ export async function tickHash(block: number, { load }: QueryContext): Promise<s
 
 export const AuditAssignmentRef = builder.objectRef<Assignment>("AuditAssignment").implement({
   interfaces: [NodeRef],
-  description: "Somebody who was asked to audit a hire, drawn by the hash of a block, and what it said.",
+  description: "An auditor that the hash of a block assigned to a hire, and its verdict.",
   fields: (t) => ({
     id: t.exposeID("id", { description: "`<auditedHire>/<round>/<attempt>`." }),
-    auditedHire: t.exposeID("hire", { description: "As records of audits name the hire." }),
+    auditedHire: t.exposeID("hire", { description: "The id of the hire in records of audits." }),
     round: t.exposeInt("round"),
     attempt: t.exposeInt("attempt"),
     operator: t.field({ type: "Address", resolve: ({ operator }) => operator }),
@@ -69,22 +72,22 @@ export const AuditAssignmentRef = builder.objectRef<Assignment>("AuditAssignment
     auditor: t.field(agentAt(({ auditor }) => auditor)),
     auditorType: t.field({ type: AuditorType, resolve: (it) => it.auditorType as "auditor" }),
     models: t.stringList({
-      description: "That judge for an operator.",
+      description: "The models that judge for an operator.",
       resolve: ({ models }) => models?.split("\n") ?? [],
     }),
     feeUsdc: t.field({
       type: "Usdc",
-      description: "What its auditor earned by it, a bounty included.",
+      description: "What its auditor earned with it, with a bounty if there was one.",
       resolve: ({ fee }) => formatUsdc(fee),
     }),
-    endpointHost: t.exposeString("host", { description: "Of its endpoint at that time." }),
+    endpointHost: t.exposeString("host", { description: "The host of its endpoint at that time." }),
     assignedBlock: t.field({ type: "SafeInt", resolve: ({ block }) => block }),
     assignedAt: t.field({ type: "SafeInt", resolve: ({ time }) => time }),
     due: t.field({
       type: "SafeInt",
       nullable: true,
       description:
-        "From the first tick then, by the parameters of now, another is looked for; until one is found its verdict still counts.",
+        "The deadline for the verdict, by the present parameters. The first tick from then on looks for another auditor. Until one is found, this verdict still counts.",
       resolve: async ({ time }, _, context) => {
         const params = await paramsInForce(context);
         return params && time + params.audit.verdictSeconds;
@@ -93,17 +96,17 @@ export const AuditAssignmentRef = builder.objectRef<Assignment>("AuditAssignment
     tickHash: t.string({
       nullable: true,
       description:
-        'Hash of the block by which it was drawn: probe k looked at place u64(SHA-256("tallystick/audit/auditor/v1 HASH HIRE ROUND ATTEMPT k")) mod the roster\'s size.',
+        'Hash of the block that drew it. Try k takes the place u64(SHA-256("tallystick/audit/auditor/v1 HASH HIRE ROUND ATTEMPT k")) mod the roster\'s size.',
       resolve: ({ block }, _, context) => tickHash(block, context),
     }),
     passedOver: t.stringList({
       description:
-        "Why those whom the first probes found could not be asked, in order: party, tier, capability, cluster, family, pair, earlier or akin.",
+        "The reasons why the auditors at the first places could not be assigned, in order: party, tier, capability, cluster, family, pair, earlier or akin.",
       resolve: ({ passedOver }) => (passedOver === "" ? [] : passedOver.split(",")),
     }),
     clusters: t.field({
       type: [AgentClustersRef],
-      description: "Those of auditor, buyer and seller at that time.",
+      description: "The clusters of auditor, buyer and seller at that time.",
       resolve: ({ clusters, families }) => {
         const familyOf = JSON.parse(families) as { [agent: string]: string };
         return Object.entries(JSON.parse(clusters) as { [agent: string]: string[] }).map(
@@ -123,7 +126,7 @@ export const AuditAssignmentRef = builder.objectRef<Assignment>("AuditAssignment
     reasonCodes: t.stringList({ resolve: ({ reasons }) => reasons?.split(",") ?? [] }),
     reasons: t.field({
       type: [AuditReasonRef],
-      description: "With the auditor's own words: a stranger's text.",
+      description: "The reasons, with the auditor's own words: a stranger's text.",
       resolve: async ({ record }, _, context) => {
         if (record === null) return [];
         const row = await context.load.recordByHash.load(record);
@@ -152,7 +155,7 @@ const AuditAssignmentFilter = builder.inputType("AuditAssignmentFilter", {
   fields: (t) => ({
     auditor: t.field({ type: "Address" }),
     operator: t.field({ type: "Address" }),
-    open: t.boolean({ description: "Asked now, without a verdict; or all others." }),
+    open: t.boolean({ description: "True: assignments that wait for a verdict now. False: all others." }),
   }),
 });
 
@@ -160,8 +163,7 @@ builder.queryFields((t) => ({
   auditAssignments: t.connection(
     {
       description:
-        "Who was asked to audit what, the latest first. With an auditor and `open: true`: what it is to judge now. " +
-        "A page narrowed by several filters may be short (see agents).",
+        "The assignments of audits, the latest first. With an auditor and `open: true`: what it has to judge now. A page narrowed by several filters may be short (see agents).",
       type: AuditAssignmentRef,
       args: {
         orderDirection: t.arg({ type: OrderDirection }),
@@ -176,7 +178,7 @@ builder.queryFields((t) => ({
 builder.objectField(AgentRef, "auditAssignments", (t) =>
   t.connection(
     {
-      description: "What it was asked to audit, the latest first.",
+      description: "The audits that were assigned to it, the latest first.",
       type: AuditAssignmentRef,
       args: { orderDirection: t.arg({ type: OrderDirection }), open: t.arg.boolean() },
       resolve: ({ row }, { open, ...args }, context) =>

@@ -6,7 +6,7 @@ import { builder, OrderDirection } from "./builder.ts";
 import { listPage } from "./list.ts";
 
 const AuditPoolModeRef = builder.objectRef<Row<"auditMode">>("AuditPoolMode").implement({
-  description: "How far the audits of a capability are at an operator (SHP §8.3.4).",
+  description: "The audit mode of a capability at an operator (SHP §8.3.4).",
   fields: (t) => ({
     operator: t.field({ type: "Address", resolve: ({ operator }) => operator }),
     capability: t.exposeString("capability"),
@@ -14,11 +14,15 @@ const AuditPoolModeRef = builder.objectRef<Row<"auditMode">>("AuditPoolMode").im
     firstAssigned: t.field({
       type: "SafeInt",
       nullable: true,
-      description: "When somebody was drawn first since it was last in bootstrap.",
+      description: "The time of the first assignment since the capability was last set to bootstrap.",
       resolve: ({ firstAssigned }) => firstAssigned,
     }),
-    recentVerdicts: t.exposeInt("verdicts", { description: "Of the last `matureShareSeconds`." }),
-    recentAuditors: t.exposeInt("auditors", { description: "Who gave those." }),
+    recentVerdicts: t.exposeInt("verdicts", {
+      description: "The number of verdicts in the last `matureShareSeconds`.",
+    }),
+    recentAuditors: t.exposeInt("auditors", {
+      description: "The number of auditors that gave these verdicts.",
+    }),
     changes: t.exposeInt("changes"),
   }),
 });
@@ -37,7 +41,8 @@ const AuditModeChangeRef = builder.objectRef<Row<"auditModeChange">>("AuditModeC
     to: t.field({ type: AuditMode, resolve: ({ to }) => to as "mature" }),
     justification: t.exposeString("justification", {
       nullable: true,
-      description: "What the operator said when it took the capability back; maturity comes by itself.",
+      description:
+        "The operator's reason for taking the capability back to bootstrap. Null when it became mature, which happens by itself.",
     }),
     record: t.exposeString("record", {
       nullable: true,
@@ -54,14 +59,14 @@ const AuditModeChangeConnection = builder.connectionObject(
 );
 
 const AuditPeriodRef = builder.objectRef<Row<"auditPeriod">>("AuditPeriod").implement({
-  description: "30 days of a pool.",
+  description: "A period of 30 days of an operator's pool.",
   fields: (t) => ({
     from: t.field({ type: "SafeInt", resolve: ({ from }) => from }),
     accruedUsdc: t.field({ type: "Usdc", resolve: ({ accrued }) => formatUsdc(accrued) }),
     paidUsdc: t.field({ type: "Usdc", resolve: ({ paid }) => formatUsdc(paid) }),
     owedUsdc: t.field({
       type: "Usdc",
-      description: "As at its last change in that time.",
+      description: "The debt after the last change in that period.",
       resolve: ({ owed }) => formatUsdc(owed),
     }),
   }),
@@ -74,7 +79,7 @@ const AuditPeriodConnection = builder.connectionObject(
 
 const CanaryListRef = builder.objectRef<Row<"canaryList">>("CanaryList").implement({
   description:
-    "Hires that an operator arranged to measure its auditors: first a commitment, later which they were.",
+    "Hires that an operator arranged to measure its auditors. First it commits to the list, and later it reveals it.",
   fields: (t) => ({
     commitment: t.exposeString("commitment"),
     record: t.exposeString("record", { description: "Hash of the ledger entry that commits to it." }),
@@ -82,8 +87,8 @@ const CanaryListRef = builder.objectRef<Row<"canaryList">>("CanaryList").impleme
     time: t.field({ type: "SafeInt", resolve: ({ time }) => time }),
     revealedTime: t.field({ type: "SafeInt", nullable: true, resolve: ({ revealedTime }) => revealedTime }),
     revealRecord: t.exposeString("revealRecord", { nullable: true }),
-    hires: t.exposeInt("hires", { description: "How many it has; 0 before it is revealed." }),
-    voids: t.exposeInt("voids", { description: "Those of them that measure nothing." }),
+    hires: t.exposeInt("hires", { description: "The number of hires in the list; 0 before it is revealed." }),
+    voids: t.exposeInt("voids", { description: "The number of its hires that measure nothing." }),
   }),
 });
 
@@ -95,28 +100,29 @@ const CanaryListConnection = builder.connectionObject(
 /** The counts of an operator over all time. */
 const COUNTS = {
   drawn: "Audits that were drawn.",
-  contested: "Those of them for a refund after delivery.",
+  contested: "Drawn audits that were caused by a refund after delivery.",
   passed: null,
-  failed: "By auditors.",
+  failed: "Audits that auditors failed.",
   inconclusive: null,
-  undisclosed: "Failed by the rules: the seller said nothing.",
-  equivocal: "Failed by the rules: the seller said two things.",
-  unassigned: "Audits for which nobody could be asked at the last tick.",
+  undisclosed: "Audits failed by the rules, because the work was not disclosed.",
+  equivocal: "Audits failed by the rules, because the seller signed two contradicting receipts.",
+  unassigned: "Audits for which no auditor was found at the last tick.",
   unanswered: "Assignments without a verdict in time.",
-  abandonedUnassigned: "Open when it left the parameters, and nobody was asked.",
-  abandonedAssigned: "Open when it left the parameters, and somebody was asked.",
-  abandonedRechecking: "Open when it left the parameters, to be looked at again.",
-  issued: "Verdicts that it gave itself.",
+  abandonedUnassigned: "Audits without an auditor when the operator was removed from the parameters.",
+  abandonedAssigned: "Audits that had an auditor when the operator was removed from the parameters.",
+  abandonedRechecking:
+    "Passed audits that waited for a second look when the operator was removed from the parameters.",
+  issued: "Verdicts that the operator gave itself.",
   rolledBack: "Hires that it decided to roll back.",
   dismissed: "Challenges that it dismissed.",
   historyAgreed: "Its decisions with which mature auditors agreed later.",
-  historyDiffered: "Its decisions with which they did not.",
-  canariesCommitted: "Lists of arranged hires that it committed to.",
-  canariesRevealed: "Lists that it revealed.",
+  historyDiffered: "Its decisions with which mature auditors disagreed later.",
+  canariesCommitted: "Lists of canaries that it committed to.",
+  canariesRevealed: "Lists of canaries that it revealed.",
 } as const satisfies Partial<Record<keyof Row<"auditOperator">, string | null>>;
 
 const AuditOperatorFiguresRef = builder.objectRef<Row<"auditOperator">>("AuditOperatorFigures").implement({
-  description: "What an operator's audits came to, of all time.",
+  description: "An operator's audits in figures, of all time.",
   fields: (t) => ({
     address: t.field({ type: "Address", resolve: ({ id }) => id }),
     ...Object.fromEntries(
@@ -133,7 +139,7 @@ const AuditOperatorFiguresRef = builder.objectRef<Row<"auditOperator">>("AuditOp
     paidUsdc: t.field({ type: "Usdc", resolve: ({ paid }) => formatUsdc(paid) }),
     owedUsdc: t.field({
       type: "Usdc",
-      description: "What its auditors earned and were not paid, each by itself.",
+      description: "What its auditors earned and did not get yet, computed for each auditor separately.",
       resolve: ({ owed }) => formatUsdc(owed),
     }),
     periods: t.connection(
@@ -159,13 +165,13 @@ builder.queryFields((t) => ({
   auditOperator: t.field({
     type: AuditOperatorFiguresRef,
     nullable: true,
-    description: "Null of one whose audits came to nothing yet.",
+    description: "The figures of an operator of audits; null while it has none.",
     args: { address: t.arg({ type: "Address", required: true }) },
     resolve: (_, { address }, { load }) => load.auditOperator.load(address),
   }),
   auditModes: t.connection(
     {
-      description: "How far the audits of each capability are, by operator and capability.",
+      description: "The audit mode of each capability, by operator and capability.",
       type: AuditPoolModeRef,
       args: {
         orderDirection: t.arg({ type: OrderDirection }),
@@ -179,7 +185,8 @@ builder.queryFields((t) => ({
   ),
   auditModeChanges: t.connection(
     {
-      description: "When the audits of a capability became mature, or were taken back, the latest first.",
+      description:
+        "The changes of audit modes, the latest first: a capability became mature, or was set back to bootstrap.",
       type: AuditModeChangeRef,
       args: { orderDirection: t.arg({ type: OrderDirection }), operator: t.arg({ type: "Address" }) },
       resolve: (_, { operator, ...args }, context) => listPage(args, context, modeChangeList(operator)),

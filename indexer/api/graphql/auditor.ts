@@ -13,16 +13,21 @@ type Auditor = Row<"auditor">;
 type Seat = { capability: string; place: number | null; size: number; mode: "bootstrap" | "mature" };
 
 const RosterSeatRef = builder.objectRef<Seat>("RosterSeat").implement({
-  description: "Where an auditor stands on the roster of a capability: a draw picks a place.",
+  description: "An auditor's place on the roster of a capability. A draw picks a place.",
   fields: (t) => ({
     capability: t.exposeString("capability"),
     place: t.field({
       type: "SafeInt",
       nullable: true,
-      description: "From 0; null when it is not on the roster now: not in Tier 2, or taken off.",
+      description:
+        "The place, from 0; null when it is not on the roster now, because it is not in Tier 2 or was removed.",
       resolve: ({ place }) => place,
     }),
-    size: t.field({ type: "SafeInt", description: "Of the roster.", resolve: ({ size }) => size }),
+    size: t.field({
+      type: "SafeInt",
+      description: "The number of places of the roster.",
+      resolve: ({ size }) => size,
+    }),
     mode: t.field({ type: AuditMode, resolve: ({ mode }) => mode }),
   }),
 });
@@ -45,17 +50,17 @@ const MeasuredShareRef = builder.objectRef<Share>("MeasuredShare").implement({
 });
 
 const AuditorErrorRef = builder.objectRef<Errors>("AuditorError").implement({
-  description: "How an auditor judged work of which the truth was known beforehand.",
+  description: "How an auditor judged canaries, whose right verdict is known in advance.",
   fields: (t) => ({
     capability: t.exposeString("capability"),
     goodPassed: t.field({
       type: MeasuredShareRef,
-      description: "Good work that it passed.",
+      description: "Good canaries that it passed.",
       resolve: ({ good, goodPassed }) => ({ count: goodPassed, of: good }),
     }),
     badFailed: t.field({
       type: MeasuredShareRef,
-      description: "Bad work that it failed.",
+      description: "Bad canaries that it failed.",
       resolve: ({ bad, badFailed }) => ({ count: badFailed, of: bad }),
     }),
   }),
@@ -75,13 +80,13 @@ const AuditorRef = builder.objectRef<Auditor>("Auditor").implement({
     address: t.field({ type: "Address", resolve: ({ agent }) => agent }),
     agent: t.field(agentAt(({ agent }) => agent)),
     capabilities: t.stringList({ resolve: capabilitiesOf }),
-    endpoint: t.exposeString("endpoint", { description: "Where the operator hires it." }),
+    endpoint: t.exposeString("endpoint", { description: "The endpoint at which the operator hires it." }),
     active: t.exposeBoolean("isActive", {
-      description: "Its offer stands; it has its places on rosters while it is in Tier 2.",
+      description: "Whether its offer is active. It is on rosters only while it is in Tier 2.",
     }),
     removedFor: t.exposeString("removedFor", {
       nullable: true,
-      description: "Why it was taken off the rosters, until it offers itself again.",
+      description: "The reason why it was removed from the rosters; null once it offers itself again.",
     }),
     rosters: t.field({
       type: [RosterSeatRef],
@@ -89,28 +94,32 @@ const AuditorRef = builder.objectRef<Auditor>("Auditor").implement({
     }),
     issuedAt: t.field({ type: "SafeInt", resolve: ({ issuedAt }) => issuedAt }),
     time: t.field({ type: "SafeInt", description: "When it was anchored.", resolve: ({ time }) => time }),
-    assigned: t.exposeInt("assigned", { description: "How often it was asked, ever." }),
+    assigned: t.exposeInt("assigned", { description: "How many audits were assigned to it, of all time." }),
     answered: t.exposeInt("answered", { description: "How often it gave a verdict." }),
     unansweredInARow: t.exposeInt("unanswered"),
     barredUntil: t.field({
       type: "SafeInt",
       nullable: true,
-      description: "No offer of it counts before.",
+      description: "Its offers do not count before this time.",
       resolve: ({ barredUntil }) => barredUntil,
     }),
     judged: t.exposeInt("judged", {
-      description: "Its verdicts on audits of two or more that ended in the window.",
+      description: "Its verdicts, in the window, on audits that had two or more verdicts.",
     }),
-    wrongFails: t.exposeInt("wrongFails", { description: "Of those, fails of what passed." }),
-    wrongPasses: t.exposeInt("wrongPasses", { description: "Of those, passes of what failed." }),
+    wrongFails: t.exposeInt("wrongFails", {
+      description: "The judged audits that it failed and that passed in the end.",
+    }),
+    wrongPasses: t.exposeInt("wrongPasses", {
+      description: "The judged audits that it passed and that failed in the end.",
+    }),
     accruedUsdc: t.field({
       type: "Usdc",
-      description: "What it earned, ever.",
+      description: "What it earned, of all time.",
       resolve: ({ accrued }) => formatUsdc(accrued),
     }),
     paidUsdc: t.field({
       type: "Usdc",
-      description: "What the pool of its operator paid it.",
+      description: "What the operator's pool paid it.",
       resolve: ({ paid }) => formatUsdc(paid),
     }),
     owedUsdc: t.field({
@@ -119,7 +128,7 @@ const AuditorRef = builder.objectRef<Auditor>("Auditor").implement({
     }),
     errors: t.connection(
       {
-        description: "How it judged hires that its operator had arranged, by capability.",
+        description: "How it judged its operator's canaries, by capability.",
         type: AuditorErrorRef,
         args: { orderDirection: t.arg({ type: OrderDirection }) },
         resolve: (auditor, args, context) => listPage(args, context, errorsOf(auditor)),
@@ -164,7 +173,7 @@ const AuditorFilter = builder.inputType("AuditorFilter", {
   fields: (t) => ({
     agent: t.field({ type: "Address" }),
     operator: t.field({ type: "Address" }),
-    capability: t.field({ type: "Capability", description: "That its last offer names." }),
+    capability: t.field({ type: "Capability", description: "A capability that its latest offer names." }),
     active: t.boolean(),
   }),
 });
@@ -173,7 +182,7 @@ builder.queryField("auditors", (t) =>
   t.connection(
     {
       description:
-        "What agents offer operators to audit, by operator and agent. A page narrowed by several filters may be short (see agents).",
+        "The agents' offers to operators to audit hires, by operator and agent. A page narrowed by several filters may be short (see agents).",
       type: AuditorRef,
       args: { orderDirection: t.arg({ type: OrderDirection }), where: t.arg({ type: AuditorFilter }) },
       resolve: (_, { where, ...args }, context) => listPage(args, context, auditorList(where ?? {})),
@@ -185,7 +194,7 @@ builder.queryField("auditors", (t) =>
 builder.objectField(AgentRef, "auditorOffers", (t) =>
   t.connection(
     {
-      description: "What it offers operators to audit.",
+      description: "Its offers to operators to audit hires.",
       type: AuditorRef,
       args: { orderDirection: t.arg({ type: OrderDirection }) },
       resolve: ({ row }, args, context) => listPage(args, context, auditorList({ agent: row.id })),

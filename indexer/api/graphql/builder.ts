@@ -42,25 +42,30 @@ builder.globalConnectionField("totalCount", (t) =>
   t.field({
     type: "SafeInt",
     description:
-      "Length of the whole list, worked out only when asked for: counted up to 10,000, above that estimated without reading the " +
-      "list (see totalCountIsEstimate).",
+      "The length of the whole list, computed only on request. Up to 10,000 it is counted; a longer list is estimated (see totalCountIsEstimate).",
     resolve: async ({ countAll }) => (await countAll()).count,
   }),
 );
 
 builder.globalConnectionField("totalCountIsEstimate", (t) =>
   t.boolean({
-    description: "Whether totalCount is what the database expects, to two digits, and not what was counted.",
+    description: "Whether totalCount is the database's estimate, to two digits, and not an exact count.",
     resolve: async ({ countAll }) => (await countAll()).isEstimate,
   }),
 );
 
 /** The direction of a list, if it differs from the list's own direction. */
 export const OrderDirection = builder.enumType("OrderDirection", {
-  description: "Without it a list has the direction that its description names.",
+  description: "The direction of a list. The default is in the description of each list.",
   values: {
-    ASC: { value: "asc", description: "The first, or the lowest, first; what has no value before all." },
-    DESC: { value: "desc", description: "The latest, or the highest, first; what has no value after all." },
+    ASC: {
+      value: "asc",
+      description: "The earliest or lowest first. Rows without a value come before all others.",
+    },
+    DESC: {
+      value: "desc",
+      description: "The latest or highest first. Rows without a value come after all others.",
+    },
   } as const,
 });
 
@@ -70,7 +75,7 @@ builder.queryType({
 
 builder.scalarType("Address", {
   description:
-    "A wallet or contract: 0x and 40 hex digits. Answers are in lower case; questions may be in any.",
+    "A wallet or contract: 0x and 40 hex digits. Answers are in lower case. Arguments may have any case.",
   serialize: (value) => value,
   parseValue: (value) => {
     if (typeof value === "string" && /^0x[0-9a-fA-F]{40}$/.test(value)) return value.toLowerCase();

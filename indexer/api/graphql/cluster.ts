@@ -8,14 +8,14 @@ import { NodeRef, registerNode } from "./node.ts";
 
 const ClusterKind = builder.enumType("ClusterKind", {
   values: {
-    OWNERSHIP: { value: "ownership", description: "One wallet's money is behind them." },
-    FINGERPRINT: { value: "fingerprint", description: "Their listings are alike." },
+    OWNERSHIP: { value: "ownership", description: "Agents that one wallet funded." },
+    FINGERPRINT: { value: "fingerprint", description: "Agents with similar listings." },
   } as const,
 });
 
 export const ClusterRef = builder.objectRef<Row<"cluster">>("Cluster").implement({
   interfaces: [NodeRef],
-  description: "Agents that signals bind together (SHP §4.5). Hires among its members count 1/size each.",
+  description: "Agents that share signals of one owner (SHP §4.5). A hire between two members counts 1/size.",
   fields: (t) => ({
     id: t.exposeID("id"),
     kind: t.field({ type: ClusterKind, resolve: ({ kind }) => kind as "ownership" }),
@@ -23,13 +23,13 @@ export const ClusterRef = builder.objectRef<Row<"cluster">>("Cluster").implement
     formedBlock: t.field({ type: "SafeInt", resolve: ({ block }) => block }),
     formedTime: t.field({ type: "SafeInt", resolve: ({ time }) => time }),
     mergedIds: t.idList({
-      description: "Its own id and those of the clusters that were merged into it: each still leads here.",
+      description:
+        "Its own id and the ids of the clusters that were merged into it. Each of them still finds this cluster.",
       resolve: ({ id }, _, { load }) => load.clusterParts.load(id),
     }),
     members: t.connection(
       {
-        description:
-          "Agents in it, by the cluster they joined first, then in the order in which they registered.",
+        description: "Its members, by the cluster that they joined first, then by their registration.",
         type: AgentRef,
         args: { orderDirection: t.arg({ type: OrderDirection }) },
         resolve: async (cluster, args, context, info) => {
@@ -71,7 +71,7 @@ const ClusterOrder = builder.enumType("ClusterOrder", {
 
 builder.queryFields((t) => ({
   cluster: t.field({
-    description: "The cluster of that id, or the older one it was merged into.",
+    description: "The cluster with this id, or the older cluster that it was merged into.",
     type: ClusterRef,
     nullable: true,
     args: { id: t.arg.id({ required: true }) },
@@ -79,8 +79,7 @@ builder.queryFields((t) => ({
   }),
   clusters: t.connection(
     {
-      description:
-        "Clusters that were not merged into another, in the order in which they formed unless orderBy says otherwise.",
+      description: "Clusters that were not merged into another one. Default order: by their formation.",
       type: ClusterRef,
       args: {
         orderDirection: t.arg({ type: OrderDirection }),

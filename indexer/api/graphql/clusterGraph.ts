@@ -37,12 +37,11 @@ const ClusterNodeRef = builder.objectRef<GraphNode>("ClusterGraphNode").implemen
     address: t.field({ type: "Address", resolve: ({ address }) => address }),
     isMember: t.boolean({ resolve: ({ depth }) => depth === 0 }),
     depth: t.exposeInt("depth", {
-      description: "How many transfers lead from it to a member; 0 for members.",
+      description: "The number of transfers from it to a member; 0 for members.",
     }),
     kind: t.exposeString("kind", {
       nullable: true,
-      description:
-        "hub or escrow, if it is one: neither funds anybody, and what is behind it is not looked for.",
+      description: "hub or escrow, if it is one. Neither funds anybody, so the graph ends there.",
     }),
     agent: t.field({
       type: AgentRef,
@@ -54,8 +53,10 @@ const ClusterNodeRef = builder.objectRef<GraphNode>("ClusterGraphNode").implemen
 
 const ClusterEdgeReason = builder.enumType("ClusterGraphTransfer", {
   values: {
-    FUNDING: { description: "A funding, or what counts as one until a receipt shows otherwise." },
-    PAID_FOR_HIRE: { description: "A receipt shows that it paid for a hire: it funds nobody." },
+    FUNDING: {
+      description: "A funding transfer, or a transfer that counts as one until a receipt shows otherwise.",
+    },
+    PAID_FOR_HIRE: { description: "A receipt shows that it paid for a hire, so it funds nobody." },
   },
 });
 
@@ -80,7 +81,7 @@ const ClusterEdgeRef = builder.objectRef<GraphEdge>("ClusterGraphEdge").implemen
 });
 
 const ClusterSignalRef = builder.objectRef<GraphSignal>("ClusterSignal").implement({
-  description: "What put agents into the cluster (SHP §4.5.1): one funder's money.",
+  description: "A signal that put agents into the cluster: one funder's money (SHP §4.5.1).",
   fields: (t) => ({
     id: t.exposeID("id"),
     signal: t.exposeString("signal", {
@@ -89,18 +90,19 @@ const ClusterSignalRef = builder.objectRef<GraphSignal>("ClusterSignal").impleme
     funder: t.field({ type: "Address", resolve: ({ funder }) => funder }),
     members: t.field({
       type: ["Address"],
-      description: `The first ${GRAPH_LIMITS.named} of those that it put together.`,
+      description: `The first ${GRAPH_LIMITS.named} agents that it put together.`,
       resolve: ({ members }) => members,
     }),
     memberCount: t.exposeInt("memberCount"),
-    dropped: t.exposeBoolean("dropped", { description: "Its funder was published as a hub since." }),
+    dropped: t.exposeBoolean("dropped", {
+      description: "Whether it was dropped, because its funder was published as a hub later.",
+    }),
   }),
 });
 
 const ClusterGraphRef = builder.objectRef<ClusterGraph>("ClusterGraph").implement({
   description:
-    "A cluster with what its signals rest on: members, wallets whose money reached them in at most three transfers, and these. A " +
-    "cluster of listings that are alike has members only.",
+    "A cluster with the evidence for its signals: members, wallets whose money reached them in at most three transfers, and these transfers. A cluster of similar listings has only members.",
   fields: (t) => ({
     nodes: t.field({ type: [ClusterNodeRef], resolve: ({ nodes }) => nodes }),
     edges: t.field({ type: [ClusterEdgeRef], resolve: ({ edges }) => edges }),
@@ -116,11 +118,11 @@ const ClusterGraphRef = builder.objectRef<ClusterGraph>("ClusterGraph").implemen
 builder.objectField(ClusterRef, "graph", (t) =>
   t.field({
     type: ClusterGraphRef,
-    description: "All of it at once.",
+    description: "The whole graph of the cluster.",
     args: {
       members: t.arg.int({
         defaultValue: GRAPH_LIMITS.members,
-        description: `At most so many of its members, up to ${GRAPH_LIMITS.members}.`,
+        description: `The highest number of members, up to ${GRAPH_LIMITS.members}.`,
       }),
     },
     resolve: ({ id, kind }, { members }, context) => {

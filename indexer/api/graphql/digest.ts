@@ -4,22 +4,22 @@ import { builder, OrderDirection } from "./builder.ts";
 import { listPage } from "./list.ts";
 
 const DigestRef = builder.objectRef<Row<"digest">>("Digest").implement({
-  description: "One hash over all that was derived up to a tick, equal on every node.",
+  description: "One hash over everything that was derived up to a tick. It is equal on every node.",
   fields: (t) => ({
     block: t.field({ type: "SafeInt", resolve: ({ block }) => block }),
     time: t.field({ type: "SafeInt", resolve: ({ time }) => time }),
     digest: t.exposeString("digest", {
       description:
-        "0x and SHA-256 of `[root, stewardRoot, paramsVersion, block, time]` as RFC 8785, with identityRoot behind stewardRoot where there is one.",
+        "0x and the SHA-256 of `[root, stewardRoot, paramsVersion, block, time]` as RFC 8785 JSON. If there is an identityRoot, it comes after stewardRoot.",
     }),
     root: t.exposeString("root", { description: "Root of the tree of agents, clusters and audits, in hex." }),
     stewardRoot: t.exposeString("stewardRoot", {
-      description: "Root of the tree of trust scores and SLAs, which change nothing of the other.",
+      description: "Root of the tree of trust scores and SLAs, in hex. They never change the tree of agents.",
     }),
     identityRoot: t.exposeString("identityRoot", {
       nullable: true,
       description:
-        "Root of the tree of identities of ERC-8004, which change nothing of the others; null where no registry is read.",
+        "Root of the tree of ERC-8004's identities, in hex; null where no registry is read. Identities never change the other trees.",
     }),
     paramsVersion: t.field({ type: "SafeInt", resolve: ({ paramsVersion }) => paramsVersion }),
   }),
@@ -34,7 +34,7 @@ builder.queryField("digests", (t) =>
   t.connection(
     {
       description:
-        "The digest of every tick, the latest first; `from` and `to` are blocks. Those above finality may be taken back.",
+        "The digest of every tick, the latest first; `from` and `to` are blocks. A reorganization may still remove those above the final block.",
       type: DigestRef,
       args: {
         orderDirection: t.arg({ type: OrderDirection }),

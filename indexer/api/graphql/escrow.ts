@@ -33,7 +33,7 @@ const EscrowStepKind = builder.enumType("EscrowStepKind", {
 });
 
 const EscrowStepRef = builder.objectRef<RowOf<"escrowStep">>("EscrowStep").implement({
-  description: "What happened to an escrow, and the transaction in which it did.",
+  description: "An event of an escrow, with its transaction.",
   fields: (t) => ({
     kind: t.field({ type: EscrowStepKind, resolve: ({ kind }) => kind as "deposited" }),
     tx: t.exposeString("tx"),
@@ -57,7 +57,7 @@ async function settlementOf(id: string, context: QueryContext): Promise<string |
 
 export const EscrowRef = builder.objectRef<Row<"escrow">>("Escrow").implement({
   interfaces: [NodeRef],
-  description: "Money held for a hire by a configured HireEscrow contract, and what became of it.",
+  description: "Money that a configured HireEscrow contract holds or held for a hire.",
   fields: (t) => ({
     id: t.exposeID("id", { description: "EIP-712 digest of the hire's terms." }),
     provider: t.exposeString("provider"),
@@ -67,7 +67,7 @@ export const EscrowRef = builder.objectRef<Row<"escrow">>("Escrow").implement({
     sellerAddress: t.field({ type: "Address", resolve: ({ seller }) => seller }),
     payee: t.field({
       type: "Address",
-      description: "Who is paid: the seller, unless the hire names another.",
+      description: "The receiver of the money: the seller, unless the hire names another account.",
       resolve: ({ payee, seller }) => orNull(payee) ?? seller,
     }),
     amountUsdc: t.field({ type: "Usdc", resolve: ({ amount }) => formatUsdc(amount) }),
@@ -81,7 +81,7 @@ export const EscrowRef = builder.objectRef<Row<"escrow">>("Escrow").implement({
     deadline: t.field({ type: "SafeInt", resolve: ({ deadline }) => deadline }),
     depositedBlock: t.field({ type: "SafeInt", resolve: ({ depositedBlock }) => depositedBlock }),
     depositedTime: t.field({ type: "SafeInt", resolve: ({ depositedTime }) => depositedTime }),
-    tx: t.exposeString("tx", { description: "Of the deposit." }),
+    tx: t.exposeString("tx", { description: "The transaction of the deposit." }),
     settlementTx: t.string({
       nullable: true,
       description: "The transaction that released, refunded or timed it out; null while the money is held.",
@@ -89,12 +89,12 @@ export const EscrowRef = builder.objectRef<Row<"escrow">>("Escrow").implement({
     }),
     steps: t.field({
       type: [EscrowStepRef],
-      description: "What happened to it on the chain, in order.",
+      description: "Its events on the chain, in order.",
       resolve: ({ id }, _, context) => stepsOf(id, context),
     }),
     status: t.field({ type: EscrowStatus, resolve: ({ status }) => status as "held" }),
     delivered: t.exposeBoolean("delivered", {
-      description: "The seller marked it delivered before the deadline.",
+      description: "Whether the seller marked the delivery before the deadline.",
     }),
     resultHash: t.exposeString("resultHash", { nullable: true }),
     toSellerUsdc: t.field({ type: "Usdc", nullable: true, resolve: ({ toSeller }) => usdcOrNull(toSeller) }),

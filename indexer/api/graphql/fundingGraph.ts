@@ -25,24 +25,31 @@ const MAX_TRIPS = 50;
 
 const EdgeReason = builder.enumType("FundingReason", {
   values: {
-    FUNDING: { description: "At least the least funding, and the share of all that its receiver had got." },
-    PAID_FOR_HIRE: { description: "A receipt shows that it paid for a hire: it funds nobody." },
-    FROM_HUB: { description: "Its sender is published as a hub: it binds nobody." },
+    FUNDING: {
+      description:
+        "It is at least the minimum funding, and at least the given share of all that its receiver had received.",
+    },
+    PAID_FOR_HIRE: { description: "A receipt shows that it paid for a hire, so it funds nobody." },
+    FROM_HUB: {
+      description: "Its sender is published as a hub, so the transfer puts nobody into a cluster.",
+    },
   },
 });
 
 const SignalRef = builder.objectRef<Row<"trip">>("FundingSignal").implement({
-  description: "Agents of one funder that were put into a cluster together (SHP §4.5.1).",
+  description: "Agents that one funder's money put into a cluster together (SHP §4.5.1).",
   fields: (t) => ({
     signal: t.exposeString("signal", {
       description: "funding_origin: funded within a day; deploy_batch: registered within 256 blocks.",
     }),
     funder: t.field({ type: "Address", resolve: ({ funder }) => funder }),
     members: t.field({ type: ["Address"], resolve: ({ members }) => members.split(",") }),
-    dropped: t.exposeBoolean("dropped", { description: "Its funder was published as a hub since." }),
+    dropped: t.exposeBoolean("dropped", {
+      description: "Whether it was dropped, because its funder was published as a hub later.",
+    }),
     clusterId: t.id({
       nullable: true,
-      description: "The cluster they are in by it now.",
+      description: "The cluster that this signal puts them into now.",
       // The signal may have joined an existing cluster instead of starting its own, so the members name the
       // cluster.
       resolve: async ({ members, dropped }, _, { load }) => {
@@ -55,7 +62,7 @@ const SignalRef = builder.objectRef<Row<"trip">>("FundingSignal").implement({
 });
 
 const EdgeRef = builder.objectRef<Edge>("FundingEdge").implement({
-  description: "A transfer large enough to fund its receiver (SHP §4.5.1), and what came of it.",
+  description: "A transfer large enough to fund its receiver (SHP §4.5.1), and its effect.",
   fields: (t) => ({
     id: t.exposeID("id"),
     from: t.field({ type: "Address", resolve: (it) => it.from }),
@@ -75,7 +82,7 @@ const EdgeRef = builder.objectRef<Edge>("FundingEdge").implement({
     signals: t.field({
       type: [SignalRef],
       description:
-        "What its sender's fundings tripped with this receiver or the agent asked for, among the sender's latest 50.",
+        "The signals that its sender's fundings tripped for this receiver or the requested agent, among the sender's latest 50.",
       resolve: async ({ from, to, agent }, _, context) =>
         (await tripsOf(from, context)).filter(({ members }) => {
           const together = members.split(",");
@@ -107,7 +114,7 @@ const WalletRef = builder.objectRef<Node>("FundingNode").implement({
     }),
     kind: t.string({
       nullable: true,
-      description: "hub or escrow, if it is one: neither funds anybody.",
+      description: "hub or escrow, if it is one. Neither funds anybody.",
       resolve: async ({ address }, _, { load }) => (await load.wallet.load(address))?.kind ?? null,
     }),
     isAgent: t.boolean({ resolve: ({ agent }) => agent !== null }),
@@ -120,7 +127,7 @@ const WalletRef = builder.objectRef<Node>("FundingNode").implement({
 });
 
 const GraphRef = builder.objectRef<{ nodes: Node[]; edges: Edge[] }>("FundingGraph").implement({
-  description: "Who funded an agent, and who funded those.",
+  description: "The wallets that funded an agent, and the wallets that funded these.",
   fields: (t) => ({
     nodes: t.field({ type: [WalletRef], resolve: (it) => it.nodes }),
     edges: t.field({ type: [EdgeRef], resolve: (it) => it.edges }),

@@ -13,16 +13,20 @@ export const HireOutcome = builder.enumType("HireOutcome", {
   values: {
     SUCCESS: { value: "success" },
     FAILURE: { value: "failure" },
-    NEUTRAL: { value: "neutral", description: "Timed out after delivery: left out of the success rate." },
+    NEUTRAL: {
+      value: "neutral",
+      description: "The escrow timed out after delivery. The hire does not count in the success rate.",
+    },
   } as const,
 });
 
 const HireEvidence = builder.enumType("HireEvidence", {
-  description: "Whose word the outcome rests on.",
+  description: "The source of the outcome.",
   values: {
     AUDIT: {
       value: "audit",
-      description: "An audit found it bad, and it was rolled back: that outranks all else.",
+      description:
+        "An audit found the work bad, and the hire was rolled back. This outranks every other source.",
     },
     ESCROW: { value: "escrow" },
     BUYER: { value: "buyer" },
@@ -32,13 +36,13 @@ const HireEvidence = builder.enumType("HireEvidence", {
 
 export const HireRef = builder.objectRef<Row<"hire">>("Hire").implement({
   interfaces: [NodeRef],
-  description: "A counted hire: a payment on the chain with the record that says what it was for.",
+  description: "A counted hire: a payment on the chain, with the record that says what was paid for.",
   fields: (t) => ({
     id: t.id({
-      description: "Of a direct hire the payment's `<tx>-<log>`, of one over an escrow `<escrow>-hire`.",
+      description: "For a direct hire its payment's `<tx>-<log>`, for an escrow hire `<escrow>-hire`.",
       resolve: ({ id, escrowId }) => (escrowId === null ? id : `${id}-hire`),
     }),
-    hireId: t.exposeString("hireId", { description: "The id that buyer and seller gave it." }),
+    hireId: t.exposeString("hireId", { description: "The id that the buyer gave it." }),
     sellerAddress: t.field({ type: "Address", resolve: ({ seller }) => seller }),
     buyerAddress: t.field({ type: "Address", resolve: ({ buyer }) => buyer }),
     seller: t.field(agentAt(({ seller }) => seller)),
@@ -47,12 +51,12 @@ export const HireRef = builder.objectRef<Row<"hire">>("Hire").implement({
     paymentMode: t.exposeString("paymentMode"),
     priceUsdc: t.field({
       type: "Usdc",
-      description: "What went to the seller, fee included.",
+      description: "What was paid to the seller, including the fee.",
       resolve: ({ price }) => formatUsdc(price),
     }),
     amountUsdc: t.field({
       type: "Usdc",
-      description: "What the buyer put up.",
+      description: "What the buyer paid or deposited.",
       resolve: ({ amount }) => formatUsdc(amount),
     }),
     outcome: t.field({ type: HireOutcome, resolve: ({ outcome }) => outcome as "success" }),
@@ -64,13 +68,13 @@ export const HireRef = builder.objectRef<Row<"hire">>("Hire").implement({
     refundAfterDelivery: t.exposeBoolean("refundAfterDelivery"),
     clusterSize: t.exposeInt("clusterSize", {
       description:
-        "Size of the cluster that buyer and seller shared when it was counted, else 1; the hire weighs 1 over this.",
+        "The size of the cluster that buyer and seller shared when the hire was counted, else 1. The hire weighs 1 divided by this.",
     }),
     weight: t.float({ resolve: weightOf }),
     latencyMs: t.field({ type: "SafeInt", nullable: true, resolve: ({ latencyMs }) => latencyMs }),
     time: t.field({
       type: "SafeInt",
-      description: "When it was paid, or its escrow settled.",
+      description: "When it was paid, or when its escrow was settled.",
       resolve: ({ time }) => time,
     }),
     tx: t.exposeString("tx"),
@@ -145,7 +149,7 @@ builder.queryFields((t) => ({
     type: HireRef,
     nullable: true,
     args: {
-      id: t.arg.id({ required: true, description: "As `Hire.id` gives it, or the id of its escrow." }),
+      id: t.arg.id({ required: true, description: "`Hire.id`, or the id of its escrow." }),
     },
     resolve: (_, { id }, context) => findHire(id, context),
   }),

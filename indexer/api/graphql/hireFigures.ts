@@ -8,10 +8,12 @@ const MAX_DAYS = 366;
 
 export const FiguresRef = builder.objectRef<TallyFigures>("HireFigures").implement({
   description:
-    "What a set of hires adds up to. Rates and averages are not dampened, and null when there is nothing to divide by.",
+    "Figures of a set of hires. Rates and averages are not weighted, and are null when the divisor is zero.",
   fields: (t) => ({
     hires: t.exposeInt("hires"),
-    weightedHires: t.exposeFloat("weighted_hires", { description: "Inside a cluster a hire weighs 1/size." }),
+    weightedHires: t.exposeFloat("weighted_hires", {
+      description: "The number of hires, by weight: inside a cluster a hire weighs 1/size.",
+    }),
     successes: t.exposeInt("successes"),
     failures: t.exposeInt("failures"),
     successRate: t.exposeFloat("success_rate", { nullable: true }),

@@ -18,41 +18,42 @@ type Link = Row<"identityLink">;
 type Feedback = Row<"feedback">;
 
 /** A text that is kept up to 256 bytes, and what is known of the rest. */
-const CUT = "Up to 256 bytes; what is no UTF-8 in it, and control characters, are U+FFFD.";
-const BYTES = "How many bytes it has.";
-const HASH = "The keccak-256 of its bytes, where they are not all shown as they are; else null.";
+const CUT = "At most 256 bytes. Control characters and bytes that are not UTF-8 are shown as U+FFFD.";
+const BYTES = "Its length in bytes.";
+const HASH = "The keccak-256 of its bytes, if not all of them are shown unchanged; else null.";
 
 const Standing = builder.enumType("FeedbackStanding", {
   values: {
     BACKED: {
       value: "backed",
-      description: "A counted hire of its client by that agent stands behind it, and behind no other.",
+      description: "Its client hired that agent, and the hire is counted. The hire backs no other feedback.",
     },
     SELF: { value: "self", description: "It comes from the identity's own side." },
-    UNPROVEN: { value: "unproven", description: "Neither: nothing shows that its client ever paid." },
+    UNPROVEN: { value: "unproven", description: "Nothing shows that its client ever paid." },
   } as const,
 });
 
 const SelfReason = builder.enumType("FeedbackSelfReason", {
-  description: "Why a feedback is its identity's own. The last three are as of where that was decided.",
+  description:
+    "Why a feedback comes from the identity's own side. CLUSTER, BUYERS and FAMILY are as of the position at which this was decided.",
   values: {
-    AGENT: { value: "agent", description: "Its client was the identity's wallet." },
-    OWNER: { value: "owner", description: "It owned the identity." },
-    FORMER: { value: "former", description: "It had been its wallet, or its owner, before." },
-    CLUSTER: { value: "cluster", description: "It was in one cluster with the agent." },
-    BUYERS: { value: "buyers", description: "It counted as one buyer with the agent." },
-    FAMILY: { value: "family", description: "Its money began with the same wallet as the agent's." },
+    AGENT: { value: "agent", description: "Its client was the agent: the identity's wallet." },
+    OWNER: { value: "owner", description: "Its client owned the identity." },
+    FORMER: { value: "former", description: "Its client had been the identity's wallet or owner before." },
+    CLUSTER: { value: "cluster", description: "Its client was in one cluster with the agent." },
+    BUYERS: { value: "buyers", description: "Its client counted as one buyer together with the agent." },
+    FAMILY: { value: "family", description: "Its client was in the agent's funding family." },
   } as const,
 });
 
 const RegistryStatus = builder.enumType("RegistryStatus", {
   values: {
-    WAITING: { value: "waiting", description: "No implementation that is understood was seen yet." },
+    WAITING: { value: "waiting", description: "No known implementation was seen yet." },
     READ: { value: "read", description: "Its events are read." },
     UNREAD: {
       value: "unread",
       description:
-        "It was upgraded to an implementation that is not listed: from there on neither registry is read, and what is told of identities is as of there.",
+        "It was upgraded to an unknown implementation. From there on neither registry is read, and all answers about identities are as of there.",
     },
   } as const,
 });
@@ -65,14 +66,14 @@ const RegistryRef = builder.objectRef<Row<"registry">>("Registry").implement({
     implementation: t.field({
       type: "Address",
       nullable: true,
-      description: "What its proxy runs; null before the first upgrade that was seen.",
+      description: "The implementation behind its proxy; null before the first known upgrade.",
       resolve: ({ implementation }) => implementation,
     }),
     status: t.field({ type: RegistryStatus, resolve: ({ status }) => status as "read" }),
     block: t.field({
       type: "SafeInt",
       nullable: true,
-      description: "Since when it has that status; null while it is waited for.",
+      description: "The block since which it has this status; null while no implementation was seen.",
       resolve: ({ block }) => block,
     }),
   }),
@@ -81,19 +82,19 @@ const RegistryRef = builder.objectRef<Row<"registry">>("Registry").implement({
 builder.objectField(MetaRef, "registries", (t) =>
   t.field({
     type: [RegistryRef],
-    description: "The registries of ERC-8004 that this node reads; none when it reads none.",
+    description: "The registries of ERC-8004 that this node reads; an empty list if it reads none.",
     resolve: (_, __, { db }) => registriesRead(db),
   }),
 );
 
 const ResponseRef = builder.objectRef<Row<"feedbackResponse">>("FeedbackResponse").implement({
-  description: "What somebody answered to a feedback. Anybody may.",
+  description: "A response to a feedback. Anybody may respond.",
   fields: (t) => ({
     responder: t.field({ type: "Address", resolve: (it) => it.responder }),
     uri: t.exposeString("uri", { description: CUT }),
     uriBytes: t.exposeInt("uriBytes", { description: BYTES }),
     uriHash: t.exposeString("uriHash", { nullable: true, description: HASH }),
-    fileHash: t.exposeString("fileHash", { description: "As the responder says." }),
+    fileHash: t.exposeString("fileHash", { description: "The hash of the file, as the responder gives it." }),
     block: t.field({ type: "SafeInt", resolve: (it) => it.block }),
     time: t.field({ type: "SafeInt", resolve: (it) => it.time }),
     tx: t.exposeString("tx"),
@@ -106,7 +107,7 @@ const ResponseConnection = builder.connectionObject(
 );
 
 const BackingRef = builder.objectRef<Feedback>("FeedbackBacking").implement({
-  description: "What stands behind a feedback.",
+  description: "The evidence for a feedback.",
   fields: (t) => ({
     standing: t.field({ type: Standing, resolve: (it) => it.standing as "backed" }),
     selfReason: t.field({
@@ -117,7 +118,7 @@ const BackingRef = builder.objectRef<Feedback>("FeedbackBacking").implement({
     hire: t.field({
       type: HireRef,
       nullable: true,
-      description: "The hire that backs it; it backs no other.",
+      description: "The hire that backs it. A hire backs only one feedback.",
       resolve: ({ hire }, _, { load }) => (hire === null ? null : load.hire.load(hire)),
     }),
   }),
@@ -126,35 +127,34 @@ const BackingRef = builder.objectRef<Feedback>("FeedbackBacking").implement({
 export const IdentityRef = builder.objectRef<Identity>("Identity").implement({
   interfaces: [NodeRef],
   description:
-    "An identity of ERC-8004's registry. It is a token that can be sold: who stands for it is its agent wallet, which agreed to that, and " +
-    "only until it is sold. Advice: no figure, tier or score depends on identities or on what is said of them.",
+    "An identity of ERC-8004's registry: a token that can be sold. Its agent wallet, which agreed to this, stands for it until it is sold. Identities are advice: no figure, tier or score depends on them or on their feedback.",
   fields: (t) => ({
-    id: t.exposeID("id", { description: "The `agentId` in the registry, decimal." }),
+    id: t.exposeID("id", { description: "The `agentId` in the registry, as a decimal number." }),
     owner: t.field({ type: "Address", resolve: ({ owner }) => owner }),
     wallet: t.field({
       type: "Address",
       nullable: true,
-      description: "Its agent wallet; null where it has none now.",
+      description: "Its agent wallet; null when it has none now.",
       resolve: ({ wallet }) => wallet,
     }),
     agent: t.field({
       ...agentAt<Identity>(({ wallet }) => wallet ?? ""),
-      description: "The agent that its wallet is.",
+      description: "The agent with the identity's wallet.",
     }),
-    uri: t.exposeString("uri", { description: `Where its registration file is. ${CUT}` }),
+    uri: t.exposeString("uri", { description: `The address of its registration file. ${CUT}` }),
     uriBytes: t.exposeInt("uriBytes", { description: BYTES }),
     uriHash: t.exposeString("uriHash", { nullable: true, description: HASH }),
     registeredBlock: t.field({ type: "SafeInt", resolve: (it) => it.registeredBlock }),
     registeredTime: t.field({ type: "SafeInt", resolve: (it) => it.registeredTime }),
     registeredTx: t.exposeString("registeredTx"),
-    transfers: t.exposeInt("transfers", { description: "How often it went to another owner." }),
+    transfers: t.exposeInt("transfers", { description: "How often its owner changed." }),
   }),
 });
 
 const FeedbackRef = builder.objectRef<Feedback>("IdentityFeedback").implement({
   interfaces: [NodeRef],
   description:
-    "What somebody said of an identity: a number by its tags, which nobody averages here, and where there is more to read.",
+    "Feedback for an identity: a number with tags, and the address of a file. The numbers are not averaged here.",
   fields: (t) => ({
     id: t.exposeID("id", { description: "`<identity>/<client>/<index>`." }),
     identity: t.field({
@@ -162,18 +162,22 @@ const FeedbackRef = builder.objectRef<Feedback>("IdentityFeedback").implement({
       nullable: true,
       resolve: ({ identity }, _, { load }) => load.identity.load(identity),
     }),
-    client: t.field({ type: "Address", description: "Who said it.", resolve: (it) => it.client }),
+    client: t.field({
+      type: "Address",
+      description: "The account that gave the feedback.",
+      resolve: (it) => it.client,
+    }),
     agentAddress: t.field({
       type: "Address",
       nullable: true,
       description:
-        "The wallet that stood for the identity there: whom it is about. Null where there was none.",
+        "The identity's wallet when the feedback was given: the agent that it is about. Null when there was none.",
       resolve: ({ agent }) => agent,
     }),
     backing: t.field({ type: BackingRef, resolve: (it) => it }),
     value: t.field({
       type: "BigInt",
-      description: "With `valueDecimals` digits behind the point.",
+      description: "The number, with `valueDecimals` digits after the decimal point.",
       resolve: ({ value }) => value,
     }),
     valueDecimals: t.exposeInt("valueDecimals"),
@@ -183,7 +187,9 @@ const FeedbackRef = builder.objectRef<Feedback>("IdentityFeedback").implement({
     uri: t.exposeString("uri", { description: CUT }),
     uriBytes: t.exposeInt("uriBytes", { description: BYTES }),
     uriHash: t.exposeString("uriHash", { nullable: true, description: HASH }),
-    fileHash: t.exposeString("fileHash", { description: "Of the file at `uri`, as the client says." }),
+    fileHash: t.exposeString("fileHash", {
+      description: "The hash of the file at `uri`, as the client gives it.",
+    }),
     isRevoked: t.exposeBoolean("isRevoked"),
     block: t.field({ type: "SafeInt", resolve: (it) => it.block }),
     time: t.field({ type: "SafeInt", resolve: (it) => it.time }),
@@ -191,7 +197,7 @@ const FeedbackRef = builder.objectRef<Feedback>("IdentityFeedback").implement({
     responses: t.connection(
       {
         type: ResponseRef,
-        description: "What was answered, the first first.",
+        description: "The responses, the oldest first.",
         args: { orderDirection: t.arg({ type: OrderDirection }) },
         resolve: ({ id }, args, context) => listPage(args, context, responsesTo(id)),
       },
@@ -206,7 +212,7 @@ const FeedbackConnection = builder.connectionObject(
 );
 
 const CountsRef = builder.objectRef<Link>("FeedbackCounts").implement({
-  description: "Of a feedback that is revoked only `given` and `revoked` tell.",
+  description: "A revoked feedback counts only in `given` and `revoked`.",
   fields: (t) => ({
     given: t.int({ resolve: ({ feedback }) => feedback }),
     backed: t.exposeInt("backed"),
@@ -220,8 +226,7 @@ const CountsRef = builder.objectRef<Link>("FeedbackCounts").implement({
 
 const LinkRef = builder.objectRef<Link>("IdentityLink").implement({
   interfaces: [NodeRef],
-  description:
-    "From where to where a wallet stood for an identity, and what was said of the identity meanwhile.",
+  description: "A time in which an identity had one wallet, and the feedback of that time.",
   fields: (t) => ({
     id: t.exposeID("id", { description: "`<identity>/<n>`." }),
     identity: t.field({
@@ -239,17 +244,20 @@ const LinkRef = builder.objectRef<Link>("IdentityLink").implement({
     counts: t.field({
       type: CountsRef,
       nullable: true,
-      description: "How much was said meanwhile; null when the agent has private metrics.",
+      description: "The feedback of that time in numbers; null when the agent has private metrics.",
       resolve: async (link, _, { load }) =>
         ((await load.agent.load(link.wallet))?.privateListings ?? 0) > 0 ? null : link,
     }),
     feedback: t.connection(
       {
         type: FeedbackRef,
-        description: "What was said meanwhile, the latest first.",
+        description: "The feedback of that time, the latest first.",
         args: {
           orderDirection: t.arg({ type: OrderDirection }),
-          standing: t.arg({ type: Standing, description: "Only these, and of them none that is revoked." }),
+          standing: t.arg({
+            type: Standing,
+            description: "Only feedback with this standing that is not revoked.",
+          }),
         },
         resolve: ({ id }, { standing, ...args }, context) =>
           listPage(args, context, feedbackOf({ link: id }, standing)),
@@ -268,7 +276,7 @@ builder.objectFields(IdentityRef, (t) => ({
   links: t.connection(
     {
       type: LinkRef,
-      description: "Who stood for it, the latest first.",
+      description: "Its wallets, the latest first.",
       args: { orderDirection: t.arg({ type: OrderDirection }) },
       resolve: ({ id }, args, context) => listPage(args, context, linksOfIdentity(id)),
     },
@@ -277,10 +285,13 @@ builder.objectFields(IdentityRef, (t) => ({
   feedback: t.connection(
     {
       type: FeedbackRef,
-      description: "All that was said of it, whoever stood for it, the latest first.",
+      description: "All feedback for it, whichever wallet it had, the latest first.",
       args: {
         orderDirection: t.arg({ type: OrderDirection }),
-        standing: t.arg({ type: Standing, description: "Only these, and of them none that is revoked." }),
+        standing: t.arg({
+          type: Standing,
+          description: "Only feedback with this standing that is not revoked.",
+        }),
       },
       resolve: ({ id }, { standing, ...args }, context) =>
         listPage(args, context, feedbackOf({ identity: id }, standing)),
@@ -294,10 +305,10 @@ builder.objectField(AgentRef, "identities", (t) =>
     {
       type: LinkRef,
       description:
-        "The identities of ERC-8004 that it stands for, or did, the latest first: each while it was the identity's agent wallet.",
+        "The identities of ERC-8004 that it has or had, the latest first, each with the time in which it was the identity's agent wallet.",
       args: {
         orderDirection: t.arg({ type: OrderDirection }),
-        current: t.arg.boolean({ defaultValue: false, description: "Only those that it stands for now." }),
+        current: t.arg.boolean({ defaultValue: false, description: "Only the identities that it has now." }),
       },
       resolve: ({ row }, { current, ...args }, context) =>
         listPage(args, context, linksOfWallet(row.id, current === true ? "current" : "all")),
@@ -312,7 +323,7 @@ builder.queryField("identity", (t) =>
   t.field({
     type: IdentityRef,
     nullable: true,
-    description: "The identity with an `agentId`; null where none was registered, or no registry is read.",
+    description: "The identity with an `agentId`; null if there is none, or no registry is read.",
     args: { id: t.arg.id({ required: true }) },
     resolve: (_, { id }, { load }) => (IDENTITY.test(id) ? load.identity.load(id) : null),
   }),

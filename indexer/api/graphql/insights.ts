@@ -22,7 +22,7 @@ import { listPage } from "./list.ts";
 
 const TierFiguresRef = builder.objectRef<TierFigures>("TierFigures").implement({
   description:
-    "What buyers of one trust tier got. Tiers are the buyers' of today; percentiles are nearest ranks.",
+    "Figures of the hires by buyers of one trust tier. The tiers are the buyers' present ones. Percentiles are nearest ranks.",
   fields: (t) => ({
     buyerTrustTier: t.exposeInt("buyer_trust_tier"),
     hires: t.exposeInt("hires"),
@@ -39,9 +39,9 @@ const TierFiguresRef = builder.objectRef<TierFigures>("TierFigures").implement({
 const PercentilesRef = builder.objectRef<Percentiles>("Percentiles").implement({
   fields: (t) => ({
     sample: t.exposeInt("sample", {
-      description: `How many of the latest hires this is about, at most ${SAMPLE}.`,
+      description: `The number of hires: the latest of the window, at most ${SAMPLE}.`,
     }),
-    complete: t.exposeBoolean("complete", { description: "Those are all there are in the window." }),
+    complete: t.exposeBoolean("complete", { description: "Whether these are all hires of the window." }),
     byBuyerTrustTier: t.field({ type: [TierFiguresRef], resolve: (it) => it.by_buyer_trust_tier }),
   }),
 });
@@ -49,7 +49,11 @@ const PercentilesRef = builder.objectRef<Percentiles>("Percentiles").implement({
 const LeaderRef = builder.objectRef<RowOf<"capabilityAgent">>("Leader").implement({
   fields: (t) => ({
     agent: t.field(agentAt(({ agent }) => agent)),
-    inCapability: t.field({ type: FiguresRef, description: "Over the window.", resolve: figuresOf }),
+    inCapability: t.field({
+      type: FiguresRef,
+      description: "The agent's hires of the window in the capability.",
+      resolve: figuresOf,
+    }),
   }),
 });
 
@@ -79,12 +83,12 @@ const TrendConnection = builder.connectionObject(
 );
 
 const InsightsRef = builder.objectRef<object>("Insights").implement({
-  description: "Summaries of hires (SHP §9.2). Agents with private metrics are in none of their own.",
+  description: "Summaries of hires (SHP §9.2). There are none of single agents with private metrics.",
   fields: (t) => ({
     leaderboard: t.connection(
       {
         type: LeaderRef,
-        description: "Who is hired most for a capability in the window, by weighted hires.",
+        description: "The agents that were hired most for a capability in the window, by weighted hires.",
         args: {
           orderDirection: t.arg({ type: OrderDirection }),
           capability: t.arg({ type: "Capability", required: true }),
@@ -96,7 +100,7 @@ const InsightsRef = builder.objectRef<object>("Insights").implement({
     trends: t.connection(
       {
         type: TrendRef,
-        description: "What agents are hired for, most first by weighted hires in the window.",
+        description: "The capabilities that were hired in the window, by weighted hires, the most first.",
         args: { orderDirection: t.arg({ type: OrderDirection }) },
         resolve: (_, args, context) => listPage(args, context, capabilityList()),
       },
@@ -113,7 +117,7 @@ const InsightsRef = builder.objectRef<object>("Insights").implement({
     }),
     agentSeries: t.field({
       type: SeriesRef,
-      description: "As the seller.",
+      description: "The agent's hires as the seller, day by day.",
       args: { agent: t.arg({ type: "Address", required: true }), days: t.arg.int({ defaultValue: 30 }) },
       resolve: (_, { agent, days }, context) =>
         told(() => agentSeries(context.db, agent, takeDays(days, context))),
@@ -140,7 +144,8 @@ const InsightsRef = builder.objectRef<object>("Insights").implement({
 builder.queryField("insights", (t) =>
   t.field({
     type: InsightsRef,
-    description: "Free unless the operator has set a price: then they are sold at /v1/insights only (x402).",
+    description:
+      "Summaries of hires. If the operator has set a price, they are sold only at /v1/insights (x402).",
     resolve: (_, __, { insightsAreFree }) => {
       if (insightsAreFree) return {};
       throw queryError(

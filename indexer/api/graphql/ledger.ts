@@ -19,17 +19,18 @@ type Entry = RowOf<"genericEntry">;
 type Proof = { entry: Entry; leafHash: Hex; hashes: Hex[]; head: Ledger };
 
 const EquivocationRef = builder.objectRef<RowOf<"equivocation">>("Equivocation").implement({
-  description: "Two words of its writers belong to no one history: nothing more of the ledger is loaded.",
+  description:
+    "The proof of a fork: its writers signed two heads that no single history can have. Nothing more of the ledger is loaded.",
   fields: (t) => ({
     size: t.field({ type: "BigInt", resolve: ({ size }) => size }),
-    root: t.exposeString("root", { description: "What the shorter word says at that size." }),
-    ownRoot: t.exposeString("ownRoot", { description: "What the longer word has there." }),
+    root: t.exposeString("root", { description: "The root of the shorter history at that size." }),
+    ownRoot: t.exposeString("ownRoot", { description: "The root of the longer history at that size." }),
     block: t.field({ type: "SafeInt", resolve: ({ block }) => block }),
   }),
 });
 
 export const LedgerRef = builder.objectRef<Ledger>("Ledger").implement({
-  description: "A followed ledger as far as it is anchored and loaded.",
+  description: "A followed ledger, up to its last loaded anchor.",
   fields: (t) => ({
     id: t.exposeID("id"),
     size: t.field({ type: "SafeInt", resolve: ({ size }) => size }),
@@ -46,19 +47,19 @@ export const LedgerRef = builder.objectRef<Ledger>("Ledger").implement({
     writer: t.field({
       type: "Address",
       nullable: true,
-      description: "Who writes it now.",
+      description: "The present writer.",
       resolve: async ({ id }, _, { load }) => (await load.openedLedger.load(id))?.writer ?? null,
     }),
     firstWriter: t.field({
       type: "Address",
       nullable: true,
-      description: "Who wrote it first: its id follows from this, the guardian and the origin.",
+      description: "The first writer. The ledger's id is a hash of this, the guardian and the origin.",
       resolve: async ({ id }, _, { load }) => (await load.openedLedger.load(id))?.firstWriter ?? null,
     }),
     guardian: t.field({
       type: "Address",
       nullable: true,
-      description: "Who may announce another writer; the zero address for nobody.",
+      description: "The account that may announce another writer; the zero address if there is none.",
       resolve: async ({ id }, _, { load }) => (await load.openedLedger.load(id))?.guardian ?? null,
     }),
     equivocation: t.field({
@@ -110,8 +111,7 @@ const CheckpointConnection = builder.connectionObject(
 
 const ProofRef = builder.objectRef<Proof>("InclusionProof").implement({
   description:
-    "That an entry is in the ledger whose root is anchored (RFC 9162 §2.1.3): hash the leaf with these, one after the other, " +
-    "and the root comes out. AnchoredLedger.verifyInclusion checks the same on the chain.",
+    "A proof that an entry is in a ledger with an anchored root (RFC 9162 §2.1.3). Hash the leaf with these hashes, one after the other; the result is the root. AnchoredLedger.verifyInclusion checks the same on the chain.",
   fields: (t) => ({
     leafHash: t.exposeString("leafHash"),
     index: t.field({ type: "SafeInt", resolve: ({ entry }) => entry.seq }),
@@ -128,19 +128,19 @@ const ProofRef = builder.objectRef<Proof>("InclusionProof").implement({
 });
 
 const RecordRef = builder.objectRef<Row<"record">>("LedgerRecord").implement({
-  description: "What a protocol record says, and whether it counts.",
+  description: "A protocol record, and whether it counts.",
   fields: (t) => ({
     type: t.exposeString("type"),
     signer: t.field({ type: "Address", resolve: ({ signer }) => signer }),
     valid: t.boolean({ resolve: ({ status }) => status === "valid" }),
-    reason: t.exposeString("reason", { nullable: true, description: "Why it counts for nothing." }),
+    reason: t.exposeString("reason", { nullable: true, description: "The reason why it does not count." }),
     block: t.field({ type: "SafeInt", resolve: ({ block }) => block }),
     time: t.field({ type: "SafeInt", resolve: ({ time }) => time }),
     log: t.field({ type: "SafeInt", resolve: ({ log }) => log }),
     body: t.field({
       type: "JSON",
       nullable: true,
-      description: "As it was signed.",
+      description: "The body as it was signed.",
       resolve: async (record, _, context) => (await recordEvent(record, context))?.body ?? null,
     }),
     signature: t.string({
@@ -178,7 +178,7 @@ export const EntryRef = builder.objectRef<Entry>("LedgerEntry").implement({
     inclusionProof: t.field({
       type: ProofRef,
       nullable: true,
-      description: "Against the anchored head.",
+      description: "A proof against the anchored head.",
       resolve: (entry, _, context) => proofOf(entry, context),
     }),
   }),
@@ -205,7 +205,7 @@ builder.objectField(ReceiptRef, "entry", (t) =>
   t.field({
     type: EntryRef,
     nullable: true,
-    description: "Where it stands in a ledger.",
+    description: "Its entry in a ledger.",
     resolve: async ({ id }, _, { load }) => {
       const record = await load.recordByHash.load(id);
       if (record === null) return null;

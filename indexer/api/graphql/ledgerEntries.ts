@@ -46,7 +46,7 @@ builder.queryFields((t) => ({
   ledgerEntryByHash: t.field({
     type: EntryRef,
     nullable: true,
-    description: "The entry of that hash, where it was loaded first: the same may stand in several ledgers.",
+    description: "The entry with this hash. If several ledgers have it, the one that was loaded first.",
     args: { hash: t.arg.string({ required: true }) },
     resolve: async (_, { hash }, context) => {
       const wanted = plainText(hash.toLowerCase(), "hash");

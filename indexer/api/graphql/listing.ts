@@ -10,7 +10,7 @@ import { StewardTierRef, tierNumber } from "./stewardTier.ts";
 
 export const ListingRef = builder.objectRef<Row<"listing">>("Listing").implement({
   interfaces: [NodeRef],
-  description: "What a seller offers, as it last published it.",
+  description: "A seller's offer, as it last published it.",
   fields: (t) => ({
     id: t.exposeID("id"),
     capability: t.exposeString("capability"),
@@ -27,13 +27,13 @@ export const ListingRef = builder.objectRef<Row<"listing">>("Listing").implement
     auditOperator: t.field({
       type: "Address",
       nullable: true,
-      description: "Whose audits it agreed to last (SHP §8.3).",
+      description: "The operator to whose audits it agreed last (SHP §8.3).",
       resolve: (it) => it.auditOperator,
     }),
     auditFrom: t.field({
       type: "SafeInt",
       nullable: true,
-      description: "From when on what it says of audits holds.",
+      description: "The time from which its consent to audits, or its withdrawal, is in force.",
       resolve: (it) => it.auditFrom,
     }),
     live: t.exposeBoolean("live", { description: "False once the seller retired it." }),
@@ -53,7 +53,7 @@ const ListingOrder = builder.enumType("ListingOrder", {
   values: {
     RANK: {
       value: "rank",
-      description: "As search ranks them: the seller's tier, success rate and count, then the price.",
+      description: "The order of search: the seller's tier, success rate and hire count, then the price.",
     },
     PRICE: { value: "price", description: "The cheapest first; only with a capability." },
     NEWEST: { value: "newest", description: "The latest anchored first." },
@@ -65,18 +65,25 @@ const ListingFilter = builder.inputType("ListingFilter", {
   fields: (t) => ({
     capability: t.field({ type: "Capability" }),
     paymentMode: t.string({
-      description: "Exactly this one, or `platform_escrow:*` for any platform escrow.",
+      description: "This payment mode, or `platform_escrow:*` for any platform escrow.",
     }),
     maxPriceUsdc: t.field({ type: "Usdc" }),
     maxLatencyMs: t.field({ type: "SafeInt" }),
-    minTrustTier: t.int({ description: "Of the seller." }),
-    minIndependentBuyers: t.int({ description: "Of the seller: families of wallets that bought." }),
-    minKeptUsdc: t.field({ type: "Usdc", description: "What they paid the seller and did not get back." }),
-    minReceiptCoverage: t.float({ description: "Of the seller: share of direct payments with a receipt." }),
-    minStewardScore: t.float({ description: "Of the seller's trust score; without one it passes none." }),
-    stewardTier: t.field({ type: StewardTierRef, description: "This one or a higher one." }),
+    minTrustTier: t.int({ description: "The lowest trust tier of the seller." }),
+    minIndependentBuyers: t.int({ description: "The lowest number of independent buyers of the seller." }),
+    minKeptUsdc: t.field({
+      type: "Usdc",
+      description: "The lowest sum that independent buyers paid the seller and did not get back.",
+    }),
+    minReceiptCoverage: t.float({
+      description: "The lowest share of direct payments with a receipt, of the seller.",
+    }),
+    minStewardScore: t.float({
+      description: "The lowest trust score of the seller. Sellers without a trust score do not pass.",
+    }),
+    stewardTier: t.field({ type: StewardTierRef, description: "This tier or a higher one." }),
     includeSuspended: t.boolean({
-      description: "Sellers too that take no new hires now, for a breach of their SLA.",
+      description: "Also shows sellers that are suspended now because they broke their SLA.",
     }),
     firstCallFree: t.boolean(),
     clarificationSupported: t.boolean(),
@@ -87,7 +94,7 @@ builder.queryField("listings", (t) =>
   t.connection(
     {
       description:
-        "Live listings, as search ranks them unless orderBy says otherwise. A page narrowed by filters may be short (see agents).",
+        "Live listings. Default order: the search rank. A page narrowed by filters may be short (see agents).",
       type: ListingRef,
       args: {
         orderDirection: t.arg({ type: OrderDirection }),

@@ -13,7 +13,7 @@ import { listPage } from "./list.ts";
 type Totals = Awaited<ReturnType<typeof marketTotals>>;
 
 const CountsRef = builder.objectRef<MarketCounts>("MarketCounts").implement({
-  description: "How much there is of what now.",
+  description: "The present totals of the market.",
   fields: (t) => ({
     agents: t.field({ type: "SafeInt", resolve: (it) => it.agents }),
     sellers: t.field({
@@ -29,24 +29,28 @@ const CountsRef = builder.objectRef<MarketCounts>("MarketCounts").implement({
       resolve: (it) => it.clusteredAgents,
     }),
     clusters: t.field({ type: "SafeInt", resolve: (it) => it.clusters }),
-    listings: t.field({ type: "SafeInt", description: "Live ones.", resolve: (it) => it.listings }),
+    listings: t.field({
+      type: "SafeInt",
+      description: "The number of live listings.",
+      resolve: (it) => it.listings,
+    }),
     capabilities: t.field({
       type: "SafeInt",
-      description: "Those of which something is offered.",
+      description: "Capabilities with a live listing.",
       resolve: (it) => it.capabilities,
     }),
     ratings: t.field({ type: "SafeInt", resolve: (it) => it.ratings }),
     escrowsHeld: t.field({ type: "SafeInt", resolve: (it) => it.escrowsHeld }),
     heldUsdc: t.field({
       type: "Usdc",
-      description: "What escrows hold.",
+      description: "The sum that escrows hold now.",
       resolve: ({ heldAmount }) => formatUsdc(heldAmount),
     }),
   }),
 });
 
 const MarketRef = builder.objectRef<{ totals: () => Promise<Totals> }>("Market").implement({
-  description: "The whole market: kept as it grows, so that nothing is added up for a question.",
+  description: "The whole market. Its sums are kept up to date, so no request adds them up.",
   fields: (t) => ({
     counts: t.field({ type: CountsRef, resolve: (_, __, { db }) => marketCounts(db) }),
     window: t.field({
@@ -64,33 +68,42 @@ const MarketRef = builder.objectRef<{ totals: () => Promise<Totals> }>("Market")
 });
 
 const CapabilityRef = builder.objectRef<RowOf<"capabilityTotal">>("CapabilityMarket").implement({
-  description: "A capability: what is offered of it, and what agents were hired for.",
+  description: "A capability, with its offers and its hires.",
   fields: (t) => ({
     capability: t.exposeString("capability"),
-    listings: t.field({ type: "SafeInt", description: "Live ones.", resolve: (it) => it.listings }),
-    sellers: t.field({ type: "SafeInt", description: "Who made them.", resolve: (it) => it.sellers }),
+    listings: t.field({
+      type: "SafeInt",
+      description: "The number of live listings.",
+      resolve: (it) => it.listings,
+    }),
+    sellers: t.field({
+      type: "SafeInt",
+      description: "The number of agents with such a listing.",
+      resolve: (it) => it.sellers,
+    }),
     lowestPriceUsdc: t.field({
       type: "Usdc",
       nullable: true,
-      description: "Of the live listings; null when there is none.",
+      description: "The lowest price of the live listings; null when there is none.",
       resolve: ({ lowestPrice }) => (lowestPrice === null ? null : formatUsdc(lowestPrice)),
     }),
     medianPriceUsdc: t.field({
       type: "Usdc",
       nullable: true,
-      description: "Of the live listings, the mean of the middle two; null when there is none.",
+      description:
+        "The median price of the live listings (the mean of the middle two); null when there is none.",
       resolve: ({ medianPrice }) => (medianPrice === null ? null : formatUsdc(medianPrice)),
     }),
     window: t.field({
       type: FiguresRef,
       nullable: true,
-      description: "Its hires of the window; null where the operator sells insights.",
+      description: "Its hires of the window; null when the operator sells insights.",
       resolve: (it, _, { insightsAreFree }) => (insightsAreFree ? figuresOf(it) : null),
     }),
     series: t.field({
       type: SeriesRef,
       nullable: true,
-      description: "Day by day; null where the operator sells insights.",
+      description: "Its hires day by day; null when the operator sells insights.",
       args: { days: t.arg.int({ defaultValue: 30 }) },
       resolve: async ({ capability }, { days }, context) =>
         context.insightsAreFree ? capabilitySeries(context.db, capability, takeDays(days, context)) : null,
@@ -107,7 +120,7 @@ const CapabilityOrder = builder.enumType("CapabilityOrder", {
   values: {
     HIRES: { value: "hires", description: "The most weighted hires of the window first." },
     LISTINGS: { value: "listings", description: "The most live listings first." },
-    NAME: { value: "name", description: "In the order of the alphabet." },
+    NAME: { value: "name", description: "In alphabetical order." },
   } as const,
 });
 
@@ -127,7 +140,7 @@ builder.queryFields((t) => ({
   capabilities: t.connection(
     {
       description:
-        "Capabilities that somebody offers, or was hired for in the window; the most hired first unless orderBy says otherwise.",
+        "Capabilities with a live listing, or with a hire in the window. Default order: the most hired first.",
       type: CapabilityRef,
       args: { orderDirection: t.arg({ type: OrderDirection }), orderBy: t.arg({ type: CapabilityOrder }) },
       resolve: (_, { orderBy, ...args }, context) => {
@@ -146,7 +159,7 @@ builder.queryFields((t) => ({
   capability: t.field({
     type: CapabilityRef,
     nullable: true,
-    description: "Null for one that nobody ever offered or was hired for.",
+    description: "A capability; null if nobody ever offered it or was hired for it.",
     args: { name: t.arg({ type: "Capability", required: true }) },
     resolve: (_, { name }, { load }) => load.capabilityTotal.load(name),
   }),

@@ -15,7 +15,7 @@ const MAX_ESCROWS = 1_000;
 
 const BlockedSegmentRef = builder.objectRef<BlockedSegment>("BlockedSegment").implement({
   description:
-    "Anchored entries that cannot be had, or that contradict their root. Nothing after that block is derived until they can.",
+    "Anchored entries that are not available, or that contradict their root. Nothing after that block is derived until they arrive.",
   fields: (t) => ({
     ledger: t.exposeID("ledger"),
     from: t.field({ type: "BigInt", resolve: ({ oldSize }) => oldSize }),
@@ -29,7 +29,7 @@ const BlockedSegmentRef = builder.objectRef<BlockedSegment>("BlockedSegment").im
 
 const BlockedTransfersRef = builder.objectRef<BlockedTransfers>("BlockedTransfers").implement({
   description:
-    "Transfers of the token that no source tells, or that do not add up to a balance on the chain. Nothing after that block is derived until they do.",
+    "Transfers of the token that no source gives, or that do not add up to a balance on the chain. Nothing after that block is derived until they do.",
   fields: (t) => ({
     block: t.field({ type: "SafeInt", resolve: ({ block }) => block }),
     since: t.field({ type: "SafeInt", resolve: ({ since }) => since }),
@@ -38,7 +38,7 @@ const BlockedTransfersRef = builder.objectRef<BlockedTransfers>("BlockedTransfer
     wallet: t.field({
       type: "Address",
       nullable: true,
-      description: "Whose transfers do not add up; null while a source is waited for.",
+      description: "The wallet whose transfers do not add up; null while no source answers.",
       resolve: ({ wallet }) => wallet,
     }),
   }),
@@ -53,7 +53,7 @@ const TokenRef = builder.objectRef<Token>("Token").implement({
     domainName: t.string({
       nullable: true,
       description:
-        "Name in the token's EIP-712 domain, which payers sign for; null when this node was not told.",
+        "The name in the token's EIP-712 domain, which payers sign; null when it is not configured.",
       resolve: ({ domain }) => domain?.name ?? null,
     }),
     domainVersion: t.string({ nullable: true, resolve: ({ domain }) => domain?.version ?? null }),
@@ -62,7 +62,7 @@ const TokenRef = builder.objectRef<Token>("Token").implement({
       type: "SafeInt",
       nullable: true,
       description:
-        "The block from which on its transfers are read; null before the first event. What a wallet ever received counts from here.",
+        'The first block whose transfers are read; null before the first event. What a wallet "ever received" counts from here.',
       resolve: ({ firstBlock }) => firstBlock,
     }),
   }),
@@ -72,7 +72,7 @@ type EscrowContract = [address: string, provider: string];
 type Contracts = { anchoredLedger: string | null; escrows: EscrowContract[] };
 
 const EscrowContractRef = builder.objectRef<EscrowContract>("EscrowContract").implement({
-  description: "A HireEscrow that is followed, and the provider that payment modes name.",
+  description: "A HireEscrow that this node follows, and the provider that payment modes name.",
   fields: (t) => ({
     address: t.field({ type: "Address", resolve: ([address]) => address }),
     provider: t.string({ resolve: ([, provider]) => provider }),
@@ -84,7 +84,7 @@ const ContractsRef = builder.objectRef<Contracts>("Contracts").implement({
     anchoredLedger: t.field({
       type: "Address",
       nullable: true,
-      description: "Where ledgers are anchored; null when no ledger is followed.",
+      description: "The contract in which ledgers are anchored; null when no ledger is followed.",
       resolve: ({ anchoredLedger }) => anchoredLedger,
     }),
     escrows: t.field({ type: [EscrowContractRef], resolve: ({ escrows }) => escrows }),
@@ -94,7 +94,7 @@ const ContractsRef = builder.objectRef<Contracts>("Contracts").implement({
 type Meta = { state: Row<"state"> | undefined };
 
 export const MetaRef = builder.objectRef<Meta>("Meta").implement({
-  description: "Where this node stands.",
+  description: "The state of this node.",
   fields: (t) => ({
     chainId: t.field({ type: "SafeInt", resolve: (_, __, { node }) => node.chainId }),
     token: t.field({
@@ -115,13 +115,14 @@ export const MetaRef = builder.objectRef<Meta>("Meta").implement({
     }),
     block: t.field({
       type: "SafeInt",
-      description: "Block of the last tick: windows, expiries and the digest are as of here.",
+      description: "The block of the last tick. Windows, expiries and the digest are as of this block.",
       resolve: ({ state }) => state?.block ?? 0,
     }),
     time: t.field({ type: "SafeInt", resolve: ({ state }) => state?.time ?? 0 }),
     digest: t.string({
       nullable: true,
-      description: "One hash over all that was derived up to the last tick, equal on every node.",
+      description:
+        "One hash over everything that was derived up to the last tick. It is equal on every node.",
       resolve: ({ state }) => state?.digest ?? null,
     }),
     indexedBlock: t.field({

@@ -19,9 +19,7 @@ const types = new WeakMap<object, string>();
  */
 export const NodeRef = builder.interfaceRef<object>("Node").implement({
   description:
-    "Anything with an id: an agent's is its address, a cluster's `clst_…`, a hire's `<tx>-<log>` or `<escrow>-hire`, an " +
-    "escrow's its digest, a receipt's the hash of its entry, a listing's `<agent>/<capability>/<mode>`, a breach's `brch_…`, a tier change's " +
-    "`<agent>/<n>`, a rating's `<receipt>/<side>`, an identity's its `agentId`, an entry's `<ledger>/<seq>`, a checkpoint's `<ledger>@<seq>`.",
+    "Anything with an id. Agent: its address. Cluster: `clst_…`. Hire: `<tx>-<log>` or `<escrow>-hire`. Escrow: the digest of its terms. Receipt: the hash of its entry. Listing: `<agent>/<capability>/<mode>`. Breach: `brch_…`. Tier change: `<agent>/<n>`. Rating: `<receipt>/<side>`. Identity: its `agentId`. Ledger entry: `<ledger>/<seq>`. Checkpoint: `<ledger>@<seq>`.",
   fields: (t) => ({ id: t.id() }),
   resolveType: (value) => types.get(value as object),
 });

@@ -29,7 +29,7 @@ const AUDIT_NUMBERS = [
 ] as const satisfies (keyof AuditParams)[];
 
 const FractionRef = builder.objectRef<Fraction>("Fraction").implement({
-  description: "An exact share.",
+  description: "An exact fraction.",
   fields: (t) => ({
     numerator: t.field({ type: "SafeInt", resolve: ({ numerator }) => numerator }),
     denominator: t.field({ type: "SafeInt", resolve: ({ denominator }) => denominator }),
@@ -46,7 +46,9 @@ const EscrowRootRef = builder.objectRef<{ address: string; provider: string }>("
 const LedgerRootRef = builder.objectRef<{ id: string; types: string[] }>("LedgerRoot").implement({
   fields: (t) => ({
     id: t.exposeID("id"),
-    recordTypes: t.exposeStringList("types", { description: "The only ones that are listened to there." }),
+    recordTypes: t.exposeStringList("types", {
+      description: "The only record types that count in this ledger.",
+    }),
   }),
 });
 
@@ -55,7 +57,7 @@ const AuditOperatorRef = builder.objectRef<{ address: string; pool: string }>("A
     address: t.field({ type: "Address", resolve: ({ address }) => address }),
     pool: t.field({
       type: "Address",
-      description: "What pays its auditors: a hub.",
+      description: "The wallet that pays its auditors. It counts as a hub.",
       resolve: ({ pool }) => pool,
     }),
   }),
@@ -71,7 +73,7 @@ const AuditFeeRef = builder.objectRef<AuditFee>("AuditFee").implement({
   fields: (t) => ({
     fromUsdc: t.field({
       type: "Usdc",
-      description: "Price of a hire from which on it holds.",
+      description: "The price of a hire from which on this fee applies.",
       resolve: ({ fromAtomic }) => formatUsdc(BigInt(fromAtomic)),
     }),
     feeUsdc: t.field({ type: "Usdc", resolve: ({ feeAtomic }) => formatUsdc(BigInt(feeAtomic)) }),
@@ -80,16 +82,16 @@ const AuditFeeRef = builder.objectRef<AuditFee>("AuditFee").implement({
 
 const AuditParamsRef = builder.objectRef<AuditParams>("AuditParams").implement({
   description:
-    "How hires are audited: by whom, how many, and when a verdict holds. Without operators none are.",
+    "The rules of audits: the operators, the rates and the deadlines. Without operators there are no audits.",
   fields: (t) => ({
     operators: t.field({
       type: [AuditOperatorRef],
       resolve: ({ operators }) => Object.entries(operators).map(([address, { pool }]) => ({ address, pool })),
     }),
-    ratePpm: t.exposeInt("ratePpm", { description: "Of each million hires so many are drawn." }),
+    ratePpm: t.exposeInt("ratePpm", { description: "How many of a million hires are drawn." }),
     rates: t.field({
       type: [AuditRateRef],
-      description: "Of capabilities that have a rate of their own.",
+      description: "The rates of capabilities that have their own.",
       resolve: ({ rates }) => Object.entries(rates).map(([capability, ppm]) => ({ capability, ppm })),
     }),
     ...Object.fromEntries(
@@ -107,8 +109,7 @@ const AuditParamsRef = builder.objectRef<AuditParams>("AuditParams").implement({
 
 const ParamsRef = builder.objectRef<Params>("Params").implement({
   description:
-    "The parameters in force, and the roots: whom this node listens to. Their version is part of the digest. Times are " +
-    "seconds; the meaning of each is in docs/specification.md.",
+    "The parameters in force, with the trust roots: the accounts and contracts whose records count. Their version is part of the digest. Times are seconds. docs/specification.md explains each parameter.",
   fields: (t) => ({
     version: t.field({ type: "SafeInt", resolve: (it) => it.version }),
     windowSeconds: t.field({ type: "SafeInt", resolve: (it) => it.windowSeconds }),
@@ -146,8 +147,7 @@ const ParamsRef = builder.objectRef<Params>("Params").implement({
     }),
     boundLedgers: t.field({
       type: ["ID"],
-      description:
-        "Ledgers in which no record counts whose signed body names neither its type nor its ledger.",
+      description: "Ledgers in which a record counts only if its signed body names its type and its ledger.",
       resolve: (it) => it.boundLedgers,
     }),
   }),
@@ -157,7 +157,7 @@ builder.queryField("params", (t) =>
   t.field({
     type: ParamsRef,
     nullable: true,
-    description: "Null before anything was indexed.",
+    description: "The parameters in force; null before anything was indexed.",
     resolve: (_, __, context) => paramsInForce(context),
   }),
 );

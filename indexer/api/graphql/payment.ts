@@ -17,7 +17,7 @@ const PaymentRef = builder.objectRef<Row<"payment">>("Payment").implement({
     to: t.field({ type: "Address", resolve: ({ to }) => to }),
     amountUsdc: t.field({ type: "Usdc", resolve: ({ value }) => formatUsdc(value) }),
     authorized: t.exposeBoolean("authorized", {
-      description: "By the buyer's EIP-3009 signature; else the buyer signed the receipt.",
+      description: "Whether the buyer authorized it by EIP-3009. If not, the buyer signed the receipt.",
     }),
   }),
 });
@@ -26,7 +26,7 @@ builder.objectFields(HireRef, (t) => ({
   payment: t.field({
     type: PaymentRef,
     nullable: true,
-    description: "The log that paid for it; null when it went over an escrow.",
+    description: "The log that paid for it; null for an escrow hire.",
     resolve: (hire, _, context) => paymentOf(hire, context),
   }),
   escrow: t.field({

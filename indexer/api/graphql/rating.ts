@@ -52,7 +52,7 @@ builder.objectField(AgentRef, "ratings", (t) =>
 builder.objectField(HireRef, "ratings", (t) =>
   t.field({
     type: [RatingRef],
-    description: "What both sides gave: at most two.",
+    description: "The ratings of both sides: at most two.",
     resolve: async ({ receipt }, _, { load }) => {
       if (receipt === null) return [];
       const both = await Promise.all(

@@ -11,8 +11,8 @@ import { NodeRef, registerNode } from "./node.ts";
 
 const ReceiptStatus = builder.enumType("ReceiptStatus", {
   values: {
-    PENDING: { value: "pending", description: "Waits for its payment, or for its escrow to be settled." },
-    COUNTED: { value: "counted", description: "Its payment was found: there is a hire." },
+    PENDING: { value: "pending", description: "It waits for its payment, or for its escrow to be settled." },
+    COUNTED: { value: "counted", description: "Its payment was found, and the hire is counted." },
     FREE: { value: "free", description: "A free call that the buyer signed." },
     UNMATCHED: { value: "unmatched", description: "No payment came in time." },
     DUPLICATE: { value: "duplicate", description: "The same hire, or the free call, was counted before." },
@@ -21,7 +21,7 @@ const ReceiptStatus = builder.enumType("ReceiptStatus", {
 
 export const ReceiptRef = builder.objectRef<Row<"receipt">>("Receipt").implement({
   interfaces: [NodeRef],
-  description: "A seller's signed statement that it did what it was paid for (SHP §9.2).",
+  description: "A seller's signed statement about a hire and its payment (SHP §9.2).",
   fields: (t) => ({
     id: t.exposeID("id"),
     hash: t.exposeString("id", { description: "Hash of its ledger entry." }),
@@ -32,13 +32,15 @@ export const ReceiptRef = builder.objectRef<Row<"receipt">>("Receipt").implement
     payee: t.field({ type: "Address", resolve: ({ payee }) => payee }),
     capability: t.exposeString("capability"),
     hireId: t.exposeString("hireId"),
-    tx: t.exposeString("txHash", { description: "Of the payment it claims; zero for a free call." }),
+    tx: t.exposeString("txHash", {
+      description: "The transaction of the payment that it claims; zero for a free call.",
+    }),
     log: t.field({ type: "SafeInt", nullable: true, resolve: ({ logIndex }) => logIndex }),
     amountUsdc: t.field({ type: "Usdc", resolve: ({ amount }) => formatUsdc(amount) }),
     completedAt: t.field({ type: "SafeInt", resolve: ({ completedAt }) => completedAt }),
-    allPassed: t.exposeBoolean("allPassed", { description: "Whether its own verification passed." }),
+    allPassed: t.exposeBoolean("allPassed", { description: "Whether the seller's own verification passed." }),
     latencyMs: t.field({ type: "SafeInt", nullable: true, resolve: ({ latencyMs }) => latencyMs }),
-    buyerSigned: t.exposeBoolean("buyerSigned", { description: "The buyer countersigned it." }),
+    buyerSigned: t.exposeBoolean("buyerSigned", { description: "Whether the buyer signed it too." }),
     time: t.field({ type: "SafeInt", description: "When it was anchored.", resolve: ({ time }) => time }),
     status: t.field({ type: ReceiptStatus, resolve: ({ status }) => status as "pending" }),
     escrow: t.field({
@@ -64,7 +66,7 @@ const ReceiptConnection = builder.connectionObject(
 builder.objectField(AgentRef, "receipts", (t) =>
   t.connection(
     {
-      description: "Receipts it signed, the latest first, with those that are not counted.",
+      description: "The receipts that it signed, the latest first, also those that do not count.",
       type: ReceiptRef,
       args: { orderDirection: t.arg({ type: OrderDirection }), status: t.arg({ type: ReceiptStatus }) },
       resolve: ({ row }, { status, ...args }, context) =>
@@ -78,7 +80,7 @@ builder.objectField(HireRef, "receipt", (t) =>
   t.field({
     type: ReceiptRef,
     nullable: true,
-    description: "What the seller signed; null while only the escrow speaks for it.",
+    description: "The seller's receipt; null while only the escrow shows the hire.",
     resolve: ({ receipt }, _, { load }) => (receipt === null ? null : load.receipt.load(receipt)),
   }),
 );

@@ -32,7 +32,7 @@ type Sla = { row: Row<"sla">; agent: Agent; score: Row<"steward"> | null; time: 
 const figure = "A share, or milliseconds.";
 
 const GuaranteeRef = builder.objectRef<GuaranteeReport>("SlaGuarantee").implement({
-  description: "One promise, and what it comes to now (STEWARD T019).",
+  description: "One guarantee of an SLA, and its present state (STEWARD T019).",
   fields: (t) => ({
     id: t.exposeID("id"),
     metric: t.exposeString("metric"),
@@ -43,12 +43,12 @@ const GuaranteeRef = builder.objectRef<GuaranteeReport>("SlaGuarantee").implemen
     status: t.exposeString("status", { description: "compliant, at_risk or breached." }),
     buffer: t.exposeFloat("buffer", {
       nullable: true,
-      description: "Positive: on the good side of the target.",
+      description: "The distance to the target. Positive: on the good side.",
     }),
     lastBreach: t.field({ type: "SafeInt", nullable: true, resolve: (it) => it.last_breach }),
     daysUntilBreach: t.int({
       nullable: true,
-      description: "If the trend of the last days goes on.",
+      description: "Days until a breach, if the trend of the last days continues.",
       resolve: (it) => it.days_until_breach,
     }),
     openBreach: t.field({
@@ -62,7 +62,7 @@ const GuaranteeRef = builder.objectRef<GuaranteeReport>("SlaGuarantee").implemen
     boundUntil: t.field({
       type: "SafeInt",
       nullable: true,
-      description: "It was weakened, dropped or withdrawn, and binds until then.",
+      description: "Set when it was weakened, dropped or withdrawn: it binds until this time.",
       resolve: (it) => it.bound_until,
     }),
   }),
@@ -73,7 +73,10 @@ export const BreachStepRef = builder.objectRef<Step>("BreachStep").implement({
     step: t.exposeString("step", {
       description: "detected, disputed, upheld, overturned, confirmed, closed, reinstated or paid.",
     }),
-    recordHash: t.exposeString("record", { nullable: true, description: "The entry that brought it about." }),
+    recordHash: t.exposeString("record", {
+      nullable: true,
+      description: "Hash of the ledger entry that caused it.",
+    }),
     block: t.field({ type: "SafeInt", resolve: ({ block }) => block }),
     time: t.field({ type: "SafeInt", resolve: ({ time }) => time }),
   }),
@@ -86,7 +89,7 @@ const ClaimRef = builder.objectRef<Claim>("SlaClaim").implement({
     owedUsdc: t.field({ type: "Usdc", resolve: ({ owed }) => formatUsdc(owed) }),
     payment: t.exposeString("payment", {
       nullable: true,
-      description: "`<tx>-<log>` of the transfer that paid it.",
+      description: "The transfer that paid it, as `<tx>-<log>`.",
     }),
   }),
 });
@@ -98,7 +101,7 @@ const ClaimConnection = builder.connectionObject(
 
 const BreachRef = builder.objectRef<Breach>("Breach").implement({
   interfaces: [NodeRef],
-  description: "A guarantee that was not kept, with the terms that it had (STEWARD T020).",
+  description: "A guarantee that was broken, with its terms at that time (STEWARD T020).",
   fields: (t) => ({
     id: t.exposeID("id"),
     agentAddress: t.field({ type: "Address", resolve: ({ agent }) => agent }),
@@ -108,12 +111,12 @@ const BreachRef = builder.objectRef<Breach>("Breach").implement({
     measurementWindow: t.string({ resolve: ({ days }) => `${days} days` }),
     target: t.float({ description: figure, resolve: (it) => breachReport(it).target }),
     breachThreshold: t.float({ description: figure, resolve: (it) => breachReport(it).breach_threshold }),
-    value: t.float({ description: "What was found.", resolve: (it) => breachReport(it).value }),
+    value: t.float({ description: "The measured value.", resolve: (it) => breachReport(it).value }),
     status: t.exposeString("status", { description: "detected, disputed, confirmed or overturned." }),
     detectedAt: t.field({ type: "SafeInt", resolve: ({ detectedTime }) => detectedTime }),
     decidedBy: t.field({
       type: "SafeInt",
-      description: "Until when it may be disputed, or a ruling is waited for.",
+      description: "The deadline of the dispute or of the ruling, whichever comes next.",
       resolve: ({ decidedBy }) => decidedBy,
     }),
     dispute: t.exposeString("dispute", { nullable: true, description: "Hash of the ledger entry." }),
@@ -121,13 +124,13 @@ const BreachRef = builder.objectRef<Breach>("Breach").implement({
     excuse: t.exposeString("excuse", { nullable: true }),
     confirmedAt: t.field({ type: "SafeInt", nullable: true, resolve: ({ confirmedTime }) => confirmedTime }),
     closedAt: t.field({ type: "SafeInt", nullable: true, resolve: ({ closedTime }) => closedTime }),
-    goodDays: t.exposeInt("goodDays", { description: "Of the 30 days of recovery." }),
+    goodDays: t.exposeInt("goodDays", { description: "The good days among the 30 days of recovery." }),
     penalty: t.field({ type: "JSON", resolve: ({ penalty }) => JSON.parse(penalty) }),
     owedUsdc: t.field({ type: "Usdc", resolve: ({ owed }) => formatUsdc(owed) }),
     paidUsdc: t.field({ type: "Usdc", resolve: ({ paid }) => formatUsdc(paid) }),
     steps: t.field({
       type: [BreachStepRef],
-      description: `In order, the latest ${MAX_STEPS}.`,
+      description: `The latest ${MAX_STEPS} steps, in order.`,
       resolve: async ({ id, steps }, _, { load, takeRows }) => {
         const from = Math.max(0, steps - MAX_STEPS);
         takeRows(steps - from);
@@ -164,12 +167,17 @@ const BreachConnection = builder.connectionObject(
 );
 
 const TierRequirementRef = builder.objectRef<TierRequirement>("SlaTierRequirement").implement({
-  description: "What a tier asks of an SLA (STEWARD T027). It is shown, and changes no tier.",
+  description: "A requirement of a tier for SLAs (STEWARD T027). It is only shown, and changes no tier.",
   fields: (t) => ({
     tier: t.exposeString("tier"),
     metric: t.exposeString("metric"),
-    bound: t.exposeFloat("bound", { description: "The least to promise; of a latency the most." }),
-    promised: t.exposeFloat("promised", { nullable: true, description: "Null for nothing." }),
+    bound: t.exposeFloat("bound", {
+      description: "The lowest promise that is enough; for a latency the highest.",
+    }),
+    promised: t.exposeFloat("promised", {
+      nullable: true,
+      description: "The best promise; null when there is none.",
+    }),
     isMet: t.boolean({ resolve: (it) => it.is_met }),
   }),
 });
@@ -181,20 +189,22 @@ const MonitoringDifferenceRef = builder
       metric: t.exposeString("metric"),
       measurementWindow: t.string({ resolve: (it) => it.measurement_window }),
       measured: t.exposeFloat("measured", { nullable: true, description: figure }),
-      claimed: t.exposeFloat("claimed", { nullable: true, description: "As its own endpoint told it." }),
+      claimed: t.exposeFloat("claimed", {
+        nullable: true,
+        description: "The value that the agent's own endpoint gave.",
+      }),
     }),
   });
 
 const MonitoringRef = builder.objectRef<MonitoringReport>("SlaMonitoring").implement({
-  description: "What a prober found last when it asked an agent's own monitoring (STEWARD T026).",
+  description: "A prober's latest comparison with an agent's own monitoring (STEWARD T026).",
   fields: (t) => ({
     prober: t.field({ type: "Address", resolve: ({ prober }) => prober }),
     endpoint: t.exposeString("endpoint"),
     askedAt: t.field({ type: "SafeInt", resolve: (it) => it.asked_at }),
     differences: t.field({
       type: [MonitoringDifferenceRef],
-      description:
-        "Guarantees of which it told something else than what was measured; none: it differs no more.",
+      description: "The guarantees with a different value; empty when there are no differences any more.",
       resolve: ({ differences }) => differences,
     }),
     recordHash: t.exposeString("record"),
@@ -207,7 +217,7 @@ const MonitoringConnection = builder.connectionObject(
 );
 
 const SlaRef = builder.objectRef<Sla>("Sla").implement({
-  description: "What an agent promises (STEWARD T018), as of the last hour.",
+  description: "An agent's SLA (STEWARD T018), as of the last hour.",
   fields: (t) => ({
     overallStatus: t.string({
       description: "compliant, at_risk or breached: the worst of its guarantees.",
@@ -217,14 +227,15 @@ const SlaRef = builder.objectRef<Sla>("Sla").implement({
     recordHash: t.string({ resolve: ({ row }) => row.record }),
     body: t.field({
       type: "JSON",
-      description: "The record's whole body: monitoring endpoints, what is said of notices and disputes.",
+      description:
+        "The whole body of the record, with monitoring endpoints and the rules for notices and disputes.",
       resolve: ({ row }) => JSON.parse(row.body),
     }),
     issuedAt: t.field({ type: "SafeInt", resolve: ({ row }) => row.issuedAt }),
     time: t.field({ type: "SafeInt", resolve: ({ row }) => row.time }),
     guarantees: t.field({
       type: [GuaranteeRef],
-      description: "Those that bind.",
+      description: "The guarantees that bind the agent now.",
       resolve: async ({ row }, _, context) => {
         const ids = linesOf(row.binding);
         context.takeRows(ids.length);
@@ -252,7 +263,7 @@ const SlaRef = builder.objectRef<Sla>("Sla").implement({
       {
         type: MonitoringRef,
         description:
-          "By prober: where its own monitoring endpoint told something else than what was measured.",
+          "The differences between its own monitoring endpoint and the measured values, by prober.",
         args: { orderDirection: t.arg({ type: OrderDirection }) },
         resolve: ({ row }, args, context) =>
           listPage(args, context, monitoringOf(row.id), { toNode: monitoringReport }),
@@ -260,7 +271,7 @@ const SlaRef = builder.objectRef<Sla>("Sla").implement({
       MonitoringConnection,
     ),
     trustScoreImpact: t.float({
-      description: "What breaches take from the trust score: 0 or less.",
+      description: "The effect of breaches on the trust score: 0 or less.",
       resolve: ({ row, score, time }) =>
         slaReport(row, { guarantees: [], breaches: [], score, time }).trust_score_impact,
     }),
@@ -277,7 +288,7 @@ builder.objectField(AgentRef, "sla", (t) =>
   t.field({
     type: SlaRef,
     nullable: true,
-    description: "What it promises; null without any promise.",
+    description: "Its SLA; null when it has none.",
     resolve: async (agent, _, context) => {
       context.takeRows(2);
       const [row, score, time] = await Promise.all([

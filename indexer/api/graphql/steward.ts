@@ -19,7 +19,7 @@ export type Steward = PublishedScore & { agent: Agent };
 
 const FactorRef = builder.objectRef<FactorReport>("StewardFactor").implement({
   description:
-    "One factor of a trust score, with all that it takes to compute it again (docs/steward.md, section 3).",
+    "One factor of a trust score, with everything that is needed to compute it again (docs/steward.md, section 3).",
   fields: (t) => ({
     name: t.exposeString("name"),
     value: t.exposeFloat("value"),
@@ -30,14 +30,14 @@ const FactorRef = builder.objectRef<FactorReport>("StewardFactor").implement({
     evidence: t.field({
       type: "JSON",
       description:
-        "As in the trust report of the REST API: runs of tests, slots by day, endorsements that count and that do not.",
+        "The evidence, as in the trust report of the REST API: test runs, slots by day, and endorsements, also those that do not count.",
       resolve: ({ evidence }) => evidence,
     }),
   }),
 });
 
 const RequirementRef = builder.objectRef<Requirement>("StewardRequirement").implement({
-  description: "A requirement of a tier: strictly above so much.",
+  description: "A requirement of a tier: the metric must be strictly above a bound.",
   fields: (t) => ({
     tier: t.field({ type: StewardTierRef, resolve: ({ tier }) => tier }),
     metric: t.exposeString("metric"),
@@ -47,12 +47,12 @@ const RequirementRef = builder.objectRef<Requirement>("StewardRequirement").impl
 });
 
 const RankingsRef = builder.objectRef<PublishedScore["report"]>("StewardRankings").implement({
-  description: "What a tier advises discovery and buyers.",
+  description: "The advice of a tier for discovery and for buyers.",
   fields: (t) => ({
     discoveryRank: t.int({ resolve: (it) => it.discovery_rank }),
     maxDelegationsPerDay: t.int({
       nullable: true,
-      description: "Null: as many as you like.",
+      description: "The highest number of delegations a day; null for no limit.",
       resolve: (it) => it.max_delegations_per_day,
     }),
     shownWithWarning: t.boolean({ resolve: (it) => it.shown_with_warning }),
@@ -62,10 +62,13 @@ const RankingsRef = builder.objectRef<PublishedScore["report"]>("StewardRankings
 type Attestation = Row<"attestation">;
 
 const AttestationRef = builder.objectRef<Attestation>("Attestation").implement({
-  description: "A signed word for an agent's tests.",
+  description: "A signed statement about the results of an agent's tests.",
   fields: (t) => ({
     recordHash: t.exposeString("id", { description: "Hash of the ledger entry." }),
-    kind: t.exposeString("kind", { description: "self, or attested: by an attestor of the parameters." }),
+    kind: t.exposeString("kind", {
+      description:
+        "self (signed by the agent), or attested (signed by an attestor that the parameters name).",
+    }),
     signer: t.field({ type: "Address", resolve: ({ signer }) => signer }),
     alias: t.exposeString("alias", { nullable: true }),
     version: t.exposeString("version"),
@@ -74,7 +77,7 @@ const AttestationRef = builder.objectRef<Attestation>("Attestation").implement({
     coverageTool: t.exposeString("coverageTool", { nullable: true }),
     ranAt: t.field({ type: "SafeInt", resolve: ({ ranAt }) => ranAt }),
     testsPassing: t.exposeInt("testsPassing", {
-      description: "Of the worst run; 0 of 0 where it counts for nothing.",
+      description: "The passed tests of the worst run; 0 of 0 if the attestation does not count.",
     }),
     testsTotal: t.exposeInt("testsTotal"),
     runs: t.field({ type: "JSON", resolve: ({ runs }) => JSON.parse(runs) }),
@@ -90,25 +93,26 @@ const AttestationConnection = builder.connectionObject(
 
 const StewardRef = builder.objectRef<Steward>("Steward").implement({
   description:
-    "The trust score (STEWARD): advice beside the trust tier, which it never changes. Computed hourly; as of the tick of computedAt.",
+    "The trust score (STEWARD). It is advice and never changes the trust tier. It is computed every hour; its figures are as of the tick at computedAt.",
   fields: (t) => ({
     agent: t.field({ type: AgentRef, resolve: ({ agent }) => agent }),
     score: t.float({ description: "From 0 to 1.", resolve: ({ report }) => report.score }),
     tier: t.field({ type: StewardTierRef, resolve: ({ report }) => report.tier }),
     algorithmVersion: t.string({ resolve: ({ report }) => report.algorithm_version }),
     algorithmScore: t.float({
-      description: "The weighted sum of the factors, before denied downtime and breaches of the SLA.",
+      description:
+        "The weighted sum of the factors, before the deductions for denied downtime and breaches of the SLA.",
       resolve: ({ report }) => report.algorithm_score,
     }),
     computedAt: t.field({ type: "SafeInt", resolve: ({ report }) => report.computed_at }),
     computedBlock: t.field({ type: "SafeInt", resolve: ({ report }) => report.computed_block }),
     deniedSlots: t.int({
-      description: "Slots of 30 days of which it said itself that it was up, and the probers found it down.",
+      description: "Slots of 30 days in which the agent says that it was up, and the probers found it down.",
       resolve: ({ report }) => report.denied_slots,
     }),
     deniedCost: t.float({ resolve: ({ report }) => report.denied_cost }),
     slaFactor: t.string({
-      description: "What breaches of its SLA leave of the score, an exact fraction.",
+      description: "The factor by which breaches of its SLA multiply the score, as an exact fraction.",
       resolve: ({ report }) => report.sla_factor,
     }),
     factors: t.field({ type: [FactorRef], resolve: ({ report }) => report.factors }),
@@ -122,30 +126,30 @@ const StewardRef = builder.objectRef<Steward>("Steward").implement({
     suspendedUntil: t.field({
       type: "SafeInt",
       nullable: true,
-      description: "It takes no new hires until then: what a breach of its SLA costs.",
+      description: "It is suspended until then because of a breach of its SLA, and takes no new hires.",
       resolve: ({ report }) => report.suspended_until,
     }),
     decayedSuccessRate: t.float({
       nullable: true,
-      description: "Where every day counts e^(−0.1) times what the next does.",
+      description: "The success rate in which each day weighs e^(−0.1) times as much as the next one.",
       resolve: ({ report }) => report.decayed.success_rate,
     }),
     difficultySuccess: t.float({
       nullable: true,
       description:
-        "Success where hires weigh as much as their capability is said to be difficult. Not in the score.",
+        "The success rate with hires weighted by the published difficulty of their capability. It is not part of the score.",
       resolve: ({ report }) => report.difficulty_success,
     }),
     decayedUptime: t.float({ nullable: true, resolve: ({ report }) => report.decayed.uptime }),
     alias: t.string({
       nullable: true,
-      description: "What it calls itself; others may say the same.",
+      description: "The name that it gave itself. Other agents may use the same name.",
       resolve: ({ sources }) => sources.row.alias,
     }),
     attestations: t.connection(
       {
         type: AttestationRef,
-        description: "Every word for its tests, the latest first.",
+        description: "All attestations of its tests, the latest first.",
         args: { orderDirection: t.arg({ type: OrderDirection }) },
         resolve: ({ agent }, args, context) => listPage(args, context, attestationsOf(agent.row.id)),
       },
@@ -156,7 +160,7 @@ const StewardRef = builder.objectRef<Steward>("Steward").implement({
         type: HireRef,
         nullable: true,
         description:
-          "The hires of the score's 30 days, the latest first; those counted after computedBlock are in the next score. Null for an agent with private metrics.",
+          "The hires of the score's 30 days, the latest first. Hires that were counted after computedBlock enter the next score. Null for an agent with private metrics.",
         args: { orderDirection: t.arg({ type: OrderDirection }) },
         resolve: ({ agent, report }, args, context) =>
           agent.row.privateListings > 0
@@ -195,13 +199,13 @@ builder.objectField(AgentRef, "steward", (t) =>
     type: StewardRef,
     nullable: true,
     description:
-      "Its trust score; null before its first sale, attestation, endorsement or probe was an hour ago.",
+      "Its trust score. Null until an hour after its first sale, attestation, endorsement or probe.",
     resolve: (agent, _, context) => stewardOf(agent, context),
   }),
 );
 
 const ScoreRef = builder.objectRef<Row<"steward">>("TrustScore").implement({
-  description: "An agent in the order of trust scores.",
+  description: "An agent and its trust score.",
   fields: (t) => ({
     score: t.float({ resolve: ({ score }) => score / 1e9 }),
     tier: t.field({ type: StewardTierRef, resolve: ({ tier }) => STEWARD_TIERS[tier]?.name ?? "UNVERIFIED" }),
@@ -229,7 +233,7 @@ builder.queryField("trustScores", (t) =>
       args: {
         orderDirection: t.arg({ type: OrderDirection }),
         minScore: t.arg.float(),
-        tier: t.arg({ type: StewardTierRef, description: "This one or a higher one." }),
+        tier: t.arg({ type: StewardTierRef, description: "This tier or a higher one." }),
       },
       resolve: (_, { minScore, tier, ...args }, context) =>
         listPage(args, context, scoreList({ minScore, minTier: tier == null ? null : tierNumber(tier) })),

@@ -2,7 +2,7 @@ import { STEWARD_TIERS, type StewardTier } from "tallystick-derive/steward/stewa
 import { builder } from "./builder.ts";
 
 export const StewardTierRef = builder.enumType("StewardTier", {
-  description: "A tier of the trust score (STEWARD T015). It is advice, and none of SHP's.",
+  description: "A tier of the trust score (STEWARD T015). It is advice, and not one of SHP's trust tiers.",
   values: Object.fromEntries(STEWARD_TIERS.map(({ name }) => [name, { value: name }])) as {
     [name in StewardTier]: { value: name };
   },

@@ -26,10 +26,10 @@ const BATCH = 100;
 const SUBSCRIPTION_POINTS = 5;
 
 const REORG =
-  "Blocks were reorganized: what was told after `position` was taken back, and what stands follows.";
-const POSITION = "Give it as `after` to go on from here, on this node or on a replica.";
+  "True after a reorganization of blocks: every message after `position` is void, and the valid ones follow.";
+const POSITION = "Give it as `after` to continue from here, on this node or on a replica.";
 const AFTER =
-  'The position after which to begin: one that was told before, or "0" for the beginning. Without it only news is told.';
+  'The position after which to begin: the position of an earlier message, or "0" for the beginning. Default: only new events.';
 
 const HireCountedRef = builder.objectRef<Happening>("HireCounted").implement({
   fields: (t) => ({
@@ -72,7 +72,7 @@ const BreachChangedRef = builder.objectRef<Happening>("BreachChanged").implement
 
 builder.subscriptionType({
   description:
-    "What happens, over server-sent events, in the order of the log. A subscriber that takes its time is waited for, not buffered for.",
+    "Live events over server-sent events, in the order of the log. A slow subscriber gets its messages later; they are not buffered for it.",
   fields: (t) => ({
     hireCounted: t.field({
       type: HireCountedRef,

@@ -7,7 +7,7 @@ import { NodeRef, registerNode } from "./node.ts";
 
 export const TierChangeRef = builder.objectRef<Row<"tierChange">>("TierChange").implement({
   interfaces: [NodeRef],
-  description: "A step up or down between trust tiers, and why (SHP §4.3).",
+  description: "A change of an agent's trust tier, and its reason (SHP §4.3).",
   fields: (t) => ({
     id: t.exposeID("id"),
     agentAddress: t.field({ type: "Address", resolve: (it) => it.agent }),

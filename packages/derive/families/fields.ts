@@ -13,7 +13,8 @@ const NANO = 1_000_000_000n;
 export const familyFields = {
   independent_buyers: field({
     type: "count",
-    description: "Families of wallets that bought, by whose money they began with; not its own.",
+    description:
+      "The number of independent buyers: funding families of wallets that bought in 30 days, without its own family.",
     formula:
       "funding families of the buyers, without the seller's own and without `deep`: see section 13 and Query.family",
     ...money,
@@ -25,7 +26,8 @@ export const familyFields = {
   }),
   established_buyers: field({
     type: "count",
-    description: "Of those, families of 30 days that buy from three families of sellers.",
+    description:
+      "Independent buyers whose family is at least 30 days old and bought from three families of sellers.",
     formula:
       "of the independent families, those whose founder first acted at least 2,592,000 seconds before and whose members bought, in the window, from at least 3 families other than their own and `deep`",
     ...money,
@@ -38,7 +40,7 @@ export const familyFields = {
   }),
   independent_success_rate: field({
     type: "rate",
-    description: "Mean over independent families of each one's share of successes: one family, one vote.",
+    description: "The mean of the independent families' shares of successes: one family, one vote.",
     formula:
       "Σ over independent families with rated hires of (successes / rated hires, rounded half up at 9 decimals) / number of those families; null without any",
     ...money,
@@ -52,7 +54,7 @@ export const familyFields = {
   }),
   kept_usdc: field({
     type: "usdc",
-    description: "What independent families paid and did not get back from its side.",
+    description: "What independent families paid and did not get back from the agent's side.",
     formula:
       "Σ over independent families of max(0, paid − transfers of at least `minFundingAtomic` in the window from wallets of the seller's family, or of its payees' families, to buyers of that family or those before them)",
     ...money,
@@ -65,7 +67,8 @@ export const familyFields = {
   }),
   fees_paid_usdc: field({
     type: "usdc",
-    description: "Escrow fees of its hires that went to published recipients: they cannot come back.",
+    description:
+      "The escrow fees of its hires to published recipients. Such fees cannot come back to the buyers.",
     formula: "Σ fees of its hires whose recipient is one of the parameter `feeRecipients`",
     ...money,
     source: ["on-chain"],
@@ -77,7 +80,7 @@ export const familyFields = {
   }),
   receipt_coverage: field({
     type: "rate",
-    description: "Share of the direct payments to it that it wrote receipts for; null without any.",
+    description: "The share of direct payments to it for which it wrote a receipt; null without any payment.",
     formula:
       "hires paid directly / (those + authorized payments of at least `minHireAtomic` to it, with a live listing, that made no hire within `reconcileSeconds`), by count",
     ...money,
@@ -90,7 +93,7 @@ export const familyFields = {
   }),
   unreceipted_payments: field({
     type: "count",
-    description: "Authorized payments to it that no receipt claimed within 24 hours.",
+    description: "The number of authorized payments to it without a receipt within 24 hours.",
     formula:
       "authorized payments of at least `minHireAtomic` to it, with a live listing, that made no hire within `reconcileSeconds`; a later hire takes it off",
     ...money,
@@ -103,7 +106,7 @@ export const familyFields = {
   }),
   unreceipted_usdc: field({
     type: "usdc",
-    description: "What those payments are worth.",
+    description: "The sum of the payments without a receipt.",
     formula: "Σ of unreceipted_payments",
     ...money,
     source: ["on-chain"],
@@ -115,7 +118,8 @@ export const familyFields = {
   }),
   unanswered_escrows: field({
     type: "count",
-    description: "Deposits for it that went back to their buyers without an act of its own.",
+    description:
+      "The number of escrow deposits for it that went back to their buyers without an act of the agent.",
     formula:
       "escrows of at least `minHireAtomic` in its name, refunded by another or timed out, with neither delivery nor receipt within `reconcileSeconds` of that; a later hire takes it off",
     ...money,
@@ -128,7 +132,7 @@ export const familyFields = {
   }),
   refunds_contested: field({
     type: "count",
-    description: "Hires that their buyers took their money back of after delivery was marked.",
+    description: "The number of its hires whose buyer took the money back after the delivery was marked.",
     formula: "hires refunded by their buyer after delivery was marked",
     ...money,
     source: ["on-chain"],
@@ -140,7 +144,7 @@ export const familyFields = {
   }),
   refunds_contested_families: field({
     type: "count",
-    description: "How many families of buyers did so.",
+    description: "The number of funding families of the buyers of these contested hires.",
     formula: "funding families of the buyers of refunds_contested, the seller's own and `deep` too",
     ...money,
     source: ["on-chain"],
