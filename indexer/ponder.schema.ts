@@ -35,6 +35,8 @@ export const act = deriveTable("act");
 export const kin = deriveTable("kin", (table) => ({
   byFamily: index().on(table.family, table.actedBlock, table.actedLog, table.id),
 }));
+export const registeredKin = deriveTable("registeredKin");
+export const brought = deriveTable("brought");
 export const family = deriveTable("family");
 export const familyPurchases = deriveTable("familyPurchases");
 export const patron = deriveTable("patron", (table) => ({

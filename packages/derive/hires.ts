@@ -4,7 +4,7 @@ import type { ApplyContext } from "./applyContext.ts";
 import { addPurchase, removePurchase } from "./buyerGroups.ts";
 import { sharedClusterSize } from "./clusters.ts";
 import { leaveUnanswered, leaveUnreceipted } from "./families/coverage.ts";
-import { changePatron, payeeAccount } from "./families/patrons.ts";
+import { changePatron, stakeOf } from "./families/patrons.ts";
 import { hireBacksNoMore, hireMayBack } from "./identities/backing.ts";
 import { append, itemsOf } from "./lists.ts";
 import { addNumber, removeNumber } from "./orderedSet.ts";
@@ -58,14 +58,15 @@ export function countHire(context: ApplyContext, { payee, ...facts }: HireFacts)
   ensureAgent(context, facts.buyer);
   const clusterSize = sharedClusterSize(context, facts.buyer, facts.seller);
   const { windowSeconds, volumeWindowSeconds } = context.params;
+  const inWindow = facts.time > context.state.time - windowSeconds;
   const hire: Row<"hire"> = {
     isAuditable: false,
     ...facts,
     clusterSize,
     leavesDay:
       facts.time > context.state.time - volumeWindowSeconds ? facts.time + volumeWindowSeconds : null,
-    payeeAccount: payeeAccount(context, facts, payee),
-    inWindow: facts.time > context.state.time - windowSeconds,
+    ...stakeOf(context, { ...facts, inWindow }, payee),
+    inWindow,
     isCanary: false,
     countedBlock: context.at.block,
     countedLog: context.at.log ?? 0,

@@ -48,8 +48,10 @@ export const tables = {
     outgoing: "number",
     /** The funding transfers it received, and those that may turn out to be some, a line each (see `funding/legs.ts`). */
     fundings: "text",
-    /** Of a log of all transfers: what it began with, and where it first acted (see `families/origin.ts`). */
+    /** Of a log of all transfers: what it began with, and where it first spent (see `families/origin.ts`). */
     origin: "text",
+    /** The same without a place, as it was at its first word; empty if nothing had reached it, or if it spent before. */
+    begun: "text",
     /** Whether what reaches it is looked at for money that comes back to a buyer. */
     traced: "boolean",
   },
@@ -135,7 +137,7 @@ export const tables = {
     ratingFamilies: "number",
     /** Σ over those of the share of successes, in parts of 10⁻⁹. */
     familyShares: "bigint",
-    /** What the families paid and did not get back. */
+    /** What the families paid of money that they brought, and did not get back. */
     kept: "bigint",
     /** Families that took money back after delivery; hires that were taken back so. */
     contestingFamilies: "number",
@@ -362,8 +364,12 @@ export const tables = {
     tx: "text",
     escrowId: "text?",
     receipt: "text?",
-    /** Whose money it became (see `families/patrons.ts`), and the fee that went to a published recipient. */
+    /** The family that it counts for, and whose money its price became (see `families/patrons.ts`). */
+    patron: "text",
     payeeAccount: "text?",
+    /** How much of its price that family had brought from outside (see `families/brought.ts`). */
+    brought: "bigint",
+    /** The fee that went to a published recipient. */
     feePaid: "bigint",
     inWindow: "boolean",
     /** Whether it became eligible for an audit; and whether an operator of audits had arranged it: then it is in no figure. */

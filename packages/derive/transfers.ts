@@ -5,7 +5,7 @@ import { isPool, poolPaid } from "./audits/fees.ts";
 import type { TransferEvent } from "./events.ts";
 import { awaitReceipt } from "./families/coverage.ts";
 import { noteFlow } from "./families/flows.ts";
-import { inflowOfTransfer, noteAct, noteInflow, noteLargest } from "./families/inflows.ts";
+import { inflowOfTransfer, noteInflow, noteLargest, noteSpent } from "./families/inflows.ts";
 import { addFundingTransfer, presumePayment } from "./funding/fundings.ts";
 import { isFundingSize } from "./funding/isFundingSize.ts";
 import { itemsOf, listLength } from "./lists.ts";
@@ -55,7 +55,7 @@ type Counted = Pick<Row<"wallet">, "kind" | "received"> & {
   gotTooMany: boolean;
 };
 
-/** A transfer is an act of its sender, and may be what its receiver begins with, or money that comes back. */
+/** By a transfer its sender spends. It may be what its receiver begins with, what it pays with, or money that comes back. */
 function noteForFamilies(
   context: ApplyContext,
   event: TransferEvent,
@@ -63,8 +63,8 @@ function noteForFamilies(
   { sent, sentTooMany, gotTooMany }: Counted,
 ): void {
   const { from, to, block, log, time } = event;
-  const isAct = (value > 0n || sent >= MAX_EMPTY) && from !== ZERO_ADDRESS && !isRelevant(context);
-  if (isAct) noteAct(context, from, { block, log, time });
+  const isSpent = (value > 0n || sent >= MAX_EMPTY) && from !== ZERO_ADDRESS && !isRelevant(context);
+  if (isSpent) noteSpent(context, from, { block, log, time });
   if (gotTooMany) return;
   const kind = findWallet(context, from)?.kind ?? null;
   const inflow = inflowOfTransfer(context, { ...event, value }, kind, sentTooMany);

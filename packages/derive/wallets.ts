@@ -24,7 +24,7 @@ export function changeWallet(
 }
 
 function newWallet(id: string): Row<"wallet"> {
-  return { ...emptyRow("wallet"), id, fundings: "", origin: "" };
+  return { ...emptyRow("wallet"), id, fundings: "", origin: "", begun: "" };
 }
 
 /** Writes the wallets that this event changed, each once. */

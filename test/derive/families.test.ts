@@ -33,14 +33,54 @@ describe("funding families, at the boundaries", () => {
     expect(await familyOf((log) => [log.transfer(B, G, 1), log.transfer(F, B, 5)])).to.equal(B);
   });
 
-  it("are fixed by a registration, and by the consent of a payee", async () => {
+  it("are not fixed by a registration, nor by the consent of a payee: both are free", async () => {
     expect(await familyOf((log) => [log.transfer(F, B, 5), log.listing(B, "x.y")])).to.equal(F);
-    expect(await familyOf((log) => [log.listing(B, "x.y"), log.transfer(F, B, 5)])).to.equal(B);
+    expect(await familyOf((log) => [log.listing(B, "x.y"), log.transfer(F, B, 5)])).to.equal(F);
     const consent = (log: EventLog) => [
       log.listing(wallet(9), "x.y", { payee: B, payee_signature: "0x02" }),
       log.transfer(F, B, 5),
     ];
-    expect(await familyOf(consent)).to.equal(B);
+    expect(await familyOf(consent)).to.equal(F);
+  });
+
+  it("of a seller are fixed by its registration, if it did not spend before", async () => {
+    const log = (acts: (it: EventLog) => unknown) => {
+      const it = new EventLog();
+      acts(it);
+      it.transfer(F, B, 5_000_000);
+      it.after(1).hire(S, B);
+      return it.after(1).tick();
+    };
+    const own = async (acts: (it: EventLog) => unknown) => (await figures(log(acts))).independent_buyers;
+    expect(await own((it) => [it.transfer(F, S, 5), it.listing(S, "x.y")])).to.equal(0);
+    expect(await own((it) => [it.listing(S, "x.y"), it.transfer(F, S, 5)])).to.equal(1);
+    expect(await own((it) => [it.transfer(F, S, 5), it.transfer(S, G, 1), it.listing(S, "x.y")])).to.equal(0);
+    expect(await own((it) => [it.transfer(G, S, 5), it.transfer(S, G, 1), it.transfer(F, S, 9)])).to.equal(1);
+    // What its customers pay moves nothing, also once it spends that.
+    const paid = log((it) => it.listing(S, "x.y"));
+    paid.transfer(S, G, 400_000);
+    paid.after(1).hire(S, B);
+    expect((await figures(paid.after(1).tick())).independent_buyers).to.equal(1);
+  });
+
+  it("count money that came through the seller for the seller's own", async () => {
+    const through = async (way: number[]) => {
+      const log = new EventLog();
+      log.listing(S, "x.y");
+      log.transfer(F, S, 5_000_000);
+      const wallets = [S, ...way.map(wallet), B];
+      for (const [n, to] of wallets.slice(1).entries()) log.transfer(wallets[n] ?? S, to, 1_000_000);
+      log.after(1).hire(S, B);
+      return (await figures(log.after(1).tick())).independent_buyers;
+    };
+    expect(await through([])).to.equal(0);
+    expect(await through([60, 61])).to.equal(0);
+    const before = new EventLog();
+    before.listing(S, "x.y");
+    before.transfer(F, B, 1_000_001);
+    before.transfer(S, B, 1_000_000);
+    before.after(1).hire(S, B);
+    expect((await figures(before.after(1).tick())).independent_buyers).to.equal(1);
   });
 
   it("know nothing of transfers of nothing", async () => {
@@ -108,6 +148,7 @@ describe("funding families, at the boundaries", () => {
   it("get back what is at least 100,000 and in the window", async () => {
     const log = (value: number, seconds: number) => {
       const it = new EventLog();
+      it.transfer(ZERO_ADDRESS, F, 5_000_000);
       it.transfer(F, B, 5_000_000);
       it.listing(S, "x.y");
       it.after(60).transfer(S, F, value);
@@ -118,6 +159,61 @@ describe("funding families, at the boundaries", () => {
     expect((await figures(log(99_999, 60))).kept_usdc).to.equal("0.50");
     expect((await figures(log(100_000, 30 * DAY - 1))).kept_usdc).to.equal("0.40");
     expect((await figures(log(100_000, 30 * DAY))).kept_usdc).to.equal("0.50");
+  });
+
+  it("leave what they brought from outside, each unit once", async () => {
+    const kept = async (fund: (log: EventLog) => unknown, hires = 1) => {
+      const log = new EventLog({ hubs: [wallet(90)] });
+      log.listing(S, "x.y");
+      fund(log);
+      for (let n = 0; n < hires; n++) log.after(1).hire(S, B);
+      return (await figures(log.after(1).tick())).kept_usdc;
+    };
+    const HUB = wallet(90);
+    expect(await kept((log) => log.transfer(HUB, B, 700_000), 2)).to.equal("0.70");
+    expect(await kept((log) => log.transfer(F, B, 700_000), 2)).to.equal("0.00");
+    expect(await kept((log) => log.transfer(HUB, B, 100_000))).to.equal("0.10");
+    expect(await kept((log) => log.transfer(HUB, B, 99_999))).to.equal("0.00");
+    // A wallet before the buyer lends what it passed on, and no more than it brought.
+    const lent = (brought: number, passed: number) => (log: EventLog) => [
+      log.transfer(HUB, F, brought),
+      log.transfer(F, G, passed),
+      log.transfer(G, B, passed),
+    ];
+    expect(await kept(lent(5_000_000, 300_000))).to.equal("0.30");
+    expect(await kept(lent(300_000, 5_000_000))).to.equal("0.30");
+    expect(await kept(lent(5_000_000, 300_000), 2)).to.equal("0.30");
+    // Somebody else's money is not known to be new, whoever brought it.
+    const gift = (log: EventLog) => [
+      log.transfer(HUB, F, 5_000_000),
+      log.transfer(G, B, 1_000_000),
+      log.transfer(F, B, 900_000),
+    ];
+    expect(await kept(gift)).to.equal("0.00");
+  });
+
+  it("look at sixteen transfers for a hire, and go on at the next", async () => {
+    const kept = async (others: number, hires: number) => {
+      const log = new EventLog();
+      log.listing(S, "x.y");
+      for (let n = 0; n < others; n++) log.transfer(F, B, 100_000);
+      log.transfer(ZERO_ADDRESS, B, 5_000_000);
+      for (let n = 0; n < hires; n++) log.after(1).hire(S, B);
+      return (await figures(log.after(1).tick())).kept_usdc;
+    };
+    expect(await kept(15, 1)).to.equal("0.50");
+    expect(await kept(16, 1)).to.equal("0.00");
+    expect(await kept(16, 2)).to.equal("0.50");
+  });
+
+  it("get nothing back by what a seller passes on to those after it", async () => {
+    const log = new EventLog();
+    log.listing(S, "x.y");
+    log.transfer(ZERO_ADDRESS, B, 5_000_000);
+    log.after(1).hire(S, B);
+    log.after(1).transfer(S, G, 400_000);
+    log.after(1).hire(wallet(3), G, { amount: 300_000 });
+    expect((await figures(log.after(1).tick())).kept_usdc).to.equal("0.50");
   });
 
   it("tell of fees that went to published recipients only", async () => {

@@ -8,13 +8,13 @@ import { builder, OrderDirection } from "./builder.ts";
 import type { QueryContext } from "./context.ts";
 import { listPage } from "./list.ts";
 
-type Member = Row<"kin">;
+type Member = Row<"kin"> | Row<"registeredKin">;
 
 /** Only the id of a family, because a family that never bought has no row. */
 export type Family = { id: string };
 
 const MemberReason = builder.enumType("FamilyReason", {
-  description: "Why a wallet is in its family: by the largest sum that reached it before it first acted.",
+  description: "Why a wallet is in its family: by the largest sum that reached it before it first spent.",
   values: {
     TRANSFER: { value: "plain", description: "It came from a wallet, whose family this is." },
     PAYOUT: { value: "payout", description: "An escrow paid it out: the family is that of its buyer." },
@@ -30,7 +30,8 @@ const MemberReason = builder.enumType("FamilyReason", {
 
 const MemberRef = builder.objectRef<Member>("FamilyMember").implement({
   description:
-    "A wallet in its family, fixed when it first acted: its first transfer of value, its registration, or its consent to be paid.",
+    "A wallet in its family, fixed when it first spent: its first transfer of value. As a seller or auditor that was registered " +
+    "before, an agent's own family is fixed by its registration.",
   fields: (t) => ({
     address: t.field({ type: "Address", resolve: ({ id }) => id }),
     agent: t.field(agentAt(({ id }) => id)),
@@ -68,7 +69,8 @@ const MemberRef = builder.objectRef<Member>("FamilyMember").implement({
     log: t.field({ type: "SafeInt", nullable: true, resolve: ({ log }) => log }),
     actedBlock: t.field({
       type: "SafeInt",
-      description: "Where it first acted: what reached it later moves nothing.",
+      description:
+        "Where it first spent, or, of an agent that was registered before, where that was: what reached it later moves nothing.",
       resolve: ({ actedBlock }) => actedBlock,
     }),
     actedLog: t.field({ type: "SafeInt", resolve: ({ actedLog }) => actedLog }),
@@ -76,7 +78,12 @@ const MemberRef = builder.objectRef<Member>("FamilyMember").implement({
   }),
 });
 
-/** The largest inflow of a wallet before it acted, which decides its family. */
+/** A wallet in the family that it pays for, or of one that never paid, its own. */
+async function memberOf(id: string, { load }: Pick<QueryContext, "load">): Promise<Member | null> {
+  return (await load.kin.load(id)) ?? load.registeredKin.load(id);
+}
+
+/** The largest inflow of a wallet before it spent, or was registered, which decides its family. */
 async function inflowOf({ block, log }: Member, { load }: QueryContext): Promise<TransferAt | null> {
   return block === null || log === null ? null : load.transfer.load({ block, log });
 }
@@ -99,11 +106,11 @@ FamilyRef.implement({
       type: MemberRef,
       nullable: true,
       description: "Null of `deep`.",
-      resolve: ({ id }, _, { load }) => (id === DEEP ? null : load.kin.load(id)),
+      resolve: ({ id }, _, context) => (id === DEEP ? null : memberOf(id, context)),
     }),
     isEstablished: t.boolean({
       description:
-        "Its founder first acted 30 days before the last tick, and it buys from three families of sellers.",
+        "Its founder first spent 30 days before the last tick, and it buys from three families of sellers.",
       resolve: async ({ id }, _, { load }) => (await load.family.load(id))?.established ?? false,
     }),
     sellerFamilies: t.int({
@@ -114,7 +121,7 @@ FamilyRef.implement({
       {
         type: MemberRef,
         description:
-          "In the order in which they first acted. Wallets are looked at when a figure needs them: buyers, sellers, payees, who sent " +
+          "In the order in which they first spent. Wallets are looked at when a figure needs them: buyers, sellers, payees, who sent " +
           "them money, and all before those.",
         args: { orderDirection: t.arg({ type: OrderDirection }) },
         resolve: ({ id }, args, context) => listPage(args, context, familyMembers(id)),
@@ -128,8 +135,9 @@ builder.objectField(AgentRef, "familyMember", (t) =>
   t.field({
     type: MemberRef,
     nullable: true,
-    description: "Its place in its family; null while no figure needed to know it.",
-    resolve: ({ row }, _, { load }) => load.kin.load(row.id),
+    description:
+      "Its own family, as a seller or auditor; null while no figure needed to know it. As a buyer it may count for another one: see `family`.",
+    resolve: async ({ row }, _, { load }) => (await load.registeredKin.load(row.id)) ?? load.kin.load(row.id),
   }),
 );
 
@@ -142,7 +150,7 @@ builder.queryField("family", (t) =>
     args: { id: t.arg.id({ required: true }) },
     resolve: async (_, { id }, { load }): Promise<Family | null> => {
       if (id === DEEP) return { id };
-      const member = await load.kin.load(id.toLowerCase());
+      const member = await memberOf(id.toLowerCase(), { load });
       return member === null ? null : { id: member.family };
     },
   }),

@@ -55,6 +55,12 @@ const BuyerFamilyRef = builder.objectRef<Patron>("BuyerFamily").implement({
         "What it paid that may have stayed: not what went to its own family, to a payee that never acted or to a ninth family of payees.",
       resolve: ({ paid }) => formatUsdc(paid),
     }),
+    broughtUsdc: t.field({
+      type: "Usdc",
+      description:
+        "What of paidUsdc the family had brought from outside: from hubs, senders by count, or mints. Each unit pays for one hire only, so money that goes round adds nothing.",
+      resolve: ({ brought }) => formatUsdc(brought),
+    }),
     returned: t.field({
       type: [ReturnedRef],
       description:
@@ -73,7 +79,7 @@ const BuyerFamilyRef = builder.objectRef<Patron>("BuyerFamily").implement({
     keptUsdc: t.field({
       type: "Usdc",
       description:
-        "paidUsdc less all that was returned, at least 0; 0 of a family that is not independent. `keptUsdc` of the agent is the sum.",
+        "broughtUsdc less all that was returned, at least 0; 0 of a family that is not independent. `keptUsdc` of the agent is the sum.",
       resolve: ({ kept }) => formatUsdc(kept),
     }),
   }),

@@ -47,6 +47,7 @@ const TABLES = [
   "breach",
   "breachStep",
   "kin",
+  "registeredKin",
   "family",
   "flow",
   "identity",

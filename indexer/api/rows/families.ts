@@ -5,7 +5,7 @@ import type { RowList } from "./list.ts";
 
 /**
  * The wallets of a family, as far as a rule ever asked for their family, in the order in which they first
- * acted.
+ * spent.
  */
 export function familyMembers(family: string): RowList<Row<"kin">> {
   return {

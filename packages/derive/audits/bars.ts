@@ -1,7 +1,7 @@
 import type { ApplyContext } from "../applyContext.ts";
 import { buyerGroupOf } from "../buyerGroups.ts";
 import { clusterOf, sharedClusterSize } from "../clusters.ts";
-import { areKin } from "../families/kinship.ts";
+import { areKin, isBehindBuyer } from "../families/kinship.ts";
 import type { Row } from "../tables.ts";
 import { findAuditor } from "./auditors.ts";
 
@@ -21,6 +21,7 @@ export function barOf(
   for (const side of [buyer, seller]) {
     if (areKin(context, auditor, side)) return "family";
   }
+  if (isBehindBuyer(context, buyer, auditor)) return "family";
   const last = context.store.get("auditPair", pairId({ buyer, seller }, auditor));
   if (last !== null && last.time > context.at.time - context.params.audit.pairSeconds) return "pair";
   for (const before of earlier) {
@@ -37,7 +38,7 @@ export function isSideOf(
   who: string,
 ): boolean {
   for (const side of [buyer, seller]) if (side === who || haveOneOwner(context, who, side)) return true;
-  return false;
+  return isBehindBuyer(context, buyer, who);
 }
 
 /** Whether two agents may belong to one owner: by cluster, or by the money that they began with. */

@@ -1,12 +1,12 @@
 import type { ApplyContext } from "../applyContext.ts";
-import { isBefore, type Place } from "../place.ts";
+import type { Place } from "../place.ts";
 import { askInflow } from "../relevant/inflow.ts";
 import { isRelevant } from "../relevant/isRelevant.ts";
 import { firstSpent, hasSentTooMany } from "../relevant/senders.ts";
 import type { Row } from "../tables.ts";
 import { findWallet } from "../wallets.ts";
 import { largestUpTo } from "./inflows.ts";
-import { type Act, earlier, type How, type Inflow, parseOrigin } from "./origin.ts";
+import { type Act, type How, type Inflow, parseOrigin } from "./origin.ts";
 
 /** The most steps from a wallet to the founder of its family. */
 export const MAX_STEPS = 16;
@@ -17,12 +17,12 @@ export const DEEP = "deep";
 type Traced = { wallet: string; inflow: Inflow | null; how: How | "none"; act: Act };
 
 /**
- * The family of a wallet that acted. It is fixed when the wallet first acts, and is the family of the sender
+ * The family of a wallet that spent. It is fixed when the wallet first spends, and is the family of the sender
  * of its largest inflow before that. The payout of an escrow counts as sent by the escrow's buyer. A wallet
  * founds its own family if it has no such inflow, or if the inflow comes from a hub, from a wallet with too
- * many transfers, or from the zero address.
+ * many transfers, or from the zero address. A registration fixes nothing: it is free, and the money may come after it.
  *
- * @param act a place at which the wallet had certainly acted
+ * @param act a place at which the wallet had certainly spent
  */
 export function familyOf(context: ApplyContext, wallet: string, act: Act): Row<"kin"> {
   const path: Traced[] = [];
@@ -40,50 +40,29 @@ export function familyOf(context: ApplyContext, wallet: string, act: Act): Row<"
   return settle(context, path, known);
 }
 
-/**
- * The account of a wallet, to see whether money came back: its family, or the wallet itself if its family is
- * unknown.
- */
-export function accountOf({ id, family }: Pick<Row<"kin">, "id" | "family">): string {
-  return family === DEEP ? id : family;
-}
-
-/** Where a wallet first acted before a place; null if it had not acted. */
-export function actedBefore(context: ApplyContext, wallet: string, before: Place): Act | null {
-  const act = isRelevant(context)
-    ? relevantAct(context, wallet, before)
-    : parseOrigin(findWallet(context, wallet)?.origin ?? "").act;
-  return act != null && isBefore(act, before) ? act : null;
-}
-
-/**
- * The same in a relevant log; undefined while the log is being made and the wallet's transfers are not read
- * yet.
- */
-function relevantAct(context: ApplyContext, wallet: string, before: Place): Act | null | undefined {
-  const row = context.store.get("act", wallet);
-  const word = row === null ? null : { block: row.block, log: row.log, time: row.time };
-  const spent = firstSpent(context, wallet, word !== null && isBefore(word, before) ? word : before);
-  return spent === undefined ? undefined : earlier(word, spent);
-}
-
-/** Finds where a wallet first acted, and the inflow that it began with. */
+/** Finds where a wallet first spent, and the inflow that it began with. */
 function trace(context: ApplyContext, wallet: string, latest: Act): Traced {
   if (!isRelevant(context)) {
     const { inflow, act } = parseOrigin(findWallet(context, wallet)?.origin ?? "");
     return { wallet, inflow, how: inflow?.how ?? "none", act: act ?? latest };
   }
-  const found = relevantAct(context, wallet, latest);
-  const act = earlier(found ?? null, latest) ?? latest;
-  if (found === undefined) return { wallet, inflow: null, how: "none", act };
-  askInflow(context, wallet, act);
-  const inflow = largestUpTo(context, wallet, act);
-  if (inflow === null) return { wallet, inflow, how: "none", act };
-  const isBusy = inflow.how === "plain" && hasSentTooMany(context, inflow);
-  return { wallet, inflow, how: isBusy ? "busy" : inflow.how, act };
+  const found = firstSpent(context, wallet, latest);
+  if (found === undefined) return { wallet, inflow: null, how: "none", act: latest };
+  const act = found ?? latest;
+  return { wallet, ...begunWith(context, wallet, act), act };
 }
 
-function hasParent(how: How | "none"): boolean {
+/** In a relevant log: a wallet's largest inflow up to a place, and how it counts. */
+export function begunWith(context: ApplyContext, wallet: string, end: Place): Pick<Traced, "inflow" | "how"> {
+  askInflow(context, wallet, end);
+  const inflow = largestUpTo(context, wallet, end);
+  if (inflow === null) return { inflow, how: "none" };
+  const isBusy = inflow.how === "plain" && hasSentTooMany(context, inflow);
+  return { inflow, how: isBusy ? "busy" : inflow.how };
+}
+
+/** Whether a wallet that began so is in the family of the sender. */
+export function hasParent(how: How | "none"): boolean {
   return how === "plain" || how === "payout";
 }
 

@@ -14,9 +14,9 @@ export const familyFields = {
   independent_buyers: field({
     type: "count",
     description:
-      "The number of independent buyers: funding families of wallets that bought in 30 days, without its own family.",
+      "The number of independent buyers: funding families of wallets that bought in 30 days, without its own family. A family is a source of money: one withdrawal from an exchange makes one.",
     formula:
-      "funding families of the buyers, without the seller's own and without `deep`: see section 13 and Query.family",
+      "funding families of the buyers, each fixed when the buyer first spent, without the seller's own and without `deep`; a buyer whose money came through the seller is the seller's own: see section 13 and Query.family",
     ...money,
     bucket: "powerOfTen",
     columns: ["independentBuyers"],
@@ -29,7 +29,7 @@ export const familyFields = {
     description:
       "Independent buyers whose family is at least 30 days old and bought from three families of sellers.",
     formula:
-      "of the independent families, those whose founder first acted at least 2,592,000 seconds before and whose members bought, in the window, from at least 3 families other than their own and `deep`",
+      "of the independent families, those whose founder first spent at least 2,592,000 seconds before and whose members bought, in the window, from at least 3 families other than their own and `deep`",
     ...money,
     cadence: "at ticks",
     bucket: "powerOfTen",
@@ -54,9 +54,10 @@ export const familyFields = {
   }),
   kept_usdc: field({
     type: "usdc",
-    description: "What independent families paid and did not get back from the agent's side.",
+    description:
+      "What independent families paid of the money that they brought, and did not get back from the agent's side. Money that passes an exchange counts again.",
     formula:
-      "Σ over independent families of max(0, paid − transfers of at least `minFundingAtomic` in the window from wallets of the seller's family, or of its payees' families, to buyers of that family or those before them)",
+      "Σ over independent families of max(0, brought − transfers of at least `minFundingAtomic` in the window from wallets of the seller's family, or of its payees' families, to buyers of that family or those before them); brought: of each price what the family had brought from hubs, mints and senders by count, each unit for one hire only",
     ...money,
     cadence: "at ticks",
     bucket: "powerOfTenUsdc",

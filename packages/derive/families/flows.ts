@@ -7,19 +7,19 @@ import { hasSentTooMany } from "../relevant/senders.ts";
 import { schedule } from "../schedule.ts";
 import type { Row } from "../tables.ts";
 import { changeWallet, findWallet } from "../wallets.ts";
-import { accountOf, DEEP, familyOf } from "./familyOf.ts";
+import { DEEP, familyOf } from "./familyOf.ts";
 import { isOfSomebody, keepFlow, reached } from "./keptFlows.ts";
 import { type Inflow, parseInflow } from "./origin.ts";
+import { accountOf, cameThrough, ownKin } from "./ownKin.ts";
 
 /**
- * Notes a transfer that is as large as a funding. If its receiver bought something, or is an ancestor of a
- * buyer, it may be money that came back from a seller. Transfers to other wallets are kept until their
- * receivers become traced.
+ * Notes a transfer that is as large as a funding. It may be what its receiver pays a seller with later. If the
+ * receiver bought something, or is an ancestor of a buyer, it may also be money that came back from a seller.
  */
 export function noteFlow(context: ApplyContext, wallet: string, inflow: Inflow): void {
   if (inflow.value < BigInt(context.params.minFundingAtomic)) return;
+  keepFlow(context, wallet, inflow);
   if (findWallet(context, wallet)?.traced === true) addFlow(context, wallet, inflow);
-  else keepFlow(context, wallet, inflow);
 }
 
 /**
@@ -75,7 +75,11 @@ function addFlow(context: ApplyContext, wallet: string, inflow: Inflow): void {
   if (inflow.how === "plain" && isRelevant(context) && hasSentTooMany(context, inflow)) return;
   const receiver = context.store.get("kin", wallet);
   if (receiver === null) throw new Error(`${wallet} is traced without a family.`);
-  const account = accountOf(familyOf(context, inflow.from, inflow));
+  // Money that a wallet passes on to those after it goes on, it does not come back.
+  if (cameThrough(context, receiver, inflow.from)) return;
+  // The sender spent here at the latest, so it has a family. What it was when it registered comes first: a seller
+  // whose first money a customer paid is no member of the customer's family when it gives that money back.
+  const account = accountOf(ownKin(context, inflow.from, inflow) ?? familyOf(context, inflow.from, inflow));
   if (account === receiver.family) return;
   const id = flowId(account, receiver.family);
   changeFlow(context, id, inflow.value);

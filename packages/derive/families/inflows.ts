@@ -4,7 +4,15 @@ import { append, itemOf, lastItem, listLength } from "../lists.ts";
 import { isBefore, type Place } from "../place.ts";
 import { isRelevant } from "../relevant/isRelevant.ts";
 import { changeWallet, findWallet } from "../wallets.ts";
-import { type Act, formatInflow, hasActed, type Inflow, parseInflow, withAct, withInflow } from "./origin.ts";
+import {
+  type Act,
+  formatInflow,
+  hasSpent,
+  type Inflow,
+  parseInflow,
+  withInflow,
+  withSpent,
+} from "./origin.ts";
 import { payerOf } from "./payouts.ts";
 
 type Sent = Place & { time: number; from: string; to: string; value: bigint };
@@ -29,25 +37,31 @@ export function inflowOfTransfer(
   return payer === null || payer === to ? null : { from: payer, value, block, log, time, how: "payout" };
 }
 
-/** In a log of all transfers: notes an inflow of a wallet that has not acted yet. */
+/** In a log of all transfers: notes an inflow of a wallet that has not spent yet. */
 export function noteInflow(context: ApplyContext, wallet: string, inflow: Inflow): void {
   const origin = findWallet(context, wallet)?.origin ?? "";
-  if (hasActed(origin)) return;
+  if (hasSpent(origin)) return;
   const after = withInflow(origin, inflow);
   if (after !== origin) changeWallet(context, wallet, { origin: after });
 }
 
-/** In a log of all transfers: a wallet acts. Only the first time matters. */
-export function noteAct(context: ApplyContext, wallet: string, act: Act): void {
+/** In a log of all transfers: a wallet spends. Only the first time matters. */
+export function noteSpent(context: ApplyContext, wallet: string, act: Act): void {
   const origin = findWallet(context, wallet)?.origin ?? "";
-  if (!hasActed(origin)) changeWallet(context, wallet, { origin: withAct(origin, act) });
+  if (!hasSpent(origin)) changeWallet(context, wallet, { origin: withSpent(origin, act) });
 }
 
-/** An address acts by a record or a deposit: it is registered, or agrees to be paid. */
-export function actByWord(context: ApplyContext, address: string): void {
-  const act = { block: context.at.block, log: context.at.log ?? 0, time: context.at.time };
-  if (!isRelevant(context)) noteAct(context, address, act);
-  if (context.store.get("act", address) === null) context.store.insert("act", { id: address, ...act });
+/**
+ * An address is registered, or agrees to be paid. Only the first time matters. In a log of all transfers its largest
+ * inflow up to here is kept, because later ones may be larger.
+ */
+export function noteWord(context: ApplyContext, address: string): void {
+  if (context.store.get("act", address) !== null) return;
+  const { block, log, time } = context.at;
+  context.store.insert("act", { id: address, block, log: log ?? 0, time });
+  if (isRelevant(context)) return;
+  const origin = findWallet(context, address)?.origin ?? "";
+  if (origin !== "" && !hasSpent(origin)) changeWallet(context, address, { begun: origin });
 }
 
 /**

@@ -1,4 +1,4 @@
-import { isBefore, type Place } from "../place.ts";
+import type { Place } from "../place.ts";
 
 /**
  * How money reached a wallet: by a transfer (`plain`), as the payout of an escrow of `from`, from a hub, from
@@ -9,10 +9,10 @@ export type How = "plain" | "payout" | "hub" | "busy" | "mint";
 /** A transfer that a wallet may have begun with. */
 export type Inflow = Place & { time: number; from: string; value: bigint; how: How };
 
-/** Where and when a wallet first acted. */
+/** Where and when a wallet first spent, or said its first word: it was registered, or agreed to be paid. */
 export type Act = Place & { time: number };
 
-/** What is stored of a wallet: its largest inflow before it acted, and where it first acted. */
+/** What is stored of a wallet: its largest inflow before it first spent, and where it first spent. */
 export type Origin = { inflow: Inflow | null; act: Act | null };
 
 const NOTHING = "-";
@@ -28,13 +28,13 @@ export function parseInflow(line: string): Inflow {
   return { from, value: BigInt(value), ...at, how: how as How };
 }
 
-/** Whether a wallet acted, without reading the rest. */
-export function hasActed(origin: string): boolean {
+/** Whether a wallet spent, without reading the rest. */
+export function hasSpent(origin: string): boolean {
   return origin.includes(";");
 }
 
 /**
- * Stores an inflow if it is larger than the stored one and the wallet has not acted. Of equal inflows the
+ * Stores an inflow if it is larger than the stored one and the wallet has not spent. Of equal inflows the
  * first one stays.
  */
 export function withInflow(origin: string, inflow: Inflow): string {
@@ -42,8 +42,8 @@ export function withInflow(origin: string, inflow: Inflow): string {
   return formatInflow(inflow);
 }
 
-/** A wallet acts for the first time. */
-export function withAct(origin: string, { block, log, time }: Act): string {
+/** A wallet spends for the first time. */
+export function withSpent(origin: string, { block, log, time }: Act): string {
   return `${origin === "" ? NOTHING : origin};${block} ${log} ${time}`;
 }
 
@@ -54,10 +54,4 @@ export function parseOrigin(origin: string): Origin {
     inflow: inflow === NOTHING || inflow === "" ? null : parseInflow(inflow),
     act: act === undefined ? null : { block: block ?? 0, log: log ?? 0, time: time ?? 0 },
   };
-}
-
-/** The earlier of two acts. */
-export function earlier(a: Act | null, b: Act | null): Act | null {
-  if (a === null || b === null) return a ?? b;
-  return isBefore(b, a) ? b : a;
 }

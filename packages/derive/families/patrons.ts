@@ -3,9 +3,11 @@ import type { ApplyContext } from "../applyContext.ts";
 import { append, itemsOf } from "../lists.ts";
 import { rational, roundHalfUp } from "../rational.ts";
 import type { Row } from "../tables.ts";
+import { takeBrought } from "./brought.ts";
 import { countPurchasesOfFamily, familyRow, isEstablished } from "./established.ts";
-import { accountOf, actedBefore, DEEP, familyOf } from "./familyOf.ts";
+import { DEEP, familyOf } from "./familyOf.ts";
 import { flowOf, traceBuyer } from "./flows.ts";
+import { accountOf, cameThrough, knownKin, ownKin } from "./ownKin.ts";
 
 /**
  * Most accounts of payees that are stored for one seller and one family. Money paid to further accounts does
@@ -15,39 +17,62 @@ const MAX_SOURCES = 8;
 
 type Hire = Row<"hire">;
 
+type Stake = Pick<Hire, "patron" | "payeeAccount" | "brought">;
+
+/**
+ * What a hire rests on, fixed when it is counted: the family that it counts for, the account that got its money,
+ * and how much of it the family had brought from outside. Money that came through the seller is the seller's own,
+ * so such a hire counts for the seller's family.
+ */
+export function stakeOf(
+  context: ApplyContext,
+  { seller, buyer, price, inWindow }: Pick<Hire, "seller" | "buyer" | "price" | "inWindow">,
+  payee: string,
+): Stake {
+  const own = sellerKin(context, seller);
+  const kin = familyOf(context, buyer, placeHere(context));
+  const patron = cameThrough(context, kin, seller) ? own.family : kin.family;
+  const account = payeeAccount(context, { seller, patron }, payee);
+  const stake = { patron, payeeAccount: account, brought: 0n };
+  if (!inWindow) return stake;
+  traceBuyer(context, kin);
+  const mayCount = patron !== DEEP && patron !== own.family && mayStay(stake);
+  return mayCount ? { ...stake, brought: takeBrought(context, kin, price) } : stake;
+}
+
 /**
  * The account that got the money of a hire: the seller's or the payee's. Null if it is unknown, because the
  * payee never acted or there are too many payees. Such money does not count as kept.
  */
-export function payeeAccount(
+function payeeAccount(
   context: ApplyContext,
-  { seller, buyer }: Pick<Hire, "seller" | "buyer">,
+  { seller, patron }: Pick<Hire, "seller" | "patron">,
   payee: string,
 ): string | null {
-  const here = placeHere(context);
-  const act = payee === seller ? here : actedBefore(context, payee, here);
-  if (act === null) return null;
-  const account = accountOf(familyOf(context, payee, act));
-  const { family } = familyOf(context, buyer, here);
-  const sources = context.store.get("patron", patronId(seller, family))?.sources.split(" ") ?? [];
+  const kin = payee === seller ? sellerKin(context, seller) : ownKin(context, payee, placeHere(context));
+  if (kin === null) return null;
+  const account = accountOf(kin);
+  const sources = context.store.get("patron", patronId(seller, patron))?.sources.split(" ") ?? [];
   return sources.length < MAX_SOURCES || sources.includes(account) ? account : null;
+}
+
+/** Whether the price of a hire may have stayed with its seller. */
+function mayStay({ patron, payeeAccount: account }: Pick<Stake, "patron" | "payeeAccount">): boolean {
+  return account !== null && account !== patron;
 }
 
 /** A hire enters the window (`by` 1) or leaves it (−1). */
 export function changePatron(context: ApplyContext, hire: Hire, by: 1 | -1): void {
-  const here = placeHere(context);
-  const buyer = familyOf(context, hire.buyer, here);
-  const seller = familyOf(context, hire.seller, here);
-  if (by === 1) traceBuyer(context, buyer);
-  const { family } = buyer;
+  const { patron: family } = hire;
+  const seller = sellerKin(context, hire.seller);
   const row = ensurePatron(context, hire.seller, family);
-  const mayStay = hire.payeeAccount !== null && hire.payeeAccount !== family;
   context.store.update("patron", row.id, {
     hires: row.hires + by,
     rated: row.rated + (hire.outcome === "neutral" ? 0 : by),
     successes: row.successes + (hire.outcome === "success" ? by : 0),
     contested: row.contested + (hire.refundAfterDelivery ? by : 0),
-    paid: row.paid + (mayStay ? BigInt(by) * hire.price : 0n),
+    paid: row.paid + (mayStay(hire) ? BigInt(by) * hire.price : 0n),
+    brought: row.brought + BigInt(by) * hire.brought,
     sources: withSources(context, row, [accountOf(seller), hire.payeeAccount]),
   });
   if (family !== DEEP && seller.family !== DEEP && seller.family !== family)
@@ -59,8 +84,7 @@ export function changePatron(context: ApplyContext, hire: Hire, by: 1 | -1): voi
 export function settlePatron(context: ApplyContext, seller: string, family: string): void {
   const row = context.store.get("patron", patronId(seller, family));
   if (row === null) return;
-  const kin = context.store.get("kin", seller);
-  const isOther = family !== DEEP && family !== kin?.family;
+  const isOther = family !== DEEP && family !== knownKin(context, seller)?.family;
   const isIndependent = isOther && row.hires > 0;
   const after = {
     isIndependent,
@@ -120,8 +144,9 @@ function shareOf({ successes, rated }: Row<"patron">): number {
   return Number(roundHalfUp(rational(BigInt(successes), BigInt(rated)), 9));
 }
 
-function keptOf(context: ApplyContext, { family, paid, sources }: Row<"patron">): bigint {
-  let kept = paid;
+/** What the family brought from outside and paid, less what came back. Money that goes round is in it once. */
+function keptOf(context: ApplyContext, { family, brought, sources }: Row<"patron">): bigint {
+  let kept = brought;
   for (const account of sources.split(" ")) kept -= flowOf(context, account, family);
   return kept > 0n ? kept : 0n;
 }
@@ -139,6 +164,7 @@ function ensurePatron(context: ApplyContext, seller: string, family: string): Ro
     successes: 0,
     contested: 0,
     paid: 0n,
+    brought: 0n,
     sources: "",
     isIndependent: false,
     isEstablished: false,
@@ -166,6 +192,15 @@ function withSources(
     append(context.store, soldFrom(account, family), seller);
   }
   return known.join(" ");
+}
+
+/** The family of a seller, which is registered when a hire is counted. */
+function sellerKin(context: ApplyContext, seller: string): Row<"kin"> | Row<"registeredKin"> {
+  // Registered at this place too.
+  const { block, log } = placeHere(context);
+  const kin = ownKin(context, seller, { block, log: log + 1 });
+  if (kin === null) throw new Error(`${seller} sold something and is not registered.`);
+  return kin;
 }
 
 function placeHere({ at }: ApplyContext) {

@@ -1,40 +1,51 @@
 import type { ColumnKind } from "../columnKind.ts";
 
+const kin = {
+  id: "text",
+  /** The founder's address; `deep` if the founder is too many steps away. */
+  family: "text",
+  /** Steps to the founder. */
+  depth: "number",
+  /** The sender of its largest inflow before it acted; null for a founder. */
+  parent: "text?",
+  /**
+   * `plain` or `payout` if it has a parent; otherwise the reason why it has none: `none`, `hub`, `busy` or
+   * `mint`.
+   */
+  how: "text",
+  /** Its largest inflow before it acted. */
+  value: "bigint?",
+  block: "number?",
+  log: "number?",
+  /** Where it first spent, or, of a registered wallet, where that was. */
+  actedBlock: "number",
+  actedLog: "number",
+  actedTime: "number",
+} as const satisfies Record<string, ColumnKind>;
+
 /**
  * The rows of funding families: the sender of a wallet's first money, who buys from whom, and which money
  * came back.
  */
 export const familyTables = {
-  /**
-   * Where a wallet first acted by a record or a deposit: it was registered, or agreed to be paid for an
-   * agent. Its earlier transfers are not stored here.
-   */
+  /** A wallet's first word: where it was registered, or agreed to be paid for an agent. */
   act: { id: "text", block: "number", log: "number", time: "number" },
   /**
-   * A wallet's family, fixed when it first acted. A row is made when a rule asks, for the wallet and all its
-   * ancestors.
+   * A wallet's family as one that pays, fixed when it first spent. A row is made when a rule asks, for the
+   * wallet and all its ancestors.
    */
-  kin: {
-    id: "text",
-    /** The founder's address; `deep` if the founder is too many steps away. */
-    family: "text",
-    /** Steps to the founder. */
-    depth: "number",
-    /** The sender of its largest inflow before it acted; null for a founder. */
-    parent: "text?",
-    /**
-     * `plain` or `payout` if it has a parent; otherwise the reason why it has none: `none`, `hub`, `busy` or
-     * `mint`.
-     */
-    how: "text",
-    /** Its largest inflow before it acted. */
-    value: "bigint?",
-    block: "number?",
-    log: "number?",
-    actedBlock: "number",
-    actedLog: "number",
-    actedTime: "number",
-  },
+  kin,
+  /**
+   * A wallet's family as a seller, a payee or an auditor, if it was registered, or agreed to be paid, before it
+   * first spent. Of all others it is that of `kin`.
+   */
+  registeredKin: kin,
+  /**
+   * The money that a traced wallet brought from outside and that pays for hires: how many of the transfers kept
+   * for it were looked at, what is left of them, and of the last one from a wallet before it (`lender`), how
+   * much may still be taken from there.
+   */
+  brought: { id: "text", seen: "number", left: "bigint", lender: "text?", rest: "bigint" },
   /** A family that ever bought, by its founder. */
   family: {
     id: "text",
@@ -56,8 +67,9 @@ export const familyTables = {
     successes: "number",
     /** Hires whose money it took back after the seller marked the delivery. */
     contested: "number",
-    /** The money that it paid and that may have stayed with the seller. */
+    /** The money that it paid and that may have stayed with the seller, and what of it the family had brought from outside. */
     paid: "bigint",
+    brought: "bigint",
     /**
      * The accounts that got its money, and the seller's account, separated by spaces. Their transfers to the
      * family count as money that came back.

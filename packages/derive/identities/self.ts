@@ -2,6 +2,7 @@ import type { ApplyContext } from "../applyContext.ts";
 import { buyerGroupOf } from "../buyerGroups.ts";
 import { sharedClusterSize } from "../clusters.ts";
 import { DEEP } from "../families/familyOf.ts";
+import { knownKin } from "../families/ownKin.ts";
 import type { Row } from "../tables.ts";
 import { wasParty } from "./identities.ts";
 
@@ -35,7 +36,7 @@ export function belongsTo(context: ApplyContext, agent: string, client: string):
  * This only looks families up. Asking for a family fixes it, and feedback on identities must not change other
  * rows.
  */
-function shareFamily({ store }: ApplyContext, a: string, b: string): boolean {
-  const family = store.get("kin", a)?.family;
-  return family !== undefined && family !== DEEP && family === store.get("kin", b)?.family;
+function shareFamily(context: ApplyContext, a: string, b: string): boolean {
+  const family = knownKin(context, a)?.family;
+  return family !== undefined && family !== DEEP && family === knownKin(context, b)?.family;
 }

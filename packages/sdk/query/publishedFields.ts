@@ -28,13 +28,13 @@ export type PublishedFields = {
   free_hires: number;
   /** The number of different buyers of its hires of 30 days. A cluster counts as one buyer. (whole number) */
   distinct_buyers: number;
-  /** The number of independent buyers: funding families of wallets that bought in 30 days, without its own family. (whole number) */
+  /** The number of independent buyers: funding families of wallets that bought in 30 days, without its own family. A family is a source of money: one withdrawal from an exchange makes one. (whole number) */
   independent_buyers: number;
   /** Independent buyers whose family is at least 30 days old and bought from three families of sellers. (whole number) */
   established_buyers: number;
   /** The mean of the independent families' shares of successes: one family, one vote. (share, 0 to 1) */
   independent_success_rate: number | null;
-  /** What independent families paid and did not get back from the agent's side. (USDC) */
+  /** What independent families paid of the money that they brought, and did not get back from the agent's side. Money that passes an exchange counts again. (USDC) */
   kept_usdc: string;
   /** The escrow fees of its hires to published recipients. Such fees cannot come back to the buyers. (USDC) */
   fees_paid_usdc: string;

@@ -14,12 +14,18 @@ export function furtherAttacks(): Attack[] {
     listedFirst(),
     bridged(),
     thirdWallet(),
+    busyWallet(),
+    customersMoney(),
+    earned(),
+    listedHonestly(),
     throughExchange(),
     pieces(),
     payee(),
     takenBack(),
     flooded(),
-    breaching(),
+    breaching({ others: 99, own: 3, refunds: 12, breaches: 0 }),
+    breaching({ others: 99, own: 12, refunds: 12, breaches: 1 }),
+    breaching({ others: 20, own: 3, refunds: 3, breaches: 1 }),
   ];
 }
 
@@ -43,9 +49,9 @@ function listedFirst(): Attack {
     seller: S,
     own: [S, F, ...TEN],
     log: log.after(1).tick(),
-    expected: { trust_tier: 2, independent_buyers: 10, established_buyers: 0, kept_usdc: "0.99999" },
+    expected: { trust_tier: 2, independent_buyers: 1, established_buyers: 0, kept_usdc: "0.00" },
     outcome:
-      "Ten, for nothing: who lists is registered, and money that comes later moves no family. Nor is it seen that it goes round. Look at `established_buyers`",
+      "One: a buyer's family is fixed when it first spends. To be registered before that costs nothing, and gives nothing",
   };
 }
 
@@ -81,9 +87,90 @@ function thirdWallet(): Attack {
     seller: S,
     own: [S, F, X],
     log: log.after(1).tick(),
+    expected: { independent_buyers: 1, kept_usdc: "5.00" },
+    outcome:
+      "5 USDC: a family leaves no more with its sellers than it brought from outside, by whatever way it goes round",
+  };
+}
+
+function busyWallet(): Attack {
+  const log = openLog();
+  const X = wallet(4);
+  log.transfer(EXCHANGE, F, 5_000_000);
+  log.after(60).transfer(EXCHANGE, X, 1_000);
+  for (let n = 0; n < 10_000; n++) log.transfer(X, S, 0);
+  log.after(60).listing(S, "text.translate");
+  for (let n = 0; n < 100; n++) {
+    hires(log, S, [F], 1, 5_000_000);
+    log.transfer(S, X, 5_000_000);
+    log.transfer(X, F, 5_000_000);
+  }
+  return {
+    name: "5 USDC, cycled a hundred times through a wallet made busy by 10,000 empty transfers",
+    seller: S,
+    own: [S, F, X],
+    log: log.after(1).tick(),
     expected: { independent_buyers: 1, kept_usdc: "500.00" },
     outcome:
-      "All of it seems to stay: only what the seller's side itself sends back is seen. The buyers are still one",
+      "All of it seems to stay, for the gas of 10,000 transfers: such a wallet is an exchange to everybody who looks. The buyers are still one",
+  };
+}
+
+function customersMoney(): Attack {
+  const log = openLog();
+  const [customer, between, buyer] = [wallet(40), wallet(41), wallet(42)] as const;
+  log.transfer(EXCHANGE, customer, 100_000_000);
+  log.after(60).listing(S, "text.translate");
+  hires(log, S, [customer], 1, 5_000_000);
+  for (let n = 0; n < 10; n++) {
+    log.after(60).transfer(S, between, 5_000_000);
+    log.transfer(between, buyer, 5_000_000);
+    hires(log, S, [buyer], 1, 5_000_000);
+  }
+  return {
+    name: "A seller that buys from itself with what a rich customer paid",
+    seller: S,
+    own: [S, between, buyer],
+    log: log.after(1).tick(),
+    expected: { independent_buyers: 1, kept_usdc: "5.00" },
+    outcome: "Nothing: money that came through the seller is its own, whosever it was before",
+  };
+}
+
+function earned(): Attack {
+  const log = openLog();
+  const [customer, helper] = [wallet(40), wallet(41)] as const;
+  log.transfer(EXCHANGE, customer, 10_000_000);
+  log.after(60).listing(S, "text.translate");
+  log.listing(helper, "code.review");
+  hires(log, helper, [customer], 1, 500_000);
+  hires(log, S, [customer], 6, 500_000);
+  hires(log, S, [helper], 1, 400_000);
+  return {
+    name: "Honest: a customer and somebody whom it paid first buy from the same seller",
+    seller: S,
+    own: [],
+    log: log.after(1).tick(),
+    expected: { independent_buyers: 1, kept_usdc: "3.40" },
+    outcome:
+      "One: there is one source of money. The other counts as its own as soon as it spends money of its own first",
+  };
+}
+
+function listedHonestly(): Attack {
+  const log = openLog();
+  log.listing(S, "text.translate");
+  for (const buyer of TWELVE) log.after(60).transfer(EXCHANGE, buyer, 1_000_000);
+  hires(log, S, TWELVE, 12, 500_000);
+  log.after(60).transfer(S, P, 3_000_000);
+  hires(log, S, TWELVE, 12, 500_000);
+  return {
+    name: "Honest: a seller that lists before its first money, and spends what it earned",
+    seller: S,
+    own: [],
+    log: log.tick(),
+    expected: { independent_buyers: 12, kept_usdc: "12.00" },
+    outcome: "Twelve: as a seller its family is fixed when it registers, so that no customer becomes its own",
   };
 }
 
@@ -124,7 +211,8 @@ function pieces(): Attack {
     own: [S, F],
     log: log.after(1).tick(),
     expected: { independent_buyers: 1, kept_usdc: "6.00" },
-    outcome: "All of it seems to stay: a piece below `minFundingAtomic` funds nobody, and gives nothing back",
+    outcome:
+      "Once: a piece below `minFundingAtomic` gives nothing back, but what went round is new money no more, so that a second round adds nothing",
   };
 }
 
@@ -184,13 +272,16 @@ function flooded(): Attack {
     seller: S,
     own: [F],
     log: log.tick(),
-    expected: { independent_buyers: 11, kept_usdc: "6.00" },
-    outcome: "Two of twelve count as one: for the gas of 20,000 transfers to wallets that are not in use yet",
+    expected: { independent_buyers: 11, kept_usdc: "5.00" },
+    outcome:
+      "Two of twelve count as one, and what they pay is not known to be new money: for the gas of 20,000 transfers to wallets that are not in use yet",
   };
 }
 
-function breaching(): Attack {
-  const [others, own] = [wallets(100, 99), wallets(40, 3)];
+const WORDS: { [n: number]: string } = { 3: "Three", 12: "Twelve" };
+
+function breaching(it: { others: number; own: number; refunds: number; breaches: number }): Attack {
+  const [others, own] = [wallets(100, it.others), wallets(40, it.own)];
   const log = honest([...others, ...own]);
   log.listing(S, "text.translate");
   const guarantee = {
@@ -199,17 +290,22 @@ function breaching(): Attack {
   };
   log.record("sla", S, { agent_id: S, version: "1", guarantees: [guarantee], issued_at: log.time });
   log.after(START + DAY - log.time);
-  hires(log, S, others, 99, 500_000);
-  for (let n = 0; n < 12; n++) refund(log.after(60), own[n % 3] as Address);
+  hires(log, S, others, it.others, 500_000);
+  for (let n = 0; n < it.refunds; n++) refund(log.after(60), own[n % it.own] as Address);
   for (let slot = 0; slot < 12; slot++) log.after(HOUR / 12).tick();
+  const rates = { success_rate: rate(it.others, it.others + it.refunds) };
   return {
-    name: "Three withdrawals take twelve hires back, to breach the SLA of a seller with 99 buyers",
+    name: `${WORDS[it.own]} withdrawals take ${it.refunds} hires back, to breach the SLA of a seller with ${it.others} buyers`,
     seller: S,
     own,
     log,
-    breaches: 1,
-    expected: { success_rate: 0.891891892, independent_success_rate: 0.970588235, refunds_contested: 12 },
+    breaches: it.breaches,
+    expected: { ...rates, independent_success_rate: rate(it.others, it.others + it.own) },
     outcome:
-      "Its guarantee of 90 % is breached, for gas: two families would breach nothing. The seller has seven days to dispute. Where it agreed to audits, those refunds are audited",
+      it.breaches === 0
+        ? "Nothing: a breach also needs the families of buyers to find the guarantee broken, one family one vote"
+        : "Its guarantee of 90 % is breached: for more withdrawals than a ninth of its families of buyers, three at the least, each with the money of a hire for as long as it takes. The seller has seven days to dispute. Where it agreed to audits, those refunds are audited",
   };
 }
+
+const rate = (part: number, whole: number) => Math.round((part / whole) * 1e9) / 1e9;

@@ -115,9 +115,9 @@ function factory(): Attack {
     seller: S,
     own: [],
     log: log.tick(),
-    expected: { independent_buyers: 1, kept_usdc: "6.00" },
+    expected: { independent_buyers: 1, kept_usdc: "2.00" },
     outcome:
-      "One, where the factory's contract forwards the money itself; an operator publishes it as a hub, as it does an exchange",
+      "One, and of what they paid only the first user's withdrawal is known to be new money, where the factory's contract forwards the money itself; an operator publishes it as a hub, as it does an exchange",
   };
 }
 

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Facts, Hire, Receipt } from "./facts.ts";
-import { kinOf } from "./families.ts";
+import { cameThrough, familyOf, ownFamilyOf } from "./families.ts";
 import { components, fingerprintGroups, ownershipGroups, sharedSize } from "./groups.ts";
 
 /** What the oracle notes of audits, in plain arrays. */
@@ -161,8 +161,13 @@ export function together(facts: Facts, a: string, b: string): boolean {
 
 /** Of one family, as far as both have acted. */
 export function kin(facts: Facts, a: string, b: string): boolean {
-  const family = kinOf(facts, a);
-  return family !== null && family === kinOf(facts, b);
+  const family = ownFamilyOf(facts, a);
+  return family !== null && family === ownFamilyOf(facts, b);
+}
+
+/** Whether a buyer pays with money of somebody's family, or money that came through him. */
+export function isBehind(facts: Facts, buyer: string, who: string): boolean {
+  return familyOf(facts, buyer) === ownFamilyOf(facts, who) || cameThrough(facts, buyer, who);
 }
 
 export function rosterOf({ audits }: Facts, operator: string, capability: string): string[] {

@@ -2,7 +2,7 @@ import type { RecordEvent, TickEvent } from "tallystick-derive/events";
 import { parseAuditMode } from "tallystick-protocol/records/auditMode";
 import { followed, parties, rosterOf } from "./auditFacts.ts";
 import type { Facts } from "./facts.ts";
-import { familyOf } from "./families.ts";
+import { ownFamilyOf } from "./families.ts";
 
 export function modeOf({ audits }: Facts, operator: string, capability: string | null): string {
   const last = audits.modes.findLast((it) => it.operator === operator && it.capability === capability);
@@ -23,7 +23,9 @@ export function settleModes(facts: Facts, event: TickEvent): void {
     const first = Math.min(...asked.map(({ time }) => time));
     const good = rosterOf(facts, operator, capability);
     const groups = parties(facts);
-    const owners = new Set(good.map((it) => groups.find((group) => group.has(it)) ?? familyOf(facts, it)));
+    const owners = new Set(
+      good.map((it) => groups.find((group) => group.has(it)) ?? ownFamilyOf(facts, it) ?? it),
+    );
     const recent = audits.words.filter((it) => isHere(it) && event.time < it.until);
     const { numerator, denominator } = params.audit.matureShare;
     const isOften = (auditor: string) =>

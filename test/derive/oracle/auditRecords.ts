@@ -5,7 +5,7 @@ import { parseAuditJudge } from "tallystick-protocol/records/auditJudge";
 import { parseAuditor } from "tallystick-protocol/records/auditor";
 import { parseAuditVerdict } from "tallystick-protocol/records/auditVerdict";
 import { undo } from "./auditEnds.ts";
-import { followed, isOpen, join, kin, leave, type Offer, offerOf, together } from "./auditFacts.ts";
+import { followed, isBehind, isOpen, join, kin, leave, type Offer, offerOf, together } from "./auditFacts.ts";
 import { modeOf } from "./auditModes.ts";
 import { earnWord } from "./auditMoney.ts";
 import { decide, miss, newRound, next } from "./auditRounds.ts";
@@ -87,7 +87,7 @@ export function readJudge(facts: Facts, event: RecordEvent): void {
   if (facts.asOf < audit.nobodySince + facts.params.audit.judgeAfterSeconds) return;
   const isOfSide = (it: string) =>
     it === operator || together(facts, it, operator) || kin(facts, it, operator);
-  if ([seller, buyer].some(isOfSide)) return;
+  if ([seller, buyer].some(isOfSide) || isBehind(facts, buyer, operator)) return;
   if (audit.asked.some((it) => it.round === round && it.models !== null)) return;
   miss(facts, audit);
   audit.attempt += 1;

@@ -1,7 +1,17 @@
 import type { TickEvent } from "tallystick-derive/events";
 import { endSilence, queue } from "./auditEligible.ts";
 import { close } from "./auditEnds.ts";
-import { type Audit, drawNumber, followed, kin, leave, offerOf, rosterOf, together } from "./auditFacts.ts";
+import {
+  type Audit,
+  drawNumber,
+  followed,
+  isBehind,
+  kin,
+  leave,
+  offerOf,
+  rosterOf,
+  together,
+} from "./auditFacts.ts";
 import { settleModes } from "./auditModes.ts";
 import type { Facts } from "./facts.ts";
 import { inWindow } from "./fields.ts";
@@ -164,7 +174,7 @@ function barTo(facts: Facts, now: number, audit: Audit, auditor: string): string
   const good = facts.hires.filter((it) => it.seller === auditor && it.outcome === "success" && !it.isCanary);
   if (!good.some((it) => it.capability === capability && inWindow(facts, it))) return "capability";
   if (sides.some((it) => together(facts, it, auditor))) return "cluster";
-  if (sides.some((it) => kin(facts, it, auditor))) return "family";
+  if (sides.some((it) => kin(facts, it, auditor)) || isBehind(facts, buyer, auditor)) return "family";
   const forPair = facts.audits.asked.filter(
     (it) => it.auditor === auditor && it.audit.buyer === buyer && it.audit.seller === seller,
   );

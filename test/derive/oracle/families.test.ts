@@ -40,6 +40,25 @@ describe("funding families and the oracle", () => {
         "sixteen steps",
         kin.some((it) => it.depth === 16),
       );
+      const hires = [...store.rows("hire").values()];
+      reach("registered before it spent", store.rows("registeredKin").size > 0);
+      reach(
+        "money that came through the seller",
+        hires.some((it) => it.patron !== store.rows("kin").get(it.buyer)?.family),
+      );
+      reach(
+        "a part of a price",
+        hires.some((it) => it.brought > 0n && it.brought < it.price),
+      );
+      const brought = [...store.rows("brought").values()];
+      reach(
+        "money of a wallet before",
+        brought.some(({ lender }) => lender !== null),
+      );
+      reach(
+        "sixteen transfers looked at",
+        brought.some(({ seen }) => seen >= 16),
+      );
       const flows = [...store.rows("flow").values()];
       reach(
         "money that came back",

@@ -18,6 +18,9 @@ type Sent = At & {
   isLarge: boolean;
   /** Until when it counts as money that came back; null before its receiver was looked at. */
   until: number | null;
+  /** Whether it was looked at for a hire of its receiver, and how much may still be paid with it. */
+  wasLooked: boolean;
+  left: bigint;
 };
 type Act = At & { wallet: string; time: number };
 type Settled = At & {
@@ -32,11 +35,16 @@ type Deposit = Extract<DeriveEvent, { kind: "escrow.deposited" }>;
 /** What the fields on independence are made of, as it came. */
 export type FamilyFacts = {
   sent: Sent[];
-  acts: Act[];
+  /** Where value left a wallet; and where one was registered, or agreed to be paid. */
+  spent: Act[];
+  words: Act[];
   deposits: Map<string, Deposit>;
   settled: Map<string, Settled>;
-  /** Of each hire: whose account got its money, its fee, and whether it was in the window when it was counted. */
-  hires: Map<string, { account: string | null; fee: bigint; entered: boolean }>;
+  /**
+   * Of each hire: whose account got its money, its fee, whether it was in the window when it was counted, and how much of its price
+   * came from outside.
+   */
+  hires: Map<string, { account: string | null; fee: bigint; entered: boolean; brought: bigint }>;
   consents: Set<string>;
   traced: Set<string>;
   unreceipted: {
@@ -55,7 +63,8 @@ export type FamilyFacts = {
 export function noFamilies(): FamilyFacts {
   return {
     sent: [],
-    acts: [],
+    spent: [],
+    words: [],
     deposits: new Map(),
     settled: new Map(),
     hires: new Map(),
@@ -84,13 +93,13 @@ export function noteAfter(facts: Facts, event: DeriveEvent): void {
   const { families, params } = facts;
   const at = { block: event.block, log: event.kind === "tick" ? 0 : event.log, time: event.time };
   for (const [wallet, { block, log, time }] of facts.agents) {
-    if (!families.acts.some((it) => it.wallet === wallet && it.block === block && it.log === log))
-      families.acts.push({ wallet, block, log, time });
+    if (!families.words.some((it) => it.wallet === wallet && it.block === block && it.log === log))
+      families.words.push({ wallet, block, log, time });
   }
   for (const key of facts.consents.keys()) {
     if (families.consents.has(key)) continue;
     families.consents.add(key);
-    families.acts.push({ wallet: key.split("/")[1] ?? "", ...at });
+    families.words.push({ wallet: key.split("/")[1] ?? "", ...at });
   }
   for (const hire of facts.hires) noteHire(facts, hire, at);
   for (const sent of families.sent) {
@@ -122,7 +131,7 @@ function noteTransfer(facts: Facts, event: Extract<DeriveEvent, { kind: "transfe
   const left = facts.transfers.filter((it) => it.from === from).length;
   const reached = facts.transfers.filter((it) => it.to === to).length;
   if ((value > 0n || left + 1 >= 10_000) && from !== ZERO)
-    families.acts.push({ wallet: from, block, log, time });
+    families.spent.push({ wallet: from, block, log, time });
   const isEscrow = facts.escrowContracts.has(from);
   families.sent.push({
     ...{ block, log, time, to, value },
@@ -140,6 +149,8 @@ function noteTransfer(facts: Facts, event: Extract<DeriveEvent, { kind: "transfe
     isLate: reached >= params.hubTransfers,
     isLarge: value >= BigInt(params.minFundingAtomic),
     until: null,
+    wasLooked: false,
+    left: 0n,
   });
 }
 
@@ -178,15 +189,46 @@ function noteHire(facts: Facts, hire: Hire, at: At & { time: number }): void {
   const settled = families.settled.get(hire.id);
   const named = terms === undefined ? (hire.receipt?.payee ?? hire.seller) : terms.payee;
   const payee = named === ZERO ? hire.seller : named;
-  const acted = payee === hire.seller || families.acts.some((it) => it.wallet === payee && isBefore(it, at));
+  const acts = [...families.spent, ...families.words];
+  const acted = payee === hire.seller || acts.some((it) => it.wallet === payee && isBefore(it, at));
   const isPublished = facts.params.feeRecipients.some((it) => it === settled?.feeRecipient);
-  families.hires.set(hire.id, {
+  const told = {
     account: acted ? account(facts, payee) : null,
     fee: isPublished ? (settled?.fee ?? 0n) : 0n,
     entered: hire.leavesWindow > facts.asOf,
-  });
+    brought: 0n,
+  };
+  families.hires.set(hire.id, told);
   if (hire.leavesWindow <= facts.asOf || familyOf(facts, hire.buyer) === DEEP) return;
   for (const wallet of wayOf(facts, hire.buyer)) families.traced.add(wallet);
+  const patron = patronOf(facts, hire);
+  if (patron === ownFamilyOf(facts, hire.seller) || patron === DEEP) return;
+  if (told.account !== null && told.account !== patron) told.brought = pay(facts, hire.buyer, hire.price);
+}
+
+/** Sixteen transfers are looked at for a hire, the first ones first; those of wallets before the buyer lend what those have. */
+function pay(facts: Facts, wallet: string, price: bigint, looks = { left: 16 }): bigint {
+  let paid = 0n;
+  const before = wayOf(facts, wallet).slice(1);
+  for (const it of facts.families.sent) {
+    if (paid === price) break;
+    if (it.to !== wallet || it.from === null || !it.isLarge || it.isLate) continue;
+    const lends = it.how === "plain" && before.includes(it.from);
+    if (!it.wasLooked) {
+      if (looks.left === 0) break;
+      looks.left--;
+      it.wasLooked = true;
+      it.left = it.how !== "plain" || lends ? it.value : 0n;
+    }
+    const wanted = it.left < price - paid ? it.left : price - paid;
+    const got = lends && wanted > 0n ? pay(facts, it.from, wanted, looks) : wanted;
+    paid += got;
+    it.left -= got;
+    if (got === wanted) continue;
+    if (looks.left === 0) break;
+    it.left = 0n;
+  }
+  return paid;
 }
 
 function notePayment(facts: Facts, event: Extract<DeriveEvent, { kind: "transfer" }>): void {
@@ -232,18 +274,23 @@ function decide(facts: Facts): void {
   }
 }
 
-function firstAct({ families }: Facts, wallet: string): Act | undefined {
-  return families.acts
+function firstOf(acts: Act[], wallet: string): Act | undefined {
+  return acts
     .filter((it) => it.wallet === wallet)
     .reduce<Act | undefined>((a, b) => (a === undefined || isBefore(b, a) ? b : a), undefined);
 }
 
-/** Whose money a wallet began with. */
+/** Whose money a wallet paid with first. */
 function parentOf(facts: Facts, wallet: string): string | null {
-  const act = firstAct(facts, wallet);
-  if (act === undefined) throw new Error(`${wallet} never acted`);
+  const spent = firstOf(facts.families.spent, wallet);
+  if (spent === undefined) throw new Error(`${wallet} never spent`);
+  return giverOf(facts, wallet, spent);
+}
+
+/** Who gave a wallet the largest sum up to some place. */
+function giverOf(facts: Facts, wallet: string, place: At): string | null {
   const before = facts.families.sent.filter(
-    (it) => it.to === wallet && it.from !== null && !it.isLate && !isBefore(act, it),
+    (it) => it.to === wallet && it.from !== null && !it.isLate && !isBefore(place, it),
   );
   const most = before.reduce((max, it) => (it.value > max ? it.value : max), 0n);
   const first = before.find((it) => it.value === most);
@@ -261,22 +308,39 @@ export function familyOf(facts: Facts, wallet: string): string {
   return way.length > 17 ? DEEP : (way.at(-1) ?? wallet);
 }
 
-/** The family of a wallet that acted; null of one that has not. */
-export function kinOf(facts: Facts, wallet: string): string | null {
-  return firstAct(facts, wallet) === undefined ? null : familyOf(facts, wallet);
+/** The family of who gets money or judges: by what it had at its first word, unless it spent before; null of one that did neither. */
+export function ownFamilyOf(facts: Facts, wallet: string): string | null {
+  const word = firstOf(facts.families.words, wallet);
+  const spent = firstOf(facts.families.spent, wallet);
+  if (word === undefined || (spent !== undefined && !isBefore(word, spent)))
+    return spent === undefined ? null : familyOf(facts, wallet);
+  const giver = giverOf(facts, wallet, word);
+  if (giver === null) return wallet;
+  const way = wayOf(facts, giver);
+  return way.length > 16 ? DEEP : (way.at(-1) ?? giver);
+}
+
+/** Whether a buyer's money came through a wallet. */
+export function cameThrough(facts: Facts, buyer: string, wallet: string): boolean {
+  return familyOf(facts, buyer) !== DEEP && wayOf(facts, buyer).slice(1).includes(wallet);
+}
+
+/** The family that a hire counts for. */
+export function patronOf(facts: Facts, { buyer, seller }: Pick<Hire, "buyer" | "seller">): string {
+  return cameThrough(facts, buyer, seller) ? (ownFamilyOf(facts, seller) ?? seller) : familyOf(facts, buyer);
 }
 
 function account(facts: Facts, wallet: string): string {
-  const family = familyOf(facts, wallet);
+  const family = ownFamilyOf(facts, wallet) ?? wallet;
   return family === DEEP ? wallet : family;
 }
 
 function isEstablished(facts: Facts, family: string): boolean {
-  const act = firstAct(facts, family);
-  if (act === undefined || facts.asOf < act.time + 30 * DAY) return false;
+  const spent = firstOf(facts.families.spent, family);
+  if (spent === undefined || facts.asOf < spent.time + 30 * DAY) return false;
   const sellers = facts.hires
-    .filter((it) => !it.isCanary && facts.asOf < it.leavesWindow && familyOf(facts, it.buyer) === family)
-    .map((it) => familyOf(facts, it.seller));
+    .filter((it) => !it.isCanary && facts.asOf < it.leavesWindow && patronOf(facts, it) === family)
+    .map((it) => ownFamilyOf(facts, it.seller));
   return new Set(sellers.filter((it) => it !== family && it !== DEEP)).size >= 3;
 }
 
@@ -286,8 +350,8 @@ const nano = (part: bigint, whole: bigint) => (2n * part * 1_000_000_000n + whol
 /** The figures of one seller, each from its definition. `sold` are its hires in the window. */
 export function independenceOf(facts: Facts, seller: string, sold: Hire[], usdc: (atomic: bigint) => string) {
   const { families, asOf } = facts;
-  const own = familyOf(facts, seller);
-  const groups = Map.groupBy(sold, (it) => familyOf(facts, it.buyer));
+  const own = ownFamilyOf(facts, seller);
+  const groups = Map.groupBy(sold, (it) => patronOf(facts, it));
   const independent = [...groups].filter(([family]) => family !== own && family !== DEEP);
   const shares = independent.flatMap(([, hires]) => {
     const rated = hires.filter((it) => it.outcome !== "neutral");
@@ -318,19 +382,16 @@ export function independenceOf(facts: Facts, seller: string, sold: Hire[], usdc:
       return escrow?.seller === seller && escrow.hire === null && (until ?? 0) > asOf;
     }).length,
     refunds_contested: contested.length,
-    refunds_contested_families: new Set(contested.map((it) => familyOf(facts, it.buyer))).size,
+    refunds_contested_families: new Set(contested.map((it) => patronOf(facts, it))).size,
   };
 }
 
 function keptOf(facts: Facts, seller: string, family: string, hires: Hire[]): bigint {
   const { families, asOf } = facts;
   const accountOf = (it: Hire) => families.hires.get(it.id)?.account ?? null;
-  const paid = hires
-    .filter((it) => accountOf(it) !== null && accountOf(it) !== family)
-    .reduce((total, { price }) => total + price, 0n);
+  const brought = hires.reduce((total, { id }) => total + (families.hires.get(id)?.brought ?? 0n), 0n);
   const ever = facts.hires.filter(
-    (it) =>
-      it.seller === seller && families.hires.get(it.id)?.entered && familyOf(facts, it.buyer) === family,
+    (it) => it.seller === seller && families.hires.get(it.id)?.entered && patronOf(facts, it) === family,
   );
   const sources = new Set([account(facts, seller), ...ever.map(accountOf)]);
   const back = families.sent.filter(
@@ -340,8 +401,9 @@ function keptOf(facts: Facts, seller: string, family: string, hires: Hire[]): bi
       it.from !== null &&
       familyOf(facts, it.to) === family &&
       account(facts, it.from) !== family &&
+      !cameThrough(facts, it.to, it.from) &&
       sources.has(account(facts, it.from)),
   );
-  const kept = paid - back.reduce((total, { value }) => total + value, 0n);
+  const kept = brought - back.reduce((total, { value }) => total + value, 0n);
   return kept > 0n ? kept : 0n;
 }

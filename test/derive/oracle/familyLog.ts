@@ -45,7 +45,7 @@ const action = fc.oneof(
   },
   { weight: 4, arbitrary: fc.record({ do: fc.constant("pay" as const), seller, buyer, value }) },
   {
-    weight: 6,
+    weight: 10,
     arbitrary: fc.record({
       do: fc.constant("escrow" as const),
       seller,
@@ -63,9 +63,40 @@ const action = fc.oneof(
     weight: 3,
     arbitrary: fc.record({ do: fc.constant("spree" as const), buyer, first: fc.nat({ max: 3 }) }),
   },
-  { weight: 2, arbitrary: fc.record({ do: fc.constant("list" as const), seller, payee }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant("list" as const), seller: buyer, payee }) },
   {
-    weight: 1,
+    weight: 6,
+    arbitrary: fc.record({
+      do: fc.constant("fund" as const),
+      from: fc.constantFrom(HUB, HUB, ZERO_ADDRESS),
+      through: fc.array(fc.integer({ min: 20, max: 25 }).map(wallet), { maxLength: 2 }),
+      buyer,
+      value: fc.constantFrom(100_000, 700_000, 3_000_000),
+    }),
+  },
+  // More small sums than are looked at for one hire, before a larger one from a hub.
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      do: fc.constant("drip" as const),
+      from: mover,
+      buyer,
+      seller,
+      times: fc.constantFrom(15, 16, 17),
+    }),
+  },
+  // A seller that funds its own buyer, with or without a wallet between them.
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      do: fc.constant("own" as const),
+      seller,
+      buyer: fc.integer({ min: 10, max: 19 }).map(wallet),
+      through: fc.option(fc.integer({ min: 20, max: 29 }).map(wallet)),
+    }),
+  },
+  {
+    weight: 2,
     arbitrary: fc.record({ do: fc.constant("count" as const), hubTransfers: fc.constantFrom(2, 5, 10_000) }),
   },
   { weight: 3, arbitrary: fc.record({ do: fc.constant("tick" as const) }) },
@@ -118,6 +149,28 @@ function logOf(steps: { wait: number; action: Action }[]): EventLog {
           issued_at: log.block,
           ...(it.payee && { payee: it.payee, payee_signature: "0x02" }),
         });
+        break;
+      case "fund": {
+        const way = [it.from, ...it.through, it.buyer];
+        for (const [n, to] of way.slice(1).entries()) log.transfer(way[n] ?? to, to, it.value);
+        break;
+      }
+      case "drip":
+        for (let n = 0; n < it.times; n++) log.transfer(it.from, it.buyer, 100_000);
+        log.transfer(HUB, it.buyer, 700_000);
+        if (it.seller !== it.buyer) log.hire(it.seller, it.buyer);
+        break;
+      case "own":
+        log.listing(it.seller, "text.translate", { issued_at: log.block });
+        log.transfer(HUB, it.seller, 300_000);
+        for (const [from, to] of it.through === null
+          ? [[it.seller, it.buyer] as const]
+          : ([
+              [it.seller, it.through],
+              [it.through, it.buyer],
+            ] as const))
+          log.transfer(from, to, 700_000);
+        log.hire(it.seller, it.buyer);
         break;
       case "count":
         log.record("params", OPERATOR, {

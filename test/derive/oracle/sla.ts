@@ -5,7 +5,7 @@ import { parseSla, type Sla } from "tallystick-protocol/records/sla";
 import { parseSlaDispute } from "tallystick-protocol/records/slaDispute";
 import { parseSlaRuling } from "tallystick-protocol/records/slaRuling";
 import type { Facts, Hire } from "./facts.ts";
-import { familyOf } from "./families.ts";
+import { ownFamilyOf, patronOf } from "./families.ts";
 
 type Terms = Sla["guarantees"][number];
 type Promised = {
@@ -262,7 +262,7 @@ export class SlaBook {
     return this.#facts.hires.filter((it) => {
       const day = dayOf(it.time);
       const isFar = it.seller === agent && it.size === 1 && day > firstDay && day >= from && day <= to;
-      return isFar && familyOf(this.#facts, it.buyer) !== familyOf(this.#facts, agent);
+      return isFar && patronOf(this.#facts, it) !== ownFamilyOf(this.#facts, agent);
     });
   }
 
@@ -288,15 +288,27 @@ export class SlaBook {
     return value === undefined ? null : { value: { n: value, d: 1 }, isEnough: sorted.length >= 20 };
   }
 
+  /** One family, one vote: the mean of their shares of good hires, and how many had a bad one. */
   #isOfMany({ agent, terms }: Promised, from: number, to: number): boolean {
     if (terms.metric === "uptime") return true;
-    const bad = this.#hires(agent, from, to).filter((it) =>
-      isLatency(terms)
-        ? it.latency !== null && isWorse(terms, { n: it.latency, d: 1 }, terms.breach_threshold)
-        : this.#isFailure(it),
+    const seen = this.#hires(agent, from, to).flatMap((it) => {
+      const family = patronOf(this.#facts, it);
+      if (isLatency(terms)) {
+        if (it.latency === null) return [];
+        return [{ family, isBad: isWorse(terms, { n: it.latency, d: 1 }, terms.breach_threshold) }];
+      }
+      const isBad = this.#isFailure(it);
+      return isBad || it.outcome === "success" ? [{ family, isBad }] : [];
+    });
+    const votes = [...Map.groupBy(seen, ({ family }) => family)].filter(([family]) => family !== "deep");
+    const shares = votes.map(([, all]) =>
+      rounded({ n: all.filter((it) => !it.isBad).length, d: all.length }),
     );
-    const families = bad.map(({ buyer }) => familyOf(this.#facts, buyer)).filter((it) => it !== "deep");
-    return new Set(families).size >= 3;
+    const least = isLatency(terms)
+      ? Number(terms.metric.slice(-2)) * 1e7
+      : Number(terms.breach_threshold) * 1e9;
+    const angry = votes.filter(([, all]) => all.some((it) => it.isBad)).length;
+    return angry >= 3 && shares.reduce((a, b) => a + b, 0) < Math.round(least) * votes.length;
   }
 
   told(): { [agent: string]: ExpectedSla } {

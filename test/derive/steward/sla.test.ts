@@ -179,6 +179,26 @@ describe("SLAs: what is a breach", () => {
     ).to.equal(0);
   });
 
+  it("needs the mean of the families' shares beyond the threshold too, one family one vote", async () => {
+    const count = async (guarantee: RecordBody, content: number, bad: (log: EventLog) => void) => {
+      const log = promise(stewardLog(), guarantee);
+      goTo(log, START + DAY);
+      hires(log, content, true, { buyers: content, from: 400 });
+      bad(log);
+      return rows((await log.after(HOUR).tick().derive()).store, "breach").length;
+    };
+    // Of every hire far below nine tenths; of families exactly nine tenths, or below.
+    expect(await count(success(), 27, (log) => hires(log, 30, false))).to.equal(0);
+    expect(await count(success(), 26, (log) => hires(log, 30, false))).to.equal(1);
+    const late = (log: EventLog) => hires(log, 30, true, { latency_ms: 7_501 });
+    expect(await count(latency(), 297, late)).to.equal(0);
+    expect(await count(latency(), 296, late)).to.equal(1);
+    // A family that was content as well has a part of a vote.
+    const torn = (log: EventLog) => [hires(log, 3, true), hires(log, 30, false)];
+    expect(await count(success(), 25, torn)).to.equal(0);
+    expect(await count(success(), 24, torn)).to.equal(1);
+  });
+
   it("is of whole UTC days from the first midnight on", async () => {
     for (const [day, count] of [
       [0, 0],

@@ -20,6 +20,7 @@ type BuyerFamily = {
   successes: number;
   successShare: number | null;
   paidUsdc: string;
+  broughtUsdc: string;
   returned: { account: string; amountUsdc: string }[];
   keptUsdc: string;
 };
@@ -48,7 +49,7 @@ const INDEPENDENCE = `query ($address: Address!) { agent(address: $address) {
   independentBuyers establishedBuyers independentSuccessRate keptUsdc receiptCoverage unreceiptedPayments unreceiptedUsdc
   unansweredEscrows familyMember { family { id } }
   independence {
-    buyerFamilies { totalCount nodes { family { id } isIndependent isEstablished hires ratedHires successes successShare paidUsdc
+    buyerFamilies { totalCount nodes { family { id } isIndependent isEstablished hires ratedHires successes successShare paidUsdc broughtUsdc
       returned { account amountUsdc } keptUsdc } }
     directHires unreceipted { nodes { id buyerAddress amountUsdc block } } unansweredEscrows { nodes { id } }
   }
@@ -58,6 +59,7 @@ const INDEPENDENCE = `query ($address: Address!) { agent(address: $address) {
 /** Two wallets of one family, one from a hub, one that the seller funded, one at the end of a long chain; and what was left out. */
 function story(): EventLog {
   const log = new EventLog({ hubs: [HUB] });
+  log.transfer(HUB, RICH, 12_000_000);
   log.transfer(RICH, FIRST, 9_000_000);
   log.transfer(FIRST, SECOND, 3_000_000);
   log.transfer(HUB, LONER, 4_000_000);
@@ -124,8 +126,9 @@ describe("GraphQL: what a reputation rests on", function () {
     expect(agent.independentBuyers).to.equal(others.length);
     expect(agent.establishedBuyers).to.equal(others.filter((it) => it.isEstablished).length);
     let kept = 0;
-    for (const { paidUsdc, returned, keptUsdc, family } of all) {
-      const rest = atomic(paidUsdc) - returned.reduce((sum, it) => sum + atomic(it.amountUsdc), 0);
+    for (const { paidUsdc, broughtUsdc, returned, keptUsdc, family } of all) {
+      expect(atomic(broughtUsdc), family.id).to.be.at.most(atomic(paidUsdc));
+      const rest = atomic(broughtUsdc) - returned.reduce((sum, it) => sum + atomic(it.amountUsdc), 0);
       const own = others.some((it) => it.family.id === family.id) ? Math.max(0, rest) : 0;
       expect(atomic(keptUsdc), family.id).to.equal(own);
       kept += own;

@@ -3,10 +3,8 @@ import type { ApplyContext } from "../../applyContext.ts";
 import { schedule } from "../../schedule.ts";
 import type { Row } from "../../tables.ts";
 import { dayOf } from "../days.ts";
-import type { SlaFigures } from "./figures.ts";
 import { withLine, withoutLine } from "./lines.ts";
 import { applyPenalty, liftPenalty } from "./penalties.ts";
-import { badFamilies, MIN_FAMILIES } from "./slaFamilies.ts";
 import { type Figure, nanoFigure } from "./terms.ts";
 
 /** Opens a breach of a guarantee, with the terms that it has now. */
@@ -126,22 +124,6 @@ function release(context: ApplyContext, breach: Row<"breach">, fromDay: number):
   const guarantee = context.store.get("guarantee", breach.guarantee);
   if (guarantee?.openBreach !== breach.id) return;
   context.store.update("guarantee", breach.guarantee, { openBreach: null, fromDay, closes: "" });
-}
-
-/**
- * Whether at least three families of buyers saw the bad figures. One buyer that refunds itself must not cause
- * a breach.
- */
-export function isOfManyBuyers(
-  figures: SlaFigures,
-  guarantee: Row<"guarantee">,
-  { fromDay, toDay }: { fromDay: number; toDay: number },
-): boolean {
-  if (guarantee.metric === "uptime") return true;
-  const families = new Set<string>();
-  for (const day of figures.hires(fromDay, toDay))
-    for (const family of badFamilies(guarantee, day)) families.add(family);
-  return families.size >= MIN_FAMILIES;
 }
 
 export function noteStep(

@@ -5,7 +5,8 @@ import type { Row } from "../../tables.ts";
 import { dayOf, HOUR } from "../days.ts";
 import { REPORT_SECONDS } from "../probes.ts";
 import { parseSlotDays } from "../slotDays.ts";
-import { breachRow, closeBreach, isOfManyBuyers, openBreach } from "./breaches.ts";
+import { breachRow, closeBreach, openBreach } from "./breaches.ts";
+import { familiesFindBroken } from "./familyVote.ts";
 import { SlaFigures } from "./figures.ts";
 import { linesOf } from "./lines.ts";
 import { RECOVERY_DAYS, scoreLeft } from "./penalties.ts";
@@ -136,7 +137,12 @@ function look(
   const current = now === null ? null : nanoFigure(now.figure);
   let { openBreach: open, lastBreach } = guarantee;
   const isBad = now?.isEnough === true && isBeyond(guarantee, now.figure, guarantee.threshold);
-  if (now !== null && isBad && open === null && isOfManyBuyers(figures, guarantee, window)) {
+  if (
+    now !== null &&
+    isBad &&
+    open === null &&
+    familiesFindBroken(context.store, guarantee, figures.hires(window.fromDay, window.toDay))
+  ) {
     open = openBreach(context, guarantee, now.figure, window).id;
     lastBreach = context.at.time;
   }

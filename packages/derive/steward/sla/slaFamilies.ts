@@ -1,3 +1,4 @@
+import { append } from "../../lists.ts";
 import { addNumber, removeNumber, selectNumbers } from "../../orderedSet.ts";
 import type { Store } from "../../store.ts";
 import type { Row } from "../../tables.ts";
@@ -21,8 +22,8 @@ type Day = Row<"slaDay">;
 export function noteFamily(store: Store, day: Day, family: string, was: SlaPart, is: SlaPart): Partial<Day> {
   const id = `${day.id}/${family}`;
   const known = store.get("slaFamily", id);
-  const before: Row<"slaFamily"> = known ?? { id, failed: 0, latencies: 0, slowest: null };
-  const set = `slaLatencyOf/${id}`;
+  const before: Row<"slaFamily"> = known ?? { id, ok: 0, failed: 0, latencies: 0, slowest: null };
+  const set = familyLatenciesOf(id);
   const latencies = before.latencies + changeLatency(store, set, was.latency, is.latency);
   const failed = before.failed + is.failed - was.failed;
   let { slowest } = before;
@@ -30,14 +31,26 @@ export function noteFamily(store: Store, day: Day, family: string, was: SlaPart,
     const [highest] = latencies === 0 ? [] : selectNumbers(store, set, [latencies - 1]);
     slowest = highest === undefined ? null : Number(highest);
   }
-  const change = { failed, latencies, slowest };
-  if (known === null) store.insert("slaFamily", { id, ...change });
-  else store.update("slaFamily", id, change);
+  const change = { ok: before.ok + is.ok - was.ok, failed, latencies, slowest };
+  if (known === null) {
+    store.insert("slaFamily", { id, ...change });
+    append(store, slaFamiliesOf(day.id), family);
+  } else store.update("slaFamily", id, change);
   return {
     ...(before.failed > 0 !== failed > 0 && changeFailing(store, day, family, failed > 0)),
     ...(before.slowest !== slowest &&
       changeSlowest(store, day, family, { from: before.slowest, to: slowest })),
   };
+}
+
+/** The list of the families of buyers of a day, `<agent>/<day>`. */
+export function slaFamiliesOf(day: string): string {
+  return `slaFamilies/${day}`;
+}
+
+/** The ordered set of the latencies of one family on one day, `<agent>/<day>/<family>`. */
+export function familyLatenciesOf(familyDay: string): string {
+  return `slaLatencyOf/${familyDay}`;
 }
 
 /** Moves a latency within an ordered set of latencies. Returns by how much the set grew. */

@@ -1,6 +1,6 @@
 import type { ApplyContext } from "../../applyContext.ts";
 import { DEEP } from "../../families/familyOf.ts";
-import { areKin, knownFamily } from "../../families/kinship.ts";
+import { knownFamily } from "../../families/kinship.ts";
 import { append } from "../../lists.ts";
 import type { Row } from "../../tables.ts";
 import { dayOf } from "../days.ts";
@@ -27,24 +27,23 @@ export function noteForSla(
   before: { hire: Row<"hire">; isExcused: boolean } | null,
   after: { hire: Row<"hire">; isExcused: boolean },
 ): void {
-  const { seller, buyer, time, id: hireId } = after.hire;
+  const { seller, patron, time, id: hireId } = after.hire;
   const sla = context.store.get("sla", seller);
   const day = dayOf(time);
   if (sla === null || day <= sla.firstDay) return;
   // A hire inside one funding family does not count either.
-  if (areKin(context, seller, buyer)) return;
+  if (knownFamily(context, seller) === patron) return;
   const [was, is] = [before === null ? NOTHING : partOf(before), partOf(after)];
   const wasIn = before !== null && before.hire.clusterSize === 1;
   if (!wasIn && after.hire.clusterSize === 1) append(context.store, slaHiresOf(seller, day), hireId);
   if (was.ok === is.ok && was.failed === is.failed && was.latency === is.latency) return;
   const row = dayRow(context, `${seller}/${day}`);
   const latencies = changeLatency(context.store, latenciesOf(row.id), was.latency, is.latency);
-  const family = knownFamily(context, buyer);
   context.store.update("slaDay", row.id, {
     ok: row.ok + is.ok - was.ok,
     failed: row.failed + is.failed - was.failed,
     latencies: row.latencies + latencies,
-    ...(family !== null && family !== DEEP && noteFamily(context.store, row, family, was, is)),
+    ...(patron !== DEEP && noteFamily(context.store, row, patron, was, is)),
   });
 }
 

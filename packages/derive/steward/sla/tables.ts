@@ -69,8 +69,8 @@ export const slaTables = {
     /** The three families with the highest latencies, `family:ms` each. */
     slowest: "text",
   },
-  /** One family of buyers on one day, `<agent>/<day>/<family>`: its failures, its known latencies and the highest. */
-  slaFamily: { id: "text", failed: "number", latencies: "number", slowest: "number?" },
+  /** One family of buyers on one day, `<agent>/<day>/<family>`: its successes and failures, its known latencies and the highest. */
+  slaFamily: { id: "text", ok: "number", failed: "number", latencies: "number", slowest: "number?" },
   /** A breach of a guarantee, with the terms that it had. */
   breach: {
     id: "text",

@@ -1,0 +1,73 @@
+import type { ApplyContext } from "../applyContext.ts";
+import { itemOf, listLength } from "../lists.ts";
+import { isRelevant } from "../relevant/isRelevant.ts";
+import { hasSentTooMany } from "../relevant/senders.ts";
+import type { Row } from "../tables.ts";
+import { reached } from "./keptFlows.ts";
+import { type Inflow, parseInflow } from "./origin.ts";
+import { cameThrough } from "./ownKin.ts";
+
+/** Most transfers that are looked at for one hire, over the buyer and all wallets before it. */
+const MAX_LOOKS = 16;
+
+/**
+ * Takes the price of a hire from what its buyer brought from outside: transfers from hubs, from senders of too
+ * many transfers, and mints, that reached the buyer or a wallet before it which passed the money on. Each unit
+ * is taken once, so money that goes round adds nothing, whatever its way.
+ *
+ * @param buyer a traced wallet, so that all transfers that reached it are kept
+ * @returns how much there was, at most the price
+ */
+export function takeBrought(context: ApplyContext, buyer: Row<"kin">, price: bigint): bigint {
+  return take(context, buyer, price, { left: MAX_LOOKS });
+}
+
+function take(context: ApplyContext, kin: Row<"kin">, wanted: bigint, looks: { left: number }): bigint {
+  const before = context.store.get("brought", kin.id);
+  const now = { ...(before ?? { id: kin.id, seen: 0, left: 0n, lender: null, rest: 0n }) };
+  const length = listLength(context.store, reached(kin.id));
+  while (now.left < wanted) {
+    if (now.lender !== null) {
+      if (!borrow(context, now, wanted - now.left, looks)) break;
+      continue;
+    }
+    if (now.seen === length || looks.left === 0) break;
+    looks.left--;
+    const inflow = parseInflow(itemOf(context.store, reached(kin.id), now.seen) ?? "");
+    now.seen++;
+    if (isFromOutside(context, inflow)) now.left += inflow.value;
+    else if (cameThrough(context, kin, inflow.from)) [now.lender, now.rest] = [inflow.from, inflow.value];
+  }
+  const taken = now.left < wanted ? now.left : wanted;
+  now.left -= taken;
+  if (before === null) context.store.insert("brought", now);
+  else context.store.update("brought", kin.id, now);
+  return taken;
+}
+
+/**
+ * Takes from the wallet that passed money on, up to what it passed on. False if the looks ended before it was
+ * clear how much that wallet has.
+ */
+function borrow(
+  context: ApplyContext,
+  now: Row<"brought">,
+  wanted: bigint,
+  looks: { left: number },
+): boolean {
+  const lender = now.lender === null ? null : context.store.get("kin", now.lender);
+  if (lender === null) throw new Error(`${now.lender} passed money on without a family.`);
+  const most = now.rest < wanted ? now.rest : wanted;
+  const got = take(context, lender, most, looks);
+  now.left += got;
+  now.rest -= got;
+  if (got < most && looks.left === 0) return false;
+  if (got < most || now.rest === 0n) [now.lender, now.rest] = [null, 0n];
+  return true;
+}
+
+/** Whether a transfer is new money for families: nobody's whose wallets are known. */
+function isFromOutside(context: ApplyContext, inflow: Inflow): boolean {
+  if (inflow.how === "payout") return false;
+  return inflow.how !== "plain" || (isRelevant(context) && hasSentTooMany(context, inflow));
+}

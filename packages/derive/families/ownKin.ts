@@ -1,0 +1,103 @@
+import type { ApplyContext } from "../applyContext.ts";
+import { isBefore, type Place } from "../place.ts";
+import { isRelevant } from "../relevant/isRelevant.ts";
+import { firstSpent } from "../relevant/senders.ts";
+import type { Row } from "../tables.ts";
+import { findWallet } from "../wallets.ts";
+import { begunWith, DEEP, familyOf, hasParent, MAX_STEPS } from "./familyOf.ts";
+import { type Act, parseInflow, parseOrigin } from "./origin.ts";
+
+/**
+ * The family of a wallet as a seller, a payee or an auditor, where it gets money and spends none. It is fixed at
+ * the wallet's first word (it was registered, or agreed to be paid), by the largest inflow up to that. So what
+ * customers pay a new seller does not put it into a family of its customers. A wallet that spent before its
+ * first word has one family for everything. Null if it did neither before the place.
+ */
+export function ownKin(
+  context: ApplyContext,
+  wallet: string,
+  before: Place,
+): Row<"kin"> | Row<"registeredKin"> | null {
+  const known = context.store.get("registeredKin", wallet);
+  if (known !== null) return known;
+  const row = context.store.get("act", wallet);
+  const word = row !== null && isBefore(row, before) ? row : null;
+  const kin = context.store.get("kin", wallet);
+  if (kin !== null && (word === null || !isBefore(word, spentAt(kin)))) return kin;
+  if (kin === null) {
+    // What was spent at the same place came first: a payment registers its sender.
+    const spent = spentBefore(context, wallet, word === null ? before : { ...word, log: word.log + 1 });
+    if (spent !== null) return familyOf(context, wallet, spent);
+  }
+  return word === null ? null : fixAtWord(context, wallet, word);
+}
+
+/** What is known of it without fixing anything. */
+export function knownKin({ store }: ApplyContext, wallet: string): Row<"kin"> | Row<"registeredKin"> | null {
+  return store.get("registeredKin", wallet) ?? store.get("kin", wallet);
+}
+
+/**
+ * The account of a wallet, to see whether money came back: its family, or the wallet itself if its family is
+ * unknown.
+ */
+export function accountOf({ id, family }: Pick<Row<"kin">, "id" | "family">): string {
+  return family === DEEP ? id : family;
+}
+
+/** Whether a buyer's money came through a wallet: the wallet is one of those before the buyer in its family. */
+export function cameThrough({ store }: ApplyContext, buyer: Row<"kin">, wallet: string): boolean {
+  if (buyer.family === DEEP) return false;
+  let next = buyer.parent;
+  while (next !== null) {
+    if (next === wallet) return true;
+    next = store.get("kin", next)?.parent ?? null;
+  }
+  return false;
+}
+
+function fixAtWord(
+  context: ApplyContext,
+  wallet: string,
+  { block, log, time }: Row<"act">,
+): Row<"registeredKin"> {
+  const word = { block, log, time };
+  const { inflow, how } = isRelevant(context)
+    ? begunWith(context, wallet, word)
+    : begunBefore(context, wallet);
+  const parent = inflow !== null && hasParent(how) ? familyOf(context, inflow.from, inflow) : null;
+  const depth = parent === null ? 0 : Math.min(parent.depth, MAX_STEPS) + 1;
+  const row: Row<"registeredKin"> = {
+    id: wallet,
+    family: parent === null ? wallet : depth > MAX_STEPS ? DEEP : parent.family,
+    depth,
+    parent: parent?.id ?? null,
+    how,
+    value: inflow?.value ?? null,
+    block: inflow?.block ?? null,
+    log: inflow?.log ?? null,
+    actedBlock: word.block,
+    actedLog: word.log,
+    actedTime: word.time,
+  };
+  context.store.insert("registeredKin", row);
+  return row;
+}
+
+function begunBefore(context: ApplyContext, wallet: string) {
+  const begun = findWallet(context, wallet)?.begun ?? "";
+  const inflow = begun === "" ? null : parseInflow(begun);
+  return { inflow, how: inflow?.how ?? ("none" as const) };
+}
+
+/** Where a wallet first spent before a place; null if it had not, or while a relevant log is made and that is not read. */
+function spentBefore(context: ApplyContext, wallet: string, before: Place): Act | null {
+  const act = isRelevant(context)
+    ? firstSpent(context, wallet, before)
+    : parseOrigin(findWallet(context, wallet)?.origin ?? "").act;
+  return act != null && isBefore(act, before) ? act : null;
+}
+
+function spentAt({ actedBlock, actedLog }: Row<"kin">): Place {
+  return { block: actedBlock, log: actedLog };
+}
