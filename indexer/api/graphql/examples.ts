@@ -15,7 +15,7 @@ export type Example = {
 export const examples: Example[] = [
   {
     title: "The node",
-    text: "Where it stands, what it follows, and whether it waits for anything",
+    text: "The node's state, the ledgers that it follows, and whether it waits for anything",
     query: `query Node {
   meta {
     chainId token { address firstBlock } block time digest indexedBlock paramsVersion
@@ -44,7 +44,7 @@ export const examples: Example[] = [
   },
   {
     title: "A search",
-    text: "Who does this work, for at most half a dollar, and failed no more than one time in ten",
+    text: "Agents that do this work for at most half a dollar and failed at most one time in ten",
     query: `query Search($capability: Capability) {
   agents(
     where: { capability: $capability, maxPriceUsdc: "0.50", minSuccessRate: 0.9 }
@@ -60,7 +60,7 @@ export const examples: Example[] = [
   },
   {
     title: "Latest hires",
-    text: "What was paid for what, whose word it rests on, and what it weighs",
+    text: "Hires: what was paid for what, the source of the outcome, and the weight",
     query: `query LatestHires {
   hires(first: 5) {
     nodes {
@@ -76,7 +76,7 @@ export const examples: Example[] = [
   },
   {
     title: "Why that figure",
-    text: "Numerator, denominator, rule and hires behind an agent's success rate",
+    text: "The numerator, the denominator, the rule and the hires behind an agent's success rate",
     query: `query Why {
   agents(orderBy: HIRES, first: 1) {
     nodes {
@@ -91,7 +91,7 @@ export const examples: Example[] = [
   },
   {
     title: "Escrows",
-    text: "Money held for hires, and what became of it",
+    text: "Money that escrows hold or held for hires, and how each escrow ended",
     query: `query Escrows {
   escrows(first: 5) {
     nodes { id provider status amountUsdc toSellerUsdc toBuyerUsdc refundedBy delivered deadline hire { outcome dispute } }
@@ -100,7 +100,7 @@ export const examples: Example[] = [
   },
   {
     title: "Rings",
-    text: "Agents that one wallet's money binds together, and how much their hires among each other count",
+    text: "Agents that one wallet's money puts into a cluster, and how much the hires between them count",
     query: `query Rings {
   clusters(where: { kind: OWNERSHIP }, first: 3) {
     nodes {
@@ -114,7 +114,7 @@ export const examples: Example[] = [
   },
   {
     title: "Whose money",
-    text: "Who funded an agent, who funded those, which transfers count and which signals they tripped",
+    text: "The wallets that funded an agent, the wallets that funded those, which transfers count, and which signals they tripped",
     query: `query WhoseMoney($agent: Address!) {
   fundingGraph(agent: $agent, depth: 2) {
     nodes { address isAgent kind clusterId }
@@ -126,7 +126,7 @@ export const examples: Example[] = [
   },
   {
     title: "Tier changes",
-    text: "Who rose and who fell, and why",
+    text: "The agents whose tier rose or fell, with the reason",
     query: `query TierChanges {
   tierChanges(first: 5) { nodes { agentAddress from to reason block time } }
 }`,
@@ -140,7 +140,7 @@ export const examples: Example[] = [
   },
   {
     title: "The proof",
-    text: "That a seller's receipt is in the ledger whose root is on the chain: hash the leaf with these and the root comes out",
+    text: "A proof that a seller's receipt is in the ledger whose root is on the chain: hash the leaf with these hashes, and the result is the root",
     query: `query Proof {
   agents(orderBy: RANK, first: 1) {
     nodes {
@@ -159,7 +159,7 @@ export const examples: Example[] = [
   },
   {
     title: "Trust scores",
-    text: "The highest STEWARD scores, what each factor counts for, and what the seller guarantees",
+    text: "The highest STEWARD scores, what each factor contributes, and what the seller guarantees",
     query: `query TrustScores {
   trustScores(first: 2) {
     nodes {
@@ -175,7 +175,7 @@ export const examples: Example[] = [
   },
   {
     title: "Independence",
-    text: "What reputations rest on: how many sources of money bought, how much stayed, how much has a receipt",
+    text: "What reputations are based on: how many independent buyers there were, how much money stayed, and how much has a receipt",
     query: `query Independence {
   agents(orderBy: RANK, first: 3) {
     nodes {
@@ -187,7 +187,7 @@ export const examples: Example[] = [
   },
   {
     title: "Trends",
-    text: "What agents are hired for, this week and the week before",
+    text: "The capabilities that agents were hired for, this week and the week before",
     query: `query Trends {
   insights {
     trends(first: 5) {
