@@ -1,7 +1,7 @@
 import type { Address } from "tallystick-protocol/address";
 import { concatHex, type Hex, numberToHex, size } from "viem";
 
-/** What a wallet does when an escrow asks it for a signature (ERC-1271). */
+/** The behaviours of a wallet when an escrow asks it to check a signature (ERC-1271). */
 export const MOODS = {
   saysYes: 0,
   burnsGas: 1,
@@ -12,15 +12,16 @@ export const MOODS = {
 } as const;
 export type Mood = keyof typeof MOODS;
 
-/** Added to a mood: it is shown in transactions only, and whoever asks by `eth_call` is told yes. */
+/** Added to a mood: the wallet behaves so only in transactions, and says yes to every `eth_call`. */
 export const ONLY_ON_CHAIN = 16;
 
 /** A jump's target, or a jump to it. */
 type Part = Hex | { label: string } | { to: string };
 
 /**
- * The init code of a contract wallet that anybody may put into a mood, by sending it one word. The token is always told yes,
- * so that it can deposit. As short as it can be, since an attacker pays for each byte.
+ * The init code of a contract wallet. Anybody can set its mood by sending it one word of 32 bytes. It always
+ * says yes to the token, so that it can deposit. The code is as short as possible, because an attacker pays for
+ * each byte.
  */
 export function hostileWallet(token: Address, mood = 0): Hex {
   const at = (label: string): Part => ({ label });

@@ -10,12 +10,12 @@ import { hostileWallet } from "./hostileWallet.ts";
 
 const AMOUNT = 500_000n;
 
-/** A signature of the length of a key's that no key gave. */
+/** Bytes with the length of a key's signature that no key signed. */
 export const WORD: Hex = `0x${"5a".repeat(65)}`;
 
 export type KeeperWorld = Awaited<ReturnType<typeof openKeeperWorld>>;
 
-/** A chain, a keeper's account on it whose gas is counted, and people who deposit. */
+/** A chain with a keeper's account, whose gas is counted, and with people who deposit. */
 export async function openKeeperWorld(shared?: SdkChain) {
   const chain = shared ?? (await startSdkChain());
   const { client, token, escrow } = chain;
@@ -30,7 +30,7 @@ export async function openKeeperWorld(shared?: SdkChain) {
   });
   const strangers = createEscrowCalls({ sender: chain.sender, deployment });
   const spent = { gas: 0, transactions: 0 };
-  /** The keeper's own; it sends nothing but batches. */
+  /** The keeper's own calls. It sends only batches. */
   const calls: EscrowCalls = {
     ...ownCalls,
     batch: async (...given) => {
@@ -78,7 +78,7 @@ export async function openKeeperWorld(shared?: SdkChain) {
       await strangers.depositWithAuthorization(hire, await signerOf(buyer).authorizeDeposit(hire));
       return hire;
     },
-    /** A contract wallet with money; what it took to make, without what is paid for each transaction. */
+    /** A contract wallet with money, and the gas of its creation without the base cost of the transactions. */
     wallet: async (mood = 0, hires = 10): Promise<{ address: Address; gas: number }> => {
       const hash = await client.sendTransaction({ chain: null, data: hostileWallet(token, mood) });
       const receipt = await client.waitForTransactionReceipt({ hash, pollingInterval: 10 });
@@ -86,7 +86,10 @@ export async function openKeeperWorld(shared?: SdkChain) {
       const minted = await chain.mint({ address }, AMOUNT * BigInt(hires));
       return { address, gas: Number(receipt.gasUsed + minted.gasUsed) - 2 * 21_000 };
     },
-    /** A hire that a contract wallet deposited, and the gas of that, without what is paid for each transaction. */
+    /**
+     * A hire that a contract wallet deposited, and the gas of the deposit without the base cost of the
+     * transaction.
+     */
     heldBy: async (buyer: Address, changes: Partial<Hire> = {}): Promise<{ hire: Hire; gas: number }> => {
       const hire = await hireOf(buyer, changes);
       const authorization = { validAfter: 0n, validBefore: hire.deadline, signature: WORD };

@@ -7,13 +7,13 @@ import { MOODS, ONLY_ON_CHAIN } from "./hostileWallet.ts";
 import { type KeeperWorld, openKeeperWorld, WORD } from "./keeperWorld.ts";
 
 export type SoakKeeperParameters = {
-  /** Rounds with hostile wallets; two without go before, to know what honest work costs. */
+  /** Rounds with hostile wallets. Two rounds without them come first, to measure what honest work costs. */
   rounds: number;
-  /** Hostile wallets that are new in each round; those of earlier rounds go on as well. */
+  /** New hostile wallets in each round. Those of earlier rounds continue too. */
   newcomers: number;
   /** Honest releases, and as many refunds and timeouts, in each round. */
   honest: number;
-  /** Days that pass from round to round: what a wallet has lost is forgotten in time. Default 1. */
+  /** Days between two rounds. The keeper forgets a wallet's losses after some time. Default 1. */
   days?: number;
   /** A chain that is there already. */
   chain?: SdkChain;
@@ -21,7 +21,7 @@ export type SoakKeeperParameters = {
   signal?: AbortSignal;
 };
 
-/** What a soak saw. Gas. */
+/** The results of a soak. All figures are gas. */
 export type KeeperSoakCounts = {
   rounds: number;
   released: number;
@@ -31,25 +31,29 @@ export type KeeperSoakCounts = {
   hostileWords: number;
   /** Refused before anything was sent. */
   hostileRefused: number;
-  /** What honest work of a round takes. */
+  /** The cost of a round's honest work. */
   honestGas: number;
   /** What the hostile wallets cost the keeper in each round. */
   hostileGas: number[];
-  /** What they paid to be there: code, balance and deposits, without the 21,000 of each transaction. */
+  /**
+   * What the hostile wallets paid themselves: code, balance and deposits, without the 21,000 of each
+   * transaction.
+   */
   hostileOutlay: number;
-  /** Honest words that a round did not carry out. */
+  /** Honest instructions that a round did not carry out. */
   violations: string[];
 };
 
-/** What a hostile wallet does on the chain: everything but to say yes. */
+/** The moods of hostile wallets on the chain: all but saying yes. */
 const HOSTILE = Object.values(MOODS)
   .filter((mood) => mood !== MOODS.saysYes)
   .flatMap((mood) => [mood + ONLY_ON_CHAIN, mood]);
 
 /**
- * Rounds of a keeper on a real chain with honest work of every kind in each, and hostile wallets that bring every word they
- * have, again and again: some say yes until they are sent to the chain, others are put into their mood after the keeper has
- * taken their word. All honest words have to be carried out in the round they came in.
+ * Runs rounds of a keeper on a real chain. Each round has honest work of every kind, and hostile wallets that
+ * send all their instructions again and again. Some of these say yes until the transaction; others change their
+ * mood after the keeper has accepted an instruction. Every honest instruction must be carried out in its own
+ * round.
  */
 export async function soakKeeper(parameters: SoakKeeperParameters): Promise<KeeperSoakCounts> {
   const { rounds, newcomers, honest, days = 1, chain, onRound, signal } = parameters;
@@ -106,7 +110,7 @@ export async function soakKeeper(parameters: SoakKeeperParameters): Promise<Keep
       counts.released += seen.released;
       counts.refunded += seen.refunded;
       counts.timedOut += seen.timedOut;
-      // Words that wait for another look.
+      // Instructions that wait for another try.
       now += 10_000;
       await keeper.round();
       now += days * 86_400_000;
@@ -127,7 +131,7 @@ export async function soakKeeper(parameters: SoakKeeperParameters): Promise<Keep
 
 type Plan = { hire: Hire; status: string; bring: (keeper: ReturnType<typeof createKeeper>) => Promise<void> };
 
-/** Releases by key and by an honest contract wallet, refunds, and hires whose time is over. */
+/** Releases by a key and by an honest contract wallet, refunds, and hires past their deadline. */
 async function honestWork(world: KeeperWorld, count: number): Promise<Plan[]> {
   const plans: Plan[] = [];
   const soon = BigInt((await world.chain.now()) + 5_000);

@@ -14,8 +14,8 @@ export type Client = {
 type Asking = { resolve: (answer: Answer) => void; reject: (error: Error) => void };
 
 /**
- * Makes a client of the service on a port of this machine: one request at a time. It is as little as HTTP/1.1 allows,
- * because it shares the cores with the service it measures. Bodies are ASCII.
+ * Makes a client of the service on a port of this machine: one request at a time. It does as little as HTTP/1.1
+ * allows, because it shares the cores with the service that it measures. Bodies are ASCII.
  */
 export function createClient(port: number): Client {
   const socket = connect({ host: "127.0.0.1", port, noDelay: true });
@@ -54,7 +54,7 @@ export function createClient(port: number): Client {
   };
 }
 
-/** Reads an answer out of what has come so far; undefined while it is not whole. */
+/** Reads an answer from the text so far; undefined while it is not complete. */
 function readAnswer(text: string): Answer | undefined {
   const at = text.indexOf("\r\n\r\n");
   if (at === -1) return undefined;

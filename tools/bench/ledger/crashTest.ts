@@ -18,13 +18,13 @@ export type CrashCounts = { kills: number; answers: number; entries: number; los
 export type CrashTestParameters = {
   ledgerDir: string;
   kills: number;
-  /** A number from 0 to 1 that says when the next kill comes; asked twice a kill. */
+  /** A number from 0 to 1 that decides when the next kill comes. It is called twice for each kill. */
   random: () => number;
-  /** How many answers a process lives to give at most, before it is killed. Default 400. */
+  /** The most answers of a process before it is killed. Default 400. */
   lifeAnswers?: number;
   /** Whether it has gone on for long enough. */
   isOver?: () => boolean;
-  /** Told after every kill. */
+  /** Called after every kill. */
   onKill?: (counts: CrashCounts) => void;
 };
 
@@ -34,10 +34,11 @@ const RECEIPT_CLIENTS = 8;
 const SETTLE_CLIENTS = 2;
 
 /**
- * Kills the settlement process at random points under load, and compares after every restart: what was answered as
- * settled is in the file, the chain verifies, and the tree that the new process built is the file's.
+ * Kills the settlement process at random points under load, and checks after every restart: every entry that
+ * was answered as settled is in the file, the chain verifies, and the new process has the tree of the file.
  *
- * A process's life is counted in answers, not in time, so that a busy machine kills as late in a life as an idle one.
+ * The length of a process's life is a number of answers, not a time. So a busy machine kills at the same points
+ * as an idle one.
  *
  * @throws TallystickError `crash_test_failed` when the file and the new process do not agree, or a process ended before
  * it was killed; LedgerLineError
@@ -118,7 +119,7 @@ async function sendReceipts(
       if (status === 201) answered.add(json.hash);
     }
   } catch {
-    // The process was killed: what it did not answer, nobody was promised.
+    // The process was killed. Requests without an answer were not promised to anybody.
   } finally {
     client.close();
   }

@@ -12,29 +12,35 @@ import { SignedHistory } from "../../../services/settlement/ledger/signedHistory
 import { Checkpoints } from "../../../services/settlement/proofs/checkpoints.ts";
 import { SimulatedChain } from "./simulatedChain.ts";
 
-/** What a disk has: the leaves of the entries, and what was signed last. */
+/** The contents of a disk: the leaves of the entries, and the last signed head. */
 type Disk = { leaves: Uint8Array[]; lastSigned: LastSigned | undefined };
 
-/** What a writer is started into, and what it leaves behind. */
+/** Everything around a writer, before its start and after its end. */
 type World = {
   chain: SimulatedChain;
   /** Who sends anchors; see {@link playHistory}. */
   anchors: "sent" | "relayed" | "forgotten";
   words: Word[];
   disk: Disk;
-  /** The last word for a relay, on a disk of its own. */
+  /** The last signed anchor for a relay, on a separate disk. */
   lastWord?: LastSigned | undefined;
 };
 
-/** A size and root that the writer gave its word for, or that the contract holds, and the leaves it is of. */
+/** A size and root that the writer signed, or that the contract holds, and the leaves of that tree. */
 export type Word = { size: number; root: Hex; leaves: readonly Uint8Array[] };
 
 /** The result of one history. */
 export type HistoryOutcome = {
   words: Word[];
-  /** Pairs by which the prover could have the ledger marked: none, when the writer is honest. */
+  /**
+   * The number of pairs with which the prover could get the ledger marked. It must be 0, because the writer is
+   * honest.
+   */
   convictions: number;
-  /** Whether a word for one foreign entry was found out; undefined when nothing was signed that it could contradict. */
+  /**
+   * Whether the prover found a forged word with one exchanged entry; undefined when no signed word contradicts
+   * it.
+   */
   isForgeryFound: boolean | undefined;
   /** A record of what happened, to find the cause of a failure. */
   steps: string[];
@@ -64,13 +70,14 @@ const STEPS = [
 ] as const;
 
 /**
- * Plays one random history of the real checkpoints and the real anchorer: writes, rounds, kills between an anchor's sending
- * and its mining, anchors that are never mined, restored images of the whole disk, lost disks that are fetched again,
- * reorgs, nodes that are behind. Then a prover tries every pair of the words that left, and the stored head with each.
+ * Plays one random history of the real checkpoints and the real anchorer: writes, rounds, kills between an
+ * anchor's sending and its mining, anchors that are never mined, restored images of the whole disk, lost disks
+ * that are fetched again, reorgs, nodes that are behind. Then a prover tries every pair of published words, and
+ * the stored head with each of them.
  *
  * @param random a number from 0 to 1
- * @param anchors `sent` by the writer itself; `relayed`: signed for another to send, and remembered on another disk, which
- * is never restored; `forgotten`: relayed without that disk, to see what it is for
+ * @param anchors `sent` by the writer itself; `relayed`: signed for another account to send, and remembered on
+ * another disk, which is never restored; `forgotten`: relayed without that disk, to show why it is needed
  */
 export async function playHistory(
   random: () => number,
@@ -103,20 +110,21 @@ export async function playHistory(
       }
     },
     round,
-    // Sent, and the process is gone before it is mined: perhaps later, perhaps beside another of the same seq.
+    // The anchor was sent, and the process is gone before it is mined. It may be mined later, perhaps together
+    // with another one of the same seq.
     cut: async () => {
       chain.next = "cut";
       await round();
       chain.next = "mine";
       process = await startWriter(world);
     },
-    // Signed and sent, and no block will ever have it.
+    // The anchor is signed and sent, but never mined.
     lose: async () => {
       chain.next = "lose";
       await round();
       chain.next = "mine";
     },
-    // With it goes what was on its way to disk, of which nobody was told.
+    // The kill also loses unwritten data, about which nobody got an answer.
     kill: async () => {
       process = await startWriter(world);
     },
@@ -191,7 +199,7 @@ async function startWriter(world: World) {
           },
         })
       : undefined;
-  // Whatever is asked to be signed is a word, whether it is given out or not.
+  // Everything that is signed counts as a word, also if it is not published.
   const say = (size: bigint, root: Hex) => {
     words.push({ size: Number(size), root, leaves: [...world.disk.leaves] });
   };
@@ -239,7 +247,7 @@ export function convictionsIn(words: readonly Word[]): number {
   return count;
 }
 
-/** Whether b's own history has another root where a's word is, shown by a proof that the contract would take. */
+/** Whether b's history has another root at a's size, with a proof that the contract would accept. */
 function convicts(a: Word, b: Word): boolean {
   if (b.leaves.length < b.size) return false;
   const tree = new MerkleTree(sha256ByNode);
@@ -251,7 +259,7 @@ function convicts(a: Word, b: Word): boolean {
   return !bytesEqual(fromRoot, fromHex(a.root));
 }
 
-/** Adds a word of the largest state with one entry exchanged, and looks whether the prover finds it. */
+/** Adds a forged word: the largest state with one exchanged entry. Returns whether the prover finds it. */
 async function findsForgery(
   words: readonly Word[],
   below: (count: number) => number,

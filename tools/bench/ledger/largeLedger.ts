@@ -13,14 +13,14 @@ import { verifyLedgerFile } from "../../../scripts/commands/verifyLedger.ts";
 import { nodeProgram } from "../../../scripts/processes/nodeProgram.ts";
 import { type SignedReceipt, signReceipts } from "./signedReceipts.ts";
 
-/** What a ledger may be full of: what anybody may write, and what holders of a key do. */
+/** The kinds of entries that may fill a ledger: those that anybody may write, and those of key holders. */
 export const ENTRY_KINDS = ["receipt", "listing", "stake", "vote", "state"] as const;
 export type EntryKind = (typeof ENTRY_KINDS)[number];
 
 /**
- * Writes a ledger of one kind of entries, all different: receipts of different hires, offers of different agents, stakes of
- * different tasks, votes of different agents on one proposal, keys of the shared state. (The signatures are one receipt's, as
- * opening and verifying do not look at them.)
+ * Writes a ledger of one kind of entries, all different: receipts of different hires, offers of different
+ * agents, stakes of different tasks, votes of different agents on one proposal, keys of the shared state. (All
+ * signatures are those of one receipt, because opening and verifying do not check them.)
  */
 export async function writeLedger(
   folder: string,
@@ -77,7 +77,7 @@ function payloadOf(kind: EntryKind, i: number, { body: receipt, signature }: Sig
   }
 }
 
-/** Entries a second that `tallystick verify-ledger` verifies: chain, form and Merkle root. */
+/** How many entries a second `tallystick verify-ledger` verifies: chain, form and Merkle root. */
 export async function verifyRate(file: string, entries: number): Promise<number> {
   const start = performance.now();
   const result = await verifyLedgerFile(file);
@@ -102,14 +102,14 @@ with open(sys.argv[1]) as lines:
 print(count / (time.perf_counter() - start))
 `;
 
-/** Entries a second by the reference in Python, undefined where there is no python3. */
+/** How many entries a second the reference in Python verifies; undefined where there is no python3. */
 export function pythonRate(file: string): number | undefined {
   const { status, stdout, error } = spawnSync("python3", ["-c", REFERENCE, file], { encoding: "utf8" });
   if (error || status !== 0) return undefined;
   return Number(stdout);
 }
 
-/** What a service on the ledger takes: time and memory to open it, and a proof's time then. */
+/** The cost of a service on the ledger: time and memory to open it, and the time of a proof. */
 export type OpenedLedger = { seconds: number; rssMb: number; proofMs: number };
 
 /** Opens the ledger in a process of its own. */

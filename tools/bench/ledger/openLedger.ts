@@ -1,8 +1,8 @@
-// A process that opens the service on a ledger and says what that took: `openLedger.ts LEDGER_DIR`.
+// A process that opens the service on a ledger and prints the cost: `openLedger.ts LEDGER_DIR`.
 import { readConfig } from "../../../services/settlement/config.ts";
 import { openService } from "../../../services/settlement/service.ts";
 
-// With a key of its own: beside entries the service makes none.
+// The key is given here, because the service makes no key in a folder that already has entries.
 const key = `0x${"11".repeat(32)}`;
 const config = readConfig({ LEDGER_DIR: process.argv[2], CHECKPOINT_PRIVATE_KEY: key });
 const start = performance.now();
@@ -14,7 +14,7 @@ const service = await openService({
 });
 const opened = performance.now();
 const { size } = service.ledger;
-// As the operating system counts, and at its highest.
+// The highest memory, as the operating system counts it.
 const rssMb = process.resourceUsage().maxRSS / 1024;
 const proofs = 1_000;
 const proofStart = performance.now();

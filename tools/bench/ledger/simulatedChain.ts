@@ -11,8 +11,8 @@ import type {
 export class Cut extends Error {}
 
 /**
- * A chain with one AnchoredLedger, in memory: blocks, transactions that wait, reorgs, and nodes that are behind. The
- * contract's rules are those of the real one: an anchor has to prove that it extends the stored head.
+ * A chain in memory with one AnchoredLedger: blocks, pending transactions, reorgs, and nodes that are behind.
+ * Its rule is that of the real contract: an anchor must prove that it extends the stored head.
  */
 export class SimulatedChain {
   /** The head after each block; the first is the opening. */
@@ -34,7 +34,7 @@ export class SimulatedChain {
     return this.blocks.at(-1) as AnchoredHead;
   }
 
-  /** Mines a block with everything that waits; what the contract refuses is gone. */
+  /** Mines a block with all pending transactions. Those that the contract refuses are dropped. */
   mine(): void {
     let head = this.head;
     for (const { size, root, proof } of this.waiting.splice(0)) {
@@ -62,9 +62,9 @@ export class SimulatedChain {
   }
 
   /**
-   * The chain as settlement's anchorer speaks to it.
+   * The chain with the interface that settlement's anchorer uses.
    *
-   * @param sign gives the writer's word for an anchor that another sends; without it the writer sends it
+   * @param sign signs an anchor that another account sends; without it the writer sends it
    */
   contract(sign: (anchor: NextAnchor) => void = () => {}): AnchorContract {
     return {

@@ -7,7 +7,7 @@ import { createClient } from "./client.ts";
 import { startSettlement } from "./settlementServer.ts";
 import { signReceipts } from "./signedReceipts.ts";
 
-/** Milliseconds from the answer SETTLED to a checkpoint that has the entry, of one kind of checkpoint. */
+/** Milliseconds from the answer SETTLED to a checkpoint that covers the entry, for one kind of checkpoint. */
 export type CoveredAfter = { p50: number; p99: number; count: number };
 
 /** How often the newest checkpoints are looked at, in milliseconds. */
@@ -16,8 +16,9 @@ const LOOK_MS = 10;
 const NAMES = ["w1", "w2", "w3"];
 
 /**
- * How long after its answer an entry is in the newest checkpoint, and in the newest one that two of three witnesses have
- * cosigned. The witnesses are in this process, behind ports of their own, and share the cores.
+ * Measures how long after its answer an entry is covered by the newest checkpoint, and by the newest one that
+ * two of three witnesses have cosigned. The witnesses run in this process, on ports of their own, and share the
+ * cores.
  */
 export async function coveredAfter(
   duration: number,

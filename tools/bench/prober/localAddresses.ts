@@ -1,4 +1,4 @@
-/** What hosts of the soak do: seven in a hundred are one of the bad kinds each, the others answer. */
+/** The bad kinds of hosts. Of a hundred hosts seven are bad, one of each kind; the others answer. */
 const BAD = ["hangs", "drips", "endless", "redirects", "fails", "breaks", "lies"] as const;
 
 export type Kind = (typeof BAD)[number] | "answers";

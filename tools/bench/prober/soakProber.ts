@@ -40,7 +40,10 @@ async function* listingsOf(hosts: number, port: number) {
 
 type World = { folder: string; sent: RecordBody[]; remove: () => Promise<void> };
 
-/** A folder in which every host is remembered as one that serves its agent: otherwise the first slot would be for that question. */
+/**
+ * A folder in which every host is already stored as the host of its agent. Otherwise the prober would use the
+ * first slot to find that out.
+ */
 async function openWorld(hosts: number, port: number): Promise<World> {
   const folder = mkdtempSync(path.join(tmpdir(), "tallystick-soak-prober-"));
   const release = await openProberFolder(folder);
@@ -81,11 +84,11 @@ function openProber(
   });
 }
 
-/** What one slot of real time came to. */
+/** The results of one slot in real time. */
 export type SlotFigures = {
   hosts: number;
   looked: number;
-  /** Hosts that were told wrongly, or asked more than once. */
+  /** Hosts that were reported wrongly, or asked more than once. */
   wrong: string[];
   cpuSeconds: number;
   seconds: number;
@@ -95,7 +98,7 @@ export type SlotFigures = {
   mostAtOnce: number;
 };
 
-/** One slot in real time, at hosts in another process, over TLS. */
+/** Runs one slot in real time, with hosts in another process, over TLS. */
 export async function soakSlot(hosts: number, signal: AbortSignal): Promise<SlotFigures> {
   const server = await startHosts();
   const world = await openWorld(hosts, server.port);
@@ -127,7 +130,7 @@ export async function soakSlot(hosts: number, signal: AbortSignal): Promise<Slot
     await prober.idle();
     const { user, system } = process.cpuUsage(cpu);
     const seconds = (performance.now() - beginning) / 1_000;
-    // Before the clock is moved to the end of the hour, where another slot begins.
+    // The counts are read before the clock moves to the end of the hour, where another slot begins.
     const counts = await server.counts();
     jump = 3_600;
     prober.tick();
@@ -213,7 +216,7 @@ async function startHosts() {
 /** Memory and disk at the end of a simulated day. */
 export type DayFigures = { day: number; heapMb: number; residentMb: number; diskMb: number; reports: number };
 
-/** Seven days slot by slot without a network: what a prober keeps must not grow with time. */
+/** Simulates seven days, slot by slot, without a network. The prober's memory and disk must not grow with time. */
 export async function soakWeek(
   hosts: number,
   days: number,
@@ -238,7 +241,7 @@ export async function soakWeek(
       const accepts = [
         { scheme: "exact", network: "base", asset: agentOf(7), maxAmountRequired: "1", payTo },
       ];
-      // One in twenty fails now and then.
+      // One look in twenty fails.
       const status = looks % 20 === 0 ? 500 : 402;
       const text = JSON.stringify({ x402Version: 1, accepts });
       return { status, headers: { get: () => null }, text, isCut: false };

@@ -1,4 +1,4 @@
-/** A certificate of its own for seller.example and the names below, from 2020 to 2120. No system believes it. */
+/** A self-signed certificate for seller.example and the names below, from 2020 to 2120. No system trusts it. */
 export const testCertificate = {
   key: `-----BEGIN PRIVATE KEY-----
 MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgzP56bmFVpWxf+/Xt

@@ -15,7 +15,7 @@ const START = 1_767_225_600;
 const HOUR = 3_600;
 const SLOT = 300;
 const LEDGER: Hex = `0x${"1e".repeat(32)}`;
-/** What an entry adds to a record's body: the line around it. */
+/** The bytes that an entry adds around a record's body. */
 const ENTRY_BYTES = 600;
 
 export type StewardFigures = {
@@ -23,7 +23,7 @@ export type StewardFigures = {
   probers: number;
   /** Milliseconds of processor time of the ticks of the last hours: the median and the slowest. */
   tick: { median: number; most: number };
-  /** Milliseconds of one record of 1,000 hosts, the median. */
+  /** The median time of one record of 1,000 hosts, in milliseconds. */
   report: number;
   /** Bytes of ledger that the probers' reports take in a day, in all and for an agent. */
   bytesPerDay: number;
@@ -31,8 +31,8 @@ export type StewardFigures = {
 };
 
 /**
- * Derives hours in which every agent is probed each five minutes, and times their ticks. Agents have a full history: 91 days of slots, a month
- * of hires, an attestation, and some endorse others.
+ * Derives hours in which every agent is probed every five minutes, and measures their ticks. Agents have a full
+ * history: 91 days of slots, a month of hires, an attestation, and some endorse others.
  */
 export async function measureTicks({
   agents,
@@ -66,7 +66,7 @@ export async function measureTicks({
     for (let slot = 0; slot < 12; slot++) {
       log.time += SLOT;
       const took = await log.tick();
-      // From then on hours are closed at every tick.
+      // From this hour on, hours are closed at every tick.
       if (hour >= 4) ticks.push(took);
     }
   }
@@ -81,7 +81,7 @@ export async function measureTicks({
   };
 }
 
-/** Applies events one after the other, each written in one go, as the indexer does. */
+/** Applies events one after the other, and writes the changes of each together, as the indexer does. */
 class Log {
   readonly store = new MemoryStore();
   time = START;
@@ -90,7 +90,7 @@ class Log {
 
   async add(event: object): Promise<number> {
     const whole = { block: ++this.#block, time: this.time, log: 0, ...event } as DeriveEvent;
-    // Of processor time: what else a machine does is not ours.
+    // Processor time is measured, so that other work of the machine does not count.
     const begun = process.cpuUsage();
     const transaction = new Transaction(this.store);
     apply(transaction, whole, { trustSignatures: true, sha256Hex: sha256HexByNode });
