@@ -12,9 +12,9 @@ import {
   http,
   zeroAddress,
 } from "viem";
-import { privateKeyToAccount } from "viem/accounts";
 import type { LedgerState } from "../../services/settlement/anchoring/readLedgerOnChain.ts";
 import type { AnchoringConfig } from "../../services/settlement/config.ts";
+import { accountOfKey } from "../../services/settlement/signingKeys/signingKey.ts";
 import { readAddress } from "../cli/readAddress.ts";
 import { askChain, ledgerConfig } from "./ledgerSettings.ts";
 
@@ -89,7 +89,7 @@ async function openLedger(): Promise<{ anchoring: AnchoringConfig; id: Hex; stat
 
 /** Simulates a call at the contract, and sends it if the settings have the key. */
 async function call(
-  { contract, rpcUrl, chainId, privateKey }: AnchoringConfig,
+  { contract, rpcUrl, chainId, key }: AnchoringConfig,
   id: Hex,
   from: Address,
   call: Call,
@@ -99,7 +99,7 @@ async function call(
   await client.simulateContract({ ...target, account: from } as never).catch((cause) => {
     throw refused(cause);
   });
-  const account = privateKeyToAccount(privateKey);
+  const account = accountOfKey(key);
   if (account.address.toLowerCase() !== from) {
     const data = encodeFunctionData({ abi: anchoredLedgerAbi, ...call });
     return { ledger: id, from, sent: false, to: contract, data, chain_id: chainId };

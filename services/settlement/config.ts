@@ -18,19 +18,22 @@ import { privateKeyToAccount } from "viem/accounts";
 import { z } from "zod";
 import type { SettlementMode } from "./engine/settlementEngine.ts";
 import type { RateLimitConfig } from "./http/rateLimits.ts";
+import { readKeyFiles } from "./signingKeys/readKeyFiles.ts";
+import type { SignerCommand } from "./signingKeys/runSigner.ts";
+import { addressOfKey, type SigningKey } from "./signingKeys/signingKey.ts";
 import type { SharedStoreConfig } from "./standby/openSharedStore.ts";
 import { readWitnessing, type WitnessingConfig } from "./witnessing/witnessingConfig.ts";
 
 /** Where and how the ledger is anchored. */
 export type AnchoringConfig = {
   /** Signs for the writer: its own key, or one that the writer, a contract, accepts. */
-  privateKey: Hex;
+  key: SigningKey;
   /** Who writes the ledger now: a wallet key or a contract (ERC-1271). */
   writer: Address;
   /** The first writer. It is part of the ledger's id and never changes. */
   firstWriter: Address;
   /** Sends the anchors and pays for them. */
-  relayerKey: Hex;
+  relayer: SigningKey;
   /**
    * A file on another disk than the ledger's, which remembers the anchors that were signed for another account to send;
    * absent when the writer sends them itself.
@@ -100,6 +103,16 @@ const LOCAL_CHAIN = 31_337;
 const share = z.coerce.number().min(0, "must be from 0 to 1").max(1, "must be from 0 to 1");
 const wholeNumber = wholeNumberSetting(9);
 const privateKey = privateKeySetting.optional();
+const keyFile = z.string().optional();
+/** A program and its arguments, as a JSON list: no shell ever reads it. */
+const commandSetting = z.string().transform((text, context): SignerCommand => {
+  try {
+    return z.tuple([z.string().min(1)], z.string()).parse(JSON.parse(text));
+  } catch {
+    context.addIssue({ code: "custom", message: 'must be a JSON list: ["/path/to/program", "argument"]' });
+    return z.NEVER;
+  }
+});
 const postgresSetting = z.url({
   protocol: /^postgres(?:ql)?$/,
   message: "must be a postgres:// address",
@@ -143,17 +156,23 @@ const environmentSchema = z.object({
   DEV_MODE: flag,
   OPERATOR: addressSetting.optional(),
   OPERATOR_PRIVATE_KEY: privateKey,
+  OPERATOR_PRIVATE_KEY_FILE: keyFile,
   PULSE_INTERVAL_SECONDS: wholeNumber
     .refine((seconds) => seconds <= 86_400, "must be at most 86400")
     .default(300),
   CHECKPOINT_PRIVATE_KEY: privateKey,
+  CHECKPOINT_PRIVATE_KEY_FILE: keyFile,
   CLAIM_ATTESTOR_PRIVATE_KEY: privateKey,
   X_API_URL: httpSetting.default("https://api.x.com"),
   X_API_KEY: z.string().optional(),
   ANCHOR_PRIVATE_KEY: privateKey,
+  ANCHOR_PRIVATE_KEY_FILE: keyFile,
+  ANCHOR_SIGNER: commandSetting.optional(),
+  ANCHOR_SIGNER_ADDRESS: addressSetting.optional(),
   ANCHOR_WRITER: addressSetting.optional(),
   LEDGER_FIRST_WRITER: addressSetting.optional(),
   RELAYER_PRIVATE_KEY: privateKey,
+  RELAYER_PRIVATE_KEY_FILE: keyFile,
   ANCHOR_WORDS_DIR: z.string().optional(),
   ANCHORED_LEDGER: addressSetting.optional(),
   LEDGER_GUARDIAN: addressSetting.default(zeroAddress),
@@ -168,6 +187,7 @@ const environmentSchema = z.object({
   STATIC_LOG_DIR: z.string().optional(),
   LEDGER_STORE_URL: postgresSetting.optional(),
   LEDGER_STORE_KEY: privateKey,
+  LEDGER_STORE_KEY_FILE: keyFile,
   LEDGER_LEASE_SECONDS: z.coerce
     .number()
     .min(1, "must be from 1 to 300")
@@ -177,6 +197,11 @@ const environmentSchema = z.object({
   READ_BEFORE_WRITES: flagUnless("1"),
   NOTIFIER: addressSetting.optional(),
 });
+
+/** The keys that may be in a file. */
+const KEYS_IN_FILES = Object.keys(environmentSchema.shape)
+  .filter((name) => name.endsWith("_KEY_FILE"))
+  .map((name) => name.slice(0, -"_FILE".length));
 
 /** The variables that settlement reads. No others need to be in its environment. */
 export const settlementVariables = Object.keys(environmentSchema.shape);
@@ -188,7 +213,8 @@ export const settlementVariables = Object.keys(environmentSchema.shape);
  * @throws InvalidInputError naming every variable at fault
  */
 export function readConfig(environment: Environment): SettlementConfig {
-  const env = readEnvironment(environment, environmentSchema, "settlement");
+  const given = readKeyFiles(environment, KEYS_IN_FILES);
+  const env = readEnvironment(given, environmentSchema, "settlement");
   const anchoring = readAnchoring(env);
   const claims = readClaims(env);
   const operator = readOperator(env);
@@ -292,12 +318,14 @@ function readSharedStore(env: z.output<typeof environmentSchema>): SharedStoreCo
 
 /** Invariant: anchoring needs a contract, a chain and an RPC. */
 function readAnchoring(env: z.output<typeof environmentSchema>): AnchoringConfig | undefined {
-  const { ANCHOR_PRIVATE_KEY: privateKey, RELAYER_PRIVATE_KEY: relayerKey = privateKey } = env;
-  if (privateKey === undefined || relayerKey === undefined) {
+  const key = readAnchorKey(env);
+  const { RELAYER_PRIVATE_KEY: relayerKey } = env;
+  if (key === undefined) {
     if (env.ANCHOR_WRITER !== undefined || relayerKey !== undefined)
       refuse("ANCHOR_PRIVATE_KEY", "must be set when ANCHOR_WRITER or RELAYER_PRIVATE_KEY is");
     return undefined;
   }
+  const relayer: SigningKey = relayerKey ? { kind: "private", privateKey: relayerKey } : key;
   const { ANCHORED_LEDGER: contract, RPC_URL: rpcUrl, CHAIN_ID: chainId } = env;
   const issues = Object.entries({ ANCHORED_LEDGER: contract, RPC_URL: rpcUrl, CHAIN_ID: chainId })
     .filter(([, value]) => value === undefined)
@@ -305,13 +333,13 @@ function readAnchoring(env: z.output<typeof environmentSchema>): AnchoringConfig
   if (contract === undefined || rpcUrl === undefined || chainId === undefined) {
     throw new InvalidInputError({ issues, code: "invalid_configuration" });
   }
-  const writer = env.ANCHOR_WRITER ?? addressOf(privateKey);
-  const wordsDir = addressOf(relayerKey) === writer ? undefined : readWordsDir(env);
+  const writer = env.ANCHOR_WRITER ?? addressOfKey(key);
+  const wordsDir = addressOfKey(relayer) === writer ? undefined : readWordsDir(env);
   return {
-    privateKey,
+    key,
     writer,
     firstWriter: env.LEDGER_FIRST_WRITER ?? writer,
-    relayerKey,
+    relayer,
     ...(wordsDir !== undefined && { wordsDir }),
     guardian: env.LEDGER_GUARDIAN,
     contract,
@@ -322,6 +350,21 @@ function readAnchoring(env: z.output<typeof environmentSchema>): AnchoringConfig
     confirmations: env.ANCHOR_CONFIRMATIONS ?? (chainId === LOCAL_CHAIN ? 0 : 12),
     clockLimitSeconds: env.CLOCK_LIMIT_SECONDS ?? (chainId === LOCAL_CHAIN ? 0 : 120),
   };
+}
+
+/** Invariant: one key signs, here or behind a command; of that one the account has to be known. */
+function readAnchorKey(env: z.output<typeof environmentSchema>): SigningKey | undefined {
+  const { ANCHOR_PRIVATE_KEY: privateKey, ANCHOR_SIGNER: command, ANCHOR_SIGNER_ADDRESS: address } = env;
+  if (command === undefined && address !== undefined)
+    refuse("ANCHOR_SIGNER", "must be set when ANCHOR_SIGNER_ADDRESS is");
+  if (command === undefined) return privateKey && { kind: "private", privateKey };
+  if (privateKey !== undefined) refuse("ANCHOR_SIGNER", "must not be set when ANCHOR_PRIVATE_KEY is");
+  if (address === undefined)
+    refuse(
+      "ANCHOR_SIGNER_ADDRESS",
+      "must be set when ANCHOR_SIGNER is: the account whose signatures it gives",
+    );
+  return { kind: "command", address, command };
 }
 
 /**

@@ -5,7 +5,6 @@ import { type AnchorDeployment, anchorTypedData } from "tallystick-protocol/ledg
 import { asOurOwn } from "tallystick-runtime/http/requestScope";
 import type { Log } from "tallystick-runtime/stderrLog";
 import { createPublicClient, http } from "viem";
-import { privateKeyToAccount } from "viem/accounts";
 import { anchorContract } from "./anchoring/anchorContract.ts";
 import { Anchorer } from "./anchoring/anchorer.ts";
 import { AnchorLog } from "./anchoring/anchorLog.ts";
@@ -22,6 +21,7 @@ import { SignedHistory } from "./ledger/signedHistory.ts";
 import { CheckpointClock } from "./proofs/checkpointClock.ts";
 import { checkpointKeys } from "./proofs/checkpointKey.ts";
 import { Checkpoints } from "./proofs/checkpoints.ts";
+import { accountOfKey } from "./signingKeys/signingKey.ts";
 import { StaticLog } from "./staticLog/staticLog.ts";
 import { Witnesses } from "./witnessing/witnesses.ts";
 
@@ -62,8 +62,9 @@ const ANCHOR_GRACE_MS = 2_000;
 export async function openSigning(parameters: OpenSigningParameters): Promise<Signing> {
   const { config, folder, ledger, gate, log } = parameters;
   const { tree } = ledger;
+  const ending = new AbortController();
   const history = await SignedHistory.open({ folder, tree, gate, checkFile: () => ledger.checkFile() });
-  const signer = config.anchoring && writerSigner(config.anchoring);
+  const signer = config.anchoring && writerSigner(config.anchoring, ending.signal);
   const words = await openWords(parameters);
   const checkpoints = new Checkpoints({
     origin: config.origin,
@@ -98,6 +99,7 @@ export async function openSigning(parameters: OpenSigningParameters): Promise<Si
       history,
       words,
       signer,
+      signal: ending.signal,
       checkpoints,
       anchorLog,
       witnesses,
@@ -139,6 +141,7 @@ export async function openSigning(parameters: OpenSigningParameters): Promise<Si
       await staticLog?.stop();
       await witnesses?.stop();
       if (anchorer) await Promise.race([anchorer.stop(), later(ANCHOR_GRACE_MS)]);
+      ending.abort();
     },
   };
 }
@@ -216,9 +219,12 @@ function createWitnesses(
   });
 }
 
-/** Speaks for the writer with the key of `ANCHOR_PRIVATE_KEY`. */
-function writerSigner({ privateKey, writer, rpcUrl, chainId, contract }: AnchoringConfig): WriterSigner {
-  const account = privateKeyToAccount(privateKey);
+/** Speaks for the writer with the key of `ANCHOR_PRIVATE_KEY`, or by the command in `ANCHOR_SIGNER`. */
+function writerSigner(
+  { key, writer, rpcUrl, chainId, contract }: AnchoringConfig,
+  signal: AbortSignal,
+): WriterSigner {
+  const account = accountOfKey(key, signal);
   if (account.address.toLowerCase() === writer) return keySigner(account);
   const chain = createPublicClient({ transport: http(rpcUrl), cacheTime: 0 });
   return contractSigner({ account, writer, chainId, chain, witness: contract });
@@ -248,13 +254,14 @@ function createAnchorer(
     history: SignedHistory;
     words: SignedHistory | undefined;
     signer: WriterSigner;
+    signal: AbortSignal;
     checkpoints: Checkpoints;
     anchorLog: AnchorLog;
     witnesses: Witnesses | undefined;
   },
 ): Anchorer {
-  const { config, ledger, gate, clock, log, history, words, signer, checkpoints, anchorLog, witnesses } =
-    sources;
+  const { config, ledger, gate, clock, log, history, words, signer, signal } = sources;
+  const { checkpoints, anchorLog, witnesses } = sources;
   const { intervalSeconds, maxEntries, writer, firstWriter, chainId, confirmations } = anchoring;
   const intervalMs = intervalSeconds * 1_000;
   const { tree } = ledger;
@@ -263,7 +270,7 @@ function createAnchorer(
   return new Anchorer({
     contract: anchorContract({
       transport: http(anchoring.rpcUrl),
-      account: privateKeyToAccount(anchoring.relayerKey),
+      account: accountOfKey(anchoring.relayer, signal),
       writer,
       firstWriter,
       sign: async ({ seq, size, root }) => {

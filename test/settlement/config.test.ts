@@ -96,18 +96,22 @@ describe("the settlement service's configuration", () => {
     const words = { ANCHOR_WORDS_DIR: "/mnt/other/words" };
     const { anchoring, ledger } = readConfig({ ...ANCHORING, ...words, ANCHOR_WRITER: safe });
     const { ANCHOR_PRIVATE_KEY } = ANCHORING;
-    expect(anchoring).to.include({
+    const key = (privateKey: string) => ({ kind: "private", privateKey });
+    expect(anchoring).to.deep.include({
       writer: safe,
       firstWriter: safe,
-      privateKey: ANCHOR_PRIVATE_KEY,
-      relayerKey: ANCHOR_PRIVATE_KEY,
+      key: key(ANCHOR_PRIVATE_KEY),
+      relayer: key(ANCHOR_PRIVATE_KEY),
       wordsDir: "/mnt/other/words",
     });
     const later = { ANCHOR_WRITER: `0x${"6b".repeat(20)}`, LEDGER_FIRST_WRITER: safe };
     expect(readConfig({ ...ANCHORING, ...words, ...later }).ledger).to.equal(ledger);
     const RELAYER_PRIVATE_KEY = `0x${"22".repeat(32)}`;
     const relayed = readConfig({ ...ANCHORING, ...words, RELAYER_PRIVATE_KEY });
-    expect(relayed.anchoring).to.include({ relayerKey: RELAYER_PRIVATE_KEY, wordsDir: "/mnt/other/words" });
+    expect(relayed.anchoring).to.deep.include({
+      relayer: key(RELAYER_PRIVATE_KEY),
+      wordsDir: "/mnt/other/words",
+    });
     // Who sends its own anchors signs none that could be lost.
     expect(readConfig({ ...ANCHORING, ...words }).anchoring).to.not.have.property("wordsDir");
     expect(ledger).to.not.equal(readConfig(ANCHORING).ledger);

@@ -1,4 +1,4 @@
-import { cpSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { ed25519 } from "@noble/curves/ed25519.js";
 import { expect } from "chai";
@@ -26,7 +26,7 @@ import { runCli } from "../../scripts/cli.ts";
 import { verifyProofFile } from "../../scripts/commands/verifyProof.ts";
 import { LAST_WORD_FILE } from "../../services/settlement/ledger/lastSigned.ts";
 import { type LedgerChain, ledgerChain, WRITER_KEY } from "../../tools/bench/ledger/ledgerChain.ts";
-import { BUILD_TIMEOUT } from "../support/freshChain.ts";
+import { BUILD_TIMEOUT } from "../contracts/support/chain.ts";
 import { type DeployedSafe, deploySafe } from "./support/deploySafe.ts";
 import { KEY, proposal } from "./support/proposals.ts";
 import { temporaryFolder } from "./support/temporaryFolder.ts";
@@ -253,6 +253,67 @@ describe("a ledger whose writer does not send its anchors", function () {
     const nobody = await start({ ANCHOR_WRITER: `0x${"12".repeat(20)}` });
     await settle(nobody, 1);
     await until(async () => String((await anchoring(nobody)).error).includes("is no contract"));
+  });
+
+  it("follows a key that is retired: by a Safe, whose owner signs by a command, and whose owner is replaced in turn", async () => {
+    // The drill of docs/operators.md. Three keys write one ledger, one after the other.
+    const retired = await start({
+      ANCHOR_WRITER: "",
+      ANCHOR_PRIVATE_KEY: WRITER_KEY,
+      RELAYER_PRIVATE_KEY: "",
+    });
+    await settle(retired, 2);
+    await anchored(retired, 2);
+    const first = addressOf(WRITER_KEY);
+    const { ledger: id } = (await retired.get("/health")).json;
+    const transport = http(chain.rpcUrl);
+    const wallet = createWalletClient({
+      account: privateKeyToAccount(WRITER_KEY),
+      chain: hardhat,
+      transport,
+    });
+    const call = { address: chain.contract, abi: anchoredLedgerAbi } as const;
+    await wallet.writeContract({ ...call, functionName: "announceWriter", args: [id, safe.address] });
+    await settle(retired, 1);
+    await anchored(retired, 3);
+    await stop();
+    await chain.request("evm_increaseTime", 7 * 86_400);
+    await chain.request("evm_mine");
+    const data = encodeFunctionData({ abi: anchoredLedgerAbi, functionName: "acceptWriter", args: [id] });
+    await safe.execute(owner, chain.contract, data);
+
+    const keyFile = path.join(folder.path, "owner.key");
+    writeFileSync(keyFile, owner);
+    const signer = path.join(import.meta.dirname, "support/signer.mjs");
+    const bySafe = (account: Hex) => ({
+      LEDGER_FIRST_WRITER: first,
+      ANCHOR_PRIVATE_KEY: "",
+      ANCHOR_SIGNER: JSON.stringify([process.execPath, signer, keyFile]),
+      ANCHOR_SIGNER_ADDRESS: addressOf(account),
+    });
+    // It is the same copy, and the retired key signed no anchor for others to send.
+    mkdirSync(path.join(words(), id), { recursive: true });
+    cpSync(path.join(disk(), id, "last-signed.json"), path.join(words(), id, LAST_WORD_FILE));
+    const next = await start(bySafe(owner));
+    expect((await next.get("/health")).json.ledger).to.equal(id);
+    await settle(next, 2);
+    await anchored(next, 5);
+    await stop();
+
+    const third = generatePrivateKey();
+    const abi = parseAbi(["function swapOwner(address, address, address)"]);
+    const args = [`0x${"0".repeat(39)}1`, addressOf(owner), addressOf(third)] as const;
+    const swap = encodeFunctionData({ abi, functionName: "swapOwner", args });
+    await safe.execute(other, safe.address, swap);
+    const stale = await start(bySafe(owner));
+    await settle(stale, 1);
+    await until(async () => String((await anchoring(stale)).error).includes("does not take the signature"));
+    await stop();
+    writeFileSync(keyFile, third);
+    const last = await start(bySafe(third));
+    await anchored(last, 6);
+    const asked = readFileSync(`${keyFile}.asked`, "utf8");
+    expect(asked).to.contain("SafeMessage").and.not.contain('"kind":"hash"');
   });
 
   it("may be a key instead that somebody else pays for, and then its proof rests on its id", async () => {

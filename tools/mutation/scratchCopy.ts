@@ -11,7 +11,6 @@ const COPIED = [
   "scripts",
   "tools",
   "test/contracts",
-  "test/support",
   "hardhat.config.ts",
   "package.json",
   "tsconfig.json",

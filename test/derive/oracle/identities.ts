@@ -35,13 +35,11 @@ class IdentityOracle {
   readonly #known: KnownFeedback[] = [];
   readonly #hires: Hire[] = [];
   #turns = 0;
-  readonly store: MemoryStore;
-  readonly log: EventLog;
 
-  constructor(store: MemoryStore, log: EventLog) {
-    this.store = store;
-    this.log = log;
-  }
+  constructor(
+    readonly store: MemoryStore,
+    readonly log: EventLog,
+  ) {}
 
   /** After the derivation has applied an event. */
   read(event: DeriveEvent): void {

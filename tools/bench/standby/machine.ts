@@ -2,11 +2,15 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import path from "node:path";
 import { createInterface } from "node:readline";
+import { setTimeout as sleep } from "node:timers/promises";
 import { compiledOnce, programEndingWithParent } from "../../../scripts/processes/nodeProgram.ts";
 import { BENCH_KEY } from "../ledger/settlementServer.ts";
 import { type CuttingProxy, cuttingProxy } from "./cuttingProxy.ts";
 
-/** One of the machines of a ledger: its disk, its way to the database, and the process that runs on it. */
+/**
+ * One of the machines of a ledger: its disk, its way to the database, and the process that runs on it. When that ends it is
+ * started again, as an operator's supervisor does.
+ */
 export type Machine = {
   name: string;
   file: string;
@@ -15,9 +19,13 @@ export type Machine = {
   /** Whether its process writes the ledger, as far as it has said. */
   isWriter: boolean;
   port: number;
+  /** How many processes it has had. */
+  lives: number;
   exited: Promise<unknown>;
-  /** What its process has logged. */
+  isClosed: boolean;
+  /** What its process has logged, and the one before. */
   log: string;
+  logBefore: string;
 };
 
 export type MachineSettings = {
@@ -31,13 +39,26 @@ export type MachineSettings = {
 export async function openMachine(name: string, parameters: MachineSettings): Promise<Machine> {
   const proxy = await cuttingProxy(parameters.databaseUrl);
   const file = path.join(parameters.folder, name, "local", "ledger.jsonl");
-  const machine = { name, file, proxy, isWriter: false, port: 0, log: "" } as Machine;
+  const machine = {
+    name,
+    file,
+    proxy,
+    isWriter: false,
+    port: 0,
+    lives: 0,
+    isClosed: false,
+    log: "",
+    logBefore: "",
+  } as Machine;
   await startMachine(machine, parameters);
   return machine;
 }
 
+/** How long a supervisor waits before it starts a process again, in milliseconds. */
+const RESTART_MS = 300;
+
 /** Starts its process, and waits until it listens. */
-export async function startMachine(machine: Machine, parameters: MachineSettings): Promise<void> {
+async function startMachine(machine: Machine, parameters: MachineSettings): Promise<void> {
   const { folder, leaseSeconds, settings } = parameters;
   const { args, env, stdio } = programEndingWithParent("services/settlement/main.ts");
   const child = spawn(process.execPath, args, {
@@ -60,9 +81,19 @@ export async function startMachine(machine: Machine, parameters: MachineSettings
   });
   machine.child = child;
   machine.isWriter = false;
+  machine.lives++;
+  machine.logBefore = machine.log;
   machine.log = "";
   machine.exited = once(child, "exit").then(() => {
     machine.isWriter = false;
+  });
+  const restart = async (): Promise<void> => {
+    await machine.exited;
+    await sleep(RESTART_MS);
+    if (!machine.isClosed) await startMachine(machine, parameters);
+  };
+  restart().catch((error) => {
+    machine.log += String(error);
   });
   child.stderr?.on("data", (chunk) => {
     machine.log = `${machine.log}${chunk}`.slice(-4_000);
@@ -74,12 +105,13 @@ export async function startMachine(machine: Machine, parameters: MachineSettings
       machine.isWriter = !standby;
       resolve();
     });
-    machine.exited.then(() => reject(new Error(`${machine.name} did not start: ${machine.log}`)));
+    machine.exited.then(() => reject(new Error(`${machine.name} did not start`)));
   });
 }
 
 /** Ends its process and its proxy. */
 export async function closeMachine(machine: Machine): Promise<void> {
+  machine.isClosed = true;
   machine.child.kill("SIGKILL");
   await machine.exited;
   machine.proxy.close();

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { startPostgres } from "../../../scripts/postgres/startPostgres.ts";
 import { failure, History } from "./history.ts";
 import { type Load, startLoad } from "./load.ts";
-import { closeMachine, type Machine, type MachineSettings, openMachine, startMachine } from "./machine.ts";
+import { closeMachine, type Machine, openMachine } from "./machine.ts";
 
 /** What happens to the machine that writes. */
 const FAULTS = ["kill", "stop", "frozen", "answer", "question", "answer and kill"] as const;
@@ -58,9 +58,11 @@ export async function soakStandby(parameters: SoakStandbyParameters): Promise<So
     load = startLoad(machines, history, clients);
     while (counts.runs < runs && !isOver()) {
       const fault = faults?.[counts.runs % faults.length] ?? pick(FAULTS, random());
-      const world = { machines, settings, random };
+      const world = { machines, leaseMs: 1_000 * parameters.leaseSeconds, random };
       const taken = await oneRun(fault, world).catch((error) => {
-        const logs = machines.map(({ name, log }) => `\n--- ${name}\n${log}`).join("");
+        const logs = machines
+          .map(({ name, log, logBefore }) => `\n--- ${name}\n${logBefore}\n${log}`)
+          .join("");
         throw failure(`run ${counts.runs + 1}, ${fault}: ${error.message}${logs}`);
       });
       counts.runs++;
@@ -85,41 +87,21 @@ export async function soakStandby(parameters: SoakStandbyParameters): Promise<So
   }
 }
 
-type World = { machines: readonly Machine[]; settings: MachineSettings; random: () => number };
-
 /** One fault, and what follows from it. Returns the seconds that a takeover took; undefined when none was due. */
-async function oneRun(fault: StandbyFault, world: World): Promise<number | undefined> {
-  const { machines, settings, random } = world;
-  const leaseMs = 1_000 * settings.leaseSeconds;
-  const writer = await until(() => machines.find(({ isWriter }) => isWriter), "nobody writes");
-  const other = machines.find((it) => it !== writer) as Machine;
+async function oneRun(
+  fault: StandbyFault,
+  { machines, leaseMs, random }: { machines: readonly Machine[]; leaseMs: number; random: () => number },
+): Promise<number | undefined> {
+  const writer = await until(() => machines.find(({ isWriter }) => isWriter), "nobody writes", leaseMs);
+  const life = writer.lives;
   await sleep(300 * random());
   const since = performance.now();
   const takeover = async (): Promise<number> => {
-    await until(() => other.isWriter, `${other.name} did not take over`, leaseMs);
+    // The same machine may be the quicker one, when its process is started again.
+    const isNext = (it: Machine): boolean => it.isWriter && (it !== writer || it.lives > life);
+    await until(() => machines.some(isNext), "nobody took over", leaseMs);
     return (performance.now() - since) / 1_000;
   };
-  const restart = async (): Promise<void> => {
-    await writer.exited;
-    await startMachine(writer, settings);
-  };
-  if (fault === "kill" || fault === "answer and kill") {
-    if (fault === "answer and kill") {
-      const before = writer.proxy.cuts();
-      writer.proxy.set("answer");
-      await until(() => writer.proxy.cuts() > before, "nothing was cut");
-    }
-    writer.child.kill("SIGKILL");
-    const isFirst = random() < 0.5;
-    if (isFirst) await restart();
-    const taken = await takeover().catch((error) => {
-      // The restarted one may have been the quicker one.
-      if (writer.isWriter) return undefined;
-      throw error;
-    });
-    if (!isFirst) await restart();
-    return taken;
-  }
   if (fault === "stop" || fault === "frozen") {
     if (fault === "stop") writer.child.kill("SIGSTOP");
     else writer.proxy.set("frozen");
@@ -128,22 +110,37 @@ async function oneRun(fault: StandbyFault, world: World): Promise<number | undef
     await sleep(200 * random());
     if (fault === "stop") writer.child.kill("SIGCONT");
     else writer.proxy.set("none");
-    await withDeadline(writer.exited, `${writer.name} went on beside ${other.name}`, leaseMs);
-    await restart();
+    await until(() => writer.lives > life, `${writer.name} went on beside another`, leaseMs);
     return taken;
   }
-  const before = writer.proxy.cuts();
-  writer.proxy.set(fault);
-  await until(() => writer.proxy.cuts() > before, "nothing was cut");
-  await sleep(100);
-  if (!writer.isWriter) throw failure(`${writer.name} ended because an answer was lost`);
+  if (fault !== "kill") await cutOnce(writer, fault === "question" ? "question" : "answer");
+  if (fault === "kill" || fault === "answer and kill") {
+    writer.child.kill("SIGKILL");
+    return takeover();
+  }
+  await sleep(100 * random());
+  // A busy machine may miss its lease. That is no fault; an answer that was lost ends nothing.
+  if (writer.lives > life && !/lease|not this one's/.test(writer.logBefore))
+    throw failure(`${writer.name} ended because an answer was lost:\n${writer.logBefore}`);
   return undefined;
+}
+
+/** Has a proxy cut one connection, unless its machine ends before. */
+async function cutOnce(machine: Machine, fault: "answer" | "question"): Promise<void> {
+  const { proxy, lives } = machine;
+  const before = proxy.cuts();
+  proxy.set(fault);
+  await until(() => proxy.cuts() > before || machine.lives > lives, "nothing was cut");
+  proxy.set("none");
 }
 
 /** Waits until both machines have the whole ledger, and holds everything against it. */
 async function bothHaveAll(machines: readonly Machine[], history: History): Promise<void> {
-  const sizeOf = async ({ port }: Machine) =>
-    ((await (await fetch(`http://127.0.0.1:${port}/health`)).json()) as { size: number }).size;
+  const sizeOf = async ({ port, name }: Machine) => {
+    // One of them may be on its way back.
+    const answer = await fetch(`http://127.0.0.1:${port}/health`).catch(() => undefined);
+    return answer ? ((await answer.json()) as { size: number }).size : `${name}: none`;
+  };
   const end = performance.now() + DEADLINE_MS;
   for (;;) {
     const sizes = await Promise.all(machines.map(sizeOf));
@@ -163,13 +160,6 @@ async function until<T>(condition: () => T | undefined | false, complaint: strin
     if (performance.now() > end) throw failure(complaint);
     await sleep(5);
   }
-}
-
-function withDeadline<T>(work: Promise<T>, complaint: string, more: number): Promise<T> {
-  const late = sleep(DEADLINE_MS + more, undefined, { ref: false }).then(() => {
-    throw failure(complaint);
-  });
-  return Promise.race([work, late]);
 }
 
 function pick<T>(from: readonly T[], random: number): T {

@@ -1,0 +1,104 @@
+import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
+import { TallystickError } from "tallystick-protocol/errors";
+
+/** A program and its arguments. No shell reads them. */
+export type SignerCommand = readonly [program: string, ...args: string[]];
+
+export type RunSignerParameters = {
+  command: SignerCommand;
+  /** What it reads. */
+  input: string;
+  /** How long it may take, in milliseconds. */
+  deadlineMs: number;
+  signal?: AbortSignal;
+};
+
+/** Most bytes that a command may print. */
+const MAX_OUTPUT = 4_096;
+
+/** Most characters of a command's complaint that are repeated. It may hold secrets. */
+const MAX_COMPLAINT = 120;
+
+/** Variables that a command gets: the machine's, and those that are named for it. None of this process's keys is among them. */
+const GIVEN = /^(?:PATH|HOME|LANG|TZ|TMPDIR|SIGNER_[A-Z0-9_]*)$/;
+
+/**
+ * Runs a command that signs, and returns what it printed. No shell reads it. It gets none of this process's keys.
+ *
+ * @throws TallystickError `signer_failed` when it cannot be run, ends with an error, prints too much, or takes too long
+ */
+export async function runSigner({
+  command,
+  input,
+  deadlineMs,
+  signal,
+}: RunSignerParameters): Promise<string> {
+  const [program, ...args] = command;
+  const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => GIVEN.test(name)));
+  signal?.throwIfAborted();
+  // In a group of its own, so that what it starts ends with it.
+  const child = spawn(program, args, { env, shell: false, detached: true, stdio: "pipe", windowsHide: true });
+  const end = (): void => endGroup(child);
+  const output: Buffer[] = [];
+  let printed = 0;
+  let complaint = "";
+  try {
+    return await new Promise<string>((resolve, reject) => {
+      const timer = setTimeout(
+        () => reject(failed(`it took longer than ${deadlineMs / 1_000} s`)),
+        deadlineMs,
+      );
+      const stop = (): void => reject(failed("the service stops"));
+      signal?.addEventListener("abort", stop, { once: true });
+      const settle = (): void => {
+        clearTimeout(timer);
+        signal?.removeEventListener("abort", stop);
+      };
+      child.stdout.on("data", (chunk: Buffer) => {
+        printed += chunk.length;
+        if (printed > MAX_OUTPUT) reject(failed(`it printed more than ${MAX_OUTPUT} bytes`));
+        else output.push(chunk);
+      });
+      child.stderr.on("data", (chunk: Buffer) => {
+        if (complaint.length < MAX_COMPLAINT) complaint += chunk.toString("latin1");
+      });
+      // Whether it reads what it is told is its own affair.
+      child.stdin.on("error", () => {});
+      child.stdin.end(input);
+      child.on("error", (error) => {
+        settle();
+        reject(failed(error.message));
+      });
+      child.on("close", (code, by) => {
+        settle();
+        if (code === 0) resolve(Buffer.concat(output).toString("latin1"));
+        else reject(failed(`it ended with ${by ?? code}${said(complaint)}`));
+      });
+    });
+  } finally {
+    end();
+  }
+}
+
+function endGroup({ pid, exitCode, signalCode }: ChildProcessWithoutNullStreams): void {
+  if (pid === undefined || exitCode !== null || signalCode !== null) return;
+  try {
+    process.kill(-pid, "SIGKILL");
+  } catch {
+    // It ended meanwhile.
+  }
+}
+
+/** The beginning of a complaint, of printable characters. */
+function said(complaint: string): string {
+  const [line = ""] = complaint.trim().slice(0, MAX_COMPLAINT).split("\n");
+  return line === "" ? "" : `: ${line.replace(/[^\x20-\x7e]/g, "?")}`;
+}
+
+function failed(reason: string): TallystickError {
+  return new TallystickError({
+    code: "signer_failed",
+    message: `The command in ANCHOR_SIGNER gave no signature: ${reason}.`,
+    hint: "Run it by hand with a line of JSON (docs/settlement/operations.md). What was not signed is tried again.",
+  });
+}

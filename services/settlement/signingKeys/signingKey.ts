@@ -1,0 +1,26 @@
+import type { Address } from "tallystick-protocol/address";
+import type { Hex } from "tallystick-protocol/hex";
+import type { LocalAccount } from "viem";
+import { privateKeyToAccount } from "viem/accounts";
+import { commandAccount } from "./commandAccount.ts";
+import type { SignerCommand } from "./runSigner.ts";
+
+/** A key that signs: here, or where a command reaches it, so that this process never has it. */
+export type SigningKey =
+  | { kind: "private"; privateKey: Hex }
+  | { kind: "command"; address: Address; command: SignerCommand };
+
+/** The account of a key, lower case. */
+export function addressOfKey(key: SigningKey): Address {
+  if (key.kind === "command") return key.address;
+  return privateKeyToAccount(key.privateKey).address.toLowerCase() as Address;
+}
+
+/**
+ * The account that signs with a key.
+ *
+ * @param signal ends what a command is doing
+ */
+export function accountOfKey(key: SigningKey, signal?: AbortSignal): LocalAccount {
+  return key.kind === "command" ? commandAccount({ ...key, signal }) : privateKeyToAccount(key.privateKey);
+}

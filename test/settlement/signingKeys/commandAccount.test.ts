@@ -1,0 +1,169 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { expect } from "chai";
+import type { Address } from "tallystick-protocol/address";
+import { anchorTypedData } from "tallystick-protocol/ledger/anchor";
+import {
+  type Hex,
+  keccak256,
+  parseTransaction,
+  recoverTransactionAddress,
+  recoverTypedDataAddress,
+} from "viem";
+import { privateKeyToAccount } from "viem/accounts";
+import { readConfig } from "../../../services/settlement/config.ts";
+import { commandAccount } from "../../../services/settlement/signingKeys/commandAccount.ts";
+import { temporaryFolder } from "../support/temporaryFolder.ts";
+
+const KEY: Hex = `0x${"11".repeat(32)}`;
+const SIGNER = path.join(import.meta.dirname, "../support/signer.mjs");
+const here = privateKeyToAccount(KEY);
+const address = here.address.toLowerCase() as Address;
+
+describe("a key that a command signs with", function () {
+  this.timeout(60_000);
+  const folder = temporaryFolder();
+  let file: string;
+  beforeEach(() => {
+    file = path.join(folder.path, "key");
+    writeFileSync(file, `${KEY}\n`);
+  });
+  const by = (way = "good", more: { deadlineMs?: number; signal?: AbortSignal } = {}) =>
+    commandAccount({ address, command: [process.execPath, SIGNER, file, way], ...more });
+  const asked = () =>
+    readFileSync(`${file}.asked`, "utf8")
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line));
+  const terms = anchorTypedData(
+    { ledgerId: keccak256("0x01"), seq: 2n ** 63n, newSize: 7n, newRoot: keccak256("0x02") },
+    { chainId: 8453, contract: `0x${"22".repeat(20)}` },
+  );
+  const refusal = async (work: Promise<unknown>) =>
+    work.then(
+      () => ({ code: "none", message: "" }),
+      (error) => ({ code: error.code, message: error.message as string }),
+    );
+
+  it("signs what the key itself would sign, and is shown what it signs", async () => {
+    expect(await by().signTypedData(terms)).to.equal(await here.signTypedData(terms));
+    const transaction = {
+      type: "eip1559",
+      chainId: 8453,
+      nonce: 7,
+      to: here.address,
+      gas: 21_000n,
+      maxFeePerGas: 10n ** 9n,
+      maxPriorityFeePerGas: 1n,
+      data: "0x1234",
+    } as const;
+    const signed = await by().signTransaction(transaction);
+    expect(signed).to.equal(await here.signTransaction(transaction));
+    expect(parseTransaction(signed as Hex)).to.include({ nonce: 7 });
+    expect(
+      (await recoverTransactionAddress({ serializedTransaction: signed as never })).toLowerCase(),
+    ).to.equal(address);
+    expect(await by().signMessage({ message: "x" })).to.equal(await here.signMessage({ message: "x" }));
+    const [anchor, sent] = asked();
+    expect(anchor).to.deep.include({ version: 1, address, kind: "typed_data" });
+    expect(anchor.typed_data.message.seq).to.equal(String(2n ** 63n));
+    expect(sent.kind).to.equal("transaction");
+  });
+
+  it("may leave v out, or answer with the upper s, which no contract takes", async () => {
+    for (const way of ["without v", "of the upper half"])
+      expect(await by(way).signTypedData(terms), way).to.equal(await here.signTypedData(terms));
+  });
+
+  it("is given none of this process's keys", async () => {
+    process.env.OPERATOR_PRIVATE_KEY = KEY;
+    process.env.SIGNER_PROFILE = "writer";
+    try {
+      await by().signTypedData(terms);
+    } finally {
+      delete process.env.OPERATOR_PRIVATE_KEY;
+      delete process.env.SIGNER_PROFILE;
+    }
+    const [{ env }] = asked();
+    expect(env).to.include.members(["PATH", "SIGNER_PROFILE"]);
+    expect(env).to.not.include("OPERATOR_PRIVATE_KEY");
+  });
+
+  it("is believed nothing: what is not the account's signature over the digest is refused", async () => {
+    for (const way of ["of another digest", "text", "nothing"])
+      expect((await refusal(by(way).signTypedData(terms))).code, way).to.equal("signer_answer");
+    const other = commandAccount({
+      address: `0x${"33".repeat(20)}`,
+      command: [process.execPath, SIGNER, file],
+    });
+    expect((await refusal(other.signTypedData(terms))).code).to.equal("signer_answer");
+  });
+
+  it("ends with its limits: output, time, the service; and its complaint is repeated in part", async () => {
+    const { code, message } = await refusal(by("a complaint").signTypedData(terms));
+    expect(code).to.equal("signer_failed");
+    expect(message).to.contain("it ended with 3: no such key").and.not.contain("\u001b");
+    expect(message.length).to.be.below(300);
+    expect((await refusal(by("much").signTypedData(terms))).message).to.contain("more than 4096 bytes");
+    expect((await refusal(by("never", { deadlineMs: 1_000 }).signTypedData(terms))).message).to.contain(
+      "longer than 1 s",
+    );
+    const stop = new AbortController();
+    const stopped = refusal(by("never", { signal: stop.signal }).signTypedData(terms));
+    setTimeout(() => stop.abort(), 300);
+    expect((await stopped).message).to.contain("the service stops");
+    const missing = commandAccount({ address, command: ["/nowhere/signer"] });
+    expect((await refusal(missing.signTypedData(terms))).message).to.contain("ENOENT");
+    // No shell reads it.
+    const shell = commandAccount({ address, command: [`${process.execPath} ${SIGNER} ${file}; true`] });
+    expect((await refusal(shell.signTypedData(terms))).message).to.contain("ENOENT");
+  });
+
+  it("signs one after the other, and goes on after one that failed", async () => {
+    const account = by();
+    const both = await Promise.all([account.signTypedData(terms), account.signMessage({ message: "y" })]);
+    expect(both[0]).to.equal(await here.signTypedData(terms));
+    expect(await recoverTypedDataAddress({ ...terms, signature: both[0] } as never)).to.equal(here.address);
+  });
+
+  it("is set as a list of words, with its account; a key may be in a file instead", () => {
+    const chain = {
+      ANCHORED_LEDGER: `0x${"44".repeat(20)}`,
+      RPC_URL: "http://127.0.0.1:8545",
+      CHAIN_ID: "31337",
+    };
+    const fields = (settings: { [name: string]: string }) => {
+      try {
+        readConfig({ ...chain, ...settings });
+        return [];
+      } catch (error) {
+        return (error as { issues: { field: string }[] }).issues.map(({ field }) => field);
+      }
+    };
+    const ANCHOR_SIGNER = JSON.stringify(["/bin/sign", "--key", "writer"]);
+    const { anchoring } = readConfig({ ...chain, ANCHOR_SIGNER, ANCHOR_SIGNER_ADDRESS: here.address });
+    expect(anchoring).to.deep.include({
+      writer: address,
+      key: { kind: "command", address, command: ["/bin/sign", "--key", "writer"] },
+    });
+    expect(fields({ ANCHOR_SIGNER })).to.deep.equal(["ANCHOR_SIGNER_ADDRESS"]);
+    expect(fields({ ANCHOR_SIGNER_ADDRESS: address })).to.deep.equal(["ANCHOR_SIGNER"]);
+    for (const wrong of ["/bin/sign", "[]", "[1]", '{"a":1}'])
+      expect(fields({ ANCHOR_SIGNER: wrong, ANCHOR_SIGNER_ADDRESS: address })).to.deep.equal([
+        "ANCHOR_SIGNER",
+      ]);
+    expect(fields({ ANCHOR_SIGNER, ANCHOR_SIGNER_ADDRESS: address, ANCHOR_PRIVATE_KEY: KEY })).to.deep.equal([
+      "ANCHOR_SIGNER",
+    ]);
+    expect(readConfig({ ...chain, ANCHOR_PRIVATE_KEY_FILE: file }).ledger).to.equal(
+      readConfig({ ...chain, ANCHOR_PRIVATE_KEY: KEY }).ledger,
+    );
+    expect(fields({ ANCHOR_PRIVATE_KEY_FILE: file, ANCHOR_PRIVATE_KEY: KEY })).to.deep.equal([
+      "ANCHOR_PRIVATE_KEY_FILE",
+    ]);
+    for (const none of [folder.path, `${file}.none`, "/dev/zero"])
+      expect(fields({ ANCHOR_PRIVATE_KEY_FILE: none }), none).to.deep.equal(["ANCHOR_PRIVATE_KEY_FILE"]);
+    writeFileSync(file, "not a key");
+    expect(fields({ ANCHOR_PRIVATE_KEY_FILE: file })).to.deep.equal(["ANCHOR_PRIVATE_KEY"]);
+  });
+});
