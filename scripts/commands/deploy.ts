@@ -5,6 +5,7 @@ import { type Command, Option } from "commander";
 import { type Address, addressSchema } from "tallystick-protocol/address";
 import { TallystickError } from "tallystick-protocol/errors";
 import type { Hex } from "tallystick-protocol/hex";
+import { CREATEX } from "tallystick-protocol/releaseAddress";
 import { createWalletClient, custom, formatEther, keccak256, type PublicClient, toHex } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { z } from "zod";
@@ -15,7 +16,6 @@ import { describeGuardian, readGuardian } from "../deploy/describeGuardian.ts";
 import { networks } from "../deploy/networks.ts";
 import { reachChain } from "../deploy/reachChain.ts";
 import { frozenAddresses } from "../ignition/frozenAddresses.ts";
-import { CREATEX } from "../ignition/frozenContract.ts";
 import { repositoryRoot } from "../repositoryRoot.ts";
 
 type Options = {

@@ -14,7 +14,14 @@ import { type FrozenName, frozenNames, readFrozen } from "../ignition/frozenCont
 import { repositoryRoot } from "../repositoryRoot.ts";
 import type { CompiledFrozen, VerifiedContract } from "../verification/verifyContract.ts";
 
-type Options = { network?: string; rpcUrl?: string; address?: Address; deployment?: string; json?: boolean };
+type Options = {
+  network?: string;
+  rpcUrl?: string;
+  address?: Address;
+  deployment?: string;
+  plain?: boolean;
+  json?: boolean;
+};
 
 const address = z
   .string()
@@ -26,8 +33,8 @@ export function registerVerifyContracts(program: Command): void {
   program
     .command("verify-contracts")
     .description(
-      "Compile the frozen sources, compare them with the code on a chain, byte by byte, and print what the contracts were\n" +
-        "constructed with, and who their guardian is. Exit 1 on any difference.",
+      "Compile the frozen sources, compare them with the code on a chain, byte by byte, and their addresses with those that\n" +
+        "CreateX gives them. Print what the contracts were constructed with, and who their guardian is. Exit 1 on any difference.",
     )
     .addOption(new Option("--network <name>", "a chain known by name").choices(Object.keys(networks)))
     .option("--rpc-url <url>", "the chain's JSON-RPC; default: the network's public one, or RPC_URL")
@@ -37,6 +44,7 @@ export function registerVerifyContracts(program: Command): void {
       parseOption("--address", address),
     )
     .option("--deployment <file>", "the record; default contracts/deployments/<chainId>.json")
+    .option("--plain", "they were deployed with --plain: accept addresses that CreateX does not give")
     .option("--json", "print the result as JSON")
     .addHelpText("after", "\nThe compiler is the one that npm installed. Compiling takes half a minute.")
     .action(async (options: Options) => {
@@ -62,7 +70,7 @@ export type VerificationResult = {
 export async function verifyContracts(
   client: PublicClient,
   chainId: number,
-  options: Pick<Options, "address" | "deployment">,
+  options: Pick<Options, "address" | "deployment" | "plain">,
   compile?: (name: FrozenName) => CompiledFrozen,
 ): Promise<VerificationResult> {
   // Loaded only now, because Hardhat and the compiler are slow to load and --help should be quick.
@@ -81,7 +89,10 @@ export async function verifyContracts(
   let contracts: VerificationResult["contracts"] = [];
   for (const [name, at] of asked) {
     const { compiled, differences: ofSource } = (compile ?? compileFrozen)(name);
-    const verified = await verifyContract(client, { name, address: at, chainId, compiled });
+    const verified = await verifyContract(client, {
+      ...{ name, address: at, chainId, compiled },
+      ...(options.plain && { isPlain: true }),
+    });
     verified.differences.unshift(...ofSource);
     contracts.push(verified);
     // Only an address was given, so one matching contract is enough.
@@ -150,6 +161,7 @@ function asText({ chainId, contracts, differences }: VerificationResult, rpcUrl:
     address: at,
     values,
     constructorArguments,
+    isAtItsAddress,
     compiler,
     guardian,
     ...it
@@ -161,6 +173,10 @@ function asText({ chainId, contracts, differences }: VerificationResult, rpcUrl:
     if (guardian?.kind === "safe")
       for (const owner of guardian.owners) lines.push(`    ${"owner".padEnd(12)} ${getAddress(owner)}`);
     if (constructorArguments !== "0x") lines.push(`    ${"constructor".padEnd(12)} ${constructorArguments}`);
+    if (same)
+      lines.push(
+        `    ${"storage".padEnd(12)} ${isAtItsAddress ? "only its own constructor wrote it before" : "may have been written before by whoever deployed it"}`,
+      );
   }
   for (const difference of differences) lines.push(`${mark(false)} ${difference}`);
   return `${lines.join("\n")}\n`;

@@ -1,7 +1,7 @@
 import type { NetworkConnection } from "hardhat/types/network";
+import { RELEASE_SALT } from "tallystick-protocol/releaseAddress";
 import type { DeployTallystickReturnType } from "./deployTallystick.ts";
 import { frozenAddresses } from "./frozenAddresses.ts";
-import { DEPLOYMENT_SALT } from "./frozenContract.ts";
 import { frozenAnchoredLedger, frozenHireEscrow } from "./modules/FrozenContracts.ts";
 
 export type DeployFrozenParameters = {
@@ -13,7 +13,7 @@ export type DeployFrozenParameters = {
   guardian: string;
   /** The provider's id, as in the payment mode `platform_escrow:ID`; 1 to 31 bytes. */
   providerId: string;
-  /** 32 bytes; another salt gives other addresses. Default {@link DEPLOYMENT_SALT}. */
+  /** 32 bytes; another salt gives other addresses. Default {@link RELEASE_SALT}. */
   salt?: string;
 };
 
@@ -23,7 +23,7 @@ export type DeployFrozenParameters = {
  * address. On a local chain CreateX is deployed first.
  */
 export async function deployFrozen(parameters: DeployFrozenParameters): Promise<DeployTallystickReturnType> {
-  const { connection, token, guardian, providerId, salt = DEPLOYMENT_SALT } = parameters;
+  const { connection, token, guardian, providerId, salt = RELEASE_SALT } = parameters;
   const addresses = frozenAddresses({ token, guardian, providerId, salt });
   const strategy = { strategy: "create2", strategyConfig: { salt } } as const;
   const there = async (address: string) => (await connection.ethers.provider.getCode(address)) !== "0x";

@@ -1,11 +1,12 @@
-import { DEPLOYMENT_SALT, frozenAddress } from "./frozenContract.ts";
+import { RELEASE_SALT } from "tallystick-protocol/releaseAddress";
+import { frozenAddress } from "./frozenContract.ts";
 
 /** The addresses that `deployFrozen` deploys to, computed without a chain. */
 export function frozenAddresses({
   token,
   guardian,
   providerId,
-  salt = DEPLOYMENT_SALT,
+  salt = RELEASE_SALT,
 }: {
   token: string;
   guardian: string;

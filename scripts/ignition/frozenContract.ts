@@ -1,9 +1,11 @@
 import { readFileSync } from "node:fs";
 import path from "node:path";
-import { AbiCoder, concat, getCreate2Address, id, keccak256 } from "ethers";
+import { AbiCoder, concat, getAddress, getBytes } from "ethers";
 import type { Artifact } from "hardhat/types/artifacts";
 import { anchoredLedgerAbi } from "tallystick-protocol/abi/anchoredLedgerAbi";
 import { hireEscrowAbi } from "tallystick-protocol/abi/hireEscrowAbi";
+import type { Hex } from "tallystick-protocol/hex";
+import { releaseAddress } from "tallystick-protocol/releaseAddress";
 import { repositoryRoot } from "../repositoryRoot.ts";
 import type { StandardInput } from "../verification/standardInput.ts";
 
@@ -28,15 +30,6 @@ export const frozenNames = ["HireEscrow", "AnchoredLedger"] as const;
 export type FrozenName = (typeof frozenNames)[number];
 
 const abis = { HireEscrow: hireEscrowAbi, AnchoredLedger: anchoredLedgerAbi };
-
-/** The factory that Ignition deploys through: CreateX, at this address on most chains. */
-export const CREATEX = "0xba5Ed099633D3B313e4D5F7bdc1305d3c28ba5Ed";
-
-/**
- * The salt of the project's own deployments. It names no deployer, so whoever deploys first deploys the same
- * contract.
- */
-export const DEPLOYMENT_SALT = id("tallystick contracts, version 1");
 
 export function frozenFile(name: string): string {
   return path.join(repositoryRoot, "contracts", "frozen", `${name}.json`);
@@ -88,7 +81,5 @@ export function frozenAddress(
   const coder = AbiCoder.defaultAbiCoder();
   const types = name === "HireEscrow" ? ["address", "address", "string"] : [];
   const initCode = concat([readFrozen(name).initCode, coder.encode(types, constructorArguments)]);
-  // CreateX hashes a salt that names neither a deployer nor the zero address.
-  const guarded = keccak256(coder.encode(["bytes32"], [salt]));
-  return getCreate2Address(CREATEX, guarded, keccak256(initCode));
+  return getAddress(releaseAddress(getBytes(initCode), salt as Hex));
 }

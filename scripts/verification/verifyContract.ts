@@ -1,7 +1,8 @@
 import type { Address } from "tallystick-protocol/address";
-import type { Hex } from "tallystick-protocol/hex";
+import { fromHex, type Hex } from "tallystick-protocol/hex";
+import { releaseAddress } from "tallystick-protocol/releaseAddress";
 import type { Abi, PublicClient } from "viem";
-import { encodeAbiParameters, keccak256 } from "viem";
+import { concat, encodeAbiParameters, keccak256 } from "viem";
 import { type FrozenName, inputSource, readFrozen, readFrozenInput } from "../ignition/frozenContract.ts";
 import { type Compiled, compileInput } from "./compileInput.ts";
 import { constructorInputs, runtimeCode } from "./runtimeCode.ts";
@@ -14,6 +15,11 @@ export type VerifiedContract = {
   values: { [name: string]: string };
   /** The same as explorers ask for it. */
   constructorArguments: Hex;
+  /**
+   * Whether the address follows from the init code and its arguments, so that only this constructor wrote the contract's
+   * storage: see `releaseAddress`.
+   */
+  isAtItsAddress: boolean;
   compiler: string;
   /** One sentence for each difference; none if the contract matches its source. */
   differences: string[];
@@ -41,9 +47,11 @@ export function compileFrozen(name: FrozenName): CompiledFrozen {
 }
 
 /**
- * Compares a contract on a chain with what its source compiles to, immutables filled in.
+ * Compares a contract on a chain with what its source compiles to, immutables filled in, and its address with the one
+ * that it gets through CreateX.
  *
  * @param compiled what {@link compileFrozen} gave
+ * @param isPlain it was deployed with `--plain`, so another address is no difference
  */
 export async function verifyContract(
   client: PublicClient,
@@ -52,13 +60,15 @@ export async function verifyContract(
     address,
     chainId,
     compiled,
-  }: { name: FrozenName; address: Address; chainId: number; compiled: Compiled },
+    isPlain = false,
+  }: { name: FrozenName; address: Address; chainId: number; compiled: Compiled; isPlain?: boolean },
 ): Promise<VerifiedContract> {
   const result: VerifiedContract = {
     contract: name,
     address,
     values: {},
     constructorArguments: "0x",
+    isAtItsAddress: false,
     compiler: compiled.compiler,
     differences: [],
   };
@@ -79,7 +89,13 @@ export async function verifyContract(
   });
   result.constructorArguments = encodeAbiParameters(inputs, values);
   const expected = await runtimeCode({ initCode, abi, values, address, chainId });
-  if (code !== expected) result.differences.push(describeDifference(name, address, code, expected));
+  if (code !== expected) {
+    result.differences.push(describeDifference(name, address, code, expected));
+    return result;
+  }
+  result.isAtItsAddress =
+    releaseAddress(fromHex(concat([initCode, result.constructorArguments]))) === address;
+  if (!result.isAtItsAddress && !isPlain) result.differences.push(describeStrangeAddress(name, address));
   return result;
 }
 
@@ -102,6 +118,13 @@ async function readValues(client: PublicClient, address: Address, abi: Abi): Pro
   } catch {
     return undefined;
   }
+}
+
+function describeStrangeAddress(name: string, address: Address): string {
+  return (
+    `The code at ${address} is that of ${name}, but not at the address that it gets through CreateX: another constructor ` +
+    "may have put it there, and written anything into its storage before. Give --plain if you deployed it with --plain."
+  );
 }
 
 function describeDifference(name: string, address: Address, code: Hex, expected: Hex): string {

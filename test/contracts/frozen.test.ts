@@ -1,15 +1,11 @@
 import { readFileSync } from "node:fs";
 import { expect } from "chai";
 import hre from "hardhat";
+import { RELEASE_SALT } from "tallystick-protocol/releaseAddress";
 import { networks } from "../../scripts/deploy/networks.ts";
 import { deployFrozen } from "../../scripts/ignition/deployFrozen.ts";
 import { frozenAddresses } from "../../scripts/ignition/frozenAddresses.ts";
-import {
-  DEPLOYMENT_SALT,
-  frozenNames,
-  readFrozen,
-  readFrozenInput,
-} from "../../scripts/ignition/frozenContract.ts";
+import { frozenNames, readFrozen, readFrozenInput } from "../../scripts/ignition/frozenContract.ts";
 import { compiledContract, releasedEscrow, releaseFile } from "../../tools/freeze-contracts.ts";
 import { BUILD_TIMEOUT, freshChain } from "./support/chain.ts";
 import { newWorld, PROVIDER, STATUS } from "./support/world.ts";
@@ -77,7 +73,7 @@ describe("The frozen contracts", function () {
   it("should be used when somebody has deployed them already", async () => {
     const { chain, parameters, addresses, ethers } = await deployed(0);
     const block = await ethers.provider.getBlockNumber();
-    expect(await deployFrozen({ connection: chain, ...parameters, salt: DEPLOYMENT_SALT })).to.deep.equal(
+    expect(await deployFrozen({ connection: chain, ...parameters, salt: RELEASE_SALT })).to.deep.equal(
       addresses,
     );
     expect(await ethers.provider.getBlockNumber()).to.equal(block);

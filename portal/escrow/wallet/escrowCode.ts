@@ -1,6 +1,7 @@
 import { keccak_256 } from "@noble/hashes/sha3.js";
 import { concatBytes, utf8ToBytes } from "@noble/hashes/utils.js";
 import { fromHex, type Hex, toHex } from "tallystick-protocol/hex";
+import { releaseAddress } from "tallystick-protocol/releaseAddress";
 import { abiWord } from "tallystick-protocol/signatures/typedDataHash";
 import hireEscrow1 from "../releases/hireEscrow1.json" with { type: "json" };
 
@@ -17,12 +18,6 @@ type Release = {
 };
 
 const RELEASES: readonly Release[] = [hireEscrow1];
-
-/**
- * CreateX (createx.rocks). It deploys a release to an address that is a hash of its init code and arguments.
- */
-const CREATEX = "0xba5ed099633d3b313e4d5f7bdc1305d3c28ba5ed";
-const SALT = "tallystick contracts, version 1";
 
 /** The values in a contract's code, after it was recognized as a released one. */
 export type EscrowCode = {
@@ -85,7 +80,7 @@ function sameCode(
     token: addressOf(token),
     guardian: addressOf(guardian),
     providerId,
-    isAtItsAddress: create2Address(concatBytes(init, args)) === address,
+    isAtItsAddress: releaseAddress(concatBytes(init, args)) === address,
   };
 }
 
@@ -139,14 +134,6 @@ function stringArgument(text: string): Uint8Array {
   const padded = new Uint8Array(32);
   padded.set(bytes);
   return concatBytes(abiWord("uint256", 96, "offset"), abiWord("uint256", bytes.length, "length"), padded);
-}
-
-/** Where CreateX deploys this init code with the project's salt (EIP-1014). */
-function create2Address(initCode: Uint8Array): Hex {
-  // CreateX hashes a salt that names neither a deployer nor the zero address.
-  const salt = keccak_256(keccak_256(utf8ToBytes(SALT)));
-  const hash = keccak_256(concatBytes(Uint8Array.of(0xff), fromHex(CREATEX), salt, keccak_256(initCode)));
-  return toHex(hash.slice(12));
 }
 
 function addressOf(word: Uint8Array): Hex {

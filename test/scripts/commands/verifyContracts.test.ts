@@ -26,7 +26,7 @@ import {
   SAFE_CONTRACTS,
   SAFE_SINGLETON_FACTORY,
 } from "../../../scripts/ignition/canonicalSafe.ts";
-import type { FrozenName } from "../../../scripts/ignition/frozenContract.ts";
+import { type FrozenName, readFrozen } from "../../../scripts/ignition/frozenContract.ts";
 import { freePort } from "../../../scripts/processes/freePort.ts";
 import { openSupervisor, type Supervisor } from "../../../scripts/processes/openSupervisor.ts";
 import { startService } from "../../../scripts/processes/startService.ts";
@@ -108,8 +108,8 @@ describe("deployed contracts that others check", function () {
   };
   const escrow = () => deployment.hireEscrow.address;
   /** Against the frozen code, without compiling it again. */
-  const verify = (name: FrozenName, address: Address): Promise<VerifiedContract> =>
-    ask({ rpcUrl, name, address });
+  const verify = (name: FrozenName, address: Address, isPlain = false): Promise<VerifiedContract> =>
+    ask({ rpcUrl, name, address, isPlain });
   const verifyAll = (options: {
     deployment?: string;
     address?: Address;
@@ -263,6 +263,37 @@ describe("deployed contracts that others check", function () {
     expect(nobody.differences[0]).to.contain("There is no code");
   });
 
+  it("are told from the same code that somebody else's constructor put in place, with credits in its storage", async () => {
+    // The values of the escrow, at an address that the deployer's nonce gives.
+    const { guardian, providerId } = deployment.hireEscrow;
+    const args = AbiCoder.defaultAbiCoder().encode(
+      ["address", "address", "string"],
+      [deployment.token, guardian, providerId],
+    );
+    const data = concat([readFrozen("HireEscrow").initCode, args]) as Hex;
+    const hash = await client.sendTransaction({
+      account: owners[0] as Address,
+      data,
+      gas: 12_000_000n,
+      chain: null,
+    });
+    const { contractAddress } = await client.waitForTransactionReceipt({ hash });
+    const copy = contractAddress?.toLowerCase() as Address;
+    const { differences, isAtItsAddress } = await verify("HireEscrow", copy);
+    expect(isAtItsAddress).to.equal(false);
+    expect(differences).to.have.length(1);
+    expect(differences[0]).to.contain("not at the address that it gets through CreateX");
+    expect(await verify("HireEscrow", copy, true)).to.deep.include({
+      differences: [],
+      isAtItsAddress: false,
+    });
+    for (const [name, address] of [
+      ["HireEscrow", escrow()],
+      ["AnchoredLedger", deployment.anchoredLedger],
+    ] as const)
+      expect(await verify(name, address)).to.deep.include({ differences: [], isAtItsAddress: true });
+  });
+
   it("are not believed when they answer with another's values", async () => {
     // The escrow's code with the guardian's bytes exchanged wherever they stand: it answers with the new one.
     const code = (await client.getCode({ address: escrow() })) as string;
@@ -273,7 +304,9 @@ describe("deployed contracts that others check", function () {
     const asked = encodeFunctionData({ abi: hireEscrowAbi, functionName: "guardian" });
     expect((await client.call({ to: escrow(), data: asked })).data).to.contain(thief);
     // By itself that is an escrow with another guardian; the record, and its address, say which one was meant.
-    expect((await verify("HireEscrow", escrow())).values.guardian?.toLowerCase()).to.equal(`0x${thief}`);
+    const { values, differences } = await verify("HireEscrow", escrow());
+    expect(values.guardian?.toLowerCase()).to.equal(`0x${thief}`);
+    expect(differences[0]).to.contain("not at the address that it gets through CreateX");
     await client.setCode({ address: escrow(), bytecode: code as Hex });
   });
 });
