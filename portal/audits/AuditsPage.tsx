@@ -4,12 +4,15 @@ import { DataTable } from "../design/DataTable.tsx";
 import { formatNumber } from "../design/format.ts";
 import { Answered, Empty } from "../design/States.tsx";
 import { Usdc } from "../design/Usdc.tsx";
+import { askGraphql } from "../node/askGraphql.ts";
 import { useNodeState } from "../node/nodeStateStore.ts";
 import { useAnswer } from "../node/useAnswer.ts";
 import { linkTo } from "../router/route.ts";
 import { useTitle } from "../shell/useTitle.ts";
-import { AUDITS, type Audits, askAudits, type OperatorFigures } from "./auditsQuery.ts";
+import { AUDITS, type Audits, type OperatorFigures } from "./auditsQuery.ts";
 import { AUDIT_COLUMNS, AUDITOR_COLUMNS, assignmentColumns, DECISION_COLUMNS, words } from "./columns.tsx";
+
+const QUESTION = { query: AUDITS, variables: {} };
 
 /**
  * The page of audits: which hires were drawn, who judged them, what the operators decided, and how well
@@ -17,7 +20,7 @@ import { AUDIT_COLUMNS, AUDITOR_COLUMNS, assignmentColumns, DECISION_COLUMNS, wo
  */
 export function AuditsPage() {
   useTitle("Audits");
-  const asked = useAnswer<Audits>("audits", askAudits);
+  const asked = useAnswer<Audits>("audits", (signal) => askGraphql<Audits>(QUESTION, signal));
   return (
     <>
       <div class="lead">
@@ -30,14 +33,15 @@ export function AuditsPage() {
       <Answered asked={asked} what="audits">
         {(audits) => <Known audits={audits} />}
       </Answered>
-      <AsQuery question={{ query: AUDITS, variables: {} }} />
+      <AsQuery question={QUESTION} />
     </>
   );
 }
 
 function Known({ audits: all }: { audits: Audits }) {
   const { asOf } = useNodeState();
-  const { params, audits, auditAssignments, auditActuations, auditors, auditModes, figures } = all;
+  const { params, audits, auditAssignments, auditActuations, auditors, auditModes, auditOperators } = all;
+  const figures = auditOperators.nodes;
   return (
     <>
       {figures.length === 0 && (

@@ -1,4 +1,3 @@
-import { type Answer, askGraphql } from "../node/askGraphql.ts";
 import { META, type Meta } from "../node/nodeState.ts";
 
 export type OperatorFigures = {
@@ -81,7 +80,7 @@ export type AuditorOffer = {
   errors: { nodes: { capability: string; badFailed: MeasuredShare; goodPassed: MeasuredShare }[] };
 };
 
-/** The answer to {@link AUDITS}, and the figures of the operators that it names. */
+/** The answer to {@link AUDITS}. */
 export type Audits = {
   meta: Meta;
   params: { audit: { ratePpm: number; operators: { address: string; pool: string }[] } } | null;
@@ -90,7 +89,7 @@ export type Audits = {
   auditActuations: { totalCount: number; nodes: Decision[] };
   auditors: { nodes: AuditorOffer[] };
   auditModes: { nodes: { capability: string; operator: string; mode: string; recentVerdicts: number }[] };
-  figures: OperatorFigures[];
+  auditOperators: { nodes: OperatorFigures[] };
 };
 
 export const AUDITS = `query Audits {
@@ -122,33 +121,10 @@ export const AUDITS = `query Audits {
     }
   }
   auditModes(first: 25) { nodes { capability operator mode recentVerdicts } }
-}`;
-
-export const OPERATOR = `query AuditOperator($address: Address!) {
-  auditOperator(address: $address) {
-    address drawn passed failed inconclusive undisclosed equivocal unanswered unassigned issued rolledBack dismissed
-    contested historyAgreed historyDiffered canariesCommitted canariesRevealed accruedUsdc paidUsdc owedUsdc
+  auditOperators(first: 10) {
+    nodes {
+      address drawn passed failed inconclusive undisclosed equivocal unanswered unassigned issued rolledBack dismissed
+      contested historyAgreed historyDiffered canariesCommitted canariesRevealed accruedUsdc paidUsdc owedUsdc
+    }
   }
 }`;
-
-/** Most operators whose figures are asked for. */
-const MAX_OPERATORS = 8;
-
-/** Asks the node for the audits, and for the figures of each of their operators. */
-export async function askAudits(signal: AbortSignal): Promise<Answer<Audits>> {
-  const answer = await askGraphql<Omit<Audits, "figures">>({ query: AUDITS, variables: {} }, signal);
-  const { params, audits } = answer.data;
-  // An operator that is no longer in the parameters still has its figures.
-  const named = [
-    ...(params?.audit.operators.map(({ address }) => address) ?? []),
-    ...audits.nodes.map(({ operator }) => operator),
-  ];
-  const figures = await Promise.all(
-    [...new Set(named)].slice(0, MAX_OPERATORS).map(async (address) => {
-      const question = { query: OPERATOR, variables: { address } };
-      const { data } = await askGraphql<{ auditOperator: OperatorFigures | null }>(question, signal);
-      return data.auditOperator;
-    }),
-  );
-  return { ...answer, data: { ...answer.data, figures: figures.filter((it) => it !== null) } };
-}

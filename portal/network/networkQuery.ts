@@ -1,7 +1,6 @@
 import type { Answer } from "../node/askGraphql.ts";
 import { askGraphql } from "../node/askGraphql.ts";
 import { META, type Meta } from "../node/nodeState.ts";
-import { request } from "../node/request.ts";
 
 /** The parameters of a node, in the form that its operator signs. */
 export type Params = { [name: string]: unknown };
@@ -31,40 +30,28 @@ export const NETWORK = `query Network {
   network: meta {
     contracts { anchoredLedger escrows { address provider } } token { address decimals domainName }
   }
+  params { version body }
+  paramsHistory(first: 100) { nodes { ledger seq record { body signer time valid reason } } }
 }`;
 
-export const HISTORY = `query ParamsHistory($ledger: ID!) {
-  ledgerEntries(ledger: $ledger, recordType: "params", first: 50) {
-    nodes { ledger seq record { body signer time valid reason } }
-  }
-}`;
+type Answered = {
+  meta: Meta;
+  network: Pick<NetworkMeta, "contracts" | "token">;
+  params: { version: number; body: Params } | null;
+  paramsHistory: { nodes: ParamsRecord[] };
+};
 
-/** Most ledgers whose records are read. A node follows only a few. */
-const MAX_LEDGERS = 4;
-
-/** Asks the node for the parameters in force, for its contracts, and for every record that set parameters. */
+/** Asks the node for the parameters in force, for its contracts, and for the latest records that set parameters. */
 export async function askNetwork(signal: AbortSignal): Promise<Answer<Network>> {
-  const [said, answer] = await Promise.all([
-    request("/v1/params", { signal }),
-    askGraphql<{ meta: Meta; network: Pick<NetworkMeta, "contracts" | "token"> }>(
-      { query: NETWORK, variables: {} },
-      signal,
-    ),
-  ]);
-  const { version, params } = said.json as { version?: unknown; params?: Params };
-  const { meta, network } = answer.data;
-  const histories = await Promise.all(
-    meta.ledgers.slice(0, MAX_LEDGERS).map(async ({ id }) => {
-      const { data } = await askGraphql<{ ledgerEntries: { nodes: ParamsRecord[] } }>(
-        { query: HISTORY, variables: { ledger: id } },
-        signal,
-      );
-      return data.ledgerEntries.nodes;
-    }),
-  );
-  const history = histories.flat().sort((a, b) => (b.record?.time ?? 0) - (a.record?.time ?? 0));
+  const answer = await askGraphql<Answered>({ query: NETWORK, variables: {} }, signal);
+  const { meta, network, params, paramsHistory } = answer.data;
   return {
     ...answer,
-    data: { meta: { ...meta, ...network }, version: Number(version ?? 0), params: Object(params), history },
+    data: {
+      meta: { ...meta, ...network },
+      version: params?.version ?? 0,
+      params: params?.body ?? {},
+      history: paramsHistory.nodes,
+    },
   };
 }

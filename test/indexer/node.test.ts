@@ -576,6 +576,14 @@ describe("the indexer as a process, on a real chain and a real Postgres", functi
         });
       };
       expect((await toldAt("the hire to be eligible", () => true)).status).to.equal("ELIGIBLE");
+      type Set = { record: { body: { version: number }; signer: string } };
+      const inForce = await indexer.query<{ params: { body: object }; paramsHistory: { nodes: Set[] } }>(
+        "{ params { body } paramsHistory { nodes { record { body signer } } } }",
+        {},
+      );
+      const set = inForce.paramsHistory.nodes.map(({ record: { body, signer } }) => [body.version, signer]);
+      expect(set[0]).to.deep.equal([Number(params.version) + 1, operator.address.toLowerCase()]);
+      expect(inForce.params.body).to.deep.include({ tier2MinSuccesses: 1, tier2MinCapabilities: 1 });
 
       const before = await chain.client.snapshot();
       await chain.mine();

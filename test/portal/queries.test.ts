@@ -3,7 +3,7 @@ import path from "node:path";
 import { expect } from "chai";
 import { buildSchema, parse, validate } from "graphql";
 import { AGENT, type AgentAnswer } from "../../portal/agent/agentQuery.ts";
-import { AUDITS, OPERATOR } from "../../portal/audits/auditsQuery.ts";
+import { AUDITS } from "../../portal/audits/auditsQuery.ts";
 import { CLUSTER, type ClusterAnswer } from "../../portal/cluster/clusterQuery.ts";
 import { CONTRACTS, ESCROW, type EscrowAnswer } from "../../portal/escrow/escrowQuery.ts";
 import { termsOf } from "../../portal/escrow/termsOf.ts";
@@ -11,7 +11,7 @@ import { HIRE, type HireAnswer } from "../../portal/hire/hireQuery.ts";
 import { momentsOf } from "../../portal/hire/momentsOf.ts";
 import { ENTRY, ENTRY_BY_HASH, LEDGER } from "../../portal/ledger/ledgerQuery.ts";
 import { MARKET, type Market } from "../../portal/market/marketQuery.ts";
-import { HISTORY, NETWORK } from "../../portal/network/networkQuery.ts";
+import { NETWORK } from "../../portal/network/networkQuery.ts";
 import { HEADS } from "../../portal/verify/askLedgers.ts";
 import { repositoryRoot } from "../../scripts/repositoryRoot.ts";
 import { type ApiStory, cast, openApiStory } from "../indexer/support/apiStory.ts";
@@ -29,7 +29,6 @@ describe("the questions of the portal", function () {
     MARKET,
     AGENT,
     AUDITS,
-    OPERATOR,
     HIRE,
     CLUSTER,
     LEDGER,
@@ -37,7 +36,6 @@ describe("the questions of the portal", function () {
     ENTRY_BY_HASH,
     HEADS,
     NETWORK,
-    HISTORY,
     ESCROW,
     CONTRACTS,
   })) {

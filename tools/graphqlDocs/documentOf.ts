@@ -60,6 +60,8 @@ to go on, on this node or on another on the same database. \`reorg: true\` says 
 | a ledger | \`ledgerEntries(ledger, recordType)\`, \`ledgerEntryByHash(hash)\`, \`checkpoints(ledger)\` |
 | an escrow | \`escrow(id) { tx settlementTx steps { kind tx } }\` |
 | the node | \`meta { token contracts { anchoredLedger escrows } }\` |
+| what it goes by | \`params { version body }\`, \`paramsHistory { nodes { ledger seq record { body signer time } } }\` |
+| audits | \`auditOperators { nodes { address drawn failed unanswered owedUsdc } }\`, with the lists below |
 
 Totals, series and prices are kept as the chain grows; nothing is added up for a question. Where an operator sells insights, figures by capability and
 \`history\` are null.

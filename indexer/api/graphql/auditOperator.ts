@@ -1,6 +1,6 @@
 import type { Row } from "tallystick-derive/tables";
 import { formatUsdc } from "tallystick-protocol/amount";
-import { canaryListsOf, modeChangeList, modeList, periodsOf } from "../rows/auditOperators.ts";
+import { canaryListsOf, modeChangeList, modeList, operatorList, periodsOf } from "../rows/auditOperators.ts";
 import { AuditMode } from "./audit.ts";
 import { builder, OrderDirection } from "./builder.ts";
 import { listPage } from "./list.ts";
@@ -161,7 +161,22 @@ const AuditOperatorFiguresRef = builder.objectRef<Row<"auditOperator">>("AuditOp
   }),
 });
 
+const AuditOperatorFiguresConnection = builder.connectionObject(
+  { type: AuditOperatorFiguresRef, name: "AuditOperatorFiguresConnection" },
+  { name: "AuditOperatorFiguresEdge" },
+);
+
 builder.queryFields((t) => ({
+  auditOperators: t.connection(
+    {
+      description:
+        "What the audits of every operator came to, by address: of those too that left the parameters.",
+      type: AuditOperatorFiguresRef,
+      args: { orderDirection: t.arg({ type: OrderDirection }) },
+      resolve: (_, args, context) => listPage(args, context, operatorList()),
+    },
+    AuditOperatorFiguresConnection,
+  ),
   auditOperator: t.field({
     type: AuditOperatorFiguresRef,
     nullable: true,

@@ -1,5 +1,6 @@
 import { writePlace } from "../cursor.ts";
 import { type EntryRow, entriesAt, genericIn, recordsIn } from "../rows/ledgerEntries.ts";
+import { validRecords } from "../rows/records.ts";
 import { builder, OrderDirection } from "./builder.ts";
 import type { QueryContext } from "./context.ts";
 import { readCursor } from "./cursor.ts";
@@ -40,6 +41,19 @@ builder.queryFields((t) => ({
         }
         return entryPage(args, context, ledger);
       },
+    },
+    EntryConnection,
+  ),
+  paramsHistory: t.connection(
+    {
+      type: EntryRef,
+      description:
+        "The records that set the parameters, of every followed ledger, the latest first. The first values may come from the node's configuration.",
+      args: { orderDirection: t.arg({ type: OrderDirection }) },
+      resolve: (_, args, context) =>
+        listPage(args, context, validRecords("params"), {
+          toNode: (record) => toEntry({ record }, context),
+        }),
     },
     EntryConnection,
   ),

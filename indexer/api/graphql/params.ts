@@ -112,6 +112,11 @@ const ParamsRef = builder.objectRef<Params>("Params").implement({
     "The parameters in force, with the trust roots: the accounts and contracts whose records count. Their version is part of the digest. Times are seconds. docs/specification.md explains each parameter.",
   fields: (t) => ({
     version: t.field({ type: "SafeInt", resolve: (it) => it.version }),
+    body: t.field({
+      type: "JSON",
+      description: "All of them at once, in the form that a params record has and `/v1/params` gives.",
+      resolve: (it) => it,
+    }),
     windowSeconds: t.field({ type: "SafeInt", resolve: (it) => it.windowSeconds }),
     volumeWindowSeconds: t.field({ type: "SafeInt", resolve: (it) => it.volumeWindowSeconds }),
     reconcileSeconds: t.field({ type: "SafeInt", resolve: (it) => it.reconcileSeconds }),

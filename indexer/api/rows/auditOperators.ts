@@ -1,7 +1,12 @@
 import { eq } from "ponder";
 import type { Row } from "tallystick-derive/tables";
-import { auditMode, auditModeChange, auditPeriod, canaryList } from "../../ponder.schema.ts";
+import { auditMode, auditModeChange, auditOperator, auditPeriod, canaryList } from "../../ponder.schema.ts";
 import { known, type RowList, readAlong } from "./list.ts";
+
+/** Every operator whose audits came to something, by address. */
+export function operatorList(): RowList<Row<"auditOperator">> {
+  return { table: auditOperator, order: [auditOperator.id], direction: "asc" };
+}
 
 /** The audit modes (bootstrap or live) of capabilities, by operator and capability. */
 export function modeList(where: {

@@ -72,6 +72,7 @@ describe("GraphQL over many audits", () => {
     ["auditors of an operator", `{ auditors(where: {operator: "${AUDITED}"}) { nodes { id } } }`],
     ["offers of an agent", `{ auditors(where: {agent: "${LARGE}"}) { nodes { id } } }`],
     ["modes", "{ auditModes { nodes { capability mode } } }"],
+    ["operators", "{ auditOperators { nodes { address } } }"],
     ["actuations", "{ auditActuations(first: 2) { nodes { hash } } }"],
   ];
 

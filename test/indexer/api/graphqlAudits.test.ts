@@ -320,13 +320,15 @@ describe("GraphQL: audits", () => {
   });
 
   it("tell what their operator's pool owes, decided and left open, and how far capabilities are", async () => {
-    const { auditOperator, auditModes, auditModeChanges, auditors } = await story.ask<{
+    const { auditOperator, auditOperators, auditModes, auditModeChanges, auditors } = await story.ask<{
       auditOperator: object;
+      auditOperators: Nodes<object>;
       auditModes: Nodes<object>;
       auditModeChanges: Nodes<object>;
       auditors: Nodes<{ accruedUsdc: string; owedUsdc: string; paidUsdc: string }>;
     }>(`{ auditOperator(address: "${AUDITED}") { address drawn passed failed undisclosed rolledBack dismissed unassigned
         accruedUsdc paidUsdc owedUsdc periods { nodes { accruedUsdc } } canaryLists { nodes { commitment } } }
+      auditOperators { nodes { address drawn failed } }
       auditModes(operator: "${AUDITED}") { nodes { capability mode } } auditModeChanges { nodes { to } }
       auditors(where: {operator: "${AUDITED}"}) { nodes { accruedUsdc owedUsdc paidUsdc judged wrongFails barredUntil
         rosters { mode } errors { nodes { capability goodPassed { count of interval } } } } } }`);
@@ -336,6 +338,7 @@ describe("GraphQL: audits", () => {
       ...{ address: AUDITED, drawn, passed, failed, undisclosed, rolledBack, dismissed, unassigned },
       ...{ paidUsdc: "0.00", canaryLists: { nodes: [] } },
     });
+    expect(auditOperators.nodes).to.deep.equal([{ address: AUDITED, drawn, failed }]);
     expect({ failed, undisclosed, rolledBack, dismissed }).to.deep.equal({
       ...{ failed: 3, undisclosed: 1, rolledBack: 1, dismissed: 1 },
     });

@@ -156,6 +156,16 @@ describe("GraphQL: ledger, nodes and parameters of a market", () => {
     });
   });
 
+  it("gives them as a whole too, as /v1/params does, and the records that set them: none here", async () => {
+    const { params, paramsHistory } = await story.ask<{
+      params: { version: number; body: object };
+      paramsHistory: { totalCount: number };
+    }>("{ params { version body } paramsHistory { totalCount } }");
+    const told = (await (await story.app.request("/v1/params")).json()) as { params: object };
+    expect(params).to.deep.equal({ version: 1, body: told.params });
+    expect(paramsHistory.totalCount).to.equal(0);
+  });
+
   describe("a number of statements that does not grow with the rows", () => {
     /** The most statements for three levels of lists, one for each list, look-up of many, or step of a merge. */
     const queries: [query: string, most: number][] = [

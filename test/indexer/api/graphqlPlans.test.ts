@@ -90,7 +90,7 @@ const copies: [table: string, from: string, count: number, changes: string][] = 
     "type = 'listing'",
     10_000,
     `'id', '${BULK_LEDGER}/' || n, 'ledger', '${BULK_LEDGER}', 'seq', n, 'hash', lpad(to_hex(n), 64, '0'),
-     'type', CASE WHEN n % 3 = 0 THEN 'receipt' ELSE 'listing' END, 'block', 5000 + n / 200`,
+     'type', CASE WHEN n % 3 = 0 THEN 'receipt' WHEN n % 500 = 1 THEN 'params' ELSE 'listing' END, 'block', 5000 + n / 200`,
   ],
   ["ledger", "true", 1, `'id', '${BULK_LEDGER}', 'size', 10000`],
   [
@@ -246,6 +246,7 @@ describe("GraphQL over many rows", () => {
       "the receipts in a ledger",
       `{ ledgerEntries(${many}, ledger: "${BULK_LEDGER}", recordType: "receipt") { nodes { id } } }`,
     ],
+    ["how parameters changed", `{ paramsHistory(${many}) { nodes { id record { time } } } }`],
     ...["NAME", "HIRES", "LISTINGS"].map((order): [string, string] => [
       `capabilities by ${order}`,
       `{ capabilities(${many}, orderBy: ${order}) { nodes { capability medianPriceUsdc window { hires } } } }`,
