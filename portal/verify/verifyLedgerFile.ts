@@ -3,6 +3,7 @@ import { LedgerChain, LedgerLineError } from "tallystick-protocol/ledger/verifyL
 import { MerkleFrontier } from "tallystick-protocol/merkle/merkleFrontier";
 import { type Check, type Finding, fails, holds, isOpen } from "./check.ts";
 import { linesOf } from "./linesOf.ts";
+import { sha256ByWasm } from "./sha256ByWasm.ts";
 
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
@@ -12,8 +13,9 @@ const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
  * @param onProgress called with the share that was read, 0 to 1
  */
 export async function verifyLedgerFile(file: Blob, onProgress: (share: number) => void): Promise<Finding> {
-  const chain = new LedgerChain({ layout: "any" });
-  const frontier = new MerkleFrontier();
+  const sha256 = await sha256ByWasm();
+  const chain = new LedgerChain({ layout: "any", sha256 });
+  const frontier = new MerkleFrontier(sha256);
   const title = "A ledger";
   try {
     for await (const lines of linesOf(file, (bytes) => onProgress(bytes / file.size))) {

@@ -2,6 +2,7 @@ import { bytesEqual, fromHex, toHex } from "tallystick-protocol/hex";
 import { LedgerChain, LedgerLineError } from "tallystick-protocol/ledger/verifyLedger";
 import { MerkleFrontier } from "tallystick-protocol/merkle/merkleFrontier";
 import { type Check, type Finding, fails, holds, isOpen } from "./check.ts";
+import { sha256ByWasm } from "./sha256ByWasm.ts";
 import type { Tree } from "./verifyHead.ts";
 
 /** The limits of a tab: the wait for one answer, the characters of an answer, and the number of entries. */
@@ -20,8 +21,9 @@ export async function verifyLedgerOfNode(
   const title = "Every entry of this ledger";
   const wanted = heads.toSorted((a, b) => a.size - b.size);
   const last = wanted.at(-1)?.size ?? 0;
-  const chain = new LedgerChain();
-  const frontier = new MerkleFrontier();
+  const sha256 = await sha256ByWasm();
+  const chain = new LedgerChain({ sha256 });
+  const frontier = new MerkleFrontier(sha256);
   const wrong: Check[] = [];
   let next = 0;
   const compare = () => {

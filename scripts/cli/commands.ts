@@ -437,6 +437,12 @@ export const commands: CommandEntry[] = [
     load: async () => (await import("../../tools/commands/devPortal.ts")).registerDevPortal,
   },
   {
+    name: "bench-portal",
+    summary: "measure how the portal verifies a large ledger file, against the command line",
+    hidden: true,
+    load: async () => (await import("../../tools/commands/benchPortal.ts")).registerBenchPortal,
+  },
+  {
     name: "check-portal",
     summary: "measure the portal's pages by Lighthouse, in front of a running node",
     hidden: true,
