@@ -22,6 +22,7 @@ export function ActRows({ acts, onChoose }: { acts: readonly Act[]; onChoose?: (
 }
 
 const SHORT: { [name in Act["name"]]: string } = {
+  markDelivered: "Mark",
   release: "Release",
   split: "Split",
   refund: "Refund",

@@ -12,6 +12,7 @@ import { useTitle } from "../shell/useTitle.ts";
 import { ActRows } from "./ActRows.tsx";
 import { actsOf, ENDS, type EscrowState } from "./acts.ts";
 import { DeadlineClock } from "./DeadlineClock.tsx";
+import { EscrowBadge } from "./EscrowBadge.tsx";
 import { ESCROW, type EscrowAnswer, type NodeEscrow } from "./escrowQuery.ts";
 import { escrowStateOf } from "./escrowStateOf.ts";
 import { keptTerms } from "./keptTerms.ts";
@@ -68,22 +69,12 @@ function OtherTerms({ id }: { id: Hex }) {
   );
 }
 
-const BADGES: { [status in EscrowState["status"]]: { name: string; kind: string } } = {
-  none: { name: "Not deposited", kind: "" },
-  held: { name: "Held", kind: "claimed" },
-  released: { name: "Released", kind: "good" },
-  split: { name: "Split", kind: "good" },
-  refunded: { name: "Refunded", kind: "warn" },
-  timedOut: { name: "Timed out", kind: "warn" },
-};
-
 function Known({ terms, told, token }: { terms: EscrowTerms; told: NodeEscrow | null; token: Hex }) {
   const { hire, deployment } = terms;
   const [seen, setSeen] = useState<EscrowState | null>(null);
   const onStanding = useCallback((standing: EscrowState) => setSeen(standing), []);
   const byNode = escrowStateOf(told);
   const standing = seen ?? byNode;
-  const { name, kind } = BADGES[standing.status];
   const isHeld = standing.status === "held";
   const ahead = seen === null ? 0 : seen.time - Math.floor(Date.now() / 1_000);
   const ground = { chainId: deployment.chainId, contract: deployment.escrow, token };
@@ -94,7 +85,7 @@ function Known({ terms, told, token }: { terms: EscrowTerms; told: NodeEscrow | 
           <h1>
             <Usdc amount={decimalOf(hire.amount)} /> in escrow
           </h1>
-          <span class={`badge ${kind}`}>{name}</span>
+          <EscrowBadge status={standing.status} />
           {standing.delivered && <span class="badge">delivery marked</span>}
         </div>
         <p class="soft">

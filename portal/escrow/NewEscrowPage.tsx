@@ -8,6 +8,7 @@ import { askGraphql } from "../node/askGraphql.ts";
 import { useAnswer } from "../node/useAnswer.ts";
 import { useTitle } from "../shell/useTitle.ts";
 import { CONTRACTS, type ContractsAnswer } from "./escrowQuery.ts";
+import { LatestEscrows } from "./LatestEscrows.tsx";
 import { WalletSection } from "./WalletSection.tsx";
 
 const loadWallet = () => import("./wallet/DepositWallet.tsx").then((it) => it.DepositWallet);
@@ -29,7 +30,12 @@ export function NewEscrowPage({ search }: { search: URLSearchParams }) {
         </p>
       </div>
       <Answered asked={asked} what="the contracts">
-        {({ meta }) => <Deposit meta={meta} search={search} />}
+        {({ meta, escrows }) => (
+          <>
+            <Deposit meta={meta} search={search} />
+            <LatestEscrows escrows={escrows} />
+          </>
+        )}
       </Answered>
       <AsQuery question={question} />
     </>

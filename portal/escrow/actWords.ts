@@ -23,6 +23,11 @@ export function actWords(
   const feeOf = (fee: bigint): string =>
     fee > 0n ? `, and ${usdc(fee)} as the fee to ${shortHash(hire.feeRecipient)}` : "";
   switch (name) {
+    case "markDelivered":
+      return [
+        "You say on the chain that you delivered. It can be said once, and not taken back.",
+        `The ${usdc(hire.amount)} stay where they are: the buyer releases them, or they go back after the deadline. Then it shows that the buyer stayed silent after a delivery.`,
+      ];
     case "release":
       return [
         `${usdc(hire.amount - hire.fee)} go to ${payee}${feeOf(hire.fee)}.`,

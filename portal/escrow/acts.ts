@@ -1,8 +1,8 @@
 import type { Hire } from "tallystick-protocol/escrow/hire";
 import { payeeOf } from "./termsOf.ts";
 
-/** What a person can do with money in an escrow. */
-export type ActName = "release" | "split" | "refund" | "timeoutRefund" | "withdraw";
+/** What a person can do with money in an escrow, or say about it. */
+export type ActName = "markDelivered" | "release" | "split" | "refund" | "timeoutRefund" | "withdraw";
 
 /**
  * The state of an escrow on the chain. The contract owes `credit` to `creditOf`. `time` is the chain's time,
@@ -19,6 +19,7 @@ export type EscrowState = {
 export type Act = { name: ActName; title: string; isOpen: boolean; why: string };
 
 const TITLES: { [name in ActName]: string } = {
+  markDelivered: "Mark the delivery",
   release: "Release the money",
   split: "Split the money",
   refund: "Refund the money",
@@ -43,7 +44,8 @@ export const ENDS: { [status in EscrowState["status"]]: string } = {
  * @param account lower case; null for a reader without a wallet
  */
 export function actsOf(hire: Hire, standing: EscrowState, account: string | null): Act[] {
-  const { status, time, credits } = standing;
+  const { status, delivered, time, credits } = standing;
+  const isLate = BigInt(Math.floor(time)) >= hire.deadline;
   const isBuyer = account === hire.buyer;
   const over = status === "held" ? null : `Not open: ${ENDS[status]}.`;
   const act = (name: ActName, isOpen: boolean, why: string): Act => ({
@@ -59,12 +61,26 @@ export function actsOf(hire: Hire, standing: EscrowState, account: string | null
       over ?? (isBuyer ? `You are the buyer: ${what}` : `Only the buyer can do this: ${what}`),
     );
   return [
+    markAct(),
     ofBuyer("release", "all of it goes to the seller, and that is final."),
     ofBuyer("split", "a part goes to the seller and the rest back to the buyer, and that is final."),
     refundAct(),
     timeoutAct(),
     withdrawAct(),
   ];
+
+  function markAct(): Act {
+    const isSeller = account === hire.seller;
+    const what = "it says on the chain that the work was delivered, before the deadline. It moves no money.";
+    const closed =
+      over ??
+      (delivered ? "Done: the seller marked it." : isLate ? "Not open: the deadline has passed." : null);
+    return act(
+      "markDelivered",
+      closed === null && isSeller,
+      closed ?? (isSeller ? `You are the seller: ${what}` : `Only the seller can do this: ${what}`),
+    );
+  }
 
   function refundAct(): Act {
     const role = roleOf(hire, account);
@@ -84,7 +100,6 @@ export function actsOf(hire: Hire, standing: EscrowState, account: string | null
   }
 
   function timeoutAct(): Act {
-    const isLate = BigInt(Math.floor(time)) >= hire.deadline;
     return act(
       "timeoutRefund",
       over === null && isLate,

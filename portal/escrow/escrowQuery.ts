@@ -32,11 +32,28 @@ export type NodeEscrow = {
   steps: { kind: string; time: number; tx: string }[];
 };
 
+/** An escrow in a list. */
+export type ListedEscrow = Pick<
+  NodeEscrow,
+  | "id"
+  | "status"
+  | "delivered"
+  | "toBuyerUsdc"
+  | "amountUsdc"
+  | "buyerAddress"
+  | "sellerAddress"
+  | "deadline"
+  | "depositedTime"
+>;
+
 /** The answer to {@link ESCROW}. */
 export type EscrowAnswer = { meta: Meta & NodeContracts; escrow: NodeEscrow | null };
 
 /** The answer to {@link CONTRACTS}. */
-export type ContractsAnswer = { meta: Meta & NodeContracts };
+export type ContractsAnswer = {
+  meta: Meta & NodeContracts;
+  escrows: { totalCount: number; nodes: ListedEscrow[] };
+};
 
 const CONTRACTS_OF_NODE = `meta {
     contracts { escrows { address provider } }
@@ -46,6 +63,10 @@ const CONTRACTS_OF_NODE = `meta {
 export const CONTRACTS = `query Contracts {
   ${META}
   ${CONTRACTS_OF_NODE}
+  escrows(first: 10) {
+    totalCount
+    nodes { id status delivered toBuyerUsdc amountUsdc buyerAddress sellerAddress deadline depositedTime }
+  }
 }`;
 
 export const ESCROW = `query Escrow($id: ID!) {

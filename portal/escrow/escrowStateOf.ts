@@ -12,7 +12,9 @@ const STATUSES: { [status: string]: EscrowState["status"] } = {
  * The state of an escrow according to the node. The node reports a split as a release with a part for the
  * buyer.
  */
-export function escrowStateOf(told: NodeEscrow | null): EscrowState {
+export function escrowStateOf(
+  told: Pick<NodeEscrow, "status" | "delivered" | "toBuyerUsdc"> | null,
+): EscrowState {
   const nothing = { delivered: false, time: 0, credits: [] };
   if (told === null) return { ...nothing, status: "none" };
   const status = STATUSES[told.status] ?? "none";

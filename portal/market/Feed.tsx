@@ -36,7 +36,7 @@ export function Feed(props: { hires: MarketHire[]; tierChanges: MarketTierChange
       {items.length === 0 ? (
         <Empty>Nothing has happened yet.</Empty>
       ) : (
-        <ul class="feed">
+        <ul class="feed wide-feed">
           {items.map((item) => (
             <li key={item.key}>
               <Line item={item} />

@@ -102,16 +102,14 @@ function Glance({ market: answer }: { market: Market }) {
         <AgentHistory series={series} title="Hires of the market, day by day" />
         <OfferedCard offered={capabilities.nodes} total={counts.capabilities} />
       </div>
-      <div class="two">
-        <section class="card" aria-labelledby="ranked">
-          <div class="head">
-            <h2 id="ranked">Agents by rank</h2>
-            <span class="soft">tier, then success, then hires; last 30 days</span>
-          </div>
-          <AgentTable agents={agents.nodes} total={agents.totalCount} />
-        </section>
-        <Feed hires={hires.nodes} tierChanges={answer.tierChanges.nodes} />
-      </div>
+      <section class="card" aria-labelledby="ranked">
+        <div class="head">
+          <h2 id="ranked">Agents by rank</h2>
+          <span class="soft">tier, then success, then hires; last 30 days</span>
+        </div>
+        <AgentTable agents={agents.nodes} total={agents.totalCount} />
+      </section>
+      <Feed hires={hires.nodes} tierChanges={answer.tierChanges.nodes} />
     </>
   );
 }

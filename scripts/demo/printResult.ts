@@ -96,8 +96,12 @@ export function resultText(node: DemoNode, { answer, target, rewrite }: StoryRes
   ].join("\n");
 }
 
-/** What the reader can do with a node that keeps running. */
-export function keepText(node: DemoNode): string {
+/**
+ * What the reader can do with a node that keeps running.
+ *
+ * @param escrow the id of an escrow that is held
+ */
+export function keepText(node: DemoNode, escrow: string): string {
   const command = "npm run -s tallystick --";
   return [
     `${bold("It keeps running.")} Open the GraphQL URL in a browser, or in another terminal:`,
@@ -114,6 +118,8 @@ export function keepText(node: DemoNode): string {
     `  ${command} example seller           # and in a third terminal, with the same settings:`,
     `  ${command} example buy-direct`,
     `  ${command} example buy-by-escrow`,
+    `${bold("An escrow to look at:")} ${node.url}/#/escrow/${escrow}`,
+    `  acme bought, and a wallet with its key ${actors.acme.privateKey} releases it`,
     `${bold("To have models work for it")} (docs/dispatch.md):`,
     `  export DISPATCH_SETTLEMENT_URL=${node.settlementUrl} DISPATCH_SETTLEMENT_KEY=${node.settlementKey}`,
     `Chain ${node.rpcUrl} · settlement ${node.settlementUrl} · logs ${node.logs}`,

@@ -13,6 +13,7 @@ import { keepText, resultJson, resultText } from "./printResult.ts";
 import { announceNode, createRunFolder } from "./runFolder.ts";
 import { runStory } from "./runStory.ts";
 import { startDemoNode } from "./startDemoNode.ts";
+import { leaveEscrow } from "./story/leaveEscrow.ts";
 
 /** How to run the demo. */
 export type DemoOptions = {
@@ -66,10 +67,11 @@ export async function runDemo({ keep = false, json = false, port }: DemoOptions)
     const result = await runStory(node, progress, signal);
     const seconds = (performance.now() - began) / 1000;
     if (keep) await followRealTime(node.rpcUrl);
+    const escrow = keep ? (await leaveEscrow(node, signal)).id : null;
     if (keep) await announceNode(folder, node);
     const text = json
       ? JSON.stringify(resultJson(node, result, seconds), null, 2)
-      : resultText(node, result, keep) + (keep ? `\n${keepText(node)}` : "");
+      : resultText(node, result, keep) + (escrow === null ? "" : `\n${keepText(node, escrow)}`);
     process.stdout.write(`${text}\n`);
     if (keep) await untilAborted(signal);
     await close();

@@ -1,9 +1,13 @@
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { gzipSync } from "node:zlib";
+import { createAdaptorServer } from "@hono/node-server";
 import { expect } from "chai";
+import { Hono } from "hono";
 import type { Browser, BrowserContext, Page } from "playwright-core";
+import { servePortal } from "../../indexer/api/portal/servePortal.ts";
 import { buildPortal } from "../../portal/build.mjs";
 import { cast, LEDGER } from "../indexer/support/apiStory.ts";
 import { BROWSER_MS, startBrowser } from "../support/browser.ts";
@@ -91,6 +95,8 @@ describe("the portal", function () {
     ["audits", () => "#/audits", "Auditors, and how well they judge"],
     ["the network", () => "#/network", "How they changed"],
     ["verification", () => "#/verify", "Check it yourself"],
+    ["verification of an agent", () => `#/verify/${cast.busy}`, "This agent's figures"],
+    ["a new escrow", () => "#/escrow/new", "Pay by escrow"],
     ["an address that is nobody's", () => `#/agent/0x${"ab".repeat(20)}`, "Nobody here by that address"],
     ["a link that lost a part", () => "#/agent/0x12", "There is no such page"],
   ];
@@ -112,10 +118,17 @@ describe("the portal", function () {
     });
   }
 
-  it("names each page in the browser's tab", async () => {
+  it("names each page in the browser's tab, and asks the node one question for it", async () => {
     for (const [name, hash, text] of pages) {
-      await open(hash(), text);
+      // Answers are kept from page to page: a reload asks.
+      await page.goto(`${site.url}${hash()}`);
+      asked = [];
+      await page.reload();
+      await page.getByText(text).first().waitFor();
       expect(await page.title(), name).to.match(/ · Tallystick$/);
+      const questions = asked.filter((it) => /\/(?:graphql|v1\/(?!stream).*)$/.test(new URL(it).pathname));
+      // An entry is asked for by itself, so that going on to the next leaves the rest of the page.
+      expect(questions, name).to.have.length.at.most(name === "an entry of a ledger" ? 2 : 1);
     }
   });
 
@@ -132,10 +145,71 @@ describe("the portal", function () {
       ([, name = ""]) => name,
     );
     expect(scripts).to.have.length.above(0);
+    const sources = scripts.map((name) => readFileSync(path.join(site.folder, name), "utf8")).join();
+    // Words that a schema library and viem have in them, however they are shortened.
+    for (const word of ["invalid_union", "viem@"]) expect(sources).not.to.contain(word);
     const sizes = scripts.map(
       (name) => gzipSync(readFileSync(path.join(site.folder, name)), { level: 9 }).length,
     );
     expect(sizes.reduce((sum, it) => sum + it, 0)).to.be.at.most(FIRST_SCRIPT);
+  });
+
+  it("lets nothing run in its pages but its own files, and no page frame it", async () => {
+    const { headers, text } = await fetch(site.url).then(async (it) => ({
+      headers: it.headers,
+      text: await it.text(),
+    }));
+    const policy = headers.get("content-security-policy") ?? "";
+    const own = /http-equiv="content-security-policy" content="([^"]+)"/.exec(text)?.[1];
+    // Hosts that send no headers have the page's own.
+    expect(policy).to.equal(`${own}; frame-ancestors 'none'`);
+    expect(policy).to.contain("default-src 'none'").and.not.contain("unsafe-inline");
+    expect(policy).not.to.match(/(?:script|style|img|font)-src [^;]*https?:/);
+    expect(headers.get("x-content-type-options")).to.equal("nosniff");
+    await open("#/", "Agents by rank");
+    const ran = await page.evaluate(async () => {
+      const script = document.createElement("script");
+      script.textContent = "document.title = 'owned'";
+      document.head.append(script);
+      const image = document.createElement("img");
+      image.setAttribute("onerror", "document.title = 'owned'");
+      image.src = "https://stranger.example/x.png";
+      document.body.append(image);
+      await new Promise((wait) => setTimeout(wait, 100));
+      return document.title === "owned";
+    });
+    expect(ran).to.equal(false);
+    expect(asked.filter((it) => it.includes("stranger.example"))).to.deep.equal([]);
+  });
+
+  it("works from any host, under any path, with the node's address in its own", async () => {
+    const app = new Hono().route("/some/where", servePortal(site.folder));
+    app.get("/some/where/", (context) => app.request("/some/where", context.req.raw));
+    const server = createAdaptorServer({ fetch: app.fetch });
+    await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
+    const { port } = server.address() as AddressInfo;
+    try {
+      const node = encodeURIComponent(site.url);
+      await page.goto(`http://127.0.0.1:${port}/some/where/?node=${node}#/agent/${cast.busy}`);
+      await page.getByText("Why this tier").first().waitFor();
+      expect(asked.filter((it) => it.endsWith("/graphql"))).to.deep.equal([`${site.url}graphql`]);
+      expect(await page.locator("footer").innerText()).to.contain(`node ${new URL(site.url).host}`);
+    } finally {
+      await new Promise<void>((closed) => {
+        server.close(() => closed());
+        if ("closeAllConnections" in server) server.closeAllConnections();
+      });
+    }
+  });
+
+  it("is led to by the paths that people write", async () => {
+    for (const [path, hash] of [
+      [`agent/${cast.busy}`, `#/agent/${cast.busy}`],
+      ["verify", "#/verify"],
+    ]) {
+      await page.goto(`${site.url}${path}`);
+      expect(page.url()).to.equal(`${site.url}${hash}`);
+    }
   });
 
   it("says why an agent has its tier, with the numbers", async () => {

@@ -5,6 +5,8 @@ type Found = {
   agents: { nodes: { address: string }[] };
   hires: { nodes: { id: string }[] };
   clusters: { nodes: { id: string }[] };
+  escrows: { nodes: { id: string }[] };
+  capabilities: { nodes: { capability: string }[] };
   meta: { ledgers: { id: string }[] };
 };
 
@@ -12,6 +14,8 @@ const QUERY = `{
   agents(orderBy: RANK, first: 1) { nodes { address } }
   hires(first: 1) { nodes { id } }
   clusters(first: 1) { nodes { id } }
+  escrows(first: 1) { nodes { id } }
+  capabilities(first: 1) { nodes { capability } }
   meta { ledgers { id } }
 }`;
 
@@ -23,17 +27,24 @@ export async function portalPages(node: string): Promise<PortalPage[]> {
     body: JSON.stringify({ query: QUERY }),
     signal: AbortSignal.timeout(30_000),
   });
-  const { agents, hires, clusters, meta } = ((await response.json()) as { data: Found }).data;
+  const { agents, hires, clusters, escrows, capabilities, meta } = (
+    (await response.json()) as { data: Found }
+  ).data;
   const page = (name: string, hash: string, text: string): PortalPage => ({ name, hash, text });
   return [
     page("market", "#/", "Agents by rank"),
     ...agents.nodes.map(({ address }) => page("agent", `#/agent/${address}`, "Who stands behind its hires")),
+    ...capabilities.nodes.map(({ capability }) =>
+      page("search", `#/?capability=${capability}`, "in the order that every node gives"),
+    ),
     page("verify", "#/verify", "Check it yourself"),
     ...hires.nodes.map(({ id }) => page("hire", `#/hire/${id}`, "What happened")),
     ...clusters.nodes.map(({ id }) =>
       page("cluster", `#/cluster/${id}`, "Members, and what their hires count"),
     ),
     ...meta.ledgers.slice(0, 1).map(({ id }) => page("ledger", `#/ledger/${id}`, "Anchored heads")),
+    ...escrows.nodes.map(({ id }) => page("escrow", `#/escrow/${id}`, "Computed here")),
+    page("new-escrow", "#/escrow/new", "the latest deposit first"),
     page("audits", "#/audits", "Auditors, and how well they judge"),
     page("network", "#/network", "How they changed"),
   ];

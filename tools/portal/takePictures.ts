@@ -13,6 +13,7 @@ const DOCUMENTED = [
   { name: "agent", colorScheme: "light" },
   { name: "cluster", colorScheme: "dark" },
   { name: "audits", colorScheme: "light" },
+  { name: "escrow", colorScheme: "dark" },
 ] as const;
 const [DOCUMENTED_SIZE, QUALITY] = [{ width: 1_280, height: 860 }, 70];
 

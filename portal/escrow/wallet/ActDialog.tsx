@@ -4,7 +4,7 @@ import type { Act, EscrowState } from "../acts.ts";
 import { actWords } from "../actWords.ts";
 import { DeadlineClock } from "../DeadlineClock.tsx";
 import type { EscrowTerms } from "../termsOf.ts";
-import { atomicOf, decimalOf } from "../usdc.ts";
+import { ActField, beginningOf, readField } from "./ActField.tsx";
 import type { Pending } from "./pendingStore.ts";
 import { formatWei, type Prepared, prepareAct, type Wish } from "./prepareAct.ts";
 import type { Ground } from "./readGround.ts";
@@ -36,14 +36,13 @@ type Props = {
  */
 export function ActDialog({ act, connected, ground, terms, standing, onClose, onSent }: Props) {
   const { hire } = terms;
-  const [text, setText] = useState(() => decimalOf(hire.amount / 2n));
-  const toSeller = atomicOf(text);
-  const isSplit = act.name === "split";
-  const isSplitBad = isSplit && (toSeller === null || toSeller <= 0n || toSeller >= hire.amount);
+  const [text, setText] = useState(() => beginningOf(act.name, hire));
+  const written = readField(act.name, text, hire);
+  const isBad = written === null;
   const owed = standing.credits.find(({ amount }) => amount > 0n);
   const wish: Wish = {
     name: act.name,
-    ...(isSplit && { toSeller: toSeller ?? 0n }),
+    ...written,
     ...(act.name === "withdraw" && owed !== undefined && { account: owed.account as `0x${string}` }),
   };
   const { step, send, again } = useAct({
@@ -51,35 +50,25 @@ export function ActDialog({ act, connected, ground, terms, standing, onClose, on
     connected,
     ground,
     terms,
-    wish: isSplitBad ? null : wish,
+    wish: isBad ? null : wish,
     onSent,
   });
   const isAsking = step.step === "asking";
   return (
     <Sheet title={act.title} onClose={onClose}>
-      {isSplit && (
-        <label class="field">
-          To the seller, of {decimalOf(hire.amount)} USDC
-          <input
-            type="text"
-            inputMode="decimal"
-            value={text}
-            aria-invalid={isSplitBad}
-            disabled={isAsking}
-            onInput={(event) => setText(event.currentTarget.value)}
-          />
-          {isSplitBad && (
-            <span role="alert" class="bad-word">
-              An amount above 0 and below {decimalOf(hire.amount)}, with at most six decimals.
-            </span>
-          )}
-        </label>
-      )}
-      {!isSplitBad && (
+      <ActField
+        name={act.name}
+        hire={hire}
+        text={text}
+        isBad={isBad}
+        isDisabled={isAsking}
+        onInput={setText}
+      />
+      {!isBad && (
         <div class="stack words">
           {actWords(terms, {
             name: act.name,
-            ...(toSeller !== null && { toSeller }),
+            ...(written.toSeller !== undefined && { toSeller: written.toSeller }),
             ...(owed !== undefined && { account: owed.account, owed: owed.amount }),
           }).map((line) => (
             <p key={line}>{line}</p>
@@ -94,17 +83,12 @@ export function ActDialog({ act, connected, ground, terms, standing, onClose, on
           isHeld
         />
       )}
-      {!isSplitBad && <StepWords step={step} again={again} />}
+      {!isBad && <StepWords step={step} again={again} />}
       <div class="row end">
         <button type="button" class="button plain" onClick={onClose}>
           {isAsking ? "Close" : "Cancel"}
         </button>
-        <button
-          type="button"
-          class="button main"
-          disabled={step.step !== "ready" || isSplitBad}
-          onClick={send}
-        >
+        <button type="button" class="button main" disabled={step.step !== "ready" || isBad} onClick={send}>
           {isAsking ? "Waiting for the wallet…" : `${act.title}`}
         </button>
       </div>
@@ -154,7 +138,7 @@ function useAct({
   const [step, setStep] = useState<Step>({ step: "reading" });
   const [round, setRound] = useState(0);
   const isOver = useRef(false);
-  const key = wish === null ? null : `${wish.toSeller ?? ""} ${wish.account ?? ""}`;
+  const key = wish === null ? null : `${wish.toSeller ?? ""} ${wish.account ?? ""} ${wish.resultHash ?? ""}`;
   useEffect(() => {
     if (wish === null) return;
     let isLate = false;

@@ -1,46 +1,33 @@
-import { useEffect, useRef, useState } from "preact/hooks";
 import { Notice } from "../../design/Notice.tsx";
 import { depositWords } from "../actWords.ts";
 import { DeadlineClock } from "../DeadlineClock.tsx";
-import { keepTerms } from "../keptTerms.ts";
 import { TermsList } from "../TermsCard.tsx";
-import type { EscrowTerms } from "../termsOf.ts";
-import type { Pending } from "./pendingStore.ts";
-import { type DepositReady, depositCall, prepareDeposit, signDeposit } from "./prepareDeposit.ts";
-import type { Ground } from "./readGround.ts";
+import { decimalOf } from "../usdc.ts";
+import { formatWei } from "./prepareAct.ts";
+import type { DepositReady } from "./prepareDeposit.ts";
 import { Sheet } from "./Sheet.tsx";
-import { sendCall } from "./sendCall.ts";
-import type { Connected } from "./useWallet.ts";
+import { type DepositParameters, type DepositStep, useDeposit } from "./useDeposit.ts";
 import { WalletFault } from "./WalletFault.tsx";
-import { asWalletError, type WalletError } from "./walletError.ts";
 
-type Step =
-  | { step: "reading" | "signing" | "trying" | "sending" }
-  | { step: "failed"; error: WalletError }
-  | { step: "ready"; ready: DepositReady };
+type Props = DepositParameters & { onClose: () => void };
 
-type Props = {
-  connected: Connected;
-  ground: Ground;
-  told: { name: string | null; version: string | null };
-  terms: EscrowTerms;
-  onClose: () => void;
-  onSent: (pending: Pending) => void;
-};
-
-const WORDS: { [step in "reading" | "signing" | "trying" | "sending"]: string } = {
+const WORDS: { [step in Exclude<DepositStep["step"], "failed" | "ready">]: string } = {
   reading: "Reading the contract and your balance through the wallet…",
   signing:
     "First of two: sign the payment in the wallet. It is good for this escrow alone, and for an hour at most.",
   trying: "Trying it on the chain, without sending anything…",
   sending: "Second of two: send it. The wallet shows a call of the escrow contract.",
+  allowing: "Read what the wallet shows: an approval for the escrow contract. Decide there.",
+  waiting: "Sent. Once it counts as done, the deposit follows here.",
 };
 
 /** The dialogue of a deposit. It explains the terms before it asks the wallet to sign and to send. */
-export function DepositDialog({ connected, ground, told, terms, onClose, onSent }: Props) {
-  const { step, sign, again } = useDeposit({ connected, ground, told, terms, onSent });
-  const isBusy = step.step === "signing" || step.step === "trying" || step.step === "sending";
+export function DepositDialog({ onClose, ...parameters }: Props) {
+  const { terms } = parameters;
+  const { step, send, again, payByAllowance } = useDeposit(parameters);
+  const isBusy = step.step !== "reading" && step.step !== "failed" && step.step !== "ready";
   const deadline = Number(terms.hire.deadline);
+  const amount = decimalOf(terms.hire.amount);
   return (
     <Sheet title="Read before you sign" onClose={onClose}>
       <div class="stack words">
@@ -52,19 +39,19 @@ export function DepositDialog({ connected, ground, told, terms, onClose, onSent 
       <DeadlineClock deadline={deadline} from={null} ahead={0} isHeld={false} />
       {step.step === "failed" ? (
         <WalletFault error={step.error}>
-          <button type="button" class="button" onClick={again}>
-            Try again
-          </button>
+          <div class="row">
+            <button type="button" class="button" onClick={again}>
+              Try again
+            </button>
+            {step.isOfSignature && (
+              <button type="button" class="button" onClick={payByAllowance}>
+                Pay by allowance instead
+              </button>
+            )}
+          </div>
         </WalletFault>
       ) : step.step === "ready" ? (
-        <div class="stack">
-          {step.ready.notes.map((note) => (
-            <Notice key={note} kind="warn" title={note} />
-          ))}
-          <p class="soft small" role="status">
-            The wallet asks you twice: to sign the payment, and to send it.
-          </p>
-        </div>
+        <Ready ready={step.ready} amount={amount} />
       ) : (
         <p class="soft small" role="status">
           {WORDS[step.step]}
@@ -74,52 +61,44 @@ export function DepositDialog({ connected, ground, told, terms, onClose, onSent 
         <button type="button" class="button plain" onClick={onClose}>
           {isBusy ? "Close" : "Cancel"}
         </button>
-        <button type="button" class="button main" disabled={step.step !== "ready"} onClick={sign}>
-          {isBusy ? "Waiting for the wallet…" : "Sign and send"}
+        <button type="button" class="button main" disabled={step.step !== "ready"} onClick={send}>
+          {step.step === "waiting"
+            ? "Waiting for the chain…"
+            : isBusy
+              ? "Waiting for the wallet…"
+              : step.step === "ready"
+                ? buttonOf(step.ready, amount)
+                : "Sign and send"}
         </button>
       </div>
     </Sheet>
   );
 }
 
-/**
- * Checks everything for a deposit, then signs, simulates and sends it. Closing the dialogue stops it before
- * the next request to the wallet.
- */
-function useDeposit({ connected, ground, told, terms, onSent }: Omit<Props, "onClose">) {
-  const { chain, account, wallet } = connected;
-  const [step, setStep] = useState<Step>({ step: "reading" });
-  const [round, setRound] = useState(0);
-  const control = useRef(new AbortController());
-  useEffect(() => () => control.current.abort(new Error("The dialogue was closed.")), []);
-  useEffect(() => {
-    let isLate = false;
-    setStep({ step: "reading" });
-    prepareDeposit(chain, { ground, terms, account, told }).then(
-      (ready) => !isLate && setStep({ step: "ready", ready }),
-      (cause: unknown) => !isLate && setStep({ step: "failed", error: asWalletError(cause) }),
-    );
-    return () => {
-      isLate = true;
-    };
-  }, [chain, account, round]);
-  const sign = async () => {
-    const { signal } = control.current;
-    try {
-      setStep({ step: "reading" });
-      // The dialogue may have been open for a long time, so everything is checked again.
-      const ready = await prepareDeposit(chain, { ground, terms, account, told });
-      setStep({ step: "signing" });
-      const signature = await signDeposit(wallet.provider, ready, signal);
-      setStep({ step: "trying" });
-      const { call } = await depositCall(chain, { terms, ready, signature });
-      setStep({ step: "sending" });
-      keepTerms(terms);
-      const asked = { call, title: "Deposit into the escrow", id: terms.id, chainId: ground.chainId };
-      onSent(await sendCall({ provider: wallet.provider, chain }, asked));
-    } catch (cause) {
-      if (!signal.aborted) setStep({ step: "failed", error: asWalletError(cause) });
-    }
-  };
-  return { step, sign, again: () => setRound((it) => it + 1) };
+function buttonOf({ way }: DepositReady, amount: string): string {
+  if (way.by === "signature") return "Sign and send";
+  return { clear: "Clear the old allowance", allow: `Allow ${amount} USDC`, deposit: "Deposit" }[way.next];
+}
+
+function Ready({ ready: { way, notes }, amount }: { ready: DepositReady; amount: string }) {
+  return (
+    <div class="stack">
+      {notes.map((note) => (
+        <Notice key={note} kind="warn" title={note} />
+      ))}
+      {way.by === "allowance" && way.next !== "deposit" && (
+        <p>
+          It is paid by allowance, in two transactions. The first lets the contract take exactly {amount}{" "}
+          USDC, by a deposit of your own and by nothing else; the second is the deposit.
+          {way.next === "clear" &&
+            " This token changes an allowance only after the old one was cleared, so there is one more before."}
+        </p>
+      )}
+      <p class="soft small" role="status">
+        {way.by === "signature"
+          ? "The wallet asks you twice: to sign the payment, and to send it."
+          : `Tried on the chain just now: it works. Gas costs at most ${formatWei(way.fee)} ETH.`}
+      </p>
+    </div>
+  );
 }

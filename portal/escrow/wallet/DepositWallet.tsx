@@ -71,6 +71,8 @@ export function DepositWallet({ ground, told, search }: DepositWalletProps) {
                 ground={ground}
                 told={told}
                 terms={terms}
+                finished={transactions.finished}
+                onAllowed={transactions.add}
                 onClose={() => setTerms(null)}
                 onSent={(pending) => {
                   setTerms(null);

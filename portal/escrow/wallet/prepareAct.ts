@@ -1,5 +1,5 @@
 import { hireEscrowAbi } from "tallystick-protocol/abi/hireEscrowAbi";
-import type { Hex } from "tallystick-protocol/hex";
+import { type Hex, ZERO_HASH } from "tallystick-protocol/hex";
 import { encodeFunctionData } from "viem";
 import { shortHash } from "../../design/format.ts";
 import { type ActName, actsOf } from "../acts.ts";
@@ -10,8 +10,8 @@ import { type Ground, readGround, readStanding } from "./readGround.ts";
 import { tokenAbi } from "./tokenDomain.ts";
 import { WalletError } from "./walletError.ts";
 
-/** The action that a reader wants to take with the money in an escrow. */
-export type Wish = { name: ActName; toSeller?: bigint; account?: Hex };
+/** The action that a reader wants to take with the money in an escrow. `resultHash`: of what was delivered, if it has one. */
+export type Wish = { name: ActName; toSeller?: bigint; account?: Hex; resultHash?: Hex };
 
 /** A transaction whose simulation succeeded, its highest cost (wei), and notes for the reader. */
 export type Prepared = { call: Call; fee: bigint; notes: string[] };
@@ -43,6 +43,10 @@ export async function prepareAct(
 function encode({ hire }: EscrowTerms, wish: Wish, account: Hex): Hex {
   const abi = hireEscrowAbi;
   switch (wish.name) {
+    case "markDelivered": {
+      const args = [hire, wish.resultHash ?? ZERO_HASH, BY_SENDER] as const;
+      return encodeFunctionData({ abi, functionName: "markDelivered", args });
+    }
     case "release":
       return encodeFunctionData({ abi, functionName: "release", args: [hire, BY_SENDER] });
     case "split":
@@ -57,7 +61,7 @@ function encode({ hire }: EscrowTerms, wish: Wish, account: Hex): Hex {
 }
 
 function receiversOf({ hire }: EscrowTerms, { name }: Wish): Hex[] {
-  if (name === "withdraw") return [];
+  if (name === "withdraw" || name === "markDelivered") return [];
   if (name === "refund" || name === "timeoutRefund") return [hire.buyer];
   return [payeeOf(hire), hire.feeRecipient, ...(name === "split" ? [hire.buyer] : [])].filter(isNamed);
 }

@@ -14,16 +14,19 @@ import { askWallet, DECIDING_MS } from "./askWallet.ts";
 import { type Chain, isHexText } from "./createChain.ts";
 import type { EscrowCode } from "./escrowCode.ts";
 import { barredNotes, type Prepared, tryCall } from "./prepareAct.ts";
+import { type AllowanceStep, prepareAllowance } from "./prepareAllowance.ts";
 import type { Provider } from "./provider.ts";
 import { type Ground, readGround, readStanding } from "./readGround.ts";
-import { readTokenDomain, tokenAbi } from "./tokenDomain.ts";
+import { readTokenDomain, tokenAbi, tokenAnswer } from "./tokenDomain.ts";
 import { WalletError } from "./walletError.ts";
 
-/** A deposit that is ready to sign: the authorization for the token, and notes for the reader. */
+/** A payment that the buyer signs (EIP-3009): who sends it is of no matter. */
+export type SignedPayment = { by: "signature"; authorization: Authorization; domain: TokenDomain };
+
+/** A deposit that is ready: how it is paid, and notes for the reader. */
 export type DepositReady = {
   code: EscrowCode;
-  authorization: Authorization;
-  domain: TokenDomain;
+  way: SignedPayment | ({ by: "allowance" } & AllowanceStep);
   notes: string[];
 };
 
@@ -42,12 +45,16 @@ type Authorization = {
  */
 const GOOD_SECONDS = 3_600;
 
+/** The decimals of USDC, with which this page writes every amount. */
+const DECIMALS = 6;
+
 /** A contract wallet's signature may be long; none is longer than this, in hex digits. */
 const MAX_SIGNATURE_LENGTH = 20_000;
 
 /**
  * Checks everything for a deposit through the wallet. Nothing is signed.
  *
+ * @param isByAllowance pay by allowance, even if the token takes payments by signature
  * @throws WalletError that says why not
  */
 export async function prepareDeposit(
@@ -57,11 +64,13 @@ export async function prepareDeposit(
     terms,
     account,
     told,
+    isByAllowance,
   }: {
     ground: Ground;
     terms: EscrowTerms;
     account: Hex;
     told: { name: string | null; version: string | null };
+    isByAllowance: boolean;
   },
 ): Promise<DepositReady> {
   const { hire, id } = terms;
@@ -79,11 +88,18 @@ export async function prepareDeposit(
       message: "These very terms were deposited before.",
       hint: "An escrow is paid once and for all. Begin a new one.",
     });
-  const [balance, paused, domain] = await Promise.all([
+  const [balance, decimals, paused, domain] = await Promise.all([
     chain.read(token, tokenAbi, "balanceOf", [account]) as Promise<bigint>,
+    tokenAnswer(() => chain.read(token, tokenAbi, "decimals", []) as Promise<number>),
     chain.read(contract, hireEscrowAbi, "pausedUntil", []) as Promise<bigint>,
-    readTokenDomain(chain, { chainId, token, told }),
+    isByAllowance ? null : readTokenDomain(chain, { chainId, token, told, account }),
   ]);
+  if (decimals !== null && decimals !== DECIMALS)
+    throw new WalletError({
+      code: "other_token",
+      message: `The token counts with ${decimals} decimals, and this page writes amounts with ${DECIMALS}.`,
+      hint: "It is not USDC. This page signs nothing for it.",
+    });
   const time = BigInt(standing.time);
   if (hire.deadline <= time) throw passed();
   if (paused > time)
@@ -98,29 +114,29 @@ export async function prepareDeposit(
       message: `The account has ${formatAmount(decimalOf(balance))} of the token, and ${formatAmount(decimalOf(hire.amount))} are needed.`,
       hint: "Send it more of the token on this chain, or use another account.",
     });
+  const notes = await barredNotes(chain, token, [account, payeeOf(hire)]);
   if (domain === null)
-    throw new WalletError({
-      code: "unsupported",
-      message: "The token does not say how payments by signature are signed.",
-      hint: "Pay by allowance: docs/escrow/deposit.md says how.",
-    });
-  const validBefore =
-    time + BigInt(GOOD_SECONDS) < hire.deadline ? time + BigInt(GOOD_SECONDS) : hire.deadline;
+    return {
+      code,
+      notes,
+      way: { by: "allowance", ...(await prepareAllowance(chain, { terms, token, account })) },
+    };
+  const soon = time + BigInt(GOOD_SECONDS);
   const authorization = {
     from: account,
     to: contract,
     value: hire.amount,
     validAfter: 0n,
-    validBefore,
+    validBefore: soon < hire.deadline ? soon : hire.deadline,
     nonce: id,
   };
-  return { code, authorization, domain, notes: await barredNotes(chain, token, [account, payeeOf(hire)]) };
+  return { code, notes, way: { by: "signature", authorization, domain } };
 }
 
 /** @throws WalletError */
 export async function signDeposit(
   provider: Provider,
-  { authorization, domain }: DepositReady,
+  { authorization, domain }: SignedPayment,
   signal?: AbortSignal,
 ): Promise<Hex> {
   const typedData = receiveWithAuthorizationTypedData(authorization, domain);
@@ -162,9 +178,9 @@ export async function signDeposit(
  */
 export async function depositCall(
   chain: Chain,
-  { terms, ready, signature }: { terms: EscrowTerms; ready: DepositReady; signature: Hex },
+  { terms, way, signature }: { terms: EscrowTerms; way: SignedPayment; signature: Hex },
 ): Promise<Prepared> {
-  const { from, to, validAfter, validBefore } = ready.authorization;
+  const { from, to, validAfter, validBefore } = way.authorization;
   const data = encodeFunctionData({
     abi: hireEscrowAbi,
     functionName: "depositWithAuthorization",

@@ -1,10 +1,11 @@
 import { keccak_256 } from "@noble/hashes/sha3.js";
 import { concatBytes, utf8ToBytes } from "@noble/hashes/utils.js";
 import type { TokenDomain } from "tallystick-protocol/escrow/authorization";
-import { type Hex, toHex } from "tallystick-protocol/hex";
+import { type Hex, toHex, ZERO_HASH } from "tallystick-protocol/hex";
 import { abiWord } from "tallystick-protocol/signatures/typedDataHash";
 import { parseAbi } from "viem";
 import type { Chain } from "./createChain.ts";
+import { WalletError } from "./walletError.ts";
 
 export const tokenAbi = parseAbi([
   "function name() view returns (string)",
@@ -14,15 +15,29 @@ export const tokenAbi = parseAbi([
   "function balanceOf(address account) view returns (uint256)",
   "function isBlacklisted(address account) view returns (bool)",
   "function authorizationState(address authorizer, bytes32 nonce) view returns (bool)",
+  "function allowance(address owner, address spender) view returns (uint256)",
+  "function approve(address spender, uint256 value) returns (bool)",
 ]);
 
 const DOMAIN_TYPE = "EIP712Domain(string name,string version,uint256 chainId,address verifyingContract)";
 
+/** What a token answers; null when it has no such function. A wallet that does not answer is an error as ever. */
+export async function tokenAnswer<Answer>(ask: () => Promise<Answer>): Promise<Answer | null> {
+  try {
+    return await ask();
+  } catch (error) {
+    const isMissing =
+      error instanceof WalletError && (error.code === "failed" || error.code === "bad_answer");
+    if (!isMissing) throw error;
+    return null;
+  }
+}
+
 /**
- * Finds the EIP-712 domain of the token. It tries the values of the token and those of the node. The token's
+ * Finds the EIP-712 domain of a token that takes payments by signature (EIP-3009). It tries the values of the token and those of the node. The token's
  * own DOMAIN_SEPARATOR shows which are right.
  *
- * @returns null when none fits; then this page cannot make signed payments with this token
+ * @returns null when it takes none, or when no domain fits; then the buyer pays by allowance
  */
 export async function readTokenDomain(
   chain: Chain,
@@ -30,20 +45,25 @@ export async function readTokenDomain(
     chainId,
     token,
     told,
-  }: { chainId: number; token: Hex; told: { name: string | null; version: string | null } },
+    account,
+  }: {
+    chainId: number;
+    token: Hex;
+    told: { name: string | null; version: string | null };
+    account: Hex;
+  },
 ): Promise<TokenDomain | null> {
-  const text = async (name: "name" | "version"): Promise<string | null> => {
-    try {
-      return (await chain.read(token, tokenAbi, name, [])) as string;
-    } catch {
-      return null;
-    }
-  };
-  const [separator, name, version] = await Promise.all([
-    chain.read(token, tokenAbi, "DOMAIN_SEPARATOR", []) as Promise<Hex>,
+  const text = (name: "name" | "version") =>
+    tokenAnswer(() => chain.read(token, tokenAbi, name, []) as Promise<string>);
+  const [separator, name, version, isUsed] = await Promise.all([
+    tokenAnswer(() => chain.read(token, tokenAbi, "DOMAIN_SEPARATOR", []) as Promise<Hex>),
     text("name"),
     text("version"),
+    tokenAnswer(
+      () => chain.read(token, tokenAbi, "authorizationState", [account, ZERO_HASH]) as Promise<boolean>,
+    ),
   ]);
+  if (separator === null || isUsed === null) return null;
   for (const first of [name, told.name]) {
     for (const second of [version, told.version, "2", "1"]) {
       if (first === null || second === null) continue;

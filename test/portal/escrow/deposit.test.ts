@@ -122,6 +122,67 @@ describe("a deposit in the portal, by the reader's wallet", function () {
     }
   });
 
+  it("pays by allowance where the token takes no signature: exactly the amount, and then the deposit", async () => {
+    const { scene } = reader;
+    const plain = await scene.plain();
+    scene.node.change = (json) =>
+      json.replaceAll(scene.escrow, plain.escrow).replaceAll(scene.token, plain.token);
+    const allowance = () =>
+      scene.client.readContract({
+        address: plain.token,
+        abi: plain.tokenAbi,
+        functionName: "allowance",
+        args: [scene.buyer.address, plain.escrow],
+      });
+    await fill();
+    await read();
+    await reader.page.getByText("It is paid by allowance, in two transactions.").waitFor();
+    await reader.page.getByRole("button", { name: "Allow 12.50 USDC" }).click();
+    await reader.page.getByText("Sent. Once it counts as done").waitFor();
+    await scene.client.mine({ blocks: 1 });
+    const deposit = reader.page.getByRole("dialog").getByRole("button", { name: "Deposit", exact: true });
+    await deposit.waitFor();
+    expect(await allowance()).to.equal(12_500_000n);
+    await deposit.click();
+    await done();
+    expect(await allowance()).to.equal(0n);
+    expect(signatures()).to.have.length(0);
+    const { params } = reader.wallet.asked.findLast(({ method }) => method === "eth_sendTransaction") ?? {
+      params: [],
+    };
+    const { to, data } = params[0] as { to: Hex; data: Hex };
+    const { functionName, args } = decodeFunctionData({ abi: hireEscrowAbi, data });
+    expect([to, functionName]).to.deep.equal([plain.escrow, "deposit"]);
+    const hire = lower(args?.[0] as Hire);
+    const id = escrowId(hire, { chainId: 31_337, escrow: plain.escrow });
+    expect(await scene.state(id, plain.escrow)).to.include({ status: 1, amount: 12_500_000n });
+    expect(reader.complaints).to.deep.equal([]);
+  });
+
+  it("deposits at once when the amount is allowed already, and offers an allowance when a signature is no way", async () => {
+    const { scene } = reader;
+    await fill();
+    await read();
+    await ready();
+    reader.wallet.answers.set("eth_signTypedData_v4", () => {
+      throw new ProviderError(4200, "no");
+    });
+    await sign();
+    await reader.page.getByText("The wallet does not support this.").waitFor();
+    await scene.client.impersonateAccount({ address: scene.buyer.address });
+    await scene.write(
+      scene.token,
+      scene.tokenAbi,
+      "approve",
+      [scene.escrow, 12_500_000n],
+      scene.buyer.address,
+    );
+    await reader.page.getByRole("button", { name: "Pay by allowance instead" }).click();
+    await reader.page.getByRole("dialog").getByRole("button", { name: "Deposit", exact: true }).click();
+    await done();
+    expect(reader.sent()).to.equal(1);
+  });
+
   it("sends nothing when the signature is refused, is somebody else's, or is none", async () => {
     await fill();
     await read();

@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import path from "node:path";
 import { gzipSync } from "node:zlib";
 import { expect } from "chai";
+import { hireEscrowAbi } from "tallystick-protocol/abi/hireEscrowAbi";
 import { expectAccessible } from "../support/axe.ts";
 import { useReader } from "../support/escrowReader.ts";
 import { ProviderError } from "../support/testWallet.ts";
@@ -122,6 +123,39 @@ describe("an escrow in the portal, by the reader's wallet", function () {
     await send("Split the money");
     await done();
     expect((await reader.scene.state(id)).status).to.equal(3);
+  });
+
+  it("lets the seller mark its delivery once, with the hash of the result, and nobody else", async () => {
+    const { scene } = reader;
+    const { id } = await scene.deposit();
+    await open(scene.buyer, id);
+    expect(await reader.page.getByRole("button", { name: "Mark the delivery" }).count()).to.equal(0);
+    expect(await reader.page.locator(".acts").innerText()).to.contain("Only the seller can do this");
+    await reader.context.close();
+    await open(scene.seller, id);
+    await begin("Mark the delivery");
+    const field = reader.page.getByLabel("Hash of the result, if you want it on the chain");
+    await field.fill("0x12");
+    await reader.page.getByText("32 bytes: 0x and 64 digits").waitFor();
+    await field.fill(`0x${"AB".repeat(32)}`);
+    await worked();
+    expect(await words())
+      .to.contain("It can be said once")
+      .and.contain("5.00 USDC stay where they are");
+    await send("Mark the delivery");
+    await done();
+    expect(await scene.state(id)).to.include({ status: 1, delivered: true, amount: 5_000_000n });
+    const [marked] = await scene.client.getContractEvents({
+      address: scene.escrow,
+      abi: hireEscrowAbi,
+      eventName: "Delivered",
+      args: { escrowId: id },
+      fromBlock: 0n,
+    });
+    expect(marked?.args.resultHash).to.equal(`0x${"ab".repeat(32)}`);
+    await reader.page.getByText("Done: the seller marked it.").waitFor();
+    await reader.page.getByText("delivery marked", { exact: true }).waitFor();
+    expect(reader.complaints).to.deep.equal([]);
   });
 
   it("lets a seller give a hire up, and shows it what is not its to do", async () => {

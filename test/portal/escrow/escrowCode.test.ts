@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import type { Hire } from "tallystick-protocol/escrow/hire";
+import { ZERO_HASH } from "tallystick-protocol/hex";
 import type { Hex } from "viem";
 import { type ActName, actsOf, type EscrowState } from "../../../portal/escrow/acts.ts";
 import { type EscrowCode, releasedCode } from "../../../portal/escrow/wallet/escrowCode.ts";
@@ -75,13 +76,14 @@ describe("what the portal takes for a released escrow", function () {
 
   it("is offered to those whom the contract lets do it, and to nobody else", async () => {
     const { escrow, buyer, seller, payee, arbiter, stranger, networkHelpers } = world;
-    const names = ["release", "split", "refund", "timeoutRefund"] as const;
+    const names = ["markDelivered", "release", "split", "refund", "timeoutRefund"] as const;
     const compare = async (hire: Hire, status: EscrowState["status"]) => {
       const time = await networkHelpers.time.latest();
       for (const person of [buyer, seller, payee, arbiter, stranger]) {
         const account = person.address.toLowerCase();
         const acts = actsOf(hire, { status, delivered: false, time, credits: [] }, account);
         const call: { [name in (typeof names)[number]]: () => Promise<unknown> } = {
+          markDelivered: () => escrow.connect(person).markDelivered.staticCall(hire, ZERO_HASH, "0x"),
           release: () => escrow.connect(person).release.staticCall(hire, "0x"),
           split: () => escrow.connect(person).split.staticCall(hire, 1n, "0x"),
           refund: () => escrow.connect(person).refund.staticCall(hire, account, "0x"),

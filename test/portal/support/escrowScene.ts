@@ -19,7 +19,7 @@ import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { hardhat } from "viem/chains";
 import { servePortal } from "../../../indexer/api/portal/servePortal.ts";
 import { buildPortal } from "../../../portal/build.mjs";
-import type { EscrowAnswer, NodeEscrow } from "../../../portal/escrow/escrowQuery.ts";
+import type { ContractsAnswer, EscrowAnswer, NodeEscrow } from "../../../portal/escrow/escrowQuery.ts";
 import { decimalOf } from "../../../portal/escrow/usdc.ts";
 import { deployFrozen } from "../../../scripts/ignition/deployFrozen.ts";
 import { freshChain } from "../../contracts/support/chain.ts";
@@ -114,7 +114,7 @@ export async function openEscrowScene() {
   };
   const site = await serve(async (variables) => {
     const time = await now();
-    const answer: EscrowAnswer = {
+    const answer: EscrowAnswer & Pick<ContractsAnswer, "escrows"> = {
       meta: {
         chainId: hardhat.id,
         indexedBlock: Number(await client.getBlockNumber()),
@@ -125,6 +125,7 @@ export async function openEscrowScene() {
         token: { address: token, domainName: "USD Coin", domainVersion: "2" },
       },
       escrow: variables.id === undefined ? null : await told(variables.id),
+      escrows: { totalCount: 0, nodes: [] },
     };
     const asOf = { block: answer.meta.indexedBlock, time, digest: `0x${"d1".repeat(32)}` };
     return { data: answer, extensions: { asOf } };
@@ -163,9 +164,20 @@ export async function openEscrowScene() {
       hires.set(id, { hire, contract, deposited: await now() });
       return { hire, id };
     },
+    /** A released escrow of a token that takes no payments by signature; the buyer has 1,000 of it. */
+    plain: async (): Promise<{ token: Hex; tokenAbi: Abi; escrow: Hex }> => {
+      const plainToken = await connection.ethers.deployContract("ManagedUSDC", [admin, admin]);
+      const plainAbi = JSON.parse(plainToken.interface.formatJson()) as Abi;
+      const address = (await plainToken.getAddress()).toLowerCase() as Hex;
+      const terms = { token: address, guardian: admin, providerId: PROVIDER };
+      const { hireEscrow } = await deployFrozen({ connection, ...terms });
+      await write(address, plainAbi, "configureMinter", [admin, 1_000_000_000n]);
+      await write(address, plainAbi, "mint", [people.buyer.address, 1_000_000_000n]);
+      return { token: address, tokenAbi: plainAbi, escrow: hireEscrow.toLowerCase() as Hex };
+    },
     /** What the contract has of it. */
-    state: (id: Hex) =>
-      client.readContract({ address: escrow, abi: hireEscrowAbi, functionName: "stateOf", args: [id] }),
+    state: (id: Hex, contract: Hex = escrow) =>
+      client.readContract({ address: contract, abi: hireEscrowAbi, functionName: "stateOf", args: [id] }),
     balance: async (account: Hex): Promise<bigint> =>
       (await client.readContract({
         address: token,
