@@ -1,6 +1,5 @@
 import { createRequire } from "node:module";
 import hardhatEthers from "@nomicfoundation/hardhat-ethers";
-import hardhatChaiMatchers from "@nomicfoundation/hardhat-ethers-chai-matchers";
 import hardhatIgnitionEthers from "@nomicfoundation/hardhat-ignition-ethers";
 import hardhatMocha from "@nomicfoundation/hardhat-mocha";
 import hardhatNetworkHelpers from "@nomicfoundation/hardhat-network-helpers";
@@ -14,14 +13,9 @@ const solc = createRequire(import.meta.url).resolve("solc/soljson.js");
 const { CHAIN_STARTS_AT: startsAt } = process.env;
 
 export default defineConfig({
-  plugins: [
-    hardhatEthers,
-    hardhatChaiMatchers,
-    hardhatIgnitionEthers,
-    hardhatMocha,
-    hardhatNetworkHelpers,
-    hardhatTypechain,
-  ],
+  // Without the plugin of chai's matchers: in every process that opens a chain they would make 5n equal "5".
+  // test/contracts/support/chaiMatchers.ts gives them to the tests of the contracts.
+  plugins: [hardhatEthers, hardhatIgnitionEthers, hardhatMocha, hardhatNetworkHelpers, hardhatTypechain],
   ...(startsAt !== undefined && {
     networks: { node: { type: "edr-simulated", initialDate: startsAt } },
   }),

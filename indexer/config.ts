@@ -1,4 +1,4 @@
-import type { LogRegistries } from "tallystick-derive/events";
+import type { LogForm, LogRegistries } from "tallystick-derive/events";
 import type { Address } from "tallystick-protocol/address";
 import { parseUsdc, priceUsdcSchema } from "tallystick-protocol/amount";
 import { PUBLISHED_IMPLEMENTATIONS, registriesSetting } from "tallystick-protocol/erc8004/registries";
@@ -11,6 +11,7 @@ import { type Environment, variablesIn } from "tallystick-runtime/configuration/
 import { addressSetting, proxiesSetting } from "tallystick-runtime/configuration/settings";
 import { SOCKETS_PER_ADDRESS } from "tallystick-runtime/http/limitSockets";
 import { z } from "zod";
+import { PUBLIC_CHAINS } from "./publicChains.ts";
 
 /** Where the entries of a ledger are read: a settlement service, or a folder with its `ledger.jsonl`. */
 export type SegmentSourceConfig = { kind: "http"; url: string } | { kind: "folder"; path: string };
@@ -31,7 +32,10 @@ export type TransfersConfig =
     };
 
 /** Where final transfers are read: another RPC, or a dataset of SQD's portal. */
-export type HistorySourceConfig = { kind: "rpc" | "portal"; url: string };
+export type HistorySourceConfig =
+  | { kind: "rpc"; url: string }
+  /** `apiKey` is sent as a bearer token; undefined: none. */
+  | { kind: "portal"; url: string; apiKey: string | undefined };
 
 /** All settings of the indexer. {@link readConfig} makes it once. */
 export type IndexerConfig = {
@@ -128,9 +132,15 @@ const environmentSchema = z.object({
   LOGS_BLOCK_RANGE: integer(1, 100_000).optional(),
   START_BLOCK: integer(0).default(0),
   TOKEN_ADDRESS: addressSetting,
-  TRANSFERS: z.enum(["all", "relevant"], { error: "must be all or relevant" }).default("all"),
+  TRANSFERS: z.enum(["all", "relevant"], { error: "must be all or relevant" }).optional(),
   TOKEN_FIRST_BLOCK: integer(0).optional(),
   LOG_PORTAL_URL: httpUrl.optional(),
+  LOG_PORTAL_KEY: z
+    .string()
+    .min(1)
+    .max(1_000)
+    .regex(/^[\x21-\x7e]+$/, "must be one line without spaces")
+    .optional(),
   LOG_RPC_URLS: listOf(httpUrl),
   BALANCE_CHECK_TICKS: integer(0, 100_000).default(100),
   LOG_SOURCES_AGREE: z.enum(["true", "false"], { error: "must be true or false" }).default("false"),
@@ -242,16 +252,19 @@ function registriesOf(env: Settings): IndexerConfig["registries"] {
   return { identity, reputation, implementations: [...new Set([...PUBLISHED_IMPLEMENTATIONS, ...more])] };
 }
 
+/** On a chain on which millions move the token every day, nobody wants each of their transfers on disk. */
+function formOf({ TRANSFERS, CHAIN_ID }: Settings): LogForm {
+  return TRANSFERS ?? (PUBLIC_CHAINS.includes(CHAIN_ID) ? "relevant" : "all");
+}
+
 function transfersOf(env: Settings): TransfersConfig {
-  if (env.TRANSFERS === "all") return { form: "all" };
-  const portals = env.LOG_PORTAL_URL === undefined ? [] : [env.LOG_PORTAL_URL];
+  if (formOf(env) === "all") return { form: "all" };
+  const { LOG_PORTAL_URL: portal, LOG_PORTAL_KEY: apiKey } = env;
+  const portals = portal === undefined ? [] : [{ kind: "portal", url: portal, apiKey } as const];
   return {
     form: "relevant",
     firstBlock: env.TOKEN_FIRST_BLOCK ?? 0,
-    history: [
-      ...portals.map((url) => ({ kind: "portal", url }) as const),
-      ...env.LOG_RPC_URLS.map((url) => ({ kind: "rpc", url }) as const),
-    ],
+    history: [...portals, ...env.LOG_RPC_URLS.map((url) => ({ kind: "rpc", url }) as const)],
     agree: env.LOG_SOURCES_AGREE === "true",
     checkRounds: env.BALANCE_CHECK_TICKS,
   };
@@ -268,6 +281,7 @@ const invariants: Invariant[] = [
   hubsAreNoContractsOfOurs,
   settlementIsAnotherServer,
   aPriceIsPaidToSomebody,
+  aKeyHasItsPortal,
   sourcesAgreeWithAnother,
   theTokenIsThereAtTheStart,
   registriesAreOnThisChain,
@@ -332,6 +346,11 @@ function aPriceIsPaidToSomebody(env: Settings): InputIssue[] {
   return (["INSIGHTS_PAY_TO", "X402_FACILITATOR_URL"] as const)
     .filter((field) => env[field] === undefined)
     .map((field) => ({ field, message: "is missing: INSIGHTS_PRICE_USDC asks for payments" }));
+}
+
+function aKeyHasItsPortal(env: Settings): InputIssue[] {
+  if (env.LOG_PORTAL_KEY === undefined || env.LOG_PORTAL_URL !== undefined) return [];
+  return [{ field: "LOG_PORTAL_KEY", message: "is for a portal: set LOG_PORTAL_URL too" }];
 }
 
 function sourcesAgreeWithAnother(env: Settings): InputIssue[] {

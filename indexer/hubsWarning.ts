@@ -1,5 +1,4 @@
-/** Chains on which strangers draw on the same exchanges, bridges and faucets: Base and Base Sepolia. */
-const PUBLIC_CHAINS = [8453, 84_532];
+import { PUBLIC_CHAINS } from "./publicChains.ts";
 
 /**
  * The warning for an operator that follows a public chain and names no hub; null when there is nothing to warn

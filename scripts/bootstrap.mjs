@@ -5,7 +5,6 @@
 // Plain JavaScript without dependencies, because nothing is installed yet when it runs. It speaks on stderr only:
 // stdout belongs to the command.
 
-import { createRequire } from "node:module";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
 import { root } from "./bootstrap/checkout.mjs";
@@ -22,11 +21,11 @@ async function main(args) {
   await ensureDependencies(node);
   if (NEED_CONTRACTS.includes(args[0] ?? "") && !args.includes("--help")) await ensureContracts(node);
   if (NEED_PORTAL.includes(args[0] ?? "") && !args.includes("--help")) await ensurePortal(node);
-  const tsx = pathToFileURL(createRequire(path.join(root, "package.json")).resolve("tsx")).href;
+  const readTypeScript = pathToFileURL(path.join(root, "scripts", "processes", "readTypeScript.mjs")).href;
   const env = withNodeFirst(node);
   env.TALLYSTICK_LIFELINE = "3";
   env.TSX_TSCONFIG_PATH = path.join(root, "tsconfig.json");
-  return await run(node, ["--import", tsx, path.join(root, "scripts", "cli.ts"), ...args], {
+  return await run(node, ["--import", readTypeScript, path.join(root, "scripts", "cli.ts"), ...args], {
     // npm runs scripts from the package's folder; a FILE argument means the folder the user is in.
     cwd: process.env.npm_lifecycle_event && process.env.INIT_CWD ? process.env.INIT_CWD : process.cwd(),
     env,

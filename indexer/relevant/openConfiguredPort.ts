@@ -29,8 +29,8 @@ export function openConfiguredPort(
   const finality = TELL_FINALITY.has(chainId) ? {} : { finalityBlocks: FINALITY_BLOCKS };
   const openRpc = (url: string) => createRpcSource({ url, token, firstBlock, ...finality });
   const rpc = openRpc(rpcUrl);
-  const history = transfers.history.map(({ kind, url }) =>
-    kind === "portal" ? createPortalSource({ url, token }) : openRpc(url),
+  const history = transfers.history.map((source) =>
+    source.kind === "portal" ? createPortalSource({ ...source, token }) : openRpc(source.url),
   );
   return {
     port: createLogPort({ rpc, history, agree, onFallback }),

@@ -10,6 +10,7 @@ import { useAnswer } from "../node/useAnswer.ts";
 import { linkTo } from "../router/route.ts";
 import { EntryCheck } from "../verify/EntryCheck.tsx";
 import { ENTRY, ENTRY_BY_HASH, type EntryAnswer, type LedgerEntry } from "./ledgerQuery.ts";
+import { readEntryName } from "./readEntryName.ts";
 
 /** Finds one entry of a ledger by its number or its hash, and shows it with its proof. */
 export function EntryCard({ ledger, wanted }: { ledger: string; wanted: string | null }) {
@@ -50,14 +51,6 @@ export function EntryCard({ ledger, wanted }: { ledger: string; wanted: string |
       {name !== undefined && <Found ledger={ledger} name={name} />}
     </section>
   );
-}
-
-/** A position from 0, or 64 hex digits; undefined when it is neither. */
-export function readEntryName(text: string): number | string | undefined {
-  const word = text.trim().toLowerCase().replaceAll(",", "");
-  if (/^\d{1,15}$/.test(word)) return Number(word);
-  const hash = word.replace(/^0x/, "");
-  return /^[0-9a-f]{64}$/.test(hash) ? hash : undefined;
 }
 
 function shown(name: number | string): string {

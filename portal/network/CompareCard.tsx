@@ -3,11 +3,9 @@ import { sourceUrlOf } from "../chain/sourceUrl.ts";
 import { Icon } from "../design/Icon.tsx";
 import { NodeError } from "../node/nodeError.ts";
 import { nodeUrl } from "../node/nodeUrl.ts";
-import { type Check, type Finding, fails, holds, isOpen } from "../verify/check.ts";
 import { Running } from "../verify/Running.tsx";
 import { useVerification } from "../verify/useVerification.ts";
-
-type Digest = { block: number; digest: string };
+import { compareDigests, type Digest } from "./compareDigests.ts";
 
 /** The number of ticks to compare, and the most characters of an answer. */
 const [TICKS, MAX_CHARACTERS] = [100, 1_000_000];
@@ -71,28 +69,6 @@ export function CompareCard() {
       <Running verification={verification} stop={stop} />
     </section>
   );
-}
-
-/** Compares the digests of two nodes at the same ticks. */
-export function compareDigests(own: readonly Digest[], other: readonly Digest[], host: string): Finding {
-  const title = "Two nodes";
-  const byBlock = new Map(other.map(({ block, digest }) => [block, digest]));
-  const common = own.filter(({ block }) => byBlock.has(block)).sort((a, b) => a.block - b.block);
-  if (common.length === 0)
-    return {
-      title,
-      checks: [isOpen("They have no tick in common", `${host} may follow another chain, or be far behind.`)],
-    };
-  const first = common.find(({ block, digest }) => byBlock.get(block) !== digest);
-  const blocks = `blocks ${common[0]?.block} to ${common.at(-1)?.block}`;
-  const check: Check =
-    first === undefined
-      ? holds(`The nodes agree at ${common.length} ticks`, `${host}, ${blocks}`)
-      : fails(
-          `The nodes differ from block ${first.block} on`,
-          `This node says ${first.digest}, ${host} says ${byBlock.get(first.block)}. tallystick compare names the first line of their logs that differs.`,
-        );
-  return { title, checks: [check] };
 }
 
 async function digestsOf(url: string, signal: AbortSignal): Promise<Digest[]> {

@@ -1,9 +1,9 @@
 import type { ComponentChildren } from "preact";
 import { useId, useState } from "preact/hooks";
 import { PUBLIC_SOURCES } from "../chain/publicSources.ts";
-import { sourceName, sourceUrlOf } from "../chain/sourceUrl.ts";
 import { Icon } from "../design/Icon.tsx";
 import { Running } from "./Running.tsx";
+import { readSources } from "./readSources.ts";
 import { useVerification } from "./useVerification.ts";
 import type { OwnTree } from "./verifyHead.ts";
 import { verifyOnChain } from "./verifyOnChain.ts";
@@ -94,21 +94,4 @@ export function ChainCard(props: { ledger?: string; tree?: OwnTree; children?: C
       <Running verification={verification} stop={stop} />
     </section>
   );
-}
-
-/** Reads one or two URLs, or returns what is wrong with them. */
-export function readSources(texts: readonly string[]): string[] | string {
-  const given = texts.filter((it) => it.trim() !== "");
-  if (given.length === 0) return "Write the address of a JSON-RPC that you trust, or take public ones.";
-  const urls: string[] = [];
-  for (const text of given) {
-    const url = sourceUrlOf(text);
-    if (url === null)
-      return "An address begins with https:// (http:// only for this machine), without a password.";
-    urls.push(url);
-  }
-  const [one = "", other = ""] = urls;
-  if (other !== "" && sourceName(one) === sourceName(other))
-    return "Both addresses are of one host: that is one source. Name another, or leave one out.";
-  return urls;
 }

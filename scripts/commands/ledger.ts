@@ -9,6 +9,7 @@ import {
   type PulledLedger,
   pullLedger,
 } from "../../services/settlement/ledger/pullLedger.ts";
+import { registerLedgerFsck } from "./ledgerFsck.ts";
 import { registerLedgerMirror } from "./ledgerMirror.ts";
 import { registerRotateKey } from "./ledgerRotateKey.ts";
 import { askChain, ledgerConfig, ledgerFolder } from "./ledgerSettings.ts";
@@ -93,6 +94,7 @@ export function registerLedger(program: Command): void {
       process.stdout.write(`${pulledText(folder, anchored.size, pulled)}\n`);
     });
   registerLedgerMirror(ledger);
+  registerLedgerFsck(ledger);
   registerRotateKey(ledger);
   registerSuccession(ledger);
   registerShare(ledger);

@@ -1,12 +1,5 @@
-import { createRequire } from "node:module";
 import { pathToFileURL } from "node:url";
 import { repositoryRoot } from "../repositoryRoot.ts";
-
-const tsx = pathToFileURL(createRequire(import.meta.url).resolve("tsx")).href;
-
-/** Node 24 and later read TypeScript themselves, which takes a third less time. */
-const readsTypeScript =
-  process.features.typescript === "strip" && Number.parseInt(process.versions.node, 10) >= 24;
 
 /**
  * The environment for programs that start again and again. Node caches the compiled code for all of them, in
@@ -16,7 +9,11 @@ export const compiledOnce = {
   NODE_COMPILE_CACHE: `${repositoryRoot}/node_modules/.cache/tallystick-compiled`,
 };
 
-const readTypeScript = readsTypeScript ? [] : ["--import", tsx];
+/** The arguments of a Node that is to read TypeScript, from whatever folder it is started. It reads no `.tsx`. */
+export const readTypeScript = [
+  "--import",
+  pathToFileURL(`${repositoryRoot}/scripts/processes/readTypeScript.mjs`).href,
+];
 
 /** The arguments that make `process.execPath` run a TypeScript file, from whatever folder it is started. */
 export function nodeProgram(file: string, args: string[] = []): string[] {

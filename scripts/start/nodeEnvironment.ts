@@ -4,6 +4,7 @@ import { z } from "zod";
 import { indexerVariables, readConfig as readIndexerConfig } from "../../indexer/config.ts";
 import { readConfig as readSettlementConfig, settlementVariables } from "../../services/settlement/config.ts";
 import type { Deployment } from "../deploy/deployment.ts";
+import { HUBS_OF_BASE } from "./hubsOfBase.ts";
 import { type Environment, pick } from "./processEnvironment.ts";
 import { urlOf } from "./urlOf.ts";
 
@@ -24,6 +25,7 @@ const PRESETS: { [network: string]: Environment } = {
     TOKEN_ADDRESS: "0x833589fcd6edb6e08f4c7c32d4f71b54bda02913",
     TOKEN_NAME: "USD Coin",
     TOKEN_VERSION: "2",
+    HUBS: HUBS_OF_BASE.map(({ address }) => address).join(","),
     // Only a few blocks per request, because a block of Base has many transfers of USDC and providers cut
     // long answers off.
     LOGS_BLOCK_RANGE: "100",
@@ -39,6 +41,11 @@ const PRESETS: { [network: string]: Environment } = {
     POLLING_INTERVAL_MS: "2000",
     TICK_BLOCKS: "150",
   },
+};
+
+/** The block in which the token of a preset was deployed: Circle's USDC on Base in August 2023. */
+const FIRST_BLOCKS: { [token: string]: number } = {
+  "0x833589fcd6edb6e08f4c7c32d4f71b54bda02913": 2_797_221,
 };
 
 /** All settings of the processes, complete and with a checked form. */
@@ -118,6 +125,12 @@ export async function completeSettings(
     ? await deploymentOn(Number(set.CHAIN_ID))
     : undefined;
   if (deployment !== undefined) complete(ofDeployment(deployment));
+  const firstBlock = FIRST_BLOCKS[set.TOKEN_ADDRESS?.toLowerCase() ?? ""];
+  if (set.CHAIN_ID === "8453" && firstBlock !== undefined) {
+    // Nothing that counts is older than the token.
+    complete({ START_BLOCK: String(firstBlock) });
+    complete({ TOKEN_FIRST_BLOCK: String(Math.min(firstBlock, Number(set.START_BLOCK) || 0)) });
+  }
   return { set, completed };
 }
 

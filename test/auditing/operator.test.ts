@@ -5,6 +5,7 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { expect } from "chai";
+import { nodeProgram } from "../../scripts/processes/nodeProgram.ts";
 import { operatorApp } from "../../services/auditing/app.ts";
 import type { AuditingConfig } from "../../services/auditing/config.ts";
 import { createMetrics } from "../../services/auditing/metrics.ts";
@@ -16,7 +17,7 @@ import { fakeNode } from "./support/fakeNode.ts";
 import type { OperatorTask } from "./support/operatorProcess.ts";
 import { accountsOf, transfersTo } from "./support/paymentScene.ts";
 
-const PROCESS = path.join(import.meta.dirname, "support/operatorProcess.ts");
+const PROCESS = nodeProgram("test/auditing/support/operatorProcess.ts");
 
 describe("the process of an operator of audits", function () {
   this.timeout(180_000);
@@ -164,7 +165,7 @@ describe("the process of an operator of audits", function () {
 
 /** Runs an operator's process to its end: its exit code, or the signal that ended it. */
 async function runProcess(task: OperatorTask): Promise<number | string | null> {
-  const child = spawn(process.execPath, ["--import", "tsx", PROCESS], {
+  const child = spawn(process.execPath, PROCESS, {
     env: { ...process.env, OPERATOR_TASK: JSON.stringify(task) },
     stdio: ["ignore", "ignore", "pipe"],
   });

@@ -7,6 +7,7 @@ import { serve } from "@hono/node-server";
 import { expect } from "chai";
 import type { KeyValueStore } from "tallystick-sdk/store/keyValueStore";
 import { memoryStore } from "tallystick-sdk/store/keyValueStore";
+import { nodeProgram } from "../../scripts/processes/nodeProgram.ts";
 import { repositoryRoot } from "../../scripts/repositoryRoot.ts";
 import type { Outcome } from "../../services/dispatch/tasks/outcome.ts";
 import { API_KEY } from "../settlement/support/testService.ts";
@@ -121,16 +122,13 @@ describe("a dispatcher that ends at any moment, and the next one", () => {
     const run = () =>
       spawn(
         process.execPath,
-        [
-          "--import",
-          "tsx",
-          "test/dispatch/support/dispatchProcess.ts",
+        nodeProgram("test/dispatch/support/dispatchProcess.ts", [
           path.join(scene.folder, "process"),
           `http://127.0.0.1:${port}`,
           API_KEY,
           yaml,
           JSON.stringify(task),
-        ],
+        ]),
         { cwd: repositoryRoot, stdio: ["ignore", "pipe", "inherit"] },
       );
     try {

@@ -11,8 +11,8 @@ import { type ChainReader, type ChainRegistries, requireRegistries } from "tally
 import { sendOnce } from "tallystick-sdk/erc8004/sendOnce";
 import { createPublicClient, createTestClient, custom, publicActions, walletActions, zeroHash } from "viem";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
-import { freshChain } from "../contracts/support/chain.ts";
 import { type Deployer, deployRegistries } from "../support/deployRegistries.ts";
+import { freshChain } from "../support/freshChain.ts";
 import { forkChain } from "./support/forkedChain.ts";
 import { readForkSettings } from "./support/forkSettings.ts";
 

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { TallystickError } from "tallystick-protocol/errors";
 import type { TestUSDC } from "../../types/ethers-contracts/test/index.ts";
-import { type Chain, freshChain } from "../contracts/support/chain.ts";
+import { type Chain, freshChain } from "../support/freshChain.ts";
 import { readForkSettings, tokenOf } from "./support/forkSettings.ts";
 import { type Funding, fundBuyer } from "./support/fundBuyer.ts";
 

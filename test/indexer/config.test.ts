@@ -159,8 +159,12 @@ describe("indexer configuration", () => {
       );
   });
 
-  it("reads all transfers unless it is told to look for those that matter", () => {
+  it("reads the transfers that matter where millions are made, and all of them elsewhere, unless it is told", () => {
     expect(readConfig(complete).transfers).to.deep.equal({ form: "all" });
+    for (const CHAIN_ID of ["8453", "84532"]) {
+      expect(readConfig({ ...complete, CHAIN_ID }).transfers.form).to.equal("relevant");
+      expect(readConfig({ ...complete, CHAIN_ID, TRANSFERS: "all" }).transfers.form).to.equal("all");
+    }
     const relevant = { ...complete, TRANSFERS: "relevant" };
     const nothing = { form: "relevant", firstBlock: 0, history: [], agree: false, checkRounds: 100 };
     expect(readConfig(relevant).transfers).to.deep.equal(nothing);
@@ -168,6 +172,7 @@ describe("indexer configuration", () => {
       START_BLOCK: "20",
       TOKEN_FIRST_BLOCK: "10",
       LOG_PORTAL_URL: "https://portal.example/datasets/base-mainnet/",
+      LOG_PORTAL_KEY: "a-key",
       LOG_RPC_URLS: "http://one.example, http://two.example",
       LOG_SOURCES_AGREE: "true",
       BALANCE_CHECK_TICKS: "0",
@@ -176,7 +181,7 @@ describe("indexer configuration", () => {
       form: "relevant",
       firstBlock: 10,
       history: [
-        { kind: "portal", url: "https://portal.example/datasets/base-mainnet" },
+        { kind: "portal", url: "https://portal.example/datasets/base-mainnet", apiKey: "a-key" },
         { kind: "rpc", url: "http://one.example" },
         { kind: "rpc", url: "http://two.example" },
       ],
@@ -185,6 +190,8 @@ describe("indexer configuration", () => {
     });
     expect(issuesOf({ ...relevant, ...sources, START_BLOCK: "9" })).to.have.all.keys("TOKEN_FIRST_BLOCK");
     expect(issuesOf({ ...relevant, LOG_SOURCES_AGREE: "true" })).to.have.all.keys("LOG_SOURCES_AGREE");
+    expect(issuesOf({ ...relevant, LOG_PORTAL_KEY: "a-key" })).to.have.all.keys("LOG_PORTAL_KEY");
+    expect(issuesOf({ ...relevant, ...sources, LOG_PORTAL_KEY: "a\nb" })).to.have.all.keys("LOG_PORTAL_KEY");
     expect(issuesOf({ ...complete, TRANSFERS: "some", LOG_SOURCES_AGREE: "yes" })).to.have.all.keys(
       "TRANSFERS",
       "LOG_SOURCES_AGREE",

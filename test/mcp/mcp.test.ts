@@ -1,4 +1,3 @@
-import path from "node:path";
 import { serve } from "@hono/node-server";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
@@ -7,6 +6,7 @@ import { createMcpApp } from "tallystick-mcp/createMcpApp";
 import { createMcpContext, readMcpConfig } from "tallystick-mcp/mcpConfig";
 import { createClarification } from "tallystick-sdk/clarify/createClarification";
 import { memoryStore } from "tallystick-sdk/store/keyValueStore";
+import { nodeProgram } from "../../scripts/processes/nodeProgram.ts";
 import { repositoryRoot } from "../../scripts/repositoryRoot.ts";
 import { type Market, MEAN, mean, NODE, openMarket, PURSE } from "../sdk/support/market.ts";
 import { newWallet, type SdkChain, startSdkChain, type Wallet } from "../sdk/support/sdkChain.ts";
@@ -344,7 +344,7 @@ describe("tallystick-mcp", () => {
     });
     const transport = new StdioClientTransport({
       command: process.execPath,
-      args: ["--import", "tsx", path.join(repositoryRoot, "scripts/cli.ts"), "mcp"],
+      args: nodeProgram("scripts/cli.ts", ["mcp"]),
       cwd: repositoryRoot,
       env: {
         PATH: process.env.PATH ?? "",

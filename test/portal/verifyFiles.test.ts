@@ -17,13 +17,13 @@ import { reportKeyOf } from "tallystick-protocol/trustReport/reportKey";
 import { signTrustReport } from "tallystick-protocol/trustReport/signTrustReport";
 import type { ChainHead } from "../../portal/chain/readHeads.ts";
 import { sourceUrlOf } from "../../portal/chain/sourceUrl.ts";
-import { readEntryName } from "../../portal/ledger/EntryCard.tsx";
+import { readEntryName } from "../../portal/ledger/readEntryName.ts";
 import { rootFromTiles } from "../../portal/ledger/tiles.ts";
-import { compareDigests } from "../../portal/network/CompareCard.tsx";
+import { compareDigests } from "../../portal/network/compareDigests.ts";
 import { paramChanges, paramRows } from "../../portal/network/paramRows.ts";
-import { readSources } from "../../portal/verify/ChainCard.tsx";
 import type { Finding } from "../../portal/verify/check.ts";
 import { fileKindOf } from "../../portal/verify/fileKind.ts";
+import { readSources } from "../../portal/verify/readSources.ts";
 import { verifyFile } from "../../portal/verify/verifyFile.ts";
 import { nodeHeadChecks, type Prove, sourceChecks, treeChecks } from "../../portal/verify/verifyHead.ts";
 

@@ -13,11 +13,11 @@ import { privateKeyToAccount } from "viem/accounts";
 import { hardhat } from "viem/chains";
 import { repositoryRoot } from "../../scripts/repositoryRoot.ts";
 import { type LedgerChain, ledgerChain, WRITER_KEY } from "../../tools/bench/ledger/ledgerChain.ts";
-import { BUILD_TIMEOUT } from "../contracts/support/chain.ts";
 import { bound, buyer, envelope, listingBody, receiptBody, seller } from "../settlement/support/records.ts";
 import { temporaryFolder } from "../settlement/support/temporaryFolder.ts";
 import { NOW, openTestService, type TestService } from "../settlement/support/testService.ts";
 import { type Deployer, deployRegistries } from "../support/deployRegistries.ts";
+import { BUILD_TIMEOUT } from "../support/freshChain.ts";
 
 const PRICE = 500_000n;
 const NODE = "http://node.test";

@@ -10,7 +10,7 @@ import { recordEndings } from "../../tools/bench/crash/recordEndings.ts";
 import { NOW } from "../../tools/bench/crash/settlementClient.ts";
 import { type LedgerChain, ledgerChain, WRITER_KEY } from "../../tools/bench/ledger/ledgerChain.ts";
 import { seededRandom } from "../../tools/bench/seededRandom.ts";
-import { BUILD_TIMEOUT } from "../contracts/support/chain.ts";
+import { BUILD_TIMEOUT } from "../support/freshChain.ts";
 
 /** Of some hundred endings each; `npm run soak:crash` sees all of them through, and those of random flows. */
 const SEEN = 16;

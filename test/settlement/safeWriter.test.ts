@@ -26,7 +26,7 @@ import { runCli } from "../../scripts/cli.ts";
 import { verifyProofFile } from "../../scripts/commands/verifyProof.ts";
 import { LAST_WORD_FILE } from "../../services/settlement/ledger/lastSigned.ts";
 import { type LedgerChain, ledgerChain, WRITER_KEY } from "../../tools/bench/ledger/ledgerChain.ts";
-import { BUILD_TIMEOUT } from "../contracts/support/chain.ts";
+import { BUILD_TIMEOUT } from "../support/freshChain.ts";
 import { type DeployedSafe, deploySafe } from "./support/deploySafe.ts";
 import { KEY, proposal } from "./support/proposals.ts";
 import { temporaryFolder } from "./support/temporaryFolder.ts";

@@ -25,7 +25,7 @@ import { privateKeyToAccount } from "viem/accounts";
 import { hardhat } from "viem/chains";
 import { runCli } from "../../scripts/cli.ts";
 import { type LedgerChain, ledgerChain, WRITER_KEY } from "../../tools/bench/ledger/ledgerChain.ts";
-import { BUILD_TIMEOUT } from "../contracts/support/chain.ts";
+import { BUILD_TIMEOUT } from "../support/freshChain.ts";
 import { KEY, proposal } from "./support/proposals.ts";
 import { temporaryFolder } from "./support/temporaryFolder.ts";
 import { openTestService, type TestService } from "./support/testService.ts";

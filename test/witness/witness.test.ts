@@ -8,7 +8,7 @@ import { bytesEqual } from "tallystick-protocol/hex";
 import { cosignedAt, parseCosignerKey } from "tallystick-protocol/note/cosignature";
 import { formatSignedNote, parseSignedNote, signNote } from "tallystick-protocol/note/signedNote";
 import { formatWitnessRequest } from "tallystick-protocol/note/witnessRequest";
-import { repositoryRoot } from "../../scripts/repositoryRoot.ts";
+import { nodeProgram } from "../../scripts/processes/nodeProgram.ts";
 import { createWitnessApp } from "../../services/witness/app.ts";
 import { Witness } from "../../services/witness/witness.ts";
 import { WitnessStore } from "../../services/witness/witnessStore.ts";
@@ -234,12 +234,15 @@ describe("a witness", () => {
   it("killed at any moment it knows all that it has answered", async function () {
     this.timeout(60_000);
     const at = path.join(folder.path, "shared");
-    const program = path.join(repositoryRoot, "test/witness/support/witnessProcess.ts");
     let known = 0;
     for (const after of [1, 7, 23]) {
-      const child = spawn(process.execPath, ["--import", "tsx", program, at, String(known)], {
-        stdio: ["ignore", "pipe", "inherit"],
-      });
+      const child = spawn(
+        process.execPath,
+        nodeProgram("test/witness/support/witnessProcess.ts", [at, String(known)]),
+        {
+          stdio: ["ignore", "pipe", "inherit"],
+        },
+      );
       let answered = known;
       let rest = "";
       for await (const chunk of child.stdout) {

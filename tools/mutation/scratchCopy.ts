@@ -11,6 +11,7 @@ const COPIED = [
   "scripts",
   "tools",
   "test/contracts",
+  "test/support",
   "hardhat.config.ts",
   "package.json",
   "tsconfig.json",

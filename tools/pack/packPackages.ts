@@ -97,7 +97,11 @@ function compile(rooms: Room[], out: string): void {
   };
   const project = path.join(out, "tsconfig.json");
   writeFileSync(project, JSON.stringify(config));
-  run(process.execPath, [path.join(repositoryRoot, "node_modules/typescript/bin/tsc"), "-p", project], out);
+  run(
+    process.execPath,
+    [path.join(repositoryRoot, "node_modules/typescript/bin/tsc"), "-p", project, "--checkers", "1"],
+    out,
+  );
 }
 
 type Imports = {

@@ -1,5 +1,6 @@
 import { readdirSync } from "node:fs";
 import path from "node:path";
+import { readTypeScript } from "../../scripts/processes/nodeProgram.ts";
 import { repositoryRoot } from "../../scripts/repositoryRoot.ts";
 
 /** One program of the test run. */
@@ -13,6 +14,7 @@ export type TestStep = {
   needsBuild: boolean;
 };
 
+const endWithParent = ["--import", "./scripts/processes/endWithParent.ts"];
 const builtIn = { lint: "node_modules/@biomejs/biome/bin/biome", types: "node_modules/typescript/bin/tsc" };
 
 /** The step that others may need. */
@@ -29,13 +31,7 @@ const preparations: TestStep[] = [
   },
   {
     name: "Solidity tests",
-    args: [
-      "--import",
-      "tsx",
-      "--import",
-      "./scripts/processes/endWithParent.ts",
-      "tools/testing/solidityTests.ts",
-    ],
+    args: [...readTypeScript, ...endWithParent, "tools/testing/solidityTests.ts"],
     counts: true,
     needsBuild: true,
   },
@@ -43,7 +39,13 @@ const preparations: TestStep[] = [
 
 /** Every step, in the order in which they are begun: those that need no contracts run while the contracts build. */
 export function allSteps(): TestStep[] {
-  const types = { name: "types", args: [builtIn.types, "--noEmit"], counts: false, needsBuild: true };
+  // By one checker: four, the default, find out four times what the types of libraries are.
+  const types = {
+    name: "types",
+    args: [builtIn.types, "--noEmit", "--checkers", "1"],
+    counts: false,
+    needsBuild: true,
+  };
   const tests = testFolders().flatMap((folder) => {
     const apart = APART[folder];
     if (apart === undefined) return mochaStep(`test/${folder}`, [`test/${folder}/**/*.test.ts`]);
@@ -92,9 +94,8 @@ function holdsTests(folder: string): boolean {
 }
 
 function mochaStep(name: string, files: string[], grep?: string): TestStep {
-  const mocha = ["--import", "./scripts/processes/endWithParent.ts", "node_modules/mocha/lib/cli/cli.js"];
-  mocha.push("--reporter", "./tools/testing/countingReporter.ts");
+  const mocha = ["node_modules/mocha/lib/cli/cli.js", "--reporter", "./tools/testing/countingReporter.ts"];
   if (grep !== undefined) mocha.push("--fgrep", grep);
   const needsBuild = !WITHOUT_CONTRACTS.includes(name);
-  return { name, args: ["--import", "tsx", ...mocha, ...files], counts: true, needsBuild };
+  return { name, args: [...readTypeScript, ...endWithParent, ...mocha, ...files], counts: true, needsBuild };
 }

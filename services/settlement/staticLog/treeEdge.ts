@@ -41,8 +41,8 @@ export class TreeEdge {
     this.#size++;
     let hash = leafHash;
     for (let level = 0, index = this.#size; ; level++) {
-      this.#levels[level] ??= [];
-      const hashes = this.#levels[level];
+      const hashes = this.#levels[level] ?? [];
+      this.#levels[level] = hashes;
       hashes.push(hash);
       if (hashes.length < TILE_WIDTH) return;
       index = index / TILE_WIDTH;

@@ -1,18 +1,11 @@
 import type { HardhatEthersSigner } from "@nomicfoundation/hardhat-ethers/types";
-import hre, { network } from "hardhat";
+import { BUILD_TIMEOUT, type Chain, freshChain as plainChain } from "../../support/freshChain.ts";
+import { addChaiMatchers } from "./chaiMatchers.ts";
 
-export type { HardhatEthersSigner };
+export { BUILD_TIMEOUT, type Chain, type HardhatEthersSigner };
 
-/** For hooks that call {@link freshChain}: the first one in a process compiles when nobody has before. */
-export const BUILD_TIMEOUT = 180_000;
-
-let built: Promise<unknown> | undefined;
-
-/** A fresh in-memory chain. The contracts are built first, so that plain mocha runs from a bare clone, too. */
-export async function freshChain() {
-  built ??= hre.tasks.getTask("build").run({ quiet: true });
-  await built;
-  return network.create();
+/** A fresh in-memory chain, whose reverts and events chai understands. */
+export async function freshChain(): Promise<Chain> {
+  await addChaiMatchers();
+  return plainChain();
 }
-
-export type Chain = Awaited<ReturnType<typeof freshChain>>;

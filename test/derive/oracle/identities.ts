@@ -35,11 +35,13 @@ class IdentityOracle {
   readonly #known: KnownFeedback[] = [];
   readonly #hires: Hire[] = [];
   #turns = 0;
+  readonly store: MemoryStore;
+  readonly log: EventLog;
 
-  constructor(
-    readonly store: MemoryStore,
-    readonly log: EventLog,
-  ) {}
+  constructor(store: MemoryStore, log: EventLog) {
+    this.store = store;
+    this.log = log;
+  }
 
   /** After the derivation has applied an event. */
   read(event: DeriveEvent): void {

@@ -2,6 +2,7 @@ import { createHardhatRuntimeEnvironment } from "hardhat/hre";
 import { createPublicClient, http } from "viem";
 import userConfig from "../../../hardhat.config.ts";
 import { repositoryRoot } from "../../../scripts/repositoryRoot.ts";
+import { addChaiMatchers } from "../../contracts/support/chaiMatchers.ts";
 import type { ForkSettings } from "./forkSettings.ts";
 
 /** Chains of the OP stack, whose blocks carry transactions that a plain EVM does not know. */
@@ -32,6 +33,7 @@ export async function forkChain({ url, blockNumber }: ForkSettings) {
     repositoryRoot,
   );
   await hre.tasks.getTask("build").run({ quiet: true });
+  await addChaiMatchers(hre);
   const connection = await hre.network.create("fork");
   return { ...connection, connection, chainId };
 }

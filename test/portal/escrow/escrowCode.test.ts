@@ -8,8 +8,8 @@ import { type EscrowCode, releasedCode } from "../../../portal/escrow/wallet/esc
 import { isCirclesUsdc, knownChain } from "../../../portal/escrow/wallet/knownChains.ts";
 import { networks } from "../../../scripts/deploy/networks.ts";
 import { deployFrozen } from "../../../scripts/ignition/deployFrozen.ts";
-import { BUILD_TIMEOUT, freshChain } from "../../contracts/support/chain.ts";
 import { newWorld, PROVIDER, type World } from "../../contracts/support/world.ts";
+import { BUILD_TIMEOUT, freshChain } from "../../support/freshChain.ts";
 
 describe("what the portal takes for a released escrow", function () {
   this.timeout(BUILD_TIMEOUT);

@@ -1,7 +1,7 @@
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import type { Hex } from "viem";
-import { BUILD_TIMEOUT } from "../../contracts/support/chain.ts";
 import { BROWSER_MS, startBrowser } from "../../support/browser.ts";
+import { BUILD_TIMEOUT } from "../../support/freshChain.ts";
 import { type EscrowScene, openEscrowScene, type Person } from "./escrowScene.ts";
 import { openTestWallet, type TestWallet } from "./testWallet.ts";
 

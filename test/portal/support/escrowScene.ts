@@ -22,7 +22,7 @@ import { buildPortal } from "../../../portal/build.mjs";
 import type { ContractsAnswer, EscrowAnswer, NodeEscrow } from "../../../portal/escrow/escrowQuery.ts";
 import { decimalOf } from "../../../portal/escrow/usdc.ts";
 import { deployFrozen } from "../../../scripts/ignition/deployFrozen.ts";
-import { freshChain } from "../../contracts/support/chain.ts";
+import { freshChain } from "../../support/freshChain.ts";
 
 export type EscrowScene = Awaited<ReturnType<typeof openEscrowScene>>;
 

@@ -2,7 +2,7 @@ import type { BrowserContext } from "playwright-core";
 import { createWalletClient, custom, type Hex } from "viem";
 import { type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts";
 import { hardhat } from "viem/chains";
-import type { Chain } from "../../contracts/support/chain.ts";
+import type { Chain } from "../../support/freshChain.ts";
 
 /** Answers a method in place of the wallet; throws what the wallet throws. */
 export type Answer = (params: readonly unknown[]) => unknown;

@@ -131,16 +131,16 @@ describe("Merkle trees (RFC 6962)", () => {
   });
 
   it("have the same root when they are hashed in parts of any length, which are joined from left to right", () => {
-    const cuts = fc.uniqueArray(fc.integer({ min: 0, max: MOST }), { maxLength: 6 });
+    const cuts = fc.uniqueArray(fc.integer({ min: 0, max: MAX_SIZE }), { maxLength: 6 });
     fc.assert(
-      fc.property(fc.integer({ min: 0, max: MOST }), cuts, (size, given) => {
+      fc.property(fc.integer({ min: 0, max: MAX_SIZE }), cuts, (size, given) => {
         const bounds = [0, ...given.filter((cut) => cut < size), size].sort((a, b) => a - b);
         const whole = new MerkleRange();
         for (const [n, from] of bounds.slice(0, -1).entries()) {
           const part = new MerkleRange(from);
           for (let at = from; at < bounds[n + 1]!; at++) part.append(tree.leaf(at));
           // At most two subtrees of each height: the memory of a range is not that of its leaves.
-          expect(part.subtrees.length).to.be.at.most(2 * Math.ceil(Math.log2(MOST + 1)));
+          expect(part.subtrees.length).to.be.at.most(2 * Math.ceil(Math.log2(MAX_SIZE + 1)));
           whole.join(part);
         }
         expect(whole.root()).to.deep.equal(rootAt(size));

@@ -5,7 +5,7 @@ import type { TallystickError } from "tallystick-protocol/errors";
 import { askWallet, type CallReader } from "tallystick-runtime/erc1271/askWallet";
 import { MAX_SIGNATURE_BYTES, PROBE_GAS, WALLET_GAS } from "tallystick-runtime/erc1271/walletProbe";
 import { createPublicClient, custom, type Hex, http, type PublicClient } from "viem";
-import { type Chain, freshChain } from "../../contracts/support/chain.ts";
+import { type Chain, freshChain } from "../../support/freshChain.ts";
 import { ERROR_ANSWERS } from "./errorAnswers.ts";
 
 const WALLET = `0x${"c0".repeat(20)}` as const;

@@ -5,6 +5,7 @@ import { text } from "node:stream/consumers";
 import { pipeline } from "node:stream/promises";
 import { expect } from "chai";
 import { snapshotOf } from "tallystick-derive/snapshot";
+import { nodeProgram } from "../../../scripts/processes/nodeProgram.ts";
 import { repositoryRoot } from "../../../scripts/repositoryRoot.ts";
 import { EventLog, wallet } from "../../derive/eventLog.ts";
 
@@ -13,7 +14,7 @@ const TOKEN = `0x${"70".repeat(20)}`;
 
 /** Runs `tallystick derive -` on these lines, with as much memory as is given. */
 async function derive(lines: Iterable<string>, args: string[] = [], megabytes = 512) {
-  const program = ["--import", "tsx", "scripts/cli.ts", "derive", "-", ...args];
+  const program = nodeProgram("scripts/cli.ts", ["derive", "-", ...args]);
   const child = spawn(process.execPath, [`--max-old-space-size=${megabytes}`, ...program], {
     cwd: repositoryRoot,
   });

@@ -28,6 +28,7 @@ import {
 } from "../../../scripts/ignition/canonicalSafe.ts";
 import { type FrozenName, readFrozen } from "../../../scripts/ignition/frozenContract.ts";
 import { freePort } from "../../../scripts/processes/freePort.ts";
+import { readTypeScript } from "../../../scripts/processes/nodeProgram.ts";
 import { openSupervisor, type Supervisor } from "../../../scripts/processes/openSupervisor.ts";
 import { startService } from "../../../scripts/processes/startService.ts";
 import { repositoryRoot } from "../../../scripts/repositoryRoot.ts";
@@ -64,7 +65,7 @@ describe("deployed contracts that others check", function () {
     folder = mkdtempSync(path.join(tmpdir(), "tallystick-verify-"));
     supervisor = await openSupervisor();
     verifier = fork(path.join(repositoryRoot, "test/scripts/fixtures/verifyFrozen.ts"), {
-      execArgv: ["--import", "tsx"],
+      execArgv: readTypeScript,
       cwd: repositoryRoot,
     });
     const port = await freePort();

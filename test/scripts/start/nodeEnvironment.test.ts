@@ -11,6 +11,7 @@ import { indexerVariables } from "../../../indexer/config.ts";
 import type { Deployment } from "../../../scripts/deploy/deployment.ts";
 import { repositoryRoot } from "../../../scripts/repositoryRoot.ts";
 import { checkNode } from "../../../scripts/start/checkNode.ts";
+import { HUBS_OF_BASE } from "../../../scripts/start/hubsOfBase.ts";
 import { nodeEnvironment } from "../../../scripts/start/nodeEnvironment.ts";
 import type { Environment } from "../../../scripts/start/processEnvironment.ts";
 import { indexerEnvironment, settlementEnvironment } from "../../../scripts/start/processEnvironment.ts";
@@ -72,9 +73,21 @@ describe("the settings of npm start", () => {
       const { environment } = await nodeEnvironment({ ...given, NETWORK }, nowhere);
       expect(environment).to.include({ CHAIN_ID: chain, TOKEN_ADDRESS: token, TOKEN_NAME: name });
     }
+    const onBase = { ...given, NETWORK: "base", START_BLOCK: "" };
+    const { environment: base } = await nodeEnvironment(onBase, nowhere);
+    expect(base).to.include({ TOKEN_FIRST_BLOCK: "2797221", START_BLOCK: "2797221" });
+    expect(base.HUBS?.split(",")).to.deep.equal(HUBS_OF_BASE.map(({ address }) => address));
+    for (const [START_BLOCK, TOKEN_FIRST_BLOCK] of [
+      ["40000000", "2797221"],
+      ["5", "5"],
+    ] as const) {
+      const { environment } = await nodeEnvironment({ ...onBase, START_BLOCK }, nowhere);
+      expect(environment).to.include({ TOKEN_FIRST_BLOCK, START_BLOCK });
+    }
     const other = { ...given, NETWORK: "base", TOKEN_ADDRESS: address("7"), TICK_BLOCKS: "10" };
     const { environment } = await nodeEnvironment(other, nowhere);
     expect(environment).to.include({ TOKEN_ADDRESS: address("7"), TICK_BLOCKS: "10" });
+    expect(environment).to.not.have.property("TOKEN_FIRST_BLOCK");
     expect(await issuesOf(nodeEnvironment({ ...given, NETWORK: "mainnet" }, nowhere))).to.have.property(
       "NETWORK",
     );

@@ -6,10 +6,11 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { serve } from "@hono/node-server";
 import { expect } from "chai";
+import { nodeProgram } from "../../../scripts/processes/nodeProgram.ts";
 import { auditedHire, shows, useAuditScene } from "./auditScene.ts";
 import type { AuditorTask } from "./support/auditorProcess.ts";
 
-const PROCESS = path.join(import.meta.dirname, "support/auditorProcess.ts");
+const PROCESS = nodeProgram("test/sdk/audits/support/auditorProcess.ts");
 
 describe("the process of an auditor", function () {
   this.timeout(120_000);
@@ -52,7 +53,7 @@ describe("the process of an auditor", function () {
 
 /** Runs an auditor's process to its end: its exit code, or the signal that ended it. */
 async function runProcess(task: AuditorTask): Promise<number | string | null> {
-  const child = spawn(process.execPath, ["--import", "tsx", PROCESS], {
+  const child = spawn(process.execPath, PROCESS, {
     env: { ...process.env, AUDITOR_TASK: JSON.stringify(task) },
     stdio: ["ignore", "ignore", "pipe"],
   });

@@ -21,7 +21,7 @@ import { anchorContract } from "../../../services/settlement/anchoring/anchorCon
 import { Anchorer } from "../../../services/settlement/anchoring/anchorer.ts";
 import { ChainWatch } from "../../../services/settlement/anchoring/chainWatch.ts";
 import { LedgerGate } from "../../../services/settlement/ledger/ledgerGate.ts";
-import { type Chain, freshChain } from "../../contracts/support/chain.ts";
+import { type Chain, freshChain } from "../../support/freshChain.ts";
 
 /** The first account of Hardhat's local chain, which has money. */
 const writer = privateKeyToAccount("0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80");

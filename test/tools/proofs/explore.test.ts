@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { readFrozen } from "../../../scripts/ignition/frozenContract.ts";
 import { compileWith, exploration, IMPOSSIBLE } from "../../../tools/proofs/exploration.ts";
 import { explore } from "../../../tools/proofs/explore.ts";
-import { freshChain } from "../../contracts/support/chain.ts";
+import { freshChain } from "../../support/freshChain.ts";
 
 describe("tools/proofs/explore", function () {
   this.timeout(600_000);

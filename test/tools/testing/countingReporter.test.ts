@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { promisify } from "node:util";
 import { expect } from "chai";
+import { readTypeScript } from "../../../scripts/processes/nodeProgram.ts";
 import { repositoryRoot } from "../../../scripts/repositoryRoot.ts";
 import { readTestCounts } from "../../../tools/testing/testCounts.ts";
 
@@ -20,8 +21,7 @@ describe("tools/testing/countingReporter", () => {
     const counts = path.join(folder, "counts.json");
     await writeFile(file, text);
     const args = [
-      "--import",
-      "tsx",
+      ...readTypeScript,
       "node_modules/mocha/lib/cli/cli.js",
       "--no-config",
       "--reporter",

@@ -54,11 +54,15 @@ export function copyRooms() {
       writeFileSync(place, text.replace(from, to));
     },
     run: (args: string[], settings: Record<string, string> = {}): Running => {
-      const child = spawn(process.execPath, ["--import", "tsx", "scripts/cli.ts", ...args], {
-        cwd: root,
-        env: childEnvironment({ NO_COLOR: "1", ...settings }),
-        stdio: ["ignore", "pipe", "pipe"],
-      });
+      const child = spawn(
+        process.execPath,
+        ["--import", "./scripts/processes/readTypeScript.mjs", "scripts/cli.ts", ...args],
+        {
+          cwd: root,
+          env: childEnvironment({ NO_COLOR: "1", ...settings }),
+          stdio: ["ignore", "pipe", "pipe"],
+        },
+      );
       running.add(child);
       const ended = once(child, "close").then(([code]) => {
         running.delete(child);

@@ -1,0 +1,92 @@
+import type { Command } from "commander";
+import { TallystickError } from "tallystick-protocol/errors";
+import { parseVerifierKey } from "tallystick-protocol/note/signedNote";
+import { checkLedgerFolder, isLedgerFolder } from "../../services/settlement/fsck/checkLedgerFolder.ts";
+import { checkLog } from "../../services/settlement/fsck/checkLog.ts";
+import type { Findings } from "../../services/settlement/fsck/fault.ts";
+import { isAddress } from "../../services/settlement/staticLog/logSource.ts";
+import { printError } from "../cli/printError.ts";
+import { createProgress } from "../cli/progress.ts";
+import { watchShutdown } from "../cli/shutdown.ts";
+import { readPolicy } from "../verification/readPolicy.ts";
+
+type Options = { key?: string[]; policy?: string; json?: boolean };
+
+/** The exit code when the check did not come to its end. */
+const NOT_CHECKED = 2;
+
+/** `tallystick ledger fsck DIR|URL`: every fault of a ledger or of a copy, each by its place. */
+export function registerLedgerFsck(ledger: Command): void {
+  ledger
+    .command("fsck")
+    .description(
+      "Check a ledger or a copy of one whole, and tell every fault by its place and what to do about it. Nothing is written.",
+    )
+    .argument("<source>", "the folder of a service's ledger, of a mirror or of a static log; or an address")
+    .option(
+      "--key <vkey...>",
+      "of a mirror or log: the ledger's verifier key, from a source other than the log",
+    )
+    .option("--policy <file>", "of a mirror or log: the trusted logs and witnesses (C2SP tlog-policy)")
+    .option("--json", "print one line of JSON")
+    .addHelpText(
+      "after",
+      "\nExits with 0 when nothing is wrong, with 1 when something is, and with 2 when it could not be checked to the end." +
+        "\nverify-ledger ends at the first fault; fsck goes on, and looks at every file, also at the tiles of hashes.",
+    )
+    .action(async (source: string, options: Options) => {
+      const trust = {
+        keys: options.key?.map((key) => parseVerifierKey(key, "--key")),
+        policy: options.policy === undefined ? undefined : await readPolicy(options.policy),
+      };
+      const shutdown = watchShutdown();
+      const { signal } = shutdown;
+      try {
+        const findings = await createProgress({ silent: options.json ?? false }).step(
+          "check",
+          async (tell) => {
+            const onProgress = (done: number, of: number) =>
+              tell(`${Math.floor((100 * done) / Math.max(1, of))} %`);
+            const isFolder = !isAddress(source) && (await isLedgerFolder(source));
+            const value = isFolder
+              ? await checkLedgerFolder({ folder: source, onProgress, signal })
+              : await checkLog({ source, ...trust, onProgress, signal });
+            return { value };
+          },
+        );
+        const { faultCount } = findings;
+        const shown = { source, whole: faultCount === 0, ...findings };
+        process.stdout.write(`${options.json ? JSON.stringify(shown) : asText(source, findings)}\n`);
+        if (faultCount > 0) process.exitCode = 1;
+      } catch (error) {
+        if (!(error instanceof TallystickError) && !signal.aborted) throw error;
+        if (!signal.aborted) printError(error);
+        process.exitCode = NOT_CHECKED;
+      } finally {
+        shutdown.release();
+      }
+    });
+}
+
+function asText(
+  source: string,
+  { faults, faultCount, notes, entries, root, origin, trusted }: Findings,
+): string {
+  const number = (count: number) => count.toLocaleString("en-US");
+  const todos = [...new Set(faults.map(({ todo }) => todo))];
+  return [
+    faultCount === 0
+      ? `${source} is whole.`
+      : `${source} has ${number(faultCount)} ${faultCount === 1 ? "fault" : "faults"}.`,
+    ...(origin === undefined ? [] : [`log     ${origin}`]),
+    `entries ${entries}`,
+    `root    ${root}`,
+    ...faults.map(({ file, line, what }) => `${file}${line === undefined ? "" : `, line ${line}`}: ${what}`),
+    ...(faultCount > faults.length ? [`… and ${number(faultCount - faults.length)} more`] : []),
+    ...todos.map((todo) => `→ ${todo}`),
+    ...notes,
+    ...(trusted === false
+      ? ["Nobody's key was given: it agrees with itself. Give --key or --policy to know whose it is."]
+      : []),
+  ].join("\n");
+}

@@ -1,0 +1,19 @@
+/** A wallet of an exchange, and where it is named as one. */
+type KnownHub = { address: `0x${string}`; name: string };
+
+/**
+ * Wallets from which an exchange pays out to everybody, so that they tie no two strangers together. Their keys are the
+ * exchanges' own on every chain of the EVM. Each is named by the list `cex_evms_addresses` of Dune's Spellbook
+ * (github.com/duneanalytics/spellbook), which explorers and the exchanges' own proofs of reserves are the sources of. The
+ * list is short: any wallet that has made `hubTransfers` transfers counts as one of this kind anyway.
+ */
+export const HUBS_OF_BASE: readonly KnownHub[] = [
+  { address: "0x28c6c06298d514db089934071355e5743bf21d60", name: "Binance 14" },
+  { address: "0x21a31ee1afc51d94c2efccaa2092ad1028285549", name: "Binance 15" },
+  { address: "0xdfd5293d8e347dfe59e90efd55b2956a1343963d", name: "Binance 16" },
+  { address: "0x3304e22ddaa22bcdc5fca2269b418046ae7b566a", name: "Binance 76" },
+  { address: "0xf89d7b9c864f589bbf53a82105107622b35eaa40", name: "Bybit, hot wallet" },
+  { address: "0xbaed383ede0e5d9d72430661f3285daa77e9439f", name: "Bybit, hot wallet 6" },
+  { address: "0xa9d1e08c7793af67e9d92fe308d5697fb81d3e43", name: "Coinbase 10" },
+  { address: "0x0d0707963952f2fba59dd06f2b425ace40b492fe", name: "Gate.io 1" },
+];
