@@ -2,30 +2,25 @@ import { expect } from "chai";
 import * as fc from "fast-check";
 import pg from "pg";
 import { CREATE_KEPT_LINES, KeptLines, LINES_PER_ROW } from "../../indexer/keptLines.ts";
-import { startPostgres } from "../../scripts/postgres/startPostgres.ts";
-import { openSupervisor, type Supervisor } from "../../scripts/processes/openSupervisor.ts";
+import { testDatabase } from "../support/testDatabase.ts";
 
 const ROOM = 1 << 30;
 
 describe("the lines of followed ledgers", function () {
   this.timeout(60_000);
-  let supervisor: Supervisor;
   let pool: pg.Pool;
   let kept: KeptLines;
   let ledgers = 0;
   let ledger: string;
 
   before(async () => {
-    supervisor = await openSupervisor();
-    const postgres = await startPostgres({ supervisor });
-    pool = new pg.Pool({ connectionString: await postgres.createDatabase("lines"), max: 4 });
+    pool = new pg.Pool({ connectionString: await testDatabase(), max: 4 });
     pool.on("error", () => {});
     await pool.query(`CREATE SCHEMA ops; ${CREATE_KEPT_LINES}`);
     kept = new KeptLines(pool, async () => {});
   });
   after(async () => {
     await pool?.end();
-    await supervisor?.close();
   });
   beforeEach(() => {
     ledger = `0x${(ledgers++).toString(16).padStart(64, "0")}`;

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import pg from "pg";
 import { preparingClient } from "../../indexer/preparingClient.ts";
-import { openApiStory } from "./support/apiStory.ts";
+import { testDatabase } from "../support/testDatabase.ts";
 
 describe("a pool of preparing clients", () => {
   let databaseUrl: string;
@@ -9,8 +9,7 @@ describe("a pool of preparing clients", () => {
 
   before(async function () {
     this.timeout(60_000);
-    const { postgres } = await openApiStory();
-    databaseUrl = await postgres.createDatabase("prepared");
+    databaseUrl = await testDatabase();
   });
   beforeEach(() => {
     pool = new pg.Pool({ connectionString: databaseUrl, max: 1, Client: preparingClient() });

@@ -2,14 +2,13 @@ import { expect } from "chai";
 import { sql } from "drizzle-orm";
 import { inTurnsOf, Turns } from "tallystick-runtime/http/turns";
 import { openReadDatabase } from "../../indexer/readDatabase.ts";
-import { openApiStory } from "./support/apiStory.ts";
+import { testDatabase } from "../support/testDatabase.ts";
 
 describe("openReadDatabase", () => {
   let databaseUrl: string;
   before(async function () {
     this.timeout(60_000);
-    const { postgres } = await openApiStory();
-    databaseUrl = await postgres.createDatabase("read");
+    databaseUrl = await testDatabase();
   });
 
   it("reads in the node's schema, writes nothing, and ends a statement that takes too long", async () => {

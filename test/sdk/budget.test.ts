@@ -15,9 +15,8 @@ import { openTokenBudget } from "tallystick-sdk/budget/tokenBudget";
 import { BudgetError } from "tallystick-sdk/errors";
 import { fileStore } from "tallystick-sdk/store/fileStore";
 import { memoryStore } from "tallystick-sdk/store/keyValueStore";
-import { startPostgres } from "../../scripts/postgres/startPostgres.ts";
 import { nodeProgram } from "../../scripts/processes/nodeProgram.ts";
-import { openSupervisor } from "../../scripts/processes/openSupervisor.ts";
+import { testDatabase } from "../support/testDatabase.ts";
 import { newWallet } from "./support/sdkChain.ts";
 import { rejection } from "./support/tamper.ts";
 
@@ -106,15 +105,8 @@ describe("a budget", () => {
 
   it("in Postgres is held to by connections that spend at once", async function () {
     this.timeout(60_000);
-    const folder = mkdtempSync(path.join(tmpdir(), "tallystick-budget-"));
-    const supervisor = await openSupervisor();
-    let pool: pg.Pool | undefined;
+    const client = new pg.Pool({ connectionString: await testDatabase(), max: 8 });
     try {
-      const server = await startPostgres({ supervisor, logFile: path.join(folder, "postgres.log") });
-      const client = new pg.Pool({ connectionString: await server.createDatabase("budget"), max: 8 });
-      pool = client;
-      // The server is stopped while the last of them say goodbye.
-      client.on("error", () => {});
       const open = () => openPostgresBudget({ client, name: "shared", limit: 500n });
       const budgets = [await open(), await open()];
       const tries = Array.from({ length: 100 }, (_, at) =>
@@ -134,9 +126,7 @@ describe("a budget", () => {
       await budget!.giveBack("small");
       expect(await budget!.remaining()).to.equal(3n);
     } finally {
-      await pool?.end();
-      await supervisor.close();
-      rmSync(folder, { recursive: true, force: true });
+      await client.end();
     }
   });
 });

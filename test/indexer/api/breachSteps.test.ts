@@ -13,7 +13,8 @@ import { createHttpNode } from "../../../services/notifying/httpNode.ts";
 import { openApiDatabase } from "../../../tools/bench/api/apiDatabase.ts";
 import { DAY, START, wallet } from "../../derive/eventLog.ts";
 import { AGENT, attest, goTo, stewardLog } from "../../derive/steward/stewardScene.ts";
-import { node, openApiStory } from "../support/apiStory.ts";
+import { testDatabase } from "../../support/testDatabase.ts";
+import { node } from "../support/apiStory.ts";
 import { followEvents } from "../support/followEvents.ts";
 
 /** A breach of a success guarantee that suspends, confirmed after its week. */
@@ -50,8 +51,7 @@ describe("steps of breaches", () => {
   let ids: string[];
   before(async function () {
     this.timeout(60_000);
-    const { postgres } = await openApiStory();
-    database = await openApiDatabase(await postgres.createDatabase("breach_steps"), { indexes: true });
+    database = await openApiDatabase(await testDatabase(), { indexes: true });
     const { store } = await breachedLog().derive();
     await database.fill(store);
     ids = [...store.rows("breachStep").keys()];

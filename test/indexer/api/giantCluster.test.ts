@@ -2,6 +2,7 @@ import { expect } from "chai";
 import { createApi } from "../../../indexer/api/app.ts";
 import { GRAPH_LIMITS } from "../../../indexer/api/rows/clusterGraph.ts";
 import { openApiDatabase } from "../../../tools/bench/api/apiDatabase.ts";
+import { testDatabase } from "../../support/testDatabase.ts";
 import { cast, node, openApiStory } from "../support/apiStory.ts";
 
 const MEMBERS = 20_000;
@@ -18,8 +19,8 @@ describe("a giant cluster", () => {
 
   before(async function () {
     this.timeout(90_000);
-    const { postgres, derived } = await openApiStory();
-    database = await openApiDatabase(await postgres.createDatabase("giant"), { indexes: true });
+    const { derived } = await openApiStory();
+    database = await openApiDatabase(await testDatabase(), { indexes: true });
     await database.fill(derived.store);
     const copy = (table: string, from: string, series: string, changes: string) =>
       database.pool.query(`INSERT INTO ${table} SELECT row.* FROM (SELECT * FROM ${table} WHERE ${from} ORDER BY id LIMIT 1) AS model,

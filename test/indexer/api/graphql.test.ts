@@ -5,9 +5,9 @@ import type { Snapshot } from "tallystick-derive/snapshot";
 import { createApi } from "../../../indexer/api/app.ts";
 import type { BlockedSegment, BlockedTransfers } from "../../../indexer/operations.ts";
 import * as schema from "../../../indexer/ponder.schema.ts";
-import { type PostgresServer, startPostgres } from "../../../scripts/postgres/startPostgres.ts";
 import { openApiDatabase } from "../../../tools/bench/api/apiDatabase.ts";
 import { EventLog, wallet } from "../../derive/eventLog.ts";
+import { testDatabase } from "../../support/testDatabase.ts";
 
 type Answer = {
   data?: Record<string, unknown> | null;
@@ -46,7 +46,6 @@ function story(): EventLog {
 }
 
 describe("GraphQL", () => {
-  let postgres: PostgresServer;
   let database: Awaited<ReturnType<typeof openApiDatabase>>;
   let app: Hono;
   let blocked: BlockedSegment | null = null;
@@ -55,14 +54,12 @@ describe("GraphQL", () => {
 
   before(async function () {
     this.timeout(60_000);
-    postgres = await startPostgres();
-    database = await openApiDatabase(await postgres.createDatabase("api"));
+    database = await openApiDatabase(await testDatabase());
     const operations = { readBlocked: async () => blocked, readBlockedTransfers: async () => late };
     app = createApi({ db: database.db, operations, node, settlementUrl: null });
   });
   after(async () => {
     await database?.close();
-    await postgres?.stop();
   });
 
   async function post(query: string, variables: object = {}): Promise<{ status: number; body: Answer }> {

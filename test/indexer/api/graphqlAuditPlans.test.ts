@@ -2,6 +2,7 @@ import { expect } from "chai";
 import { createApi } from "../../../indexer/api/app.ts";
 import { openApiDatabase } from "../../../tools/bench/api/apiDatabase.ts";
 import { AUDITED, SELLER } from "../../derive/auditScene.ts";
+import { testDatabase } from "../../support/testDatabase.ts";
 import { node } from "../support/apiStory.ts";
 import { type AuditStory, openAuditStory } from "../support/auditStory.ts";
 import { measureQuery } from "../support/measureQuery.ts";
@@ -44,7 +45,7 @@ describe("GraphQL over many audits", () => {
   before(async function () {
     this.timeout(90_000);
     story = await openAuditStory();
-    database = await openApiDatabase(await story.postgres.createDatabase("audit_plans"), { indexes: true });
+    database = await openApiDatabase(await testDatabase(), { indexes: true });
     await database.fill(story.store);
     for (const [table, count, changes] of copies) {
       await database.pool.query(`

@@ -2,6 +2,7 @@ import { expect } from "chai";
 import { createApi } from "../../../indexer/api/app.ts";
 import { openApiDatabase } from "../../../tools/bench/api/apiDatabase.ts";
 import { START } from "../../derive/eventLog.ts";
+import { testDatabase } from "../../support/testDatabase.ts";
 import { cast, node, openApiStory } from "../support/apiStory.ts";
 import { fillTallies } from "../support/fillTallies.ts";
 import { measureQuery } from "../support/measureQuery.ts";
@@ -147,8 +148,8 @@ describe("GraphQL over many rows", () => {
 
   before(async function () {
     this.timeout(90_000);
-    const { postgres, derived, log, database: first } = await openApiStory();
-    database = await openApiDatabase(await postgres.createDatabase("plans"), { indexes: true });
+    const { derived, log, database: first } = await openApiStory();
+    database = await openApiDatabase(await testDatabase(), { indexes: true });
     await database.fill(derived.store);
     await fillTallies(database, log.events);
     for (const table of ["anchor", "ledger", "escrow_step"]) {

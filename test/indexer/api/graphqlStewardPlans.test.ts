@@ -2,7 +2,8 @@ import { expect } from "chai";
 import { createApi } from "../../../indexer/api/app.ts";
 import { nextRulingDue } from "../../../indexer/api/rows/steward.ts";
 import { openApiDatabase } from "../../../tools/bench/api/apiDatabase.ts";
-import { node, openApiStory } from "../support/apiStory.ts";
+import { testDatabase } from "../../support/testDatabase.ts";
+import { node } from "../support/apiStory.ts";
 import { measureQuery, measureRequest } from "../support/measureQuery.ts";
 import { rowsRead } from "../support/rowsRead.ts";
 import { BROKEN, trustStory } from "../support/stewardStory.ts";
@@ -74,8 +75,7 @@ describe("trust scores and SLAs over many rows", () => {
 
   before(async function () {
     this.timeout(90_000);
-    const { postgres } = await openApiStory();
-    database = await openApiDatabase(await postgres.createDatabase("steward_plans"), { indexes: true });
+    database = await openApiDatabase(await testDatabase(), { indexes: true });
     await database.fill((await trustStory().derive()).store);
     for (const [table, from, count, changes] of copies) {
       await database.pool.query(`

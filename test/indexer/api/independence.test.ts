@@ -4,6 +4,7 @@ import * as schema from "../../../indexer/ponder.schema.ts";
 import { positionKey } from "../../../indexer/src/positionKey.ts";
 import { openApiDatabase } from "../../../tools/bench/api/apiDatabase.ts";
 import { DAY, ESCROW, EventLog, wallet } from "../../derive/eventLog.ts";
+import { testDatabase } from "../../support/testDatabase.ts";
 import { cast, node, openApiStory } from "../support/apiStory.ts";
 
 const [SELLER, RICH, FIRST, SECOND] = [wallet(1), wallet(50), wallet(51), wallet(52)];
@@ -94,8 +95,7 @@ describe("GraphQL: what a reputation rests on", function () {
   let ask: <Data>(query: string, variables?: object) => Promise<Data>;
 
   before(async () => {
-    const { postgres } = await openApiStory();
-    database = await openApiDatabase(await postgres.createDatabase("independence"));
+    database = await openApiDatabase(await testDatabase());
     const log = story();
     await database.fill((await log.derive()).store);
     await database.database

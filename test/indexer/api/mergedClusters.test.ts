@@ -6,7 +6,8 @@ import { createApi } from "../../../indexer/api/app.ts";
 import type { ClusterResponse, SearchResponse } from "../../../indexer/api/rest/schemas.ts";
 import { openApiDatabase } from "../../../tools/bench/api/apiDatabase.ts";
 import { EventLog, wallet } from "../../derive/eventLog.ts";
-import { node, openApiStory } from "../support/apiStory.ts";
+import { testDatabase } from "../../support/testDatabase.ts";
+import { node } from "../support/apiStory.ts";
 
 const operator = wallet(900);
 const group = (at: number) => [0, 1, 2, 3].map((n) => wallet(at + n));
@@ -42,8 +43,7 @@ describe("clusters that were merged, one after the other, and one that was disso
 
   before(async function () {
     this.timeout(60_000);
-    const { postgres } = await openApiStory();
-    database = await openApiDatabase(await postgres.createDatabase("merged_clusters"));
+    database = await openApiDatabase(await testDatabase());
     const result = await story().derive();
     derived = result;
     await database.fill(result.store);

@@ -13,7 +13,8 @@ import { trustReportText } from "../../../scripts/steward/trustReportText.ts";
 import { openApiDatabase } from "../../../tools/bench/api/apiDatabase.ts";
 import { wallet } from "../../derive/eventLog.ts";
 import { AGENT, BUYER, PROBERS } from "../../derive/steward/stewardScene.ts";
-import { node, openApiStory } from "../support/apiStory.ts";
+import { testDatabase } from "../../support/testDatabase.ts";
+import { node } from "../support/apiStory.ts";
 import { measureQuery } from "../support/measureQuery.ts";
 import { BARE, BROKEN, CAPABILITY, ENDORSERS, TESTED, trustStory } from "../support/stewardStory.ts";
 
@@ -41,8 +42,7 @@ describe("trust scores and SLAs in the API", () => {
     });
   before(async function () {
     this.timeout(60_000);
-    const { postgres } = await openApiStory();
-    database = await openApiDatabase(await postgres.createDatabase("steward"), { indexes: true });
+    database = await openApiDatabase(await testDatabase(), { indexes: true });
     derived = (await trustStory().derive()) as typeof derived;
     await database.fill(derived.store);
     app = api(SECRET);

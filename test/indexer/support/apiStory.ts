@@ -12,9 +12,9 @@ import * as schema from "../../../indexer/ponder.schema.ts";
 import { positionKey } from "../../../indexer/src/positionKey.ts";
 import { pageKey, TreeGrowth } from "../../../indexer/src/segments/storedTree.ts";
 import { transferOfPayment } from "../../../indexer/src/transferOfPayment.ts";
-import { startPostgres } from "../../../scripts/postgres/startPostgres.ts";
 import { openApiDatabase } from "../../../tools/bench/api/apiDatabase.ts";
 import { EventLog, START, TOKEN, wallet } from "../../derive/eventLog.ts";
+import { beforeServerStops, testDatabase } from "../../support/testDatabase.ts";
 import { fillTallies } from "./fillTallies.ts";
 
 export type Answer = {
@@ -87,14 +87,13 @@ export function openApiStory(): Promise<ApiStory> {
   return running;
 }
 
-after(async () => {
+beforeServerStops(async () => {
   const story = await running?.catch(() => undefined);
   await story?.close();
 });
 
 async function start() {
-  const postgres = await startPostgres();
-  const database = await openApiDatabase(await postgres.createDatabase("story"), { indexes: true });
+  const database = await openApiDatabase(await testDatabase(), { indexes: true });
   const log = marketStory();
   const derived = await log.derive();
   await database.fill(derived.store);
@@ -115,7 +114,6 @@ async function start() {
     return { status: response.status, body: (await response.json()) as Answer };
   };
   return {
-    postgres,
     database,
     app,
     log,
@@ -131,10 +129,7 @@ async function start() {
       expect(body.errors, query).to.have.length.above(0);
       return body.errors?.[0]?.extensions.code;
     },
-    close: async () => {
-      await database.close();
-      await postgres.stop();
-    },
+    close: () => database.close(),
   };
 }
 

@@ -5,7 +5,8 @@ import { createApi } from "../../../indexer/api/app.ts";
 import { openApiDatabase } from "../../../tools/bench/api/apiDatabase.ts";
 import { AUDITED, HASHES, SELLER, scene, tickHash } from "../../derive/auditScene.ts";
 import { DAY, type EventLog, wallet } from "../../derive/eventLog.ts";
-import { fillEventLog, node, openApiStory } from "./apiStory.ts";
+import { beforeServerStops, testDatabase } from "../../support/testDatabase.ts";
+import { fillEventLog, node } from "./apiStory.ts";
 
 /** A ledger entry for each kind of end that an audit may have, by the name of its hire. */
 export type AuditedHires = Record<
@@ -107,14 +108,13 @@ export function openAuditStory(): Promise<AuditStory> {
   return running;
 }
 
-after(async () => {
+beforeServerStops(async () => {
   const story = await running?.catch(() => undefined);
   await story?.database.close();
 });
 
 async function start() {
-  const { postgres } = await openApiStory();
-  const database = await openApiDatabase(await postgres.createDatabase("audits"), { indexes: true });
+  const database = await openApiDatabase(await testDatabase(), { indexes: true });
   const { log, hires } = await auditedMarket();
   const derived = await log.derive();
   await database.fill(derived.store);
@@ -132,5 +132,5 @@ async function start() {
     if (body.errors !== undefined) throw new Error(JSON.stringify(body.errors));
     return body.data;
   };
-  return { postgres, database, app, log, hires, store: derived.store, ask };
+  return { database, app, log, hires, store: derived.store, ask };
 }

@@ -2,16 +2,15 @@ import { expect } from "chai";
 import type { Hono } from "hono";
 import type { Snapshot } from "tallystick-derive/snapshot";
 import { createApi } from "../../../indexer/api/app.ts";
-import { startPostgres } from "../../../scripts/postgres/startPostgres.ts";
 import { openApiDatabase } from "../../../tools/bench/api/apiDatabase.ts";
 import { type EventLog, wallet } from "../../derive/eventLog.ts";
+import { testDatabase } from "../../support/testDatabase.ts";
 
 export type RestApi = Awaited<ReturnType<typeof openRestApi>>;
 
-/** The API over an empty database of a Postgres of its own, without an indexer and without settlement. */
+/** The API over an empty database, without an indexer and without settlement. */
 export async function openRestApi() {
-  const postgres = await startPostgres();
-  const database = await openApiDatabase(await postgres.createDatabase("rest"));
+  const database = await openApiDatabase(await testDatabase());
   const appOf = (version?: string): Hono =>
     createApi({
       db: database.db,
@@ -49,9 +48,6 @@ export async function openRestApi() {
       expect(response.headers.get("content-type")).to.equal("application/problem+json");
       return [response.status, ((await response.json()) as { code: string }).code];
     },
-    close: async () => {
-      await database.close();
-      await postgres.stop();
-    },
+    close: () => database.close(),
   };
 }

@@ -3,11 +3,11 @@ import { once } from "node:events";
 import { serve } from "@hono/node-server";
 import { expect } from "chai";
 import { createApi } from "../../../indexer/api/app.ts";
-import { type PostgresServer, startPostgres } from "../../../scripts/postgres/startPostgres.ts";
 import { childEnvironment } from "../../../scripts/processes/childEnvironment.ts";
 import { nodeProgram } from "../../../scripts/processes/nodeProgram.ts";
 import { openApiDatabase } from "../../../tools/bench/api/apiDatabase.ts";
 import { EventLog, wallet } from "../../derive/eventLog.ts";
+import { testDatabase } from "../../support/testDatabase.ts";
 
 const [seller, buyer] = [wallet(1), wallet(2)];
 
@@ -15,7 +15,6 @@ describe("the commands that ask a node", function () {
   this.timeout(60_000);
   this.slow(10_000);
 
-  let postgres: PostgresServer;
   let database: Awaited<ReturnType<typeof openApiDatabase>>;
   let server: ReturnType<typeof serve>;
   let url: string;
@@ -23,8 +22,7 @@ describe("the commands that ask a node", function () {
   let hireId: string;
 
   before(async () => {
-    postgres = await startPostgres();
-    database = await openApiDatabase(await postgres.createDatabase("commands"));
+    database = await openApiDatabase(await testDatabase());
     const log = new EventLog();
     log.after(1).listing(seller, "text.translate", { price_usdc: "0.5" });
     for (let n = 0; n < 3; n++) log.after(1).hire(seller, buyer, { latency_ms: 120, passed: n > 0 });
@@ -46,7 +44,6 @@ describe("the commands that ask a node", function () {
   after(async () => {
     server?.close();
     await database?.close();
-    await postgres?.stop();
   });
 
   async function run(...args: string[]): Promise<{ code: number; out: string; err: string }> {

@@ -6,9 +6,9 @@ import type { ServiceError } from "tallystick-sdk/requestService";
 import type { z } from "zod";
 import { createApi } from "../../../indexer/api/app.ts";
 import type * as schemas from "../../../indexer/api/rest/schemas.ts";
-import { type PostgresServer, startPostgres } from "../../../scripts/postgres/startPostgres.ts";
 import { openApiDatabase } from "../../../tools/bench/api/apiDatabase.ts";
 import { EventLog, wallet } from "../../derive/eventLog.ts";
+import { testDatabase } from "../../support/testDatabase.ts";
 
 /** Compiles only when each can stand for the other. */
 type Same<A, B> = [A] extends [B] ? ([B] extends [A] ? true : never) : never;
@@ -27,15 +27,13 @@ const same: [
 const [seller, buyer] = [wallet(1), wallet(2)];
 
 describe("createQueryClient", () => {
-  let postgres: PostgresServer;
   let database: Awaited<ReturnType<typeof openApiDatabase>>;
   let app: Hono;
   let client: QueryClient;
 
   before(async function () {
     this.timeout(60_000);
-    postgres = await startPostgres();
-    database = await openApiDatabase(await postgres.createDatabase("query"));
+    database = await openApiDatabase(await testDatabase());
     const node = { chainId: 31_337, token: wallet(0x70) };
     const log = new EventLog();
     for (let n = 0; n < 3; n++) log.after(1).listing(seller, `text.task${n}`);
@@ -55,7 +53,6 @@ describe("createQueryClient", () => {
   });
   after(async () => {
     await database?.close();
-    await postgres?.stop();
   });
 
   it("has the types of the node's schemas", () => {

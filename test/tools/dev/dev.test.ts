@@ -2,10 +2,10 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { expect } from "chai";
 import { announceNode } from "../../../scripts/demo/runFolder.ts";
-import { type PostgresServer, startPostgres } from "../../../scripts/postgres/startPostgres.ts";
 import { openApiDatabase } from "../../../tools/bench/api/apiDatabase.ts";
 import { EventLog, LEDGER, TOKEN, wallet } from "../../derive/eventLog.ts";
 import { untilGone } from "../../scripts/fixtures/gone.ts";
+import { testDatabase } from "../../support/testDatabase.ts";
 import { copyRooms } from "./support/copyRooms.ts";
 
 const APP = "indexer/api/app.ts";
@@ -15,14 +15,12 @@ describe("npm run dev", function () {
   this.slow(10_000);
 
   let copy: ReturnType<typeof copyRooms>;
-  let postgres: PostgresServer;
   let database: Awaited<ReturnType<typeof openApiDatabase>>;
   let settings: { DATABASE_URL: string; DATABASE_SCHEMA: string };
 
   before(async () => {
     copy = copyRooms();
-    postgres = await startPostgres();
-    const databaseUrl = await postgres.createDatabase("dev");
+    const databaseUrl = await testDatabase();
     settings = { DATABASE_URL: databaseUrl, DATABASE_SCHEMA: "public" };
     database = await openApiDatabase(databaseUrl);
     const log = new EventLog();
@@ -34,7 +32,6 @@ describe("npm run dev", function () {
   after(async () => {
     await copy?.close();
     await database?.close();
-    await postgres?.stop();
   });
 
   it("says what to do when no demo runs, and when nothing is indexed yet", async () => {

@@ -20,17 +20,16 @@ export async function openApiDatabase(url: string, { indexes = false } = {}) {
   // The server stops right after the pool. A connection that notices this first must not fail the test.
   pool.on("error", () => {});
   const pgTables = Object.values(schema).filter((it) => isTable(it)) as PgTable[];
-  for (const table of pgTables) {
+  const createTables = pgTables.map((table) => {
     const columns = Object.values(getTableColumns(table)).map(
       (column) => `"${column.name}" ${column.getSQLType()}${column.primary ? " PRIMARY KEY" : ""}`,
     );
-    await pool.query(`CREATE TABLE "${getTableConfig(table).name}" (${columns.join(", ")})`);
-  }
-  const createIndexes = async () => {
-    for (const table of pgTables) for (const statement of indexesOf(table)) await pool.query(statement);
-  };
+    return `CREATE TABLE "${getTableConfig(table).name}" (${columns.join(", ")})`;
+  });
+  createTables.push("CREATE TABLE _ponder_checkpoint (latest_checkpoint text, finalized_checkpoint text)");
+  await pool.query(createTables.join(";\n"));
+  const createIndexes = async () => void (await pool.query(pgTables.flatMap(indexesOf).join(";\n")));
   if (indexes) await createIndexes();
-  await pool.query("CREATE TABLE _ponder_checkpoint (latest_checkpoint text, finalized_checkpoint text)");
   let statements = 0;
   const sent: { query: string; params: unknown[] }[] = [];
   const logQuery = (query: string, params: unknown[]) => {

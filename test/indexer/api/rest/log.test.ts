@@ -17,7 +17,7 @@ import { transferOfPayment } from "../../../../indexer/src/transferOfPayment.ts"
 import { openApiDatabase } from "../../../../tools/bench/api/apiDatabase.ts";
 import { EventLog, TOKEN, wallet } from "../../../derive/eventLog.ts";
 import { generatedLogOf } from "../../../derive/oracle/generatedLog.ts";
-import { openApiStory } from "../../support/apiStory.ts";
+import { testDatabase } from "../../../support/testDatabase.ts";
 import { rowsRead } from "../../support/rowsRead.ts";
 
 const FOREVER = "public, max-age=31536000, immutable";
@@ -35,8 +35,7 @@ describe("the open log", function () {
   let app: Hono;
 
   before(async () => {
-    const { postgres } = await openApiStory();
-    database = await openApiDatabase(await postgres.createDatabase("open_log"), { indexes: true });
+    database = await openApiDatabase(await testDatabase(), { indexes: true });
     app = createApi({
       db: database.db,
       operations: { readBlocked: async () => null, readBlockedTransfers: async () => null },

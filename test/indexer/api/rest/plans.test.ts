@@ -1,8 +1,8 @@
 import { expect } from "chai";
 import { createApi } from "../../../../indexer/api/app.ts";
-import { startPostgres } from "../../../../scripts/postgres/startPostgres.ts";
 import { openApiDatabase } from "../../../../tools/bench/api/apiDatabase.ts";
 import { address, capabilityOf, LARGEST, loadMarket } from "../../../../tools/bench/api/loadMarket.ts";
+import { testDatabase } from "../../../support/testDatabase.ts";
 import { rowsRead } from "../../support/rowsRead.ts";
 
 /** A small market of the bench: with 4,000 hires of the busiest seller, and a capability that 200 agents sell. */
@@ -10,15 +10,13 @@ const SIZE = { agents: 3_000, hires: 24_000, clusters: 1_000, largestSeller: 4_0
 const BUSIEST = capabilityOf(1, SIZE.agents);
 
 describe("REST over many rows", () => {
-  let postgres: Awaited<ReturnType<typeof startPostgres>>;
   let database: Awaited<ReturnType<typeof openApiDatabase>>;
   let app: ReturnType<typeof createApi>;
   let sellers: number;
 
   before(async function () {
     this.timeout(90_000);
-    postgres = await startPostgres();
-    database = await openApiDatabase(await postgres.createDatabase("rest_plans"));
+    database = await openApiDatabase(await testDatabase());
     await loadMarket(database.pool, SIZE, () => {});
     await database.createIndexes();
     await database.pool.query("VACUUM ANALYZE");
@@ -37,7 +35,6 @@ describe("REST over many rows", () => {
   });
   after(async () => {
     await database?.close();
-    await postgres?.stop();
   });
 
   /** Rows that all statements of a request looked at, how many statements, and its answer. */

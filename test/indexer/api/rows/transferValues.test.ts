@@ -4,12 +4,11 @@ import * as schema from "../../../../indexer/ponder.schema.ts";
 import { positionKey } from "../../../../indexer/src/positionKey.ts";
 import { openApiDatabase } from "../../../../tools/bench/api/apiDatabase.ts";
 import { EventLog, wallet } from "../../../derive/eventLog.ts";
-import { openApiStory } from "../../support/apiStory.ts";
+import { testDatabase } from "../../../support/testDatabase.ts";
 
 describe("transferValues", () => {
   it("finds a transfer among the payments or in the log, and nothing where another event stands", async () => {
-    const { postgres } = await openApiStory();
-    const database = await openApiDatabase(await postgres.createDatabase("transfers"));
+    const database = await openApiDatabase(await testDatabase());
     try {
       const log = new EventLog({ minHireAtomic: "1000" });
       log.after(60).transfer(wallet(1), wallet(2), 5_000_000);

@@ -10,10 +10,10 @@ import {
 } from "../../../../indexer/api/stream/createStream.ts";
 import * as schema from "../../../../indexer/ponder.schema.ts";
 import { momentsOf, timelineKey } from "../../../../indexer/src/timeline.ts";
-import { type PostgresServer, startPostgres } from "../../../../scripts/postgres/startPostgres.ts";
 import { waitUntil } from "../../../../scripts/processes/waitUntil.ts";
 import { openApiDatabase } from "../../../../tools/bench/api/apiDatabase.ts";
 import { EventLog, wallet } from "../../../derive/eventLog.ts";
+import { testDatabase } from "../../../support/testDatabase.ts";
 import { changesOf } from "../../support/changesOf.ts";
 
 type Message = { type: string; position: string; data?: Record<string, unknown>; [more: string]: unknown };
@@ -40,15 +40,13 @@ async function story() {
 }
 
 describe("the WebSocket stream", () => {
-  let postgres: PostgresServer;
   let database: Awaited<ReturnType<typeof openApiDatabase>>;
   let rows: (typeof schema.timeline.$inferInsert)[];
   const closing: (() => void)[] = [];
 
   before(async function () {
     this.timeout(60_000);
-    postgres = await startPostgres();
-    database = await openApiDatabase(await postgres.createDatabase("stream"));
+    database = await openApiDatabase(await testDatabase());
     const told = await story();
     rows = told.rows;
     expect(rows.map((row) => row.kind)).to.deep.equal([
@@ -70,7 +68,6 @@ describe("the WebSocket stream", () => {
   });
   after(async () => {
     await database?.close();
-    await postgres?.stop();
   });
   beforeEach(() => database.database.delete(schema.timeline));
   afterEach(() => {

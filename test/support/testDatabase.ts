@@ -1,0 +1,23 @@
+import { type PostgresServer, startPostgres } from "../../scripts/postgres/startPostgres.ts";
+
+let running: Promise<PostgresServer> | undefined;
+let databases = 0;
+const closing: (() => Promise<unknown>)[] = [];
+
+/** Creates an empty database and returns its URL. All test files of a process share one PostgreSQL. */
+export async function testDatabase(): Promise<string> {
+  running ??= startPostgres();
+  const server = await running;
+  return await server.createDatabase(`test_${++databases}`);
+}
+
+/** Has this done after all tests of the process, while the server still answers. */
+export function beforeServerStops(close: () => Promise<unknown>): void {
+  closing.push(close);
+}
+
+after(async () => {
+  for (const close of closing) await close();
+  const server = await running?.catch(() => undefined);
+  await server?.stop();
+});
