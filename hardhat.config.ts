@@ -9,16 +9,10 @@ import { defineConfig } from "hardhat/config";
 // The compiler comes from npm, so a build needs no download and is the same on every machine.
 const solc = createRequire(import.meta.url).resolve("solc/soljson.js");
 
-// A demo's chain begins some days ago, so that what takes days has room before the present.
-const { CHAIN_STARTS_AT: startsAt } = process.env;
-
 export default defineConfig({
   // Without the plugin of chai's matchers: in every process that opens a chain they would make 5n equal "5".
   // test/contracts/support/chaiMatchers.ts gives them to the tests of the contracts.
   plugins: [hardhatEthers, hardhatIgnitionEthers, hardhatMocha, hardhatNetworkHelpers, hardhatTypechain],
-  ...(startsAt !== undefined && {
-    networks: { node: { type: "edr-simulated", initialDate: startsAt } },
-  }),
   paths: {
     sources: "./contracts",
     ignition: "./scripts/ignition",

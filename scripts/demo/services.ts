@@ -28,7 +28,7 @@ async function rpcAnswers(rpcUrl: string, signal: AbortSignal): Promise<boolean>
   return (await fetch(rpcUrl, { method: "POST", headers, body, signal })).ok;
 }
 
-/** A local chain: `hardhat node`, on 127.0.0.1 only. Its clock starts at `startsAt`; default now. */
+/** A local chain of Hardhat's, on 127.0.0.1 only. Its clock starts at `startsAt`; default now. */
 export function chainService({
   port,
   logs,
@@ -41,9 +41,12 @@ export function chainService({
   return {
     name: "chain",
     command: process.execPath,
-    args: ["node_modules/hardhat/dist/src/cli.js", "node", "--hostname", "127.0.0.1", "--port", String(port)],
+    args: nodeProgram("scripts/demo/runChain.ts", [
+      ...["--port", String(port)],
+      ...(startsAt ? ["--starts-at", startsAt.toISOString()] : []),
+    ]),
     cwd: repositoryRoot,
-    env: childEnvironment(startsAt && { CHAIN_STARTS_AT: startsAt.toISOString() }),
+    env: childEnvironment(),
     logFile: path.join(logs, "chain.log"),
     isReady: (signal) => rpcAnswers(`http://127.0.0.1:${port}`, signal),
   };

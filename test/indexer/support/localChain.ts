@@ -24,6 +24,7 @@ import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 
 import { hardhat } from "viem/chains";
 import { childEnvironment } from "../../../scripts/processes/childEnvironment.ts";
 import { freePort } from "../../../scripts/processes/freePort.ts";
+import { nodeProgram } from "../../../scripts/processes/nodeProgram.ts";
 import type { Supervisor } from "../../../scripts/processes/openSupervisor.ts";
 import { startService } from "../../../scripts/processes/startService.ts";
 import { repositoryRoot } from "../../../scripts/repositoryRoot.ts";
@@ -46,7 +47,7 @@ export function newWallet(): Wallet {
 
 export type LocalChain = Awaited<ReturnType<typeof startLocalChain>>;
 
-/** A real chain (hardhat node) with our contracts, and what a test does on it. Every transaction is mined at once. */
+/** A real chain with our contracts, and what a test does on it. Every transaction is mined at once. */
 export async function startLocalChain(supervisor: Supervisor, logFolder: string) {
   const port = await freePort();
   const rpcUrl = `http://127.0.0.1:${port}`;
@@ -64,9 +65,9 @@ export async function startLocalChain(supervisor: Supervisor, logFolder: string)
   await startService(supervisor, {
     name: `chain ${port}`,
     command: process.execPath,
-    args: ["node_modules/hardhat/dist/src/cli.js", "node", "--hostname", "127.0.0.1", "--port", String(port)],
+    args: nodeProgram("scripts/demo/runChain.ts", ["--port", String(port)]),
     cwd: repositoryRoot,
-    env: childEnvironment({ HARDHAT_DISABLE_TELEMETRY_PROMPT: "true" }),
+    env: childEnvironment(),
     logFile: path.join(logFolder, "chain.log"),
     isReady: async () => (await client.getChainId()) === CHAIN_ID,
   });

@@ -45,13 +45,13 @@ describe("npm start", function () {
     supervisor = await openSupervisor();
     const chainPort = await freePort();
     const rpcUrl = `http://127.0.0.1:${chainPort}`;
-    const hardhat = ["node_modules/hardhat/dist/src/cli.js", "node", "--chain-id", String(CHAIN_ID)];
+    const how = ["--chain-id", String(CHAIN_ID), "--port", String(chainPort)];
     const [postgres] = await Promise.all([
       startPostgres({ supervisor }),
       startService(supervisor, {
         name: "chain",
         command: process.execPath,
-        args: [...hardhat, "--hostname", "127.0.0.1", "--port", String(chainPort)],
+        args: nodeProgram("scripts/demo/runChain.ts", how),
         cwd: repositoryRoot,
         env: childEnvironment(),
         logFile: path.join(folder, "chain.log"),

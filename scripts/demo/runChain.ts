@@ -1,0 +1,37 @@
+// A local chain as a program, for the demo and the tests: what `npx hardhat node` runs, without the configuration of the
+// build and without the compiler's output, which Hardhat reads to name errors. So it starts in a third of the time.
+
+import path from "node:path";
+import { parseArgs } from "node:util";
+import { createHardhatRuntimeEnvironment } from "hardhat/hre";
+import { repositoryRoot } from "../repositoryRoot.ts";
+
+const { values } = parseArgs({
+  options: {
+    port: { type: "string" },
+    "chain-id": { type: "string", default: "31337" },
+    /** The URL of a chain at whose head this one begins. */
+    fork: { type: "string" },
+    /** When its clock starts, in ISO 8601; default now. */
+    "starts-at": { type: "string" },
+  },
+});
+const { port, "chain-id": chainId, fork, "starts-at": startsAt } = values;
+
+const hre = await createHardhatRuntimeEnvironment(
+  {
+    paths: { artifacts: path.join(repositoryRoot, "cache", "no-artifacts") },
+    networks: {
+      node: {
+        type: "edr-simulated",
+        chainId: Number(chainId),
+        ...(startsAt !== undefined && { initialDate: startsAt }),
+        ...(fork !== undefined && { forking: { url: fork } }),
+      },
+    },
+  },
+  {},
+  repositoryRoot,
+);
+const server = await hre.network.createServer("node", "127.0.0.1", Number(port));
+await server.listen();
