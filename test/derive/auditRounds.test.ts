@@ -212,6 +212,41 @@ describe("who audits", () => {
     }
   });
 
+  it("is not of the family whose money the buyer pays with, which no registration hides", async () => {
+    for (const [what, status, acts] of [
+      ["the auditor's own money", "assigning", [[100, 2]]],
+      [
+        "money that came through the auditor",
+        "assigning",
+        [
+          [100, 60],
+          [60, 2],
+        ],
+      ],
+      ["money of the auditor's funder", "assigning", [[50, 2]]],
+      ["money of somebody else", "assigned", [[51, 2]]],
+      [
+        "its own, and the auditor's after that",
+        "assigned",
+        [
+          [51, 2],
+          [2, 98],
+          [100, 2],
+        ],
+      ],
+    ] as const) {
+      const log = scene({ auditors: 0 });
+      log.transfer(wallet(50), wallet(100), 5_000);
+      log.transfer(wallet(100), wallet(98), 1);
+      log.hire(wallet(100), wallet(99));
+      offer(log, wallet(100));
+      log.listing(BUYER, "text.summarize");
+      for (const [from, to] of acts) log.transfer(wallet(from), wallet(to), 1_000);
+      drawn(log);
+      expect(await statusOf(log), what).to.equal(status);
+    }
+  });
+
   it("has nobody's family while it has not acted: an operator that began with nothing may still judge", async () => {
     for (const gift of [false, true]) {
       const log = scene({ auditors: 0 });
