@@ -32,14 +32,14 @@ export const capability = deriveTable("capability", (table) => ({
 }));
 export const purchases = deriveTable("purchases");
 export const act = deriveTable("act");
-export const kin = deriveTable("kin", (table) => ({
+export const familyMember = deriveTable("familyMember", (table) => ({
   byFamily: index().on(table.family, table.actedBlock, table.actedLog, table.id),
 }));
-export const registeredKin = deriveTable("registeredKin");
+export const registeredMember = deriveTable("registeredMember");
 export const brought = deriveTable("brought");
 export const family = deriveTable("family");
 export const familyPurchases = deriveTable("familyPurchases");
-export const patron = deriveTable("patron", (table) => ({
+export const buyerFamily = deriveTable("buyerFamily", (table) => ({
   bySeller: index().on(table.seller, table.id),
   byFamily: index().on(table.family, table.id),
 }));

@@ -3,8 +3,8 @@ import { ensureAgent, mayBeAgent } from "./agents.ts";
 import type { ApplyContext } from "./applyContext.ts";
 import { addPurchase, removePurchase } from "./buyerGroups.ts";
 import { sharedClusterSize } from "./clusters.ts";
+import { changeBuyerFamily, stakeOf } from "./families/buyerFamilies.ts";
 import { leaveUnanswered, leaveUnreceipted } from "./families/coverage.ts";
-import { changePatron, stakeOf } from "./families/patrons.ts";
 import { hireBacksNoMore, hireMayBack } from "./identities/backing.ts";
 import { append, itemsOf } from "./lists.ts";
 import { addNumber, removeNumber } from "./orderedSet.ts";
@@ -219,7 +219,7 @@ function changeWindow(context: ApplyContext, hire: Row<"hire">, by: 1 | -1): voi
   if (hire.capability !== null) changePrices(context, hire, hire.capability, by);
   if (hire.latencyMs !== null) changeLatencies(context, hire.seller, hire.latencyMs, by);
   (by === 1 ? addPurchase : removePurchase)(context, hire.buyer, hire.seller);
-  changePatron(context, hire, by);
+  changeBuyerFamily(context, hire, by);
 
   const buyer = agentRow(context, hire.buyer);
   updateAgent(context, hire.buyer, {

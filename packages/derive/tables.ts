@@ -364,8 +364,8 @@ export const tables = {
     tx: "text",
     escrowId: "text?",
     receipt: "text?",
-    /** The family that it counts for, and whose money its price became (see `families/patrons.ts`). */
-    patron: "text",
+    /** The family that it counts for, and whose money its price became (see `families/buyerFamilies.ts`). */
+    buyerFamily: "text",
     payeeAccount: "text?",
     /** How much of its price that family had brought from outside (see `families/brought.ts`). */
     brought: "bigint",

@@ -15,7 +15,7 @@ async function figures(log: EventLog, seller = S) {
   for (const name of ["independent_buyers", "established_buyers", "kept_usdc", "receipt_coverage"] as const)
     expect(shown?.[name], name).to.equal(expected?.[name]);
   if (shown === undefined) throw new Error("no seller");
-  return { ...shown, family: (it: string) => store.rows("kin").get(it)?.family };
+  return { ...shown, family: (it: string) => store.rows("familyMember").get(it)?.family };
 }
 
 /** The family of a buyer that was funded so, once it bought. */

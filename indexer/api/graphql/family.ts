@@ -8,7 +8,7 @@ import { builder, OrderDirection } from "./builder.ts";
 import type { QueryContext } from "./context.ts";
 import { listPage } from "./list.ts";
 
-type Member = Row<"kin"> | Row<"registeredKin">;
+type Member = Row<"familyMember"> | Row<"registeredMember">;
 
 /** Only the id of a family, because a family that never bought has no row. */
 export type Family = { id: string };
@@ -80,7 +80,7 @@ const MemberRef = builder.objectRef<Member>("FamilyMember").implement({
 
 /** A wallet in the family that it pays for, or of one that never paid, its own. */
 async function memberOf(id: string, { load }: Pick<QueryContext, "load">): Promise<Member | null> {
-  return (await load.kin.load(id)) ?? load.registeredKin.load(id);
+  return (await load.familyMember.load(id)) ?? load.registeredMember.load(id);
 }
 
 /** The largest inflow of a wallet before it spent, or was registered, which decides its family. */
@@ -137,7 +137,8 @@ builder.objectField(AgentRef, "familyMember", (t) =>
     nullable: true,
     description:
       "Its own family, as a seller or auditor; null while no figure needed to know it. As a buyer it may count for another one: see `family`.",
-    resolve: async ({ row }, _, { load }) => (await load.registeredKin.load(row.id)) ?? load.kin.load(row.id),
+    resolve: async ({ row }, _, { load }) =>
+      (await load.registeredMember.load(row.id)) ?? load.familyMember.load(row.id),
   }),
 );
 

@@ -7,11 +7,11 @@ import { EscrowConnection, EscrowRef } from "./escrow.ts";
 import { FamilyRef } from "./family.ts";
 import { listPage } from "./list.ts";
 
-type Patron = Row<"patron">;
+type BuyerFamilyRow = Row<"buyerFamily">;
 type Unreceipted = Row<"unreceipted">;
 type Returned = { account: string; value: bigint };
 
-/** `patron.share` is in parts of 10⁻⁹. */
+/** `buyerFamily.share` is in parts of 10⁻⁹. */
 const NANO = 1e9;
 
 const ReturnedRef = builder.objectRef<Returned>("ReturnedMoney").implement({
@@ -28,7 +28,7 @@ const ReturnedRef = builder.objectRef<Returned>("ReturnedMoney").implement({
   }),
 });
 
-const BuyerFamilyRef = builder.objectRef<Patron>("BuyerFamily").implement({
+const BuyerFamilyRef = builder.objectRef<BuyerFamilyRow>("BuyerFamily").implement({
   description: "What a family bought of a seller in the window, and what it adds to the seller's figures.",
   fields: (t) => ({
     family: t.field({ type: FamilyRef, resolve: ({ family }) => ({ id: family }) }),

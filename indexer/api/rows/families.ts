@@ -1,29 +1,29 @@
 import { eq, gt } from "ponder";
 import type { Row } from "tallystick-derive/tables";
-import { escrow, kin, patron, unreceipted } from "../../ponder.schema.ts";
+import { buyerFamily, escrow, familyMember, unreceipted } from "../../ponder.schema.ts";
 import type { RowList } from "./list.ts";
 
 /**
  * The wallets of a family, as far as a rule ever asked for their family, in the order in which they first
  * spent.
  */
-export function familyMembers(family: string): RowList<Row<"kin">> {
+export function familyMembers(family: string): RowList<Row<"familyMember">> {
   return {
-    table: kin,
-    of: { name: "members of a family", column: kin.family, id: family },
-    order: [kin.actedBlock, kin.actedLog, kin.id],
+    table: familyMember,
+    of: { name: "members of a family", column: familyMember.family, id: family },
+    order: [familyMember.actedBlock, familyMember.actedLog, familyMember.id],
     direction: "asc",
   };
 }
 
 /** The families that bought from a seller in the window, by their founders. */
-export function buyerFamilies(seller: string): RowList<Row<"patron">> {
+export function buyerFamilies(seller: string): RowList<Row<"buyerFamily">> {
   return {
-    table: patron,
-    of: { name: "families that bought of", column: patron.seller, id: seller },
-    order: [patron.id],
+    table: buyerFamily,
+    of: { name: "families that bought of", column: buyerFamily.seller, id: seller },
+    order: [buyerFamily.id],
     direction: "asc",
-    filter: gt(patron.hires, 0),
+    filter: gt(buyerFamily.hires, 0),
   };
 }
 

@@ -1,7 +1,7 @@
 import type { ApplyContext } from "../applyContext.ts";
 import { buyerGroupOf } from "../buyerGroups.ts";
 import { clusterOf, sharedClusterSize } from "../clusters.ts";
-import { areKin, isBehindBuyer } from "../families/kinship.ts";
+import { areSameFamily, isBehindBuyer } from "../families/kinship.ts";
 import type { Row } from "../tables.ts";
 import { findAuditor } from "./auditors.ts";
 
@@ -19,7 +19,7 @@ export function barOf(
     if (areTogether(context, auditor, side)) return "cluster";
   }
   for (const side of [buyer, seller]) {
-    if (areKin(context, auditor, side)) return "family";
+    if (areSameFamily(context, auditor, side)) return "family";
   }
   if (isBehindBuyer(context, buyer, auditor)) return "family";
   const last = context.store.get("auditPair", pairId({ buyer, seller }, auditor));
@@ -43,7 +43,7 @@ export function isSideOf(
 
 /** Whether two agents may belong to one owner: by cluster, or by the money that they began with. */
 function haveOneOwner(context: ApplyContext, a: string, b: string): boolean {
-  return areTogether(context, a, b) || areKin(context, a, b);
+  return areTogether(context, a, b) || areSameFamily(context, a, b);
 }
 
 /** Whether two agents are in one cluster, or count as one buyer. */

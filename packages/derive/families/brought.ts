@@ -4,8 +4,8 @@ import { isRelevant } from "../relevant/isRelevant.ts";
 import { hasSentTooMany } from "../relevant/senders.ts";
 import type { Row } from "../tables.ts";
 import { reached } from "./keptFlows.ts";
+import { cameThrough } from "./memberAsSeller.ts";
 import { type Inflow, parseInflow } from "./origin.ts";
-import { cameThrough } from "./ownKin.ts";
 
 /** Most transfers that are looked at for one hire, over the buyer and all wallets before it. */
 const MAX_LOOKS = 16;
@@ -18,14 +18,19 @@ const MAX_LOOKS = 16;
  * @param buyer a traced wallet, so that all transfers that reached it are kept
  * @returns how much there was, at most the price
  */
-export function takeBrought(context: ApplyContext, buyer: Row<"kin">, price: bigint): bigint {
+export function takeBrought(context: ApplyContext, buyer: Row<"familyMember">, price: bigint): bigint {
   return take(context, buyer, price, { left: MAX_LOOKS });
 }
 
-function take(context: ApplyContext, kin: Row<"kin">, wanted: bigint, looks: { left: number }): bigint {
-  const before = context.store.get("brought", kin.id);
-  const now = { ...(before ?? { id: kin.id, seen: 0, left: 0n, lender: null, rest: 0n }) };
-  const length = listLength(context.store, reached(kin.id));
+function take(
+  context: ApplyContext,
+  member: Row<"familyMember">,
+  wanted: bigint,
+  looks: { left: number },
+): bigint {
+  const before = context.store.get("brought", member.id);
+  const now = { ...(before ?? { id: member.id, seen: 0, left: 0n, lender: null, rest: 0n }) };
+  const length = listLength(context.store, reached(member.id));
   while (now.left < wanted) {
     if (now.lender !== null) {
       if (!borrow(context, now, wanted - now.left, looks)) break;
@@ -33,15 +38,15 @@ function take(context: ApplyContext, kin: Row<"kin">, wanted: bigint, looks: { l
     }
     if (now.seen === length || looks.left === 0) break;
     looks.left--;
-    const inflow = parseInflow(itemOf(context.store, reached(kin.id), now.seen) ?? "");
+    const inflow = parseInflow(itemOf(context.store, reached(member.id), now.seen) ?? "");
     now.seen++;
     if (isFromOutside(context, inflow)) now.left += inflow.value;
-    else if (cameThrough(context, kin, inflow.from)) [now.lender, now.rest] = [inflow.from, inflow.value];
+    else if (cameThrough(context, member, inflow.from)) [now.lender, now.rest] = [inflow.from, inflow.value];
   }
   const taken = now.left < wanted ? now.left : wanted;
   now.left -= taken;
   if (before === null) context.store.insert("brought", now);
-  else context.store.update("brought", kin.id, now);
+  else context.store.update("brought", member.id, now);
   return taken;
 }
 
@@ -55,7 +60,7 @@ function borrow(
   wanted: bigint,
   looks: { left: number },
 ): boolean {
-  const lender = now.lender === null ? null : context.store.get("kin", now.lender);
+  const lender = now.lender === null ? null : context.store.get("familyMember", now.lender);
   if (lender === null) throw new Error(`${now.lender} passed money on without a family.`);
   const most = now.rest < wanted ? now.rest : wanted;
   const got = take(context, lender, most, looks);

@@ -18,7 +18,7 @@ export function isEstablished({ store }: ApplyContext, family: string): boolean 
 export function familyRow(context: ApplyContext, id: string): Row<"family"> {
   const known = context.store.get("family", id);
   if (known !== null) return known;
-  const foundedTime = context.store.get("kin", id)?.actedTime ?? context.at.time;
+  const foundedTime = context.store.get("familyMember", id)?.actedTime ?? context.at.time;
   const row = { id, foundedTime, sellers: 0, established: false, touched: null };
   context.store.insert("family", row);
   const due = foundedTime + ESTABLISHED_SECONDS;

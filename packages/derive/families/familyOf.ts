@@ -24,10 +24,10 @@ type Traced = { wallet: string; inflow: Inflow | null; how: How | "none"; act: A
  *
  * @param act a place at which the wallet had certainly spent
  */
-export function familyOf(context: ApplyContext, wallet: string, act: Act): Row<"kin"> {
+export function familyOf(context: ApplyContext, wallet: string, act: Act): Row<"familyMember"> {
   const path: Traced[] = [];
   let [next, latest] = [wallet, act];
-  let known = context.store.get("kin", next);
+  let known = context.store.get("familyMember", next);
   while (known === null) {
     const traced = trace(context, next, latest);
     path.push(traced);
@@ -35,7 +35,7 @@ export function familyOf(context: ApplyContext, wallet: string, act: Act): Row<"
     const { block, log, time, from } = traced.inflow;
     latest = { block, log, time };
     next = from;
-    known = context.store.get("kin", next);
+    known = context.store.get("familyMember", next);
   }
   return settle(context, path, known);
 }
@@ -67,7 +67,11 @@ export function hasParent(how: How | "none"): boolean {
 }
 
 /** Stores the families of all wallets on a path, from its end, and returns the family of the first wallet. */
-function settle(context: ApplyContext, path: readonly Traced[], base: Row<"kin"> | null): Row<"kin"> {
+function settle(
+  context: ApplyContext,
+  path: readonly Traced[],
+  base: Row<"familyMember"> | null,
+): Row<"familyMember"> {
   let after = base;
   for (const it of path.toReversed()) {
     const parent = it.inflow !== null && hasParent(it.how) ? it.inflow.from : null;
@@ -88,7 +92,7 @@ function settle(context: ApplyContext, path: readonly Traced[], base: Row<"kin">
       actedLog: it.act.log,
       actedTime: it.act.time,
     };
-    context.store.insert("kin", after);
+    context.store.insert("familyMember", after);
   }
   if (after === null) throw new Error("A family has at least one member.");
   return after;

@@ -9,8 +9,8 @@ import type { Row } from "../tables.ts";
 import { changeWallet, findWallet } from "../wallets.ts";
 import { DEEP, familyOf } from "./familyOf.ts";
 import { isOfSomebody, keepFlow, reached } from "./keptFlows.ts";
+import { accountOf, cameThrough, memberAsSeller } from "./memberAsSeller.ts";
 import { type Inflow, parseInflow } from "./origin.ts";
-import { accountOf, cameThrough, ownKin } from "./ownKin.ts";
 
 /**
  * Notes a transfer that is as large as a funding. It may be what its receiver pays a seller with later. If the
@@ -26,16 +26,16 @@ export function noteFlow(context: ApplyContext, wallet: string, inflow: Inflow):
  * Traces a buyer and its ancestors: their transfers are noted from now on, and those of the window are noted
  * now.
  */
-export function traceBuyer(context: ApplyContext, buyer: Row<"kin">): void {
+export function traceBuyer(context: ApplyContext, buyer: Row<"familyMember">): void {
   if (buyer.family === DEEP) return;
-  let kin: Row<"kin"> | null = buyer;
-  while (kin !== null) {
+  let member: Row<"familyMember"> | null = buyer;
+  while (member !== null) {
     // All ancestors of a traced wallet are traced too, so the loop ends here.
-    if (findWallet(context, kin.id)?.traced === true) return;
-    changeWallet(context, kin.id, { traced: true });
-    watch(context, kin.id);
-    addReached(context, kin.id);
-    kin = kin.parent === null ? null : context.store.get("kin", kin.parent);
+    if (findWallet(context, member.id)?.traced === true) return;
+    changeWallet(context, member.id, { traced: true });
+    watch(context, member.id);
+    addReached(context, member.id);
+    member = member.parent === null ? null : context.store.get("familyMember", member.parent);
   }
 }
 
@@ -73,13 +73,15 @@ function addFlow(context: ApplyContext, wallet: string, inflow: Inflow): void {
   const due = inflow.time + context.params.windowSeconds;
   if (!isOfSomebody(inflow) || due <= context.state.time) return;
   if (inflow.how === "plain" && isRelevant(context) && hasSentTooMany(context, inflow)) return;
-  const receiver = context.store.get("kin", wallet);
+  const receiver = context.store.get("familyMember", wallet);
   if (receiver === null) throw new Error(`${wallet} is traced without a family.`);
   // Money that a wallet passes on to those after it goes on, it does not come back.
   if (cameThrough(context, receiver, inflow.from)) return;
   // The sender spent here at the latest, so it has a family. What it was when it registered comes first: a seller
   // whose first money a customer paid is no member of the customer's family when it gives that money back.
-  const account = accountOf(ownKin(context, inflow.from, inflow) ?? familyOf(context, inflow.from, inflow));
+  const account = accountOf(
+    memberAsSeller(context, inflow.from, inflow) ?? familyOf(context, inflow.from, inflow),
+  );
   if (account === receiver.family) return;
   const id = flowId(account, receiver.family);
   changeFlow(context, id, inflow.value);

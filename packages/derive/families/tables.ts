@@ -1,6 +1,6 @@
 import type { ColumnKind } from "../columnKind.ts";
 
-const kin = {
+const memberColumns = {
   id: "text",
   /** The founder's address; `deep` if the founder is too many steps away. */
   family: "text",
@@ -34,12 +34,12 @@ export const familyTables = {
    * A wallet's family as one that pays, fixed when it first spent. A row is made when a rule asks, for the
    * wallet and all its ancestors.
    */
-  kin,
+  familyMember: memberColumns,
   /**
    * A wallet's family as a seller, a payee or an auditor, if it was registered, or agreed to be paid, before it
-   * first spent. Of all others it is that of `kin`.
+   * first spent. Of all others it is that of `familyMember`.
    */
-  registeredKin: kin,
+  registeredMember: memberColumns,
   /**
    * The money that a traced wallet brought from outside and that pays for hires: how many of the transfers kept
    * for it were looked at, what is left of them, and of the last one from a wallet before it (`lender`), how
@@ -58,7 +58,7 @@ export const familyTables = {
   /** Hires in the window, `<family of buyers>/<family of sellers>`. */
   familyPurchases: { id: "text", hires: "number" },
   /** What a family bought of a seller, `<seller>/<family>`, in the window. */
-  patron: {
+  buyerFamily: {
     id: "text",
     seller: "text",
     family: "text",

@@ -1,7 +1,7 @@
 import type { ApplyContext } from "../applyContext.ts";
+import { establishedChanged, flowChanged } from "./buyerFamilies.ts";
 import { settleFamilies } from "./established.ts";
 import { eachChangedFlow } from "./flows.ts";
-import { establishedChanged, flowChanged } from "./patrons.ts";
 
 /**
  * Computes, at a tick, each pair and each family that changed since the last tick. Each is computed once,

@@ -2,7 +2,7 @@ import type { ApplyContext } from "../applyContext.ts";
 import { buyerGroupOf } from "../buyerGroups.ts";
 import { sharedClusterSize } from "../clusters.ts";
 import { DEEP } from "../families/familyOf.ts";
-import { knownKin } from "../families/ownKin.ts";
+import { knownMember } from "../families/memberAsSeller.ts";
 import type { Row } from "../tables.ts";
 import { wasParty } from "./identities.ts";
 
@@ -37,6 +37,6 @@ export function belongsTo(context: ApplyContext, agent: string, client: string):
  * rows.
  */
 function shareFamily(context: ApplyContext, a: string, b: string): boolean {
-  const family = knownKin(context, a)?.family;
-  return family !== undefined && family !== DEEP && family === knownKin(context, b)?.family;
+  const family = knownMember(context, a)?.family;
+  return family !== undefined && family !== DEEP && family === knownMember(context, b)?.family;
 }

@@ -290,7 +290,7 @@ export const auditSteps = fc.record({
     ),
     judgeAfterSeconds: fc.constantFrom(1, HOUR, DAY),
   }),
-  kin: fc.boolean(),
+  sameFamily: fc.boolean(),
   steps: fc.array(fc.record({ wait, blocks: fc.constantFrom(0, 1, 1, 1, 300), action }), {
     minLength: 12,
     maxLength: 50,

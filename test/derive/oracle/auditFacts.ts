@@ -160,7 +160,7 @@ export function together(facts: Facts, a: string, b: string): boolean {
 }
 
 /** Of one family, as far as both have acted. */
-export function kin(facts: Facts, a: string, b: string): boolean {
+export function areSameFamily(facts: Facts, a: string, b: string): boolean {
   const family = ownFamilyOf(facts, a);
   return family !== null && family === ownFamilyOf(facts, b);
 }

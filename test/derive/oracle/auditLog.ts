@@ -25,7 +25,7 @@ import {
  * The log of such steps. Who is asked for a verdict is drawn by hashes, so it is derived on the way: the log is made, not judged,
  * by that.
  */
-export async function auditLog({ rates, kin, steps }: AuditSteps): Promise<EventLog> {
+export async function auditLog({ rates, sameFamily, steps }: AuditSteps): Promise<EventLog> {
   const log = new EventLog({
     operator: OPERATOR,
     claimAttestors: [ATTESTOR],
@@ -41,10 +41,10 @@ export async function auditLog({ rates, kin, steps }: AuditSteps): Promise<Event
   }
   for (const [n, agent] of AUDITORS.entries()) {
     // Each by a buyer of its own: one that pays several is taken for their common owner.
-    // Who was paid before it did anything is of its first buyer's family: with `kin` two auditors of one, and one of a buyer's.
-    const first = kin && n === 1 ? 0 : n;
+    // Who was paid before it did anything is of its first buyer's family: with `sameFamily` two auditors of one, and one of a buyer's.
+    const first = sameFamily && n === 1 ? 0 : n;
     if (n < 6) for (const it of CAPABILITIES) log.hire(agent, wallet(40 + first), { capability: it });
-    if (kin && n === 2) log.transfer(wallet(42), wallet(4), 1_000);
+    if (sameFamily && n === 2) log.transfer(wallet(42), wallet(4), 1_000);
     if (n === 6) log.hire(agent, wallet(40 + n), { capability: "data.extract" });
     log.record("auditor", agent, {
       agent_id: agent,

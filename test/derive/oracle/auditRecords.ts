@@ -5,7 +5,17 @@ import { parseAuditJudge } from "tallystick-protocol/records/auditJudge";
 import { parseAuditor } from "tallystick-protocol/records/auditor";
 import { parseAuditVerdict } from "tallystick-protocol/records/auditVerdict";
 import { undo } from "./auditEnds.ts";
-import { followed, isBehind, isOpen, join, kin, leave, type Offer, offerOf, together } from "./auditFacts.ts";
+import {
+  areSameFamily,
+  followed,
+  isBehind,
+  isOpen,
+  join,
+  leave,
+  type Offer,
+  offerOf,
+  together,
+} from "./auditFacts.ts";
 import { modeOf } from "./auditModes.ts";
 import { earnWord } from "./auditMoney.ts";
 import { decide, miss, newRound, next } from "./auditRounds.ts";
@@ -86,7 +96,7 @@ export function readJudge(facts: Facts, event: RecordEvent): void {
   if (modeOf(facts, operator, capability) === "mature" || audit.nobodySince === null) return;
   if (facts.asOf < audit.nobodySince + facts.params.audit.judgeAfterSeconds) return;
   const isOfSide = (it: string) =>
-    it === operator || together(facts, it, operator) || kin(facts, it, operator);
+    it === operator || together(facts, it, operator) || areSameFamily(facts, it, operator);
   if ([seller, buyer].some(isOfSide) || isBehind(facts, buyer, operator)) return;
   if (audit.asked.some((it) => it.round === round && it.models !== null)) return;
   miss(facts, audit);

@@ -3,10 +3,10 @@ import { endSilence, queue } from "./auditEligible.ts";
 import { close } from "./auditEnds.ts";
 import {
   type Audit,
+  areSameFamily,
   drawNumber,
   followed,
   isBehind,
-  kin,
   leave,
   offerOf,
   rosterOf,
@@ -174,7 +174,8 @@ function barTo(facts: Facts, now: number, audit: Audit, auditor: string): string
   const good = facts.hires.filter((it) => it.seller === auditor && it.outcome === "success" && !it.isCanary);
   if (!good.some((it) => it.capability === capability && inWindow(facts, it))) return "capability";
   if (sides.some((it) => together(facts, it, auditor))) return "cluster";
-  if (sides.some((it) => kin(facts, it, auditor)) || isBehind(facts, buyer, auditor)) return "family";
+  if (sides.some((it) => areSameFamily(facts, it, auditor)) || isBehind(facts, buyer, auditor))
+    return "family";
   const forPair = facts.audits.asked.filter(
     (it) => it.auditor === auditor && it.audit.buyer === buyer && it.audit.seller === seller,
   );
@@ -185,7 +186,8 @@ function barTo(facts: Facts, now: number, audit: Audit, auditor: string): string
     const handles = [before.auditor, auditor].map((it) => facts.handles.get(it) ?? null);
     const sameHandle = handles[0] !== null && handles[0] === handles[1];
     const sameHost = before.host === offerOf(facts, audit.operator, auditor).host;
-    const sameOwner = together(facts, before.auditor, auditor) || kin(facts, before.auditor, auditor);
+    const sameOwner =
+      together(facts, before.auditor, auditor) || areSameFamily(facts, before.auditor, auditor);
     if (audit.round > 1 && (sameOwner || sameHandle || sameHost)) return "akin";
   }
   return null;

@@ -26,25 +26,25 @@ describe("funding families and the oracle", () => {
         reach("unanswered escrows", it.unanswered_escrows > 0);
         reach("contested refunds", it.refunds_contested_families > 0);
       }
-      const kin = [...store.rows("kin").values()];
+      const members = [...store.rows("familyMember").values()];
       for (const how of ["payout", "hub", "busy", "mint"])
         reach(
           how,
-          kin.some((it) => it.how === how),
+          members.some((it) => it.how === how),
         );
       reach(
         "deep",
-        kin.some((it) => it.family === "deep"),
+        members.some((it) => it.family === "deep"),
       );
       reach(
         "sixteen steps",
-        kin.some((it) => it.depth === 16),
+        members.some((it) => it.depth === 16),
       );
       const hires = [...store.rows("hire").values()];
-      reach("registered before it spent", store.rows("registeredKin").size > 0);
+      reach("registered before it spent", store.rows("registeredMember").size > 0);
       reach(
         "money that came through the seller",
-        hires.some((it) => it.patron !== store.rows("kin").get(it.buyer)?.family),
+        hires.some((it) => it.buyerFamily !== store.rows("familyMember").get(it.buyer)?.family),
       );
       reach(
         "a part of a price",

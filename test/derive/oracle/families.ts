@@ -201,9 +201,10 @@ function noteHire(facts: Facts, hire: Hire, at: At & { time: number }): void {
   families.hires.set(hire.id, told);
   if (hire.leavesWindow <= facts.asOf || familyOf(facts, hire.buyer) === DEEP) return;
   for (const wallet of wayOf(facts, hire.buyer)) families.traced.add(wallet);
-  const patron = patronOf(facts, hire);
-  if (patron === ownFamilyOf(facts, hire.seller) || patron === DEEP) return;
-  if (told.account !== null && told.account !== patron) told.brought = pay(facts, hire.buyer, hire.price);
+  const buyerFamily = buyerFamilyOf(facts, hire);
+  if (buyerFamily === ownFamilyOf(facts, hire.seller) || buyerFamily === DEEP) return;
+  if (told.account !== null && told.account !== buyerFamily)
+    told.brought = pay(facts, hire.buyer, hire.price);
 }
 
 /** Sixteen transfers are looked at for a hire, the first ones first; those of wallets before the buyer lend what those have. */
@@ -326,7 +327,7 @@ export function cameThrough(facts: Facts, buyer: string, wallet: string): boolea
 }
 
 /** The family that a hire counts for. */
-export function patronOf(facts: Facts, { buyer, seller }: Pick<Hire, "buyer" | "seller">): string {
+export function buyerFamilyOf(facts: Facts, { buyer, seller }: Pick<Hire, "buyer" | "seller">): string {
   return cameThrough(facts, buyer, seller) ? (ownFamilyOf(facts, seller) ?? seller) : familyOf(facts, buyer);
 }
 
@@ -339,7 +340,7 @@ function isEstablished(facts: Facts, family: string): boolean {
   const spent = firstOf(facts.families.spent, family);
   if (spent === undefined || facts.asOf < spent.time + 30 * DAY) return false;
   const sellers = facts.hires
-    .filter((it) => !it.isCanary && facts.asOf < it.leavesWindow && patronOf(facts, it) === family)
+    .filter((it) => !it.isCanary && facts.asOf < it.leavesWindow && buyerFamilyOf(facts, it) === family)
     .map((it) => ownFamilyOf(facts, it.seller));
   return new Set(sellers.filter((it) => it !== family && it !== DEEP)).size >= 3;
 }
@@ -351,7 +352,7 @@ const nano = (part: bigint, whole: bigint) => (2n * part * 1_000_000_000n + whol
 export function independenceOf(facts: Facts, seller: string, sold: Hire[], usdc: (atomic: bigint) => string) {
   const { families, asOf } = facts;
   const own = ownFamilyOf(facts, seller);
-  const groups = Map.groupBy(sold, (it) => patronOf(facts, it));
+  const groups = Map.groupBy(sold, (it) => buyerFamilyOf(facts, it));
   const independent = [...groups].filter(([family]) => family !== own && family !== DEEP);
   const shares = independent.flatMap(([, hires]) => {
     const rated = hires.filter((it) => it.outcome !== "neutral");
@@ -382,7 +383,7 @@ export function independenceOf(facts: Facts, seller: string, sold: Hire[], usdc:
       return escrow?.seller === seller && escrow.hire === null && (until ?? 0) > asOf;
     }).length,
     refunds_contested: contested.length,
-    refunds_contested_families: new Set(contested.map((it) => patronOf(facts, it))).size,
+    refunds_contested_families: new Set(contested.map((it) => buyerFamilyOf(facts, it))).size,
   };
 }
 
@@ -391,7 +392,7 @@ function keptOf(facts: Facts, seller: string, family: string, hires: Hire[]): bi
   const accountOf = (it: Hire) => families.hires.get(it.id)?.account ?? null;
   const brought = hires.reduce((total, { id }) => total + (families.hires.get(id)?.brought ?? 0n), 0n);
   const ever = facts.hires.filter(
-    (it) => it.seller === seller && families.hires.get(it.id)?.entered && patronOf(facts, it) === family,
+    (it) => it.seller === seller && families.hires.get(it.id)?.entered && buyerFamilyOf(facts, it) === family,
   );
   const sources = new Set([account(facts, seller), ...ever.map(accountOf)]);
   const back = families.sent.filter(

@@ -254,7 +254,10 @@ class IdentityOracle {
     const [ofA, ofB] = [clusters(a), clusters(b)];
     if (ofA.some((it, n) => it !== undefined && it.id === ofB[n]?.id && it.size > 1)) return "cluster";
     if (group(a) === group(b)) return "buyers";
-    const [famA, famB] = [store.rows("kin").get(a)?.family, store.rows("kin").get(b)?.family];
+    const [famA, famB] = [
+      store.rows("familyMember").get(a)?.family,
+      store.rows("familyMember").get(b)?.family,
+    ];
     return famA !== undefined && famA !== "deep" && famA === famB ? "family" : null;
   }
 }

@@ -5,7 +5,7 @@ import { parseSla, type Sla } from "tallystick-protocol/records/sla";
 import { parseSlaDispute } from "tallystick-protocol/records/slaDispute";
 import { parseSlaRuling } from "tallystick-protocol/records/slaRuling";
 import type { Facts, Hire } from "./facts.ts";
-import { ownFamilyOf, patronOf } from "./families.ts";
+import { buyerFamilyOf, ownFamilyOf } from "./families.ts";
 
 type Terms = Sla["guarantees"][number];
 type Promised = {
@@ -262,7 +262,7 @@ export class SlaBook {
     return this.#facts.hires.filter((it) => {
       const day = dayOf(it.time);
       const isFar = it.seller === agent && it.size === 1 && day > firstDay && day >= from && day <= to;
-      return isFar && patronOf(this.#facts, it) !== ownFamilyOf(this.#facts, agent);
+      return isFar && buyerFamilyOf(this.#facts, it) !== ownFamilyOf(this.#facts, agent);
     });
   }
 
@@ -292,7 +292,7 @@ export class SlaBook {
   #isOfMany({ agent, terms }: Promised, from: number, to: number): boolean {
     if (terms.metric === "uptime") return true;
     const seen = this.#hires(agent, from, to).flatMap((it) => {
-      const family = patronOf(this.#facts, it);
+      const family = buyerFamilyOf(this.#facts, it);
       if (isLatency(terms)) {
         if (it.latency === null) return [];
         return [{ family, isBad: isWorse(terms, { n: it.latency, d: 1 }, terms.breach_threshold) }];

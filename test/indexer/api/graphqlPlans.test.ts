@@ -120,13 +120,13 @@ const copies: [table: string, from: string, count: number, changes: string][] = 
     "'id', '0x' || lpad(to_hex(n), 64, '0') || '/deposited', 'block', n",
   ],
   [
-    "kin",
+    "family_member",
     "true",
     20_000,
     `'id', ${hex("100000 + n")}, 'family', ${hex("1000 + n % 3")}, 'acted_block', n, 'parent', ${hex("n % 7")}`,
   ],
   [
-    "patron",
+    "buyer_family",
     `seller = '${cast.busy}'`,
     20_000,
     `'id', ${hex("1000 + n % 3")} || '/' || n, 'seller', ${hex("1000 + n % 3")}, 'family', ${hex("100000 + n")}`,

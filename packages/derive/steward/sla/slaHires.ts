@@ -27,12 +27,12 @@ export function noteForSla(
   before: { hire: Row<"hire">; isExcused: boolean } | null,
   after: { hire: Row<"hire">; isExcused: boolean },
 ): void {
-  const { seller, patron, time, id: hireId } = after.hire;
+  const { seller, buyerFamily, time, id: hireId } = after.hire;
   const sla = context.store.get("sla", seller);
   const day = dayOf(time);
   if (sla === null || day <= sla.firstDay) return;
   // A hire inside one funding family does not count either.
-  if (knownFamily(context, seller) === patron) return;
+  if (knownFamily(context, seller) === buyerFamily) return;
   const [was, is] = [before === null ? NOTHING : partOf(before), partOf(after)];
   const wasIn = before !== null && before.hire.clusterSize === 1;
   if (!wasIn && after.hire.clusterSize === 1) append(context.store, slaHiresOf(seller, day), hireId);
@@ -43,7 +43,7 @@ export function noteForSla(
     ok: row.ok + is.ok - was.ok,
     failed: row.failed + is.failed - was.failed,
     latencies: row.latencies + latencies,
-    ...(patron !== DEEP && noteFamily(context.store, row, patron, was, is)),
+    ...(buyerFamily !== DEEP && noteFamily(context.store, row, buyerFamily, was, is)),
   });
 }
 

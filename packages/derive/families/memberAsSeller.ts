@@ -13,18 +13,18 @@ import { type Act, parseInflow, parseOrigin } from "./origin.ts";
  * customers pay a new seller does not put it into a family of its customers. A wallet that spent before its
  * first word has one family for everything. Null if it did neither before the place.
  */
-export function ownKin(
+export function memberAsSeller(
   context: ApplyContext,
   wallet: string,
   before: Place,
-): Row<"kin"> | Row<"registeredKin"> | null {
-  const known = context.store.get("registeredKin", wallet);
+): Row<"familyMember"> | Row<"registeredMember"> | null {
+  const known = context.store.get("registeredMember", wallet);
   if (known !== null) return known;
   const row = context.store.get("act", wallet);
   const word = row !== null && isBefore(row, before) ? row : null;
-  const kin = context.store.get("kin", wallet);
-  if (kin !== null && (word === null || !isBefore(word, spentAt(kin)))) return kin;
-  if (kin === null) {
+  const member = context.store.get("familyMember", wallet);
+  if (member !== null && (word === null || !isBefore(word, spentAt(member)))) return member;
+  if (member === null) {
     // What was spent at the same place came first: a payment registers its sender.
     const spent = spentBefore(context, wallet, word === null ? before : { ...word, log: word.log + 1 });
     if (spent !== null) return familyOf(context, wallet, spent);
@@ -33,25 +33,28 @@ export function ownKin(
 }
 
 /** What is known of it without fixing anything. */
-export function knownKin({ store }: ApplyContext, wallet: string): Row<"kin"> | Row<"registeredKin"> | null {
-  return store.get("registeredKin", wallet) ?? store.get("kin", wallet);
+export function knownMember(
+  { store }: ApplyContext,
+  wallet: string,
+): Row<"familyMember"> | Row<"registeredMember"> | null {
+  return store.get("registeredMember", wallet) ?? store.get("familyMember", wallet);
 }
 
 /**
  * The account of a wallet, to see whether money came back: its family, or the wallet itself if its family is
  * unknown.
  */
-export function accountOf({ id, family }: Pick<Row<"kin">, "id" | "family">): string {
+export function accountOf({ id, family }: Pick<Row<"familyMember">, "id" | "family">): string {
   return family === DEEP ? id : family;
 }
 
 /** Whether a buyer's money came through a wallet: the wallet is one of those before the buyer in its family. */
-export function cameThrough({ store }: ApplyContext, buyer: Row<"kin">, wallet: string): boolean {
+export function cameThrough({ store }: ApplyContext, buyer: Row<"familyMember">, wallet: string): boolean {
   if (buyer.family === DEEP) return false;
   let next = buyer.parent;
   while (next !== null) {
     if (next === wallet) return true;
-    next = store.get("kin", next)?.parent ?? null;
+    next = store.get("familyMember", next)?.parent ?? null;
   }
   return false;
 }
@@ -60,14 +63,14 @@ function fixAtWord(
   context: ApplyContext,
   wallet: string,
   { block, log, time }: Row<"act">,
-): Row<"registeredKin"> {
+): Row<"registeredMember"> {
   const word = { block, log, time };
   const { inflow, how } = isRelevant(context)
     ? begunWith(context, wallet, word)
     : begunBefore(context, wallet);
   const parent = inflow !== null && hasParent(how) ? familyOf(context, inflow.from, inflow) : null;
   const depth = parent === null ? 0 : Math.min(parent.depth, MAX_STEPS) + 1;
-  const row: Row<"registeredKin"> = {
+  const row: Row<"registeredMember"> = {
     id: wallet,
     family: parent === null ? wallet : depth > MAX_STEPS ? DEEP : parent.family,
     depth,
@@ -80,7 +83,7 @@ function fixAtWord(
     actedLog: word.log,
     actedTime: word.time,
   };
-  context.store.insert("registeredKin", row);
+  context.store.insert("registeredMember", row);
   return row;
 }
 
@@ -98,6 +101,6 @@ function spentBefore(context: ApplyContext, wallet: string, before: Place): Act 
   return act != null && isBefore(act, before) ? act : null;
 }
 
-function spentAt({ actedBlock, actedLog }: Row<"kin">): Place {
+function spentAt({ actedBlock, actedLog }: Row<"familyMember">): Place {
   return { block: actedBlock, log: actedLog };
 }

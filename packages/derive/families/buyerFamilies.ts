@@ -7,7 +7,7 @@ import { takeBrought } from "./brought.ts";
 import { countPurchasesOfFamily, familyRow, isEstablished } from "./established.ts";
 import { DEEP, familyOf } from "./familyOf.ts";
 import { flowOf, traceBuyer } from "./flows.ts";
-import { accountOf, cameThrough, knownKin, ownKin } from "./ownKin.ts";
+import { accountOf, cameThrough, knownMember, memberAsSeller } from "./memberAsSeller.ts";
 
 /**
  * Most accounts of payees that are stored for one seller and one family. Money paid to further accounts does
@@ -17,7 +17,7 @@ const MAX_SOURCES = 8;
 
 type Hire = Row<"hire">;
 
-type Stake = Pick<Hire, "patron" | "payeeAccount" | "brought">;
+type Stake = Pick<Hire, "buyerFamily" | "payeeAccount" | "brought">;
 
 /**
  * What a hire rests on, fixed when it is counted: the family that it counts for, the account that got its money,
@@ -29,15 +29,15 @@ export function stakeOf(
   { seller, buyer, price, inWindow }: Pick<Hire, "seller" | "buyer" | "price" | "inWindow">,
   payee: string,
 ): Stake {
-  const own = sellerKin(context, seller);
-  const kin = familyOf(context, buyer, placeHere(context));
-  const patron = cameThrough(context, kin, seller) ? own.family : kin.family;
-  const account = payeeAccount(context, { seller, patron }, payee);
-  const stake = { patron, payeeAccount: account, brought: 0n };
+  const own = registeredSeller(context, seller);
+  const member = familyOf(context, buyer, placeHere(context));
+  const buyerFamily = cameThrough(context, member, seller) ? own.family : member.family;
+  const account = payeeAccount(context, { seller, buyerFamily }, payee);
+  const stake = { buyerFamily, payeeAccount: account, brought: 0n };
   if (!inWindow) return stake;
-  traceBuyer(context, kin);
-  const mayCount = patron !== DEEP && patron !== own.family && mayStay(stake);
-  return mayCount ? { ...stake, brought: takeBrought(context, kin, price) } : stake;
+  traceBuyer(context, member);
+  const mayCount = buyerFamily !== DEEP && buyerFamily !== own.family && mayStay(stake);
+  return mayCount ? { ...stake, brought: takeBrought(context, member, price) } : stake;
 }
 
 /**
@@ -46,27 +46,32 @@ export function stakeOf(
  */
 function payeeAccount(
   context: ApplyContext,
-  { seller, patron }: Pick<Hire, "seller" | "patron">,
+  { seller, buyerFamily }: Pick<Hire, "seller" | "buyerFamily">,
   payee: string,
 ): string | null {
-  const kin = payee === seller ? sellerKin(context, seller) : ownKin(context, payee, placeHere(context));
-  if (kin === null) return null;
-  const account = accountOf(kin);
-  const sources = context.store.get("patron", patronId(seller, patron))?.sources.split(" ") ?? [];
+  const member =
+    payee === seller ? registeredSeller(context, seller) : memberAsSeller(context, payee, placeHere(context));
+  if (member === null) return null;
+  const account = accountOf(member);
+  const sources =
+    context.store.get("buyerFamily", buyerFamilyId(seller, buyerFamily))?.sources.split(" ") ?? [];
   return sources.length < MAX_SOURCES || sources.includes(account) ? account : null;
 }
 
 /** Whether the price of a hire may have stayed with its seller. */
-function mayStay({ patron, payeeAccount: account }: Pick<Stake, "patron" | "payeeAccount">): boolean {
-  return account !== null && account !== patron;
+function mayStay({
+  buyerFamily,
+  payeeAccount: account,
+}: Pick<Stake, "buyerFamily" | "payeeAccount">): boolean {
+  return account !== null && account !== buyerFamily;
 }
 
 /** A hire enters the window (`by` 1) or leaves it (−1). */
-export function changePatron(context: ApplyContext, hire: Hire, by: 1 | -1): void {
-  const { patron: family } = hire;
-  const seller = sellerKin(context, hire.seller);
-  const row = ensurePatron(context, hire.seller, family);
-  context.store.update("patron", row.id, {
+export function changeBuyerFamily(context: ApplyContext, hire: Hire, by: 1 | -1): void {
+  const { buyerFamily: family } = hire;
+  const seller = registeredSeller(context, hire.seller);
+  const row = ensureBuyerFamily(context, hire.seller, family);
+  context.store.update("buyerFamily", row.id, {
     hires: row.hires + by,
     rated: row.rated + (hire.outcome === "neutral" ? 0 : by),
     successes: row.successes + (hire.outcome === "success" ? by : 0),
@@ -77,14 +82,14 @@ export function changePatron(context: ApplyContext, hire: Hire, by: 1 | -1): voi
   });
   if (family !== DEEP && seller.family !== DEEP && seller.family !== family)
     countPurchasesOfFamily(context, family, seller.family, by);
-  settlePatron(context, hire.seller, family);
+  settleBuyerFamily(context, hire.seller, family);
 }
 
 /** Computes again what a family adds to a seller's figures. */
-export function settlePatron(context: ApplyContext, seller: string, family: string): void {
-  const row = context.store.get("patron", patronId(seller, family));
+export function settleBuyerFamily(context: ApplyContext, seller: string, family: string): void {
+  const row = context.store.get("buyerFamily", buyerFamilyId(seller, family));
   if (row === null) return;
-  const isOther = family !== DEEP && family !== knownKin(context, seller)?.family;
+  const isOther = family !== DEEP && family !== knownMember(context, seller)?.family;
   const isIndependent = isOther && row.hires > 0;
   const after = {
     isIndependent,
@@ -98,7 +103,7 @@ export function settlePatron(context: ApplyContext, seller: string, family: stri
 /** The money that came back from an account changed, so the sellers of that account are computed again. */
 export function flowChanged(context: ApplyContext, account: string, family: string): void {
   for (const seller of itemsOf(context.store, soldFrom(account, family)))
-    settlePatron(context, seller, family);
+    settleBuyerFamily(context, seller, family);
 }
 
 /**
@@ -106,17 +111,17 @@ export function flowChanged(context: ApplyContext, account: string, family: stri
  * again.
  */
 export function establishedChanged(context: ApplyContext, family: string): void {
-  for (const seller of itemsOf(context.store, boughtBy(family))) settlePatron(context, seller, family);
+  for (const seller of itemsOf(context.store, boughtBy(family))) settleBuyerFamily(context, seller, family);
 }
 
 /** 1 if the family took its money back after a delivery, else 0. A seller counts such families. */
-function contests({ contested }: Row<"patron">): number {
+function contests({ contested }: Row<"buyerFamily">): number {
   return contested > 0 ? 1 : 0;
 }
 
-type Contribution = Pick<Row<"patron">, "isIndependent" | "isEstablished" | "share" | "kept">;
+type Contribution = Pick<Row<"buyerFamily">, "isIndependent" | "isEstablished" | "share" | "kept">;
 
-function changeSeller(context: ApplyContext, row: Row<"patron">, after: Contribution): void {
+function changeSeller(context: ApplyContext, row: Row<"buyerFamily">, after: Contribution): void {
   const isSame =
     row.isIndependent === after.isIndependent &&
     row.isEstablished === after.isEstablished &&
@@ -124,7 +129,7 @@ function changeSeller(context: ApplyContext, row: Row<"patron">, after: Contribu
     row.kept === after.kept;
   const contested = contests(row) - Number(row.isContesting);
   if (isSame && contested === 0) return;
-  context.store.update("patron", row.id, { ...after, isContesting: row.contested > 0 });
+  context.store.update("buyerFamily", row.id, { ...after, isContesting: row.contested > 0 });
   const agent = agentRow(context, row.seller);
   updateAgent(context, row.seller, {
     independentBuyers: agent.independentBuyers + Number(after.isIndependent) - Number(row.isIndependent),
@@ -140,22 +145,22 @@ function changeSeller(context: ApplyContext, row: Row<"patron">, after: Contribu
  * The share of successes among rated hires, in units of 10⁻⁹, rounded half up. The mean over many families is
  * then a plain sum.
  */
-function shareOf({ successes, rated }: Row<"patron">): number {
+function shareOf({ successes, rated }: Row<"buyerFamily">): number {
   return Number(roundHalfUp(rational(BigInt(successes), BigInt(rated)), 9));
 }
 
 /** What the family brought from outside and paid, less what came back. Money that goes round is in it once. */
-function keptOf(context: ApplyContext, { family, brought, sources }: Row<"patron">): bigint {
+function keptOf(context: ApplyContext, { family, brought, sources }: Row<"buyerFamily">): bigint {
   let kept = brought;
   for (const account of sources.split(" ")) kept -= flowOf(context, account, family);
   return kept > 0n ? kept : 0n;
 }
 
-function ensurePatron(context: ApplyContext, seller: string, family: string): Row<"patron"> {
-  const id = patronId(seller, family);
-  const known = context.store.get("patron", id);
+function ensureBuyerFamily(context: ApplyContext, seller: string, family: string): Row<"buyerFamily"> {
+  const id = buyerFamilyId(seller, family);
+  const known = context.store.get("buyerFamily", id);
   if (known !== null) return known;
-  const row: Row<"patron"> = {
+  const row: Row<"buyerFamily"> = {
     id,
     seller,
     family,
@@ -172,7 +177,7 @@ function ensurePatron(context: ApplyContext, seller: string, family: string): Ro
     share: null,
     kept: 0n,
   };
-  context.store.insert("patron", row);
+  context.store.insert("buyerFamily", row);
   if (family === DEEP) return row;
   append(context.store, boughtBy(family), seller);
   familyRow(context, family);
@@ -182,7 +187,7 @@ function ensurePatron(context: ApplyContext, seller: string, family: string): Ro
 /** Adds accounts to those whose transfers count as coming back. */
 function withSources(
   context: ApplyContext,
-  { sources, seller, family }: Row<"patron">,
+  { sources, seller, family }: Row<"buyerFamily">,
   accounts: (string | null)[],
 ): string {
   const known = sources === "" ? [] : sources.split(" ");
@@ -195,25 +200,28 @@ function withSources(
 }
 
 /** The family of a seller, which is registered when a hire is counted. */
-function sellerKin(context: ApplyContext, seller: string): Row<"kin"> | Row<"registeredKin"> {
+function registeredSeller(
+  context: ApplyContext,
+  seller: string,
+): Row<"familyMember"> | Row<"registeredMember"> {
   // Registered at this place too.
   const { block, log } = placeHere(context);
-  const kin = ownKin(context, seller, { block, log: log + 1 });
-  if (kin === null) throw new Error(`${seller} sold something and is not registered.`);
-  return kin;
+  const member = memberAsSeller(context, seller, { block, log: log + 1 });
+  if (member === null) throw new Error(`${seller} sold something and is not registered.`);
+  return member;
 }
 
 function placeHere({ at }: ApplyContext) {
   return { block: at.block, log: at.log ?? 0, time: at.time };
 }
 
-function patronId(seller: string, family: string): string {
+function buyerFamilyId(seller: string, family: string): string {
   return `${seller}/${family}`;
 }
 
 /** The list of sellers that a family ever bought from. */
 function boughtBy(family: string): string {
-  return `patrons/${family}`;
+  return `boughtBy/${family}`;
 }
 
 /** The list of sellers whose money from a family went to one account: the seller's own, or a payee's. */
