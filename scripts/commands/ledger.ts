@@ -1,16 +1,11 @@
 import path from "node:path";
 import type { Command } from "commander";
-import { InvalidInputError, TallystickError } from "tallystick-protocol/errors";
 import { toHex } from "tallystick-protocol/hex";
 import { adoptLedger } from "../../services/settlement/ledger/adoptLedger.ts";
 import { importLedger } from "../../services/settlement/ledger/importLedger.ts";
-import {
-  MISSING_KEY_HINT,
-  type PulledLedger,
-  pullLedger,
-} from "../../services/settlement/ledger/pullLedger.ts";
 import { registerLedgerFsck } from "./ledgerFsck.ts";
 import { registerLedgerMirror } from "./ledgerMirror.ts";
+import { registerLedgerPull } from "./ledgerPull.ts";
 import { registerRotateKey } from "./ledgerRotateKey.ts";
 import { askChain, ledgerConfig, ledgerFolder } from "./ledgerSettings.ts";
 import { registerShare } from "./ledgerShare.ts";
@@ -69,58 +64,10 @@ export function registerLedger(program: Command): void {
           `layout  ${layoutText(size, otherLayouts)}\n`,
       );
     });
-  ledger
-    .command("pull")
-    .description(
-      "Restore the ledger up to its last anchor. What the disk still has stays. The rest comes from a follower, and is\n" +
-        "verified entry by entry and against the root in the contract. The old file is kept next to the new one.",
-    )
-    .requiredOption("--from <url>", "an indexer or replica that follows the ledger, or a settlement service")
-    .action(async ({ from }: { from: string }) => {
-      const config = await ledgerConfig();
-      const baseUrl = parseBaseUrl(from);
-      const { ledger: onChain } = await askChain(config);
-      const { head } = onChain ?? {};
-      if (head === undefined || head.size === 0n || config.ledger === "local") {
-        throw new TallystickError({
-          code: "nothing_anchored",
-          message: "The contract holds nothing of this ledger: there is no anchor to restore it up to.",
-          hint: "Are LEDGER_ORIGIN, ANCHOR_PRIVATE_KEY and ANCHORED_LEDGER those of the lost service?",
-        });
-      }
-      const folder = ledgerFolder(config);
-      const anchored = { size: Number(head.size), root: head.root };
-      const pulled = await pullLedger({ folder, baseUrl, ledgerId: config.ledger, anchored });
-      process.stdout.write(`${pulledText(folder, anchored.size, pulled)}\n`);
-    });
+  registerLedgerPull(ledger);
   registerLedgerMirror(ledger);
   registerLedgerFsck(ledger);
   registerRotateKey(ledger);
   registerSuccession(ledger);
   registerShare(ledger);
-}
-
-function parseBaseUrl(text: string): string {
-  const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (url?.protocol === "http:" || url?.protocol === "https:") return text.replace(/\/+$/, "");
-  throw new InvalidInputError({ issues: [{ field: "--from", message: "must be an http or https address" }] });
-}
-
-function pulledText(folder: string, anchored: number, pulled: PulledLedger): string {
-  const { size, root, kept, fetched, lost, setAside, hasKey } = pulled;
-  const entries = (count: number) => (count === 1 ? "1 entry" : `${count.toLocaleString("en-US")} entries`);
-  const loss =
-    lost === null
-      ? "Whether entries were settled behind the last anchor is not known here: those are lost."
-      : lost > 0
-        ? `${entries(lost)} or more that were answered SETTLED behind it are lost.`
-        : "No lost entry is known; what was settled behind the copies at hand would be lost.";
-  return [
-    `${folder} verifies up to its last anchor, ${entries(anchored)}.`,
-    `entries ${size} (${kept} from disk, ${fetched} fetched)`,
-    `root    ${root}`,
-    loss,
-    ...(setAside === undefined ? [] : [`The file that was there is ${setAside}.`]),
-    ...(hasKey ? [] : [MISSING_KEY_HINT]),
-  ].join("\n");
 }

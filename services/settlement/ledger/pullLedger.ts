@@ -4,9 +4,12 @@ import { TallystickError } from "tallystick-protocol/errors";
 import { type Hex, toHex } from "tallystick-protocol/hex";
 import { LedgerChain, LedgerLineError } from "tallystick-protocol/ledger/verifyLedger";
 import { MerkleTree } from "tallystick-protocol/merkle/merkleTree";
+import { isNoteSignedBy, type NoteVerifierKey } from "tallystick-protocol/note/signedNote";
 import { sha256ByNode } from "tallystick-runtime/hashing/sha256ByNode";
 import { CHECKPOINT_KEY_FILE, readCheckpointKey } from "../proofs/checkpointKey.ts";
+import { checkpointOf, MAX_CHECKPOINT_BYTES } from "../staticLog/logSource.ts";
 import { LEDGER_FILE } from "./diskLedger.ts";
+import { fetchBytes } from "./fetchBytes.ts";
 import { fetchLedgerLines } from "./fetchLedgerLines.ts";
 import { readLastSigned, writeLastSigned } from "./lastSigned.ts";
 import { LineTooLongError, ledgerLines } from "./ledgerLines.ts";
@@ -17,15 +20,23 @@ import { lineOf, verifyLines } from "./verifyLines.ts";
 export type PullLedgerParameters = {
   /** The ledger's folder; created if needed. It may contain an older copy, a damaged one, or none. */
   folder: string;
-  /** The follower, replica or service to fetch from; without a trailing slash. */
+  /** The follower, replica, mirror or service to fetch from; without a trailing slash. */
   baseUrl: string;
   ledgerId: Hex;
   /** What the contract holds. */
-  anchored: { size: number; root: Hex };
+  anchored: Goal;
+  /**
+   * The keys of the ledger's own checkpoints. A source that shows a newer checkpoint of one of them, as a mirror does, gives
+   * back the entries behind the anchor too. Default: none.
+   */
+  keys?: readonly NoteVerifierKey[];
   /** As in {@link fetchLedgerLines}. */
   pauseMs?: number;
   signal?: AbortSignal;
 };
+
+/** What a restored ledger has to have: a size, and the root at it. */
+export type Goal = { size: number; root: Hex };
 
 export type PulledLedger = {
   /** Entries that the ledger has now, and their root. */
@@ -34,6 +45,8 @@ export type PulledLedger = {
   /** How many of them were on the disk, and how many were fetched. */
   kept: number;
   fetched: number;
+  /** Entries behind the anchor that were fetched, since a checkpoint of the ledger's own key covers them. */
+  behindAnchor: number;
   /**
    * Entries after the restored ones that are known to have been settled, from what was signed last and from the old file.
    * There may have been more. Null when nothing is known.
@@ -49,8 +62,9 @@ export type PulledLedger = {
 type Beginning = { tree: MerkleTree; chain: LedgerChain; bytes: number; linesBehind: number };
 
 /**
- * Restores a ledger up to its last anchor: keeps the entries on disk that belong to it, fetches the others, and verifies
- * every one and the anchored root before anything changes. The old file is set aside, never deleted.
+ * Restores a ledger up to its last anchor, and up to the newest checkpoint of its own that the source shows: keeps the entries
+ * on disk that belong to it, fetches the others, and verifies every one and both roots before anything changes. The old file
+ * is set aside, never deleted.
  *
  * @throws TallystickError `source_contradicts` when what was fetched is not what was anchored; `source_unavailable`;
  * `ledger_locked` while a service writes the ledger. Nothing is changed then.
@@ -64,17 +78,14 @@ export async function pullLedger(parameters: PullLedgerParameters): Promise<Pull
     const found = await readBeginning(target);
     const isWhole = found.linesBehind === 0;
     const hadEntries = found.tree.size + found.linesBehind;
-    const holdsAnchor =
-      found.tree.size >= anchored.size && toHex(found.tree.root(anchored.size)) === anchored.root;
-    let restored = found.tree;
-    let kept = found.tree.size;
+    let { tree: restored } = found;
+    let kept = restored.size;
     let setAside: string | undefined;
-    if (!holdsAnchor || !isWhole) {
+    const goals = await goalsOf(parameters, found.tree);
+    if (!holds(found.tree, goals) || !isWhole) {
       const unfinished = `${target}.pulling`;
       try {
-        ({ tree: restored, kept } = holdsAnchor
-          ? await writeRestored(parameters, target, unfinished, found, found.tree.size)
-          : await fetchRest(parameters, target, unfinished, found));
+        ({ tree: restored, kept } = await restore(parameters, goals, target, unfinished, found));
         setAside = hadEntries > 0 ? await keepBeside(target) : undefined;
         await rename(unfinished, target);
         await syncFolder(folder);
@@ -92,6 +103,7 @@ export async function pullLedger(parameters: PullLedgerParameters): Promise<Pull
       root,
       kept,
       fetched: size - kept,
+      behindAnchor: Math.max(0, size - Math.max(kept, anchored.size)),
       lost: signed === undefined && hadEntries === 0 ? null : Math.max(0, known - size),
       setAside,
       hasKey: (await readCheckpointKey(folder)) !== undefined,
@@ -101,27 +113,89 @@ export async function pullLedger(parameters: PullLedgerParameters): Promise<Pull
   }
 }
 
-/** Fetches what is missing after the disk's entries; everything, if these belong to another history. */
-async function fetchRest(
+/** The anchor, and a newer checkpoint that one of the ledger's own keys signed, if the source shows one. */
+async function goalsOf(parameters: PullLedgerParameters, found: MerkleTree): Promise<Goal[]> {
+  const { anchored, baseUrl } = parameters;
+  const newer = await newerCheckpoint(parameters);
+  if (newer === undefined) return [anchored];
+  // Both are signed. Which one goes on is not for a command to choose.
+  if (holds(found, [anchored]) && found.size >= newer.size && !holds(found, [newer]))
+    throw contradicts(
+      baseUrl,
+      `its checkpoint of ${newer.size} entries is signed by this ledger's key, and the disk has others`,
+    );
+  return [anchored, newer];
+}
+
+async function newerCheckpoint({
+  baseUrl,
+  anchored,
+  keys = [],
+  pauseMs,
+  signal,
+}: PullLedgerParameters): Promise<Goal | undefined> {
+  if (keys.length === 0) return undefined;
+  const url = `${baseUrl}/v1/ledger/checkpoint`;
+  const most = MAX_CHECKPOINT_BYTES;
+  try {
+    const read = (bytes: Buffer) => checkpointOf(bytes.toString("utf8"));
+    const { note, checkpoint } = await fetchBytes({ url, most, pauseMs, signal, read });
+    const { origin, size, root } = checkpoint;
+    const isOurs = keys.some((key) => key.name === origin && isNoteSignedBy(note, key));
+    return isOurs && size > anchored.size ? { size, root: toHex(root) } : undefined;
+  } catch {
+    signal?.throwIfAborted();
+    // A follower has none.
+    return undefined;
+  }
+}
+
+function holds(tree: MerkleTree, goals: readonly Goal[]): boolean {
+  return goals.every(({ size, root }) => tree.size >= size && toHex(tree.root(size)) === root);
+}
+
+/** Restores up to the last goal; up to the anchor alone when the source does not have the rest of what it shows. */
+async function restore(
   parameters: PullLedgerParameters,
+  goals: Goal[],
   target: string,
   unfinished: string,
   found: Beginning,
 ): Promise<{ tree: MerkleTree; kept: number }> {
-  const { anchored } = parameters;
-  if (found.tree.size > 0 && found.tree.size < anchored.size) {
-    try {
-      return await writeRestored(parameters, target, unfinished, found, found.tree.size);
-    } catch (error) {
-      if ((error as TallystickError).code !== "source_contradicts") throw error;
-    }
+  try {
+    return await fetchRest(parameters, goals, target, unfinished, found);
+  } catch (error) {
+    const isSource = ["source_contradicts", "source_unavailable"].includes((error as TallystickError).code);
+    if (goals.length === 1 || !isSource) throw error;
+    // Read again: the first try has grown what was found.
+    return fetchRest(parameters, goals.slice(0, 1), target, unfinished, await readBeginning(target));
   }
-  return writeRestored(parameters, target, unfinished, emptyBeginning(), 0);
 }
 
-/** Writes the first `kept` entries of the disk, then the fetched ones, up to the anchor. */
+/** Fetches what is missing after the disk's entries; everything, if these belong to another history. */
+async function fetchRest(
+  parameters: PullLedgerParameters,
+  goals: Goal[],
+  target: string,
+  unfinished: string,
+  found: Beginning,
+): Promise<{ tree: MerkleTree; kept: number }> {
+  const isEnough = holds(found.tree, goals);
+  const { size } = goals.at(-1) as Goal;
+  if (isEnough || (found.tree.size > 0 && found.tree.size < size)) {
+    try {
+      return await writeRestored(parameters, goals, target, unfinished, found, found.tree.size);
+    } catch (error) {
+      if (isEnough || (error as TallystickError).code !== "source_contradicts") throw error;
+    }
+  }
+  return writeRestored(parameters, goals, target, unfinished, readNothing(), 0);
+}
+
+/** Writes the first `kept` entries of the disk, then the fetched ones, up to the last goal. */
 async function writeRestored(
-  { baseUrl, ledgerId, anchored, pauseMs, signal }: PullLedgerParameters,
+  { baseUrl, ledgerId, pauseMs, signal }: PullLedgerParameters,
+  goals: readonly Goal[],
   target: string,
   unfinished: string,
   { tree, chain, bytes }: Beginning,
@@ -134,7 +208,7 @@ async function writeRestored(
       baseUrl,
       ledgerId,
       from: kept,
-      to: anchored.size,
+      to: Math.max(...goals.map(({ size }) => size)),
       ...(pauseMs !== undefined && { pauseMs }),
     };
     async function* pages() {
@@ -147,9 +221,11 @@ async function writeRestored(
     await verifyLines(pages(), { chain, tree }).catch((error) => {
       throw error instanceof LedgerLineError ? contradicts(baseUrl, error.message, error) : error;
     });
-    const root = toHex(tree.root(anchored.size));
-    if (root !== anchored.root)
-      throw contradicts(baseUrl, `its ${anchored.size} entries have the root ${root}, not ${anchored.root}`);
+    for (const { size, root: wanted } of goals) {
+      const root = toHex(tree.root(size));
+      if (root !== wanted)
+        throw contradicts(baseUrl, `its ${size} entries have the root ${root}, not ${wanted}`);
+    }
     await output.sync();
     return { tree, kept };
   } finally {
@@ -168,7 +244,7 @@ function contradicts(baseUrl: string, reason: string, cause?: unknown): Tallysti
   });
 }
 
-function emptyBeginning(): Beginning {
+function readNothing(): Beginning {
   return {
     tree: new MerkleTree(sha256ByNode),
     chain: new LedgerChain({ sha256: sha256ByNode }),
@@ -179,7 +255,7 @@ function emptyBeginning(): Beginning {
 
 /** Reads a file as far as it verifies, and counts the lines after that, of which somebody may have been told. */
 async function readBeginning(file: string): Promise<Beginning> {
-  const found = emptyBeginning();
+  const found = readNothing();
   if (!(await stat(file).catch(() => undefined))) return found;
   try {
     for await (const lines of ledgerLines(file)) {

@@ -2,9 +2,12 @@ import { existsSync, readdirSync, readFileSync, truncateSync, writeFileSync } fr
 import { createServer, type RequestListener, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import path from "node:path";
+import { ed25519 } from "@noble/curves/ed25519.js";
 import { expect } from "chai";
 import type { Hex } from "tallystick-protocol/hex";
-import { toHex } from "tallystick-protocol/hex";
+import { fromHex, toHex } from "tallystick-protocol/hex";
+import { formatCheckpoint } from "tallystick-protocol/note/checkpoint";
+import { formatSignedNote, noteVerifierKey, signNote } from "tallystick-protocol/note/signedNote";
 import { DiskLedger } from "../../../services/settlement/ledger/diskLedger.ts";
 import { readLastSigned, writeLastSigned } from "../../../services/settlement/ledger/lastSigned.ts";
 import { pullLedger } from "../../../services/settlement/ledger/pullLedger.ts";
@@ -179,6 +182,56 @@ describe("a ledger that is pulled from a follower", () => {
     const wrong = { anchored: { size: 550, root: roots[549] } };
     expect(await refusal(pull(550, wrong))).to.equal("source_contradicts");
     expect(existsSync(path.join(folder(), "last-signed.json"))).to.equal(false);
+  });
+
+  it("has what a checkpoint of its own key covers behind the anchor, and nothing of another's", async () => {
+    const page = answer;
+    const seed = new Uint8Array(32).fill(3);
+    const keys = [noteVerifierKey("ledger.test/mine", ed25519.getPublicKey(seed))];
+    const shows = (
+      size: number,
+      { root = roots[size] as Hex, by = seed, origin = "ledger.test/mine" } = {},
+    ) => {
+      const text = formatCheckpoint({ origin, size, root: fromHex(root, 32) });
+      const note = formatSignedNote({ text, signatures: [signNote(text, origin, by)] });
+      answer = (lines, from, request, response) =>
+        request.url === "/v1/ledger/checkpoint" ? response.end(note) : page(lines, from, request, response);
+    };
+    shows(590);
+    expect(await pull(550)).to.include({ size: 550, behindAnchor: 0 });
+    expect(await pull(550, { keys })).to.include({
+      size: 590,
+      root: roots[590],
+      fetched: 40,
+      behindAnchor: 40,
+    });
+    expect(await readLastSigned(folder())).to.deep.equal(anchored(590));
+    // Nothing is asked again that is there, and nothing is taken back.
+    shows(570);
+    expect(await pull(550, { keys })).to.include({
+      size: 590,
+      fetched: 0,
+      behindAnchor: 0,
+      setAside: undefined,
+    });
+    have(text(0, 300));
+    for (const [by, origin] of [
+      [new Uint8Array(32).fill(4), "ledger.test/mine"],
+      [seed, "ledger.test/other"],
+    ] as const) {
+      have(text(0, 300));
+      shows(590, { by, origin });
+      expect(await pull(550, { keys })).to.include({ size: 550, behindAnchor: 0 });
+    }
+    // A source that shows more than it has gives what was anchored.
+    have(text(0, 300));
+    shows(590, { root: roots[589] as Hex });
+    expect(await pull(550, { keys })).to.include({ size: 550, fetched: 250, behindAnchor: 0 });
+    // Two histories of one key: nothing is chosen.
+    have(text(0, 600));
+    shows(590, { root: roots[589] as Hex });
+    expect(await refusal(pull(550, { keys }))).to.equal("source_contradicts");
+    expect(readFileSync(target(), "latin1")).to.equal(text(0, 600));
   });
 
   it("is fetched to the end from a source that answers few at a time and fails now and then", async () => {
