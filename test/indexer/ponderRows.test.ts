@@ -32,6 +32,7 @@ describe("the derivation's rows in Ponder", () => {
       received: 1n,
       fundings: "",
       origin: "",
+      begun: "",
       traced: false,
     };
     await rows.insert("wallet", [{ ...wallet }]);

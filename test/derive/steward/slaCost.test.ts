@@ -12,10 +12,11 @@ import { DAY, type EventLog, HOUR, START, wallet } from "../eventLog.ts";
 import { AGENT, goTo, stewardLog } from "./stewardScene.ts";
 
 const penalty = { type: "trust_score_reduction", amount: "0.1" };
+const measured = { measurement_window: "90 days", penalty };
 const guarantees: RecordBody[] = [
-  { metric: "success_rate", target: "0.98", breach_threshold: "0.9" },
-  { metric: "latency_p99", target: "5000", unit: "milliseconds", breach_threshold: "7500" },
-].map((it) => ({ ...it, measurement_window: "90 days", penalty }));
+  { ...measured, metric: "success_rate", target: "0.98", breach_threshold: "0.9" },
+  { ...measured, metric: "latency_p99", target: "5000", unit: "milliseconds", breach_threshold: "7500" },
+];
 
 /** Plays what is new of a log, and counts the rows read and the characters written. */
 function player(log: EventLog) {
