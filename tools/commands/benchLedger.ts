@@ -19,6 +19,7 @@ type BenchOptions = {
   receipts: string;
   seconds: string;
   memory?: string;
+  store?: boolean;
   kinds: EntryKind[];
 };
 
@@ -30,6 +31,7 @@ export function registerBenchLedger(program: Command): void {
     .option("--entries <count>", "entries of the large ledger; 0: leave it out", "1000000")
     .option("--receipts <count>", "receipts per number of clients", "4000")
     .option("--seconds <count>", "how long to settle proposals", "5")
+    .option("--store", "only durable receipts with and without a shared store, by turns")
     .option("--memory <count>", "only the memory that a service takes with so many entries of each kind")
     .addOption(
       new Option("--kinds <kinds...>", "with --memory: of which kinds")
@@ -39,6 +41,7 @@ export function registerBenchLedger(program: Command): void {
     .action(async (options: BenchOptions) => {
       const say = (text: string): void => void process.stderr.write(`${text}\n`);
       if (options.memory !== undefined) return memoryByKind(Number(options.memory), options.kinds, say);
+      if (options.store) return withStore(Number(options.receipts), say);
       const table = new Table({ head: ["what", "figure", "goal"], style: { head: [], border: [] } });
       const whole = (value: number): string => Math.round(value).toLocaleString("en");
 
@@ -108,6 +111,15 @@ export function registerBenchLedger(program: Command): void {
 function print(table: { toString: () => string }): void {
   const machine = `${availableParallelism()} cores, ${cpus()[0]?.model ?? "unknown"}, Node ${process.version}`;
   process.stdout.write(`${table.toString()}\n${machine}; clients and service share the cores.\n`);
+}
+
+/** Prints durable receipts a second of a service alone, and of one that commits them in a shared store, by turns. */
+async function withStore(receipts: number, say: (text: string) => void): Promise<void> {
+  const { sharedRates } = await import("../bench/ledger/sharedRates.ts");
+  const table = new Table({ head: ["clients", "alone", "shared", "share"], style: { head: [], border: [] } });
+  for (const { clients, alone, shared } of await sharedRates([1, 16, 64], receipts, say))
+    table.push([clients, Math.round(alone), Math.round(shared), (shared / alone).toFixed(2)]);
+  print(table);
 }
 
 /** Prints what opening a ledger full of one kind of entries takes, for each kind: without its index, and with it. */

@@ -7,9 +7,11 @@ import pg from "pg";
 import { fromHex } from "tallystick-protocol/hex";
 import { type PostgresServer, startPostgres } from "../../../scripts/postgres/startPostgres.ts";
 import { readConfig } from "../../../services/settlement/config.ts";
+import { DiskLedger } from "../../../services/settlement/ledger/diskLedger.ts";
 import { openService, type SettlementService } from "../../../services/settlement/service.ts";
 import { type Flush, flushAfter } from "../../../services/settlement/standby/flush.ts";
 import { postgresStore, STORE_SCHEMA } from "../../../services/settlement/standby/postgresStore.ts";
+import { shareLedger } from "../../../services/settlement/standby/shareLedger.ts";
 import { signReceipts } from "../../../tools/bench/ledger/signedReceipts.ts";
 import { type CuttingProxy, cuttingProxy } from "../../../tools/bench/standby/cuttingProxy.ts";
 import { temporaryFolder } from "../support/temporaryFolder.ts";
@@ -291,10 +293,41 @@ describe("machines that share a ledger", function () {
     const again = await open("a");
     await untilCode(again, "store_behind");
     expect(again.service).to.equal(undefined);
-    await sql(`TRUNCATE ${STORE_SCHEMA}.flush`);
-    await untilCode(again, "store_empty");
-    expect(fileOf("a")).to.equal(whole);
     await again.close();
+    const share = async () => {
+      const [store, ledger] = [
+        storeOf(),
+        await DiskLedger.open({ folder: path.join(folder.path, "a", "local") }),
+      ];
+      try {
+        return await shareLedger(ledger, store);
+      } finally {
+        await store.release();
+        await store.close();
+        await ledger.close();
+      }
+    };
+    expect(await share()).to.deep.equal({ size: 3, put: 2, began: false });
+    expect(await share()).to.deep.equal({ size: 3, put: 0, began: false });
+    const b = await open("b");
+    expect((await settle(b)).json).to.include({ status: "SETTLED", index: 3 });
+    expect(fileOf("b").startsWith(whole)).to.equal(true);
+    await b.close();
+    // This machine's copy is not the newest any more.
+    const refused = await share().catch((error) => error.code);
+    expect(refused).to.equal("ledger_taken_over");
+
+    await sql(`TRUNCATE ${STORE_SCHEMA}.flush`);
+    const lost = await open("a");
+    await untilCode(lost, "store_empty");
+    expect(fileOf("a")).to.equal(whole);
+    await lost.close();
+    expect(await share()).to.deep.equal({ size: 3, put: 0, began: true });
+    const back = await open("a");
+    expect((await settle(back)).json).to.include({ status: "SETTLED", index: 3 });
+    await untilCode(await open("c"), "store_lacks_rows");
+    // What another one answered meanwhile is another history: it is not gone on with.
+    await untilCode(await open("b"), "store_contradicts");
   });
 
   it("take no row that somebody else put into the database, whatever is in it", async () => {

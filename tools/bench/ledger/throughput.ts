@@ -59,7 +59,8 @@ export function receiptRates(clients: number[], each: number): Promise<{ clients
   });
 }
 
-async function sendAll(port: number, clients: number, receipts: SignedReceipt[]): Promise<void> {
+/** Sends signed receipts by this many clients, each of which waits for its answer. Throws when one is not settled. */
+export async function sendAll(port: number, clients: number, receipts: SignedReceipt[]): Promise<void> {
   const texts = receipts.map((receipt) => JSON.stringify(receipt));
   let next = 0;
   const work = async (): Promise<void> => {

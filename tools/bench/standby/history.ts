@@ -18,14 +18,15 @@ export class History {
   readonly #tree = new MerkleTree(sha256ByNode);
   readonly #read = new Map<string, Read>();
   readonly #answered = new Map<string, number>();
-  readonly #checkpoints: string[] = [];
+  #checkpoints: string[] = [];
+  #checkpointCount = 0;
 
   /** How many answers and checkpoints there were. */
   get counts(): { entries: number; answers: number; checkpoints: number } {
     return {
       entries: this.#hashes.length,
       answers: this.#answered.size,
-      checkpoints: this.#checkpoints.length,
+      checkpoints: this.#checkpointCount,
     };
   }
 
@@ -66,16 +67,26 @@ export class History {
     }
   }
 
-  /** Call it when every file was read. @throws TallystickError `standby_test_failed` naming what was lost, or forked */
-  check(): void {
-    for (const [hash, index] of this.#answered)
+  /**
+   * Holds what was answered and signed against the history, as far as that was read.
+   *
+   * @param isWhole whether every file was read to its end, and nobody writes any more
+   * @throws TallystickError `standby_test_failed` naming what was lost, or forked
+   */
+  check({ isWhole = false } = {}): void {
+    for (const [hash, index] of this.#answered) {
+      if (!isWhole && index >= this.#hashes.length) continue;
       if (this.#hashes[index] !== hash)
         throw failure(`${hash} was answered as entry ${index}, which is ${this.#hashes[index]}`);
-    for (const note of this.#checkpoints) {
+    }
+    this.#checkpoints = this.#checkpoints.filter((note) => {
       const { size, root } = parseCheckpoint(note.slice(0, note.indexOf("\n\n") + 1));
+      if (size > this.#tree.size && !isWhole) return true;
       if (size > this.#tree.size || !bytesEqual(this.#tree.root(size), root))
         throw failure(`a checkpoint of ${size} entries is of another history`);
-    }
+      this.#checkpointCount++;
+      return false;
+    });
   }
 }
 

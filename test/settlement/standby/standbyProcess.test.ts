@@ -1,0 +1,19 @@
+import { expect } from "chai";
+import { soakStandby } from "../../../tools/bench/standby/soakStandby.ts";
+
+describe("two processes that share a ledger", function () {
+  this.timeout(300_000);
+
+  it("are followed one by the other when they are killed behind a lost answer, stopped beyond the lease, and cut off", async () => {
+    const counts = await soakStandby({
+      runs: 3,
+      leaseSeconds: 1,
+      clients: 3,
+      random: () => 0.5,
+      faults: ["answer and kill", "stop", "frozen"],
+    });
+    expect(counts).to.include({ runs: 3, takeovers: 3 });
+    expect(counts.answers).to.be.above(10);
+    expect(counts.checkpoints).to.be.above(0);
+  });
+});
