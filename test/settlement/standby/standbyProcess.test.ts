@@ -4,15 +4,15 @@ import { soakStandby } from "../../../tools/bench/standby/soakStandby.ts";
 describe("two processes that share a ledger", function () {
   this.timeout(300_000);
 
-  it("are followed one by the other when they are killed behind a lost answer, stopped beyond the lease, and cut off", async () => {
+  it("are followed one by the other when they are killed behind a lost answer, and stopped beyond the lease", async () => {
     const counts = await soakStandby({
-      runs: 3,
+      runs: 2,
       leaseSeconds: 1,
       clients: 3,
       random: () => 0.5,
-      faults: ["answer and kill", "stop", "frozen"],
+      faults: ["answer and kill", "stop"],
     });
-    expect(counts).to.include({ runs: 3, takeovers: 3 });
+    expect(counts).to.include({ runs: 2, takeovers: 2 });
     expect(counts.answers).to.be.above(10);
     expect(counts.checkpoints).to.be.above(0);
   });
