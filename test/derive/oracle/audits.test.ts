@@ -6,7 +6,7 @@ import { derivedState } from "./derivedState.ts";
 import { oracle } from "./oracle.ts";
 
 /** How many generated logs with audits; more with AUDIT_RUNS. */
-const RUNS = Number(process.env.AUDIT_RUNS ?? 60);
+const RUNS = Number(process.env.AUDIT_RUNS ?? 30);
 
 describe("audits, derived and by the oracle", () => {
   it("agree on every draw, every assignment, every verdict and every end, for any log", async () => {
