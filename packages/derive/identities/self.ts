@@ -2,7 +2,7 @@ import type { ApplyContext } from "../applyContext.ts";
 import { buyerGroupOf } from "../buyerGroups.ts";
 import { sharedClusterSize } from "../clusters.ts";
 import { DEEP } from "../families/familyOf.ts";
-import { knownMember } from "../families/memberAsSeller.ts";
+import { cameThrough, knownMember } from "../families/memberAsSeller.ts";
 import type { Row } from "../tables.ts";
 import { wasParty } from "./identities.ts";
 
@@ -33,10 +33,14 @@ export function belongsTo(context: ApplyContext, agent: string, client: string):
 }
 
 /**
- * This only looks families up. Asking for a family fixes it, and feedback on identities must not change other
- * rows.
+ * Whether a client is of the agent's own family, or pays with money of that family, or with money that came through
+ * the agent. This only looks families up. Asking for a family fixes it, and feedback on identities must not change
+ * other rows.
  */
-function shareFamily(context: ApplyContext, a: string, b: string): boolean {
-  const family = knownMember(context, a)?.family;
-  return family !== undefined && family !== DEEP && family === knownMember(context, b)?.family;
+function shareFamily(context: ApplyContext, agent: string, client: string): boolean {
+  const family = knownMember(context, agent)?.family;
+  if (family === undefined || family === DEEP) return false;
+  const member = context.store.get("familyMember", client);
+  if (member !== null && (member.family === family || cameThrough(context, member, agent))) return true;
+  return family === knownMember(context, client)?.family;
 }

@@ -245,6 +245,19 @@ describe("feedback, at the boundaries", () => {
     const store = await derive(kin);
     expect(feedbackOf(store, early)).to.include({ standing: "self", selfReason: "family", hire: null });
     expect(feedbackOf(store, late)).to.include({ standing: "self", selfReason: "family" });
+
+    // A registration before the money hides nothing, and the seller's own money least of all.
+    for (const funder of [wallet(100), SELLER]) {
+      const hidden = new RegistryLog();
+      hidden.transfer(wallet(100), SELLER, 10_000_000);
+      for (const it of [SELLER, BUYER])
+        hidden.listing(it, "text.translate", { endpoint: `https://${it}.example` });
+      hidden.after(1).register(1, SELLER);
+      hidden.transfer(funder, BUYER, 5_000_000);
+      hidden.after(1).hire(SELLER, BUYER);
+      const id = hidden.feedback(1, BUYER);
+      expect(feedbackOf(await derive(hidden), id)).to.include({ standing: "self", selfReason: "family" });
+    }
   });
 
   it("that a hire backs takes another, or none, when an operator of audits had arranged that hire", async () => {

@@ -254,11 +254,15 @@ class IdentityOracle {
     const [ofA, ofB] = [clusters(a), clusters(b)];
     if (ofA.some((it, n) => it !== undefined && it.id === ofB[n]?.id && it.size > 1)) return "cluster";
     if (group(a) === group(b)) return "buyers";
-    const [famA, famB] = [
-      store.rows("familyMember").get(a)?.family,
-      store.rows("familyMember").get(b)?.family,
-    ];
-    return famA !== undefined && famA !== "deep" && famA === famB ? "family" : null;
+    const own = (it: string) =>
+      store.rows("registeredMember").get(it)?.family ?? store.rows("familyMember").get(it)?.family;
+    const family = own(a);
+    if (family === undefined || family === "deep") return null;
+    const [before, member] = [[] as string[], store.rows("familyMember").get(b)];
+    for (let next = member?.parent; next != null; next = store.rows("familyMember").get(next)?.parent)
+      before.push(next);
+    const isBehind = member !== undefined && member.family !== "deep" && before.includes(a);
+    return isBehind || [own(b), member?.family].includes(family) ? "family" : null;
   }
 }
 
