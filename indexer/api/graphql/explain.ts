@@ -33,14 +33,13 @@ const isPrivate = ({ agent }: Explained) => agent.row.privateListings > 0;
 
 const ExplanationRef = builder.objectRef<Explained>("Explanation").implement({
   description:
-    "How a figure came about: what was divided by what, by which rule, and the hires behind it. Of an agent with private " +
-    "metrics the published bucket is all there is.",
+    "How a figure was computed: what was divided by what, by which rule, and from which hires. For an agent with private metrics only the published bucket is given.",
   fields: (t) => ({
     field: t.field({ type: ReputationField, resolve: ({ field }) => field }),
     value: t.field({
       type: "JSON",
       nullable: true,
-      description: "As the agent's own field gives it.",
+      description: "The value, as the agent's own field gives it.",
       resolve: async ({ agent, field }, _, context) => {
         const cluster = await clusterOf(agent, context);
         return reputationOf(agent.row, cluster, await context.load.prices.load(agent.row.id))[field];
@@ -48,7 +47,7 @@ const ExplanationRef = builder.objectRef<Explained>("Explanation").implement({
     }),
     numerator: t.string({
       nullable: true,
-      description: "An exact number, `n` or `n/d`; null where nothing is divided.",
+      description: "An exact number, `n` or `n/d`. Null if nothing is divided.",
       resolve: (it) =>
         isPrivate(it) ? null : (publishedFieldOf(it.field).numerator?.(it.agent.row) ?? null),
     }),
@@ -59,7 +58,8 @@ const ExplanationRef = builder.objectRef<Explained>("Explanation").implement({
     }),
     formula: t.string({ resolve: ({ field }) => publishedFieldOf(field).formula }),
     formulaVersion: t.int({
-      description: "Rises when a rule changes; the parameters have a version of their own.",
+      description:
+        "The version of the formulas, which rises when a rule changes. The parameters have a version of their own.",
       resolve: () => FORMULA_VERSION,
     }),
     paramsVersion: t.field({
@@ -68,7 +68,7 @@ const ExplanationRef = builder.objectRef<Explained>("Explanation").implement({
       resolve: ({ state }) => state?.paramsVersion ?? null,
     }),
     source: t.stringList({
-      description: "on-chain, receipt, telemetry, audit or registry.",
+      description: "Where the figure comes from: on-chain, receipt, telemetry, audit or registry.",
       resolve: ({ field }) => publishedFieldOf(field).source,
     }),
     cadence: t.string({ resolve: ({ field }) => publishedFieldOf(field).cadence }),
@@ -77,14 +77,15 @@ const ExplanationRef = builder.objectRef<Explained>("Explanation").implement({
     windowFrom: t.field({
       type: "SafeInt",
       nullable: true,
-      description: "Hires paid after this time count; null where time does not matter.",
+      description: "Only hires paid after this time count. Null if time does not matter.",
       resolve: ({ field, state }) => windowStart(field, state),
     }),
     hires: t.connection(
       {
         type: HireRef,
         nullable: true,
-        description: "The hires it is made of, the latest first; null where it is made of something else.",
+        description:
+          "The hires from which it is computed, the latest first. Null if it is computed from something else.",
         args: { orderDirection: t.arg({ type: OrderDirection }) },
         resolve: (it, args, context) => hiresBehind(it, args, context),
       },
@@ -94,7 +95,7 @@ const ExplanationRef = builder.objectRef<Explained>("Explanation").implement({
       {
         type: AuditRef,
         nullable: true,
-        description: "The audits it is made of, the latest first.",
+        description: "The audits from which it is computed, the latest first.",
         args: { orderDirection: t.arg({ type: OrderDirection }) },
         resolve: (it, args, context) => auditsBehind(it, args, context),
       },
@@ -104,7 +105,7 @@ const ExplanationRef = builder.objectRef<Explained>("Explanation").implement({
       {
         type: RatingRef,
         nullable: true,
-        description: "The ratings it is made of, the latest first.",
+        description: "The ratings from which it is computed, the latest first.",
         args: { orderDirection: t.arg({ type: OrderDirection }) },
         resolve: (it, args, context) => ratingsBehind(it, args, context),
       },
@@ -116,7 +117,7 @@ const ExplanationRef = builder.objectRef<Explained>("Explanation").implement({
 builder.objectField(AgentRef, "explain", (t) =>
   t.field({
     type: ExplanationRef,
-    description: "Why a field of its reputation is what it is.",
+    description: "How the value of a field of its reputation was computed.",
     args: { field: t.arg({ type: ReputationField, required: true }) },
     resolve: async (agent, { field }, { load }) => ({ agent, field, state: await load.state.load(STATE_ID) }),
   }),

@@ -14,51 +14,68 @@ type Member = Row<"familyMember"> | Row<"registeredMember">;
 export type Family = { id: string };
 
 const MemberReason = builder.enumType("FamilyReason", {
-  description: "Why a wallet is in its family: by the largest sum that reached it before it first spent.",
+  description:
+    "Why a wallet belongs to its family. The largest sum that reached it before it first spent decides.",
   values: {
-    TRANSFER: { value: "plain", description: "It came from a wallet, whose family this is." },
-    PAYOUT: { value: "payout", description: "An escrow paid it out: the family is that of its buyer." },
-    NOTHING: { value: "none", description: "Nothing had reached it: it founds its own." },
-    HUB: { value: "hub", description: "It came from a published hub: it founds its own." },
+    TRANSFER: {
+      value: "plain",
+      description: "The sum came from a wallet, and this is the family of that wallet.",
+    },
+    PAYOUT: {
+      value: "payout",
+      description: "An escrow paid the sum out, so the family is that of the escrow's buyer.",
+    },
+    NOTHING: {
+      value: "none",
+      description: "Nothing had reached the wallet, so it founds a family of its own.",
+    },
+    HUB: {
+      value: "hub",
+      description: "The sum came from a published hub, so the wallet founds a family of its own.",
+    },
     BUSY: {
       value: "busy",
-      description: "It came from a wallet that had sent `hubTransfers` transfers: it founds its own.",
+      description:
+        "The sum came from a wallet that had sent `hubTransfers` transfers, so the wallet founds a family of its own.",
     },
-    MINTED: { value: "mint", description: "It came from the zero address: it founds its own." },
+    MINTED: {
+      value: "mint",
+      description: "The sum came from the zero address, so the wallet founds a family of its own.",
+    },
   } as const,
 });
 
 const MemberRef = builder.objectRef<Member>("FamilyMember").implement({
   description:
-    "A wallet in its family, fixed when it first spent: its first transfer of value. As a seller or auditor that was registered " +
-    "before, an agent's own family is fixed by its registration.",
+    "A wallet as a member of its family. The family is fixed by the wallet's first transfer of value to another. The own family of an agent that was registered before that is fixed by its registration.",
   fields: (t) => ({
     address: t.field({ type: "Address", resolve: ({ id }) => id }),
     agent: t.field(agentAt(({ id }) => id)),
     family: t.field({ type: FamilyRef, resolve: ({ family }) => ({ id: family }) }),
     steps: t.int({
       nullable: true,
-      description: "To the founder, who has 0; null where it is more than 16 away.",
+      description: "The number of steps to the founder, who has 0. Null if there are more than 16.",
       resolve: ({ family, depth }) => (family === DEEP ? null : depth),
     }),
     reason: t.field({ type: MemberReason, resolve: ({ how }) => how as "plain" }),
     payer: t.field({
       type: "Address",
       nullable: true,
-      description: "Whose money it began with: the next wallet on the way to the founder. Null of a founder.",
+      description:
+        "The wallet with whose money it began: the next one on the way to the founder. Null for a founder.",
       resolve: ({ parent }) => parent,
     }),
     sender: t.field({
       type: "Address",
       nullable: true,
       description:
-        "Who sent it, of a payout the escrow's contract; null where the node keeps no such transfer.",
+        "The sender of that money; for a payout, the escrow's contract. Null if the node does not keep that transfer.",
       resolve: async (it, _, context) => (await inflowOf(it, context))?.from ?? null,
     }),
     amountUsdc: t.field({
       type: "Usdc",
       nullable: true,
-      description: "How much it was; null where nothing had reached it.",
+      description: "The amount of that money. Null if nothing had reached the wallet.",
       resolve: ({ value }) => (value === null ? null : formatUsdc(value)),
     }),
     tx: t.string({
@@ -70,7 +87,7 @@ const MemberRef = builder.objectRef<Member>("FamilyMember").implement({
     actedBlock: t.field({
       type: "SafeInt",
       description:
-        "Where it first spent, or, of an agent that was registered before, where that was: what reached it later moves nothing.",
+        "The block where it first spent, or where it was registered if that came first. Money that reached it later does not change its family.",
       resolve: ({ actedBlock }) => actedBlock,
     }),
     actedLog: t.field({ type: "SafeInt", resolve: ({ actedLog }) => actedLog }),
@@ -97,32 +114,33 @@ export const FamilyRef = builder.objectRef<Family>("Family");
 
 FamilyRef.implement({
   description:
-    "Wallets whose money began with the same wallet (specification.md section 13). One source of money is not one owner.",
+    "Wallets whose money began with the same wallet (specification.md section 13). A common source of money does not prove a common owner.",
   fields: (t) => ({
     id: t.exposeID("id", {
-      description: "Its founder's address; `deep` for all whose founder is more than 16 steps away.",
+      description:
+        "The founder's address, or `deep` for all wallets whose founder is more than 16 steps away.",
     }),
     founder: t.field({
       type: MemberRef,
       nullable: true,
-      description: "Null of `deep`.",
+      description: "Null for `deep`.",
       resolve: ({ id }, _, context) => (id === DEEP ? null : memberOf(id, context)),
     }),
     isEstablished: t.boolean({
       description:
-        "Its founder first spent 30 days before the last tick, and it buys from three families of sellers.",
+        "Whether its founder first spent at least 30 days before the last tick, and its members buy from at least three other families.",
       resolve: async ({ id }, _, { load }) => (await load.family.load(id))?.established ?? false,
     }),
     sellerFamilies: t.int({
-      description: "Of how many families other than itself and `deep` its members bought in the window.",
+      description:
+        "The number of families, other than itself and `deep`, from which its members bought in the window.",
       resolve: async ({ id }, _, { load }) => (await load.family.load(id))?.sellers ?? 0,
     }),
     members: t.connection(
       {
         type: MemberRef,
         description:
-          "In the order in which they first spent. Wallets are looked at when a figure needs them: buyers, sellers, payees, who sent " +
-          "them money, and all before those.",
+          "The members in the order in which they first spent. Only wallets that a figure needs are listed: buyers, sellers, payees, the senders of their money, and all wallets before those on the way to the founder.",
         args: { orderDirection: t.arg({ type: OrderDirection }) },
         resolve: ({ id }, args, context) => listPage(args, context, familyMembers(id)),
       },
@@ -136,7 +154,7 @@ builder.objectField(AgentRef, "familyMember", (t) =>
     type: MemberRef,
     nullable: true,
     description:
-      "Its own family, as a seller or auditor; null while no figure needed to know it. As a buyer it may count for another one: see `family`.",
+      "The agent in its family as a seller or auditor. Null as long as no figure needs it. As a buyer it may count for another family: see `family`.",
     resolve: async ({ row }, _, { load }) =>
       (await load.registeredMember.load(row.id)) ?? load.familyMember.load(row.id),
   }),
@@ -147,7 +165,7 @@ builder.queryField("family", (t) =>
     type: FamilyRef,
     nullable: true,
     description:
-      "A family, by its founder's address or that of any other member; or `deep`. Null where no figure ever needed to know it.",
+      "A family, found by the address of its founder or of any other member, or by `deep`. Null if no figure ever needed it.",
     args: { id: t.arg.id({ required: true }) },
     resolve: async (_, { id }, { load }): Promise<Family | null> => {
       if (id === DEEP) return { id };

@@ -16,12 +16,12 @@ const NANO = 1e9;
 
 const ReturnedRef = builder.objectRef<Returned>("ReturnedMoney").implement({
   description:
-    "What came back to a family of buyers from one account, in transfers of at least `minFundingAtomic`.",
+    "The money that came back to a family of buyers from one account, in transfers of at least `minFundingAtomic`.",
   fields: (t) => ({
     account: t.field({
       type: "Address",
       description:
-        "The family of the seller, or of a payee of it, by its founder; a wallet whose family is `deep` stands for itself.",
+        "The founder of the family of the seller or of one of its payees. A wallet whose family is `deep` is an account of its own.",
       resolve: ({ account }) => account,
     }),
     amountUsdc: t.field({ type: "Usdc", resolve: ({ value }) => formatUsdc(value) }),
@@ -29,42 +29,45 @@ const ReturnedRef = builder.objectRef<Returned>("ReturnedMoney").implement({
 });
 
 const BuyerFamilyRef = builder.objectRef<BuyerFamilyRow>("BuyerFamily").implement({
-  description: "What a family bought of a seller in the window, and what it adds to the seller's figures.",
+  description: "What a family bought from a seller in the window, and what it adds to the seller's figures.",
   fields: (t) => ({
     family: t.field({ type: FamilyRef, resolve: ({ family }) => ({ id: family }) }),
     isIndependent: t.exposeBoolean("isIndependent", {
-      description: "One of `independentBuyers`: neither the seller's own family nor `deep`.",
+      description:
+        "Whether it counts among `independentBuyers`: it is neither the seller's own family nor `deep`.",
     }),
-    isEstablished: t.exposeBoolean("isEstablished", { description: "One of `establishedBuyers` too." }),
+    isEstablished: t.exposeBoolean("isEstablished", {
+      description: "Whether it counts among `establishedBuyers` too.",
+    }),
     hires: t.exposeInt("hires"),
     ratedHires: t.int({ resolve: ({ rated }) => rated }),
     successes: t.exposeInt("successes"),
     successShare: t.float({
       nullable: true,
       description:
-        "successes / ratedHires, rounded half up at 9 decimals: `independentSuccessRate` is the mean of these. Null without a vote.",
+        "successes / ratedHires, rounded half up to 9 decimals. `independentSuccessRate` is the mean of these shares. Null if no hire is rated.",
       resolve: ({ share }) => (share === null ? null : share / NANO),
     }),
     contestedRefunds: t.int({
-      description: "Hires that it took its money back of after delivery was marked.",
+      description: "The number of hires whose money it took back after the seller had marked the delivery.",
       resolve: ({ contested }) => contested,
     }),
     paidUsdc: t.field({
       type: "Usdc",
       description:
-        "What it paid that may have stayed: not what went to its own family, to a payee that never acted or to a ninth family of payees.",
+        "The money that it paid and that may have stayed with the seller. Money that went to its own family, to a payee that never acted, or to a ninth family of payees is not counted.",
       resolve: ({ paid }) => formatUsdc(paid),
     }),
     broughtUsdc: t.field({
       type: "Usdc",
       description:
-        "What of paidUsdc the family had brought from outside: from hubs, senders by count, or mints. Each unit pays for one hire only, so money that goes round adds nothing.",
+        "The part of paidUsdc that the family had brought from outside: from hubs, from wallets that had sent `hubTransfers` transfers, or from mints. Each unit pays for one hire only, so money that goes round adds nothing.",
       resolve: ({ brought }) => formatUsdc(brought),
     }),
     returned: t.field({
       type: [ReturnedRef],
       description:
-        "What came back, from each account that counts. What came after the last tick is taken off at the next.",
+        "The money that came back from each account that counts. Money that came back after the last tick is subtracted at the next tick.",
       resolve: async ({ family, sources }, _, { load, takeRows }): Promise<Returned[]> => {
         const accounts = sources.split(" ").filter((it) => it !== "");
         takeRows(accounts.length);
@@ -79,7 +82,7 @@ const BuyerFamilyRef = builder.objectRef<BuyerFamilyRow>("BuyerFamily").implemen
     keptUsdc: t.field({
       type: "Usdc",
       description:
-        "broughtUsdc less all that was returned, at least 0; 0 of a family that is not independent. `keptUsdc` of the agent is the sum.",
+        "broughtUsdc minus all money that was returned, but at least 0. It is 0 for a family that is not independent. The agent's `keptUsdc` is the sum over its families.",
       resolve: ({ kept }) => formatUsdc(kept),
     }),
   }),
@@ -91,9 +94,10 @@ const BuyerFamilyConnection = builder.connectionObject(
 );
 
 const UnreceiptedRef = builder.objectRef<Unreceipted>("UnreceiptedPayment").implement({
-  description: "An authorized payment to a seller with a live listing that no receipt claimed in time.",
+  description:
+    "A payment by authorization to a seller with a live listing for which no receipt was published in time.",
   fields: (t) => ({
-    id: t.exposeID("id", { description: "`<tx>-<log>`, as its hire would be called." }),
+    id: t.exposeID("id", { description: "`<tx>-<log>`, the id that its hire would have." }),
     buyerAddress: t.field({ type: "Address", resolve: ({ buyer }) => buyer }),
     buyer: t.field(agentAt(({ buyer }) => buyer)),
     amountUsdc: t.field({ type: "Usdc", resolve: ({ value }) => formatUsdc(value) }),
@@ -109,13 +113,13 @@ const UnreceiptedConnection = builder.connectionObject(
 
 const IndependenceRef = builder.objectRef<Agent>("Independence").implement({
   description:
-    "What an agent's figures as a seller rest on: who paid, what came back, and what was left out (docs/independence.md). " +
-    "They can be worked out again from this.",
+    "The facts behind an agent's figures as a seller: who paid, what came back, and what was left out (docs/independence.md). The figures can be computed again from them.",
   fields: (t) => ({
     buyerFamilies: t.connection(
       {
         type: BuyerFamilyRef,
-        description: "The families that bought in the window, by their ids; the agent's own and `deep` too.",
+        description:
+          "The families that bought in the window, sorted by their ids. The agent's own family and `deep` are listed too.",
         args: { orderDirection: t.arg({ type: OrderDirection }) },
         resolve: ({ row }, args, context) => listPage(args, context, buyerFamilies(row.id)),
       },
@@ -123,14 +127,13 @@ const IndependenceRef = builder.objectRef<Agent>("Independence").implement({
     ),
     directHires: t.int({
       description:
-        "Hires paid directly, all of which have a receipt: `receiptCoverage` is this / (this + unreceipted payments). " +
-        "`explain(field: RECEIPT_COVERAGE)` lists them.",
+        "The number of hires paid directly, all of which have a receipt. `receiptCoverage` is this number / (this number + unreceipted payments). `explain(field: RECEIPT_COVERAGE)` lists the hires.",
       resolve: ({ row }) => row.windowDirect,
     }),
     unreceipted: t.connection(
       {
         type: UnreceiptedRef,
-        description: "The payments of the window without a receipt, the latest first.",
+        description: "The payments in the window that have no receipt, the latest first.",
         args: { orderDirection: t.arg({ type: OrderDirection }) },
         resolve: ({ row }, args, context) => listPage(args, context, unreceiptedPayments(row.id)),
       },
@@ -139,7 +142,8 @@ const IndependenceRef = builder.objectRef<Agent>("Independence").implement({
     unansweredEscrows: t.connection(
       {
         type: EscrowRef,
-        description: "The deposits that went back without an act of its own, the latest first.",
+        description:
+          "The deposits that went back to their buyers without any act of the seller (no delivery, no receipt, no refund), the latest first.",
         args: { orderDirection: t.arg({ type: OrderDirection }) },
         resolve: ({ row }, args, context) => listPage(args, context, unansweredEscrows(row.id)),
       },
@@ -152,7 +156,8 @@ builder.objectField(AgentRef, "independence", (t) =>
   t.field({
     type: IndependenceRef,
     nullable: true,
-    description: "What its reputation rests on; null with private metrics, whose buckets are all there is.",
+    description:
+      "The facts behind its reputation. Null if its metrics are private: then only their buckets are published.",
     resolve: (agent) => (agent.row.privateListings > 0 ? null : agent),
   }),
 );
