@@ -9,6 +9,11 @@ import { createRpcSource } from "../logPort/rpc/createRpcSource.ts";
 const TELL_FINALITY = new Set([1, 8453, 84_532, 11_155_111]);
 const FINALITY_BLOCKS = 30;
 
+/** How a chain says what is final, as options of an RPC source. */
+export function finalityOf(chainId: number): { finalityBlocks?: number } {
+  return TELL_FINALITY.has(chainId) ? {} : { finalityBlocks: FINALITY_BLOCKS };
+}
+
 /** The configured sources of logs. */
 export type ConfiguredPort = {
   port: LogPort;
@@ -26,8 +31,7 @@ export function openConfiguredPort(
 ): ConfiguredPort | null {
   if (transfers.form === "all") return null;
   const { firstBlock, agree } = transfers;
-  const finality = TELL_FINALITY.has(chainId) ? {} : { finalityBlocks: FINALITY_BLOCKS };
-  const openRpc = (url: string) => createRpcSource({ url, token, firstBlock, ...finality });
+  const openRpc = (url: string) => createRpcSource({ url, token, firstBlock, ...finalityOf(chainId) });
   const rpc = openRpc(rpcUrl);
   const history = transfers.history.map((source) =>
     source.kind === "portal" ? createPortalSource({ ...source, token }) : openRpc(source.url),

@@ -1,6 +1,6 @@
 import type { Context } from "ponder:registry";
 import type { DeriveEvent, TransferEvent } from "tallystick-derive/events";
-import { forEachRow, type LoadedRows } from "tallystick-derive/loadedRows";
+import type { LoadedRows } from "tallystick-derive/loadedRows";
 import type { ReadPast } from "tallystick-derive/relevant/applyRelevant";
 import { STATE_ID } from "tallystick-derive/stateId";
 import type { RowChange } from "tallystick-derive/transaction";
@@ -18,6 +18,7 @@ import { CompletenessWatch, gapReason, type Look } from "../relevant/completenes
 import { openConfiguredPort } from "../relevant/openConfiguredPort.ts";
 import { readAhead } from "../relevant/readAhead.ts";
 import { readPastOf } from "../relevant/readPast.ts";
+import { receivedOf, withoutTransfers } from "../relevant/receivedOf.ts";
 import { TransfersAhead } from "../relevant/transfersAhead.ts";
 import { WatchedWallets } from "../relevant/watchedWallets.ts";
 import { holdFor, retryReadFor } from "./retryReadFor.ts";
@@ -193,22 +194,8 @@ async function receivedUntilFinal(
   wallets: readonly Address[],
   hubTransfers: number,
 ): Promise<Map<Address, Flow>> {
-  const flows = new Map<Address, Flow>();
-  await rows.run(() =>
-    forEachRow(wallets, (wallet) => {
-      const [told, live] = [rows.get("inflow", wallet), rows.get("wallet", wallet)];
-      // If a wallet had received this many before it was watched, the others were not read.
-      const isCut = (told?.incoming ?? 0) >= hubTransfers;
-      const count = (told?.incoming ?? 0) + (live?.incoming ?? 0) + (isCut ? 1 : 0);
-      flows.set(wallet, { count, sum: (told?.received ?? 0n) + (live?.received ?? 0n) });
-    }),
-  );
-  for (const { transfers, block } of recent) {
-    if (block <= final || block > head.block) continue;
-    for (const { to, value } of transfers) {
-      const flow = flows.get(to);
-      if (flow !== undefined) flows.set(to, { count: flow.count - 1, sum: flow.sum - value });
-    }
-  }
+  const flows = await rows.run(() => receivedOf(rows, wallets, hubTransfers));
+  for (const { transfers, block } of recent)
+    if (block > final && block <= head.block) withoutTransfers(flows, transfers);
   return flows;
 }

@@ -2,6 +2,7 @@ import type { Address } from "tallystick-protocol/address";
 import { TallystickError } from "tallystick-protocol/errors";
 import { apply } from "./apply.ts";
 import type { ApplyOptions } from "./applyContext.ts";
+import type { DeriveEvent } from "./events.ts";
 import { LogReader } from "./logReader.ts";
 import { MemoryStore } from "./memoryStore.ts";
 
@@ -10,6 +11,8 @@ export type FoldLogOptions = ApplyOptions & {
   token?: Address;
   /** Stop after this block. */
   atBlock?: number;
+  /** Called after each event that was applied. */
+  onEvent?: (event: DeriveEvent) => void;
 };
 
 export type DerivedLog = {
@@ -31,7 +34,7 @@ const OTHER_TOKENS = 10;
  */
 export async function foldLog(
   texts: AsyncIterable<string>,
-  { token, atBlock, ...options }: FoldLogOptions = {},
+  { token, atBlock, onEvent, ...options }: FoldLogOptions = {},
 ): Promise<DerivedLog> {
   const derived: DerivedLog = { store: new MemoryStore(), events: 0, otherTokens: new Map() };
   const reader = new LogReader(token);
@@ -50,6 +53,7 @@ export async function foldLog(
         throw contradicts(reader.line, cause);
       }
       derived.events++;
+      onEvent?.(event);
     }
   }
   reader.finish();

@@ -10,8 +10,18 @@ import { parseOption, wholeNumber } from "../cli/parseOption.ts";
 import { deriveLog } from "../eventLog/deriveLog.ts";
 import { readWholeLines } from "../eventLog/readWholeLines.ts";
 import { KeptLog } from "../openLog/keptLog.ts";
+import { TransferCheck } from "../openLog/transferCheck.ts";
 
-type Options = DeriveOptions & { from?: string; keep?: string; check?: boolean; maxLines: number };
+type Options = DeriveOptions & {
+  from?: string;
+  keep?: string;
+  check?: boolean;
+  maxLines: number;
+  rpc?: string;
+};
+
+/** For all that a chain node is asked. The history of a thousand wallets of Base is thousands of requests. */
+const CHAIN_MS = 6 * 3_600_000;
 
 /** `tallystick derive FILE`: the whole derivation, offline; `--from URL`: of the log that a node gives. */
 export function registerDerive(program: Command): void {
@@ -32,6 +42,12 @@ export function registerDerive(program: Command): void {
       wholeNumber("--max-lines"),
       MAX_LINES,
     )
+    .option(
+      "--rpc <url>",
+      "compare the log with the chain, as this node of it tells: what wallets received and sent has to be their balance at the log's last tick; " +
+        "exit 1 if it is not",
+      parseOption("--rpc", httpSetting),
+    )
     .addHelpText(
       "after",
       "\nTime moves only at the log's ticks. In a log without ticks nothing expires, and" +
@@ -44,13 +60,42 @@ export function registerDerive(program: Command): void {
       command.error("error: Give either a file or --from.", { exitCode: 2 });
     if (from === undefined && (keep !== undefined || check))
       command.error("error: --keep and --check go with --from.", { exitCode: 2 });
+    const transfers = new TransferCheck();
+    const onEvent = options.rpc === undefined ? undefined : transfers.note.bind(transfers);
+    const fold = { ...options, ...(onEvent && { onEvent }) };
     const derived =
       from === undefined
-        ? await deriveLog(readWholeLines(file as string), options)
-        : await deriveFrom(from, options);
+        ? await deriveLog(readWholeLines(file as string), fold)
+        : await deriveFrom(from, fold);
+    if (options.rpc !== undefined) await compareWithChain(transfers, derived, options.rpc);
     for (const note of notesOf(derived)) process.stderr.write(`${note}\n`);
     process.stdout.write(`${JSON.stringify(snapshotOf(derived.store), null, 2)}\n`);
   });
+}
+
+/** Says on stderr what was compared, and which wallets' transfers do not add up. */
+async function compareWithChain(
+  transfers: TransferCheck,
+  { store }: DerivedLog,
+  rpcUrl: string,
+): Promise<void> {
+  const { signal } = new AbortController();
+  const { at, checked, hubs, gaps } = await transfers.compare(store, {
+    rpcUrl,
+    signal,
+    deadlineMs: CHAIN_MS,
+  });
+  const left = hubs.length === 0 ? "" : `; ${hubs.length} with too many transfers were left out`;
+  process.stderr.write(
+    `checked: ${checked.length - gaps.length} of ${checked.length} wallets have the balance that their transfers give, at block ${at.block}${left}\n`,
+  );
+  for (const { wallet, difference } of gaps) {
+    const [amount, what] = difference > 0n ? [difference, "received"] : [-difference, "sent"];
+    process.stderr.write(
+      `differs: the transfers of ${wallet} lack ${amount} atomic units that it ${what}, by its balance\n`,
+    );
+  }
+  if (gaps.length > 0) process.exitCode = 1;
 }
 
 async function deriveFrom(url: string, { keep, maxLines, ...options }: Options): Promise<DerivedLog> {

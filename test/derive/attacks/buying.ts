@@ -1,12 +1,12 @@
 import { DAY, ESCROW, wallet } from "../eventLog.ts";
-import { type Attack, EXCHANGE, hires, openLog, wallets } from "./scene.ts";
+import { type Attack, EXCHANGE, FULL, hires, openLog, type Scale, wallets } from "./scene.ts";
 
 const S = wallet(1);
 const F = wallet(2);
 const TEN = wallets(10, 10);
 
 /** Buying one's own work: what Tier 2 costs, and what the figures beside it say. */
-export function buyingAttacks(): Attack[] {
+export function buyingAttacks(scale: Scale = FULL): Attack[] {
   return [
     oneBuyer(true),
     oneBuyer(false),
@@ -18,7 +18,7 @@ export function buyingAttacks(): Attack[] {
     cycled(),
     exchange(),
     aged(),
-    byCount(),
+    byCount(scale),
   ];
 }
 
@@ -197,11 +197,11 @@ function aged(): Attack {
   };
 }
 
-function byCount(): Attack {
-  const log = openLog();
+function byCount({ busy }: Scale): Attack {
+  const log = openLog({ hubTransfers: busy });
   log.transfer(EXCHANGE, F, 1_000_000);
   log.after(60).listing(S, "text.translate");
-  for (let n = 0; n < 10_000; n++) log.transfer(F, S, 0);
+  for (let n = 0; n < busy; n++) log.transfer(F, S, 0);
   log.after(60);
   for (const buyer of TEN) log.transfer(F, buyer, 2_000);
   hires(log, S, TEN, 10, 1_000);

@@ -1,6 +1,6 @@
 import { type Address, ZERO_ADDRESS } from "tallystick-protocol/address";
 import { DAY, ESCROW, type EventLog, HOUR, START, wallet } from "../eventLog.ts";
-import { type Attack, EXCHANGE, hires, openLog, wallets } from "./scene.ts";
+import { type Attack, EXCHANGE, FULL, hires, openLog, type Scale, wallets } from "./scene.ts";
 
 const S = wallet(1);
 const F = wallet(2);
@@ -9,12 +9,12 @@ const TEN = wallets(10, 10);
 const TWELVE = wallets(10, 12);
 
 /** What somebody would do with 100 USDC who has read all of the page. */
-export function furtherAttacks(): Attack[] {
+export function furtherAttacks(scale: Scale = FULL): Attack[] {
   return [
     listedFirst(),
     bridged(),
     thirdWallet(),
-    busyWallet(),
+    busyWallet(scale),
     customersMoney(),
     earned(),
     listedHonestly(),
@@ -22,7 +22,7 @@ export function furtherAttacks(): Attack[] {
     pieces(),
     payee(),
     takenBack(),
-    flooded(),
+    flooded(scale),
     breaching({ others: 99, own: 3, refunds: 12, breaches: 0 }),
     breaching({ others: 99, own: 12, refunds: 12, breaches: 1 }),
     breaching({ others: 20, own: 3, refunds: 3, breaches: 1 }),
@@ -93,12 +93,12 @@ function thirdWallet(): Attack {
   };
 }
 
-function busyWallet(): Attack {
-  const log = openLog();
+function busyWallet({ busy }: Scale): Attack {
+  const log = openLog({ hubTransfers: busy });
   const X = wallet(4);
   log.transfer(EXCHANGE, F, 5_000_000);
   log.after(60).transfer(EXCHANGE, X, 1_000);
-  for (let n = 0; n < 10_000; n++) log.transfer(X, S, 0);
+  for (let n = 0; n < busy; n++) log.transfer(X, S, 0);
   log.after(60).listing(S, "text.translate");
   for (let n = 0; n < 100; n++) {
     hires(log, S, [F], 1, 5_000_000);
@@ -259,11 +259,11 @@ function refund(log: EventLog, buyer: Address): void {
   log.delivered(id).refunded(id, buyer).transfer(ESCROW, buyer, 500_000);
 }
 
-function flooded(): Attack {
-  const log = openLog();
+function flooded({ busy }: Scale): Attack {
+  const log = openLog({ hubTransfers: busy });
   log.transfer(EXCHANGE, F, 20_000);
   // More than that counts for nothing, so that what the two are really funded with comes too late.
-  for (let n = 0; n < 10_000; n++) for (const it of TWELVE.slice(0, 2)) log.transfer(F, it, 1);
+  for (let n = 0; n < busy; n++) for (const it of TWELVE.slice(0, 2)) log.transfer(F, it, 1);
   for (const buyer of [S, ...TWELVE]) log.after(60).transfer(EXCHANGE, buyer, 500_000);
   log.listing(S, "text.translate");
   hires(log, S, TWELVE, 12, 500_000);

@@ -23,6 +23,10 @@ export type Attack = {
   breaches?: number;
 };
 
+/** How many transfers make a wallet busy (`hubTransfers`): on a real chain far fewer, since each takes its time. */
+export type Scale = { busy: number };
+export const FULL: Scale = { busy: 10_000 };
+
 export type Cost = { locked: bigint; lost: bigint; wallets: number; seconds: number };
 
 /** A log with a published exchange and a published recipient of fees. */

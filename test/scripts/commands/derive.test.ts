@@ -8,9 +8,11 @@ import { snapshotOf } from "tallystick-derive/snapshot";
 import { nodeProgram } from "../../../scripts/processes/nodeProgram.ts";
 import { repositoryRoot } from "../../../scripts/repositoryRoot.ts";
 import { EventLog, wallet } from "../../derive/eventLog.ts";
+import { FakeChain } from "../../indexer/logPort/support/fakeChain.ts";
+import { startRpcServer } from "../../indexer/logPort/support/rpcServer.ts";
 
 const seller = wallet(1);
-const TOKEN = `0x${"70".repeat(20)}`;
+const TOKEN = `0x${"70".repeat(20)}` as const;
 
 /** Runs `tallystick derive -` on these lines, with as much memory as is given. */
 async function derive(lines: Iterable<string>, args: string[] = [], megabytes = 512) {
@@ -73,6 +75,20 @@ describe("tallystick derive", function () {
     const wrong = await derive([], ["--at-block", "soon"]);
     expect(wrong.code).to.equal(2);
     expect(wrong.err).to.contain("--at-block");
+  });
+
+  it("ends with 1 and names the wallet when the chain of --rpc has a transfer that the log lacks", async () => {
+    const log = new EventLog({}, { token: { address: TOKEN, firstBlock: 0 } });
+    log.listing(seller, "text.translate");
+    log.after(2).transfer(wallet(2), seller, 700);
+    const transfers = [{ from: wallet(2), to: seller, value: 700n }];
+    const server = await startRpcServer(new FakeChain([[], transfers, transfers, []]));
+    const lines = linesOf(log.after(2, 2).tick());
+    const { code, err } = await derive(lines, ["--trust-signatures", "--rpc", server.url]);
+    await server.close();
+    expect(err).to.contain("checked: 0 of 1 wallets").and.contain("at block 4");
+    expect(err).to.contain(`the transfers of ${seller} lack 700 atomic units that it received`);
+    expect(code).to.equal(1);
   });
 
   it("needs memory for the state only, however long the log is", async () => {

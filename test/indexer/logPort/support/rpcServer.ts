@@ -108,8 +108,10 @@ type Answer = { result: unknown } | { error: Fault };
 
 export function answerOf(node: FakeNode, { method, params }: RpcMessage): Answer {
   const { chain, head, finality, keepsFrom } = node;
-  const [first, second] = params as [string & { [field: string]: unknown }, string];
+  const [first, second] = (params ?? []) as [string & { [field: string]: unknown }, string];
   switch (method) {
+    case "eth_chainId":
+      return { result: hex(8_453) };
     case "eth_getBlockByNumber": {
       const block =
         first === "latest" ? head : first === "finalized" ? Math.max(0, head - finality) : Number(first);

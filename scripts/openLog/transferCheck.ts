@@ -1,0 +1,112 @@
+import type { DeriveEvent, LogForm } from "tallystick-derive/events";
+import { itemsOf } from "tallystick-derive/lists";
+import type { MemoryStore } from "tallystick-derive/memoryStore";
+import { WATCHED } from "tallystick-derive/relevant/inflow";
+import { STATE_ID } from "tallystick-derive/stateId";
+import type { Address } from "tallystick-protocol/address";
+import { TallystickError } from "tallystick-protocol/errors";
+import { paramsSchema } from "tallystick-protocol/records/params";
+import { createPublicClient, http } from "viem";
+import {
+  type Completeness,
+  checkCompleteness,
+} from "../../indexer/logPort/completeness/checkCompleteness.ts";
+import { createRpcSource } from "../../indexer/logPort/rpc/createRpcSource.ts";
+import { finalityOf } from "../../indexer/relevant/openConfiguredPort.ts";
+import { receivedOf, withoutTransfers } from "../../indexer/relevant/receivedOf.ts";
+
+/** The most transfers after a log's last tick that are kept. */
+const MAX_LATE = 100_000;
+const TIMEOUT_MS = 30_000;
+
+export type TransferCheckOptions = {
+  /** A chain node that the reader trusts. It has to know the state of the log's last tick. */
+  rpcUrl: string;
+  signal: AbortSignal;
+  /** Milliseconds for the whole check. */
+  deadlineMs: number;
+};
+
+/**
+ * Compares a log with the chain, as a node does with its own: what wallets received by the log, minus what they sent by the
+ * chain, has to be their balance at the log's last tick. So a reader finds a node that left transfers out. It does not see
+ * what {@link checkCompleteness} does not see.
+ */
+export class TransferCheck {
+  #token: { address: Address; firstBlock: number } | undefined;
+  #form: LogForm = "all";
+  #tick: number | null = null;
+  /** Since the last tick: only there does a log have all of a block. */
+  readonly #late = new Map<string, { to: Address; value: bigint }>();
+
+  /** Takes note of an event that was applied. All events of the log are needed, in their order. */
+  note(event: DeriveEvent): void {
+    if (event.kind === "params") {
+      this.#token = event.token;
+      this.#form = event.form ?? "all";
+    }
+    if (event.kind === "tick") {
+      this.#tick = event.block;
+      this.#late.clear();
+    }
+    if (event.kind !== "transfer" && event.kind !== "history") return;
+    // One transfer may stand in the log twice: at its own place, and as what another event needed of the past.
+    const { block, log, to, value } = event;
+    if (block <= (this.#tick ?? 0) || this.#late.size > MAX_LATE) return;
+    this.#late.set(`${block}/${log}`, { to: to as Address, value: BigInt(value) });
+  }
+
+  /**
+   * Compares every wallet whose transfers the log must have: those that it watches, or all agents in a log of all transfers.
+   *
+   * @throws TallystickError `no_comparison` for a log that cannot be compared; those of the chain's RPC
+   */
+  async compare(
+    store: MemoryStore,
+    { rpcUrl, signal, deadlineMs }: TransferCheckOptions,
+  ): Promise<Completeness> {
+    if (this.#token === undefined)
+      throw noComparison("Its first line does not say which token it is about, and since which block.");
+    if (this.#tick === null) throw noComparison("It has no tick, so no block of it is known to be whole.");
+    if (this.#late.size > MAX_LATE)
+      throw noComparison(`More than ${MAX_LATE} transfers stand after its last tick.`);
+    const { address: token, firstBlock } = this.#token;
+    const client = createPublicClient({ transport: http(rpcUrl, { timeout: TIMEOUT_MS, retryCount: 2 }) });
+    const rpc = createRpcSource({ url: rpcUrl, token, firstBlock, ...finalityOf(await client.getChainId()) });
+    const call = { signal, deadlineMs };
+    const [head] = await rpc.headers([this.#tick], call);
+    if (head === undefined) throw noComparison(`The chain has no block ${this.#tick}.`);
+    const { hubTransfers } = paramsSchema.parse(
+      JSON.parse(store.rows("state").get(STATE_ID)?.params ?? "{}"),
+    );
+    const wallets = (
+      this.#form === "relevant" ? [...itemsOf(store, WATCHED)] : [...store.rows("agent").keys()]
+    ) as Address[];
+    return await checkCompleteness(
+      {
+        port: rpc,
+        balances: rpc,
+        firstBlock,
+        watched: wallets,
+        round: 0,
+        rounds: 1,
+        hubTransfers,
+        at: head,
+        received: async (some) => {
+          const flows = receivedOf(store, some, hubTransfers);
+          withoutTransfers(flows, this.#late.values());
+          return flows;
+        },
+      },
+      call,
+    );
+  }
+}
+
+function noComparison(message: string): TallystickError {
+  return new TallystickError({
+    code: "no_comparison",
+    message: `The log cannot be compared with the chain. ${message}`,
+    hint: "Logs that a node exports or gives have a first line and ticks. Leave --rpc out for another log.",
+  });
+}

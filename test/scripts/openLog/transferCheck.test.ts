@@ -1,0 +1,89 @@
+import { expect } from "chai";
+import { apply } from "tallystick-derive/apply";
+import type { DeriveEvent, TransferEvent } from "tallystick-derive/events";
+import { MemoryStore } from "tallystick-derive/memoryStore";
+import { relevantLog } from "tallystick-derive/relevant/relevantLog";
+import { TransferCheck } from "../../../scripts/openLog/transferCheck.ts";
+import { EventLog, TOKEN, wallet } from "../../derive/eventLog.ts";
+import { FakeChain, type Written, ZERO } from "../../indexer/logPort/support/fakeChain.ts";
+import { type RpcServer, startRpcServer } from "../../indexer/logPort/support/rpcServer.ts";
+
+const [SELLER, BUYER, STRANGER] = [wallet(1), wallet(2), wallet(3)];
+
+/** A log of all transfers, with a tick before its last two events. */
+function story(): EventLog {
+  const log = new EventLog({}, { token: { address: TOKEN, firstBlock: 0 } });
+  for (const to of [SELLER, BUYER, STRANGER]) {
+    log.after(2);
+    log.transfer(ZERO, to, 9_000_000);
+  }
+  log.after(2).listing(SELLER, "text.translate");
+  log.after(2).hire(SELLER, BUYER);
+  log.after(2).transfer(SELLER, STRANGER, 1_000_000);
+  log.after(2).tick();
+  log.after(2).transfer(STRANGER, SELLER, 3);
+  // A wallet that is watched only now: what reached it is told here, a part of it from after the tick.
+  log.after(2).transfer(BUYER, STRANGER, 5);
+  log.after(2).listing(STRANGER, "text.translate");
+  return log;
+}
+
+/** The chain whose transfers these are. */
+function chainOf(events: readonly DeriveEvent[]): FakeChain {
+  const head = events.at(-1)?.block ?? 0;
+  const at = (block: number): Written[] =>
+    events
+      .filter((it): it is TransferEvent => it.kind === "transfer" && it.block === block)
+      .map(({ from, to, value }) => ({ from, to, value: BigInt(value) }) as Written);
+  return new FakeChain(Array.from({ length: head }, (_, n) => at(n + 1)));
+}
+
+async function compared(lines: readonly DeriveEvent[], server: RpcServer) {
+  const [store, check] = [new MemoryStore(), new TransferCheck()];
+  for (const event of lines) {
+    apply(store, event, { trustSignatures: true });
+    check.note(event);
+  }
+  const { signal } = new AbortController();
+  return await check.compare(store, { rpcUrl: server.url, signal, deadlineMs: 20_000 });
+}
+
+async function relevant(events: readonly DeriveEvent[]): Promise<DeriveEvent[]> {
+  const lines: DeriveEvent[] = [];
+  for await (const line of relevantLog(events, { trustSignatures: true })) lines.push(line);
+  return lines;
+}
+
+describe("a log compared with the chain", () => {
+  const { events } = story();
+  const tick = events.find(({ kind }) => kind === "tick")?.block;
+  let server: RpcServer;
+  before(async () => {
+    server = await startRpcServer(chainOf(events));
+  });
+  after(() => server.close());
+
+  for (const form of ["relevant", "all"] as const) {
+    const linesOf = async (log: readonly DeriveEvent[]) => (form === "relevant" ? await relevant(log) : log);
+
+    it(`has in the form ${form} all that its wallets received, as of its last tick`, async () => {
+      const { at, checked, gaps } = await compared(await linesOf(events), server);
+      expect({ block: at.block, gaps }).to.deep.equal({ block: tick, gaps: [] });
+      expect(checked).to.include.members([SELLER, STRANGER]);
+    });
+
+    it(`names in the form ${form} the wallet of a transfer that was left out`, async () => {
+      const lost = events.findIndex((it) => it.kind === "transfer" && it.to === SELLER);
+      const { gaps } = await compared(await linesOf(events.toSpliced(lost, 1)), server);
+      expect(gaps.map(({ wallet, difference }) => ({ wallet, difference }))).to.deep.equal([
+        { wallet: SELLER, difference: 9_000_000n },
+      ]);
+    });
+  }
+
+  it("is refused when it has no tick, or nothing says what its transfers are of", async () => {
+    const codeOf = (log: readonly DeriveEvent[]) => compared(log, server).catch((error) => error.code);
+    expect(await codeOf(events.filter(({ kind }) => kind !== "tick"))).to.equal("no_comparison");
+    expect(await codeOf(new EventLog().after(2).tick().events)).to.equal("no_comparison");
+  });
+});
