@@ -36,7 +36,10 @@ export function sharedClusterSize(context: ApplyContext, a: string, b: string): 
   return size;
 }
 
-/** Agents that a signal puts together. `funder` is the wallet whose money shows it; null for listings alike. */
+/**
+ * Agents that one signal puts into one cluster. `funder` is the wallet whose money gave the signal, or null if
+ * look-alike listings did.
+ */
 export type Trip = { members: string[]; signal: ClusterSignal; funder: string | null };
 
 /**
@@ -198,8 +201,8 @@ function contentsOf(
 }
 
 /**
- * One member of each trip of a funder before the trip by which it joined them, which names only one member of each cluster
- * of its time.
+ * One member of each trip that a funder caused before it joined a cluster itself. (The trip by which it joined
+ * names only one member of each of those clusters.)
  */
 function trippedBefore(context: ApplyContext, funder: string, ordinal: number): string[] {
   const members: string[] = [];
@@ -211,7 +214,10 @@ function trippedBefore(context: ApplyContext, funder: string, ordinal: number): 
   return members;
 }
 
-/** A cluster and all that are merged into it now. Some that once were have been built again since. */
+/**
+ * Collects a cluster and all clusters that are merged into it now. Some that were merged once are clusters of
+ * their own again, and are not collected.
+ */
 function collectMerged(context: ApplyContext, root: string, into: Set<string>): void {
   if (into.has(root)) return;
   into.add(root);

@@ -23,7 +23,10 @@ import type { Row } from "./tables.ts";
 import { latencyOf, saidNothingCame } from "./telemetry.ts";
 import { markWallet } from "./wallets.ts";
 
-/** Money is held. The buyer becomes an agent. Nothing is said of the seller, since anyone can deposit in its name. */
+/**
+ * An escrow holds money from now on. The buyer becomes an agent. The seller's figures stay as they are, since
+ * anyone can make a deposit that names it.
+ */
 export function escrowDeposited(context: ApplyContext, event: EscrowDeposited): void {
   markWallet(context, event.escrow, "escrow");
   context.store.insert("escrow", {

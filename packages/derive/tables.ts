@@ -37,27 +37,34 @@ export const tables = {
     identityRoot: "text",
     digest: "text?",
   },
-  /** Anyone who ever received the token, and the hubs and escrows we know. */
+  /** Every wallet that ever received the token, and the known hubs and escrows. */
   wallet: {
     id: "text",
     /** `hub`, `escrow` or null. */
     kind: "text?",
     received: "bigint",
-    /** How many transfers reached it, and left it, of any value. */
+    /** The number of transfers of any value that reached it, and that left it. */
     incoming: "number",
     outgoing: "number",
-    /** The funding transfers it received, and those that may turn out to be some, a line each (see `funding/legs.ts`). */
+    /**
+     * The funding transfers that it received, and transfers that may turn out to be funding, one per line (see
+     * `funding/legs.ts`).
+     */
     fundings: "text",
-    /** Of a log of all transfers: what it began with, and where it first spent (see `families/origin.ts`). */
+    /**
+     * In a log of all transfers: the largest inflow before it spent, and where it first spent (see
+     * `families/origin.ts`).
+     */
     origin: "text",
     /** The same without a place, as it was at its first word; empty if nothing had reached it, or if it spent before. */
     begun: "text",
-    /** Whether what reaches it is looked at for money that comes back to a buyer. */
+    /** Whether transfers to it are searched for money that comes back to a buyer. */
     traced: "boolean",
   },
   /**
-   * Of a relevant log: the transfers that reached a wallet before it was watched, as far as they were told, up to that at `block` and
-   * `log`; and from which position on it is watched, so that its transfers are in the log.
+   * In a relevant log: a summary of the transfers that reached a wallet before it was watched, as far as the
+   * log has reported them: up to the one at `block` and `log`. From the position `watchedBlock` and
+   * `watchedLog` on, the log contains its transfers themselves.
    */
   inflow: {
     id: "text",
@@ -69,7 +76,10 @@ export const tables = {
     watchedBlock: "number?",
     watchedLog: "number?",
   },
-  /** Of a relevant log, `<wallet>/<in, out or spent>/<n>`: where its n-th transfer is; `spent` are those of some value that left it. */
+  /**
+   * In a relevant log, `<wallet>/<in, out or spent>/<n>`: the place of its n-th transfer of this kind. `spent`
+   * counts those that left it with a value above zero.
+   */
   transferCount: { id: "text", block: "number", log: "number", time: "number" },
   agent: {
     id: "text",
@@ -103,13 +113,16 @@ export const tables = {
     /** Audits of its hires in the window that it passed, and those that failed and were rolled back. */
     auditsPassed: "number",
     auditsRolledBack: "number",
-    /** Its hires that ever became eligible for an audit, were drawn, and failed since it said nothing of them. */
+    /**
+     * The numbers of its hires that ever became eligible for an audit, that were drawn, and that failed because
+     * it did not disclose them.
+     */
     auditsEligible: "number",
     auditsDrawn: "number",
     auditsUndisclosed: "number",
     /** Hires in the window that may be audited, or were. */
     windowAuditable: "number",
-    /** Whether a listing of its ever agreed to audits; whether a hire of its was ever rolled back. */
+    /** Whether one of its listings ever agreed to audits, and whether one of its hires was ever rolled back. */
     everConsented: "boolean",
     everElevated: "boolean",
     /** Whether it was published as a hub, or is an escrow, after it became an agent. */
@@ -128,7 +141,10 @@ export const tables = {
     /** Σ weight × price over the last 24 hours, atomic units. */
     dayVolume: "text",
     capabilities: "number",
-    /** What it was first hired for last: the end of a chain of its rows of `capability`. */
+    /**
+     * The capability that it was hired for most recently for the first time: the end of a chain through its
+     * rows of `capability`.
+     */
     lastCapability: "text?",
     distinctBuyers: "number",
     /** Families of buyers (see `families/`): the independent ones, the established of them, and those with rated hires. */
@@ -183,7 +199,7 @@ export const tables = {
     agent: "text",
     capability: "text",
     windowHires: "number",
-    /** Those of them that were successes: who audits a capability has one in it. */
+    /** Those of them that were successes. An auditor of a capability must have at least one there. */
     windowSuccesses: "number",
     medianPrice: "text?",
     before: "text?",
@@ -282,11 +298,11 @@ export const tables = {
     resultHash: "text?",
     toSeller: "bigint?",
     toBuyer: "bigint?",
-    /** What of it went to the fee's recipient. */
+    /** The part of it that went to the recipient of the fee. */
     feePaid: "bigint",
     refundedBy: "text?",
     settledTime: "number?",
-    /** Whether its buyer had said, before it took its money back, that nothing came. */
+    /** Whether its buyer had reported that nothing arrived before it took its money back. */
     nothingCame: "boolean",
     /** Whether it counts among those that its seller left unanswered. */
     unanswered: "boolean",

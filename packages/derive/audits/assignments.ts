@@ -12,10 +12,10 @@ import { noteAssigned } from "./modes.ts";
 import { countFor } from "./operators.ts";
 import { auditorAt, rosterOf, rosterSize } from "./rosters.ts";
 
-/** How many places of a roster are tried at one tick. */
+/** The most places of a roster that are tried at one tick. */
 const MAX_PROBES = 64;
 
-/** From the next tick on, an auditor is looked for. */
+/** Puts an audit on the list of those for which each tick from the next on tries to find an auditor. */
 export function awaitAuditor(
   context: ApplyContext,
   audit: Row<"audit">,
@@ -133,7 +133,8 @@ export function ask(context: ApplyContext, audit: Row<"audit">, asked: Asked): v
 }
 
 /**
- * The attempt is over, because another begins or the round ends. An auditor that did not answer it is charged with that.
+ * Ends an attempt, because another begins or the round ends. An auditor that gave no verdict gets a missed one
+ * counted against it.
  */
 export function endAttempt(context: ApplyContext, audit: Row<"audit">): void {
   if (audit.attempt === 0) return;
@@ -158,7 +159,7 @@ export function assignmentRow(context: ApplyContext, id: string): Row<"auditAssi
   return row;
 }
 
-/** All assignments of a hire, in order: a few for each round. */
+/** All assignments of a hire, in their order. A round has a few. */
 export function assignmentsOf(context: ApplyContext, hire: string): Row<"auditAssignment">[] {
   const rows: Row<"auditAssignment">[] = [];
   for (const id of allItems(context.store, assignmentsList(hire))) rows.push(assignmentRow(context, id));

@@ -5,7 +5,7 @@ import { areSameFamily, isBehindBuyer } from "../families/kinship.ts";
 import type { Row } from "../tables.ts";
 import { findAuditor } from "./auditors.ts";
 
-/** Why an auditor on a roster (so in Tier 2) may not judge a hire; null when it may. */
+/** The reason why an auditor on a roster (so in Tier 2) may not judge a hire. Null if it may. */
 export function barOf(
   context: ApplyContext,
   { seller, buyer, round, capability }: Row<"audit">,

@@ -13,7 +13,7 @@ import { withdrawAudit } from "./effects.ts";
 import { countFor } from "./operators.ts";
 import type { Reading } from "./reading.ts";
 
-/** How many sellers of a wallet, and of its buyer group, are searched for the one it bought from. */
+/** The most sellers of a wallet, and of its buyer group, that are searched for the one from which it bought. */
 const MAX_SELLERS = 256;
 
 /**
@@ -114,8 +114,8 @@ function hireOf(
 }
 
 /**
- * From whom a wallet bought in the window, once for each hire. At most two are told, and two if there are too many to
- * search.
+ * The sellers from which a wallet bought in the window, one entry for each hire. Callers only ask whether there
+ * is exactly one, so there are at most two entries, and two if there are too many sellers to search.
  */
 function sellersOf(context: ApplyContext, buyer: string): string[] {
   const sellers: string[] = [];

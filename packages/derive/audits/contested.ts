@@ -18,7 +18,7 @@ export function isContested({ refundedBy, buyer, delivered }: Row<"escrow">): bo
   return refundedBy === buyer && delivered;
 }
 
-/** A hire with such a refund may be audited, or was. */
+/** Handles such a refund of a hire that may be audited, or already was. */
 export function refundContested(context: ApplyContext, escrow: Row<"escrow">): void {
   const audit = isContested(escrow) ? context.store.get("audit", escrow.id) : null;
   if (audit === null) return;
@@ -31,8 +31,8 @@ export function refundContested(context: ApplyContext, escrow: Row<"escrow">): v
 }
 
 /**
- * The rate of a contested hire. The first of a buyer and seller in the period is always drawn, if its amount is large
- * enough.
+ * The rate at which a contested hire is drawn. The first contested hire between a buyer and a seller in the
+ * period is always drawn, if its amount is large enough.
  */
 export function contestedPpm(
   context: ApplyContext,

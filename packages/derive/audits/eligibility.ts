@@ -26,8 +26,8 @@ export type PaidHire = Pick<Row<"audit">, "id" | "seller" | "buyer" | "amount"> 
 type ConsentedHire = Omit<PaidHire, "id" | "isContested">;
 
 /**
- * Whose audits apply to a hire whose receipt was joined to its payment or deposit. Null without a consent, or without both
- * hashes.
+ * The operator whose audits apply to a hire whose receipt was joined to its payment or deposit. Null without a
+ * consent, or without both hashes.
  */
 export function consentToReceipt(
   context: ApplyContext,
@@ -50,7 +50,10 @@ export function depositReceipted(context: ApplyContext, hire: PaidHire, receipt:
   becomeEligible(context, hire, { ...consent, receipt });
 }
 
-/** A hire was counted. If nothing says by then what was done, that silence becomes eligible after the waiting time. */
+/**
+ * A hire was counted. If no receipt with both hashes comes within the waiting time, the hire becomes eligible
+ * for an audit because of this silence.
+ */
 export function awaitDisclosure(
   context: ApplyContext,
   { id, seller, time }: Pick<Row<"hire">, "id" | "seller" | "time">,
@@ -84,12 +87,16 @@ function isSaid({ paramsHash, resultHash }: Row<"receipt">): boolean {
   return paramsHash !== null && resultHash !== null;
 }
 
-/** Whose audits, by a listing of the capability or by another one, and under which version of its verification. */
+/**
+ * The operator to whose audits a seller agreed, whether a listing of the hire's own capability says so, and
+ * under which version of the verification.
+ */
 export type Consent = { operator: string; isListed: boolean; version: string };
 
 /**
- * Whose audits the seller agreed to for this hire: by the listing of its capability and payment mode. If the seller lists
- * no such capability, any of its listings counts, since otherwise an invented name would avoid audits.
+ * The audits to which the seller agreed for this hire, by its listing for this capability and payment mode. If
+ * the seller lists no such capability, any of its listings counts, since otherwise an invented name would avoid
+ * audits.
  */
 function consentOf(
   context: ApplyContext,

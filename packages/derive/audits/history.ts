@@ -3,7 +3,10 @@ import type { Row } from "../tables.ts";
 import { type AuditEnd, auditRow, changeAudit } from "./auditRow.ts";
 import { countFor } from "./operators.ts";
 
-/** The audit that judges a hire again which was challenged while its capability was in bootstrap. */
+/**
+ * The id of the audit that judges a hire again if the hire was challenged while its capability was in
+ * bootstrap.
+ */
 export function historyOf(hire: string): string {
   return `${hire}/history`;
 }
@@ -13,8 +16,8 @@ export function isHistory({ cause }: Pick<Row<"audit">, "cause">): boolean {
 }
 
 /**
- * What auditors of a mature capability find of such a hire changes only the count of how often its operator decided
- * otherwise (SHP §8.3.4.2).
+ * Ends such an audit. Its verdict changes only the counts of how often auditors of the mature capability agreed
+ * with the operator's decision, and how often not (SHP §8.3.4.2).
  */
 export function historyEnded(context: ApplyContext, { hire, operator }: Row<"audit">, end: AuditEnd): void {
   const first = changeAudit(context, auditRow(context, hire), { history: end });

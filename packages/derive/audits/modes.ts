@@ -45,7 +45,7 @@ export function noteVerdict(context: ApplyContext, pool: Pool, auditor: string):
   schedule(context, Math.max(due, context.state.time + 1), "share", `${row.id} ${auditor}`);
 }
 
-/** A verdict leaves its auditor's share. */
+/** A verdict is too old to count in its auditor's share any longer. */
 export function leaveShare(context: ApplyContext, pool: string, auditor: string): void {
   changeShare(context, pool, auditor, -1);
 }
@@ -104,7 +104,10 @@ function isMature(
   return owners.size >= params.matureClusters;
 }
 
-/** What stands behind an auditor: its clusters, as one buyer. Without a cluster it is the family of the money that it began with. */
+/**
+ * The presumed owner of an auditor: its buyer group if it is in a cluster, else the family whose money it began
+ * with.
+ */
 function ownerOf(context: ApplyContext, auditor: string): string {
   for (const kind of ["ownership", "fingerprint"] as const)
     if (clusterOf(context, auditor, kind) !== null) return `group ${buyerGroupOf(context, auditor)}`;
@@ -160,7 +163,7 @@ function modeRow(context: ApplyContext, { operator, capability }: Pool): Row<"au
   return row;
 }
 
-/** The ordered set of how many recent verdicts each auditor gave. */
+/** The name of the ordered set that counts each auditor's recent verdicts. */
 function sharesOf(pool: string): string {
   return `auditShares/${pool}`;
 }
