@@ -31,7 +31,7 @@ export const capability = deriveTable("capability", (table) => ({
   byAgent: index().on(table.agent, table.capability),
 }));
 export const purchases = deriveTable("purchases");
-export const act = deriveTable("act");
+export const declaration = deriveTable("declaration");
 export const familyMember = deriveTable("familyMember", (table) => ({
   byFamily: index().on(table.family, table.actedBlock, table.actedLog, table.id),
 }));

@@ -1,7 +1,7 @@
 import { agentRow, findAgent, insertAgent } from "./agentRow.ts";
 import type { ApplyContext } from "./applyContext.ts";
 import { emptyRow } from "./emptyRow.ts";
-import { noteWord } from "./families/inflows.ts";
+import { noteDeclaration } from "./families/inflows.ts";
 import { evaluateFundings } from "./funding/fundings.ts";
 import { joinAsFunder } from "./funding/trips.ts";
 import { listLength } from "./lists.ts";
@@ -41,7 +41,7 @@ export function ensureAgent(context: ApplyContext, address: string): Row<"agent"
     claimStatus: context.store.get("claim", address)?.status ?? "unclaimed",
     freeHires: listLength(context.store, freeHiresOf(address)),
   });
-  noteWord(context, address);
+  noteDeclaration(context, address);
   watch(context, address);
   // Fundings from before the registration count from now on, with the times at which they came.
   evaluateFundings(context, address);

@@ -5,7 +5,7 @@ import { agentRow, changeAgent, updateAgent } from "./agentRow.ts";
 import { ensureAgent } from "./agents.ts";
 import type { ApplyContext } from "./applyContext.ts";
 import { noteConsent } from "./audits/consents.ts";
-import { noteWord } from "./families/inflows.ts";
+import { noteDeclaration } from "./families/inflows.ts";
 import { updateFingerprint } from "./fingerprint/membership.ts";
 import { append, itemsOf } from "./lists.ts";
 import { changeOffers } from "./offers.ts";
@@ -108,7 +108,7 @@ function agreePayee(context: ApplyContext, agent: string, payee: string): void {
   const id = `${agent}/${payee}`;
   if (context.store.get("payee", id) !== null) return;
   context.store.insert("payee", { id, block: context.at.block, log: context.at.log ?? 0 });
-  noteWord(context, payee);
+  noteDeclaration(context, payee);
   watch(context, payee);
 }
 

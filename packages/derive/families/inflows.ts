@@ -55,10 +55,10 @@ export function noteSpent(context: ApplyContext, wallet: string, act: Act): void
  * An address is registered, or agrees to be paid. Only the first time matters. In a log of all transfers its largest
  * inflow up to here is kept, because later ones may be larger.
  */
-export function noteWord(context: ApplyContext, address: string): void {
-  if (context.store.get("act", address) !== null) return;
+export function noteDeclaration(context: ApplyContext, address: string): void {
+  if (context.store.get("declaration", address) !== null) return;
   const { block, log, time } = context.at;
-  context.store.insert("act", { id: address, block, log: log ?? 0, time });
+  context.store.insert("declaration", { id: address, block, log: log ?? 0, time });
   if (isRelevant(context)) return;
   const origin = findWallet(context, address)?.origin ?? "";
   if (origin !== "" && !hasSpent(origin)) changeWallet(context, address, { begun: origin });

@@ -9,9 +9,9 @@ import { type Act, parseInflow, parseOrigin } from "./origin.ts";
 
 /**
  * The family of a wallet as a seller, a payee or an auditor, where it gets money and spends none. It is fixed at
- * the wallet's first word (it was registered, or agreed to be paid), by the largest inflow up to that. So what
+ * the wallet's first declaration (it was registered, or agreed to be paid), by the largest inflow up to that. So what
  * customers pay a new seller does not put it into a family of its customers. A wallet that spent before its
- * first word has one family for everything. Null if it did neither before the place.
+ * first declaration has one family for everything. Null if it did neither before the place.
  */
 export function memberAsSeller(
   context: ApplyContext,
@@ -20,16 +20,20 @@ export function memberAsSeller(
 ): Row<"familyMember"> | Row<"registeredMember"> | null {
   const known = context.store.get("registeredMember", wallet);
   if (known !== null) return known;
-  const row = context.store.get("act", wallet);
-  const word = row !== null && isBefore(row, before) ? row : null;
+  const row = context.store.get("declaration", wallet);
+  const declared = row !== null && isBefore(row, before) ? row : null;
   const member = context.store.get("familyMember", wallet);
-  if (member !== null && (word === null || !isBefore(word, spentAt(member)))) return member;
+  if (member !== null && (declared === null || !isBefore(declared, spentAt(member)))) return member;
   if (member === null) {
     // What was spent at the same place came first: a payment registers its sender.
-    const spent = spentBefore(context, wallet, word === null ? before : { ...word, log: word.log + 1 });
+    const spent = spentBefore(
+      context,
+      wallet,
+      declared === null ? before : { ...declared, log: declared.log + 1 },
+    );
     if (spent !== null) return familyOf(context, wallet, spent);
   }
-  return word === null ? null : fixAtWord(context, wallet, word);
+  return declared === null ? null : fixAtDeclaration(context, wallet, declared);
 }
 
 /** What is known of it without fixing anything. */
@@ -59,14 +63,14 @@ export function cameThrough({ store }: ApplyContext, buyer: Row<"familyMember">,
   return false;
 }
 
-function fixAtWord(
+function fixAtDeclaration(
   context: ApplyContext,
   wallet: string,
-  { block, log, time }: Row<"act">,
+  { block, log, time }: Row<"declaration">,
 ): Row<"registeredMember"> {
-  const word = { block, log, time };
+  const declared = { block, log, time };
   const { inflow, how } = isRelevant(context)
-    ? begunWith(context, wallet, word)
+    ? begunWith(context, wallet, declared)
     : begunBefore(context, wallet);
   const parent = inflow !== null && hasParent(how) ? familyOf(context, inflow.from, inflow) : null;
   const depth = parent === null ? 0 : Math.min(parent.depth, MAX_STEPS) + 1;
@@ -79,9 +83,9 @@ function fixAtWord(
     value: inflow?.value ?? null,
     block: inflow?.block ?? null,
     log: inflow?.log ?? null,
-    actedBlock: word.block,
-    actedLog: word.log,
-    actedTime: word.time,
+    actedBlock: declared.block,
+    actedLog: declared.log,
+    actedTime: declared.time,
   };
   context.store.insert("registeredMember", row);
   return row;

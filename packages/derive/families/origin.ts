@@ -9,7 +9,7 @@ export type How = "plain" | "payout" | "hub" | "busy" | "mint";
 /** A transfer that a wallet may have begun with. */
 export type Inflow = Place & { time: number; from: string; value: bigint; how: How };
 
-/** Where and when a wallet first spent, or said its first word: it was registered, or agreed to be paid. */
+/** Where and when a wallet first spent, or first declared itself: it was registered, or agreed to be paid. */
 export type Act = Place & { time: number };
 
 /** What is stored of a wallet: its largest inflow before it first spent, and where it first spent. */

@@ -28,8 +28,8 @@ const memberColumns = {
  * came back.
  */
 export const familyTables = {
-  /** A wallet's first word: where it was registered, or agreed to be paid for an agent. */
-  act: { id: "text", block: "number", log: "number", time: "number" },
+  /** Where a wallet first declared itself: it was registered, or agreed to be paid for an agent. */
+  declaration: { id: "text", block: "number", log: "number", time: "number" },
   /**
    * A wallet's family as one that pays, fixed when it first spent. A row is made when a rule asks, for the
    * wallet and all its ancestors.
