@@ -56,7 +56,7 @@ export const tables = {
      * `families/origin.ts`).
      */
     origin: "text",
-    /** The same without a place, as it was at its first declaration; empty if nothing had reached it, or if it spent before. */
+    /** Its largest inflow before it first declared itself. Empty if nothing had reached it by then, or if it had spent before. */
     begun: "text",
     /** Whether transfers to it are searched for money that comes back to a buyer. */
     traced: "boolean",
@@ -412,7 +412,7 @@ export const tables = {
   },
   /** Stars of one day in the window, `<agent>/<day>`: Σ weight and Σ weight × stars. */
   starDay: { id: "text", weight: "text", stars: "text" },
-  /** What the buyer measured, by receipt, and what it says went wrong; its first declaration stands. */
+  /** What the buyer measured, by receipt, and what it says went wrong. What it says first stays in force. */
   telemetry: { id: "text", latencyMs: "number?", allPassed: "boolean?", failure: "text?" },
   /** An agent's human claim, by agent. */
   claim: { id: "text", xHandle: "text", status: "text", hash: "text" },

@@ -13,7 +13,7 @@ const MAX_LOOKS = 16;
 /**
  * Takes the price of a hire from what its buyer brought from outside: transfers from hubs, from senders of too
  * many transfers, and mints, that reached the buyer or a wallet before it which passed the money on. Each unit
- * is taken once, so money that goes round adds nothing, whatever its way.
+ * is taken once, so money that circulates adds nothing, whatever way it takes.
  *
  * @param buyer a traced wallet, so that all transfers that reached it are kept
  * @returns how much there was, at most the price
@@ -51,8 +51,8 @@ function take(
 }
 
 /**
- * Takes from the wallet that passed money on, up to what it passed on. False if the looks ended before it was
- * clear how much that wallet has.
+ * Takes from the wallet that passed money on, up to what it passed on. False if no more transfers may be
+ * examined before it is clear how much that wallet has.
  */
 function borrow(
   context: ApplyContext,
@@ -71,7 +71,10 @@ function borrow(
   return true;
 }
 
-/** Whether a transfer is new money for families: nobody's whose wallets are known. */
+/**
+ * Whether a transfer brings money from outside all families: from a hub, from a sender of too many transfers,
+ * or newly minted.
+ */
 function isFromOutside(context: ApplyContext, inflow: Inflow): boolean {
   if (inflow.how === "payout") return false;
   return inflow.how !== "plain" || (isRelevant(context) && hasSentTooMany(context, inflow));

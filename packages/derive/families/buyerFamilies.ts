@@ -10,8 +10,8 @@ import { flowOf, traceBuyer } from "./flows.ts";
 import { accountOf, cameThrough, knownMember, memberAsSeller } from "./memberAsSeller.ts";
 
 /**
- * Most accounts of payees that are stored for one seller and one family. Money paid to further accounts does
- * not count as kept.
+ * The most accounts of payees that are stored for one seller and one family. Money paid to further accounts
+ * does not count as kept.
  */
 const MAX_SOURCES = 8;
 
@@ -149,7 +149,7 @@ function shareOf({ successes, rated }: Row<"buyerFamily">): number {
   return Number(roundHalfUp(rational(BigInt(successes), BigInt(rated)), 9));
 }
 
-/** What the family brought from outside and paid, less what came back. Money that goes round is in it once. */
+/** What the family brought from outside and paid, minus what came back. Money that circulates is counted once. */
 function keptOf(context: ApplyContext, { family, brought, sources }: Row<"buyerFamily">): bigint {
   let kept = brought;
   for (const account of sources.split(" ")) kept -= flowOf(context, account, family);

@@ -40,7 +40,7 @@ export function familyOf(context: ApplyContext, wallet: string, act: Act): Row<"
   return settle(context, path, known);
 }
 
-/** Finds where a wallet first spent, and the inflow that it began with. */
+/** Finds where a wallet first spent, and its largest inflow before that. */
 function trace(context: ApplyContext, wallet: string, latest: Act): Traced {
   if (!isRelevant(context)) {
     const { inflow, act } = parseOrigin(findWallet(context, wallet)?.origin ?? "");
@@ -61,7 +61,7 @@ export function begunWith(context: ApplyContext, wallet: string, end: Place): Pi
   return { inflow, how: isBusy ? "busy" : inflow.how };
 }
 
-/** Whether a wallet that began so is in the family of the sender. */
+/** Whether a wallet whose largest inflow counts like this is in the family of its sender. */
 export function hasParent(how: How | "none"): boolean {
   return how === "plain" || how === "payout";
 }

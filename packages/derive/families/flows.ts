@@ -75,10 +75,11 @@ function addFlow(context: ApplyContext, wallet: string, inflow: Inflow): void {
   if (inflow.how === "plain" && isRelevant(context) && hasSentTooMany(context, inflow)) return;
   const receiver = context.store.get("familyMember", wallet);
   if (receiver === null) throw new Error(`${wallet} is traced without a family.`);
-  // Money that a wallet passes on to those after it goes on, it does not come back.
+  // This money moves away from the founder, from a wallet to one after it in the family. It does not come back.
   if (cameThrough(context, receiver, inflow.from)) return;
-  // The sender spent here at the latest, so it has a family. What it was when it registered comes first: a seller
-  // whose first money a customer paid is no member of the customer's family when it gives that money back.
+  // The sender has spent by now, so it has a family. The family that it has as a seller comes first: a seller
+  // that got its first money from a customer is not a member of the customer's family when it gives that money
+  // back.
   const account = accountOf(
     memberAsSeller(context, inflow.from, inflow) ?? familyOf(context, inflow.from, inflow),
   );

@@ -36,7 +36,7 @@ export function memberAsSeller(
   return declared === null ? null : fixAtDeclaration(context, wallet, declared);
 }
 
-/** What is known of it without fixing anything. */
+/** The stored family of a wallet as a seller, or null if it is not fixed yet. */
 export function knownMember(
   { store }: ApplyContext,
   wallet: string,

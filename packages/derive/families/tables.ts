@@ -17,7 +17,7 @@ const memberColumns = {
   value: "bigint?",
   block: "number?",
   log: "number?",
-  /** Where it first spent, or, of a registered wallet, where that was. */
+  /** Where it first spent or, in `registeredMember`, where it first declared itself. */
   actedBlock: "number",
   actedLog: "number",
   actedTime: "number",
@@ -31,19 +31,19 @@ export const familyTables = {
   /** Where a wallet first declared itself: it was registered, or agreed to be paid for an agent. */
   declaration: { id: "text", block: "number", log: "number", time: "number" },
   /**
-   * A wallet's family as one that pays, fixed when it first spent. A row is made when a rule asks, for the
-   * wallet and all its ancestors.
+   * The family of a wallet as a payer, fixed when it first spent. The row is made when a rule first needs it,
+   * together with the rows of all its ancestors.
    */
   familyMember: memberColumns,
   /**
-   * A wallet's family as a seller, a payee or an auditor, if it was registered, or agreed to be paid, before it
-   * first spent. Of all others it is that of `familyMember`.
+   * The family of a wallet as a seller, a payee or an auditor, if it declared itself before it first spent. All
+   * other wallets have only the family in `familyMember`.
    */
   registeredMember: memberColumns,
   /**
-   * The money that a traced wallet brought from outside and that pays for hires: how many of the transfers kept
-   * for it were looked at, what is left of them, and of the last one from a wallet before it (`lender`), how
-   * much may still be taken from there.
+   * The money that a traced wallet brought from outside and that can still pay for hires. `seen`: how many of
+   * the transfers stored for it were examined. `left`: what remains of them. If the last one came from a wallet
+   * before it in the family (`lender`), `rest` is how much may still be taken from that wallet.
    */
   brought: { id: "text", seen: "number", left: "bigint", lender: "text?", rest: "bigint" },
   /** A family that ever bought, by its founder. */
@@ -57,7 +57,7 @@ export const familyTables = {
   },
   /** Hires in the window, `<family of buyers>/<family of sellers>`. */
   familyPurchases: { id: "text", hires: "number" },
-  /** What a family bought of a seller, `<seller>/<family>`, in the window. */
+  /** What a family bought from a seller in the window, by `<seller>/<family>`. */
   buyerFamily: {
     id: "text",
     seller: "text",
@@ -67,7 +67,10 @@ export const familyTables = {
     successes: "number",
     /** Hires whose money it took back after the seller marked the delivery. */
     contested: "number",
-    /** The money that it paid and that may have stayed with the seller, and what of it the family had brought from outside. */
+    /**
+     * The money that it paid and that may have stayed with the seller, and the part of it that the family had
+     * brought from outside.
+     */
     paid: "bigint",
     brought: "bigint",
     /**

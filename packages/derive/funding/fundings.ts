@@ -30,7 +30,7 @@ export function addFundingTransfer(
 /**
  * Notes that a transfer, large enough to fund its receiver, is presumed to pay for a hire.
  *
- * @returns the words for {@link presumptionEnds}
+ * @returns the argument for {@link presumptionEnds}
  */
 export function presumePayment(context: ApplyContext, wallet: string, leg: Leg): string {
   const line = formatLeg(leg, "presumed");

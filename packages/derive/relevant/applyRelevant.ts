@@ -21,12 +21,16 @@ export type ReadPast = (
 /** Runs work that needs rows of `store`, perhaps many times: see `LoadedRows.run`. */
 export type RunWithRows = <T>(work: () => T) => Promise<T> | T;
 
-/** There are at most five legs, and each needs two looks at the past. Receipts and their sides need a few more. */
+/**
+ * A funding path has at most five legs, and each needs two reads of earlier transfers. Receipts and their
+ * parties need a few more.
+ */
 const MAX_ROUNDS = 100;
 
 /**
- * Applies one event of the chain to the rows of a relevant log, after what it needs of the past. The event is tried. What
- * it asked for is read and told, and it is tried again until nothing is missing. Only then is anything written to `store`.
+ * Applies one event of the chain to the rows of a relevant log, after the earlier transfers that it needs. The
+ * event is tried without writing. The transfers that it asked for are read and added to the log, and it is
+ * tried again until nothing is missing. Only then is anything written to `store`.
  *
  * @param event of the whole chain, later than any before it
  * @param run for a store that has not all rows at hand

@@ -26,7 +26,10 @@ export function isWatched({ store }: Pick<ApplyContext, "store">, wallet: string
   return watched !== null && isBefore(watched, place);
 }
 
-/** A relevant log has what reaches a wallet from here on, and tells now what reached it before. */
+/**
+ * Watches a wallet: a relevant log contains the transfers that reach it from here on, and now gets the earlier
+ * ones too.
+ */
 export function watch(context: ApplyContext, wallet: string): void {
   if (!isRelevant(context)) return;
   const inflow = inflowOf(context, wallet);
@@ -92,7 +95,7 @@ export function inflowTold(context: ApplyContext, event: HistoryEvent): void {
 /** The first inflow of a family, and money that came back, are also judged by what held then. */
 function familyInflowTold(context: ApplyContext, event: HistoryEvent, params: Params): void {
   const sent = { ...event, value: BigInt(event.value) };
-  // Whether its sender had sent too many is asked when it matters.
+  // Whether its sender had sent too many transfers is checked only when that matters.
   const inflow = inflowOfTransfer(context, sent, kindAt(context, event.from, event), false);
   if (inflow === null) return;
   noteLargest(context, event.to, inflow);

@@ -1,6 +1,6 @@
 import type { Place } from "../place.ts";
 
-/** What an event needs to know of transfers that a relevant log does not have yet. */
+/** What an event needs to know about transfers that a relevant log does not contain yet. */
 export type Read = TransfersToRead | TransfersFromRead | FirstSpentRead | PaymentsRead | AuthorizationRead;
 
 /**
@@ -20,8 +20,8 @@ export type TransfersToRead = {
 export type TransfersFromRead = { kind: "transfersFrom"; wallet: string; before: Place; limit: number };
 
 /**
- * Anybody can make a wallet send nothing, so an empty transfer is no act of the wallet. But after so many of them the
- * search for the first transfer of some value stops.
+ * Anybody can make a wallet send a transfer of nothing, so an empty transfer does not show that the wallet
+ * acted. After this many of them the search for its first transfer above zero stops.
  */
 export const MAX_EMPTY = 10_000;
 

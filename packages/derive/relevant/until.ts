@@ -2,8 +2,8 @@ import type { ApplyContext } from "../applyContext.ts";
 import { append, itemsOf, listLength } from "../lists.ts";
 import { isBefore, type Place } from "../place.ts";
 
-// Past states are kept with the position at which they ended. So a transfer that is told later can be judged by the state
-// of its time. The first line holds from the first block.
+// Past states are stored with the position at which they ended. So a transfer that is added to the log later
+// can be judged by the state that held when it happened. The first line holds from the first block.
 
 /** Notes where the replaced parameters ended. */
 export function noteParams(context: ApplyContext): void {
