@@ -109,8 +109,18 @@ export function pythonRate(file: string): number | undefined {
   return Number(stdout);
 }
 
-/** The cost of a service on the ledger: time and memory to open it, and the time of a proof. */
-export type OpenedLedger = { seconds: number; rssMb: number; proofMs: number };
+/**
+ * What a service on the ledger takes: time and highest memory until it is open, and until every line was read and writes are
+ * taken; a proof's time then, and the processor time of all of it.
+ */
+export type OpenedLedger = {
+  seconds: number;
+  rssMb: number;
+  proofMs: number;
+  writesSeconds: number;
+  writesRssMb: number;
+  cpuSeconds: number;
+};
 
 /** Opens the ledger in a process of its own. */
 export async function openLedger(ledgerDir: string): Promise<OpenedLedger> {

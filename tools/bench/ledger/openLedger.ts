@@ -20,5 +20,19 @@ const proofs = 1_000;
 const proofStart = performance.now();
 for (let i = 0; i < proofs; i++) service.ledger.tree.inclusionProof(Math.floor((i / proofs) * size), size);
 const proofMs = (performance.now() - proofStart) / proofs;
+const unread = async (): Promise<number> =>
+  (await (await service.app.request("/health")).json()).verification.unread;
+while ((await unread()) > 0) await new Promise((resolve) => setTimeout(resolve, 10));
+const read = performance.now();
+const { userCPUTime, systemCPUTime, maxRSS } = process.resourceUsage();
 await service.close();
-process.stdout.write(JSON.stringify({ seconds: (opened - start) / 1000, rssMb, proofMs }));
+process.stdout.write(
+  JSON.stringify({
+    seconds: (opened - start) / 1000,
+    rssMb,
+    proofMs,
+    writesSeconds: (read - start) / 1000,
+    writesRssMb: maxRSS / 1024,
+    cpuSeconds: (userCPUTime + systemCPUTime) / 1e6,
+  }),
+);
