@@ -1,37 +1,52 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { availableParallelism, cpus, tmpdir } from "node:os";
+import { mkdtempSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
 import path from "node:path";
 import Table from "cli-table3";
 import { type Command, Option } from "commander";
+import { insertsPerSecond, syncsPerSecond } from "../bench/ledger/diskLimits.ts";
+import { Figures, shortOf } from "../bench/ledger/figures.ts";
 import {
+  compareLedger,
   ENTRY_KINDS,
   type EntryKind,
   openLedger,
   pythonRate,
   verifyRate,
+  verifyRateOfOneCore,
   writeLedger,
 } from "../bench/ledger/largeLedger.ts";
-import { receiptRates, settleRates, signatureLimits } from "../bench/ledger/throughput.ts";
-import { type CoveredAfter, coveredAfter } from "../bench/ledger/witnessed.ts";
+import { type ReceiptRate, receiptRates, settleRates, signatureLimits } from "../bench/ledger/throughput.ts";
+import { coveredAfter } from "../bench/ledger/witnessed.ts";
 
 type BenchOptions = {
   entries: string;
   receipts: string;
   seconds: string;
-  memory?: string;
   store?: boolean;
+  json?: boolean;
+  memory?: string;
   kinds: EntryKind[];
 };
+
+type Say = (text: string) => void;
+
+const CLIENTS = [1, 16, 64];
 
 /** `npm run bench:ledger`: the settlement service and its ledger in figures; every ratio is of one run. */
 export function registerBenchLedger(program: Command): void {
   program
     .command("bench-ledger")
     .description("Measure the settlement service and its ledger on this machine.")
-    .option("--entries <count>", "entries of the large ledger; 0: leave it out", "1000000")
+    .option(
+      "--entries <counts>",
+      "entries of the large ledgers, with commas; 0: leave them out",
+      "10000,1000000",
+    )
     .option("--receipts <count>", "receipts per number of clients", "4000")
     .option("--seconds <count>", "how long to settle proposals", "5")
     .option("--store", "only durable receipts with and without a shared store, by turns")
+    .option("--no-store", "leave out the shared store, which starts a Postgres")
+    .option("--json", "print JSON")
     .option("--memory <count>", "only the memory that a service takes with so many entries of each kind")
     .addOption(
       new Option("--kinds <kinds...>", "with --memory: of which kinds")
@@ -39,87 +54,117 @@ export function registerBenchLedger(program: Command): void {
         .default([...ENTRY_KINDS]),
     )
     .action(async (options: BenchOptions) => {
-      const say = (text: string): void => void process.stderr.write(`${text}\n`);
+      const say: Say = (text) => void process.stderr.write(`${text}\n`);
       if (options.memory !== undefined) return memoryByKind(Number(options.memory), options.kinds, say);
-      if (options.store) return withStore(Number(options.receipts), say);
-      const table = new Table({ head: ["what", "figure", "goal"], style: { head: [], border: [] } });
-      const whole = (value: number): string => Math.round(value).toLocaleString("en");
-
-      say("signature checks …");
-      const { noble, wasm } = await signatureLimits();
-      table.push(["signature checks/s, one core, plain JavaScript", whole(noble), ""]);
-      table.push(["signature checks/s, one core, as the service does", whole(wasm), ""]);
-
-      say("durable receipts …");
-      for (const { clients, rate } of await receiptRates([1, 16, 64], Number(options.receipts))) {
-        table.push([
-          `durable signed receipts/s, ${clients} clients`,
-          `${whole(rate)} (${whole((100 * rate) / wasm)} % of the checks, ${(rate / noble).toFixed(1)} × plain)`,
-          clients === 64 ? "≥ 1,500 and ≥ 80 %" : "",
-        ]);
-      }
-
-      say("proposals …");
-      const seconds = Number(options.seconds);
-      const one = await settleRates(1, seconds);
-      table.push(["settled proposals/s, one re-basing client", whole(one.settled), "≥ 300"]);
-      const many = await settleRates(64, 2 * seconds);
-      table.push([
-        "64 contending clients: settled/s, rejected/s",
-        `${whole(many.settled)}, ${whole(many.rejected)}`,
-        "",
-      ]);
-      table.push(["  fewest settled by one of them", whole(many.least), "≥ 1"]);
-
-      say("witnesses …");
-      const { signed, witnessed } = await coveredAfter(6 * seconds);
-      const p50p99 = ({ p50, p99 }: CoveredAfter) => `${whole(p50)}, ${whole(p99)}`;
-      table.push(["from SETTLED to the next checkpoint: median and p99, ms", p50p99(signed), ""]);
-      table.push(["  to one that 2 of 3 witnesses cosigned", p50p99(witnessed), "p99 ≤ 1,000"]);
-
-      const entries = Number(options.entries);
-      if (entries === 0) return print(table);
-      const folder = mkdtempSync(path.join(tmpdir(), "tallystick-bench-"));
-      try {
-        say(`writing a ledger of ${whole(entries)} entries …`);
-        const file = await writeLedger(path.join(folder, "local"), entries);
-        say("verifying it …");
-        const ours = await verifyRate(file, entries);
-        const python = pythonRate(file);
-        table.push([
-          `verified entries/s of ${whole(entries)}, with the Merkle root`,
-          python === undefined
-            ? `${whole(ours)} (no python3)`
-            : `${whole(ours)} (${(ours / python).toFixed(2)} × Python)`,
-          "≥ 2 × Python",
-        ]);
-        if (python !== undefined)
-          table.push(["  the reference in Python, without a root", whole(python), ""]);
-        say("opening it …");
-        const opened = await openLedger(folder);
-        table.push(["opening it for the first time: seconds", opened.seconds.toFixed(1), ""]);
-        table.push(["opening it again: seconds", (await openLedger(folder)).seconds.toFixed(1), "≤ 2"]);
-        table.push(["opening it: highest memory, MB", whole(opened.rssMb), "< 300"]);
-        table.push(["an inclusion proof from it, ms", opened.proofMs.toFixed(3), "O(log n)"]);
-      } finally {
-        rmSync(folder, { recursive: true, force: true });
-      }
-      print(table);
+      const figures = new Figures();
+      const print = (): void =>
+        void process.stdout.write(`${options.json ? figures.json() : figures.table()}\n`);
+      const receipts = Number(options.receipts);
+      if (options.store !== true) await measureReceipts(figures, receipts, say);
+      if (options.store !== false) await measureStore(figures, receipts, say);
+      if (options.store) return print();
+      await measureProposals(figures, Number(options.seconds), say);
+      for (const entries of options.entries.split(",").map(Number))
+        if (entries > 0) await measureLedger(figures, entries, say);
+      print();
     });
 }
 
-function print(table: { toString: () => string }): void {
-  const machine = `${availableParallelism()} cores, ${cpus()[0]?.model ?? "unknown"}, Node ${process.version}`;
-  process.stdout.write(`${table.toString()}\n${machine}; clients and service share the cores.\n`);
+const percent = (part: number, whole: number): string => `${Math.round((100 * part) / whole)} %`;
+
+/** Receipts, and what limits them: signatures, the disk. */
+async function measureReceipts(figures: Figures, each: number, say: Say): Promise<void> {
+  say("limits …");
+  const { noble, wasm } = await signatureLimits();
+  figures.add("signature checks, one core, plain JavaScript", noble, "/s");
+  figures.add("signature checks, one core, as the service does", wasm, "/s");
+  const folder = mkdtempSync(path.join(tmpdir(), "tallystick-bench-"));
+  try {
+    figures.add("fdatasync of one more line", await syncsPerSecond(folder), "/s");
+    const file = await writeLedger(path.join(folder, "local"), 20_000);
+    const inserts = await insertsPerSecond(file, 20_000, path.join(folder, "index"));
+    figures.add("entries into index and tree, processor time", inserts, "/s");
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+  say("durable receipts …");
+  for (const { clients, rate, serviceMicros, clientMicros } of await receiptRates(CLIENTS, each)) {
+    figures.add(`durable signed receipts, ${clients} clients`, rate, "/s", {
+      note: `${percent(rate, wasm)} of the checks`,
+      ...(clients === 64 && { goal: "≥ 1,500, ≥ 80 %" }),
+    });
+    figures.add("  processor time of one: the service's", serviceMicros, "µs");
+    figures.add("  processor time of one: its client's", clientMicros, "µs");
+  }
 }
 
-/** Prints durable receipts a second of a service alone, and of one that commits them in a shared store, by turns. */
-async function withStore(receipts: number, say: (text: string) => void): Promise<void> {
+/** A service alone, and one that commits its receipts in a shared store, by turns. */
+async function measureStore(figures: Figures, each: number, say: Say): Promise<void> {
   const { sharedRates } = await import("../bench/ledger/sharedRates.ts");
-  const table = new Table({ head: ["clients", "alone", "shared", "share"], style: { head: [], border: [] } });
-  for (const { clients, alone, shared } of await sharedRates([1, 16, 64], receipts, say))
-    table.push([clients, Math.round(alone), Math.round(shared), (shared / alone).toFixed(2)]);
-  print(table);
+  for (const { clients, alone, shared } of await sharedRates(CLIENTS, each, say)) {
+    const note = `${percent(shared, alone)} of ${shortOf(alone)} alone, by turns`;
+    figures.add(`durable signed receipts, ${clients} clients, shared store`, shared, "/s", { note });
+  }
+}
+
+async function measureProposals(figures: Figures, seconds: number, say: Say): Promise<void> {
+  say("proposals …");
+  const one = await settleRates(1, seconds);
+  figures.add("settled proposals, one client that follows the head", one.settled, "/s", { goal: "≥ 300" });
+  const many = await settleRates(64, 2 * seconds);
+  figures.add("settled proposals, 64 contending clients", many.settled, "/s");
+  figures.add("  rejected, to follow the head", many.rejected, "/s");
+  figures.add("  fewest settled by one of them", many.least, "", { goal: "≥ 1" });
+  say("witnesses …");
+  const { signed, witnessed } = await coveredAfter(6 * seconds);
+  figures.add("from SETTLED to the next checkpoint, median", signed.p50, "ms");
+  figures.add("  p99", signed.p99, "ms");
+  figures.add("  to one that 2 of 3 witnesses cosigned, median", witnessed.p50, "ms");
+  figures.add("  p99", witnessed.p99, "ms", { goal: "≤ 1,000" });
+}
+
+/** A ledger of receipts: verifying it, starting on it, comparing its index. */
+async function measureLedger(figures: Figures, entries: number, say: Say): Promise<void> {
+  const count = entries.toLocaleString("en");
+  const folder = mkdtempSync(path.join(tmpdir(), "tallystick-bench-"));
+  try {
+    say(`a ledger of ${count} entries …`);
+    const file = await writeLedger(path.join(folder, "local"), entries);
+    figures.add(`${count} entries`, statSync(file).size / entries, "bytes each");
+    await measureVerifying(figures, file, entries);
+    await measureStarts(figures, folder);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+async function measureVerifying(figures: Figures, file: string, entries: number): Promise<void> {
+  const python = pythonRate(file);
+  const timesPython = (rate: number): string =>
+    python === undefined ? "no python3" : `${(rate / python).toFixed(2)} × Python`;
+  if (python !== undefined)
+    figures.add("  verified by the reference in Python, without a root", python, "/s");
+  const one = await verifyRateOfOneCore(file);
+  figures.add("  verified on one core, with the Merkle root", one, "/s", { note: timesPython(one) });
+  const all = await verifyRate(file, entries);
+  figures.add("  verified on all cores", all, "/s", { note: timesPython(all), goal: "≥ 6 × Python" });
+}
+
+async function measureStarts(figures: Figures, folder: string): Promise<void> {
+  const first = await openLedger(folder);
+  figures.add("  first start, which makes the index", first.seconds, "s", {
+    note: `${shortOf(first.rssMb)} MB`,
+  });
+  const again = await openLedger(folder);
+  figures.add("  start, until reads are served", again.seconds, "s", { goal: "≤ 2" });
+  figures.add("    highest memory", again.rssMb, "MB", { goal: "≤ 200" });
+  figures.add("    until writes are taken: every line was read", again.writesSeconds, "s");
+  figures.add("    highest memory", again.writesRssMb, "MB");
+  figures.add("  an inclusion proof", again.proofMs, "ms");
+  const { cpuSeconds, entries, rssMb } = await compareLedger(path.join(folder, "local"));
+  figures.add("  index made again and compared, processor time", cpuSeconds, "s", {
+    note: `${shortOf(entries / cpuSeconds)} entries/s, ${shortOf(rssMb)} MB`,
+  });
 }
 
 /** Prints what opening a ledger full of one kind of entries takes, for each kind: without its index, and with it. */

@@ -29,9 +29,14 @@ async function next(): Promise<PartOrder> {
   return orders.shift() as PartOrder;
 }
 
-/** The bytes of a part; undefined when the file ends before. */
+/** Filled again by every part: memory from outside of the heap is given back late. */
+let buffer = Buffer.alloc(0);
+let leaves = new Uint8Array(0);
+
+/** The bytes of a part, until the next one is read; undefined when the file ends before. */
 function read(start: number, end: number): Buffer | undefined {
-  const bytes = Buffer.allocUnsafeSlow(end - start);
+  if (end - start > buffer.length) buffer = Buffer.allocUnsafeSlow(end - start);
+  const bytes = buffer.subarray(0, end - start);
   const handle = openSync(file, "r");
   try {
     for (let at = 0; at < bytes.length; ) {
@@ -51,14 +56,11 @@ function countLines(bytes: Buffer): number {
   return count;
 }
 
-/** The leaves of a part, one after the other; undefined when a line is not good, or may not be. */
-function verify(
-  bytes: Buffer,
-  lines: number,
-): { leaves: Uint8Array; parent: string; head: string } | undefined {
+/** Verifies a part, and keeps its leaves in {@link leaves}; undefined when a line is not good, or may not be. */
+function verify(bytes: Buffer, lines: number): { parent: string; head: string } | undefined {
   const parent = bytes.toString("latin1", PARENT_AT, PARENT_AT + 64);
   const chain = new CanonicalChain(sha256ByNode, parent);
-  const leaves = new Uint8Array(32 * lines);
+  if (32 * lines > leaves.length) leaves = new Uint8Array(32 * lines);
   for (let at = 0, line = 0; line < lines; line++) {
     const end = bytes.indexOf(NEWLINE, at);
     const leaf = chain.next(bytes.subarray(at, end));
@@ -66,7 +68,7 @@ function verify(
     leaves.set(leaf, 32 * line);
     at = end + 1;
   }
-  return { leaves, parent, head: chain.head };
+  return { parent, head: chain.head };
 }
 
 async function work(): Promise<never> {
@@ -85,13 +87,10 @@ async function work(): Promise<never> {
       continue;
     }
     const range = new MerkleRange(place.first, sha256ByNode);
-    for (let line = 0; line < lines; line++)
-      range.append(verified.leaves.subarray(32 * line, 32 * line + 32));
+    for (let line = 0; line < lines; line++) range.append(leaves.slice(32 * line, 32 * line + 32));
     const { parent, head } = verified;
     const { from, to, subtrees } = range;
-    // What is sent is copied. A hash that is a view would take the bytes of all leaves with it.
-    const copied = subtrees.map(({ hash, ...subtree }) => ({ ...subtree, hash: hash.slice() }));
-    tell({ kind: "verified", part: order.part, parent, head, leaves: { from, to, subtrees: copied } });
+    tell({ kind: "verified", part: order.part, parent, head, leaves: { from, to, subtrees } });
   }
 }
 

@@ -21,5 +21,12 @@ const seconds = (performance.now() - start) / 1_000;
 const { userCPUTime, systemCPUTime, maxRSS } = process.resourceUsage();
 const cpuSeconds = (userCPUTime + systemCPUTime) / 1e6;
 process.stdout.write(
-  JSON.stringify({ entries, rows, seconds, readSeconds: (read - start) / 1_000, cpuSeconds, rssMb: maxRSS / 1024 }),
+  JSON.stringify({
+    entries,
+    rows,
+    seconds,
+    readSeconds: (read - start) / 1_000,
+    cpuSeconds,
+    rssMb: maxRSS / 1024,
+  }),
 );

@@ -6,11 +6,14 @@ import { text } from "node:stream/consumers";
 import type { PyJson } from "tallystick-protocol/json/pythonJson";
 import type { RecordBody } from "tallystick-protocol/json/recordBody";
 import { GENESIS_HASH, sealLine } from "tallystick-protocol/ledger/entry";
-import { LedgerLineError } from "tallystick-protocol/ledger/verifyLedger";
+import { LedgerChain, LedgerLineError } from "tallystick-protocol/ledger/verifyLedger";
+import { MerkleFrontier } from "tallystick-protocol/merkle/merkleFrontier";
 import { recordPayload } from "tallystick-protocol/records/record";
 import { sha256ByNode } from "tallystick-runtime/hashing/sha256ByNode";
 import { verifyLedgerFile } from "../../../scripts/commands/verifyLedger.ts";
 import { nodeProgram } from "../../../scripts/processes/nodeProgram.ts";
+import { ledgerLines } from "../../../services/settlement/ledger/ledgerLines.ts";
+import { verifyLines } from "../../../services/settlement/ledger/verifyLines.ts";
 import { type SignedReceipt, signReceipts } from "./signedReceipts.ts";
 
 /** The kinds of entries that may fill a ledger: those that anybody may write, and those of key holders. */
@@ -77,13 +80,22 @@ function payloadOf(kind: EntryKind, i: number, { body: receipt, signature }: Sig
   }
 }
 
-/** How many entries a second `tallystick verify-ledger` verifies: chain, form and Merkle root. */
+/** How many entries a second `tallystick verify-ledger` verifies on all cores: chain, form and Merkle root. */
 export async function verifyRate(file: string, entries: number): Promise<number> {
   const start = performance.now();
   const result = await verifyLedgerFile(file);
   if (result instanceof LedgerLineError) throw result;
   if (result.size !== entries) throw new Error(`verified ${result.size} entries of ${entries}`);
   return entries / ((performance.now() - start) / 1000);
+}
+
+/** The same on one core, line by line, as for a file in another layout. */
+export async function verifyRateOfOneCore(file: string): Promise<number> {
+  const start = performance.now();
+  const chain = new LedgerChain({ layout: "any", sha256: sha256ByNode });
+  const tree = new MerkleFrontier(sha256ByNode);
+  await verifyLines(ledgerLines(file), { chain, tree });
+  return tree.size / ((performance.now() - start) / 1000);
 }
 
 /** The reference algorithm (swarm.at §5.3) in Python's standard library: the chain of hashes, no Merkle tree. */
@@ -123,9 +135,21 @@ export type OpenedLedger = {
 };
 
 /** Opens the ledger in a process of its own. */
-export async function openLedger(ledgerDir: string): Promise<OpenedLedger> {
-  const child = spawn(process.execPath, nodeProgram("tools/bench/ledger/openLedger.ts", [ledgerDir]), {
+export function openLedger(ledgerDir: string): Promise<OpenedLedger> {
+  return runProgram("tools/bench/ledger/openLedger.ts", ledgerDir);
+}
+
+/** The cost of one comparison of an index with a second one, which is made for it. */
+export type ComparedLedger = { entries: number; rows: number; cpuSeconds: number; rssMb: number };
+
+/** Compares the index of a ledger that is `local` and not open, in a process of its own. */
+export function compareLedger(folder: string): Promise<ComparedLedger> {
+  return runProgram("tools/bench/ledger/compareLedger.ts", folder);
+}
+
+async function runProgram<T>(program: string, argument: string): Promise<T> {
+  const child = spawn(process.execPath, nodeProgram(program, [argument]), {
     stdio: ["ignore", "pipe", "inherit"],
   });
-  return JSON.parse(await text(child.stdout)) as OpenedLedger;
+  return JSON.parse(await text(child.stdout)) as T;
 }

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { isSignedBy } from "tallystick-protocol/records/record";
@@ -11,8 +11,8 @@ import { type SignedReceipt, signReceipts } from "./signedReceipts.ts";
 /** A monotonic clock, in seconds. */
 const seconds = (): number => performance.now() / 1000;
 
-/** Signature checks a second on one core, by each way of recovering keys. */
-export async function signatureLimits(): Promise<{ noble: number; wasm: number }> {
+/** Signature checks a second on one core, by each way of recovering keys; and the processor time of one by WASM. */
+export async function signatureLimits(): Promise<{ noble: number; wasm: number; wasmMicros: number }> {
   const receipts = await signReceipts(400);
   const measure = (recover: RecoverPublicKey, count: number): number => {
     const start = seconds();
@@ -26,7 +26,10 @@ export async function signatureLimits(): Promise<{ noble: number; wasm: number }
   const wasm = await recoverByWasm();
   measure(recoverByNoble, 50);
   measure(wasm, 400);
-  return { noble: measure(recoverByNoble, 400), wasm: measure(wasm, 4_000) };
+  const own = process.cpuUsage();
+  const [count, rate] = [4_000, measure(wasm, 4_000)];
+  const { user, system } = process.cpuUsage(own);
+  return { noble: measure(recoverByNoble, 400), wasm: rate, wasmMicros: (user + system) / count };
 }
 
 /** Runs something against a fresh settlement process of its own. */
@@ -41,22 +44,45 @@ async function withServer<T>(run: (server: SettlementServer) => Promise<T>): Pro
   }
 }
 
+/**
+ * Durable receipts a second, and the processor time of one in microseconds: the service's (all threads; NaN where the system does
+ * not tell) and its clients'.
+ */
+export type ReceiptRate = { clients: number; rate: number; serviceMicros: number; clientMicros: number };
+
 /** Durable signed receipts a second with this many clients, each waiting for its answer before it sends the next. */
-export function receiptRates(clients: number[], each: number): Promise<{ clients: number; rate: number }[]> {
-  return withServer(async ({ port }) => {
+export function receiptRates(clients: number[], each: number): Promise<ReceiptRate[]> {
+  return withServer(async ({ port, child }) => {
     const warm = await signReceipts(300, 10_000_000);
     await sendAll(port, 16, warm);
-    const rates: { clients: number; rate: number }[] = [];
+    const rates: ReceiptRate[] = [];
     let from = 0;
     for (const count of clients) {
       const receipts = await signReceipts(each, from);
       from += each;
-      const start = seconds();
+      const [start, own, service] = [seconds(), process.cpuUsage(), cpuMicrosOf(child.pid)];
       await sendAll(port, count, receipts);
-      rates.push({ clients: count, rate: each / (seconds() - start) });
+      const rate = each / (seconds() - start);
+      const { user, system } = process.cpuUsage(own);
+      const serviceMicros = (cpuMicrosOf(child.pid) - service) / each;
+      rates.push({ clients: count, rate, serviceMicros, clientMicros: (user + system) / each });
     }
     return rates;
   });
+}
+
+/** Microseconds of a tick of Linux's clock. */
+const TICK_MICROS = 10_000;
+
+/** The processor time that a process has taken so far, in microseconds; NaN where the system does not tell. */
+function cpuMicrosOf(pid: number | undefined): number {
+  try {
+    // After the name, which may hold anything, in brackets: user and system time are the 12th and 13th.
+    const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ").at(-1)?.split(" ") ?? [];
+    return (Number(fields[11]) + Number(fields[12])) * TICK_MICROS;
+  } catch {
+    return Number.NaN;
+  }
 }
 
 /** Sends signed receipts by this many clients, each of which waits for its answer. Throws when one is not settled. */
