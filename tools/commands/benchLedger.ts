@@ -15,7 +15,7 @@ import {
   verifyRateOfOneCore,
   writeLedger,
 } from "../bench/ledger/largeLedger.ts";
-import { type ReceiptRate, receiptRates, settleRates, signatureLimits } from "../bench/ledger/throughput.ts";
+import { receiptRates, settleRates, signatureLimits } from "../bench/ledger/throughput.ts";
 import { coveredAfter } from "../bench/ledger/witnessed.ts";
 
 type BenchOptions = {
