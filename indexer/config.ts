@@ -31,11 +31,11 @@ export type TransfersConfig =
       checkRounds: number;
     };
 
-/** Where final transfers are read: another RPC, or a dataset of SQD's portal. */
+/** Where final transfers are read: another RPC, a dataset of SQD's portal, or a HyperSync server. */
 export type HistorySourceConfig =
   | { kind: "rpc"; url: string }
-  /** `apiKey` is sent as a bearer token; undefined: none. */
-  | { kind: "portal"; url: string; apiKey: string | undefined };
+  /** `key` is sent as a bearer token; undefined: none. */
+  | { kind: "portal" | "hypersync"; url: string; key: string | undefined };
 
 /** All settings of the indexer. {@link readConfig} makes it once. */
 export type IndexerConfig = {
@@ -79,6 +79,13 @@ const ledgerIdText = z
   .transform((text) => text.toLowerCase())
   .pipe(z.string().regex(LEDGER_ID, "must be 0x and 64 hex digits"))
   .transform((text) => text as Hex);
+
+/** What is sent in a header, so of one line. */
+const bearerToken = z
+  .string()
+  .min(1)
+  .max(1_000)
+  .regex(/^[\x21-\x7e]+$/, "must be one line without spaces");
 
 const httpUrl = z
   .string()
@@ -135,12 +142,9 @@ const environmentSchema = z.object({
   TRANSFERS: z.enum(["all", "relevant"], { error: "must be all or relevant" }).optional(),
   TOKEN_FIRST_BLOCK: integer(0).optional(),
   LOG_PORTAL_URL: httpUrl.optional(),
-  LOG_PORTAL_KEY: z
-    .string()
-    .min(1)
-    .max(1_000)
-    .regex(/^[\x21-\x7e]+$/, "must be one line without spaces")
-    .optional(),
+  LOG_PORTAL_KEY: bearerToken.optional(),
+  LOG_HYPERSYNC_URL: httpUrl.optional(),
+  LOG_HYPERSYNC_KEY: bearerToken.optional(),
   LOG_RPC_URLS: listOf(httpUrl),
   BALANCE_CHECK_TICKS: integer(0, 100_000).default(100),
   LOG_SOURCES_AGREE: z.enum(["true", "false"], { error: "must be true or false" }).default("false"),
@@ -259,12 +263,17 @@ function formOf({ TRANSFERS, CHAIN_ID }: Settings): LogForm {
 
 function transfersOf(env: Settings): TransfersConfig {
   if (formOf(env) === "all") return { form: "all" };
-  const { LOG_PORTAL_URL: portal, LOG_PORTAL_KEY: apiKey } = env;
-  const portals = portal === undefined ? [] : [{ kind: "portal", url: portal, apiKey } as const];
+  const { LOG_PORTAL_URL: portal, LOG_HYPERSYNC_URL: hypersync } = env;
+  const indexed = [
+    portal === undefined ? [] : [{ kind: "portal", url: portal, key: env.LOG_PORTAL_KEY } as const],
+    hypersync === undefined
+      ? []
+      : [{ kind: "hypersync", url: hypersync, key: env.LOG_HYPERSYNC_KEY } as const],
+  ].flat();
   return {
     form: "relevant",
     firstBlock: env.TOKEN_FIRST_BLOCK ?? 0,
-    history: [...portals, ...env.LOG_RPC_URLS.map((url) => ({ kind: "rpc", url }) as const)],
+    history: [...indexed, ...env.LOG_RPC_URLS.map((url) => ({ kind: "rpc", url }) as const)],
     agree: env.LOG_SOURCES_AGREE === "true",
     checkRounds: env.BALANCE_CHECK_TICKS,
   };
@@ -281,7 +290,7 @@ const invariants: Invariant[] = [
   hubsAreNoContractsOfOurs,
   settlementIsAnotherServer,
   aPriceIsPaidToSomebody,
-  aKeyHasItsPortal,
+  aKeyHasItsSource,
   sourcesAgreeWithAnother,
   theTokenIsThereAtTheStart,
   registriesAreOnThisChain,
@@ -348,16 +357,22 @@ function aPriceIsPaidToSomebody(env: Settings): InputIssue[] {
     .map((field) => ({ field, message: "is missing: INSIGHTS_PRICE_USDC asks for payments" }));
 }
 
-function aKeyHasItsPortal(env: Settings): InputIssue[] {
-  if (env.LOG_PORTAL_KEY === undefined || env.LOG_PORTAL_URL !== undefined) return [];
-  return [{ field: "LOG_PORTAL_KEY", message: "is for a portal: set LOG_PORTAL_URL too" }];
+function aKeyHasItsSource(env: Settings): InputIssue[] {
+  return (["PORTAL", "HYPERSYNC"] as const).flatMap((name) =>
+    env[`LOG_${name}_KEY`] === undefined || env[`LOG_${name}_URL`] !== undefined
+      ? []
+      : [{ field: `LOG_${name}_KEY`, message: `is for a source of transfers: set LOG_${name}_URL too` }],
+  );
 }
 
 function sourcesAgreeWithAnother(env: Settings): InputIssue[] {
-  const others = env.LOG_RPC_URLS.length + (env.LOG_PORTAL_URL === undefined ? 0 : 1);
-  if (env.LOG_SOURCES_AGREE === "false" || others > 0) return [];
+  const others = [...env.LOG_RPC_URLS, env.LOG_PORTAL_URL, env.LOG_HYPERSYNC_URL].filter(Boolean);
+  if (env.LOG_SOURCES_AGREE === "false" || others.length > 0) return [];
   return [
-    { field: "LOG_SOURCES_AGREE", message: "needs another source: set LOG_PORTAL_URL or LOG_RPC_URLS too" },
+    {
+      field: "LOG_SOURCES_AGREE",
+      message: "needs another source: set LOG_PORTAL_URL, LOG_HYPERSYNC_URL or LOG_RPC_URLS too",
+    },
   ];
 }
 

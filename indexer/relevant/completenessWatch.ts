@@ -152,6 +152,6 @@ export function gapReason({ wallet, block, source, balanceSource, difference }: 
   const [amount, what] = difference > 0n ? [difference, "received"] : [-difference, "sent"];
   return (
     `up to block ${block} the transfers of ${wallet} that ${source} told lack ${amount} atomic units that it ${what}, by its balance from ` +
-    `${balanceSource}. Index anew with other sources (LOG_PORTAL_URL, LOG_RPC_URLS, RPC_URL)`
+    `${balanceSource}. Index anew with other sources (LOG_PORTAL_URL, LOG_HYPERSYNC_URL, LOG_RPC_URLS, RPC_URL)`
   );
 }

@@ -1,6 +1,7 @@
 import type { IndexerConfig } from "../config.ts";
 import { createLogPort } from "../logPort/createLogPort.ts";
 import type { LogSourceError } from "../logPort/errors.ts";
+import { createHypersyncSource } from "../logPort/hypersync/createHypersyncSource.ts";
 import type { BalanceSource, LogPort } from "../logPort/logPort.ts";
 import { createPortalSource } from "../logPort/portal/createPortalSource.ts";
 import { createRpcSource } from "../logPort/rpc/createRpcSource.ts";
@@ -33,9 +34,13 @@ export function openConfiguredPort(
   const { firstBlock, agree } = transfers;
   const openRpc = (url: string) => createRpcSource({ url, token, firstBlock, ...finalityOf(chainId) });
   const rpc = openRpc(rpcUrl);
-  const history = transfers.history.map((source) =>
-    source.kind === "portal" ? createPortalSource({ ...source, token }) : openRpc(source.url),
-  );
+  const history = transfers.history.map((source) => {
+    if (source.kind === "rpc") return openRpc(source.url);
+    const { kind, url, key } = source;
+    return kind === "portal"
+      ? createPortalSource({ url, token, apiKey: key })
+      : createHypersyncSource({ url, token, apiToken: key });
+  });
   return {
     port: createLogPort({ rpc, history, agree, onFallback }),
     others: [

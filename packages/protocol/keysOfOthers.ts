@@ -40,6 +40,7 @@ export const KEYS: { readonly [variable: string]: Owner } = {
   X_API_KEY: "settlement",
   REPORT_KEY: "indexer",
   LOG_PORTAL_KEY: "indexer",
+  LOG_HYPERSYNC_KEY: "indexer",
   KEEPER_PRIVATE_KEY: "keeper",
   WITNESS_PRIVATE_KEY: "witness",
   MIRROR_S3_SECRET_ACCESS_KEY: "mirror",

@@ -173,6 +173,7 @@ describe("indexer configuration", () => {
       TOKEN_FIRST_BLOCK: "10",
       LOG_PORTAL_URL: "https://portal.example/datasets/base-mainnet/",
       LOG_PORTAL_KEY: "a-key",
+      LOG_HYPERSYNC_URL: "https://base.hypersync.example",
       LOG_RPC_URLS: "http://one.example, http://two.example",
       LOG_SOURCES_AGREE: "true",
       BALANCE_CHECK_TICKS: "0",
@@ -181,7 +182,8 @@ describe("indexer configuration", () => {
       form: "relevant",
       firstBlock: 10,
       history: [
-        { kind: "portal", url: "https://portal.example/datasets/base-mainnet", apiKey: "a-key" },
+        { kind: "portal", url: "https://portal.example/datasets/base-mainnet", key: "a-key" },
+        { kind: "hypersync", url: "https://base.hypersync.example", key: undefined },
         { kind: "rpc", url: "http://one.example" },
         { kind: "rpc", url: "http://two.example" },
       ],
@@ -190,7 +192,8 @@ describe("indexer configuration", () => {
     });
     expect(issuesOf({ ...relevant, ...sources, START_BLOCK: "9" })).to.have.all.keys("TOKEN_FIRST_BLOCK");
     expect(issuesOf({ ...relevant, LOG_SOURCES_AGREE: "true" })).to.have.all.keys("LOG_SOURCES_AGREE");
-    expect(issuesOf({ ...relevant, LOG_PORTAL_KEY: "a-key" })).to.have.all.keys("LOG_PORTAL_KEY");
+    for (const name of ["LOG_PORTAL_KEY", "LOG_HYPERSYNC_KEY"])
+      expect(issuesOf({ ...relevant, [name]: "a-key" })).to.have.all.keys(name);
     expect(issuesOf({ ...relevant, ...sources, LOG_PORTAL_KEY: "a\nb" })).to.have.all.keys("LOG_PORTAL_KEY");
     expect(issuesOf({ ...complete, TRANSFERS: "some", LOG_SOURCES_AGREE: "yes" })).to.have.all.keys(
       "TRANSFERS",

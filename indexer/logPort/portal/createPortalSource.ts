@@ -1,8 +1,6 @@
 import type { Address } from "tallystick-protocol/address";
-import { checkLogs } from "../checkLogs.ts";
-import { OrphanedBlockError } from "../errors.ts";
-import type { BlockAt, HistorySource, SourceRequest } from "../logPort.ts";
-import { openWallets } from "../openWallets.ts";
+import type { HistorySource, SourceRequest } from "../logPort.ts";
+import { readInGroups } from "../readInGroups.ts";
 import type { Retries } from "../retries.ts";
 import { sourceName } from "../sourceName.ts";
 import { withDeadline } from "../withDeadline.ts";
@@ -15,7 +13,7 @@ export type PortalSourceOptions = Retries & {
   /** Lower case. */
   token: Address;
   /** The key that is sent as a bearer token; without it none is sent. */
-  apiKey?: string;
+  apiKey?: string | undefined;
   /**
    * The most wallets in one request. Default 3,000: a portal accepts bodies of 256 KiB, and a wallet takes 69
    * bytes.
@@ -55,20 +53,10 @@ export function createPortalSource(options: PortalSourceOptions): HistorySource 
     name,
     finalizedHead: (call) => withDeadline(call, name, (signal) => readFinalizedHead(reading, signal)),
     history: (query, range, call) =>
-      withDeadline(call, name, async (signal) => {
-        const all = openWallets(query, name);
-        const { wallets } = all;
-        let end: BlockAt | null = null;
-        for (let n = 0; n < wallets.length; n += walletsPerRequest) {
-          const some = { ...query, wallets: wallets.slice(n, n + walletsPerRequest) };
-          const read = await readStreams(reading, some, range, call.limit, signal);
-          all.add(read.logs);
-          if (end !== null && end.block === read.end?.block && end.hash !== read.end.hash) {
-            throw new OrphanedBlockError(name, end.block, end.hash);
-          }
-          if (end === null || (read.end !== null && read.end.block > end.block)) end = read.end;
-        }
-        return { logs: all.end((logs) => checkLogs(logs, { source: name, query, range })), end };
-      }),
+      withDeadline(call, name, (signal) =>
+        readInGroups(query, range, { source: name, size: walletsPerRequest }, (some) =>
+          readStreams(reading, some, range, call.limit, signal),
+        ),
+      ),
   };
 }

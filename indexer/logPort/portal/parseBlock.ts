@@ -2,6 +2,7 @@ import type { Address } from "tallystick-protocol/address";
 import type { Hex } from "tallystick-protocol/hex";
 import { BadAnswerError } from "../errors.ts";
 import type { BlockAt, LogKind, TokenLog } from "../logPort.ts";
+import { naturalOf, objectOf } from "../readJson.ts";
 import {
   authorizationOf,
   KINDS,
@@ -24,11 +25,11 @@ export const FIELDS = {
 
 /** @throws BadAnswerError, also when the line is not JSON */
 export function parseBlock(line: string, source: string, token: Address, kind: LogKind): PortalBlock {
-  const { header, logs = [] } = object(parse(line, source), { source, field: "line" });
-  const fields = object(header, { source, field: "header" });
-  const block = natural(fields.number, { source, field: "header.number" });
+  const { header, logs = [] } = objectOf(parse(line, source), { source, field: "line" });
+  const fields = objectOf(header, { source, field: "header" });
+  const block = naturalOf(fields.number, { source, field: "header.number" });
   const hash = word(fields.hash, { source, field: "header.hash" });
-  const time = natural(fields.timestamp, { source, field: "header.timestamp" });
+  const time = naturalOf(fields.timestamp, { source, field: "header.timestamp" });
   if (!Array.isArray(logs)) throw new BadAnswerError(source, "logs", `must be a list, not ${shown(logs)}`);
   const place = { block, blockHash: hash, time };
   return {
@@ -42,7 +43,7 @@ type BlockPlace = { block: number; blockHash: Hex; time: number };
 
 function logOf(value: unknown, block: BlockPlace, token: Address, kind: LogKind, at: Spot): TokenLog {
   const spot = (name: string) => ({ ...at, field: `${at.field}.${name}` });
-  const log = object(value, at);
+  const log = objectOf(value, at);
   const address = typeof log.address === "string" ? log.address.toLowerCase() : log.address;
   if (address !== token) {
     throw new BadAnswerError(
@@ -53,7 +54,7 @@ function logOf(value: unknown, block: BlockPlace, token: Address, kind: LogKind,
   }
   const place = {
     ...block,
-    log: natural(log.logIndex, spot("logIndex")),
+    log: naturalOf(log.logIndex, spot("logIndex")),
     tx: word(log.transactionHash, spot("transactionHash")),
   };
   const decode = KINDS[kind].event === TRANSFER ? transferOf : authorizationOf;
@@ -66,15 +67,4 @@ function parse(line: string, source: string): unknown {
   } catch {
     throw new BadAnswerError(source, "line", `must be JSON, not ${shown(line)}`);
   }
-}
-
-function object(value: unknown, { source, field }: Spot): { [key: string]: unknown } {
-  if (typeof value === "object" && value !== null && !Array.isArray(value)) return { ...value };
-  throw new BadAnswerError(source, field, `must be an object, not ${shown(value)}`);
-}
-
-/** Reads a whole number, which a portal writes as a JSON number, not as hex. */
-export function natural(value: unknown, { source, field }: Spot): number {
-  if (Number.isSafeInteger(value) && (value as number) >= 0) return value as number;
-  throw new BadAnswerError(source, field, `must be a whole number, not ${shown(value)}`);
 }

@@ -1,10 +1,11 @@
 import { readBytes } from "tallystick-runtime/http/readBytes";
 import { BadAnswerError, SourceBehindError, SourceRefusedError, SourceUnavailableError } from "../errors.ts";
 import type { BlockAt } from "../logPort.ts";
+import { naturalOf } from "../readJson.ts";
 import { attemptsOf } from "../retries.ts";
 import { word } from "../tokenLogs.ts";
 import { askPortal, type PortalEndpoint, refused } from "./openStream.ts";
-import { natural } from "./parseBlock.ts";
+
 import type { StreamReading } from "./readStreams.ts";
 
 /** The last final block of a portal's dataset. */
@@ -38,7 +39,7 @@ async function headOf(
     const head: { number?: unknown; hash?: unknown } | null = JSON.parse(text);
     if (head === null) return { error: new SourceBehindError(source, 0), waitMs: undefined };
     return {
-      block: natural(head.number, { source, field: "finalized-head.number" }),
+      block: naturalOf(head.number, { source, field: "finalized-head.number" }),
       hash: word(head.hash, { source, field: "finalized-head.hash" }),
     };
   } catch (error) {
