@@ -64,7 +64,7 @@ const ONLY: { [edge: string]: RegExp } = {
   // How a node's log is derived again in a page.
   "portal → sdk": /^packages\/sdk\/openLog\//,
   // How it is built, for those who work on it.
-  "tools → portal": /^portal\/vite\.config\.mjs$/,
+  "tools → portal": /^portal\/(vite\.config|build)\.mjs$/,
   // What is on nobody's way is loaded when it is asked for.
   "scripts → tools": /^tools\/(commands|bench\/capabilities)\//,
 };
