@@ -330,7 +330,7 @@ function requireHandler(
     throw new HireRefusedError({
       status: 500,
       code: "no_handler",
-      message: `${capability} is offered, but handlers has nobody for it.`,
+      message: `${capability} is offered, but handlers has no function for it.`,
       field: "handlers",
     });
   }
@@ -338,7 +338,7 @@ function requireHandler(
     throw new HireRefusedError({
       status: 500,
       code: "unknown_capability",
-      message: `schemas has none for ${capability}.`,
+      message: `schemas has no entry for ${capability}.`,
       field: "schemas",
       hint: "Capabilities outside of the standard bring their schemas (SHP §5.2).",
     });

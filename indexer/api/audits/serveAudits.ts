@@ -51,7 +51,7 @@ async function auditOf(db: Database, hire: string): Promise<AuditJson> {
   if (row === undefined) {
     throw new TallystickError({
       code: "unknown_audit",
-      message: `The hire ${hire} is none that may be audited.`,
+      message: `The hire ${hire} may not be audited.`,
     });
   }
   const { drawnBlock, drawnTime } = row;

@@ -8,6 +8,6 @@ import { queryError } from "./errors.ts";
  */
 export function readCursor(cursor: string, kinds: readonly PlaceKind[]): Place {
   const place = placeIn(cursor, kinds);
-  if (place === undefined) throw queryError("INVALID_CURSOR", "This cursor is not one of this list's.");
+  if (place === undefined) throw queryError("INVALID_CURSOR", "This cursor belongs to another list.");
   return place;
 }

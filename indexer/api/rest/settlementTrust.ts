@@ -54,7 +54,7 @@ export function serveSettlementTrust(app: OpenAPIHono, db: Database): void {
     if (row === undefined) {
       throw new TallystickError({
         code: "unknown_agent",
-        message: `No outcome of proposals of ${id} was told.`,
+        message: `No outcome of proposals of ${id} was reported.`,
         hint: "The operator tells outcomes of agents that it gave a key (tallystick keys add NAME --agent ADDRESS).",
       });
     }

@@ -74,7 +74,7 @@ async function trustReportOf(db: Database, address: string) {
     throw new TallystickError({
       code: "no_trust_score",
       message: `${address} has no trust score yet.`,
-      hint: "An agent has one within an hour of its first hire as a seller, its first attestation, or a prober's first word of it.",
+      hint: "An agent has one within an hour of its first hire as a seller, its first attestation, or a prober's first report on it.",
     });
   }
   const { row, attestation } = published.sources;
@@ -132,7 +132,7 @@ async function failuresOf(
   if (agent.privateListings > 0) {
     throw new TallystickError({
       code: "private_metrics",
-      message: `${address} asks for private metrics: its hires are not told one by one.`,
+      message: `${address} asks for private metrics: its hires are not published one by one.`,
     });
   }
   const since = time - days * DAY;

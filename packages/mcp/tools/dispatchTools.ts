@@ -83,7 +83,7 @@ function withoutAbsent(task: object): object {
 function noDispatcher(): TallystickError {
   return new TallystickError({
     code: "no_dispatcher",
-    message: "This server knows no dispatcher.",
+    message: "This server has no dispatcher.",
     hint: "Its operator can set TALLYSTICK_DISPATCH_URL and TALLYSTICK_DISPATCH_KEY; tallystick dispatch runs one.",
   });
 }

@@ -222,7 +222,7 @@ async function answerOf(
 function unknownHire(key: string): TallystickError {
   return new TallystickError({
     code: "unknown_hire",
-    message: `This server knows no hire with the key ${key}.`,
+    message: `This server has no hire with the key ${key}.`,
     hint: "Give the idempotency_key of an answer of hire_agent; hires are kept for 30 days.",
   });
 }

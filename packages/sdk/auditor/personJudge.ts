@@ -38,7 +38,9 @@ export function personJudge(store: KeyValueStore): AuditDesk {
     if (work?.stage === "judging") return work;
     throw new TallystickError({
       code: "unknown_audit",
-      message: work ? `${token} is ${work.stage}, it waits for no judgement.` : `${token} is no audit here.`,
+      message: work
+        ? `${token} is ${work.stage}, so it does not wait for a judgement.`
+        : `${token} is not an audit of this node.`,
       hint: "List what waits, and give the token as it stands there.",
     });
   }

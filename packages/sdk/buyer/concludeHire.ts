@@ -70,7 +70,7 @@ export async function concludeHire(hiring: Hiring, judged: Judged): Promise<Hire
     : { money: "none" };
   const escrow = payment && context.modeOf(listing.payment_mode).escrowOf?.(payment);
   if (!delivery) {
-    const message = `The seller answered what nobody can read (${status}${refused ? `, ${refused}` : ""}).`;
+    const message = `The seller's answer cannot be read (${status}${refused ? `, ${refused}` : ""}).`;
     const money = conclusion.money === "released" ? "paid" : conclusion.money;
     throw failed(hiring, { code: "garbage_answer", message, money, escrow });
   }

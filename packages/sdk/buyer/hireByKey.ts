@@ -197,7 +197,7 @@ function requireSame(one: string, other: string, key: string): void {
 function underWay(key: string): TallystickError {
   return new TallystickError({
     code: "hire_under_way",
-    message: `The hire with the key ${key} is under way in another process, or was until it ended without a word.`,
+    message: `The hire with the key ${key} is under way in another process, or was until that process ended without storing a result.`,
     hint: "Call again with the same key a little later: it gives the same hire.",
   });
 }

@@ -146,7 +146,7 @@ async function mined<Found>(parameters: SendOnceParameters<Found>, hash: Hex): P
     throw new ChainError({
       code: "transaction_reverted",
       message: `${call.functionName} was reverted in transaction ${hash}.`,
-      hint: "What it did was undone, and its gas is spent. Call again: everything is looked at anew.",
+      hint: "What it did was undone, and its gas is spent. Call again: everything is read again.",
       details: { hash },
     });
   } finally {

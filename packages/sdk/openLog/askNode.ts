@@ -103,6 +103,6 @@ export function badAnswer(url: string, path: string, problem: string): Tallystic
   return new TallystickError({
     code: "bad_answer",
     message: `What ${url} answers to ${path} ${problem}.`,
-    hint: "The node, or something between it and us, does not tell the log as it is. Ask another.",
+    hint: "The node, or something between it and us, does not give the log as it is. Ask another.",
   });
 }

@@ -23,7 +23,7 @@ export async function requireAdopted(store: KeyValueStore): Promise<void> {
     if (key === undefined) continue;
     throw new TallystickError({
       code: "store_of_before",
-      message: `The store has entries of a version before this one, such as ${key}, which do not say whose they are.`,
+      message: `The store has entries of a version before this one, such as ${key}, which do not say to which seller they belong.`,
       hint: "If one seller alone used this store, stop it and run adoptStore({ store, seller }) once; else give each seller a new store.",
       details: { key },
     });

@@ -15,7 +15,11 @@ const KEY = /^[a-z]+\/[A-Za-z0-9_.-]{1,200}$/;
 export function fileStore(folder: string): KeyValueStore {
   const fileOf = (key: string): string => {
     if (KEY.test(key) && !key.includes("..")) return path.join(folder, `${key}.json`);
-    throw new TallystickError({ code: "invalid_key", message: `${key} is no key of a store`, field: "key" });
+    throw new TallystickError({
+      code: "invalid_key",
+      message: `${key} is not a valid key of a store`,
+      field: "key",
+    });
   };
 
   /** Writes a value to a temporary file, and returns its name. */

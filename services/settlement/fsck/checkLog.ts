@@ -49,7 +49,7 @@ export async function checkLog(parameters: CheckLogParameters): Promise<Findings
     if (cause instanceof UnreadableLogError) throw cause;
     throw new TallystickError({
       code: "log_invalid",
-      message: `${source} does not verify: its checkpoint is none.`,
+      message: `${source} does not verify: it has no valid checkpoint.`,
       hint: NEWER,
       cause,
     });

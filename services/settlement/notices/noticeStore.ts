@@ -73,7 +73,7 @@ export class NoticeStore {
       if (word.issued_at === known.issued_at && known.agents === agents) return keptOf(known);
       throw new TallystickError({
         code: "stale_subscription",
-        message: "A word of this buyer on this address is as new, or newer.",
+        message: "This buyer has sent a request for this address that is as new, or newer.",
         field: "body.issued_at",
         hint: "Sign it anew with the present time.",
       });

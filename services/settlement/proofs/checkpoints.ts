@@ -124,7 +124,7 @@ export class Checkpoints {
     throw new TallystickError({
       code: "not_witnessed",
       message: "No checkpoint is cosigned by a quorum of witnesses.",
-      hint: "Ask again, or without `witnessed`. Whether this ledger has witnesses is told by GET /health.",
+      hint: "Ask again, or without `witnessed`. GET /health says whether this ledger has witnesses.",
       details: { headers: { "retry-after": "1" } },
     });
   }

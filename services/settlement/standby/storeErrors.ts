@@ -40,7 +40,7 @@ export function outcomeUnknown(): TallystickError {
 export function storeEmpty(size: number): TallystickError {
   return new TallystickError({
     code: "store_empty",
-    message: `The shared store knows nothing of this ledger, which has ${size} entries here.`,
+    message: `The shared store has no entry of this ledger, which has ${size} entries here.`,
     hint: "Was the database lost or another one set? Restore it. If this is the newest copy of the ledger, run: tallystick ledger share",
   });
 }
