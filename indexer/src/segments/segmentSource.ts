@@ -63,7 +63,10 @@ async function readHttp(
 
 async function get(url: string, signal: AbortSignal): Promise<string> {
   try {
-    const response = await fetch(url, { signal: AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]) });
+    // A source must not send us into our own network.
+    const redirect = "manual";
+    const limited = AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]);
+    const response = await fetch(url, { redirect, signal: limited });
     if (!response.ok) {
       await response.body?.cancel();
       throw new SegmentUnavailableError(`its service answered ${response.status}`);

@@ -40,6 +40,7 @@ describe("segments from a settlement service", () => {
       const from = Number(query.get("from"));
       const page = lines.slice(from, Math.min(Number(query.get("to")), from + atMost));
       response.statusCode = status;
+      if (status === 302) response.setHeader("location", "/v1/ledger/entries?from=0&to=1");
       response.end(page.map((line) => `${line}\n`).join(""));
     });
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -85,6 +86,11 @@ describe("segments from a settlement service", () => {
     status = 500;
     expect((await failure(source({ from: 0, to: 1, byteOffset: 0, signal }))).message).to.contain(
       "answered 500",
+    );
+    // Wherever it leads to.
+    status = 302;
+    expect((await failure(source({ from: 0, to: 1, byteOffset: 0, signal }))).message).to.contain(
+      "answered 302",
     );
   });
 
