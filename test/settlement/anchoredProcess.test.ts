@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from "node:fs";
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { expect } from "chai";
 import hre, { network } from "hardhat";
@@ -9,7 +9,7 @@ import { headTypedData, ledgerId } from "tallystick-protocol/ledger/anchor";
 import { LedgerLineError } from "tallystick-protocol/ledger/verifyLedger";
 import { headWord } from "tallystick-protocol/ledger/word";
 import { type HeadSignature, headSignatureOf, isHeadSignedBy } from "tallystick-protocol/note/headSignature";
-import { parseSignedNote } from "tallystick-protocol/note/signedNote";
+import { type NoteVerifierKey, parseSignedNote, parseVerifierKey } from "tallystick-protocol/note/signedNote";
 import { type ProofBundle, parseProofBundle } from "tallystick-protocol/proof/proofBundle";
 import { ProofError } from "tallystick-protocol/proof/provenEntry";
 import { createPublicClient, createWalletClient, type Hex, http, zeroAddress } from "viem";
@@ -18,6 +18,9 @@ import { hardhat } from "viem/chains";
 import { verifyLedgerFile } from "../../scripts/commands/verifyLedger.ts";
 import { verifyProofFile } from "../../scripts/commands/verifyProof.ts";
 import { freePort } from "../../scripts/processes/freePort.ts";
+import { pullLedger } from "../../services/settlement/ledger/pullLedger.ts";
+import { readMirrorConfig } from "../../services/settlement/mirror/mirrorConfig.ts";
+import { type RunningMirror, runMirror } from "../../services/settlement/mirror/runMirror.ts";
 import { mortalRpc } from "./support/mortalRpc.ts";
 import { settle, settlementProcesses, stop } from "./support/settlementProcess.ts";
 import { temporaryFolder } from "./support/temporaryFolder.ts";
@@ -235,5 +238,60 @@ describe("the settlement process with a chain", function () {
     const metrics = await (await fetch(`${url}/metrics`)).text();
     expect(metrics).to.match(/^tallystick_settlements_total\{type="settlement",outcome="SETTLED"\} 3$/m);
     expect(await stop(child, "SIGTERM")).to.equal(0);
+  });
+
+  it("loses its disk, and has from a mirror all that it had settled, so that its next checkpoints continue the last", async () => {
+    const first = await start();
+    for (const task of ["one", "two", "three"]) await settle(first.url, task);
+    const root = await anchored(3);
+    rpc.state.dead = true;
+    for (const task of ["four", "five"]) await settle(first.url, task);
+    const ledgerFolder = path.dirname(first.file);
+    const key = readFileSync(path.join(ledgerFolder, "checkpoint.key"));
+    const vkey = (await (await fetch(`${first.url}/v1/ledger/key`)).text()).trim();
+    const mirrorOf = (source: string): Promise<RunningMirror> => {
+      const config = readMirrorConfig({
+        MIRROR_DIR: path.join(folder.path, "mirror"),
+        MIRROR_VKEY: vkey,
+        MIRROR_LEDGER: first.ledger,
+        MIRROR_INTERVAL_SECONDS: "1",
+        MIRROR_PORT: "0",
+        RPC_URL: rpcUrl,
+        CHAIN_ID: String(hardhat.id),
+        ANCHORED_LEDGER: contract,
+      });
+      return runMirror({ config, source, recheck: false, now: () => Date.now() / 1000, log: () => {} });
+    };
+    const mirror = await mirrorOf(first.url);
+    await until(() => mirror.state().size === 5 && mirror.state().anchoredSize === 3);
+    const lines = readFileSync(first.file, "latin1");
+    await stop(first.child, "SIGKILL");
+    rmSync(ledgerFolder, { recursive: true });
+
+    const pull = (into: string, keys: NoteVerifierKey[]) =>
+      pullLedger({
+        folder: into,
+        baseUrl: mirror.url,
+        ledgerId: first.ledger as Hex,
+        anchored: { size: 3, root },
+        keys,
+      });
+    expect(await pull(path.join(folder.path, "by-anchor"), [])).to.include({ size: 3, behindAnchor: 0 });
+    const pulled = await pull(ledgerFolder, [parseVerifierKey(vkey)]);
+    expect(pulled).to.include({ size: 5, fetched: 5, behindAnchor: 2 });
+    expect(readFileSync(first.file, "latin1")).to.equal(lines);
+    writeFileSync(path.join(ledgerFolder, "checkpoint.key"), key);
+    await mirror.close();
+
+    rpc.state.dead = false;
+    const second = await start();
+    expect([second.size, second.ledger]).to.deep.equal([5, first.ledger]);
+    expect(await settle(second.url, "six")).to.be.a("string");
+    await anchored(6);
+    const follows = await mirrorOf(second.url);
+    await until(() => follows.state().size === 6 && follows.state().anchoredSize === 6);
+    expect(follows.state().refusal).to.equal(undefined);
+    await follows.close();
+    expect(await stop(second.child, "SIGTERM")).to.equal(0);
   });
 });
