@@ -35,7 +35,7 @@ import { Pulse, type PulseParameters } from "./pulse.ts";
 import { checkSignature, type IsContractSignature } from "./signatures/checkSignature.ts";
 import { SignatureReaders } from "./signatures/signatureReaders.ts";
 import { beginSigned, openSigning, type Signing } from "./signing.ts";
-import { takeHeldRows } from "./standby/heldRows.ts";
+import { shareHeldIn, takeHeldRows } from "./standby/heldRows.ts";
 import { openSharedStore, type SharedLedger, type Standby } from "./standby/openSharedStore.ts";
 import { LedgerVerifier } from "./verifying/ledgerVerifier.ts";
 
@@ -91,7 +91,7 @@ export async function openService(parameters: OpenServiceParameters): Promise<Se
     opened.held = kept;
     if (shared) {
       await takeHeldRows(kept, shared.store);
-      kept.shareBy(shared.store.putHeld);
+      kept.shareBy(shareHeldIn(shared.store));
     }
     takeUpHeld(kept, index, log);
     const operator = outcomesOperator(config);

@@ -1,5 +1,6 @@
-import type { HeldProposals } from "../engine/heldProposals.ts";
+import type { HeldProposals, ShareHeld } from "../engine/heldProposals.ts";
 import type { SharedStore } from "./sharedStore.ts";
+import { storeUnavailable } from "./storeErrors.ts";
 
 /** Takes the held proposals that the shared store has and this machine does not: they were answered ESCROWED by another. */
 export async function takeHeldRows(
@@ -13,4 +14,16 @@ export async function takeHeldRows(
       if (row) await held.take(row.line);
     }
   }
+}
+
+/**
+ * Keeps held proposals in the shared store.
+ *
+ * @throws TallystickError `store_unavailable` (503) when it does not take one: then nothing is held, or nobody is told of it
+ */
+export function shareHeldIn(store: Pick<SharedStore, "putHeld">): ShareHeld {
+  return (held) =>
+    store.putHeld(held).catch((cause) => {
+      throw storeUnavailable(cause);
+    });
 }

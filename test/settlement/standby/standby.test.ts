@@ -375,7 +375,15 @@ describe("machines that share a ledger", function () {
       payload: { data_update: { x: 1 }, confidence_score: 0.9 },
       shadow: { payload: { data_update: { x: "another" } } },
     });
-    const answer = await app.request("/v1/settle", { method: "POST", headers, body });
+    const hold = () => app.request("/v1/settle", { method: "POST", headers, body });
+    await sql(`ALTER TABLE ${STORE_SCHEMA}.held RENAME TO gone`);
+    const refused = await hold();
+    expect([refused.status, ((await refused.json()) as { code: string }).code]).to.deep.equal([
+      503,
+      "store_unavailable",
+    ]);
+    await sql(`ALTER TABLE ${STORE_SCHEMA}.gone RENAME TO held`);
+    const answer = await hold();
     const { status, id } = (await answer.json()) as { status: string; id: string };
     expect(status).to.equal("ESCROWED");
     await a.close();
