@@ -15,7 +15,7 @@ export function buyingAttacks(scale: Scale = FULL): Attack[] {
     intermediaries(),
     payouts(),
     asHires(),
-    cycled(),
+    cycled(scale),
     exchange(),
     aged(),
     byCount(scale),
@@ -141,12 +141,12 @@ function asHires(): Attack {
   };
 }
 
-function cycled(): Attack {
+function cycled({ rounds }: Scale): Attack {
   const log = openLog();
   const B = wallet(10);
   log.transfer(EXCHANGE, F, 5_000_000);
   log.after(60).listing(S, "text.translate");
-  for (let n = 0; n < 1_000; n++) {
+  for (let n = 0; n < rounds; n++) {
     log.after(2).transfer(F, B, 5_000_000);
     hires(log, S, [B], 1, 5_000_000);
     log.transfer(S, F, 5_000_000);
@@ -156,7 +156,7 @@ function cycled(): Attack {
     seller: S,
     own: [S, F, B],
     log: log.after(1).tick(),
-    expected: { last_30d_hire_count_raw: 1_000, independent_buyers: 1, kept_usdc: "0.00" },
+    expected: { last_30d_hire_count_raw: rounds, independent_buyers: 1, kept_usdc: "0.00" },
     outcome: "A volume of 5,000 USDC, and none of it stayed",
   };
 }

@@ -23,9 +23,12 @@ export type Attack = {
   breaches?: number;
 };
 
-/** How many transfers make a wallet busy (`hubTransfers`): on a real chain far fewer, since each takes its time. */
-export type Scale = { busy: number };
-export const FULL: Scale = { busy: 10_000 };
+/**
+ * How many transfers make a wallet busy (`hubTransfers`), and how often money goes round: on a real chain far fewer, since
+ * each block takes its time there.
+ */
+export type Scale = { busy: number; rounds: number };
+export const FULL: Scale = { busy: 10_000, rounds: 1_000 };
 
 export type Cost = { locked: bigint; lost: bigint; wallets: number; seconds: number };
 

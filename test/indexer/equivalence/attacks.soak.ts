@@ -1,4 +1,8 @@
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
 import { expect } from "chai";
+import { childEnvironment } from "../../../scripts/processes/childEnvironment.ts";
+import { nodeProgram } from "../../../scripts/processes/nodeProgram.ts";
 import { buyingAttacks } from "../../derive/attacks/buying.ts";
 import { harmAttacks } from "../../derive/attacks/harm.ts";
 import { furtherAttacks } from "../../derive/attacks/more.ts";
@@ -6,37 +10,71 @@ import { ringAttacks } from "../../derive/attacks/rings.ts";
 import type { IndexerProcess } from "../support/indexerProcess.ts";
 import { expectNumbered, historyOf } from "./agreement.ts";
 import { openWorld, type World } from "./openWorld.ts";
-import { playAttack } from "./playAttack.ts";
+import { playAttack, sellerOnChain } from "./playAttack.ts";
 import type { Progress } from "./realizedLog.ts";
 
-/** `npm run soak:attacks`: every row of the table in docs/independence.md, one after the other on one chain that one node follows. */
-describe("attacks on a reputation, on a real chain and a node", function () {
+/** The wallets of attacks have money that no transfer tells of. */
+const RELEVANT = { TRANSFERS: "relevant", BALANCE_CHECK_TICKS: "0" };
+/** Its last block is a day later. Without that block nothing lacks a receipt, and the day's volume is still there. */
+const UNRECEIPTED = "Twelve payments of 0.001 that no request belongs to";
+const UNDONE = {
+  ...{ receipt_coverage: 1, unreceipted_payments: 0, unreceipted_usdc: "0.00" },
+  last_24h_volume_usdc: "6.00",
+};
+
+/**
+ * `npm run soak:attacks`: every row of the table in docs/independence.md, one after the other on one chain that two nodes
+ * follow, of which one reads the transfers that matter only. Wallets are busy after 200 transfers here, not 10,000.
+ */
+describe("attacks on a reputation, on a real chain and two nodes", function () {
   this.timeout(0);
   this.slow(600_000);
 
   let world: World;
-  let databaseUrl: string;
-  let node: IndexerProcess;
+  let databases: { all: string; relevant: string };
+  let nodes: { all: IndexerProcess; relevant: IndexerProcess };
   let progress: Progress;
 
   before(async () => {
     world = await openWorld();
     ({ progress } = world);
-    databaseUrl = await world.postgres.createDatabase("attacks");
-    node = await world.start("attacks", databaseUrl);
+    databases = {
+      all: await world.postgres.createDatabase("attacks"),
+      relevant: await world.postgres.createDatabase("relevant"),
+    };
+    nodes = {
+      all: await world.start("attacks", databases.all),
+      relevant: await world.start("relevant", databases.relevant, RELEVANT),
+    };
   });
   after(() => world?.close());
 
-  const attacks = [...buyingAttacks(), ...ringAttacks(), ...harmAttacks(), ...furtherAttacks()];
+  const scale = { busy: 200, rounds: 50 };
+  const attacks = [...buyingAttacks(scale), ...ringAttacks(), ...harmAttacks(), ...furtherAttacks(scale)];
   for (const [run, attack] of attacks.entries()) {
-    it(attack.name, async () => {
-      progress = await playAttack(world, [node], attack, { run, progress });
+    const isUndone = attack.name === UNRECEIPTED;
+    it(`${attack.name}${isUndone ? ", with a reorg that takes its last block back" : ""}`, async () => {
+      const played = { run, progress, ...(isUndone && { undone: UNDONE }) };
+      progress = await playAttack(world, [nodes.all, nodes.relevant], attack, played);
+      if (isUndone) await expectAdvice(nodes.relevant, sellerOnChain(attack, run));
     });
   }
 
-  it("leave one log, whose lines are numbered", async () => {
-    const { lines } = await historyOf(databaseUrl);
+  /** The seller's own command says what it left out, and what to do. */
+  async function expectAdvice({ url }: IndexerProcess, seller: string): Promise<void> {
+    const program = nodeProgram("scripts/cli.ts", ["agent", seller, "--url", url]);
+    const { stdout } = await promisify(execFile)(process.execPath, program, {
+      env: childEnvironment({ NO_COLOR: "1" }),
+    });
+    expect(stdout).to.contain(
+      "12 payments of $0.012 have no receipt after 24 hours. Publish a receipt for each",
+    );
+  }
+
+  it("leave one log, whose lines are numbered, and one digest at every tick", async () => {
+    const { lines, digests } = await historyOf(databases.all);
     expect(lines.length).to.be.greaterThan(attacks.length * 20);
-    await expectNumbered(databaseUrl, lines);
+    await expectNumbered(databases.all, lines);
+    expect((await historyOf(databases.relevant)).digests).to.deep.equal(digests);
   });
 });

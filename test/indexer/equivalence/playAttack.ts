@@ -8,8 +8,8 @@ import { EventLog } from "../../derive/eventLog.ts";
 import type { IndexerProcess } from "../support/indexerProcess.ts";
 import type { Wallet } from "../support/localChain.ts";
 import { actor, OPERATOR } from "./actors.ts";
-import type { World } from "./openWorld.ts";
-import { type Progress, RealizedLog } from "./realizedLog.ts";
+import { TICK_BLOCKS, type World } from "./openWorld.ts";
+import { copyOf, type Progress, RealizedLog } from "./realizedLog.ts";
 
 /** What an attack comes to that does not hang on the chain it is on: not where it began, nor how things are called there. */
 const FIELDS = fieldNames.filter(
@@ -27,12 +27,13 @@ const PATIENCE_MS = 1_800_000;
  * Makes an attack happen on a chain, and holds what each node then says of its seller to what its log is derived to.
  *
  * @param run that nothing else on the chain has
+ * @param undone what nodes say of the seller while the last block is undone: it happens, is taken back, and happens again
  */
 export async function playAttack(
   world: World,
   nodes: readonly IndexerProcess[],
   attack: Attack,
-  { run, progress }: { run: number; progress: Progress },
+  { run, progress, undone }: { run: number; progress: Progress; undone?: Partial<Reputation> },
 ): Promise<Progress> {
   const expected = (await attack.log.derive()).agents[attack.seller];
   if (expected === undefined) throw new Error("The seller is no agent.");
@@ -45,19 +46,52 @@ export async function playAttack(
     deployBatchBlocks: 256,
   });
   await realized.prepare();
-  for (let n = 0; n < realized.groups.length; n++) await realized.realize(n);
-  realized.progress.time = await world.mineToTick();
-  const last = await world.chain.client.getBlockNumber();
+  const final = realized.groups.length - 1;
+  for (let n = 0; n < final; n++) await realized.realize(n);
   const { address } = actorOf(numberOf(attack.seller));
+  const happens = async () => {
+    await realized.realize(final);
+    realized.progress.time = await world.mineToTick();
+    await expectSaid(world, nodes, address, expected, attack.name);
+  };
+  if (undone !== undefined) {
+    realized.progress.time = await world.mineToTick();
+    const kept = copyOf(realized.progress);
+    const id = await world.chain.client.snapshot();
+    await happens();
+    const orphaned = await world.chain.client.getBlockNumber();
+    await world.chain.client.revert({ id });
+    realized.progress = kept;
+    while ((await world.chain.client.getBlockNumber()) <= orphaned) await realized.mineOn();
+    while ((await world.chain.client.getBlockNumber()) % BigInt(TICK_BLOCKS) !== 0n) await realized.mineOn();
+    await expectSaid(world, nodes, address, { ...expected, ...undone }, `${attack.name}, undone`);
+  }
+  await happens();
+  return realized.progress;
+}
+
+/** Holds what each node says of an agent, as of the chain's last tick, to its figures. */
+async function expectSaid(
+  { chain }: World,
+  nodes: readonly IndexerProcess[],
+  address: Address,
+  expected: Reputation,
+  what: string,
+): Promise<void> {
+  const last = await chain.client.getBlockNumber();
   for (const node of nodes) {
     await node.until(`the tick of block ${last}`, () => isAt(node, last), PATIENCE_MS);
     const { agent } = await node.query<{ agent: object | null }>(
       `query ($address: Address!) { agent(address: $address) { ${FIELDS.map(camelName).join(" ")} } }`,
       { address },
     );
-    expect(agent, attack.name).to.deep.equal(told(expected));
+    expect(agent, what).to.deep.equal(told(expected));
   }
-  return realized.progress;
+}
+
+/** The address on the chain of an attack's seller. */
+export function sellerOnChain({ seller }: Attack, run: number): Address {
+  return actor(run, APART + numberOf(seller)).address;
 }
 
 async function isAt(node: IndexerProcess, block: bigint): Promise<boolean> {
@@ -68,9 +102,9 @@ async function isAt(node: IndexerProcess, block: bigint): Promise<boolean> {
 /** The first line's parameters as a record of the operator, since a node has its own first line. */
 function publication({ events: [first] }: EventLog): DeriveEvent[] {
   if (first?.kind !== "params") throw new Error("The log has no parameters.");
-  const { hubs, feeRecipients } = first.params;
+  const { hubs, feeRecipients, hubTransfers } = first.params;
   const log = new EventLog();
-  log.record("params", PUBLISHER, { version: 1, operator: PUBLISHER, hubs, feeRecipients });
+  log.record("params", PUBLISHER, { version: 1, operator: PUBLISHER, hubs, feeRecipients, hubTransfers });
   const [, record] = log.events;
   return record === undefined ? [] : [{ ...record, block: 0 }];
 }

@@ -160,6 +160,11 @@ export class RealizedLog {
     }
   }
 
+  /** Mines an empty block, a second after the last. */
+  mineOn(): Promise<void> {
+    return this.#mine(this.progress.time + 1n);
+  }
+
   /** That time, or the first that a block can still have. */
   #later(time: bigint): bigint {
     return time > this.progress.time ? time : this.progress.time + 1n;
