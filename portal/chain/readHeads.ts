@@ -134,6 +134,7 @@ function word(value: unknown): Hex {
 
 function count(value: unknown): number {
   const number = typeof value === "string" && /^0x[0-9a-f]{1,64}$/.test(value) ? Number(BigInt(value)) : -1;
-  if (!Number.isSafeInteger(number) || number < 0) throw new Error("It answers something that is no number.");
+  if (!Number.isSafeInteger(number) || number < 0)
+    throw new Error("It answers something that is not a number.");
   return number;
 }

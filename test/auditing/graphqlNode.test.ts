@@ -63,7 +63,7 @@ describe("what an operator asks a node", () => {
       expect(given).to.be.below(40 * 1_048_576);
     });
 
-    it("takes no amount that is none, and no answer of another shape", async () => {
+    it("takes no invalid amount, and no answer of another shape", async () => {
       const amounts = ["1e9", "-1", "0.0000001", "NaN", null];
       for (const accruedUsdc of amounts) {
         const list = page([{ address: POOL, accruedUsdc, paidUsdc: "0" }], { hasNextPage: false });

@@ -51,7 +51,7 @@ describe("models.yaml", () => {
   const lineOf = (text: string): number => YAML.split("\n").findIndex((line) => line.includes(text)) + 1;
   const faults: [string, (yaml: string) => string, number, string][] = [
     [
-      "a price that is none",
+      "an invalid price",
       (it) => it.replace("input: 5,", "input: five,"),
       lineOf("input: 5,"),
       "models.large.prices.input",
@@ -108,7 +108,7 @@ describe("models.yaml", () => {
       "another service's key as the key of a vendor",
       (it) => it.replace("id: small", "id: small\n    api_key_env: TALLYSTICK_API_KEY"),
       lineOf("id: small") + 1,
-      "no vendor's",
+      "to no vendor",
     ],
     [
       "a key over plain http",

@@ -142,7 +142,7 @@ describe("the indexer as a process, on a real chain and a real Postgres", functi
     // An unauthorized transfer is no payment unless the buyer signs the receipt.
     const plain = await chain.send(chain.token, testUsdcAbi, "transfer", [seller.address, 700_000n], buyer);
     await receipt(700_000n, { tx_hash: plain.transactionHash });
-    // Generic work, an entry that is no record, and one that somebody else signed.
+    // Generic work, an entry that is not a record, and one that somebody else signed.
     ledger.append({ type: "settlement", data_update: { n: 1.5 }, confidence_score: 0.9 });
     ledger.append({ type: "receipt", body: { n: 0.5 }, signer: seller.address, signature: "0x00" });
     const forged = await ledger.sign(stranger, "listing", { agent_id: seller.address });

@@ -153,7 +153,7 @@ describe("the reports of an hour", () => {
 describe("the observations of a prober", () => {
   const folder = suiteFolder();
 
-  it("are read as they were written, and what is no line is none", () => {
+  it("are read as they were written, and what is not a line is skipped", () => {
     const about = { slot: FIRST_SLOT, at: 1_767_225_600_123, host: "seller.example:443" };
     for (const it of [
       { ...about, what: "ask" },

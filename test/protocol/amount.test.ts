@@ -40,7 +40,7 @@ describe("amounts of USDC", () => {
     );
   });
 
-  it("refuse everything that is no plain decimal, naming the field", () => {
+  it("refuse everything that is not a plain decimal, naming the field", () => {
     for (const text of ["", ".5", "1.", "1.0000000", "-1", "+1", "1e3", "01", "1,5", " 1", "0x1", "\u0661"]) {
       expect(() => parseUsdc(text, "max_price_usdc"))
         .to.throw(InvalidInputError)

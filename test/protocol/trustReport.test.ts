@@ -40,7 +40,7 @@ describe("a trust report", () => {
     });
   });
 
-  it("is refused when anything of it is another, and under a key that is no key", () => {
+  it("is refused when anything of it is another, and under a key that is not a key", () => {
     const changed = read();
     changed.trust_report.trust_score = 0.94;
     expect(verifyTrustReport(changed)).to.include({ isValid: false, reason: "signature" });

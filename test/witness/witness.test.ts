@@ -175,8 +175,8 @@ describe("a witness", () => {
     ["no checkpoint", "old 0\n\n"],
     ["a size with a zero before it", testLog().request(0, 1).replace("old 0", "old 00")],
     ["a size with a sign", testLog().request(0, 1).replace("old 0", "old -0")],
-    ["a size that is no safe integer", testLog().request(0, 1).replace("old 0", "old 9007199254740993")],
-    ["a proof that is no base 64", testLog().request(0, 1).replace("old 0\n", "old 0\n????\n")],
+    ["a size that is not a safe integer", testLog().request(0, 1).replace("old 0", "old 9007199254740993")],
+    ["a proof that is not base 64", testLog().request(0, 1).replace("old 0\n", "old 0\n????\n")],
     [
       "a proof of 31 bytes",
       testLog()

@@ -53,9 +53,9 @@ describe("the settings of a witness", () => {
     ["a name with a space", read(LOG, { WITNESS_NAME: "a b" }), /WITNESS_NAME/],
     ["a name with a plus sign", read(LOG, { WITNESS_NAME: "a+b" }), /WITNESS_NAME/],
     ["no logs", read("quorum none"), /no log line/],
-    ["a list that is none", read("x"), /WITNESS_LOGS, line 1/],
+    ["an invalid list", read("x"), /WITNESS_LOGS, line 1/],
     ["a list that is not there", read(LOG, { WITNESS_LOGS: "/nowhere/at/all" }), /cannot be read/],
-    ["a port that is none", read(LOG, { WITNESS_PORT: "70000" }), /WITNESS_PORT/],
+    ["an invalid port", read(LOG, { WITNESS_PORT: "70000" }), /WITNESS_PORT/],
   ] as const) {
     it(`are refused with ${what}`, () => {
       expect(settings).to.throw(words);

@@ -86,7 +86,7 @@ export function verifySettlementToken(parameters: VerifySettlementTokenParameter
   try {
     own = actionHash(readAction(action));
   } catch {
-    return no("cannot be for what is no action");
+    return no("cannot be for what is not an action");
   }
   if (claims.action_hash !== own) return no("is for another action");
   if (isUsed?.(claims.entry_hash)) return no("was used before");

@@ -114,8 +114,8 @@ export function isAddressText(value: unknown): value is Hex {
 export function badAnswer(method: string): WalletError {
   return new WalletError({
     code: "bad_answer",
-    message: `The wallet answers ${method} with something that is no answer to it.`,
-    hint: "Its network settings may name something that is no node of this chain. Nothing more is asked of it.",
+    message: `The wallet answers ${method} with something that is not an answer to it.`,
+    hint: "Its network settings may name something that is not a node of this chain. Nothing more is asked of it.",
   });
 }
 

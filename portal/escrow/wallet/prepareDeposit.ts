@@ -164,7 +164,7 @@ export async function signDeposit(
   if (!isHexText(signature) || signature.length < 132 || signature.length > MAX_SIGNATURE_LENGTH) {
     throw new WalletError({
       code: "bad_answer",
-      message: "The wallet answers with something that is no signature.",
+      message: "The wallet answers with something that is not a signature.",
       hint: "Nothing was sent. Use another wallet.",
     });
   }

@@ -23,7 +23,7 @@ export async function readAccounts(
   if (!Array.isArray(answer) || !answer.every(isAddressText)) {
     throw new WalletError({
       code: "bad_answer",
-      message: "The wallet answers with something that is no list of accounts.",
+      message: "The wallet answers with something that is not a list of accounts.",
       hint: "Use another wallet.",
     });
   }
@@ -74,7 +74,7 @@ export async function sendCall(
   if (!isHexText(hash) || hash.length !== 66) {
     throw new WalletError({
       code: "bad_answer",
-      message: "The wallet answers with something that is no transaction's hash.",
+      message: "The wallet answers with something that is not a transaction's hash.",
       hint: "It may have sent the transaction. Look at it, and at the escrow, before you try again.",
     });
   }

@@ -26,7 +26,7 @@ const modelSchema = z.strictObject({
     .regex(/^[A-Z][A-Z0-9_]{0,55}_API_KEY$/, "must be the name of a variable that ends in _API_KEY")
     .refine(
       (it) => !/^(TALLYSTICK|SETTLEMENT|DISPATCH|X)_/.test(it),
-      "is the name of a key that is no vendor's",
+      "is the name of a key that belongs to no vendor",
     )
     .optional(),
   family: name,

@@ -109,7 +109,7 @@ describe("decodePicture", () => {
     expect(process.memoryUsage().arrayBuffers - before).to.be.below(50_000_000);
   });
 
-  it("does not open what is no part of the picture", async () => {
+  it("does not open what is not a part of the picture", async () => {
     const profile = Buffer.concat([Buffer.from("icc\0\0", "latin1"), Buffer.from("not compressed at all")]);
     const text = png({ width: 1, height: 1 }, Buffer.from([0, 1, 2, 3]), [chunk("iCCP", profile)]);
     expect((await decodePicture(text)).rgbAt(0, 0)).to.equal(0x010203);

@@ -184,7 +184,7 @@ describe("HireEscrow: a batch of hostile calldata", () => {
   const run = (data: string) =>
     world().buyer.sendTransaction({ to: world().escrowAddress, data, gasLimit: 3_000_000n });
 
-  it("should refuse, and do nothing, when the array is none", async () => {
+  it("should refuse, and do nothing, when its argument is not an array", async () => {
     const { ethers } = world();
     for (const data of [
       selector(),
@@ -202,7 +202,7 @@ describe("HireEscrow: a batch of hostile calldata", () => {
     }
   });
 
-  it("should undo what came before when an item is none", async () => {
+  it("should undo what came before when an item is not a call", async () => {
     const { ethers, escrow, held, state } = world();
     const hire = await held();
     const release = escrow.interface.encodeFunctionData("release", [hire, "0x"]);

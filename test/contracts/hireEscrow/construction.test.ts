@@ -81,7 +81,7 @@ describe("HireEscrow: construction and views", () => {
     }
   });
 
-  it("should refuse a token that is no contract", async () => {
+  it("should refuse a token that is not a contract", async () => {
     const { ethers, escrow, stranger, guardian } = world();
     await expect(ethers.deployContract("HireEscrow", [stranger.address, guardian.address, PROVIDER]))
       .to.be.revertedWithCustomError(escrow, "TokenWithoutCode")

@@ -42,7 +42,7 @@ describe("HireEscrow: refund", () => {
     });
   });
 
-  describe("given a signer who is no party", () => {
+  describe("given a signer who is not a party", () => {
     it("should refuse payee, fee recipient, guardian and strangers", async () => {
       const { escrow, payee, feeRecipient, guardian, stranger, held, signRefund } = world();
       const terms = await held();

@@ -306,7 +306,7 @@ describe("uptime: whose hosts", () => {
     expect(await monthOf(close(log))).to.deep.equal([0, 0, 0]);
   });
 
-  it("is nothing for who is no agent, and takes nothing from the host's own agent", async () => {
+  it("is nothing for who is not an agent, and takes nothing from the host's own agent", async () => {
     const log = stewardLog();
     goTo(log, START + HOUR + 1);
     report(log, FIRST, 0, { hosts: { [HOST]: UP }, served: { [wallet(88)]: [HOST], [AGENT]: [HOST] } });

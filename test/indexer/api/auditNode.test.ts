@@ -68,7 +68,7 @@ describe("the SDK's client of a node that assigns audits", () => {
     expect(await node().openOfHire(`0x${"ab".repeat(32)}-1`)).to.deep.equal([]);
   });
 
-  it("knows where agents are reached, and nothing of who is none", async () => {
+  it("knows where agents are reached, and nothing of addresses that are not agents", async () => {
     const [origin] = await node().originsOf(SELLER, "text.translate");
     expect(URL.canParse(origin ?? "")).to.equal(true);
     expect(await node().originsOf(wallet(9_998), null)).to.deep.equal([]);

@@ -61,7 +61,7 @@ describe("GraphQL: what a page of the portal asks for at once", () => {
     });
   });
 
-  it("gives agents by their addresses, in their order, and null for one that is none", async () => {
+  it("gives agents by their addresses, in their order, and null for one that is not an agent", async () => {
     const none = `0x${"9".repeat(40)}`;
     const { agentsByAddress } = await story.ask<{ agentsByAddress: ({ id: string } | null)[] }>(
       `{ agentsByAddress(addresses: ["${secret}", "${none}", "${busy.toUpperCase().replace("0X", "0x")}", "${secret}"]) { id } }`,

@@ -33,7 +33,7 @@ describe("the API: settlement's trust", () => {
     last_hour: START / HOUR,
   };
 
-  it("is given by REST as the operator's word, also of who is no agent of SHP", async () => {
+  it("is given by REST as the operator's word, also of who is not an agent of SHP", async () => {
     const get = (agent: string) => story.app.request(`/v1/agents/${agent}/settlement-trust`);
     const response = await get(SELLER);
     expect(response.status).to.equal(200);

@@ -519,7 +519,7 @@ describe("the RPC source of token logs", () => {
         (log) => ({ ...log, topics: [log.topics[0], log.topics[1], log.topics[1]] }),
       ],
       "a log outside of the range": [/\.block must be/, (log) => ({ ...log, blockNumber: "0x3e" })],
-      "a topic that is no address": [
+      "a topic that is not an address": [
         /topics\[1\]/,
         (log) => ({ ...log, topics: [log.topics[0], `0x01${log.topics[1]?.slice(4)}`, log.topics[2]] }),
       ],
@@ -527,7 +527,7 @@ describe("the RPC source of token logs", () => {
       "topics that are no list": [/topics must be a list/, (log) => ({ ...log, topics: "0x" })],
       "a value of another size": [/data must be 32 bytes/, (log) => ({ ...log, data: `${log.data}00` })],
       "a value that is a number": [/data must be 32 bytes/, (log) => ({ ...log, data: 5 })],
-      "a block number that is no quantity": [
+      "a block number that is not a quantity": [
         /blockNumber must be a quantity/,
         (log) => ({ ...log, blockNumber: 5 }),
       ],
@@ -540,9 +540,9 @@ describe("the RPC source of token logs", () => {
         /transactionHash must be 32 bytes/,
         (log) => ({ ...log, transactionHash: "0x12" }),
       ],
-      "a time that is no time": [/blockTimestamp/, (log) => ({ ...log, blockTimestamp: "now" })],
+      "a time that is not a time": [/blockTimestamp/, (log) => ({ ...log, blockTimestamp: "now" })],
       "a log that was removed": [/removed/, (log) => ({ ...log, removed: true })],
-      "a log that is none": [/must be an object/, () => null],
+      "an invalid log": [/must be an object/, () => null],
     };
     for (const [what, [field, edit]] of Object.entries(wrong)) {
       it(what, async () => {
@@ -561,7 +561,7 @@ describe("the RPC source of token logs", () => {
         expect(error.field).to.be.a("string");
       });
     }
-    it("a log that comes twice, a list that is none, a header of another block", async () => {
+    it("a log that comes twice, an invalid list, a header of another block", async () => {
       const only = (edit: (it: unknown) => unknown, wanted: string) => {
         server.behave = () => ({
           edit: ({ method, params }, it) =>

@@ -44,7 +44,7 @@ describe("recordEvent", () => {
     ["no body", { type: "receipt", signer, signature }, "body must be an object"],
     ["no signer", { type: "receipt", body: {}, signature }, "signer"],
     ["no type", { body: {}, signer, signature }, "type"],
-    ["a type that is no name", { type: "a\u0000b", body: {}, signer, signature }, "type"],
+    ["a type that is not a name", { type: "a\u0000b", body: {}, signer, signature }, "type"],
     ["nothing of a record", { hello: "world" }, "type"],
   ];
   for (const [name, payload, reason] of bad) {

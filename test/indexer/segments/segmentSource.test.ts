@@ -82,7 +82,7 @@ describe("segments from a settlement service", () => {
     );
   });
 
-  it("refuses an answer that is no segment", async () => {
+  it("refuses an answer that is not a segment", async () => {
     status = 500;
     expect((await failure(source({ from: 0, to: 1, byteOffset: 0, signal }))).message).to.contain(
       "answered 500",

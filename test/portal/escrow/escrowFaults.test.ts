@@ -78,7 +78,7 @@ describe("an escrow in the portal, when something goes wrong", function () {
         reader.wallet.answers.set(method, () => answer);
         await reader.page.goto(`${reader.scene.url}#/escrow/${id}`);
         await connect();
-        await reader.page.getByText(/with something that is no (answer|list)/).waitFor();
+        await reader.page.getByText(/with something that is not an? (answer|list)/).waitFor();
         expect(await reader.page.locator(".acts button").count()).to.equal(0);
         expect(reader.complaints).to.deep.equal([]);
       });

@@ -65,7 +65,7 @@ describe("a quote", () => {
     }
   });
 
-  it("cannot be changed in any place, and what is no quote is unknown", async () => {
+  it("cannot be changed in any place, and what is not a quote is unknown", async () => {
     const token = await signQuote(terms, { account });
     expect(token.length).to.be.at.most(256);
     const changed = fc

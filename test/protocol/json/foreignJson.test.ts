@@ -27,7 +27,7 @@ describe("a stranger's JSON", () => {
     );
   });
 
-  it("is refused by a code when it is none", () => {
+  it("is refused by a code when it is not JSON", () => {
     for (const text of ["", "{", "[1,]", '"', '"\\"', "]", "undefined", "{'a':1}", "[1]x"]) {
       expect(codeOf(text), text).to.equal("malformed_json");
       expect(tryForeignJson(text)).to.equal(undefined);

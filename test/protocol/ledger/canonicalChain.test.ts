@@ -158,7 +158,7 @@ describe("a chain of canonical lines", () => {
     expect(chain.head).to.equal(second.currentHash);
   });
 
-  it("takes nothing after a head that is no hash", () => {
+  it("takes nothing after a head that is not a hash", () => {
     const line = entryLine(sealEntry({ timestamp: 1, taskId: "a", parentHash: GENESIS_HASH, payload: {} }));
     for (const head of ["", "00", GENESIS_HASH.slice(1), `${GENESIS_HASH}0`]) {
       expect(new CanonicalChain(sha256ByNode, head).next(line), head).to.equal(undefined);
@@ -187,7 +187,7 @@ describe("a chain of canonical lines", () => {
     }
   });
 
-  it("takes no digit of the hash that is none, nor one that would make up for another", () => {
+  it("takes no invalid digit of the hash, nor one that would make up for another", () => {
     const line = entryLine(sealEntry({ timestamp: 1, taskId: "a", parentHash: GENESIS_HASH, payload: {} }));
     // 1f, say, as one sixteen too many and one too few.
     const made = line.replace(

@@ -133,7 +133,7 @@ describe("the policy of addresses that strangers give", () => {
     );
   });
 
-  it("takes nothing that is no address", () => {
+  it("takes nothing that is not an address", () => {
     for (const text of ["", "localhost", "1.2.3", "::g", "fe80::1%eth0"]) {
       expect(isPublicAddress(text), text).to.equal(false);
     }

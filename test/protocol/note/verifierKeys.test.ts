@@ -33,7 +33,7 @@ describe("a ledger's verifier keys", () => {
     ["three keys", formatVerifierKeys([old, next, keyOf(3)])],
     ["keys of two names", formatVerifierKeys([old, keyOf(2, "tallystick.test/other")])],
     ["more than is known here", `${formatVerifierKey(old)} by=somebody`],
-    ["a time that is none", `${formatVerifierKey(old)} until=2026-13-31T00:00:00Z`],
+    ["an invalid time", `${formatVerifierKey(old)} until=2026-13-31T00:00:00Z`],
     ["a time in another form", `${formatVerifierKey(old)} until=1767225600`],
     ["a line without an end", `${formatVerifierKey(old)}${"A".repeat(1 << 20)}`],
   ]) {

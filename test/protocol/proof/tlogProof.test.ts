@@ -39,9 +39,13 @@ describe("a proof in C2SP's form", () => {
     ["no checkpoint", `${TLOG_PROOF_HEADER}\nindex 0\n`, "checkpoint"],
     ["no index", `${TLOG_PROOF_HEADER}\n${HASH}\n\n${NOTE}`, "index"],
     ["an index with a zero before it", `${TLOG_PROOF_HEADER}\nindex 01\n\n${NOTE}`, "index"],
-    ["an index that is no safe integer", `${TLOG_PROOF_HEADER}\nindex 9007199254740992\n\n${NOTE}`, "index"],
+    [
+      "an index that is not a safe integer",
+      `${TLOG_PROOF_HEADER}\nindex 9007199254740992\n\n${NOTE}`,
+      "index",
+    ],
     ["extra data behind the index", `${TLOG_PROOF_HEADER}\nindex 0\nextra AQ==\n\n${NOTE}`, "proof"],
-    ["extra data that is no base 64", `${TLOG_PROOF_HEADER}\nextra A\nindex 0\n\n${NOTE}`, "extra"],
+    ["extra data that is not base 64", `${TLOG_PROOF_HEADER}\nextra A\nindex 0\n\n${NOTE}`, "extra"],
     [
       "a hash of 31 bytes",
       `${TLOG_PROOF_HEADER}\nindex 0\n${toBase64(new Uint8Array(31))}\n\n${NOTE}`,

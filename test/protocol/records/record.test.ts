@@ -116,7 +116,7 @@ describe("signed records", () => {
     }
   });
 
-  it("name every field of a payload that is no record", () => {
+  it("name every field of a payload that is not a record", () => {
     expect(() =>
       recordFromPayload(parsePythonJson('{"type": "", "signer": "0xAB", "signature": "0x1", "body": {}}')),
     )

@@ -20,7 +20,7 @@ describe("a signature by a private key", () => {
     );
   });
 
-  it("is refused for what is no key, naming it", () => {
+  it("is refused for what is not a key, naming it", () => {
     for (const key of ["0x", "0x01", `0x${"g".repeat(64)}`, "1".repeat(64)] as Hex[]) {
       const name = (run: () => unknown) => expect(run, key).to.throw(InvalidInputError, "privateKey");
       name(() => signHash(new Uint8Array(32), key));

@@ -66,7 +66,7 @@ describe("the hash of typed data", () => {
     );
   });
 
-  it("is refused for what is no value of its type, naming the field", () => {
+  it("is refused for what is not a value of its type, naming the field", () => {
     const wrong: [type: string, value: unknown][] = [
       ["uint8", 256n],
       ["uint64", 1n << 64n],

@@ -21,7 +21,7 @@ describe("scripts/upgrade, without a database", () => {
     }
   };
 
-  it("refuses what is no name, and what is not for an indexer's tables", () => {
+  it("refuses what is not a name, and what is not for an indexer's tables", () => {
     const hostile = [
       'x"; DROP SCHEMA public; --',
       "x'y",

@@ -282,7 +282,7 @@ describe("an auditor", () => {
     expect(await auditor.works()).to.have.length(3);
   });
 
-  it("keeps the words of a judge out of the ledger when they quote the work, and refuses what is no judgement", async () => {
+  it("keeps the words of a judge out of the ledger when they quote the work, and refuses what is not a judgement", async () => {
     const secret = "the patient in room seven has recovered";
     const hire = await auditedHire({ params: { text: `Say that ${secret}.` } });
     scene.open.push(hire.assignment);

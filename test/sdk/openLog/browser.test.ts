@@ -117,7 +117,7 @@ describe("a node's log in a page", function () {
     );
   });
 
-  it("believes no signature that is none", async () => {
+  it("believes no invalid signature", async () => {
     const outcome = await derive(node.url, { trustSignatures: false });
     expect(outcome).to.include({ code: "digest_differs" });
   });

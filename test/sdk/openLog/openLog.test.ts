@@ -178,7 +178,7 @@ describe("the log that a node gives", () => {
       "has no event in line 5",
     ],
     ["is out of order", (lines: string[]) => whole([...lines.slice(0, 4), ...lines.slice(2)]), "Line 5 "],
-    ["has what is no event", (lines: string[]) => whole([...lines.slice(0, 4), "{}"]), "Line 5 "],
+    ["has what is not an event", (lines: string[]) => whole([...lines.slice(0, 4), "{}"]), "Line 5 "],
     [
       "is not UTF-8",
       (_: string[], it: PageAnswer) => ({ ...it, body: Buffer.from([0xff, 0x0a]) as unknown as string }),

@@ -149,7 +149,7 @@ describe("claims over HTTP", () => {
     expect([service.ledger.size, x.state.asked.length]).to.deep.equal([0, 0]);
   });
 
-  it("answer 503 when X cannot be asked, and 400 to what is no claim", async () => {
+  it("answer 503 when X cannot be asked, and 400 to what is not a claim", async () => {
     x.state.down = true;
     const answer = await verify(await proof());
     expect([answer.status, answer.json.code]).to.deep.equal([503, "x_unavailable"]);

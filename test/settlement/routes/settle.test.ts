@@ -89,7 +89,7 @@ describe("POST /v1/settle", () => {
       ["header.parent_hash"],
     ],
     ["metadata that is text", { header: { ...header, agent_metadata: "m" } }, ["header.agent_metadata"]],
-    ["a context_hash that is none", { header: { ...header, context_hash: "x" } }, ["header.context_hash"]],
+    ["an invalid context_hash", { header: { ...header, context_hash: "x" } }, ["header.context_hash"]],
     ["a data_update that is an array", { payload: { ...payload, data_update: [] } }, ["payload.data_update"]],
     [
       "a confidence that is text",

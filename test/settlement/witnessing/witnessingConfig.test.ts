@@ -40,7 +40,7 @@ describe("the policy of a ledger's witnesses", () => {
 
   for (const [what, policy, words] of [
     ["without an address", `witness w ${vkey}\nquorum w`, /no address for the witness w/],
-    ["with an address that is none", `witness w ${vkey} w.test\nquorum w`, /not https/],
+    ["with an invalid address", `witness w ${vkey} w.test\nquorum w`, /not https/],
     [
       "with localhost in another's name",
       `witness w ${vkey} http://localhost.evil.test\nquorum w`,
@@ -53,7 +53,7 @@ describe("the policy of a ledger's witnesses", () => {
       `log tallystick.test/log+746eda17+AW56HN0psLeP0Tr0xVmP7/TvKpcWbjym8uT7/M2AUFvx\nwitness w ${vkey} https://w.test\nquorum w`,
       /not this one/,
     ],
-    ["that is no policy", "hello", /WITNESS_POLICY, line 1/],
+    ["that is not a policy", "hello", /WITNESS_POLICY, line 1/],
   ] as const) {
     it(`is refused ${what}`, () => {
       expect(() => read(policy)).to.throw(words);

@@ -65,7 +65,7 @@ describe("REST: audits", () => {
     });
   });
 
-  it("tells a challenge, and refuses what is no audited hire", async () => {
+  it("tells a challenge, and refuses what is not an audited hire", async () => {
     const challenged = await story.app.request(`/v1/audits/${story.hires.challenged}`);
     expect(await challenged.json()).to.include({ status: "failed", challenged: true, decision: null });
     const unknown = await story.app.request(`/v1/audits/0x${"77".repeat(32)}`);

@@ -197,7 +197,7 @@ describe("POST /v1/search", () => {
     expect(await found({ payment_mode: "platform_escrow:brid" })).to.deep.equal([]);
   });
 
-  it("filters by verification version; none counts as v0, one that is no version passes nothing", async () => {
+  it("filters by verification version; none counts as v0, one that is not a version passes nothing", async () => {
     expect(await found({ min_verification_version: "v1" })).to.deep.equal([seller.good, seller.fair]);
     expect(await found({ min_verification_version: "v2" })).to.deep.equal([seller.good]);
     const all = await found({ min_verification_version: "v0" });

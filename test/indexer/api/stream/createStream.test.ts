@@ -186,7 +186,7 @@ describe("the WebSocket stream", () => {
     expect(client.socket.readyState).to.equal(WebSocket.OPEN);
   });
 
-  it("refuses what is no stream of its own, and more clients than it can serve", async () => {
+  it("refuses what is not a stream of its own, and more clients than it can serve", async () => {
     const { url, stream } = await open({ maxClients: 1 });
     const refusal = (target: string) =>
       new Promise<number>((resolve) => {
