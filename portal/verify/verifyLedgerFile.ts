@@ -1,22 +1,30 @@
 import { toHex } from "tallystick-protocol/hex";
-import { LedgerChain, LedgerLineError } from "tallystick-protocol/ledger/verifyLedger";
+import { LedgerChain, LedgerLineError, type VerifiedLedger } from "tallystick-protocol/ledger/verifyLedger";
 import { MerkleFrontier } from "tallystick-protocol/merkle/merkleFrontier";
 import { type Check, type Finding, fails, holds, isOpen } from "./check.ts";
 import { linesOf } from "./linesOf.ts";
 import { sha256ByWasm } from "./sha256ByWasm.ts";
+import { verifyLedgerInParts } from "./verifyLedgerInParts.ts";
 
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
+const title = "A ledger";
+
 /**
- * Verifies a ledger file line by line: each entry's hash, the chain of them, and the Merkle root.
+ * Verifies a ledger file: each entry's hash, the chain of them, and the Merkle root. A large file is verified on all cores.
  *
  * @param onProgress called with the share that was read, 0 to 1
  */
 export async function verifyLedgerFile(file: Blob, onProgress: (share: number) => void): Promise<Finding> {
+  const inParts = await verifyLedgerInParts(file, onProgress);
+  if (inParts === null) return await verifyLineByLine(file, onProgress);
+  return verified(inParts, [], ` ${inParts.workers} workers shared the file.`);
+}
+
+async function verifyLineByLine(file: Blob, onProgress: (share: number) => void): Promise<Finding> {
   const sha256 = await sha256ByWasm();
   const chain = new LedgerChain({ layout: "any", sha256 });
   const frontier = new MerkleFrontier(sha256);
-  const title = "A ledger";
   try {
     for await (const lines of linesOf(file, (bytes) => onProgress(bytes / file.size))) {
       for (const bytes of lines)
@@ -49,22 +57,26 @@ export async function verifyLedgerFile(file: Blob, onProgress: (share: number) =
             `The first is line ${firstLine}. What they say verifies.`,
           ),
         ];
+  return verified({ size: frontier.size, head: chain.head, root: frontier.root() }, layout);
+}
+
+function verified({ size, head, root }: VerifiedLedger, layout: Check[], more = ""): Finding {
   return {
     title,
     checks: [
       holds(
-        `All ${frontier.size.toLocaleString("en")} entries verify`,
-        "Each hashes to what it says, and names the one before it.",
+        `All ${size.toLocaleString("en")} entries verify`,
+        `Each hashes to what it says, and names the one before it.${more}`,
       ),
-      holds("They make one tree", `root ${toHex(frontier.root())}`),
-      holds("The last entry", `hash ${chain.head}`),
+      holds("They make one tree", `root ${toHex(root)}`),
+      holds("The last entry", `hash ${head}`),
       ...layout,
       isOpen(
         "Whether entries are missing at the end only the chain says",
-        `Its AnchoredLedger has to hold this root at size ${frontier.size}, or a larger tree that contains it.`,
+        `Its AnchoredLedger has to hold this root at size ${size}, or a larger tree that contains it.`,
       ),
     ],
-    tree: { what: "the file", size: frontier.size, root: toHex(frontier.root()), isWhole: true },
+    tree: { what: "the file", size, root: toHex(root), isWhole: true },
   };
 }
 

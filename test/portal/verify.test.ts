@@ -1,6 +1,10 @@
+import { availableParallelism } from "node:os";
 import { expect } from "chai";
 import type { Browser, Page } from "playwright-core";
+import { toHex } from "tallystick-protocol/hex";
 import { entryLine, GENESIS_HASH, type LedgerEntry, sealEntry } from "tallystick-protocol/ledger/entry";
+import { lineLeafHash } from "tallystick-protocol/merkle/entryLeafHash";
+import { MerkleFrontier } from "tallystick-protocol/merkle/merkleFrontier";
 import { signBody } from "tallystick-protocol/records/record";
 import { privateKeyToAccount } from "viem/accounts";
 import { fileKindOf } from "../../portal/verify/fileKind.ts";
@@ -67,6 +71,23 @@ describe("verification in the portal", function () {
     const said = await verify(changed.join("\n"));
     expect(said).to.contain("The 321 entries before it verify").and.contain("Line 322 does not hold");
     await expectAccessible(page, "a ledger that does not hold");
+  });
+
+  it("takes a large ledger on all cores, with the root that one thread gets, and names its bad line", async () => {
+    const lines = ledgerLines(30_000);
+    const frontier = new MerkleFrontier();
+    for (const line of lines) frontier.append(lineLeafHash(line));
+    const text = `${lines.join("\n")}\n`;
+    expect(text.length).to.be.above(8 << 20);
+    const said = await verify(text);
+    expect(said)
+      .to.contain("All 30,000 entries verify")
+      .and.contain(`root ${toHex(frontier.root())}`);
+    if (availableParallelism() > 1) expect(said).to.match(/\d workers shared the file/);
+    const changed = lines.with(29_001, (lines[29_001] as string).replace("task-29001", "task-29002"));
+    expect(await verify(changed.join("\n"))).to.contain("Line 29002 does not hold");
+    // Whole lines that are gone at the end of a part: each part verifies, and the chain between them does not.
+    expect(await verify(`${lines.toSpliced(15_000, 9).join("\n")}\n`)).to.contain("Line 15001 does not hold");
   });
 
   it("names the place of a line that is gone", async () => {

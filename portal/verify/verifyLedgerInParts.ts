@@ -1,0 +1,116 @@
+import { GENESIS_HASH } from "tallystick-protocol/ledger/entry";
+import type { VerifiedLedger } from "tallystick-protocol/ledger/verifyLedger";
+import { MerkleFrontier } from "tallystick-protocol/merkle/merkleFrontier";
+import type { LedgerPart } from "./ledgerPartWorker.ts";
+import { sha256ByWasm } from "./sha256ByWasm.ts";
+
+/** Bytes of a part. Each worker has one part in memory. */
+const PART_BYTES = 4 << 20;
+
+/** The end of a line is looked for in so many bytes behind the planned end of a part. */
+const MAX_LINE_BYTES = 1 << 17;
+
+/** Below this size one worker is done before others have started. */
+const MIN_BYTES = 2 * PART_BYTES;
+
+const MAX_WORKERS = 8;
+const NEWLINE = 0x0a;
+
+/** A line is not good, or not canonical. Reading line by line tells which. */
+class DoubtfulLedger extends Error {}
+
+/**
+ * Verifies the file of a ledger on all cores: every line, the chain of hashes and the Merkle root. Memory does not grow with
+ * the file.
+ *
+ * @returns null when it is too small for that, or when any line is not good or not canonical: who reads it line by line
+ * learns which
+ */
+export async function verifyLedgerInParts(
+  file: Blob,
+  onProgress: (share: number) => void,
+): Promise<(VerifiedLedger & { workers: number }) | null> {
+  const count = Math.min(globalThis.navigator?.hardwareConcurrency ?? 1, MAX_WORKERS);
+  if (typeof Worker === "undefined" || count < 2 || file.size < MIN_BYTES) return null;
+  const workers = Array.from(
+    { length: count },
+    () => new Worker(new URL("./ledgerPartWorker.ts", import.meta.url), { type: "module" }),
+  );
+  try {
+    return { ...(await assemble(file, workers, onProgress)), workers: count };
+  } catch (error) {
+    if (error instanceof DoubtfulLedger) return null;
+    throw error;
+  } finally {
+    for (const worker of workers) worker.terminate();
+  }
+}
+
+async function assemble(
+  file: Blob,
+  workers: readonly Worker[],
+  onProgress: (share: number) => void,
+): Promise<VerifiedLedger> {
+  const frontier = new MerkleFrontier(await sha256ByWasm());
+  const take = cutter(file);
+  /** Parts that wait for those before them. */
+  const verified = new Map<number, LedgerPart & { end: number }>();
+  let [head, joined] = [GENESIS_HASH, 0];
+  const join = () => {
+    for (let part = verified.get(joined); part !== undefined; part = verified.get(joined)) {
+      // The chain is broken between two parts.
+      if (part.parent !== head) throw new DoubtfulLedger();
+      verified.delete(joined++);
+      const { leaves } = part;
+      for (let at = 0; at < leaves.length; at += 32) frontier.append(leaves.slice(at, at + 32));
+      head = part.head;
+      onProgress(part.end / file.size);
+    }
+  };
+  await Promise.all(
+    workers.map(async (worker) => {
+      for (let part = await take(); part !== null; part = await take()) {
+        const found = await ask(worker, file.slice(part.start, part.end));
+        if (found === null) throw new DoubtfulLedger();
+        verified.set(part.number, { ...found, end: part.end });
+        join();
+      }
+    }),
+  );
+  return { size: frontier.size, head, root: frontier.root() };
+}
+
+type Cut = { number: number; start: number; end: number };
+
+/** Cuts a file where lines end, one part after the other; null at its end. */
+function cutter(file: Blob): () => Promise<Cut | null> {
+  let [number, at] = [0, 0];
+  const cut = async (): Promise<Cut | null> => {
+    if (at >= file.size) return null;
+    const start = at;
+    at = await lineEnd(file, Math.min(start + PART_BYTES, file.size));
+    return { number: number++, start, end: at };
+  };
+  let last: Promise<Cut | null> = Promise.resolve(null);
+  return () => {
+    last = last.then(cut);
+    return last;
+  };
+}
+
+/** The offset behind the first line that ends at `from` or later. */
+async function lineEnd(file: Blob, from: number): Promise<number> {
+  const bytes = new Uint8Array(await file.slice(from - 1, from - 1 + MAX_LINE_BYTES).arrayBuffer());
+  const at = bytes.indexOf(NEWLINE);
+  if (at === -1) throw new DoubtfulLedger();
+  return from + at;
+}
+
+function ask(worker: Worker, part: Blob): Promise<LedgerPart | null> {
+  return new Promise((resolve, reject) => {
+    worker.onmessage = ({ data }: { data: LedgerPart | null }) => resolve(data);
+    // Its program may not be to be had any more: then this worker goes on alone.
+    worker.onerror = () => reject(new DoubtfulLedger());
+    worker.postMessage(part);
+  });
+}
