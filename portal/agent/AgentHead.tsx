@@ -59,7 +59,7 @@ export function AgentHead({ agent }: { agent: Agent }) {
           </ul>
         </Notice>
       )}
-      <dl class="tiles">
+      <dl class="tiles by-six">
         {FIRST.map((field) => {
           const figure = FIGURES.find((it) => it.field === field);
           if (figure === undefined) return null;

@@ -97,7 +97,7 @@ function IndependenceCard({ agent }: { agent: Agent }) {
         <h2 id="independence">Who stands behind its hires</h2>
         <span class="soft">wallets are one family when their money began with the same wallet</span>
       </div>
-      <dl class="tiles">
+      <dl class="tiles by-six">
         <Tile name="independent families bought" value={formatNumber(agent.independentBuyers)} />
         <Tile name="of those established" value={formatNumber(agent.establishedBuyers)} />
         <Tile name="success, one vote a family" value={formatRate(agent.independentSuccessRate)} />

@@ -165,7 +165,7 @@ function Operator(props: {
           </span>
         )}
       </div>
-      <dl class="tiles">
+      <dl class="tiles by-six">
         {TILES.map(([name, text]) => (
           <div class="tile" key={name}>
             <dt>{text}</dt>

@@ -22,14 +22,14 @@ export function formatRate(value: number | null | undefined): string {
 }
 
 /**
- * Formats an amount of USDC, given as a decimal string, with grouped digits. It never becomes a
- * floating-point number.
+ * Formats an amount of USDC, given as a decimal string, with grouped digits and at least two decimals, so that a column of
+ * amounts lines up. It never becomes a floating-point number.
  */
 export function formatAmount(usdc: string): string {
   if (!signs.test(usdc)) return usdc;
   const [whole = "0", decimals] = usdc.split(".");
   const grouped = whole.replace(/\B(?=(\d{3})+$)/g, ",");
-  return decimals === undefined ? grouped : `${grouped}.${decimals}`;
+  return `${grouped}.${(decimals ?? "").padEnd(2, "0")}`;
 }
 
 /** Formats milliseconds for people. */

@@ -98,7 +98,7 @@ function Known({ network }: { network: Network }) {
   const rest = others.filter(({ path }) => !(path in MEANINGS));
   return (
     <>
-      <dl class="tiles">
+      <dl class="tiles by-four">
         <div class="tile">
           <dt>chain</dt>
           <dd>{meta.chainId}</dd>
