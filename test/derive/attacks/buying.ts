@@ -193,7 +193,8 @@ function aged(): Attack {
     own: [S, F, ...others, ...TEN],
     log: log.tick(),
     expected: { independent_buyers: 10, established_buyers: 10 },
-    outcome: "They count: a withdrawal, 30 days and three sellers with own money for each",
+    outcome:
+      "They count: a withdrawal and 30 days for each. Three sellers serve all of them, and to list one costs nothing",
   };
 }
 
