@@ -13,6 +13,7 @@ import { createMetrics as auditingMetrics } from "../../services/auditing/metric
 import { notifierRegistry } from "../../services/notifying/metrics.ts";
 import { createMetrics as proberMetrics } from "../../services/probing/metrics.ts";
 import { createMetrics as settlementMetrics } from "../../services/settlement/metrics.ts";
+import { mirrorRegistry } from "../../services/settlement/mirror/mirrorMetrics.ts";
 import { createWitnessApp } from "../../services/witness/app.ts";
 
 /** Installs Debian's `prometheus` where promtool is missing, as root. */
@@ -92,6 +93,8 @@ async function exposed(): Promise<Map<string, string[]>> {
       ledger: { size: 0 },
       held: { waiting: 0 },
       gate: {},
+      verification: () => ({ unread: 0, compared: null, found: null }),
+      now: () => 0,
       anchoring: () => ({ size: 0, age: 0, stale: false, failures: 0 }),
       witnesses,
     } as never),
@@ -111,6 +114,7 @@ async function exposed(): Promise<Map<string, string[]>> {
   registerMetrics(indexer, operations, async () => null);
   requestHistogram(indexer);
   await addRegistry(indexer);
+  await addRegistry(mirrorRegistry({ state: { size: 0 } as never }));
   await addRegistry(notifierRegistry(() => anyState as never));
   // Ponder does not export what counts for it.
   const ponder = path.join(repositoryRoot, "node_modules/ponder/dist/esm/internal/metrics.js");

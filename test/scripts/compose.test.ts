@@ -38,6 +38,7 @@ describe("docs/operators.md", () => {
       read("services/probing/metrics.ts"),
       read("services/auditing/metrics.ts"),
       read("services/notifying/metrics.ts"),
+      read("services/settlement/mirror/mirrorMetrics.ts"),
       read("packages/runtime/http/measureRoutes.ts"),
     ].join("\n");
     for (const [name] of text.matchAll(/(?:ponder|tallystick)_[a-z]+_[a-z_]*[a-z]/g)) {

@@ -1,5 +1,4 @@
 import { Hono } from "hono";
-import { Gauge, Registry } from "prom-client";
 import { TallystickError } from "tallystick-protocol/errors";
 import type { Hex } from "tallystick-protocol/hex";
 import { answerError } from "tallystick-runtime/http/answerError";
@@ -9,6 +8,7 @@ import type { BucketCopyState } from "../objectStore/bucketCopy.ts";
 import { logRoutes } from "../routes/tileRoutes.ts";
 import { readTileAt } from "../staticLog/logSource.ts";
 import type { Mirror } from "./mirror.ts";
+import { mirrorRegistry } from "./mirrorMetrics.ts";
 import { readLines } from "./readLines.ts";
 
 /** Most entries of one answer, and about how many bytes, as followers have it. To get more, ask again from where it ended. */
@@ -109,27 +109,4 @@ export function createMirrorApp({ mirror, ledgerId, bucket, onFault }: MirrorApp
     if (note !== undefined) return note;
     throw new TallystickError({ code: "not_ready", message: "This mirror has nothing of its log yet." });
   }
-}
-
-function mirrorRegistry(mirror: Mirror): Registry {
-  const registry = new Registry();
-  const gauge = (name: string, help: string, read: () => number) =>
-    new Gauge({
-      name: `tallystick_mirror_${name}`,
-      help,
-      registers: [registry],
-      collect() {
-        this.set(read());
-      },
-    });
-  gauge("entries", "Verified entries of the copy.", () => mirror.state.size);
-  gauge("source_entries", "Entries that the source said last.", () => mirror.state.sourceSize ?? 0);
-  gauge("anchored_entries", "Entries that the contract said last.", () => mirror.state.anchoredSize ?? 0);
-  gauge("refuses", "1 while what the source says is not taken.", () => (mirror.state.refusal ? 1 : 0));
-  gauge(
-    "agreed_time_seconds",
-    "When the source last agreed with the copy.",
-    () => mirror.state.agreedAt ?? 0,
-  );
-  return registry;
 }

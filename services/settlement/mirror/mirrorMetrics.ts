@@ -1,0 +1,26 @@
+import { Gauge, Registry } from "prom-client";
+import type { Mirror } from "./mirror.ts";
+
+/** What a mirror measures. */
+export function mirrorRegistry(mirror: Pick<Mirror, "state">): Registry {
+  const registry = new Registry();
+  const gauge = (name: string, help: string, read: () => number) =>
+    new Gauge({
+      name: `tallystick_mirror_${name}`,
+      help,
+      registers: [registry],
+      collect() {
+        this.set(read());
+      },
+    });
+  gauge("entries", "Verified entries of the copy.", () => mirror.state.size);
+  gauge("source_entries", "Entries that the source said last.", () => mirror.state.sourceSize ?? 0);
+  gauge("anchored_entries", "Entries that the contract said last.", () => mirror.state.anchoredSize ?? 0);
+  gauge("refuses", "1 while what the source says is not taken.", () => (mirror.state.refusal ? 1 : 0));
+  gauge(
+    "agreed_time_seconds",
+    "When the source last agreed with the copy.",
+    () => mirror.state.agreedAt ?? 0,
+  );
+  return registry;
+}
