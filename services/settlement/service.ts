@@ -16,7 +16,7 @@ import { xClaimChecker } from "./claims/claimChecker.ts";
 import { ClaimDesk } from "./claims/claimDesk.ts";
 import type { SettlementConfig } from "./config.ts";
 import { HeldProposals } from "./engine/heldProposals.ts";
-import { IndexKeeper } from "./engine/indexKeeper.ts";
+import { IndexRetry } from "./engine/indexRetry.ts";
 import { defaultRules, readRules } from "./engine/institutionalRules.ts";
 import { LedgerClock } from "./engine/ledgerClock.ts";
 import { LedgerIndex } from "./engine/ledgerIndex.ts";
@@ -76,9 +76,9 @@ const ANSWER_MS = 10_000;
  */
 export async function openService(parameters: OpenServiceParameters): Promise<SettlementService> {
   const { config, now, log, onFailure } = parameters;
-  const { folder, ruleBook, gate, keepers, index, clock, ledger, measure, serve, shown } =
+  const { folder, ruleBook, gate, backgroundWork, index, clock, ledger, measure, serve, shown } =
     await openLedger(parameters);
-  const opened: Opened = { keepers, ledger, index };
+  const opened: Opened = { backgroundWork, ledger, index };
   const close = () => closeAll(opened);
   try {
     const shared = await waitForTurn(parameters, { ledger, folder, gate });
@@ -169,7 +169,7 @@ async function waitForTurn(
 }
 
 /** What is open of a service, as far as it came. */
-type Opened = Pick<Awaited<ReturnType<typeof openLedger>>, "keepers" | "ledger" | "index"> & {
+type Opened = Pick<Awaited<ReturnType<typeof openLedger>>, "backgroundWork" | "ledger" | "index"> & {
   shared?: SharedLedger | undefined;
   held?: HeldProposals;
   signing?: Signing;
@@ -183,13 +183,13 @@ type Opened = Pick<Awaited<ReturnType<typeof openLedger>>, "keepers" | "ledger" 
 
 /** Closes it, what writes before what is written. */
 async function closeAll(opened: Opened): Promise<void> {
-  const { keepers, ledger, index, shared, signing, readers, held, rejected, notices, files } = opened;
+  const { backgroundWork, ledger, index, shared, signing, readers, held, rejected, notices, files } = opened;
   await shared?.stop();
   await opened.pulse?.stop();
   await opened.outcomes?.stop();
   await signing?.stop();
   await readers?.close();
-  for (const keeper of keepers) await keeper.stop();
+  for (const work of backgroundWork) await work.stop();
   await held?.close();
   await rejected?.close();
   await ledger.close();
@@ -242,12 +242,12 @@ async function openLedger({ config, now, log, onFailure }: OpenServiceParameters
   );
   const folder = path.resolve(config.ledgerDir, config.ledger);
   const gate = new LedgerGate(log);
-  const keeper = new IndexKeeper(gate);
+  const indexRetry = new IndexRetry(gate);
   const verifier = new LedgerVerifier({ gate, log, now, ...config.verification });
   const index = new LedgerIndex(folder, {
     ledger: config.ledger,
     onFailure,
-    onBehind: (error) => keeper.behind(error),
+    onBehind: (error) => indexRetry.refused(error),
   });
   const clock = new LedgerClock({ now, gate, limitSeconds: config.anchoring?.clockLimitSeconds ?? 0 });
   let metrics: Metrics | undefined;
@@ -271,7 +271,7 @@ async function openLedger({ config, now, log, onFailure }: OpenServiceParameters
   });
   isLoaded = true;
   sayRepair(ledger, log);
-  keeper.keep(index, ledger);
+  indexRetry.attach(index, ledger);
   verifier.keep(index, ledger);
   // A stand-by has read the ledger when its turn comes.
   verifier.start();
@@ -284,8 +284,8 @@ async function openLedger({ config, now, log, onFailure }: OpenServiceParameters
     isServed = true;
   };
   const shown = { gate, verification: () => verifier.state };
-  const keepers = [verifier, keeper];
-  return { folder, ruleBook, gate, keepers, index, clock, ledger, measure, serve, shown };
+  const backgroundWork = [verifier, indexRetry];
+  return { folder, ruleBook, gate, backgroundWork, index, clock, ledger, measure, serve, shown };
 }
 
 /** Counts what was allowed within the time of the longest budget. */

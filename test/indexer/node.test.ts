@@ -26,7 +26,7 @@ import { nodeProgram } from "../../scripts/processes/nodeProgram.ts";
 import { openSupervisor, type Supervisor } from "../../scripts/processes/openSupervisor.ts";
 import { repositoryRoot } from "../../scripts/repositoryRoot.ts";
 import { type DeployedRegistries, deployRegistries } from "../support/deployRegistries.ts";
-import { openAuditsOnChain, type Told } from "./support/auditOnChain.ts";
+import { type AuditOnNode, openAuditsOnChain } from "./support/auditOnChain.ts";
 import { indexedTables } from "./support/indexedTables.ts";
 import { type IndexerProcess, startIndexer } from "./support/indexerProcess.ts";
 import { type LocalChain, newWallet, PROVIDER, startLocalChain, zeroHash } from "./support/localChain.ts";
@@ -276,12 +276,12 @@ describe("the indexer as a process, on a real chain and a real Postgres", functi
         } }
         backed: feedback(standing: BACKED) { nodes { value } }
       } } } }`;
-    type Told = {
+    type IdentitiesShown = {
       meta: { registries: object[] };
       identity: object;
       agent: { identities: { nodes: { feedback: { totalCount: number; nodes: { tag1: string }[] } }[] } };
     };
-    const told = await indexer.query<Told>(asked, { seller: seller.address });
+    const told = await indexer.query<IdentitiesShown>(asked, { seller: seller.address });
     expect(told.meta.registries).to.deep.equal([
       { role: "identity", status: "READ" },
       { role: "reputation", status: "READ" },
@@ -568,7 +568,7 @@ describe("the indexer as a process, on a real chain and a real Postgres", functi
       const { params } = await (await fetch(`${indexer.url}/v1/params`)).json();
       await audits.prepare(params);
       const hire = await audits.hire();
-      const toldAt = async (what: string, isSo: (it: NonNullable<Told>) => boolean) => {
+      const toldAt = async (what: string, isSo: (it: NonNullable<AuditOnNode>) => boolean) => {
         await caughtUp();
         return indexer.until(what, async () => {
           const it = await audits.told(indexer, hire);
@@ -610,7 +610,7 @@ describe("the indexer as a process, on a real chain and a real Postgres", functi
       try {
         const { store } = await deriveLog(snapshot.eventLog());
         expect((await compareRows(snapshot, store, 5)).first).to.deep.equal([]);
-        await audits.expectTold(ended, [...store.rows("auditAssignment").values()]);
+        await audits.expectSameAsRows(ended, [...store.rows("auditAssignment").values()]);
       } finally {
         await snapshot.close();
       }

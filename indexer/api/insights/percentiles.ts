@@ -64,11 +64,11 @@ function percentilesOf(found: SampledHire[]): Percentiles {
   };
 }
 
-function spread<Value extends number | bigint, Told>(
+function spread<Value extends number | bigint, Shown>(
   values: Value[],
-  tell: (value: Value) => Told,
-): Spread<Told> {
+  format: (value: Value) => Shown,
+): Spread<Shown> {
   const sorted = values.toSorted((a, b) => (a < b ? -1 : a > b ? 1 : 0));
-  const at = (percent: number) => tell(sorted[Math.ceil((sorted.length * percent) / 100) - 1] as Value);
+  const at = (percent: number) => format(sorted[Math.ceil((sorted.length * percent) / 100) - 1] as Value);
   return { p50: at(50), p95: at(95), p99: at(99) };
 }

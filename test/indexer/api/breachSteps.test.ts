@@ -146,8 +146,8 @@ describe("steps of breaches", () => {
     const rows = [row(other, ids[0], wallet(300)), row(detected, ids[0]), row(confirmed, ids[1])];
     await database.database.insert(schema.timeline).values(rows as never);
     const leave = new AbortController();
-    type Told = { position: string; reorg: boolean; breachStep: object };
-    const told = followEvents<Told>(
+    type StreamedStep = { position: string; reorg: boolean; breachStep: object };
+    const told = followEvents<StreamedStep>(
       url,
       `breachChanged(agent: "${AGENT}", after: "0") { position reorg breachStep { step breach { metric breachThreshold } } }`,
       leave.signal,

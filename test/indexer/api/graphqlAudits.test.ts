@@ -237,9 +237,13 @@ describe("GraphQL: audits", () => {
   it("have auditors, on rosters by place, and off them", async () => {
     const query = `query ($where: AuditorFilter) { auditors(where: $where) { nodes {
       address operator active capabilities endpoint assigned answered unansweredInARow rosters { capability place size } } } }`;
-    type Told = { address: string; rosters: { place: number | null; size: number }[]; assigned: number };
+    type ListedAuditor = {
+      address: string;
+      rosters: { place: number | null; size: number }[];
+      assigned: number;
+    };
     const ask = async (where: object) =>
-      (await story.ask<{ auditors: Nodes<Told> }>(query, { where })).auditors.nodes;
+      (await story.ask<{ auditors: Nodes<ListedAuditor> }>(query, { where })).auditors.nodes;
     const all = await ask({ operator: AUDITED });
     expect(all.map(({ address }) => address)).to.deep.equal(
       Array.from({ length: 9 }, (_, n) => wallet(100 + n)),

@@ -17,7 +17,7 @@ type Scene = {
   operator: Wallet;
 };
 
-export type Told = {
+export type AuditOnNode = {
   status: string;
   draw: { block: number; tickHash: string } | null;
   hire: { outcome: string; evidence: string } | null;
@@ -115,7 +115,7 @@ export async function openAuditsOnChain({ chain, ledger, ledgerId, anchor, opera
       return id;
     },
     /** The auditor who is asked now says this. */
-    answer: async (told: Told, hire: string, verdict: string) => {
+    answer: async (told: AuditOnNode, hire: string, verdict: string) => {
       const round = told.rounds.length;
       const asked = told.rounds.at(-1)?.attempts.at(-1);
       const by = auditors.find(({ address }) => address === asked?.auditorAddress) as Wallet;
@@ -130,13 +130,13 @@ export async function openAuditsOnChain({ chain, ledger, ledgerId, anchor, opera
       await anchor();
     },
     told: async (indexer: IndexerProcess, hire: string) =>
-      (await indexer.query<{ audit: Told | null }>(AUDIT, { id: hire })).audit,
-    /** What GraphQL tells of an audit is what its rows and the chain's blocks say. */
-    expectTold: async (told: Told, rows: Row<"auditAssignment">[]) => {
+      (await indexer.query<{ audit: AuditOnNode | null }>(AUDIT, { id: hire })).audit,
+    /** Checks that GraphQL shows an audit as its rows and the chain's blocks have it. */
+    expectSameAsRows: async (audit: AuditOnNode, rows: Row<"auditAssignment">[]) => {
       const hashOf = async (block: number) =>
         (await chain.client.getBlock({ blockNumber: BigInt(block) })).hash;
-      expect(told.draw?.tickHash).to.equal(await hashOf(told.draw?.block ?? 0));
-      const attempts = told.rounds.flatMap((it) => it.attempts);
+      expect(audit.draw?.tickHash).to.equal(await hashOf(audit.draw?.block ?? 0));
+      const attempts = audit.rounds.flatMap((it) => it.attempts);
       expect(attempts).to.deep.equal(
         await Promise.all(
           rows.map(async ({ auditor, block }) => ({

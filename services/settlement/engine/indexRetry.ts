@@ -7,11 +7,11 @@ import type { LedgerIndex } from "./ledgerIndex.ts";
 /** How long to wait before an index that the disk refused is written again, in milliseconds. */
 const RETRY_MS = 1_000;
 
-/** Looks after the index while the service runs: if the disk refuses it, nothing is written until it is complete again. */
-export class IndexKeeper {
+/** Completes the index again after the disk refused to write it. Until then the gate keeps out all writes to the ledger. */
+export class IndexRetry {
   readonly #gate: LedgerGate;
   #isStopped = false;
-  #kept: { index: LedgerIndex; ledger: DiskLedger } | undefined;
+  #attached: { index: LedgerIndex; ledger: DiskLedger } | undefined;
   #timer: NodeJS.Timeout | undefined;
   #catchingUp: Promise<void> = Promise.resolve();
 
@@ -20,12 +20,12 @@ export class IndexKeeper {
   }
 
   /** Gives it the index and the ledger, once the ledger is open. */
-  keep(index: LedgerIndex, ledger: DiskLedger): void {
-    this.#kept = { index, ledger };
+  attach(index: LedgerIndex, ledger: DiskLedger): void {
+    this.#attached = { index, ledger };
   }
 
-  /** Call it when the disk has refused the index. */
-  behind(error: TallystickError): void {
+  /** To be called when the disk has refused to write the index. */
+  refused(error: TallystickError): void {
     this.#gate.close("index", error);
     this.#tryLater();
   }
@@ -42,8 +42,8 @@ export class IndexKeeper {
   }
 
   async #catchUp(): Promise<void> {
-    if (!this.#kept) return;
-    const { index, ledger } = this.#kept;
+    if (!this.#attached) return;
+    const { index, ledger } = this.#attached;
     if (await index.catchUp((at) => ledger.entry(at))) this.#gate.open("index");
     else this.#tryLater();
   }
