@@ -129,7 +129,9 @@ describe("ERC-8004's registries, deployed or ours", function () {
     expect((await postResponse(wanted)).status).to.equal("found");
     const block = await client.getBlockNumber();
     const at = { ...{ agentId, client: lower(buyer), index: 1, responder: lower(agent) }, block };
-    expect(await findResponse(client, registries, at, answered.hash)).to.include({ uri: URI });
+    expect(await findResponse(client, registries, at, (it) => it.hash === answered.hash)).to.include({
+      uri: URI,
+    });
     expect(await postResponse({ ...wanted, index: 2 }).catch((error) => error.code)).to.equal("call_refused");
   });
 

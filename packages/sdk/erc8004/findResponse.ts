@@ -9,17 +9,23 @@ import { searchLogs } from "./searchLogs.ts";
 /** A response as the chain has it. */
 export type PostedResponse = { uri: string; hash: Hex; transaction: Hex; block: bigint };
 
+/** A verdict's mark in a response's URL. It names the entry, whatever proof of it is in the file. */
+export function verdictMark(entryHash: string): string {
+  return `#verdict=${entryHash}`;
+}
+
 /**
- * Finds a responder's response to one feedback, by the hash of its file. It is looked for from the registry's first block on;
- * the search ends when as many were seen as the contract counts.
+ * Finds a responder's response to one feedback. It is looked for from the registry's first block on; the search ends when as
+ * many were seen as the contract counts.
  *
+ * @param isIt which one is meant
  * @throws ChainError `chain_inconsistent` when the RPC counts more responses than it gives logs of
  */
 export async function findResponse(
   client: ChainReader,
   { reputation, fromBlock }: Pick<ChainRegistries, "reputation" | "fromBlock">,
   parameters: { agentId: number; client: Address; index: number; responder: Address; block: bigint },
-  hash: Hex,
+  isIt: (response: Pick<PostedResponse, "hash" | "uri">) => boolean,
 ): Promise<PostedResponse | undefined> {
   const { client: clientAddress, responder, block } = parameters;
   const [agentId, feedbackIndex] = [BigInt(parameters.agentId), BigInt(parameters.index)];
@@ -44,9 +50,9 @@ export async function findResponse(
           transaction: transactionHash,
           block: blockNumber,
         })),
-    (logs) => logs.some((it) => it.hash === hash) || BigInt(logs.length) >= count,
+    (logs) => logs.some(isIt) || BigInt(logs.length) >= count,
   );
-  const response = found.find((it) => it.hash === hash);
+  const response = found.find(isIt);
   if (response !== undefined || BigInt(found.length) >= count) return response;
   throw new ChainError({
     code: "chain_inconsistent",

@@ -2,7 +2,9 @@ import type { Address } from "tallystick-protocol/address";
 import { writeJsonFile } from "tallystick-protocol/erc8004/jsonFile";
 import { reputationRegistryAbi } from "tallystick-protocol/erc8004/reputationRegistryAbi";
 import { type ResponseContent, responseContent } from "tallystick-protocol/erc8004/responseFile";
-import { findResponse } from "./findResponse.ts";
+import type { Hex } from "tallystick-protocol/hex";
+import { readProvenEntry } from "tallystick-protocol/proof/provenEntry";
+import { findResponse, type PostedResponse, verdictMark } from "./findResponse.ts";
 import type { PostedOrNot } from "./postFeedback.ts";
 import { keepFile, type Posting, uriOf } from "./posting.ts";
 import { requireRegistries } from "./registries.ts";
@@ -31,7 +33,11 @@ export async function postResponse(parameters: PostResponseParameters): Promise<
   const file = writeJsonFile(
     responseContent({ agentRegistry, agentId, client: feedbackClient, index }, said),
   );
-  const uri = uriOf(parameters, file);
+  // A proof of the same entry grows with its ledger, so another file may say the same.
+  const mark = "spam" in said ? "" : verdictMark(readProvenEntry(said.verdictProof.entry).currentHash);
+  const isIt = (it: { hash: Hex; uri: string }) =>
+    it.hash === file.hash || (mark !== "" && it.uri.endsWith(mark));
+  const uri = uriOf(parameters, file, mark);
   const responder = account.address.toLowerCase() as Address;
   const place = { agentId, client: feedbackClient, index, responder };
   const sent = await sendOnce({
@@ -43,7 +49,7 @@ export async function postResponse(parameters: PostResponseParameters): Promise<
       functionName: "appendResponse",
       args: [BigInt(agentId), feedbackClient, BigInt(index), uri, file.hash],
     },
-    find: (block) => findResponse(client, registries, { ...place, block }, file.hash),
+    find: (block) => findResponse(client, registries, { ...place, block }, isIt),
     agree: async (cost) => {
       if (!(await parameters.agree(cost))) return false;
       await keepFile(parameters, file, knownBy);
@@ -51,8 +57,11 @@ export async function postResponse(parameters: PostResponseParameters): Promise<
     },
   });
   if (sent.status === "quoted") return { status: "quoted", uri, ...file, cost: sent.cost };
-  if (sent.status === "found")
-    return { status: "found", ...file, uri: sent.found.uri, transaction: sent.found.transaction, index };
+  if (sent.status === "found") return { status: "found", text: file.text, ...shownOf(sent.found), index };
   const { transactionHash: transaction } = sent.receipt;
   return { status: "posted", uri, ...file, index, transaction, cost: sent.cost };
+}
+
+function shownOf({ uri, hash, transaction }: PostedResponse): Omit<PostedResponse, "block"> {
+  return { uri, hash, transaction };
 }

@@ -9,6 +9,11 @@ import { serve } from "@hono/node-server";
 import { expect } from "chai";
 import { MAX_FILE_BYTES } from "tallystick-protocol/erc8004/jsonFile";
 import type { TallystickError } from "tallystick-protocol/errors";
+import type { RecordBody } from "tallystick-protocol/json/recordBody";
+import { verifyProofBundle } from "tallystick-protocol/proof/proofBundle";
+import { signRecord } from "tallystick-protocol/records/record";
+import { createAuditor } from "tallystick-sdk/auditor/createAuditor";
+import { memoryStore } from "tallystick-sdk/store/keyValueStore";
 import { feedback } from "../../../scripts/erc8004/feedback.ts";
 import type { PostOptions } from "../../../scripts/erc8004/openPosting.ts";
 import { postedText } from "../../../scripts/erc8004/postedText.ts";
@@ -18,6 +23,7 @@ import { registriesOf } from "../../../scripts/erc8004/registryOptions.ts";
 import { respond } from "../../../scripts/erc8004/respond.ts";
 import { childEnvironment } from "../../../scripts/processes/childEnvironment.ts";
 import { nodeProgram } from "../../../scripts/processes/nodeProgram.ts";
+import { auditedHire, openHolder, passes, shows } from "../../sdk/audits/auditScene.ts";
 import { MEAN, mean, NODE } from "../../sdk/support/market.ts";
 import { useMarket } from "../../sdk/support/useMarket.ts";
 import { type Deployer, deployRegistries } from "../../support/deployRegistries.ts";
@@ -103,7 +109,8 @@ describe("tallystick erc8004", function () {
       capability: MEAN,
       params: { data: [1] },
       maxPriceUsdc: "0.10",
-      maxLatencyMs: 5_000,
+      // The work is not what is tested: a busy machine may take long.
+      maxLatencyMs: 60_000,
     });
     const receiptHash = hire.receiptHash as string;
     await buyer.rate({ receiptHash, ratingToken: hire.ratingToken as string, stars: 3 });
@@ -127,6 +134,57 @@ describe("tallystick erc8004", function () {
       environment(seller.wallet),
     );
     expect(answered.status).to.equal("posted");
+
+    // An auditor judges a hire of this seller and settles its verdict; then anybody answers with it.
+    const audited = await auditedHire({ seller: seller.wallet });
+    const holder = await openHolder(shows(audited.disclosure));
+    const auditor = createAuditor({
+      ...{ account: audited.auditor.account, baseUrl: NODE, ledger: "local", judge: passes },
+      ...{ client: chain.client as never, store: memoryStore(), devMode: true },
+      fetch: (input, init) => (input.startsWith(NODE) ? market.fetch(input, init) : fetch(input, init)),
+      node: {
+        openOfAuditor: async () => [audited.assignment],
+        openOfSeller: async () => [],
+        openOfHire: async () => [],
+        isFinal: async () => true,
+        originsOf: async (of) => (of === seller.address ? [holder.origin] : []),
+      },
+      now: () => (audited.assignment.time + 60) * 1_000,
+    });
+    await auditor.round().finally(holder.close);
+    const settled = async () => {
+      const { size } = market.ledger.ledger;
+      const lines = (await market.ledger.get(`/v1/ledger/entries?from=0&to=${size}`)).text.trim().split("\n");
+      return lines.map((line) => JSON.parse(line));
+    };
+    const judged = (await settled()).find(({ payload }) => payload.type === "audit_verdict");
+    const verdict = judged.current_hash as string;
+    const byVerdict = (entry: string) =>
+      respond(
+        {
+          ...{ ...options, agentId, feedbackClient: buyer.wallet.address, index: 1, yes: true },
+          ...{ verdict: entry, knownBy: listing.entry_hash },
+        },
+        environment(seller.wallet),
+      );
+    const proved = await byVerdict(verdict);
+    expect(proved.status).to.equal("posted");
+    expect(proved.uri).to.match(new RegExp(`/v1/erc8004/files/${proved.hash}\\.json#verdict=${verdict}$`));
+    const shown = JSON.parse((await market.ledger.get(new URL(proved.uri).pathname)).text);
+    const { entry } = verifyProofBundle(shown.verdict_proof, { leaveWriterToChain: true });
+    expect(entry.payload).to.deep.include({ type: "audit_verdict" });
+    expect(entry.payload.body).to.deep.include({ hire: audited.assignment.hire, verdict: "pass" });
+    // The ledger grows, and so does the proof: another file, and the same word.
+    const { type: _type, ledger: _ledger, ...said } = judged.payload.body as RecordBody;
+    const next = { type: "audit_verdict", ledger: "local", body: { ...said, round: 2 } } as const;
+    const { body, signer, signature } = await signRecord({ ...next, account: audited.auditor.account });
+    const grown = await market.ledger.post("/v1/records", { type: next.type, body, signer, signature });
+    expect(grown.status, grown.text).to.equal(201);
+    expect(await byVerdict(verdict)).to.deep.include({
+      ...{ status: "found", hash: proved.hash, uri: proved.uri },
+    });
+    expect(await codeOf(byVerdict(receiptHash)), "no verdict").to.equal("invalid_input");
+    expect(await codeOf(byVerdict("0".repeat(64))), "no entry").to.equal("not_in_ledger");
 
     const file = path.join(market.folder, "feedback.json");
     writeFileSync(file, posted.text);
