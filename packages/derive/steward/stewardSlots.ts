@@ -38,9 +38,12 @@ const LEAF_COLUMNS = [
 
 /** The RFC 8785 text of the leaf of an agent's score, `["steward", row]`. */
 export function stewardLeafText(row: Row<"steward">): string {
-  const leaf: { [column: string]: unknown } = {};
-  for (const column of LEAF_COLUMNS) leaf[column] = row[column];
-  return JSON.stringify(["steward", leaf]);
+  let text = "";
+  for (const column of LEAF_COLUMNS) {
+    const value = row[column];
+    text += `${text === "" ? "" : ","}"${column}":${typeof value === "string" ? JSON.stringify(value) : value}`;
+  }
+  return `["steward",{${text}}]`;
 }
 
 /**

@@ -41,18 +41,15 @@ export function tickSteward(context: ApplyContext): void {
     slots.set(slot, agents);
   }
   const find = (agent: string) => due.get(agent) ?? context.store.get("steward", agent);
-  const computed = new Map<string, Row<"steward">>();
-  forEachRow(due.values(), (before) => {
-    const row = withEndorsements(context, before, find);
-    computed.set(row.id, row);
-    const { id, ...change } = row;
-    context.store.update("steward", id, change);
+  forEachRow(due.values(), (row) => {
+    addEndorsements(context, row, find);
+    context.store.update("steward", row.id, row);
   });
   for (const [slot, agents] of slots)
     closeSlot(
       context,
       slot,
-      agents.flatMap((agent) => computed.get(agent) ?? []),
+      agents.flatMap((agent) => due.get(agent) ?? []),
     );
 }
 
@@ -63,7 +60,7 @@ export function slotsOver(since: number, time: number): number[] {
   return Array.from({ length: to - first }, (_, n) => (first + n) % STEWARD_SLOTS);
 }
 
-/** All figures except the endorsements. */
+/** All figures except the endorsements, in a row of their own. Rows have many columns, so each is copied once. */
 function ownFigures(
   context: ApplyContext,
   before: Row<"steward">,
@@ -71,27 +68,25 @@ function ownFigures(
   weights: readonly bigint[],
 ): Row<"steward"> {
   const { change, days: slots } = takeSlots(context, before, away);
-  const row = { ...before, ...change };
+  const row: Row<"steward"> = Object.assign({ ...before }, change);
   const { block, time } = context.at;
   const today = dayOf(time);
   const [week, month, quarter] = [7, 30, 90].map((days) => sumSlots(slots, today, days)) as [Sum, Sum, Sum];
   const outcomes = parseOutcomeDays(row.outcomes);
   const { ok, failed } = sumOutcomes(outcomes, today, SCORE_DAYS);
   const all = ok.n * failed.d + failed.n * ok.d;
-  const figures = {
+  Object.assign(row, {
     testCoverage: row.testsTotal === 0 ? 0 : nanoOf(BigInt(row.testsPassing), BigInt(row.testsTotal)),
     uptime: month.data === 0 ? 0 : nanoOf(BigInt(month.data - month.down), BigInt(month.data)),
     // ok / (ok + failed), over a common denominator.
     successRate: all === 0n ? 0 : nanoOf(ok.n * failed.d, all),
     freshness: row.ranAt === null ? 0 : freshnessOf(Math.floor((time - row.ranAt) / HOUR)),
-  };
-  return {
-    ...row,
-    ...figures,
+  } satisfies Partial<Row<"steward">>);
+  return Object.assign(row, {
     computedBlock: block,
     computedTime: time,
     scoredAttestation: row.attestation,
-    ownTrust: ownTrustOf(factorsOf({ ...row, ...figures }), context.stewardWeights),
+    ownTrust: ownTrustOf(factorsOf(row), context.stewardWeights),
     succeeded: formatRational(ok),
     failed: formatRational(failed),
     slotSums: [week, month, quarter].map((it) => `${it.data}:${it.down}:${it.raw}`).join(" "),
@@ -99,7 +94,7 @@ function ownFigures(
     decayedSuccess: decayedSuccess(outcomes, today, weights),
     decayedUptime: decayedUptime(slots, today, weights),
     difficultySuccess: difficultySuccess(row, { ok, failed }, today),
-  };
+  } satisfies Partial<Row<"steward">>);
 }
 
 /**
@@ -132,27 +127,27 @@ export function factorsOf(
   };
 }
 
-function withEndorsements(
+/** Adds the endorsements and the score to a row of `ownFigures`. */
+function addEndorsements(
   context: ApplyContext,
-  before: Row<"steward">,
+  row: Row<"steward">,
   find: (agent: string) => Row<"steward"> | null,
-): Row<"steward"> {
-  const { counted, words, leftOut } = weighEndorsements(context, before, find);
+): void {
+  const { counted, words, leftOut } = weighEndorsements(context, row, find);
   const { value, unique, average } = endorsementsOf(counted);
-  const row = {
-    ...before,
+  Object.assign(row, {
     endorsements: value,
     endorsementCount: counted.length,
     uniqueEndorsers: unique,
     endorserTrust: average,
     counted: words,
     leftOut,
-  };
+  } satisfies Partial<Row<"steward">>);
   const algorithmScore = scoreOf(factorsOf(row), context.stewardWeights);
   const { left, guarantees } = evaluateSla(context, row);
   const score = nanoOf(BigInt(lessDenials(algorithmScore, row.denied)) * left.n, left.d * BigInt(NANO));
   const slaLeft = formatRational(left);
-  return { ...row, algorithmScore, score, slaLeft, guarantees, tier: tierOf(row, score) };
+  Object.assign(row, { algorithmScore, score, slaLeft, guarantees, tier: tierOf(row, score) });
 }
 
 function tierOf(row: Row<"steward">, score: number): number {
