@@ -407,6 +407,18 @@ export const commands: CommandEntry[] = [
     load: async () => (await import("../../tools/commands/benchBundles.ts")).registerBenchBundles,
   },
   {
+    name: "test-registries",
+    summary: "test against the published code of ERC-8004's registries",
+    hidden: true,
+    load: async () => (await import("../../tools/commands/testRegistries.ts")).registerTestRegistries,
+  },
+  {
+    name: "bench-identities",
+    summary: "measure what a hundred thousand identities of ERC-8004 cost",
+    hidden: true,
+    load: async () => (await import("../../tools/commands/benchIdentities.ts")).registerBenchIdentities,
+  },
+  {
     name: "bench-steward",
     summary: "measure what trust scores cost a tick",
     hidden: true,

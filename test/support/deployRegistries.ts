@@ -1,18 +1,42 @@
 import { readFileSync } from "node:fs";
 import path from "node:path";
 import type { Address } from "tallystick-protocol/address";
-import { type Abi, encodeFunctionData, type Hex, type PublicActions, type WalletActions } from "viem";
+import {
+  type Abi,
+  encodeFunctionData,
+  type Hex,
+  type PublicActions,
+  pad,
+  type TestActions,
+  type WalletActions,
+} from "viem";
 import { repositoryRoot } from "../../scripts/repositoryRoot.ts";
+import { readPublished } from "../../tools/registries/readPublished.ts";
 
-/** A viem client with an account that has ether. */
+/** A viem client of a test chain, with an account that has ether. */
 export type Deployer = Pick<PublicActions, "waitForTransactionReceipt" | "getBlockNumber"> &
+  Pick<TestActions, "setStorageAt"> &
   Pick<WalletActions, "deployContract" | "writeContract"> & { account: { address: Hex } };
 
 export type DeployedRegistries = Awaited<ReturnType<typeof deployRegistries>>;
 
+/** Compiled contracts of the published registries, which then take the place of ours: `npm run test:registries` names them. */
+const PUBLISHED = process.env.ERC8004_ARTIFACTS;
+
+/** The published contract that one of ours stands for. */
+const PUBLISHED_NAMES = {
+  Erc8004Identity: "IdentityRegistryUpgradeable",
+  Erc8004Reputation: "ReputationRegistryUpgradeable",
+} as const;
+
+/** erc7201:openzeppelin.storage.Ownable, where OpenZeppelin's upgradeable contracts have their owner. */
+const OWNER_SLOT = "0x9016d09d72d40fdae2fd8ceac6b6234c7706214fd39c1cd1e609a0528c199300";
+
+type RegistryName = keyof typeof PUBLISHED_NAMES;
+
 /**
  * Deploys the registries of ERC-8004 behind proxies, as they stand on Base: the identity registry first, then the reputation
- * registry of it. They are `contracts/test/erc8004/`, compiled before. The deployer may upgrade them.
+ * registry of it. They are `contracts/test/erc8004/`, compiled before, or the published ones. The deployer may upgrade them.
  */
 export async function deployRegistries(client: Deployer) {
   const mined = async (hash: Hex) => {
@@ -25,16 +49,26 @@ export async function deployRegistries(client: Deployer) {
     const hash = await client.deployContract({ chain: null, abi, bytecode, args } as never);
     return (await mined(hash)).contractAddress?.toLowerCase() as Address;
   };
-  const behindProxy = async (name: string, args: unknown[]) => {
-    const implementation = await deploy(name);
-    const { abi } = registryArtifact(name);
-    const data = encodeFunctionData({ abi, functionName: "initialize", args });
-    return { implementation, proxy: await deploy("Erc8004Proxy", [implementation, data]) };
-  };
+  const callOf = (name: string, functionName: string, args: unknown[]) =>
+    encodeFunctionData({ abi: registryArtifact(name).abi, functionName, args });
   const fromBlock = (await client.getBlockNumber()) + 1n;
   const admin = client.account.address;
-  const identity = await behindProxy("Erc8004Identity", [admin]);
-  const reputation = await behindProxy("Erc8004Reputation", [admin, identity.proxy]);
+  const behindProxy = async (name: RegistryName, args: unknown[]) => {
+    const implementation = await deploy(name);
+    if (PUBLISHED === undefined) {
+      const data = callOf(name, "initialize", [admin, ...args]);
+      return { implementation, proxy: await deploy("Erc8004Proxy", [implementation, data]) };
+    }
+    // Its `initialize` is for an owner, whom the code behind the proxy before it named.
+    const proxy = await deploy("Erc8004Proxy", [implementation, callOf(name, "getVersion", [])]);
+    await client.setStorageAt({ address: proxy, index: OWNER_SLOT, value: pad(admin) });
+    const { abi } = registryArtifact(name);
+    const call = { address: proxy, abi, functionName: "initialize", args };
+    await mined(await client.writeContract({ chain: null, ...call } as never));
+    return { implementation, proxy };
+  };
+  const identity = await behindProxy("Erc8004Identity", []);
+  const reputation = await behindProxy("Erc8004Reputation", [identity.proxy]);
   return {
     identity: identity.proxy,
     reputation: reputation.proxy,
@@ -47,19 +81,18 @@ export async function deployRegistries(client: Deployer) {
       const name = registry === "identity" ? "Erc8004Identity" : "Erc8004Reputation";
       const implementation = await deploy(name);
       const address = registry === "identity" ? identity.proxy : reputation.proxy;
-      const call = {
-        abi: registryArtifact(name).abi,
-        functionName: "upgradeToAndCall",
-        args: [implementation, "0x"],
-      };
-      await mined(await client.writeContract({ chain: null, address, ...call } as never));
+      const { abi } = registryArtifact(name);
+      const call = { address, abi, functionName: "upgradeToAndCall", args: [implementation, "0x"] };
+      await mined(await client.writeContract({ chain: null, ...call } as never));
       return implementation;
     },
   };
 }
 
-/** What a contract of `contracts/test/erc8004/` compiled to. */
-export function registryArtifact(name: string): { abi: Abi; bytecode: Hex } {
+/** What a contract of `contracts/test/erc8004/` compiled to, or the published one that it stands for. */
+function registryArtifact(name: string): { abi: Abi; bytecode: Hex } {
+  if (PUBLISHED !== undefined && name in PUBLISHED_NAMES)
+    return readPublished(PUBLISHED, PUBLISHED_NAMES[name as RegistryName]);
   const file = path.join(repositoryRoot, "artifacts/contracts/test/erc8004", `${name}.sol`, `${name}.json`);
   return JSON.parse(readFileSync(file, "utf8"));
 }

@@ -1,0 +1,24 @@
+import { expect } from "chai";
+import { apply } from "tallystick-derive/apply";
+import { MemoryStore } from "tallystick-derive/memoryStore";
+import { parseEvent } from "tallystick-derive/parseEvent";
+import { snapshotOf } from "tallystick-derive/snapshot";
+import { sha256HexByNode } from "tallystick-runtime/hashing/sha256HexByNode";
+import { identityEvents } from "../../tools/bench/identities/identityEvents.ts";
+import { measureIdentities } from "../../tools/bench/identities/measureIdentities.ts";
+
+describe("the bench of full registries", () => {
+  it("derives what `derive` makes of the same log, and an event costs the same at its end", async () => {
+    const options = { trustSignatures: true, sha256Hex: sha256HexByNode };
+    const size = { identities: 100, feedback: 500 };
+    const { digest, parts, rows } = await measureIdentities(size);
+    const store = new MemoryStore();
+    for (const event of identityEvents(size)) apply(store, parseEvent(JSON.stringify(event)), options);
+    expect(digest).to.equal(snapshotOf(store).digest);
+    expect(rows).to.include({ identity: 100, feedback: 500 });
+    const [standing] = [[...store.rows("feedback").values()].map((it) => it.standing)];
+    expect(new Set(standing)).to.deep.equal(new Set(["backed", "unproven"]));
+    expect(parts).to.have.length(10);
+    expect(Math.max(...parts.slice(5).map(({ finds }) => finds))).to.be.lessThan(1);
+  });
+}).timeout(60_000);
