@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import Table from "cli-table3";
 import { type Command, Option } from "commander";
+import { comparingRates } from "../bench/ledger/comparingRates.ts";
 import { insertsPerSecond, syncsPerSecond } from "../bench/ledger/diskLimits.ts";
 import { Figures, shortOf } from "../bench/ledger/figures.ts";
 import {
@@ -31,6 +32,9 @@ type BenchOptions = {
 type Say = (text: string) => void;
 
 const CLIENTS = [1, 16, 64];
+
+/** From so many entries on, a comparison takes long enough to measure beside it. */
+const LONG_COMPARISON = 500_000;
 
 /** `npm run bench:ledger`: the settlement service and its ledger in figures; every ratio is of one run. */
 export function registerBenchLedger(program: Command): void {
@@ -65,7 +69,7 @@ export function registerBenchLedger(program: Command): void {
       if (options.store) return print();
       await measureProposals(figures, Number(options.seconds), say);
       for (const entries of options.entries.split(",").map(Number))
-        if (entries > 0) await measureLedger(figures, entries, say);
+        if (entries > 0) await measureLedger(figures, entries, receipts, say);
       print();
     });
 }
@@ -124,7 +128,7 @@ async function measureProposals(figures: Figures, seconds: number, say: Say): Pr
 }
 
 /** A ledger of receipts: verifying it, starting on it, comparing its index. */
-async function measureLedger(figures: Figures, entries: number, say: Say): Promise<void> {
+async function measureLedger(figures: Figures, entries: number, receipts: number, say: Say): Promise<void> {
   const count = entries.toLocaleString("en");
   const folder = mkdtempSync(path.join(tmpdir(), "tallystick-bench-"));
   try {
@@ -133,6 +137,11 @@ async function measureLedger(figures: Figures, entries: number, say: Say): Promi
     figures.add(`${count} entries`, statSync(file).size / entries, "bytes each");
     await measureVerifying(figures, file, entries);
     await measureStarts(figures, folder);
+    if (entries < LONG_COMPARISON) return;
+    say("receipts while its index is compared …");
+    const { quiet, comparing } = await comparingRates(folder, 16, receipts);
+    const note = `${percent(comparing, quiet)} of ${shortOf(quiet)} before and after`;
+    figures.add("  durable signed receipts, 16 clients, while comparing", comparing, "/s", { note });
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

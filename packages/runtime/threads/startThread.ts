@@ -4,19 +4,18 @@ import { Worker, type WorkerOptions } from "node:worker_threads";
 const readsTypeScript =
   process.features.typescript === "strip" && Number.parseInt(process.versions.node, 10) >= 24;
 
-/** Memory of a thread's JavaScript, in MB. */
-export type ThreadMemory = { heapMb: number };
+/** Memory of a thread's JavaScript, in MB. A small young generation is collected often, and takes little. */
+export type ThreadMemory = { heapMb: number; youngMb: number };
 
 /** Starts a thread that runs a TypeScript program. It does not keep the process alive. */
 export function startThread(
   program: URL,
-  { heapMb, ...options }: ThreadMemory & Pick<WorkerOptions, "workerData">,
+  { heapMb, youngMb, ...options }: ThreadMemory & Pick<WorkerOptions, "workerData">,
 ): Worker {
   const worker = new Worker(program, {
     ...options,
     ...(readsTypeScript && { execArgv: [] }),
-    // A small young generation is collected often, and keeps what dies young out of the old one.
-    resourceLimits: { maxOldGenerationSizeMb: heapMb, maxYoungGenerationSizeMb: 8 },
+    resourceLimits: { maxOldGenerationSizeMb: heapMb, maxYoungGenerationSizeMb: youngMb },
   });
   worker.unref();
   return worker;

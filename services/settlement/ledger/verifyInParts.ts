@@ -19,7 +19,7 @@ export type PartMessage =
   | { kind: "doubtful"; part: number };
 
 /** Bytes of a part. A thread has one in memory. */
-const PART_BYTES = 4 << 20;
+const PART_BYTES = 1 << 20;
 
 /** How far behind its planned end a part may look for the end of a line: no entry of ours is longer. */
 const LONGEST_LINE = 1 << 17;
@@ -30,7 +30,7 @@ const MOST_THREADS = 16;
 /** Below this size one thread is through before others have started. */
 const WORTH_THREADS = 16 << 20;
 
-const HEAP_MB = 64;
+const MEMORY = { heapMb: 64, youngMb: 2 };
 const NEWLINE = 0x0a;
 
 export type VerifyInPartsParameters = {
@@ -61,7 +61,7 @@ export async function verifyInParts(
   const parts = findParts(parameters);
   if (parts === undefined || threads < 2) return undefined;
   const workers = Array.from({ length: Math.min(threads, MOST_THREADS, parts.length) }, () =>
-    startThread(new URL("./partWorker.ts", import.meta.url), { heapMb: HEAP_MB, workerData: { file } }),
+    startThread(new URL("./partWorker.ts", import.meta.url), { ...MEMORY, workerData: { file } }),
   );
   try {
     return await new Assembly(parts, workers, parameters).result;

@@ -28,7 +28,7 @@ const FIRST_MS = 30_000;
 const REST_MS = 300_000;
 
 /** Memory of the thread's JavaScript, in MB. */
-const HEAP_MB = 96;
+const MEMORY = { heapMb: 96, youngMb: 8 };
 
 /** Space that must be left when the second index is made: it is as large as the first, and the ledger grows meanwhile. */
 const SPARE_BYTES = 256 << 20;
@@ -181,7 +181,7 @@ export class LedgerVerifier {
     const { share } = this.#parameters;
     const workerData: CompareOrder = { folder, ledger: index.ledgerName, salt: index.salt, share };
     const worker = startThread(new URL("./compareWorker.ts", import.meta.url), {
-      heapMb: HEAP_MB,
+      ...MEMORY,
       workerData,
     });
     const { promise, resolve, reject } = Promise.withResolvers<CompareMessage>();

@@ -1,0 +1,60 @@
+import path from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
+import { toHex } from "tallystick-protocol/hex";
+import { EMPTY_ROOT } from "tallystick-protocol/merkle/hash";
+import { writeLastSigned } from "../../../services/settlement/ledger/lastSigned.ts";
+import type { VerificationState } from "../../../services/settlement/verifying/ledgerVerifier.ts";
+import { startSettlement } from "./settlementServer.ts";
+import { signReceipts } from "./signedReceipts.ts";
+import { sendAll } from "./throughput.ts";
+
+/** Durable receipts a second while the index is not compared, and while it is; 0 when that was over too soon. */
+export type ComparingRates = { quiet: number; comparing: number };
+
+/** Most measurements of each kind. The best counts: the machine may be busy with something else. */
+const MOST = 3;
+
+/** Measures one service on a ledger before, during and after a comparison of its index. */
+export async function comparingRates(
+  ledgerDir: string,
+  clients: number,
+  each: number,
+): Promise<ComparingRates> {
+  // A ledger that nobody has signed of is not written on, unless it is said that nothing was.
+  await writeLastSigned(path.join(ledgerDir, "local"), { size: 0, root: toHex(EMPTY_ROOT) });
+  const server = await startSettlement(ledgerDir, { CHECKPOINT_PRIVATE_KEY: `0x${"11".repeat(32)}` });
+  // Behind the numbers of the receipts that the ledger has.
+  let from = 1e9;
+  const rate = async (): Promise<number> => {
+    const receipts = await signReceipts(each, from);
+    from += each;
+    const start = performance.now();
+    await sendAll(server.port, clients, receipts);
+    return each / ((performance.now() - start) / 1_000);
+  };
+  const state = async (): Promise<VerificationState> =>
+    (
+      (await (await fetch(`http://127.0.0.1:${server.port}/health`)).json()) as {
+        verification: VerificationState;
+      }
+    ).verification;
+  const until = async (holds: (of: VerificationState) => boolean): Promise<void> => {
+    while (!holds(await state())) await pause(100);
+  };
+  try {
+    await until(({ unread }) => unread === 0);
+    await rate();
+    const rates: ComparingRates = { quiet: await rate(), comparing: 0 };
+    await until(({ comparing }) => comparing !== null);
+    for (let n = 0; n < MOST; n++) {
+      const during = await rate();
+      if ((await state()).comparing === null) break;
+      rates.comparing = Math.max(rates.comparing, during);
+    }
+    await until(({ comparing }) => comparing === null);
+    for (let n = 1; n < MOST; n++) rates.quiet = Math.max(rates.quiet, await rate());
+    return rates;
+  } finally {
+    await server.kill();
+  }
+}
