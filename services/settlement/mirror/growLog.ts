@@ -19,8 +19,11 @@ export type GrowLogParameters = {
   /** The folder to write, and what lies in it already. */
   folder: LogFolder;
   own: LogSource;
-  /** Whether bundles behind `from` that lie in the folder may be used: an earlier run fetched and verified them. */
-  usesOwn: boolean;
+  /**
+   * Whether bundles behind `from` that lie in the folder are used: an earlier run fetched and verified them. `alone`: never go
+   * on without them, since they are worth more than what the source has.
+   */
+  usesOwn: "first" | "alone" | "not";
   /** What the contract holds, if it has to be compared on the way. */
   anchored?: { size: number; root: Hex } | undefined;
   onProgress?: ((size: number, of: number) => void) | undefined;
@@ -58,13 +61,25 @@ export class AnchorContradictsError extends TallystickError {
  * @throws SourceContradictsError, AnchorContradictsError, UnreadableLogError; errors of the disk as they are
  */
 export async function growLog(parameters: GrowLogParameters): Promise<Position> {
-  const { from, to, folder, onProgress, signal } = parameters;
+  const used = { own: false };
+  try {
+    return await grow(parameters, used);
+  } catch (error) {
+    const isContradiction =
+      error instanceof SourceContradictsError || error instanceof AnchorContradictsError;
+    if (!isContradiction || !used.own || parameters.usesOwn !== "first") throw error;
+    // What an earlier run left may be of a source that lied. Fetched anew, it is this source's word alone.
+    return growLog({ ...parameters, usesOwn: "not" });
+  }
+}
+
+async function grow(parameters: GrowLogParameters, used: { own: boolean }): Promise<Position> {
+  const { from, to, folder, usesOwn, onProgress, signal } = parameters;
   const first = Math.floor(from.size / TILE_WIDTH);
   const last = Math.ceil(to.size / TILE_WIDTH);
   const edge = from.edge.clone();
   const tiles: [Parameters<LogFolder["putTile"]>[0], Uint8Array][] = [];
   let { head } = from;
-  let usedOwn = false;
   const fetching = new Map<number, Promise<Buffer>>();
   const fetched = (index: number): Promise<Buffer> => {
     for (let at = index; at < Math.min(last, index + AHEAD); at++) {
@@ -78,8 +93,8 @@ export async function growLog(parameters: GrowLogParameters): Promise<Position> 
   };
   for (let index = first; index < last; index++) {
     signal?.throwIfAborted();
-    let verified = parameters.usesOwn ? await ownBundle(parameters, index, head) : undefined;
-    if (verified !== undefined) usedOwn = true;
+    let verified = usesOwn === "not" ? undefined : await ownBundle(parameters, index, head);
+    if (verified !== undefined) used.own = true;
     else {
       const bytes = await fetched(index);
       verified = await verifyBundle(parameters, index, head, bytes);
@@ -96,8 +111,6 @@ export async function growLog(parameters: GrowLogParameters): Promise<Position> 
     onProgress?.(edge.size, to.size);
   }
   if (!bytesEqual(edge.root(), to.root)) {
-    // What an earlier run left may be of a source that lied: fetched anew, it is this source's word alone.
-    if (usedOwn) return growLog({ ...parameters, usesOwn: false });
     throw new SourceContradictsError(
       parameters.source.where,
       `its ${to.size} entries have another root than it says`,

@@ -1,6 +1,7 @@
+import { rm } from "node:fs/promises";
+import path from "node:path";
 import { TallystickError } from "tallystick-protocol/errors";
 import { bytesEqual, type Hex, toHex } from "tallystick-protocol/hex";
-import type { Checkpoint } from "tallystick-protocol/note/checkpoint";
 import type { Log } from "tallystick-runtime/stderrLog";
 import { lockFolder, type ReleaseLock } from "../ledger/lockFolder.ts";
 import { LogFolder } from "../staticLog/logFolder.ts";
@@ -23,6 +24,9 @@ import { findFork } from "./findFork.ts";
 import { AnchorContradictsError, compareWithAnchor, growLog, SourceContradictsError } from "./growLog.ts";
 import { beginning, type Position, readPosition } from "./position.ts";
 import { readLines } from "./readLines.ts";
+
+/** Name of the folder below a mirror's with what was fetched to mend it. */
+const REPAIR_FOLDER = "repair";
 
 /** Where a settlement service gives the newest checkpoint that its witnesses cosigned, from its log's address. */
 const WITNESSED_CHECKPOINT = "../v1/ledger/checkpoint?witnessed=true";
@@ -259,7 +263,7 @@ export class Mirror {
       source,
       own: this.own,
       folder: this.#writing,
-      usesOwn: true,
+      usesOwn: "first",
       anchored,
       onProgress: this.#parameters.onProgress,
       signal,
@@ -269,24 +273,23 @@ export class Mirror {
     this.#position = next;
   }
 
-  /** Reads the whole copy again, and fetches what is damaged, up to its own checkpoint. */
+  /**
+   * Reads the whole copy again, and fetches what is damaged, up to its own checkpoint. What is fetched lies aside until all of it
+   * has come to the checkpoint's root: a source that lies must not replace what is good here.
+   */
   async #recheck(source: LogSource, signal: AbortSignal | undefined): Promise<void> {
-    const known = this.#checkpoint;
-    if (known !== undefined) this.#position = await this.#readAgain(known.checkpoint, source, signal);
+    const to = this.#checkpoint?.checkpoint;
+    if (to !== undefined) {
+      const { own, folder } = this;
+      const { onProgress } = this.#parameters;
+      const aside = path.join(folder, REPAIR_FOLDER);
+      const whole = { from: beginning(), to, own, usesOwn: "alone", signal } as const;
+      await rm(aside, { recursive: true, force: true });
+      await growLog({ ...whole, source, folder: new LogFolder(aside), onProgress });
+      this.#position = await growLog({ ...whole, source: folderSource(aside), folder: this.#writing });
+      await rm(aside, { recursive: true, force: true });
+    }
     this.#recheckFirst = false;
-  }
-
-  #readAgain(to: Checkpoint, source: LogSource, signal: AbortSignal | undefined): Promise<Position> {
-    return growLog({
-      from: beginning(),
-      to,
-      source,
-      own: this.own,
-      folder: this.#writing,
-      usesOwn: true,
-      onProgress: this.#parameters.onProgress,
-      signal,
-    });
   }
 
   /** Looks for a signed difference behind a contradiction, and keeps what shows it. */

@@ -224,6 +224,49 @@ describe("a mirror of a ledger", () => {
     expect(await verified()).to.equal(900);
   });
 
+  it("does not hold against an honest source what a liar left there in part, nor what an anchor shows of it", async () => {
+    const ledger = await ledgerOf(1_500);
+    const forged = await ledgerOf(1_500, "forged");
+    const lies = logOf(forged, { note: noteOf(ledger) });
+    const anchored = { size: 700, root: toHex(ledger.tree.root(700)) };
+    for (const askAnchor of [undefined, async () => anchored]) {
+      // It breaks off after four bundles: the fifth of the honest one continues other entries.
+      answer.now = (request, response, name) =>
+        /entries\/00[45]/.test(name) ? response.writeHead(404).end() : lies(request, response, name);
+      const mirror = await open({
+        folder: path.join(temporary.path, askAnchor ? "anchored" : "plain"),
+        askAnchor,
+      });
+      expect(await mirror.look()).to.equal(false);
+      answer.now = logOf(ledger);
+      expect(await mirror.look(), mirror.state.refusal?.message).to.equal(true);
+      expect(mirror.state.size).to.equal(1_500);
+      await mirror.close();
+      mirrors.splice(0);
+    }
+  });
+
+  it("loses nothing that is good while it is mended from a source that lies", async () => {
+    const ledger = await ledgerOf(1_000);
+    answer.now = logOf(ledger);
+    let mirror = await lookedAt();
+    const bundle = (index: number) => path.join(folder(), `tile/entries/00${index}`);
+    const good = [0, 1, 2].map((index) => readFileSync(bundle(index)));
+    const forged = await ledgerOf(256);
+    await grow(forged, 1_000, "forged");
+    rmSync(bundle(1));
+    mirror = await again(mirror, { recheck: true });
+    answer.now = logOf(forged, { note: noteOf(ledger) });
+    expect(await mirror.look()).to.equal(false);
+    expect(existsSync(bundle(1))).to.equal(false);
+    for (const index of [0, 2]) expect(readFileSync(bundle(index)).equals(good[index]!)).to.equal(true);
+    answer.now = logOf(ledger);
+    expect(await mirror.look(), mirror.state.refusal?.message).to.equal(true);
+    expect(readFileSync(bundle(1)).equals(good[1]!)).to.equal(true);
+    expect(readdirSync(folder())).to.not.include("repair");
+    expect(await verified()).to.equal(1_000);
+  });
+
   it("names the first entry in which a signer has told two histories, keeps both words, and stays as it is", async () => {
     const ledger = await ledgerOf(700);
     answer.now = logOf(ledger);
