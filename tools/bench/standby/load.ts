@@ -4,7 +4,7 @@ import type { History } from "./history.ts";
 import type { Machine } from "./machine.ts";
 
 /** How long a client waits for an answer before it asks another machine, in milliseconds. */
-const PATIENCE_MS = 1_500;
+const PATIENCE_MS = 3_000;
 
 /** How long it waits after a refusal, in milliseconds. */
 const AFTER_REFUSAL_MS = 25;
@@ -34,8 +34,10 @@ export function startLoad(machines: readonly Machine[], history: History, client
     let turn = number;
     let asked: { port: number; client: Client } | undefined;
     const ask = async (method: string, path: string, body?: string) => {
-      const machine = machines.find((it) => it.isWriter) ?? machines[turn++ % machines.length];
-      const port = machine?.port ?? 0;
+      // One that is stopped still calls itself the writer: who got no answer asks the next one.
+      const writers = machines.filter((it) => it.isWriter);
+      const asking = writers.length > 0 ? writers : machines;
+      const port = asking[turn % asking.length]?.port ?? 0;
       if (asked?.port !== port) {
         asked?.client.close();
         asked = { port, client: createClient(port) };
@@ -58,6 +60,7 @@ export function startLoad(machines: readonly Machine[], history: History, client
           break;
         }
         if (isOver) break;
+        turn++;
         await new Promise((resolve) => setTimeout(resolve, AFTER_REFUSAL_MS));
       }
       if (number !== 0) continue;

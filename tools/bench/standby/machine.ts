@@ -87,9 +87,13 @@ async function startMachine(machine: Machine, parameters: MachineSettings): Prom
   machine.exited = once(child, "exit").then(() => {
     machine.isWriter = false;
   });
+  // Its last words may come behind its end.
+  const silent = once(child, "close").then(([code, signal]) => {
+    machine.log += `ended with ${signal ?? code}\n`;
+  });
   const restart = async (): Promise<void> => {
+    await Promise.all([silent, sleep(RESTART_MS)]);
     await machine.exited;
-    await sleep(RESTART_MS);
     if (!machine.isClosed) await startMachine(machine, parameters);
   };
   restart().catch((error) => {
