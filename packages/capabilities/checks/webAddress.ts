@@ -1,6 +1,6 @@
 import { hostOf, isPublicHost } from "tallystick-protocol/net/publicAddress";
 
-/** Whether a text is an http or https address as it stands. */
+/** Whether a text is a full http or https address, without spaces and backslashes. */
 export function isWebAddress(text: unknown): text is string {
   if (typeof text !== "string" || text.length > 4096 || !/^https?:\/\/[^\s\\]+$/i.test(text)) return false;
   return URL.canParse(text);

@@ -14,7 +14,8 @@ const FUNDS: { [kind in LegKind]: boolean } = { plain: true, claimable: true, pa
 /**
  * Notes a funding transfer into `wallet` and, if that is an agent, evaluates the paths that end with it.
  *
- * @param claimable whether a receipt may still show that it paid for a hire: then it funds nobody any more
+ * @param claimable whether a receipt may still show that the transfer paid for a hire, after which it no longer
+ * counts as funding
  */
 export function addFundingTransfer(
   context: ApplyContext,
@@ -38,14 +39,17 @@ export function presumePayment(context: ApplyContext, wallet: string, leg: Leg):
   return `${wallet} ${line}`;
 }
 
-/** No receipt claimed a presumed hire payment in time. It is plain from here on, whatever comes later. */
+/**
+ * No receipt claimed a presumed hire payment in time. It counts as an ordinary transfer from here on, whatever
+ * comes later.
+ */
 export function presumptionEnds(context: ApplyContext, wallet: string, line: string): void {
   const [leg] = parseFundings(line);
   if (leg === undefined || !changeLine(context, wallet, line, null)) return;
   addFundingTransfer(context, wallet, leg, false);
 }
 
-/** A receipt shows that a transfer paid for a hire. It funds nobody from here on. */
+/** A receipt shows that a transfer paid for a hire. The transfer no longer counts as funding from here on. */
 export function paidForHire(context: ApplyContext, payment: Leg & { to: string }): void {
   const { to } = payment;
   if (changeLine(context, to, formatLeg(payment, "presumed"), null)) return;

@@ -83,7 +83,10 @@ function applied(rows: Store, event: DeriveEvent, options: ApplyOptions): Transa
   return attempt;
 }
 
-/** Sorts by position. At one position, what reached a wallet comes first, then what a receipt may claim, then counts. */
+/**
+ * The sort key of a line: its position. At one position the transfers that reached a wallet come first, then
+ * the payments that a receipt may claim, then the counts.
+ */
 function placeKey(line: PastEvent): string {
   const { block, log, kind } = line;
   const rank =

@@ -6,7 +6,7 @@ import { REPORT_SECONDS, type Report, reportsOf, verdictOf, voidSlots } from "./
 import { hostsAt, parseServices } from "./served.ts";
 import { formatRun, formatSlotDays, parseRun, parseSlotDays, type SlotDay, takeHour } from "./slotDays.ts";
 
-/** The last hour that is closed at a time, two hours after its end. Null before the first. */
+/** The last hour that is closed at a time. An hour closes two hours after its end. */
 export function lastClosedHour(time: number): number {
   return Math.ceil((time - REPORT_SECONDS) / HOUR) - 2;
 }

@@ -9,8 +9,8 @@ export const ratingSideSchema = z.enum(["buyer", "seller"], { error: 'must be "b
 export type RatingSide = z.infer<typeof ratingSideSchema>;
 
 /**
- * The body of a `rating`: stars for a hire by one of its sides (SHP §9.1). `receipt` is the entry hash of the receipt;
- * who may sign follows from it, so that rule is the reader's.
+ * The body of a `rating`: stars for a hire by one of its sides (SHP §9.1). `receipt` is the entry hash of the
+ * receipt; who may sign follows from it, so whoever reads the rating has to apply that rule.
  */
 const ratingFields = {
   receipt: entryHashSchema,

@@ -9,7 +9,7 @@ import { hashTypedData, type LocalAccount } from "viem";
 /** The terms that a writer signs. */
 export type WriterTerms = ReturnType<typeof anchorTypedData> | ReturnType<typeof headTypedData>;
 
-/** Signs for a ledger's writer. First write down what you sign; then call it. */
+/** Signs for a ledger's writer. The caller must store on disk what is to be signed before it calls `sign`. */
 export type WriterSigner = { writer: Address; sign: (terms: WriterTerms) => Promise<HeadSignature> };
 
 /** A writer that is a wallet key. */
@@ -71,7 +71,10 @@ function noContract(writer: Address): TallystickError {
   });
 }
 
-/** Both kinds of terms are typed data of one domain; viem's types must know which. */
+/**
+ * Both kinds of terms are typed data of one domain. They are signed in two branches because viem's types need
+ * to know which kind it is.
+ */
 function signTerms(account: LocalAccount, terms: WriterTerms): Promise<Hex> {
   return terms.primaryType === "Anchor" ? account.signTypedData(terms) : account.signTypedData(terms);
 }

@@ -23,7 +23,10 @@ const HAS_BOUND = "has bound records";
 const OUTCOMES_FROM = "outcomes from";
 const TOLD_HOUR = "told hour";
 
-/** SQLite's codes for a file that is damaged, or not a database, or has rows of entries that only come now. */
+/**
+ * SQLite's codes for a file that is damaged, that is not a database, or that already has rows for an entry
+ * which is only now added.
+ */
 const DAMAGED = [11, 26, 19];
 
 export type LedgerIndexOptions = Omit<IndexOptions, "salt"> & {
@@ -36,10 +39,10 @@ export type LedgerIndexOptions = Omit<IndexOptions, "salt"> & {
 };
 
 /**
- * What the engine looks up in the ledger without reading it: which records it has, where a task's entries are, the shared
- * state, the newest listings, consensus, reviews. All of it follows from the entries and is on disk (see `IndexDatabase`):
- * anybody may write records, and memory must not grow with them. Positions are found by 64 bits of a salted hash: read the
- * entry before you rely on one.
+ * What the engine looks up in the ledger without reading it: which records it has, where a task's entries are,
+ * the shared state, the newest listings, consensus, reviews. All of it follows from the entries and is on disk
+ * (see `IndexDatabase`): anybody may write records, and memory must not grow with them. Positions are found by
+ * 64 bits of a salted hash, which two entries may share. So read the entry before you rely on its position.
  *
  * When the disk refuses a change, the index falls back to what was committed and is behind the ledger until {@link
  * catchUp}. Look-ups are refused meanwhile, since they might be wrong.
@@ -85,7 +88,7 @@ export class LedgerIndex {
     return this.#options.ledger ?? "local";
   }
 
-  /** Puts what is in it on disk. */
+  /** Commits all changes to disk. */
   commit(): void {
     this.#tables.database.commit(this.#ledger);
   }
@@ -166,7 +169,7 @@ export class LedgerIndex {
   }
 
   /**
-   * Takes what came while the disk refused, and commits it.
+   * Adds the entries that came while the disk refused changes, and commits them.
    *
    * @param read reads an entry of the ledger
    * @returns whether it is complete again
@@ -265,13 +268,13 @@ export class LedgerIndex {
     return this.#reviewCount;
   }
 
-  /** Position of the first entry that may tell of an agent's outcome; undefined without one. */
+  /** Position of the first entry that may report an agent's outcome; undefined without one. */
   get outcomesFrom(): number | undefined {
     this.#open();
     return this.#outcomesFrom;
   }
 
-  /** The last hour whose outcomes were reported, unix seconds / 3600. */
+  /** The last hour whose outcomes were reported, as unix seconds / 3600. */
   get toldHour(): number | undefined {
     this.#open();
     return this.#toldHour;
@@ -322,7 +325,7 @@ export class LedgerIndex {
     if (this.#folder !== undefined) removeIndex(this.#folder);
   }
 
-  /** Puts it on disk and closes it. */
+  /** Commits all changes to disk and closes the index. */
   close(): void {
     const tables = this.#opened;
     this.#opened = undefined;
