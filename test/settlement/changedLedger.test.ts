@@ -19,7 +19,7 @@ const ENTRIES = TAIL_ENTRIES + 2_000;
 const settings = { CHECKPOINT_PRIVATE_KEY: `0x${"11".repeat(32)}`, RATE_LIMIT_PER_ADDRESS: "0" };
 
 describe("a ledger that somebody changes while its service is stopped", function () {
-  this.timeout(60_000);
+  this.timeout(180_000);
   /** Of the whole suite: `kept` is what every test begins with a copy of. */
   let folder: string;
   let service: TestService | undefined;

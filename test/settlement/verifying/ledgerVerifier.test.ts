@@ -16,7 +16,7 @@ const ENTRIES = 600;
 
 describe("the verifier of a ledger and its index", function () {
   // A thread has to start, beside whatever else the machine does.
-  this.timeout(60_000);
+  this.timeout(180_000);
   const folder = temporaryFolder();
   const { gate } = openGate();
   let index: LedgerIndex;
@@ -26,7 +26,7 @@ describe("the verifier of a ledger and its index", function () {
 
   function verify(more: Partial<LedgerVerifierParameters> = {}): LedgerVerifier {
     const log = (sentence: string): void => void logged.push(sentence);
-    const given = { share: 1, beforeWrites: true, firstMs: 0, restMs: 10, ...more };
+    const given = { share: 1, beforeWrites: true, firstMs: 0, restMs: 500, ...more };
     verifier = new LedgerVerifier({ gate, log, now: () => 1_767_225_600, ...given });
     verifier.keep(index, ledger);
     verifier.start();
