@@ -277,6 +277,34 @@ describe("the portal", function () {
     expect(await page.title()).not.to.equal("owned");
   });
 
+  it("shows as whom an agent is registered with ERC-8004, and what of that is backed, and nothing of who is not", async () => {
+    await open(`#/agent/${cast.busy}`, "Why this tier");
+    expect(await page.getByText("Registered as (ERC-8004)").count()).to.equal(0);
+    const counts = { given: 9, backed: 2, self: 3, unproven: 4, revoked: 1 };
+    const link = { isCurrent: true, fromTime: 1_767_225_600, untilTime: null, counts };
+    const nodes = [
+      { ...link, id: "22/1", identity: { id: "22", uri: STRANGER } },
+      { ...link, id: "7/2", isCurrent: false, untilTime: 1_767_312_000, identity: { id: "7", uri: "" } },
+    ];
+    await answerWith((json) => {
+      const answer = JSON.parse(json);
+      answer.data.agent.identities = { nodes, pageInfo: { hasNextPage: true } };
+      return JSON.stringify(answer);
+    });
+    await page.reload();
+    const block = page.getByLabel("Identities of ERC-8004");
+    await block.waitFor();
+    const text = await block.innerText();
+    expect(text).to.contain("Identity 22").and.contain("its wallet now").and.contain("Identity 7");
+    expect(text).to.contain("9 said: 2 backed by a hire, 4 unproven, 3 its own, 1 taken back");
+    expect(text).to.contain("And more").and.contain("Advice: no figure above depends on it");
+    // The address of a file is a stranger's word.
+    expect(await block.locator("code").first().innerText()).to.contain("<img src=x");
+    expect(await block.locator("img").count()).to.equal(0);
+    expect(await page.title()).not.to.equal("owned");
+    await expectAccessible(page, "an agent with identities");
+  });
+
   it("tells what a node without answers means, and asks again", async () => {
     let isAway = true;
     await page.route("**/graphql", (route) =>
