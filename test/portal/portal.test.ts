@@ -126,9 +126,9 @@ describe("the portal", function () {
       await open(hash(), text);
       expect(await page.title(), name).to.match(/ · Tallystick$/);
       const questions = asked.filter((it) => /\/(?:graphql|v1\/(?!stream).*)$/.test(new URL(it).pathname));
-      // An entry is asked for by itself, so that going on to the next leaves the rest of the page. Figures that private
-      // metrics refuse are left out of a second question.
-      const mayAskTwice = ["an entry of a ledger", "an agent with private metrics"].includes(name);
+      // An entry is asked for by itself, so that going on to the next leaves the rest of the page. Figures that the node
+      // refuses, of private metrics or of nobody, are left out of a second question.
+      const mayAskTwice = /an entry of a ledger|private metrics|nobody's/.test(name);
       expect(questions, name).to.have.length.at.most(mayAskTwice ? 2 : 1);
     }
   });
