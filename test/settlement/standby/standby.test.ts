@@ -392,9 +392,10 @@ describe("machines that share a ledger", function () {
     expect(waiting).to.contain(id);
   });
 
-  it("settle through 20 losses and cuts of the one that writes, and lose and fork nothing", async () => {
+  it("settle through 20 losses and cuts of the one that writes, and lose and fork nothing", async function () {
+    this.timeout(240_000);
     const answered: { hash: string; index: number }[] = [];
-    const openQuickly = (name: string) => open(name, {}, 0.7);
+    const openQuickly = (name: string) => open(name, {}, 1.5);
     let writer = await openQuickly("a");
     let other = await openQuickly("b");
     for (let run = 0; run < 20; run++) {
