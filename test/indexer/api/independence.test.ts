@@ -264,11 +264,7 @@ describe("GraphQL: what a reputation rests on", function () {
     const members = new Map(family?.members.nodes.map((it) => [it.address, it]));
     expect([...members.keys()]).to.have.members([RICH, FIRST, SECOND, PAID]);
     expect(members.get(RICH)).to.deep.include({
-      steps: 0,
-      reason: "NOTHING",
-      payer: null,
-      sender: null,
-      tx: null,
+      ...{ steps: 0, reason: "HUB", payer: null, sender: HUB, amountUsdc: "12.00" },
     });
     expect(members.get(SECOND)).to.deep.include({
       ...{ steps: 2, reason: "TRANSFER", payer: FIRST, sender: FIRST, amountUsdc: "3.00" },
