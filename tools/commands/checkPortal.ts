@@ -23,9 +23,10 @@ export function registerCheckPortal(program: Command): void {
           hint: "Start one in another terminal with `npm run demo -- --keep`, or name a node with --node.",
         });
       const results = await runLighthouse({ portal: `${url}/`, node: url, runs });
-      for (const { page, scores, blockingMs } of results) {
+      for (const { page, scores, blockingMs, findings } of results) {
         const texts = Object.entries(scores).map(([name, score]) => `${name} ${score.toFixed(2)}`);
         process.stdout.write(`${page}: ${texts.join(", ")} (blocked for ${blockingMs} ms)\n`);
+        for (const finding of findings) process.stdout.write(`  ${finding}\n`);
         if (Object.values(scores).some((score) => score < MIN_SCORE)) process.exitCode = 1;
       }
     });

@@ -19,7 +19,13 @@ const PAGES = ["market", "agent", "verify"];
 /** The time limit of one run, and the most characters of its report. */
 const [RUN_MS, MAX_CHARACTERS] = [240_000, 64 << 20];
 
-export type PageScores = { page: string; scores: { [category: string]: number }; blockingMs: number };
+export type PageScores = {
+  page: string;
+  scores: { [category: string]: number };
+  blockingMs: number;
+  /** What Lighthouse found in any of the runs, by its title. */
+  findings: string[];
+};
 
 /**
  * Measures the portal's pages by Lighthouse with its settings for phones. A running node serves the data.
@@ -42,15 +48,30 @@ export async function runLighthouse(parameters: {
       CATEGORIES.map((it) => [it, median(reports.map(({ categories }) => categories[it]?.score ?? 0))]),
     );
     const blockingMs = median(reports.map((it) => it.audits["total-blocking-time"]?.numericValue ?? 0));
-    results.push({ page: name, scores, blockingMs: Math.round(blockingMs) });
+    const findings = [...new Set(reports.flatMap(findingsOf))];
+    results.push({ page: name, scores, blockingMs: Math.round(blockingMs), findings });
   }
   return results;
 }
 
 type Report = {
-  categories: { [category: string]: { score: number | null } | undefined };
-  audits: { [audit: string]: { numericValue?: number } | undefined };
+  categories: {
+    [category: string]: { score: number | null; auditRefs: { id: string; weight: number }[] } | undefined;
+  };
+  audits: { [audit: string]: { title: string; score: number | null; numericValue?: number } | undefined };
 };
+
+/** The titles of the audits that cost a category some of its score. */
+function findingsOf({ categories, audits }: Report): string[] {
+  return Object.values(categories).flatMap((category) =>
+    (category?.auditRefs ?? []).flatMap(({ id, weight }) => {
+      const audit = audits[id];
+      return audit !== undefined && audit.score !== null && audit.score < 1 && weight > 0
+        ? [audit.title]
+        : [];
+    }),
+  );
+}
 
 async function measure(url: string): Promise<Report> {
   const flags = [...CHROMIUM_FLAGS, "--disable-gpu", "--headless=new"].join(" ");
