@@ -80,7 +80,10 @@ describe("a hire when somebody hangs", function () {
       const error = await rejection(buyer.hire(ORDER));
       expect(error).to.be.instanceOf(HireFailedError).and.include({ code: "seller_timeout", money: "none" });
       expect(await budget.remaining()).to.equal(1_000_000n);
-      const second = await market.openSeller({ listings: [LISTING], handlers: { [MEAN]: mean } });
+      const second = await market.openSeller({
+        listings: [{ ...LISTING, ...UNHURRIED }],
+        handlers: { [MEAN]: mean },
+      });
       const hired = await buyer.hire({ ...ORDER, maxLatencyMs: 20_000, deadlineMs: 30_000 });
       expect(hired.listing.agent_id).to.equal(second.address);
     });
