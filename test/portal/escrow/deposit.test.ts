@@ -195,7 +195,7 @@ describe("a deposit in the portal, by the reader's wallet", function () {
         "You refused it in the wallet.",
       ],
       [() => `0x${"12".repeat(65)}`, "The token does not take the signature"],
-      [() => "signed", "no signature"],
+      [() => "signed", "something that is not a signature"],
     ];
     for (const [answer, text] of answers) {
       reader.wallet.answers.set("eth_signTypedData_v4", answer);

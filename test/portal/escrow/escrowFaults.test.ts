@@ -107,7 +107,7 @@ describe("an escrow in the portal, when something goes wrong", function () {
       await reader.page.getByText("The wallet uses another account now.").waitFor();
       expect(reader.sent()).to.equal(0);
       await reader.wallet.emit("accountsChanged", [seller.address]);
-      await reader.page.getByText("You are the seller").waitFor();
+      await reader.page.getByText("You are the seller: you can give the hire up").waitFor();
       expect(await reader.page.getByRole("dialog").count()).to.equal(0);
     });
 
