@@ -3,6 +3,9 @@ import { TallystickError } from "tallystick-protocol/errors";
 import { wholeNumber } from "../../scripts/cli/parseOption.ts";
 import { keptNodes } from "../../scripts/demo/runFolder.ts";
 
+/** The time limit for the first page. */
+const PAGE_MS = 10_000;
+
 /** `npm run check:portal`: measures the portal of a running node by Lighthouse. */
 export function registerCheckPortal(program: Command): void {
   program
@@ -21,6 +24,13 @@ export function registerCheckPortal(program: Command): void {
           code: "no_demo",
           message: "No demo keeps running from this checkout.",
           hint: "Start one in another terminal with `npm run demo -- --keep`, or name a node with --node.",
+        });
+      const first = await fetch(`${url}/`, { signal: AbortSignal.timeout(PAGE_MS), redirect: "follow" });
+      if (!(await first.text()).includes('name="portal-build"'))
+        throw new TallystickError({
+          code: "no_portal",
+          message: `${url}/ is not the portal.`,
+          hint: "Build it with `npm run build:portal`, then start the node again: it serves the portal that stands when it starts.",
         });
       const results = await runLighthouse({ portal: `${url}/`, node: url, runs });
       for (const { page, scores, blockingMs, findings } of results) {
