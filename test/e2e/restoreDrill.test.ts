@@ -130,6 +130,12 @@ describe("a ledger that is restored from its followers", function () {
 
   it("has every anchored entry again, goes on, and is followed on", async () => {
     const first = await start();
+    // Its first round anchors what it finds. If that were more than a few entries, the next one would not be due below.
+    await waitUntil(async () => (await head()) !== undefined, {
+      what: "the ledger to be open",
+      withinMs: 60_000,
+      everyMs: 50,
+    });
     await settleMany(first.url, 0, 40);
     // An older copy, taken while the service runs.
     const copy = path.join(folder, "copy");
