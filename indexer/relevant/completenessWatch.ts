@@ -4,6 +4,7 @@ import {
   checkCompleteness,
   type Flow,
   type Gap,
+  missingOf,
   type Verified,
 } from "../logPort/completeness/checkCompleteness.ts";
 import { sampleOf } from "../logPort/completeness/sampleOf.ts";
@@ -148,10 +149,10 @@ export class CompletenessWatch {
 }
 
 /** The text about a gap for an operator. */
-export function gapReason({ wallet, block, source, balanceSource, difference }: Gap): string {
-  const [amount, what] = difference > 0n ? [difference, "received"] : [-difference, "sent"];
+export function gapReason(gap: Gap): string {
+  const { wallet, block, source, balanceSource } = gap;
   return (
-    `up to block ${block} the transfers of ${wallet} that ${source} told lack ${amount} atomic units that it ${what}, by its balance from ` +
+    `up to block ${block} the transfers of ${wallet} that ${source} told lack ${missingOf(gap)}, by its balance from ` +
     `${balanceSource}. Index anew with other sources (LOG_PORTAL_URL, LOG_HYPERSYNC_URL, LOG_RPC_URLS, RPC_URL)`
   );
 }

@@ -5,6 +5,7 @@ import { httpSetting } from "tallystick-runtime/configuration/settings";
 import { sha256HexByNode } from "tallystick-runtime/hashing/sha256HexByNode";
 import { deriveNode } from "tallystick-sdk/openLog/deriveNode";
 import { MAX_LINES } from "tallystick-sdk/openLog/nodeLog";
+import { missingOf } from "../../indexer/logPort/completeness/checkCompleteness.ts";
 import { addDeriveOptions, type DeriveOptions } from "../cli/deriveOptions.ts";
 import { parseOption, wholeNumber } from "../cli/parseOption.ts";
 import { deriveLog } from "../eventLog/deriveLog.ts";
@@ -89,11 +90,8 @@ async function compareWithChain(
   process.stderr.write(
     `checked: ${checked.length - gaps.length} of ${checked.length} wallets have the balance that their transfers give, at block ${at.block}${left}\n`,
   );
-  for (const { wallet, difference } of gaps) {
-    const [amount, what] = difference > 0n ? [difference, "received"] : [-difference, "sent"];
-    process.stderr.write(
-      `differs: the transfers of ${wallet} lack ${amount} atomic units that it ${what}, by its balance\n`,
-    );
+  for (const gap of gaps) {
+    process.stderr.write(`differs: the transfers of ${gap.wallet} lack ${missingOf(gap)}, by its balance\n`);
   }
   if (gaps.length > 0) process.exitCode = 1;
 }

@@ -30,6 +30,12 @@ export type Gap = {
   difference: bigint;
 };
 
+/** What is missing, in words: `5 atomic units that it received`. */
+export function missingOf({ difference }: Pick<Gap, "difference">): string {
+  const [amount, what] = difference > 0n ? [difference, "received"] : [-difference, "sent"];
+  return `${amount} atomic units that it ${what}`;
+}
+
 export type Completeness = {
   at: BlockAt;
   /** Wallets whose transfers were compared. Those without a gap are in `verified`. */
