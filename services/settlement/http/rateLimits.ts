@@ -17,14 +17,20 @@ export const RATE_WINDOW = 60;
 /** The most callers that are counted at one time. Beyond that the oldest window is forgotten first. */
 const MAX_CALLERS = 100_000;
 
-/** How many requests each caller has left in its window of {@link RATE_WINDOW} seconds. */
+/** How many requests each caller has left in its window. */
 export class RateCounter {
   readonly #windows = new Map<string, { start: number; used: number }>();
+  readonly #seconds: number;
+
+  /** @param seconds how long a window is */
+  constructor(seconds = RATE_WINDOW) {
+    this.#seconds = seconds;
+  }
 
   /** Counts a request. `now` in seconds. */
   take(caller: string, limit: number, now: number): { allowed: boolean; remaining: number; reset: number } {
     let window = this.#windows.get(caller);
-    if (!window || now >= window.start + RATE_WINDOW || now < window.start) {
+    if (!window || now >= window.start + this.#seconds || now < window.start) {
       // Set again, so that the map stays in the order in which the windows began.
       this.#windows.delete(caller);
       window = { start: now, used: 0 };
@@ -35,7 +41,7 @@ export class RateCounter {
     return {
       allowed: window.used <= limit,
       remaining: Math.max(0, limit - window.used),
-      reset: Math.max(1, Math.ceil(window.start + RATE_WINDOW - now)),
+      reset: Math.max(1, Math.ceil(window.start + this.#seconds - now)),
     };
   }
 
@@ -57,8 +63,7 @@ export function rateLimits(
 ): MiddlewareHandler {
   const counter = new RateCounter();
   return async (c, next) => {
-    const key = bearerKey(c.req.header("authorization"));
-    const id = config.perKey > 0 && key !== undefined ? (await apiKeys.find(key))?.id : undefined;
+    const id = config.perKey > 0 ? await keyId(c, apiKeys) : undefined;
     const limit = id === undefined ? config.perAddress : config.perKey;
     if (limit === 0) return next();
     const caller = id === undefined ? `address ${clientAddress(c, config.trustedProxies)}` : `key ${id}`;
@@ -79,6 +84,40 @@ export function rateLimits(
     for (const [name, value] of Object.entries(headers)) c.res.headers.set(name, value);
   };
 }
+
+/** The id of the known key that a request carries. */
+async function keyId(c: Context, apiKeys: ApiKeys): Promise<string | undefined> {
+  const key = bearerKey(c.req.header("authorization"));
+  return key === undefined ? undefined : (await apiKeys.find(key))?.id;
+}
+
+const DAY = 86_400;
+
+/**
+ * Limits what an address may have kept here in a day. Wallets cost nothing, so a limit for each wallet alone lets one stranger
+ * fill a disk. A known key has no such limit, and no address has one where requests are not limited.
+ *
+ * @returns counts one thing. It throws TallystickError `rate_limited` beyond `most`
+ */
+export function limitADay(
+  most: number,
+  { apiKeys, now, rateLimits: { perAddress, trustedProxies } }: DailyLimitParameters,
+): (c: Context) => Promise<void> {
+  const counter = new RateCounter(DAY);
+  return async (c) => {
+    if (perAddress === 0 || (await keyId(c, apiKeys)) !== undefined) return;
+    const { allowed, reset } = counter.take(clientAddress(c, trustedProxies), most, now());
+    if (allowed) return;
+    throw new TallystickError({
+      code: "rate_limited",
+      message: `This address has had ${most} of these kept in a day.`,
+      hint: `Wait ${reset} seconds, or ask the operator for a key.`,
+      details: { headers: { "retry-after": String(reset) } },
+    });
+  };
+}
+
+type DailyLimitParameters = { apiKeys: ApiKeys; now: () => number; rateLimits: RateLimitConfig };
 
 /** Who asks. Without a connection, as in tests, only the headers say so. */
 function clientAddress(c: Context, trustedProxies: number): string {

@@ -13,6 +13,7 @@ import type { AppDependencies } from "../appDependencies.ts";
 import { readSignedRecord } from "../engine/readSignedRecord.ts";
 import { recordKey } from "../engine/recordKey.ts";
 import { judgeFile } from "../erc8004/fileRules.ts";
+import { limitADay } from "../http/rateLimits.ts";
 import { readJson } from "../http/readJson.ts";
 import { makeHireProof } from "../proofs/proofBundles.ts";
 
@@ -24,6 +25,9 @@ const FILE_TYPE = "erc8004_file";
 
 /** How far the request's time may be from the present, in seconds. So nobody can use an old request again. */
 const FRESH_SECONDS = 600;
+
+/** New files that one network address may have kept in a day. */
+const MAX_FILES_A_DAY = 100;
 
 const parseWord = boundForm({
   file_hash: hash32Schema,
@@ -37,13 +41,14 @@ const parseWord = boundForm({
  * - `GET /v1/erc8004/files/{hash}.json`: the file with that keccak-256. It never changes.
  * - `POST /v1/erc8004/files` takes `{body, signature, signer?, file}` with `file` as text and `body = {type:
  *   "erc8004_file", ledger, file_hash, known_by, issued_at}`; answers `{hash, path, kind}`, 201, or 200 when it
- *   is kept already. `known_by` is the hash of an entry of this ledger by the same signer: so strangers to this
- *   ledger cannot fill the disk.
+ *   is kept already. `known_by` is the hash of an entry of this ledger by the same signer. A network address
+ *   without a key has at most 100 new files a day. So strangers cannot fill the disk.
  * - `GET /v1/erc8004/hire-proof?receipt=`: `{receipt_proof, rating_proof}`, both under one checkpoint: what a feedback file is made
  *   of.
  */
 export function erc8004Routes(dependencies: AppDependencies): Hono {
   const { checkpoints, files, index, ledger, ledgerName, now } = dependencies;
+  const countFile = limitADay(MAX_FILES_A_DAY, dependencies);
   const app = new Hono();
 
   app.get("/v1/erc8004/files/:name", (c) => {
@@ -71,6 +76,7 @@ export function erc8004Routes(dependencies: AppDependencies): Hono {
     await requireKnown(record, word.known_by);
     const own = { ledger: ledgerName.ledger, keys: checkpoints.verifierKeys };
     const { file, kind, subject } = judgeFile(text, record.signer, own);
+    if (files.find(file.hash) === undefined) await countFile(c);
     const isNew = files.keep(file, kind, subject, record.signer);
     return c.json({ hash: file.hash, path: `/v1/erc8004/files/${file.hash}.json`, kind }, isNew ? 201 : 200);
   });

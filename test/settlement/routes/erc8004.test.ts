@@ -25,7 +25,7 @@ describe("files of ERC-8004", () => {
   let listing: string;
 
   beforeEach(async () => {
-    service = await openTestService(folder.path);
+    service = await openTestService(folder.path, { TRUST_PROXY: "1" });
     listing = (await service.post("/v1/listings", await envelope(listingBody()))).json.hash;
     receipt = (await service.post("/v1/receipts", await envelope(receiptBody()))).json.hash;
     rating = await rate(receipt, 4);
@@ -54,11 +54,12 @@ describe("files of ERC-8004", () => {
     knownBy: string,
     changes: RecordBody = {},
     ledger: "local" | `0x${string}` = "local",
+    headers: { [name: string]: string } = {},
   ) {
     const word = { file_hash: fileHash(file), known_by: knownBy, issued_at: NOW, ...changes };
     const record = await signRecord({ type: "erc8004_file", ledger, body: word, account: by });
     const { body, signature } = record;
-    return await service.post("/v1/erc8004/files", { body, signature, file });
+    return await service.post("/v1/erc8004/files", { body, signature, file }, headers);
   }
   const registration = (description: string) =>
     writeJsonFile(
@@ -198,6 +199,34 @@ describe("files of ERC-8004", () => {
     const { spam: _, ...rest } = JSON.parse(note);
     const { status, json } = await keep(writeJsonFile({ ...rest, verdict_proof }).text, seller, listing);
     expect([status, json.errors[0].field]).to.deep.equal([400, "verdict_proof.entry"]);
+  });
+
+  it("are at most a hundred new ones a day of an address, whatever its number of wallets", async () => {
+    const from = (address: string) => ({ "x-forwarded-for": address });
+    const text = (n: number) =>
+      writeJsonFile(
+        responseContent(
+          {
+            agentRegistry: REGISTRY,
+            agentId: 7,
+            client: stranger.address.toLowerCase() as `0x${string}`,
+            index: n,
+          },
+          { spam: { reason: "no_hire", detail: "" } },
+        ),
+      ).text;
+    const keepFrom = (n: number, address: string, by = seller, knownBy = listing, issued_at = NOW) =>
+      keep(text(n), by, knownBy, { issued_at }, "local", from(address));
+    for (let n = 1; n <= 60; n++) expect((await keepFrom(n, "192.0.2.1")).status).to.equal(201);
+    for (let n = 61; n <= 100; n++)
+      expect((await keepFrom(n, "192.0.2.1", buyer, rating)).status).to.equal(201);
+    const refused = await keepFrom(101, "192.0.2.1", buyer, rating);
+    expect([refused.status, refused.json.code]).to.deep.equal([429, "rate_limited"]);
+    expect((await keepFrom(100, "192.0.2.1", buyer, rating)).status, "kept already").to.equal(200);
+    expect((await keepFrom(101, "192.0.2.2", buyer, rating)).status, "another address").to.equal(201);
+    service.clock.now += 86_400;
+    const next = await keepFrom(102, "192.0.2.1", buyer, rating, service.clock.now);
+    expect(next.status, "the next day").to.equal(201);
   });
 
   it("end where their room ends, each kind in its own", () => {
