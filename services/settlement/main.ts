@@ -1,4 +1,4 @@
-// The settlement process: `node --import tsx services/settlement/main.ts`. Environment variables configure it (config.ts).
+// The settlement process: `node services/settlement/main.ts`. Environment variables configure it (config.ts).
 import type { Server } from "node:http";
 import { serve } from "@hono/node-server";
 import type { Hono } from "hono";
@@ -8,6 +8,7 @@ import { guardServer } from "tallystick-runtime/http/guardServer";
 import { limitSockets } from "tallystick-runtime/http/limitSockets";
 import { limitTime } from "tallystick-runtime/http/limitTime";
 import { surviveRequests } from "tallystick-runtime/http/requestScope";
+import { endWithError } from "tallystick-runtime/processes/endWithError";
 import { stderrLog as log } from "tallystick-runtime/stderrLog";
 import { readConfig, type SettlementConfig } from "./config.ts";
 import type { DiskLedger } from "./ledger/diskLedger.ts";
@@ -18,15 +19,6 @@ const STOP_GRACE_MS = 5_000;
 
 /** How long answers may take to leave when the ledger has failed, in milliseconds. */
 const FAIL_GRACE_MS = 250;
-
-function end(error: unknown): never {
-  if (error instanceof TallystickError) {
-    process.stderr.write(`error: ${error.message}\n${error.hint ? `hint: ${error.hint}\n` : ""}`);
-  } else {
-    process.stderr.write(`error: ${error instanceof Error ? error.stack : String(error)}\n`);
-  }
-  process.exit(1);
-}
 
 function cannotListen({ host, port }: SettlementConfig, cause: Error): TallystickError {
   return new TallystickError({
@@ -40,7 +32,7 @@ function cannotListen({ host, port }: SettlementConfig, cause: Error): Tallystic
 /** Ends the process because the ledger cannot be trusted, after those who wait have their 503. */
 function fail(error: Error): void {
   log("The ledger can no longer be written; the service ends.", { error });
-  setTimeout(() => end(error), FAIL_GRACE_MS);
+  setTimeout(() => endWithError(error), FAIL_GRACE_MS);
 }
 
 /** What is served: a service, or what a machine answers while it stands by. */
@@ -69,12 +61,12 @@ function listen(config: SettlementConfig, first: Served, close: () => Promise<vo
   guardServer(server, onFault);
   limitTime(server);
   limitSockets(server, { trustedProxies: config.rateLimits.trustedProxies });
-  surviveRequests(onFault, end);
+  surviveRequests(onFault, endWithError);
   // For example, the port is taken. Ledger and chain are left as they are when the service is told to stop.
   server.on("error", (error) => {
     void close()
       .catch((closing) => log("The service did not close.", { error: closing }))
-      .finally(() => end(cannotListen(config, error)));
+      .finally(() => endWithError(cannotListen(config, error)));
   });
 
   let stopping = false;
@@ -92,7 +84,7 @@ function listen(config: SettlementConfig, first: Served, close: () => Promise<vo
     process.exit(0);
   };
   for (const signal of ["SIGTERM", "SIGINT"] as const) {
-    process.on(signal, () => void stop(signal).catch(end));
+    process.on(signal, () => void stop(signal).catch(endWithError));
   }
   return (next: Served): void => {
     served = next;
@@ -131,4 +123,4 @@ async function main(): Promise<void> {
   else listen(config, service, close);
 }
 
-main().catch(end);
+main().catch(endWithError);

@@ -1,4 +1,4 @@
-// An operator's process that kills itself at a call of the chain: `node --import tsx operatorProcess.ts`, told by OPERATOR_TASK.
+// An operator's process that kills itself at a call of the chain: `node operatorProcess.ts`, told by OPERATOR_TASK.
 import { custom, http } from "viem";
 import type { AuditingConfig } from "../../../services/auditing/config.ts";
 import { openOperator } from "../../../services/auditing/openOperator.ts";

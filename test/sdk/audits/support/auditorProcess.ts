@@ -1,4 +1,4 @@
-// An auditor's process that kills itself at one of its requests: `node --import tsx auditorProcess.ts`, told by AUDITOR_TASK.
+// An auditor's process that kills itself at one of its requests: `node auditorProcess.ts`, told by AUDITOR_TASK.
 import { createAuditor } from "tallystick-sdk/auditor/createAuditor";
 import type { Assignment } from "tallystick-sdk/audits/assignment";
 import type { Fetch } from "tallystick-sdk/requestService";

@@ -1,0 +1,17 @@
+import { InvalidInputError, TallystickError } from "tallystick-protocol/errors";
+
+/** Ends the process because of an error. It says on stderr what happened, every field at fault, and what to do next. */
+export function endWithError(error: unknown): never {
+  process.stderr.write(errorText(error));
+  process.exit(1);
+}
+
+/** What a process says about the error that ends it. An error that nobody expected is told with its stack. */
+export function errorText(error: unknown): string {
+  if (!(error instanceof TallystickError))
+    return `error: ${error instanceof Error ? error.stack : String(error)}\n`;
+  const others = error instanceof InvalidInputError ? error.issues.slice(1) : [];
+  const lines = [error.message, ...others.map(({ field, message }) => `${field}: ${message}`)];
+  const hint = error.hint === undefined ? "" : `hint: ${error.hint}\n`;
+  return `${lines.map((line) => `error: ${line}\n`).join("")}${hint}`;
+}

@@ -1,0 +1,47 @@
+import { TallystickError } from "tallystick-protocol/errors";
+import { surviveRequests } from "../http/requestScope.ts";
+import { stderrLog as log } from "../stderrLog.ts";
+import { endWithError } from "./endWithError.ts";
+
+/** How long a service has to stop, in milliseconds. Docker kills a container ten seconds after it has asked it to stop. */
+const STOP_MS = 8_000;
+
+/** A service that runs. */
+export type RunningService = {
+  /** Where it listens. */
+  url: string;
+  /** What its first line says besides. */
+  about?: { [name: string]: string };
+  close: () => Promise<void>;
+};
+
+/**
+ * Runs a service as a process of its own, until SIGTERM or SIGINT. It prints where it listens as one line of JSON. A fault of a
+ * request ends that request. An error of the start, or any other fault, ends the process with exit code 1; so does a stop
+ * that takes too long, since whatever was acknowledged is on disk.
+ *
+ * @param stopMs tests make it shorter
+ */
+export async function runService(start: () => Promise<RunningService>, stopMs = STOP_MS): Promise<void> {
+  surviveRequests((error) => log("A request left a fault behind.", { error }), endWithError);
+  const running = await start().catch(endWithError);
+  process.stdout.write(`${JSON.stringify({ listening: running.url, ...running.about })}\n`);
+  let isStopping = false;
+  for (const signal of ["SIGTERM", "SIGINT"] as const) {
+    process.on(signal, () => {
+      if (isStopping) return;
+      isStopping = true;
+      log("Stopping.", { signal });
+      setTimeout(() => endWithError(stopsTooLong(stopMs)), stopMs).unref();
+      running.close().then(() => process.exit(0), endWithError);
+    });
+  }
+}
+
+function stopsTooLong(stopMs: number): TallystickError {
+  return new TallystickError({
+    code: "stops_too_long",
+    message: `The service did not stop within ${stopMs / 1_000} seconds.`,
+    hint: "It ends now. What it has acknowledged is on disk, and it goes on from there when it starts again.",
+  });
+}
