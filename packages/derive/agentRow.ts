@@ -2,7 +2,7 @@ import type { ApplyContext } from "./applyContext.ts";
 import type { AgentChange } from "./openRows.ts";
 import type { Row } from "./tables.ts";
 
-/** The agent, or null. One event reads each agent once, and looks at it and changes it many times. */
+/** The agent, or null. An event may use an agent many times, but reads its row once. */
 export function findAgent(context: ApplyContext, address: string): Row<"agent"> | null {
   const open = context.agents.get(address);
   if (open !== undefined) return open.row;

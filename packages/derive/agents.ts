@@ -24,8 +24,9 @@ const START = { ...emptyRow("agent"), ...NO_WEIGHTS, signalsTripped: "" };
 const EMPTY = { ...START, ...searchRankOf(START) };
 
 /**
- * The agent; registers it if it is new. Signers of valid listings, buyers and sellers of counted hires and buyers of escrow
- * deposits are agents from their first appearance on. Null for hubs and escrows, which never are agents.
+ * The agent; registers it if it is new. Signers of valid listings, buyers and sellers of counted hires and
+ * buyers of escrow deposits are agents from their first appearance on. Null for hubs and escrows, which are
+ * never agents.
  */
 export function ensureAgent(context: ApplyContext, address: string): Row<"agent"> | null {
   const found = findAgent(context, address);

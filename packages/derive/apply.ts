@@ -70,7 +70,10 @@ function settleAgents(context: ApplyContext): void {
   });
 }
 
-/** In the order of addresses, not in the order in which the event touched them: places on rosters decide who audits. */
+/**
+ * In the order of addresses, because places on rosters decide who audits. The order in which the event
+ * touched them would depend on the code.
+ */
 function settleRosters(context: ApplyContext): void {
   for (const [agent, isTier2] of [...context.tiered].sort()) auditorTiered(context, agent, isTier2);
 }
@@ -121,7 +124,7 @@ function dispatch(context: ApplyContext, event: DeriveEvent): void {
   }
 }
 
-/** Time moves: whatever is due leaves its window or stops waiting. */
+/** Time moves: runs everything that became due. It leaves its window or stops waiting. */
 function ticked(context: ApplyContext, { block, time, hash }: TickEvent): void {
   context.store.update("state", STATE_ID, { block, time });
   runSchedule(context, time, (kind, [id = "", ...words]) => {

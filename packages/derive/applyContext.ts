@@ -19,7 +19,7 @@ export type ApplyOptions = {
   recover?: RecoverPublicKey;
   /** How rows are hashed; in plain JavaScript unless given. */
   sha256Hex?: Sha256Hex;
-  /** Asked for what a relevant log lacks, while the log is made. A log that is read has everything. */
+  /** Gives what a relevant log lacks, while that log is made. A finished log lacks nothing. */
   ask?: Ask;
   /** Other weights for what-if trust scores. Everything that a node publishes uses {@link WEIGHTS}. */
   stewardWeights?: Weights;
@@ -29,7 +29,7 @@ export type ApplyOptions = {
 export type ApplyContext = {
   readonly store: Store;
   readonly at: Position;
-  /** Whether this is the first line, which holds from the first block. */
+  /** Whether this is the first line of the log. It is in force from the first block. */
   readonly isFirst: boolean;
   readonly params: Params;
   readonly state: Row<"state">;

@@ -22,7 +22,7 @@ export const buckets = {
 
 export type BucketName = keyof typeof buckets;
 
-/** The bucket that an exact value is in. */
+/** The bucket that contains an exact value. */
 export function bucketOf<Value>(bucket: BucketName, exact: Value): Value {
   // A field names a bucket of its own type.
   const rule = buckets[bucket].of as unknown as (exact: Value) => Value;

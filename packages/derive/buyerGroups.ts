@@ -24,7 +24,7 @@ export function buyerGroupOf(context: ApplyContext, buyer: string): string {
   return buyerGroup;
 }
 
-/** Counts a hire in the window. */
+/** Adds a hire that enters the window. */
 export function addPurchase(context: ApplyContext, buyer: string, seller: string): void {
   countPurchase(context, buyer, seller, 1);
 }
@@ -34,7 +34,7 @@ export function removePurchase(context: ApplyContext, buyer: string, seller: str
   countPurchase(context, buyer, seller, -1);
 }
 
-/** Makes one buyer of two addresses: merges their groups. */
+/** Makes two addresses count as one buyer, by merging their groups. */
 export function joinBuyerGroups(context: ApplyContext, a: string, b: string): void {
   const groups = [buyerGroupOf(context, a), buyerGroupOf(context, b)] as const;
   if (groups[0] === groups[1]) return;

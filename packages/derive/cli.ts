@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// tallystick-derive: an event log in, state and digest out, in one thread. Only this file reads or writes anything; the
-// derivation itself is pure.
+// The command tallystick-derive. It reads an event log and prints the state and the digest, in one thread.
+// Only this file reads or writes anything. The derivation itself is pure.
 import { createReadStream } from "node:fs";
 import { parseArgs } from "node:util";
 import { addressSchema } from "tallystick-protocol/address";
@@ -28,7 +28,7 @@ type Command = { file: string; print: "summary" | "json" | "digest"; options: Fo
 /** Exit code of a command that was called wrongly, as most Unix tools have it. */
 const USAGE = 2;
 
-/** @returns what is asked for; null for help */
+/** @returns the parsed options; null when help is asked for */
 function readCommand(args: string[]): Command | null {
   const { values, positionals } = parseArgs({
     args,
@@ -62,7 +62,8 @@ function readCommand(args: string[]): Command | null {
 }
 
 async function* read(file: string): AsyncGenerator<string> {
-  // Opened when the first line is wanted. So an error in opening the file reaches the reader, and does not end the process.
+  // The file is opened when the first line is read. So the reader gets an error of opening it, and the
+  // process does not end.
   const input = file === "-" ? process.stdin : createReadStream(file, { highWaterMark: 1 << 20 });
   input.setEncoding("utf8");
   yield* wholeLines(file, input as AsyncIterable<string>);

@@ -12,8 +12,8 @@ import type { Row } from "./tables.ts";
 export type ClusterSignal = "funding_origin" | "deploy_batch" | "listing_fingerprint";
 
 /**
- * Shared ownership and look-alike listings make separate clusters, which never merge. Anybody can copy a stranger's
- * listing, and that must not pull the stranger into a ring.
+ * Shared ownership and similar listings make separate clusters, which never merge. Anybody can copy a
+ * stranger's listing, and that must not pull the stranger into a ring.
  */
 export type ClusterKind = "ownership" | "fingerprint";
 
@@ -37,15 +37,15 @@ export function sharedClusterSize(context: ApplyContext, a: string, b: string): 
 }
 
 /**
- * Agents that one signal puts into one cluster. `funder` is the wallet whose money gave the signal, or null if
- * look-alike listings did.
+ * A signal that tripped, and the agents that it puts into one cluster. `funder` is the wallet whose money
+ * tripped it, or null if similar listings did.
  */
 export type Trip = { members: string[]; signal: ClusterSignal; funder: string | null };
 
 /**
- * Puts agents into one cluster, with all members of their clusters. The oldest id stays and the others resolve to it
- * (union–find with path compression). A new cluster is named after the position and the members of its first trip (SHP
- * §4.5.2).
+ * Puts agents into one cluster, with all members of their clusters. The oldest id stays and the others
+ * resolve to it (union–find with path compression). The name of a new cluster comes from the position and the
+ * members of the signal that tripped first (SHP §4.5.2).
  */
 export function joinCluster(context: ApplyContext, trip: Trip): void {
   const members = [...new Set(trip.members)];
@@ -130,10 +130,10 @@ function keepTrip(
 }
 
 /**
- * A funder turned out to be a hub. Its trips are dropped, and the clusters that they helped to make are built again from
- * the trips that remain.
+ * Called when a funder turned out to be a hub. Drops the signals that its money tripped. The clusters that
+ * they helped to make are built again from the signals that remain.
  *
- * @returns the trips that remain in those clusters, in order, and all former members
+ * @returns the signals that remain in those clusters, in order, and all former members
  */
 export function dropTrips(
   context: ApplyContext,
@@ -176,8 +176,9 @@ export function dropTrips(
 }
 
 /**
- * The trips that made these clusters, in order, and all their members. The list of a cluster also holds trips that were
- * dropped before, or that are in another cluster now. Their members elsewhere stay there.
+ * The tripped signals that made these clusters, in order, and all their members. The list of a cluster also
+ * holds signals that were dropped before, or that are in another cluster now. Members in another cluster stay
+ * there.
  */
 function contentsOf(
   context: ApplyContext,
@@ -201,8 +202,8 @@ function contentsOf(
 }
 
 /**
- * One member of each trip that a funder caused before it joined a cluster itself. (The trip by which it joined
- * names only one member of each of those clusters.)
+ * One member of each signal that a funder's money tripped before the funder itself joined a cluster. (The
+ * signal by which it joined names only one member of each of those clusters.)
  */
 function trippedBefore(context: ApplyContext, funder: string, ordinal: number): string[] {
   const members: string[] = [];
@@ -246,16 +247,16 @@ function clusterIdsOf(context: ApplyContext, address: string): string[] {
 
 function tripRow(context: ApplyContext, id: string): Row<"trip"> {
   const trip = context.store.get("trip", id);
-  if (trip === null) throw new Error(`There is no trip ${id}.`);
+  if (trip === null) throw new Error(`There is no tripped signal ${id}.`);
   return trip;
 }
 
-/** The list of all trips that a funder's money caused. */
+/** The list of all signals that a funder's money tripped. */
 export function tripsBy(funder: string): string {
   return `tripsBy/${funder}`;
 }
 
-/** The list of all trips that helped to make a cluster. */
+/** The list of all tripped signals that helped to make a cluster. */
 export function tripsIn(cluster: string): string {
   return `tripsIn/${cluster}`;
 }
@@ -271,7 +272,8 @@ function findRoot(context: ApplyContext, id: string): Row<"cluster"> {
     path.push(cluster.id);
     cluster = clusterRow(context, cluster.parent);
   }
-  // The path is shortened, so following it again takes one look-up. The last one points at the root already.
+  // Makes every row of the path point at the root, so the next search takes one look-up. The last row points
+  // at the root already.
   for (const passed of path.slice(0, -1)) {
     context.store.update("cluster", passed, { parent: cluster.id });
   }

@@ -10,18 +10,19 @@ import { STATE_ID } from "./stateId.ts";
 import type { Row } from "./tables.ts";
 
 /**
- * One hash over everything published, equal on every node. A leaf is the SHA-256 of the RFC 8785 bytes of `[address,
- * fields]`, of `[id, merged into, size]` for a cluster, or of a row of audits. Leaves are in a 16-ary tree by the SHA-256
- * of their key (address, cluster id, or table and id), each at the shortest prefix that no other leaf shares. So a tick
- * costs as much as the rows it touched, and the proof of one row is short. Trust scores and SLAs have their own tree, so
- * anyone can see that they change nothing in the other.
+ * One hash over everything published, equal on every node. A leaf is the SHA-256 of the RFC 8785 bytes of
+ * `[address, fields]`, of `[id, merged into, size]` for a cluster, or of a row of audits. Leaves are in a
+ * 16-ary tree by the SHA-256 of their key (address, cluster id, or table and id), each at the shortest prefix
+ * that no other leaf shares. So the cost of a tick depends only on the rows that it touched, and the proof of
+ * one row is short. Trust scores and SLAs have their own tree, so anyone can see that they change nothing in
+ * the other.
  *
  *     hash(leaf)  = SHA-256(0x00 ‖ SHA-256(key) ‖ leaf)
  *     hash(inner) = SHA-256(0x01 ‖ sixteen child hashes, 32 zero bytes for none)
  */
 const NO_CHILD = "0".repeat(64);
 
-/** Notes that a row has to be digested at the next tick. */
+/** Notes that the next tick has to put a row into the digest. */
 export function noteTouched(context: ApplyContext): void {
   for (const id of context.touchedAgents) noteAgent(context, id);
   for (const id of context.touchedClusters) noteCluster(context, id);
@@ -127,10 +128,10 @@ type FoundLeaf = Omit<RowLeaf, "table"> & Partial<Pick<RowLeaf, "table">>;
 /** A leaf's hash, and the hash of its key, which decides its place. */
 type Leaf = { key: string; hash: string };
 
-/** What the ids of nodes in the tree of trust scores begin with. */
+/** The prefix of the ids of nodes in the tree of trust scores. */
 const STEWARD_TREE = "s";
 
-/** The same of the tree of identities. */
+/** The prefix of the ids of nodes in the tree of identities. */
 const IDENTITY_TREE = "i";
 
 /**

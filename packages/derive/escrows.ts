@@ -24,8 +24,8 @@ import { latencyOf, saidNothingCame } from "./telemetry.ts";
 import { markWallet } from "./wallets.ts";
 
 /**
- * An escrow holds money from now on. The buyer becomes an agent. The seller's figures stay as they are, since
- * anyone can make a deposit that names it.
+ * Called when an escrow receives its money. The buyer becomes an agent. The seller's figures stay as they
+ * are, because anyone can make a deposit that names it.
  */
 export function escrowDeposited(context: ApplyContext, event: EscrowDeposited): void {
   markWallet(context, event.escrow, "escrow");
@@ -105,8 +105,9 @@ function settle(context: ApplyContext, id: string, change: Partial<Row<"escrow">
 }
 
 /**
- * Joins a receipt to the escrow it names, if both sides are the same. A receipt is the seller's own act, by which a settled
- * escrow counts for it. A receipt after that adds the capability and latency.
+ * Joins a receipt to the escrow that it names, if buyer and seller are the same in both. With the receipt the
+ * seller itself has acted, so a settled escrow counts for it. A receipt that comes later adds only the
+ * capability and the latency.
  */
 export function attachReceipt(context: ApplyContext, receipt: Row<"receipt">): void {
   const escrow = receipt.escrowId === null ? null : context.store.get("escrow", receipt.escrowId);
@@ -179,7 +180,7 @@ function modeOf({ provider }: Row<"escrow">): string {
   return `platform_escrow:${provider}`;
 }
 
-/** The attached receipt, unless another payment made its hire count since. */
+/** The receipt that was joined to it, unless another payment made that receipt's hire count meanwhile. */
 function usableReceipt(context: ApplyContext, escrow: Row<"escrow">): Row<"receipt"> | null {
   if (escrow.receipt === null) return null;
   const receipt = receiptRow(context, escrow.receipt);

@@ -6,9 +6,10 @@ import type { RecordBody } from "tallystick-protocol/json/recordBody";
 import type { Params } from "tallystick-protocol/records/params";
 
 /**
- * The event log: all that the derivation reads, one JSON object on each line, in the order block, log, seq. A block's tick
- * is its last event. What an event needs of the past (`history`, `count`) comes right before it. Amounts are decimal
- * strings of atomic units, addresses lower case, times unix seconds of the block.
+ * The event log: all that the derivation reads, one JSON object on each line, in the order block, log, seq. A
+ * block's tick is its last event. Lines about the past (`history`, `count`) stand right before the event that
+ * needs them. Amounts are decimal strings of atomic units, addresses lower case, times unix seconds of the
+ * block.
  */
 export type DeriveEvent =
   | ParamsEvent
@@ -29,7 +30,7 @@ type OnChain<Kind extends string> = { block: number; time: number; log: number; 
 /** The token that a log is about, and the first block whose transfers were read. */
 export type LogToken = { address: Address; firstBlock: number };
 
-/** Which transfers a log has: all of the token, or those that matter. Default: all. */
+/** Which transfers a log has: all of the token, or only those that matter. Default: all. */
 export type LogForm = "all" | "relevant";
 
 /** The registries of ERC-8004 whose events the log has, and the implementations behind them whose events are understood. */
@@ -112,7 +113,7 @@ export type RecordEvent = OnChain<"record"> & {
   body: RecordBody;
   signer: Address;
   signature: Hex;
-  /** The verdict on chain at that block, if the signer is a contract. */
+  /** If the signer is a contract: what the contract said of the signature at that block. */
   erc1271?: boolean;
   /** Why the entry could not be read as a record. It is kept as invalid. */
   error?: string;
@@ -169,10 +170,13 @@ export type FeedbackResponded = OfFeedback<"feedback.responded"> & {
 /** The proxy of a registry runs another contract from here on. */
 export type RegistryUpgraded = OfRegistry<"registry.upgraded"> & { implementation: Address };
 
-/** `hash`: of the block. It shows of which chain a stored log is. Logs made by hand need none. */
+/**
+ * `hash` is the block's hash. It shows which chain a stored log is from. A log that was written by hand needs
+ * none.
+ */
 export type TickEvent = { block: number; time: number; kind: "tick"; hash?: Hex };
 
-/** What tells of the past. It comes before the event that needs it, out of order. */
+/** A line about the past. It stands before the event that needs it, and not at its own position. */
 export type PastEvent = HistoryEvent | CountEvent;
 
 export function isPast(event: DeriveEvent): event is PastEvent {

@@ -6,7 +6,7 @@ export function hireKey(receipt: Pick<Row<"receipt">, "agent" | "hireId">): stri
   return `${receipt.agent}/${receipt.hireId}`;
 }
 
-/** What is known under a key, or null. An event reads each once. */
+/** The entry of a key, or null. An event reads each key once. */
 export function findHireKey(context: ApplyContext, id: string): Row<"hireKey"> | null {
   const open = context.hireKeys.get(id);
   if (open !== undefined) return open.row;
@@ -15,7 +15,7 @@ export function findHireKey(context: ApplyContext, id: string): Row<"hireKey"> |
   return row;
 }
 
-/** Notes something under a key. */
+/** Changes the entry of a key. */
 export function changeHireKey(
   context: ApplyContext,
   id: string,

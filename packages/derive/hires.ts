@@ -42,15 +42,16 @@ export type HireFacts = Outcome &
     | "receipt"
   > &
   Partial<Pick<Row<"hire">, "isAuditable">> & {
-    /** Who got the money. */
+    /** The account that got the money. */
     payee: string;
     /** How much of it went to published recipients of fees. */
     feePaid: bigint;
   };
 
 /**
- * Counts a hire, once and for ever: registers both sides, then fixes its weight, 1 or 1/cluster_size when both are in one
- * cluster at this position (SHP §4.5.3, §9.2). Returns false, and counts nothing, when a side can never be an agent.
+ * Counts a hire once. Registers both sides, then fixes the hire's weight: 1, or 1/cluster_size if both are in
+ * one cluster at this position (SHP §4.5.3, §9.2). Returns false and counts nothing if one side can never be
+ * an agent.
  */
 export function countHire(context: ApplyContext, { payee, ...facts }: HireFacts): boolean {
   if (!mayHire(context, facts)) return false;
@@ -93,12 +94,12 @@ export function mayHire(
   return mayBeAgent(context, seller) && mayBeAgent(context, buyer);
 }
 
-/** A hire is 24 hours old: its price leaves its seller's volume. */
+/** Called when a hire is 24 hours old. Its price leaves its seller's volume. */
 export function leaveDay(context: ApplyContext, seller: string, volume: string): void {
   changeDayVolume(context, seller, parseRational(volume), subtract);
 }
 
-/** A hire leaves the window: it leaves every rate and count. */
+/** Removes a hire that left the window from every rate and count. */
 export function leaveWindow(context: ApplyContext, id: string): void {
   const hire = hireRow(context, id);
   if (!hire.inWindow) return;
@@ -106,7 +107,9 @@ export function leaveWindow(context: ApplyContext, id: string): void {
   changeWindow(context, hire, -1);
 }
 
-/** An operator of audits had arranged a hire: it leaves every figure of both sides, permanently. */
+/**
+ * Removes a hire permanently from every figure of both sides, because an operator of audits had arranged it.
+ */
 export function withdrawHire(context: ApplyContext, id: string): void {
   const hire = hireRow(context, id);
   leaveWindow(context, id);
@@ -116,7 +119,7 @@ export function withdrawHire(context: ApplyContext, id: string): void {
   hireBacksNoMore(context, id);
 }
 
-/** A hire may be audited from here on. A hire that is not counted yet is counted with that. */
+/** Notes that a hire may be audited. If the hire is not counted yet, it is counted with this note later. */
 export function markAuditable(context: ApplyContext, id: string): void {
   const hire = context.store.get("hire", id);
   if (hire === null || hire.isAuditable) return;
@@ -145,8 +148,8 @@ export function amendHire(
 }
 
 /**
- * Clusters split, since a hub was published late. Hires in the window whose sides no longer share a cluster weigh 1 from
- * here on.
+ * Called when clusters split because a hub was published late. Hires in the window whose sides no longer
+ * share a cluster weigh 1 from now on.
  *
  * @param members all former members of those clusters
  */
@@ -166,7 +169,7 @@ export function undampen(context: ApplyContext, members: ReadonlySet<string>): v
   }
 }
 
-/** The list of a seller's hires that weigh less than 1, or did when they were counted. */
+/** The list of a seller's hires that weigh less than 1, or weighed less when they were counted. */
 function dampenedBy(seller: string): string {
   return `dampened/${seller}`;
 }

@@ -3,13 +3,13 @@ import type { Store } from "./store.ts";
 import type { Row } from "./tables.ts";
 
 /**
- * Lists of texts of one line. They only grow; the row that an item names says whether it is done. The row of a list holds
- * its last items itself, so most lists are one row. Each time there are `PAGE` of them, they move to a row of their own,
- * `<list>/<number of the page>`.
+ * Lists of texts of one line each. Lists only grow. An item usually names a row, and that row says whether
+ * the item is done. The row of a list holds its last items, so most lists are one row. Whenever the row holds
+ * `PAGE` items, they move to a page, a row of its own: `<list>/<number of the page>`.
  */
 export const PAGE = 16;
 
-/** To read lists. */
+/** What reading a list needs. */
 type Rows = Pick<Store, "get">;
 
 export function append(store: Store, list: string, item: string): void {
@@ -25,8 +25,8 @@ export function append(store: Store, list: string, item: string): void {
 export type ListEnd = Pick<Row<"list">, "id" | "length" | "tail">;
 
 /**
- * The end of a list with one item more, for callers that keep it in a row of another table. Only a full page is written
- * here.
+ * Adds an item to the end of a list that the caller keeps in a row of another table. Only a full page is
+ * written here.
  */
 export function withItem(store: Store, { id, length, tail }: ListEnd, item: string): Omit<ListEnd, "id"> {
   const items = length % PAGE === 0 ? item : `${tail}\n${item}`;
@@ -45,7 +45,9 @@ export function* itemsOf(store: Rows, list: string): Generator<string> {
   if (row !== null) yield* itemsUpTo(store, row);
 }
 
-/** The items of a list whose end the caller has, in order. All its pages are read before the first item. */
+/**
+ * The items, in order, of a list whose end the caller keeps. All its pages are read before the first item.
+ */
 export function* itemsUpTo(store: Rows, end: ListEnd): Generator<string> {
   const numbers = Array.from({ length: Math.floor(end.length / PAGE) }, (_, page) => page);
   const pages: string[][] = [];
@@ -71,7 +73,7 @@ export function itemOf(store: Rows, list: string, n: number): string | null {
   return row === null ? null : itemIn(store, row, n);
 }
 
-/** The item at `n` of a list whose end the caller has; null beyond it. */
+/** The item at `n` of a list whose end the caller keeps; null beyond the end. */
 export function itemIn(store: Rows, end: ListEnd, n: number): string | null {
   if (n >= end.length) return null;
   const page = Math.floor(n / PAGE);
@@ -87,8 +89,8 @@ export function lastItem(store: Rows, list: string): string | null {
 }
 
 /**
- * Where the last `count` items of a list are, for callers that read the rows themselves: pages in order, before those in
- * the row.
+ * Where the last `count` items of a list are, for callers that read the rows themselves: first the pages, in
+ * order, then the items in the list's own row.
  */
 export function lastPages({ id, length }: Row<"list">, count: number): string[] {
   const end = Math.floor(length / PAGE);

@@ -4,7 +4,7 @@ import type { Row, TableName } from "./tables.ts";
 /** The table and the id of a row. */
 export type RowName = { table: TableName; id: string };
 
-/** The rows of a database: some are at hand, the others have to be read. */
+/** The rows of a database. Some are in memory, and the others have to be read. */
 export type LaterRows = {
   /** The row, null when there is none, undefined when it has to be read. */
   get<T extends TableName>(table: T, id: string): Row<T> | null | undefined;
@@ -12,16 +12,22 @@ export type LaterRows = {
   read(names: readonly RowName[]): Promise<(Row<TableName> | null)[]>;
 };
 
-/** Thrown when a row is not at hand. It is one object, because it is thrown often and nobody looks at its stack. */
+/**
+ * Thrown when a row is not in memory. It is one object, because it is thrown often and nobody reads its
+ * stack.
+ */
 const NOT_AT_HAND = new Error("A row has to be read first. LoadedRows.run reads it and starts again.");
 
 /**
- * Lets synchronous code use the rows of a database. The code runs, and where a row is not at hand, it ends. Then the rows
- * that it asked for are read together, and it runs again from its beginning.
+ * Lets synchronous code use the rows of a database. The code runs until it needs a row that is not in memory,
+ * and stops there. Then all rows that it asked for are read together, and it runs again from the beginning.
  */
 export class LoadedRows implements Pick<Store, "get"> {
   readonly #rows: LaterRows;
-  /** What was read, for as long as this object lives, so that each attempt gets further than the one before. */
+  /**
+   * The rows that were read. They stay as long as this object, so each attempt gets further than the one
+   * before.
+   */
   readonly #read = new Map<string, Row<TableName> | null>();
   readonly #missing = new Map<string, RowName>();
 
@@ -43,7 +49,7 @@ export class LoadedRows implements Pick<Store, "get"> {
   /**
    * Runs `work` until it has all the rows that it needs.
    *
-   * @param work may run many times; what an attempt has changed must not be seen by the next one
+   * @param work may run many times. An attempt must not see what an earlier attempt changed
    * @throws what `work` throws, if no row was missing in that attempt
    */
   async run<T>(work: () => T): Promise<T> {
@@ -63,8 +69,8 @@ export class LoadedRows implements Pick<Store, "get"> {
 }
 
 /**
- * Does `next` with each item. Where a row is not at hand, it goes on with the next item, so that one attempt finds out all
- * rows that the items need. Then the attempt ends.
+ * Calls `next` with each item. If a row is not in memory, it goes on with the next item, so one attempt finds
+ * all rows that the items need. Then the attempt ends.
  */
 export function forEachRow<T>(items: Iterable<T>, next: (item: T) => void): void {
   let isMissing = false;

@@ -4,19 +4,20 @@ import { type DeriveEvent, isPast, type LogForm, type ParamsEvent, type PastEven
 import { parseEvent } from "./parseEvent.ts";
 
 /**
- * Reads an event log line by line. Refuses a log that cannot be right as a whole: out of order, or without what its numbers
- * depend on. A faulty log would give wrong numbers, so every doubt ends the reading.
+ * Reads an event log line by line. Refuses a log that cannot be complete and right: lines out of order, or
+ * missing data that figures depend on. A faulty log would give wrong figures, so every doubt ends the
+ * reading.
  */
 export class LogReader {
   #line = 0;
   #last: OrderedEvent | undefined;
   #form: LogForm = "all";
-  /** The latest position of the past that was told since the last event in order. */
+  /** The latest position in the lines about the past since the last event in order. */
   #past: { line: number; block: number; log: number; time: number } | undefined;
   #token: Address | undefined;
   #firstBlock = 0;
 
-  /** @param token the token of the log, if its first line may not say so */
+  /** @param token the token of the log, for a log whose first line does not name it */
   constructor(token?: Address) {
     this.#token = token;
   }
@@ -56,7 +57,7 @@ export class LogReader {
     return event;
   }
 
-  /** Notes a line that tells of the past: its position is not where it stands. */
+  /** Notes a line about the past. Its position is earlier than its place in the log. */
   #takePast({ kind, block, log, time: ownTime }: PastEvent): void {
     if (this.#form === "all") throw pastInAll(this.#line, kind);
     const past = this.#past;
@@ -65,7 +66,7 @@ export class LogReader {
     this.#past = isLatest ? { line: this.#line, block, log, time } : { ...past, time };
   }
 
-  /** What an event needs of the past is earlier than the event. */
+  /** A line about the past must be earlier than the event that needs it. */
   #checkPast(event: OrderedEvent): void {
     const past = this.#past;
     if (past === undefined) return;
@@ -89,7 +90,7 @@ export class LogReader {
     return this.#token;
   }
 
-  /** @throws TallystickError when nothing was read: the program that wrote the log has failed */
+  /** @throws TallystickError when the log is empty, because then the program that wrote it has failed */
   finish(): void {
     if (this.#last === undefined) {
       throw new TallystickError({
@@ -132,7 +133,7 @@ function parseLine(text: string, line: number): DeriveEvent {
   }
 }
 
-/** Order: block, log, seq; a block's tick is its last event. */
+/** The order is block, log, seq. A block's tick is its last event. */
 function isBefore(a: OrderedEvent, b: OrderedEvent): boolean {
   if (a.block !== b.block) return a.block < b.block;
   const [logA, logB] = [logOf(a), logOf(b)];

@@ -42,7 +42,10 @@ const OF_IDENTITIES: ReadonlySet<TableName> = new Set([
   "feedbackResponse",
 ]);
 
-/** The trees of the digest. What is advice has a tree of its own, so anyone can see that it changes nothing of the others. */
+/**
+ * The trees of the digest. Advice has a tree of its own, so anyone can see that it changes nothing in the
+ * others.
+ */
 export type DigestTree = "shp" | "steward" | "identities";
 
 /** The tree that the leaves of a table are in. */
@@ -56,7 +59,9 @@ export function isInLeaf(table: TableName, column: string): boolean {
   return OF_STEWARD.get(table)?.has(column) !== true;
 }
 
-/** The same store. It notes each change of a leaf in `touched` as `<table> <id>`, so none is forgotten. */
+/**
+ * Wraps a store. It notes each change of a leaf in `touched` as `<table> <id>`, so no change is forgotten.
+ */
 export function notingRows(store: Store, touched: Set<string>): Store {
   return {
     get: (table, id) => store.get(table, id),
@@ -67,7 +72,7 @@ export function notingRows(store: Store, touched: Set<string>): Store {
       return store.insert(table, row);
     },
     update: (table, id, change) => {
-      // A verdict, and what it earned. Its audit's row says of whose audit it is.
+      // A verdict and its fee are part of the leaf of its audit.
       if (table === "auditAssignment" || OF_SHP.has(table) || OF_IDENTITIES.has(table))
         touched.add(`${table} ${id}`);
       else if (OF_STEWARD.has(table) && Object.keys(change).some((column) => isInLeaf(table, column)))
@@ -77,7 +82,7 @@ export function notingRows(store: Store, touched: Set<string>): Store {
   };
 }
 
-/** A hire that may be drawn, as most never are, has no leaf. */
+/** Whether a row is an audit that was not drawn. Such a row has no leaf. Most hires are never drawn. */
 function isWaiting(table: TableName, row: Row<TableName>): boolean {
   return table === "audit" && (row as Row<"audit">).drawnBlock === null;
 }

@@ -5,7 +5,7 @@ import type { Row } from "./tables.ts";
 type Offered = Pick<Row<"listing">, "id" | "capability" | "price" | "live">;
 
 /**
- * Notes what a listing changed in the offers of its capability. Reputation does not read it.
+ * Notes what a listing changed in the offers of its capability. Reputation does not use the offers.
  *
  * @param before the listing that it replaces, if any
  * @param live all live listings of its seller now
@@ -36,7 +36,7 @@ export function changeOffers(
   else store.update("offer", capability, change);
 }
 
-/** The lowest, and the middle one or the mean of the middle two, rounded half up. */
+/** The lowest price, and the median, rounded half up. */
 function pricesOf(
   store: ApplyContext["store"],
   prices: string,

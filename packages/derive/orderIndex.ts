@@ -2,10 +2,11 @@ import { append, itemsOf } from "./lists.ts";
 import type { Store } from "./store.ts";
 
 /**
- * Members in order of a number (seconds, blocks), without scanning. One bitmap says which numbers of a page of 256 are
- * taken, another which pages of a book of 65,536 are. So the nearest lower or higher member costs a few look-ups, however
- * many there are. A row of its own says that a member has a number. Several members may share a number, in the order in
- * which they came; one member may have several numbers.
+ * Members in order of a number (seconds, blocks), without scanning. One bitmap says which numbers are taken
+ * in a page of 256 numbers. Another says which pages are taken in a book of 256 pages. So the nearest lower
+ * or higher member takes a few look-ups, even among very many members. A separate row says that a member has
+ * a number. Several members may share a number, in the order in which they came; one member may have several
+ * numbers.
  */
 const PAGE = 256;
 const BOOK = 65_536;
@@ -14,7 +15,8 @@ export type Entry = { at: number; member: string };
 
 /** Adds a member; false if it had this number before. */
 export function addEntry(store: Store, index: string, { at, member }: Entry): boolean {
-  // Thousands may share a number: all agents of one ledger segment are registered in one block.
+  // Thousands of members may share a number, because all agents of one ledger segment are registered in one
+  // block.
   const place = `${index}/${at}/has/${member}`;
   if (store.get("orderIndex", place) !== null) return false;
   store.insert("orderIndex", { id: place, value: "" });
@@ -53,7 +55,7 @@ function lastAtOrBelow(store: Store, index: string, at: number, until: number): 
   if (here !== null) return within(page * PAGE + here, until, at);
   const book = Math.floor(at / BOOK);
   for (let b = book; b >= Math.max(0, Math.floor(until / BOOK)); b--) {
-    // In the book of `at`, only the pages below its own are left.
+    // The page of `at` is done. In its book, only the lower pages remain.
     const found = highestBit(bitmap(store, bookId(index, b)), b === book ? (page % PAGE) - 1 : PAGE - 1);
     if (found === null) continue;
     const bit = highestBit(bitmap(store, pageId(index, b * PAGE + found)), PAGE - 1);

@@ -2,9 +2,10 @@ import { forEachRow } from "./loadedRows.ts";
 import type { Store } from "./store.ts";
 
 /**
- * A set of numbers with repetition, whose n-th smallest is found without scanning. While it never held more than `SMALL`
- * numbers it is one row, `=` and the numbers in ascending order. Then it becomes a tree of counts by length in bytes, then
- * by each byte from the highest. Adding, removing and selecting cost one row for each byte of the number.
+ * A set of numbers that may contain a number several times. Its n-th smallest number is found without a scan.
+ * As long as it has never held more than `SMALL` numbers, it is one row: `=` and the numbers in ascending
+ * order. Then it becomes a tree of counts, first by length in bytes, then by each byte from the highest.
+ * Adding, removing and selecting cost one row for each byte of the number.
  */
 const SMALL = 64;
 
@@ -54,8 +55,8 @@ export function selectNumbers(store: Store, set: string, ranks: number[]): bigin
 }
 
 /**
- * The number at `rank` of several sets together, counted from 0 in ascending order. Reads one row of each set, and of each
- * that is a tree one more for each byte of the number.
+ * The number at `rank` of several sets together, counted from 0 in ascending order. Reads one row of each
+ * set. For each set that is a tree, it reads one more row for each byte of the number.
  */
 export function selectAcross(store: Pick<Store, "get">, sets: readonly string[], rank: number): bigint {
   const trees: string[] = [];
@@ -96,7 +97,10 @@ function placeOf(numbers: bigint[], value: bigint): number {
   return low;
 }
 
-/** Goes down from the length of the number to its last byte. `loose` are numbers of no tree, as digits. */
+/**
+ * Goes down the trees from the length of the number to its last byte. `loose` are the numbers of sets that
+ * are no trees, as digits.
+ */
 function selectIn(
   store: Pick<Store, "get">,
   { trees, loose }: { trees: readonly string[]; loose: readonly string[] },

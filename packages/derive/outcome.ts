@@ -1,7 +1,7 @@
 import type { ApplyContext } from "./applyContext.ts";
 import type { Row } from "./tables.ts";
 
-/** The result of a hire, and on whose word. */
+/** The result of a hire, and the evidence that decides it. */
 export type Outcome = Pick<
   Row<"hire">,
   | "outcome"
@@ -37,9 +37,10 @@ export function directOutcome(receipt: Row<"receipt">, telemetry: Row<"telemetry
 }
 
 /**
- * A settled escrow is the strongest evidence (SHP §7.3.3). Released in full, or at least half: success. Refunded by the
- * buyer, or by the arbiter it named: failure and dispute. Refunded by the seller, who gave up: failure. Timed out without
- * delivery: failure. Timed out after delivery was marked: nobody can tell, so it is neutral, and counts against the buyer.
+ * The result of a settled escrow, which is the strongest evidence (SHP §7.3.3). Released at least by half:
+ * success. Refunded by the buyer or by its arbiter: failure and dispute. Refunded by the seller, who gave up:
+ * failure. Timed out without delivery: failure. Timed out after delivery was marked: neutral, because nobody
+ * can tell; it counts against the buyer.
  */
 export function escrowOutcome(context: ApplyContext, escrow: Row<"escrow">): Outcome {
   const settled = { ...plain, evidence: "escrow", price: escrow.toSeller ?? 0n };

@@ -9,8 +9,9 @@ import { STATE_ID } from "./stateId.ts";
 import { markWallet, unmarkHub } from "./wallets.ts";
 
 /**
- * New parameters hold from here on. What was fixed before stays, with one exception: a wallet that is published as a hub
- * loses its trips, and hires that weighed less only for them weigh 1.
+ * Puts new parameters in force. What was fixed before stays, with one exception: if a wallet is published as
+ * a hub, the signals that its money tripped are dropped, and hires that weighed less only because of them
+ * weigh 1.
  */
 export function paramsSettled(context: ApplyContext, params: Params): void {
   if (isRelevant(context)) noteParams(context);

@@ -26,7 +26,10 @@ const isSide = (value: unknown) => value === "in" || value === "out" || value ==
 const isIdentity = isAmount;
 const isSigned = (value: unknown) => typeof value === "string" && /^(?:0|-?[1-9][0-9]{0,38})$/.test(value);
 const isDecimals = (value: unknown) => isCount(value) && (value as number) <= 255;
-/** A stranger's text as it is kept: bounded, and without anything that a database or a terminal takes amiss. */
+/**
+ * Whether a value is a stranger's text in the form that is stored: short, and without characters that harm a
+ * database or a terminal.
+ */
 const isShortText = (value: unknown) =>
   typeof value === "string" && value.length <= MAX_TEXT_BYTES && !/[\p{Cc}\p{Cs}]/u.test(value);
 const isRest = (value: unknown) =>
@@ -134,13 +137,13 @@ const kinds: { [kind: string]: Fields } = {
   tick: { ...position, hash: orAbsent(isHash) },
 };
 
-/** The message for a field with few possible values. */
+/** The error message for a field that has only a few possible values. */
 const CHOICES: { [name: string]: string } = {
   form: "must be all or relevant",
   side: "must be in, out or spent",
 };
 
-/** The same as pairs, since a log has many lines. */
+/** The same as pairs. They are made once, because a log has many lines. */
 const checks = new Map(Object.entries(kinds).map(([kind, fields]) => [kind, Object.entries(fields)]));
 
 /**

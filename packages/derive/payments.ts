@@ -14,8 +14,8 @@ import { latencyOf } from "./telemetry.ts";
 
 /**
  * What a receipt and its payment must agree on. Several logs of one transaction may share it. Numbers
- * distinguish them. The last sixteen digits of the addresses are enough to find the few that may fit;
- * `mayClaim` compares them whole.
+ * distinguish them. The last sixteen digits of each address are enough to find the few candidates. `mayClaim`
+ * compares the whole addresses.
  */
 export function paymentKey(tx: string, from: string, to: string, value: bigint): string {
   return `${tx}/${from.slice(-16)}${to.slice(-16)}/${value}`;
@@ -27,14 +27,15 @@ export function keyOfPayment({ txHash, buyer, payee, amount }: Row<"receipt">): 
 }
 
 /**
- * How many similar transfers (one transaction, the same sides and value) can be payments, and how many receipts can wait
- * for one. Every receipt looks through the former, every transfer through the latter.
+ * The most similar transfers (one transaction, the same sides and value) that can be payments, and the most
+ * receipts that can wait for one. There are limits because each receipt looks at all these transfers, and
+ * each transfer at all these receipts.
  */
 export const MAX_ALIKE = 100;
 
 /**
- * Keeps a transfer that a receipt may claim; similar ones are in the order of their logs. Null for one that has too many
- * before it, or that is kept already.
+ * Keeps a transfer that a receipt may claim; similar ones are in the order of their logs. Null if too many
+ * similar ones came before, or if this one is kept already.
  */
 export function addPayment(
   context: ApplyContext,
@@ -48,7 +49,7 @@ export function addPayment(
   return row;
 }
 
-/** How many payments have this key, and the last of them. */
+/** The number of payments with this key, and the last of them. */
 function knownPayments(context: ApplyContext, key: string): { count: number; last: Row<"payment"> | null } {
   if (context.store.get("payment", `${key}/0`) === null) return { count: 0, last: null };
   const count = countPayments(context, key);
@@ -56,8 +57,8 @@ function knownPayments(context: ApplyContext, key: string): { count: number; las
 }
 
 /**
- * Asks for the earlier transfers with this transaction, these sides and this amount, except those that are known: a receipt
- * may claim one.
+ * Asks for the earlier transfers with this transaction, these sides and this amount, because a receipt may
+ * claim one of them. Known transfers are left out.
  */
 export function askPayments(
   context: ApplyContext,
@@ -72,8 +73,8 @@ export function askPayments(
 }
 
 /**
- * How many payments have this key, at least one. It takes few look-ups even when one transaction holds thousands: by
- * doubling, then halving.
+ * The number of payments with this key, if there is at least one. It searches by doubling, then by halving,
+ * so thousands in one transaction take few look-ups.
  */
 function countPayments(context: ApplyContext, key: string): number {
   const isThere = (n: number) => context.store.get("payment", `${key}/${n}`) !== null;
@@ -130,7 +131,10 @@ export function hasConsent(context: ApplyContext, { agent, payee }: Row<"receipt
   return payee === agent || context.store.get("payee", `${agent}/${payee}`) !== null;
 }
 
-/** Makes a hire of a receipt and its payment; false when the same hire was counted before or cannot be a hire. */
+/**
+ * Counts a hire from a receipt and its payment. Returns false if this hire was counted before, or cannot be a
+ * hire.
+ */
 export function countDirectHire(
   context: ApplyContext,
   receipt: Row<"receipt">,
@@ -144,7 +148,8 @@ export function countDirectHire(
     context.store.update("receipt", receipt.id, { status: "unmatched" });
     return false;
   }
-  // Before the sides are registered, so that registration does not take it for funding.
+  // This comes before the registration of both sides. Otherwise the registration would take the payment for
+  // funding.
   paidForHire(context, payment);
   const id = hireIdOf(payment);
   const paid = {

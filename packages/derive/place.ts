@@ -1,7 +1,7 @@
 /** The position of a log on the chain. */
 export type Place = { block: number; log: number };
 
-/** Only the position. */
+/** The position without other fields. */
 export function placeOf({ block, log }: Place): Place {
   return { block, log };
 }

@@ -31,7 +31,7 @@ export type FieldValues = {
 
 export type FieldType = keyof FieldValues;
 
-/** What a value of each kind is measured in. */
+/** The unit of each kind. */
 export const units: { [T in FieldType]: string } = {
   block: "block number",
   time: "unix seconds",
@@ -57,13 +57,13 @@ export type FieldSources = {
   cluster: Pick<Row<"cluster">, "id" | "size"> | null;
 };
 
-/** What a figure counts, so that the rows behind it can be shown. */
+/** Which rows a figure counts, so they can be shown. */
 export type Counted = {
   /** The parameter with the length of its window. */
   window?: "windowSeconds" | "volumeWindowSeconds";
-  /** Which hires of the window. */
+  /** Which hires of the window count. */
   hires?: "all" | "rated" | "direct" | "escrow" | "contested" | "timed" | "priced";
-  /** On which side of them the agent is; the seller's by default. */
+  /** The agent's side of these hires. Default: seller. */
   side?: "seller" | "buyer";
   ratings?: "window" | "all";
 };
@@ -71,7 +71,7 @@ export type Counted = {
 /** One published field of an agent. */
 export type PublishedField<T extends FieldType = FieldType> = {
   type: T;
-  /** For readers of an answer; one sentence. */
+  /** One sentence for people who read an answer. */
   description: string;
   /** The rule in full. w is a hire's weight. */
   formula: string;
@@ -81,7 +81,10 @@ export type PublishedField<T extends FieldType = FieldType> = {
   source: string[];
   /** How soon a change shows. */
   cadence: string;
-  /** Its coarse form while a live listing of the agent asks for private metrics. Without one it is exact. */
+  /**
+   * Its coarse form, used while a live listing of the agent asks for private metrics. A field without a
+   * coarse form is always exact.
+   */
   bucket?: BucketName;
   /** The columns of the agent's row that it needs. */
   columns: (keyof Row<"agent">)[];
@@ -92,7 +95,7 @@ export type PublishedField<T extends FieldType = FieldType> = {
   counts?: Counted;
 };
 
-/** Keeps the type of an entry's value. */
+/** Returns the entry. TypeScript then knows the type of its value. */
 export function field<T extends FieldType>(entry: PublishedField<T>): PublishedField<T> {
   return entry;
 }

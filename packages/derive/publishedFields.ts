@@ -373,7 +373,7 @@ export type FieldName = keyof typeof publishedFields;
 /** The names of all fields, as a snapshot, REST and the digest have them. */
 export const fieldNames = Object.keys(publishedFields) as FieldName[];
 
-/** One of them, of any type. */
+/** A published field of any type. */
 export function publishedFieldOf(name: FieldName): PublishedField {
   return publishedFields[name];
 }

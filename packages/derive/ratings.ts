@@ -21,8 +21,8 @@ import type { Row } from "./tables.ts";
 const DAY = 86_400;
 
 /**
- * One side's stars for a hire. They are kept now, and counted once the hire is. Each side of a receipt rates once (SHP
- * §9.1).
+ * Stores the stars that one side gives for a hire. They count once the hire counts. Each side of a receipt
+ * rates once (SHP §9.1).
  */
 export function ratingSettled(
   context: ApplyContext,
@@ -76,7 +76,7 @@ function countRating(context: ApplyContext, id: string, hire: string): void {
   schedule(context, rating.time + context.params.windowSeconds, "rating", id);
 }
 
-/** A rating leaves the window, and the average. */
+/** Removes a rating that left the window from the average. */
 export function leaveStars(context: ApplyContext, id: string): void {
   const rating = ratingRow(context, id);
   if (!rating.inWindow) return;
@@ -84,7 +84,9 @@ export function leaveStars(context: ApplyContext, id: string): void {
   changeStars(context, rating, subtract);
 }
 
-/** An operator of audits had arranged the hire: its buyer's rating no longer counts. */
+/**
+ * Called when a hire turned out to be arranged by an operator of audits. Its buyer's rating no longer counts.
+ */
 export function withdrawRating(context: ApplyContext, receipt: string): void {
   const id = ratingId(receipt, "buyer");
   const rating = context.store.get("rating", id);
@@ -126,7 +128,7 @@ function updateAverage(context: ApplyContext, agent: string): void {
   const { numerator, denominator } = context.params.starDecay;
   const q = rational(BigInt(numerator), BigInt(denominator));
   let { firstStarDay } = agentRow(context, agent);
-  // A day that a withdrawal emptied may still get a rating.
+  // A day without ratings, after a withdrawal, may still get one.
   const isOver = (day: number) => (day + 1) * DAY <= context.state.time - context.params.windowSeconds;
   const days: { day: number; weight: Rational; stars: Rational }[] = [];
   for (let n = firstStarDay; ; n++) {

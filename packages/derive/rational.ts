@@ -34,7 +34,7 @@ export function compare(a: Rational, b: Rational): number {
   return difference < 0n ? -1 : difference > 0n ? 1 : 0;
 }
 
-/** Most stored numbers are small and whole. They are taken from here, so they are neither parsed nor made again. */
+/** Most stored numbers are small and whole. These are made once and kept here, so they need no parsing. */
 const SMALL: ReadonlyMap<string, Rational> = new Map(
   Array.from({ length: 1_000 }, (_, n) => [String(n), { n: BigInt(n), d: 1n }]),
 );
@@ -65,7 +65,7 @@ export function roundHalfUp({ n, d }: Rational, decimals: number): bigint {
 export function toNumber(value: Rational): number {
   if (value.d === 1n) return Number(value.n);
   const scaled = roundHalfUp(value, 9);
-  // The division of two exact numbers is rounded once, like reading the digits.
+  // Dividing two exact numbers rounds once. The result is the same as reading the decimal digits.
   if (scaled <= Number.MAX_SAFE_INTEGER) return Number(scaled) / 1e9;
   return Number(`${scaled / 1_000_000_000n}.${(scaled % 1_000_000_000n).toString().padStart(9, "0")}`);
 }

@@ -4,7 +4,7 @@ import { countPendingRatings } from "./ratings.ts";
 import type { Row } from "./tables.ts";
 import { telemetryCounted } from "./telemetry.ts";
 
-/** Closes a receipt of a counted hire. Ratings that waited for it count now. */
+/** Marks a receipt as counted. Ratings that waited for it count now. */
 export function receiptCounted(context: ApplyContext, receipt: Row<"receipt">, hire: string): void {
   changeHireKey(context, hireKey(receipt), { hire });
   context.store.update("receipt", receipt.id, { status: "counted", hire });

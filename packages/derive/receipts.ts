@@ -29,13 +29,16 @@ export function receiptSettled(context: ApplyContext, facts: ReceiptFacts): void
     waitIfPending(context, receipt, waitingFor(receipt.escrowId));
   } else {
     const payment = findPayment(context, receipt);
-    // With a payment it is settled, whether it counts or not.
+    // A receipt with a payment is settled, even if it does not count.
     if (payment === null) awaitPayment(context, receipt);
     else countDirectHire(context, receipt, payment);
   }
 }
 
-/** Only receipts for the payee, or for an agent that it agreed to, can wait: nobody takes another's place. */
+/**
+ * Only receipts of the payee, or of an agent that the payee agreed to, can wait. So a stranger cannot take
+ * their places.
+ */
 function awaitPayment(context: ApplyContext, receipt: Row<"receipt">): void {
   const waiting = waitingForPayment(keyOfPayment(receipt));
   const mayWait = hasConsent(context, receipt) && listLength(context.store, waiting) < MAX_ALIKE;
@@ -43,7 +46,10 @@ function awaitPayment(context: ApplyContext, receipt: Row<"receipt">): void {
   waitIfPending(context, receipt, mayWait ? waiting : null);
 }
 
-/** The waiting time of a receipt is over. A receipt of a held escrow goes on waiting for the settlement. */
+/**
+ * Called when the waiting time of a receipt is over. A receipt of a held escrow goes on waiting for the
+ * settlement.
+ */
 export function receiptWaited(context: ApplyContext, id: string): void {
   const receipt = receiptRow(context, id);
   if (receipt.status !== "pending") return;

@@ -186,7 +186,9 @@ function required(reading: Reading): () => void {
   return reading;
 }
 
-/** Only the form of these is checked. Before a form existed, they were not checked. */
+/**
+ * Only the form of these records is checked. Older ones come from before a form existed, and are not checked.
+ */
 function unread({ type, body }: RecordEvent): null {
   if (Object.hasOwn(UNREAD, type) && !isUnbound(body)) UNREAD[type]?.(body);
   return null;

@@ -5,7 +5,7 @@ import { addEntry, entriesUp } from "./orderIndex.ts";
 import { BUCKET_SECONDS } from "./scheduleBuckets.ts";
 import { STATE_ID } from "./stateId.ts";
 
-/** What can become due. */
+/** The kinds of things that can become due. */
 export type ScheduleKind =
   /** A hire leaves the window of 24 hours. */
   | "day"
@@ -17,7 +17,7 @@ export type ScheduleKind =
   | "receipt"
   /** A presumed hire payment has waited long enough for its receipt. */
   | "payment"
-  /** A hire has waited long enough for its seller's disclosure, an audit for its verdict. */
+  /** The time for a seller's disclosure, or for an auditor's verdict, is over. */
   | "disclosure"
   | "verdict"
   /** A verdict is too old for its auditor's share, or for its agreement with others. */
@@ -31,10 +31,16 @@ export type ScheduleKind =
   | "flow"
   /** A family may be old enough to be established. */
   | "family"
-  /** A payment has waited for its receipt; without one it counts as unreceipted, and later leaves the window. */
+  /**
+   * The time for a payment's receipt is over. Without a receipt the payment counts as unreceipted, and later
+   * leaves the window.
+   */
   | "unreceipted"
   | "unpaid"
-  /** A refunded escrow has waited for its seller's word; without one it counts as unanswered, and later leaves the window. */
+  /**
+   * The time for the seller's answer to a refund is over. Without an answer the escrow counts as unanswered,
+   * and later leaves the window.
+   */
   | "unanswered"
   | "answered";
 
@@ -42,7 +48,7 @@ export type ScheduleKind =
  * Puts `kind what` on the schedule, to be run by the first tick with time ≥ `due`.
  *
  * @param due later than the last tick
- * @param what the row it is about, or all that is needed later, in words
+ * @param what the id of the row, or all data that is needed later, as words
  */
 export function schedule(context: ApplyContext, due: number, kind: ScheduleKind, what: string): void {
   const bucket = Math.floor(due / BUCKET_SECONDS);

@@ -2,8 +2,8 @@ import { compare, parseRational, rational, roundHalfUp, ZERO } from "./rational.
 import type { Row } from "./tables.ts";
 
 /**
- * An agent's place in a search, so coarse that a hire seldom changes it. It is copied to each of its listings, so that a
- * search reads its results in order from one index.
+ * An agent's rank in a search. It is coarse, so a hire seldom changes it. It is copied to each of its
+ * listings, so that a search reads its results in order from one index.
  */
 export type SearchRank = Pick<Row<"agent">, "rank" | "successPercent" | "starTenths">;
 
@@ -17,9 +17,10 @@ const NANO = 1_000_000_000n;
 const MAX_DIGITS = 31;
 
 /**
- * The published ranking: higher tier first, then higher success rate in whole percent (none comes last), then more digits
- * in the weighted count of hires. Rates are cut from their published nine decimals. For agents with private metrics they
- * are cut from the published bucket, so a search tells no more of them than their page does.
+ * The published ranking: higher tier first, then higher success rate in whole percent (none comes last), then
+ * more digits in the weighted count of hires. Rates are cut from their published nine decimals. For agents
+ * with private metrics they are cut from the published bucket. So a search shows no more of them than their
+ * page.
  */
 export function searchRankOf(agent: Figures): SearchRank {
   const isPrivate = agent.privateListings > 0;

@@ -12,7 +12,10 @@ export function medianOf(store: Store, set: string, size: number): Rational {
   );
 }
 
-/** Nearest-rank percentiles, each the smallest number that at least this many percent of the set do not exceed. */
+/**
+ * Nearest-rank percentiles. Each is the smallest number of the set that at least so many percent of the set
+ * do not exceed.
+ */
 export function percentilesOf(store: Store, set: string, size: number, percents: number[]): bigint[] {
   const ranks = percents.map((percent) => Math.ceil((size * percent) / 100) - 1);
   return selectNumbers(store, set, ranks);

@@ -1,9 +1,9 @@
 import type { Row, TableName } from "./tables.ts";
 
 /**
- * All the derivation knows of storage: rows by table and primary key. There is no delete and no listing, so the same code
- * runs over an indexer's database, which rolls back on a reorg, and over a map in memory. A store answers at once. Rows of
- * a database are read before: see `LoadedRows`.
+ * The derivation's only view of storage: rows by table and primary key. There is no delete and no listing. So
+ * the same code runs over an indexer's database, which rolls back on a reorg, and over a map in memory. A
+ * store answers without waiting. Rows of a database are read in advance (see `LoadedRows`).
  */
 export type Store = {
   /** The row, or null. The caller must not change what it gets. */

@@ -7,23 +7,24 @@ import { slaTables } from "./steward/sla/tables.ts";
 import { stewardTables } from "./steward/tables.ts";
 
 /**
- * The rows of the derivation. Every table has one text primary key, `id`, that can be predicted from the event at hand,
- * so that an event costs a few look-ups by key and never a scan. Lists are rows too (see `lists.ts`).
+ * The rows of the derivation. Every table has one text primary key, `id`. It follows from the event, so an
+ * event costs a few look-ups by key and never a scan. Lists are rows too (see `lists.ts`).
  *
- * Column kinds: `text`, `number` (a safe integer), `bigint` (atomic units, numeric(78)), `boolean`; a trailing `?` is nullable.
- * Exact fractions are stored as text, `n` or `n/d` in lowest terms (see `rational.ts`).
+ * Column kinds: `text`, `number` (a safe integer), `bigint` (atomic units, numeric(78)), `boolean`; a
+ * trailing `?` is nullable. Exact fractions are stored as text, `n` or `n/d` in lowest terms (see
+ * `rational.ts`).
  */
 export const tables = {
-  /** One row, `state`: the time, and what the schedule has run. */
+  /** One row, `state`: the time, and how far the schedule has run. */
   state: {
     id: "text",
-    /** Block and time of the last tick: everything that expires is as of here. */
+    /** Block and time of the last tick. Everything that expires is evaluated at this time. */
     block: "number",
     time: "number",
     ticks: "number",
-    /** First bucket of the schedule that may still hold something due. */
+    /** The first bucket of the schedule that may still hold something due. */
     scheduleBucket: "number?",
-    /** How often agents were put together: the order of birth of clusters. */
+    /** How many signals have tripped. The count at a cluster's first signal is its order of birth. */
     trips: "number",
     paramsVersion: "number",
     params: "text",
@@ -31,7 +32,7 @@ export const tables = {
     form: "text",
     /** Whether the log names registries of ERC-8004. */
     registries: "boolean",
-    /** Roots of the digest's trees, that of SHP and that of trust scores, and the digest of the last tick, 64 hex characters. */
+    /** The roots of the digest's trees, and the digest of the last tick, 64 hex characters each. */
     root: "text",
     stewardRoot: "text",
     identityRoot: "text",
@@ -87,7 +88,7 @@ export const tables = {
     registeredTime: "number",
     registeredLog: "number",
     liveListings: "number",
-    /** How many of them ask for coarse metrics only. */
+    /** The number of them that ask for private metrics. */
     privateListings: "number",
     claimStatus: "text",
     trustTier: "number",
@@ -97,7 +98,7 @@ export const tables = {
     fingerprintCluster: "text?",
     /** The class of its live listings' fingerprint (see `fingerprint/`). */
     fingerprint: "text?",
-    /** Its place among the members of that class. */
+    /** The agent's place among the members of that class. */
     fingerprintPlace: "number",
     /** Comma-separated, sorted. */
     signalsTripped: "text",
@@ -108,7 +109,7 @@ export const tables = {
     successWeight: "text",
     escrowWeight: "text",
     refundedWeight: "text",
-    /** Of failures that an audit found. */
+    /** The weights of failures that an audit found. */
     auditDisputedWeight: "text",
     /** Audits of its hires in the window that it passed, and those that failed and were rolled back. */
     auditsPassed: "number",
@@ -133,53 +134,58 @@ export const tables = {
     latencyP50: "number?",
     latencyP95: "number?",
     latencyP99: "number?",
-    /** A fraction rounded at nine decimals. */
+    /** A fraction, rounded at nine decimals. */
     avgStars: "text?",
     totalRatings: "number",
-    /** The first of its days with ratings that may still have some in the window. */
+    /** The first day that may still have ratings in the window. */
     firstStarDay: "number",
     /** Σ weight × price over the last 24 hours, atomic units. */
     dayVolume: "text",
     capabilities: "number",
-    /**
-     * The capability that it was hired for most recently for the first time: the end of a chain through its
-     * rows of `capability`.
-     */
+    /** The capability that was added last. Its rows of `capability` form a chain, and this is the newest. */
     lastCapability: "text?",
     distinctBuyers: "number",
-    /** Families of buyers (see `families/`): the independent ones, the established of them, and those with rated hires. */
+    /**
+     * Counts of families of buyers (see `families/`): the independent ones, the established among them, and
+     * those with rated hires.
+     */
     independentBuyers: "number",
     establishedBuyers: "number",
     ratingFamilies: "number",
-    /** Σ over those of the share of successes, in parts of 10⁻⁹. */
+    /** The sum of the families' shares of successes, in units of 10⁻⁹. */
     familyShares: "bigint",
-    /** What the families paid of money that they brought, and did not get back. */
+    /** The money that the families brought, paid and did not get back. */
     kept: "bigint",
-    /** Families that took money back after delivery; hires that were taken back so. */
+    /**
+     * The number of families that took money back after delivery, and of hires whose money was taken back so.
+     */
     contestingFamilies: "number",
     refundsContested: "number",
-    /** Fees of its hires that went to published recipients. */
+    /** The fees of its hires that went to published recipients. */
     feesPaid: "bigint",
-    /** Hires that were paid directly; payments of which no receipt came in time. */
+    /** The number of hires that were paid directly, and of payments without a receipt in time. */
     windowDirect: "number",
     unreceipted: "number",
     unreceiptedValue: "bigint",
-    /** Deposits for it that went back without an act of its own. */
+    /** The number of deposits for it that went back without any act of the agent. */
     unanswered: "number",
     bought: "number",
     escrowBought: "number",
     silentTimeouts: "number",
     refundsAfterDelivery: "number",
-    /** Those that an audit found good work behind, in the window. */
+    /** Refunds in the window for which an audit found good work. */
     falseRefunds: "number",
-    /** How many sellers it ever bought from, by itself or for its buyer group; the newest ends a chain of rows of `purchases`. */
+    /**
+     * The number of sellers from which it, or its buyer group, ever bought. The rows of `purchases` form a
+     * chain, and the last column names the newest.
+     */
     sellers: "number",
     lastSeller: "text?",
     /** Its place in a search, lower is better, and rates cut to whole percent and tenths (see `searchRank.ts`). */
     rank: "number",
     successPercent: "number?",
     starTenths: "number?",
-    /** The tick count at which it was last put on the list of rows to digest. */
+    /** The number of the tick at which it was last put on the list of rows to digest. */
     touched: "number?",
   },
   tierChange: {
@@ -199,7 +205,7 @@ export const tables = {
     agent: "text",
     capability: "text",
     windowHires: "number",
-    /** Those of them that were successes. An auditor of a capability must have at least one there. */
+    /** The number of them that were successes. An auditor of a capability needs at least one. */
     windowSuccesses: "number",
     medianPrice: "text?",
     before: "text?",
@@ -209,7 +215,10 @@ export const tables = {
    * is the address's seller before it.
    */
   purchases: { id: "text", own: "number", held: "number", before: "text?" },
-  /** Addresses that are one buyer: union–find by `parent`, only for those ever joined. */
+  /**
+   * Addresses that count as one buyer: union–find by `parent`. Only addresses that were ever joined have a
+   * row.
+   */
   buyerGroup: { id: "text", parent: "text" },
   listing: {
     id: "text",
@@ -227,7 +236,7 @@ export const tables = {
     verificationVersion: "text?",
     /** N of a version `vN`; 0 without one, null for one that cannot be compared. */
     verificationRank: "number?",
-    /** Whose audits it agreed to last, and from when on that holds. */
+    /** The operator to whose audits it agreed last, and when that takes effect. */
     auditOperator: "text?",
     auditFrom: "number?",
     payee: "text?",
@@ -237,13 +246,16 @@ export const tables = {
     block: "number",
     log: "number",
     seq: "number",
-    /** Copied from its agent, so that a search reads them in order from one index. */
+    /** Copied from its agent, so a search reads listings in order from one index. */
     rank: "number",
     trustTier: "number",
     successPercent: "number?",
     starTenths: "number?",
   },
-  /** What is offered of a capability: live listings, who made them, and their lowest and median price in atomic units. */
+  /**
+   * The offers of a capability: the number of live listings and of their sellers, and the lowest and the
+   * median price in atomic units.
+   */
   offer: {
     id: "text",
     listings: "number",
@@ -258,13 +270,13 @@ export const tables = {
   fingerprint: { id: "text", tokens: "text", members: "number", around: "number", core: "boolean" },
   /** The members of a class now, `<class>/<place>`. */
   fingerprintMember: { id: "text", agent: "text" },
-  /** Listing bodies seen, by digest: a replayed one changes nothing. */
+  /** The listing bodies that were seen, by digest. A body that comes again changes nothing. */
   seenListing: { id: "text" },
   /** The first position at which `<agent>/<payee>` was agreed by a payee's own signature. */
   payee: { id: "text", block: "number", log: "number" },
   /**
-   * A payment that could be a hire's: `<tx>/<ends of from and to>/<value>/<n>`. It is claimed when there is a hire of its
-   * log; so it is written once.
+   * A payment that may belong to a hire: `<tx>/<ends of from and to>/<value>/<n>`. It is claimed if there is
+   * a hire with its log. So the row is written once and never changed.
    */
   payment: {
     id: "text",
@@ -298,26 +310,29 @@ export const tables = {
     resultHash: "text?",
     toSeller: "bigint?",
     toBuyer: "bigint?",
-    /** The part of it that went to the recipient of the fee. */
+    /** The part of the fee that went to a published recipient. */
     feePaid: "bigint",
     refundedBy: "text?",
     settledTime: "number?",
-    /** Whether its buyer had reported that nothing arrived before it took its money back. */
+    /** Whether its buyer had reported, before it took its money back, that nothing arrived. */
     nothingCame: "boolean",
-    /** Whether it counts among those that its seller left unanswered. */
+    /** Whether it counts among the refunds that its seller left unanswered. */
     unanswered: "boolean",
-    /** Entry hash of the seller's receipt, and the hire once counted. */
+    /** The entry hash of the seller's receipt, and the id of the hire once it is counted. */
     receipt: "text?",
     hire: "text?",
   },
-  /** The ledgers with a record whose signed body names its type and its ledger, and the position of their first. */
+  /**
+   * The ledgers that have a bound record, one whose signed body names its type and its ledger; with the
+   * position of the first.
+   */
   boundLedger: { id: "text", seq: "number" },
   /** Every record of a followed ledger, `<ledger>/<seq>`. */
   record: {
     id: "text",
     ledger: "text",
     seq: "number",
-    /** The entry's. Another ledger may carry the same entry: what it says counts once. */
+    /** The hash of the entry. Another ledger may carry the same entry, but it counts once. */
     hash: "text",
     type: "text",
     signer: "text",
@@ -343,7 +358,7 @@ export const tables = {
     allPassed: "boolean",
     latencyMs: "number?",
     buyerSigned: "boolean",
-    /** Of what was asked for, and of what was delivered. */
+    /** The hash of what was asked for, and the hash of what was delivered. */
     paramsHash: "text?",
     resultHash: "text?",
     time: "number",
@@ -359,7 +374,7 @@ export const tables = {
     hireId: "text",
     capability: "text?",
     paymentMode: "text",
-    /** What the seller got (gross), and what the buyer put up. */
+    /** What the seller got (gross), and what the buyer paid in. */
     price: "bigint",
     amount: "bigint",
     /** `success`, `failure` or `neutral`. */
@@ -369,18 +384,23 @@ export const tables = {
     disputeSource: "text?",
     silentTimeout: "boolean",
     refundAfterDelivery: "boolean",
-    /** `audit`, `escrow`, `buyer` or `seller`: whose word the outcome rests on. */
+    /** Whose word decided the outcome: `audit`, `escrow`, `buyer` or `seller`. */
     evidence: "text",
-    /** The weight is 1/clusterSize, fixed when the hire was counted but for a hub that is published late. */
+    /**
+     * The weight is 1/clusterSize. It is fixed when the hire is counted. Only a hub that is published late
+     * changes it.
+     */
     clusterSize: "number",
-    /** When its price leaves the 24-hour volume; null for one that was too old for it. */
+    /** When its price leaves the 24-hour volume; null if it was too old to enter it. */
     leavesDay: "number?",
     latencyMs: "number?",
     time: "number",
     tx: "text",
     escrowId: "text?",
     receipt: "text?",
-    /** The family that it counts for, and whose money its price became (see `families/buyerFamilies.ts`). */
+    /**
+     * The family that it counts for, and the account that got the money (see `families/buyerFamilies.ts`).
+     */
     buyerFamily: "text",
     payeeAccount: "text?",
     /** How much of its price that family had brought from outside (see `families/brought.ts`). */
@@ -388,14 +408,20 @@ export const tables = {
     /** The fee that went to a published recipient. */
     feePaid: "bigint",
     inWindow: "boolean",
-    /** Whether it became eligible for an audit; and whether an operator of audits had arranged it: then it is in no figure. */
+    /**
+     * Whether it became eligible for an audit, and whether an operator of audits had arranged it. An arranged
+     * hire is in no figure.
+     */
     isAuditable: "boolean",
     isCanary: "boolean",
     countedBlock: "number",
     countedLog: "number",
     countedSeq: "number?",
   },
-  /** `<receipt>/<side>`: stars given, and once its hire is counted, with which weight. */
+  /**
+   * The rating by one side of a receipt, `<receipt>/<side>`: its stars, and its weight once the hire is
+   * counted.
+   */
   rating: {
     id: "text",
     receipt: "text",
@@ -410,11 +436,11 @@ export const tables = {
     clusterSize: "number",
     inWindow: "boolean",
   },
-  /** Stars of one day in the window, `<agent>/<day>`: Σ weight and Σ weight × stars. */
+  /** The ratings of one day in the window, `<agent>/<day>`: Σ weight and Σ weight × stars. */
   starDay: { id: "text", weight: "text", stars: "text" },
-  /** What the buyer measured, by receipt, and what it says went wrong. What it says first stays in force. */
+  /** What the buyer measured, and what it says went wrong, by receipt. Only its first statement counts. */
   telemetry: { id: "text", latencyMs: "number?", allPassed: "boolean?", failure: "text?" },
-  /** An agent's human claim, by agent. */
+  /** The human claim of an agent, by agent. */
   claim: { id: "text", xHandle: "text", status: "text", hash: "text" },
   ...familyTables,
   ...auditTables,
@@ -423,8 +449,9 @@ export const tables = {
   ...settlementTrustTables,
   ...identityTables,
   /**
-   * `<agent>/<hire_id>` of receipts: the hire that it was counted as, since the same never counts twice. Of sellers that agreed to
-   * audits, also what they signed for it first, whether they signed something else too, and the first hire that is audited by it.
+   * `<agent>/<hire_id>` of receipts: the hire that was counted under this key, because a hire never counts
+   * twice. If the seller agreed to audits, also what the seller signed first, whether it signed something
+   * else too, and the first hire under this key that is audited.
    */
   hireKey: {
     id: "text",
@@ -434,42 +461,59 @@ export const tables = {
     isEquivocal: "boolean",
     audited: "text?",
   },
-  /** `<buyer>/<seller>` of free hires: one each. */
+  /** `<buyer>/<seller>`: the pair has a free hire. Each pair counts once. */
   freeHire: { id: "text", receipt: "text" },
-  /** Members in order of a number: bitmaps of the numbers taken, and who stands where (see `orderIndex.ts`). */
+  /**
+   * Members in order of a number: bitmaps of the taken numbers, and the members at each number (see
+   * `orderIndex.ts`).
+   */
   orderIndex: { id: "text", value: "text" },
   /** Ordered sets of numbers, for medians and percentiles: a list, or nodes of a tree (see `orderedSet.ts`). */
   orderedNode: { id: "text", counts: "text" },
   cluster: {
     id: "text",
-    /** `ownership` (funding origin, deploy batch) or `fingerprint` (listings alike); the two are never merged. */
+    /**
+     * `ownership` (funding origin, deploy batch) or `fingerprint` (similar listings). Clusters of different
+     * kinds are never merged.
+     */
     kind: "text",
-    /** Order of birth: on a merge the older id stays. */
+    /** Its order of birth. In a merge the older id stays. */
     ordinal: "number",
-    /** Where to look for the current root; itself when it is the root. */
+    /** The next row on the way to the current root; its own id if it is the root. */
     parent: "text",
-    /** The older cluster it was merged into, if it was; fixed, while `parent` gets shorter. */
+    /**
+     * The older cluster into which it was merged, or null. It never changes, but `parent` is moved closer to
+     * the root.
+     */
     mergedInto: "text?",
-    /** Members of the whole cluster, when this is the root; else as it was on the merge. */
+    /** The number of members of the whole cluster if this is the root; otherwise the number at the merge. */
     size: "number",
     block: "number",
     time: "number",
     touched: "number?",
   },
-  /** Every trip of a signal of shared ownership, by number: what clusters are rebuilt from when a funder turns out a hub. */
+  /**
+   * Every time that a signal of shared ownership tripped, by number. Clusters are rebuilt from these rows
+   * when a funder turns out to be a hub.
+   */
   trip: {
     id: "text",
     funder: "text",
     signal: "text",
     members: "text",
-    /** The id of the cluster that it starts if its members are in none. */
+    /** The id of the cluster that it starts if its members are in no cluster. */
     cluster: "text",
     dropped: "boolean",
   },
-  /** A list's length and its last items, a line each; full pages of it, `<list>/<n>` (see `lists.ts`). */
+  /**
+   * A list: its length and its last items, one per line. Its full pages are `<list>/<n>` (see `lists.ts`).
+   */
   list: { id: "text", length: "number", tail: "text" },
   listPage: { id: "text", items: "text" },
-  /** Nodes of the digest's trees, by prefix of the key's hash, behind `s` in that of trust scores: sixteen children, separated by commas. */
+  /**
+   * Nodes of the digest's trees, by prefix of the key's hash, with `s` before it in the tree of trust scores.
+   * A node has sixteen children, separated by commas.
+   */
   digestNode: { id: "text", children: "text" },
   /** The digest at each tick, by zero-padded block. */
   digest: {
@@ -478,7 +522,7 @@ export const tables = {
     time: "number",
     root: "text",
     stewardRoot: "text",
-    /** Of a log that names registries of ERC-8004. */
+    /** For a log that names registries of ERC-8004. */
     identityRoot: "text?",
     paramsVersion: "number",
     digest: "text",
@@ -487,7 +531,7 @@ export const tables = {
 
 export type TableName = keyof typeof tables;
 
-/** A row of `T`: every column present, nullable ones null. */
+/** A row of table `T`. Every column is present; an empty one is null. */
 export type Row<T extends TableName> = {
   -readonly [C in keyof (typeof tables)[T]]: (typeof tables)[T][C] extends ColumnKind
     ? ColumnValues[(typeof tables)[T][C]]

@@ -4,8 +4,9 @@ import { compare, multiply, parseRational, rational } from "./rational.ts";
 import type { Row } from "./tables.ts";
 
 /**
- * Puts an agent into the tier its own hires give it, and keeps a row of every change (SHP §4.3). Promotion to Tier 2 asks
- * for count, rate and breadth; keeping it asks for the rate only. All gates are exact.
+ * Puts an agent into the tier that follows from its own hires, and stores a row for every change (SHP §4.3).
+ * To rise to Tier 2, an agent needs enough hires, a high rate, and enough capabilities and buyers. To stay
+ * there, it needs the rate only. All comparisons are exact.
  */
 export function settleTier(context: ApplyContext, address: string): void {
   const agent = agentRow(context, address);

@@ -1,12 +1,12 @@
 import type { Store } from "./store.ts";
 import type { Row, TableName } from "./tables.ts";
 
-/** What an event did to one row: `before` is null for a new one. */
+/** What an event did to one row. `before` is null for a new row. */
 export type RowChange<T extends TableName = TableName> = { table: T; before: Row<T> | null; after: Row<T> };
 
 /**
- * The rows as an event finds them, with what it changes on top: nothing reaches `base` before the whole event is applied,
- * and a row that was changed many times over is written once.
+ * A store with the changes of one event on top of `base`. Nothing reaches `base` before the whole event is
+ * applied. A row that was changed many times is written once.
  */
 export class Transaction implements Store {
   readonly #base: Pick<Store, "get">;
@@ -40,7 +40,9 @@ export class Transaction implements Store {
     this.#add({ table, before, after: { ...before, ...change } });
   }
 
-  /** Makes the same changes to the store that this one was made on. A transaction below needs no row for it. */
+  /**
+   * Writes the changes to a store. If that store is a transaction too, it does not read the rows for this.
+   */
   commitTo(store: Store): void {
     for (const { table, before, after } of this.#changes) {
       if (store instanceof Transaction) store.#take({ table, before, after });
@@ -49,7 +51,7 @@ export class Transaction implements Store {
     }
   }
 
-  /** What was changed, in the order in which the rows were changed first. */
+  /** The changes, in the order in which the rows were first changed. */
   changes(): readonly RowChange[] {
     return this.#changes;
   }

@@ -23,7 +23,8 @@ import { changeWallet, findWallet, isHubOrEscrow } from "./wallets.ts";
  * wallet with a live listing is presumed a hire payment until it has waited `reconcileSeconds` for its receipt.
  */
 export function transferred(context: ApplyContext, event: TransferEvent): void {
-  // What reached a wallet before it is watched is told when that is needed; here it would count twice.
+  // Transfers that reached a wallet before it was watched are given later, when they are needed. Here they
+  // would count twice.
   if (isRelevant(context) && !isWatched(context, event.to, event)) return;
   const value = BigInt(event.value);
   const counted = (isRelevant(context) ? countWatched : countTransfer)(context, event, value);
@@ -39,7 +40,7 @@ export function transferred(context: ApplyContext, event: TransferEvent): void {
   if (isListed && event.authorized) awaitReceipt(context, { ...event, value });
   if (isBusy || !isFundingSize(context.params, value, received)) return;
   if (isListed && event.authorized) {
-    // One second more: it is decided by the first tick that is later than the whole waiting time.
+    // One second more, so that the first tick after the whole waiting time decides.
     const due = event.time + context.params.reconcileSeconds + 1;
     schedule(context, due, "payment", presumePayment(context, event.to, legOf(event)));
     return;
@@ -49,13 +50,19 @@ export function transferred(context: ApplyContext, event: TransferEvent): void {
 
 type Counted = Pick<Row<"wallet">, "kind" | "received"> & {
   isBusy: boolean;
-  /** What its sender had sent with it, and the same of either side alone; of a relevant log the sender's is asked for when it matters. */
+  /**
+   * How many transfers had left the sender, with this one, and how many had reached the receiver. In a
+   * relevant log the sender's count is asked for only when it matters.
+   */
   sent: number;
   sentTooMany: boolean;
   gotTooMany: boolean;
 };
 
-/** By a transfer its sender spends. It may be what its receiver begins with, what it pays with, or money that comes back. */
+/**
+ * The sender of a transfer spends. For the receiver the transfer may be its first money, money to pay with
+ * later, or money that comes back.
+ */
 function noteForFamilies(
   context: ApplyContext,
   event: TransferEvent,
@@ -74,13 +81,14 @@ function noteForFamilies(
 }
 
 /**
- * Counts a transfer on both sides. `isBusy`: `hubTransfers` had left its sender, or reached its receiver, before it; then it funds nobody.
- * Such a wallet stays what it is in all else: an agent, a buyer, a seller.
+ * Counts a transfer on both sides. `isBusy`: at least `hubTransfers` transfers had left the sender, or
+ * reached the receiver, before it. Then it funds nobody. In everything else such a wallet stays what it is:
+ * an agent, a buyer, a seller.
  */
 function countTransfer(context: ApplyContext, { from, to }: TransferEvent, value: bigint): Counted {
   const before = findWallet(context, to);
   const incoming = before?.incoming ?? 0;
-  // Nobody is funded from there, and every mint would change its row.
+  // The zero address funds nobody, and every mint would change its row.
   const outgoing = from === ZERO_ADDRESS ? 0 : (findWallet(context, from)?.outgoing ?? 0);
   const { kind, received } = changeWallet(context, to, {
     incoming: incoming + 1,
@@ -92,7 +100,9 @@ function countTransfer(context: ApplyContext, { from, to }: TransferEvent, value
   return { kind, received, isBusy: sentTooMany || gotTooMany, sent: outgoing + 1, sentTooMany, gotTooMany };
 }
 
-/** The same in a relevant log, on the side of the receiver: what left the sender is looked for when it matters. */
+/**
+ * The same in a relevant log, for the receiver only. The sender's transfers are looked for when they matter.
+ */
 function countWatched(context: ApplyContext, event: TransferEvent, value: bigint): Counted {
   const { to } = event;
   const told = inflowOf(context, to);
@@ -115,7 +125,7 @@ function claimOnArrival(context: ApplyContext, event: TransferEvent, value: bigi
   const waiting = waitingForPayment(key);
   const isAwaited = listLength(context.store, waiting) > 0;
   if (isRelevant(context)) {
-    // A receipt that comes later names its transaction, which tells of it then.
+    // A receipt that comes later names the transaction, and asks for this transfer then.
     if (!isAwaited) return false;
     context.ask({ kind: "authorization" });
     askPayments(context, { tx, from, to, value }, event);

@@ -6,12 +6,12 @@ import { isRelevant } from "./relevant/isRelevant.ts";
 import { noteKind } from "./relevant/until.ts";
 import type { Row } from "./tables.ts";
 
-/** The wallet, or null. An event reads each wallet once: a transfer looks at its receiver many times. */
+/** The wallet, or null. An event may use a wallet many times, but reads its row once. */
 export function findWallet(context: ApplyContext, address: string): Row<"wallet"> | null {
   return openWallet(context, address).row;
 }
 
-/** Changes a wallet, which is there from its first change on. */
+/** Changes a wallet. The first change makes its row. */
 export function changeWallet(
   context: ApplyContext,
   address: string,
@@ -42,7 +42,7 @@ export function isHubOrEscrow(context: ApplyContext, address: string): boolean {
   return (openWallet(context, address).row?.kind ?? null) !== null;
 }
 
-/** Notes what a wallet is. An escrow is one for good, whatever is published of it. */
+/** Notes the kind of a wallet. An escrow always stays an escrow, whatever is published of it. */
 export function markWallet(context: ApplyContext, address: string, kind: "hub" | "escrow"): void {
   const known = findWallet(context, address)?.kind ?? null;
   if (known !== "escrow" && known !== kind) changeKind(context, address, known, kind);

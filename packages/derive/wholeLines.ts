@@ -1,16 +1,17 @@
 import { TallystickError } from "tallystick-protocol/errors";
 
 /**
- * The longest line that is read, in characters. An entry of a ledger is far shorter; a file without line breaks is
- * something else, and would fill the memory.
+ * The longest line that is read, in characters. An entry of a ledger is far shorter. A file without line
+ * breaks is no log, and would fill the memory.
  */
 const MAX_LINE_LENGTH = 4 << 20;
 
 /**
- * A text in pieces that end anywhere, as whole lines, many at a time and without their last line break.
+ * Makes whole lines from pieces of text that may end anywhere. It gives many lines at a time, without their
+ * last line break.
  *
- * @param name what errors call the text
- * @throws TallystickError `line_too_long`, or `unreadable_file` when what gives the pieces fails
+ * @param name the name of the text in errors
+ * @throws TallystickError `line_too_long`, or `unreadable_file` when the source of the pieces fails
  */
 export async function* wholeLines(name: string, pieces: AsyncIterable<string>): AsyncGenerator<string> {
   let rest = "";

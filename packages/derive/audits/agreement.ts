@@ -9,7 +9,10 @@ type Judgement = "right" | "wrongFail" | "wrongPass";
 
 const columns = { wrongFail: "wrongFails", wrongPass: "wrongPasses" } as const;
 
-/** An audit with two or more verdicts is over: each of its auditors was right, or alone (SHP §8.3.2). */
+/**
+ * Called when an audit with two or more verdicts is over. Notes for each of its auditors whether its verdict
+ * agrees with the result (SHP §8.3.2).
+ */
 export function judgeAuditors(context: ApplyContext, audit: Row<"audit">, end: "passed" | "failed"): void {
   if (audit.verdicts.length < 2) return;
   for (const { audit: of, auditorType, auditor, verdict } of assignmentsOf(context, audit.hire)) {

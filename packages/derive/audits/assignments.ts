@@ -15,7 +15,10 @@ import { auditorAt, rosterOf, rosterSize } from "./rosters.ts";
 /** The most places of a roster that are tried at one tick. */
 const MAX_PROBES = 64;
 
-/** Puts an audit on the list of those for which each tick from the next on tries to find an auditor. */
+/**
+ * Puts an audit on the list of audits that wait for an auditor. Each tick, from the next one on, tries to
+ * find one.
+ */
 export function awaitAuditor(
   context: ApplyContext,
   audit: Row<"audit">,
@@ -73,7 +76,7 @@ function assign(context: ApplyContext, audit: Row<"audit">, hash: string): boole
       return true;
     }
     passedOver.push(bar);
-    // All were tried: more probes would find nobody either.
+    // All places were tried, so more attempts would find nobody.
     if (tried.size === size) return false;
   }
   return false;

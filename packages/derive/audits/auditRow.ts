@@ -30,7 +30,9 @@ export function changeAudit(
   return changed;
 }
 
-/** Whether this node follows an operator's audits now. Those of an operator that left end as `abandoned`. */
+/**
+ * Whether this node follows an operator's audits now. The audits of an operator that left end as `abandoned`.
+ */
 export function isOperator({ params }: ApplyContext, operator: string): boolean {
   return Object.hasOwn(params.audit.operators, operator);
 }

@@ -104,7 +104,8 @@ function hireOf(
   const counted = key?.hire ?? null;
   const hire = counted === null ? null : context.store.get("hire", counted);
   if (hire === null || hire.buyer !== buyer) return "unknown";
-  // Its buyer has said that this is the hire, by the deposit or on the receipt. A seller alone could give any hire any id.
+  // The buyer must have confirmed the hire id, by its deposit or by its signature on the receipt. A seller
+  // alone could give any id to any hire.
   const escrow = hire.escrowId === null ? null : context.store.get("escrow", hire.escrowId);
   const receipt = hire.receipt === null ? null : context.store.get("receipt", hire.receipt);
   if (escrow?.hireId !== name && receipt?.buyerSigned !== true) return "unsigned";

@@ -16,7 +16,7 @@ const NOBODY = "-";
 const FEW = 16;
 
 /**
- * Stores the audit operator that a listing names, if it is another one than before.
+ * Stores the audit operator that a listing names, if it changed.
  *
  * @returns the new operator and when the change takes effect; null without a change
  */

@@ -7,12 +7,13 @@ import type { Row } from "../tables.ts";
 import { changeAudit } from "./auditRow.ts";
 import { enqueue } from "./queues.ts";
 
-/** A million parts per million: all of them. */
+/** The whole, in parts per million. */
 const ALWAYS = 1_000_000;
 
 /**
- * A buyer took its money back after the seller had marked delivery. The buyer says that the work was bad, and the seller
- * that it was done. An audit that was not drawn yet becomes an audit of that refund.
+ * Whether a buyer took its money back after the seller had marked delivery. The two contradict each other:
+ * the buyer says that the work was bad, the seller that it was done. An audit that was not drawn yet becomes
+ * an audit of this refund.
  */
 export function isContested({ refundedBy, buyer, delivered }: Row<"escrow">): boolean {
   return refundedBy === buyer && delivered;
@@ -43,15 +44,15 @@ export function contestedPpm(
 }
 
 /**
- * An audit found good work although the buyer had taken its money back. The hire then says nothing of the seller, and
- * counts against the buyer.
+ * Called when an audit found good work although the buyer had taken its money back. The hire then no longer
+ * counts for or against the seller, and counts against the buyer.
  */
 export function passedContested(context: ApplyContext, audit: Row<"audit">): void {
   const escrow = context.store.get("escrow", audit.hire);
   if (escrow !== null && isContested(escrow)) falsify(context, audit);
 }
 
-/** The seller also signed something else: the refund does not count as false. */
+/** The seller also signed something else, so the refund does not count as false. */
 export function refundVindicated(context: ApplyContext, audit: Row<"audit">): void {
   const escrow = context.store.get("escrow", audit.hire);
   if (escrow === null || !isContested(escrow)) return;
@@ -59,7 +60,7 @@ export function refundVindicated(context: ApplyContext, audit: Row<"audit">): vo
   if (escrow.hire !== null) amendHire(context, escrow.hire, { outcome: "failure", evidence: "escrow" });
 }
 
-/** A false refund leaves the window, or is no longer false. */
+/** Removes a false refund: it left the window, or is no longer false. */
 export function leaveFalseRefunds(context: ApplyContext, id: string): void {
   const audit = context.store.get("audit", id);
   if (audit === null || !audit.isRefundFalse) return;
@@ -77,7 +78,8 @@ export function trustedOutcome(context: ApplyContext, buyer: string, settled: Ou
 function falsify(context: ApplyContext, audit: Row<"audit">): void {
   const escrow = context.store.get("escrow", audit.hire) as Row<"escrow">;
   if (escrow.hire !== null) amendHire(context, escrow.hire, { outcome: "neutral", evidence: "audit" });
-  // A buyer that had said before that nothing arrived does not say that the work was bad.
+  // If the buyer had reported before that nothing arrived, its refund says nothing about the quality of the
+  // work.
   if (escrow.nothingCame || audit.canary !== null) return;
   changeAudit(context, audit, { isRefundFalse: true });
   changeFalseRefunds(context, audit.buyer, 1);

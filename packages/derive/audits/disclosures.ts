@@ -6,11 +6,11 @@ import { hasAudits } from "./auditRow.ts";
 import { everConsented } from "./consents.ts";
 
 /**
- * Notes what a receipt says was asked for and delivered. A seller that signs other hashes for the same hire contradicts
- * itself. It does not matter whether either receipt ever counts.
+ * Notes what a receipt says was asked for and delivered. A seller that signs other hashes for the same hire
+ * contradicts itself. It does not matter whether either receipt ever counts.
  *
- * @returns the audited hires that the receipts now contradict. Of receipts that name one hire, several may be joined to
- * payments of their own before one is counted
+ * @returns the audited hires that the receipts now contradict. There may be several, because receipts with
+ * one hire id may each have their own payment before one of them is counted
  */
 export function noteDisclosure(context: ApplyContext, receipt: Row<"receipt">): string[] {
   const { paramsHash, resultHash } = receipt;

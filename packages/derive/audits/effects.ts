@@ -16,14 +16,15 @@ const ROLLED_BACK = {
   evidence: "audit",
 } as const;
 
-/** Which of a seller's audits is meant. */
+/** Which of a seller's two counts of audits is meant. */
 type Counted = "passed" | "rolledBack";
 
 const columns = { passed: "auditsPassed", rolledBack: "auditsRolledBack" } as const;
 
 /**
- * Rolls a hire back: its seller's rates and tier change, and for a time more of its sales and its cluster's are drawn. A
- * hire that is not counted yet will be counted as rolled back. A hire that was arranged has no effect.
+ * Rolls a hire back: its seller's rates and tier change, and for a time more of its sales and its cluster's
+ * are drawn. A hire that is not counted yet will be counted as rolled back. A hire that an operator of audits
+ * had arranged has no effect.
  */
 export function rollBack(context: ApplyContext, before: Row<"audit">): void {
   if (before.canary !== null) return;
@@ -32,7 +33,10 @@ export function rollBack(context: ApplyContext, before: Row<"audit">): void {
   if (context.store.get("hire", audit.hire) !== null) amendHire(context, audit.hire, ROLLED_BACK);
 }
 
-/** The result of an escrow that is counted now: as it was settled, unless an audit decided before. */
+/**
+ * The result of an escrow that is counted now. It follows from how the escrow was settled, unless an audit
+ * decided before.
+ */
 export function auditedOutcome(
   context: ApplyContext,
   { id, buyer }: Pick<Row<"escrow">, "id" | "buyer">,
@@ -44,7 +48,7 @@ export function auditedOutcome(
   return { ...outcome, isAuditable: audit !== null };
 }
 
-/** The operator had arranged the hire: its audit leaves the figures of both sides. */
+/** Removes the audit of an arranged hire from the figures of both sides. */
 export function withdrawAudit(context: ApplyContext, id: string, truth: string): void {
   const audit = context.store.get("audit", id);
   if (audit === null) return;
@@ -54,7 +58,7 @@ export function withdrawAudit(context: ApplyContext, id: string, truth: string):
   changeShown(context, audit, -1);
 }
 
-/** Adds an audit to its seller's figures: that the hire was eligible, drawn, undisclosed. */
+/** Adds an audit to its seller's counts of eligible, drawn and undisclosed hires. */
 function changeShown(context: ApplyContext, { seller, drawnBlock, reason }: Row<"audit">, by: 1 | -1): void {
   const { auditsEligible, auditsDrawn, auditsUndisclosed } = agentRow(context, seller);
   updateAgent(context, seller, {

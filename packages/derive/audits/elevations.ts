@@ -18,12 +18,12 @@ export function raiseElevation(context: ApplyContext, who: string, version: stri
   } else if (row.until < until) context.store.update("elevation", id, { until });
 }
 
-/** Until when one of them is drawn more often; 0 if it never was. */
+/** The time until which the hires of an agent or a cluster are drawn more often; 0 if there is none. */
 export function elevatedUntil(context: ApplyContext, who: string, version: string): number {
   return context.store.get("elevation", idOf(who, version))?.until ?? 0;
 }
 
-/** An agent, or another cluster, is part of a cluster from here on. */
+/** Called when an agent or another cluster joins a cluster. */
 export function elevateWith(context: ApplyContext, cluster: string, joined: string): void {
   for (const version of itemsOf(context.store, versionsOf(joined))) {
     const row = context.store.get("elevation", idOf(joined, version));
@@ -31,7 +31,7 @@ export function elevateWith(context: ApplyContext, cluster: string, joined: stri
   }
 }
 
-/** A cluster splits: each remaining member sets its time again. */
+/** Called when a cluster splits. Each remaining member sets the cluster's time again. */
 export function clearElevations(context: ApplyContext, cluster: string): void {
   for (const version of itemsOf(context.store, versionsOf(cluster)))
     context.store.update("elevation", idOf(cluster, version), { until: 0 });

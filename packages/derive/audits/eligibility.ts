@@ -14,7 +14,7 @@ import { isElevated } from "./elevate.ts";
 import { failEquivocal } from "./outcomes.ts";
 import { enqueue } from "./queues.ts";
 
-/** A hire once its receipt and its payment are known; `paidAt`: when the buyer paid or deposited. */
+/** A hire whose receipt and payment are known. `paidAt`: when the buyer paid or deposited. */
 export type PaidHire = Pick<Row<"audit">, "id" | "seller" | "buyer" | "amount"> & {
   paymentMode: string;
   paidAt: number;
@@ -22,12 +22,12 @@ export type PaidHire = Pick<Row<"audit">, "id" | "seller" | "buyer" | "amount"> 
   isContested: boolean;
 };
 
-/** What is needed to find the operator to whose audits the seller of a hire agreed. */
+/** The fields of a hire that decide whose audits apply to it. */
 type ConsentedHire = Omit<PaidHire, "id" | "isContested">;
 
 /**
- * The operator whose audits apply to a hire whose receipt was joined to its payment or deposit. Null without a
- * consent, or without both hashes.
+ * The operator whose audits apply to a hire with a known receipt and payment. Null if the seller did not
+ * agree to audits, or the receipt lacks a hash.
  */
 export function consentToReceipt(
   context: ApplyContext,
@@ -129,7 +129,7 @@ function listsOtherwise(context: ApplyContext, seller: string, capability: strin
   return false;
 }
 
-/** A hire without an audit may be drawn from here on. */
+/** Makes a hire eligible for an audit. */
 export function becomeEligible(
   context: ApplyContext,
   { id, seller, buyer, amount, isContested }: Omit<PaidHire, "paymentMode" | "paidAt">,

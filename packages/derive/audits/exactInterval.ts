@@ -5,10 +5,10 @@ const HALVINGS = 40;
 const DECIMALS = 1_000_000;
 
 /**
- * The exact 95 % interval of a share, `successes` of `trials` (Clopper and Pearson, Biometrika 26, 1934): the shares for
- * which a count this low, or this high, has a chance of at least one in forty. Rounded outwards at six decimals; `[0, 1]`
- * without trials. It uses only the four operations that every machine computes alike. It is shown only, and decides
- * nothing.
+ * The exact 95 % interval of a share, `successes` of `trials` (Clopper and Pearson, Biometrika 26, 1934): the
+ * shares for which a count this low, or this high, has a chance of at least one in forty. Rounded outwards at
+ * six decimals; `[0, 1]` without trials. It uses only the four operations that every machine computes alike.
+ * The interval is only shown. It decides nothing.
  *
  * @param successes whole, from 0 to `trials`
  */
@@ -18,7 +18,7 @@ export function exactInterval(successes: number, trials: number): [low: number, 
   return [Math.floor(low * DECIMALS) / DECIMALS, Math.ceil(high * DECIMALS) / DECIMALS];
 }
 
-/** Where `isBelow` turns from true to false, from both sides. */
+/** The two neighbouring points between which `isBelow` turns from true to false. */
 function bisect(isBelow: (p: number) => boolean): [low: number, high: number] {
   let [low, high] = [0, 1];
   for (let n = 0; n < HALVINGS; n++) {

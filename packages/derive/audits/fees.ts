@@ -14,8 +14,9 @@ export function feeOf({ fees }: AuditParams, amount: bigint): bigint {
 }
 
 /**
- * An auditor gave its verdict. A pass or a fail earns its fee at once. "Cannot judge" earns it only when the next verdict
- * of the round says the same: an auditor that cannot judge what others can is not paid.
+ * Credits an auditor's fee for its verdict. A pass or a fail earns the fee at once. "Cannot judge" earns it
+ * only when the next verdict of the round says the same. So an auditor gets nothing if another one could
+ * judge the work.
  */
 export function verdictEarned(
   context: ApplyContext,
@@ -36,7 +37,10 @@ export function verdictEarned(
   }
 }
 
-/** Two auditors found the hire bad: the first of them that was drawn earns its fee several times. */
+/**
+ * Called when two auditors found the hire bad. The first drawn auditor among them earns its fee several
+ * times.
+ */
 export function failConfirmed(context: ApplyContext, audit: Row<"audit">): void {
   const all = assignmentsOf(context, audit.hire);
   const first = all.find(({ verdict, auditorType }) => verdict === "fail" && auditorType === "auditor");
@@ -71,7 +75,7 @@ function accrue(
   times: bigint,
 ): void {
   const accrued = feeOf(context.params.audit, amount) * times;
-  // The operator's own verdicts cost its pool nothing.
+  // The operator earns nothing for its own verdicts.
   if (auditorType !== "auditor" || accrued === 0n) return;
   context.store.update("auditAssignment", id, { fee: fee + accrued });
   changeAccount(context, auditorRow(context, operator, auditor), { accrued, paid: 0n });
@@ -85,7 +89,7 @@ function changeAccount(
   const after = { accrued: accrued + by.accrued, paid: paid + by.paid };
   context.store.update("auditor", id, after);
   const total = operatorRow(context, operator);
-  // A payment above what is owed to one auditor pays no other.
+  // What one auditor gets above its debt does not pay another auditor.
   const owed = total.owed + owedOf(after) - owedOf({ accrued, paid });
   context.store.update("auditOperator", operator, {
     accrued: total.accrued + by.accrued,

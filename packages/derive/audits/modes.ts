@@ -34,7 +34,7 @@ export function noteAssigned(context: ApplyContext, pool: Pool): void {
     context.store.update("auditMode", row.id, { firstAssigned: context.at.time });
 }
 
-/** A verdict was given: the next tick checks whether the capability is mature. */
+/** Called when a verdict was given. The next tick checks whether the capability is mature. */
 export function noteVerdict(context: ApplyContext, pool: Pool, auditor: string): void {
   const row = modeRow(context, pool);
   const { ticks } = context.state;
@@ -45,7 +45,7 @@ export function noteVerdict(context: ApplyContext, pool: Pool, auditor: string):
   schedule(context, Math.max(due, context.state.time + 1), "share", `${row.id} ${auditor}`);
 }
 
-/** A verdict is too old to count in its auditor's share any longer. */
+/** Removes a verdict from its auditor's share, because it is too old. */
 export function leaveShare(context: ApplyContext, pool: string, auditor: string): void {
   changeShare(context, pool, auditor, -1);
 }

@@ -12,13 +12,13 @@ import { modeOf } from "./modes.ts";
 import { countFor } from "./operators.ts";
 import { enqueue } from "./queues.ts";
 
-/** After this many rounds an audit is over, whatever they found. */
+/** An audit is over after this many rounds, also without a result. */
 const MAX_ROUNDS = 3;
 
 /**
- * A round has a verdict. One pass is enough, unless the audit is judged again. A fail has to be confirmed by a second
- * auditor. After one of each a third decides (SHP §8.3.1). Only a drawn auditor confirms a fail of the operator's own (SHP
- * §8.3.4.2).
+ * Called when a round has a verdict. One pass is enough, unless the audit is judged again. A fail has to be
+ * confirmed by a second auditor. After one of each a third decides (SHP §8.3.1). Only a drawn auditor
+ * confirms a fail of the operator's own (SHP §8.3.4.2).
  */
 export function roundDecided(
   context: ApplyContext,
@@ -53,7 +53,7 @@ export function roundDecided(
   enqueue(context, "recheck", { hire: audit.id, operator: audit.operator, ppm });
 }
 
-/** Nobody gave a verdict in a round, however many were asked. */
+/** Called when a round ends without a verdict from any auditor. */
 export function roundExhausted(context: ApplyContext, audit: Row<"audit">): void {
   end(context, audit, "inconclusive");
 }
@@ -62,7 +62,7 @@ export function auditPassed(context: ApplyContext, audit: Row<"audit">): void {
   end(context, audit, "passed");
 }
 
-/** Its operator is no longer one. */
+/** Its operator is no longer an operator of audits. */
 export function auditAbandoned(context: ApplyContext, audit: Row<"audit">): void {
   const stood = { assigning: "Unassigned", assigned: "Assigned", rechecking: "Rechecking" } as const;
   const at = stood[audit.status as keyof typeof stood];
@@ -70,14 +70,17 @@ export function auditAbandoned(context: ApplyContext, audit: Row<"audit">): void
   end(context, audit, "abandoned");
 }
 
-/** The seller disclosed nothing of what it did: failed by the rules, without an auditor. */
+/** Called when the seller disclosed nothing of its work. The audit fails by the rules, without an auditor. */
 export function failUndisclosed(context: ApplyContext, audit: Row<"audit">): void {
   const { auditsUndisclosed } = agentRow(context, audit.seller);
   updateAgent(context, audit.seller, { auditsUndisclosed: auditsUndisclosed + 1 });
   end(context, audit, "failed", "undisclosed");
 }
 
-/** The seller signed two things about one hire: failed by the rules, drawn or not, whatever auditors found. */
+/**
+ * Called when the seller signed two different things about one hire. The audit fails by the rules, even if it
+ * was not drawn or an auditor found the work good.
+ */
 export function failEquivocal(context: ApplyContext, audit: Row<"audit">): void {
   if (audit.status === "failed" || audit.status === "abandoned") return;
   const cause = audit.status === "eligible" ? "rules" : audit.cause;
@@ -92,7 +95,7 @@ function end(
 ): void {
   // A hire that had passed fails when its seller turns out to have signed twice.
   const open = uncountAudit(context, audit);
-  // A contested refund is a failure already, made by the refunding side: nothing follows.
+  // A contested refund already counts as a failure, so nothing changes.
   const isContested = audit.cause === "contested";
   const isFailed = status === "failed" && !isHistory(audit) && !isContested;
   const mode = isFailed ? modeOf(context, audit.operator, audit.capability) : null;
@@ -102,7 +105,7 @@ function end(
     historyEnded(context, ended, status);
     return;
   }
-  // An equivocation may end it a second time.
+  // A seller that signed two different things may end it a second time.
   if (audit.status === "passed" || audit.status === "inconclusive")
     countFor(context, audit.operator, audit.status, -1);
   if (audit.status === "passed") refundVindicated(context, ended);

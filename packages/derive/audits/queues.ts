@@ -5,7 +5,7 @@ import type { Store } from "../store.ts";
 import type { Row } from "../tables.ts";
 import { drawNumber, drawnPlaces } from "./drawnPlaces.ts";
 
-/** What is drawn: hires that became eligible, or audits that passed and may be judged again. */
+/** The two kinds of queues: hires that became eligible, and passed audits that may be judged again. */
 export type QueueKind = "sample" | "recheck";
 
 /** Puts a hire in the queue from which the next tick draws, at the present rate. */
@@ -30,8 +30,9 @@ export function enqueue(
 }
 
 /**
- * Draws at a tick. A hire that joined a queue in the tick's own block is drawn at the next tick: that block's maker may
- * have put it there knowing its hash. A tick without a hash draws nothing, and all wait for the next.
+ * Draws at a tick. A hire that joined a queue in the tick's own block is drawn at the next tick: that block's
+ * maker may have put it there knowing its hash. A tick without a hash draws nothing, so everything waits for
+ * the next tick.
  */
 export function drawQueues(
   context: ApplyContext,
@@ -60,7 +61,7 @@ function drawQueue(
   context.store.update("auditQueue", id, { start: end });
   const number = drawNumber(context.sha256Hex, [`tallystick/audit/${kind}/v1`, hash, operator, ppm]);
   const drawn = drawnPlaces(end - start, Number(ppm), number);
-  // In a sample only the drawn hires are looked at. Of passed audits the others have to be closed.
+  // For a sample only the drawn hires matter. For passed audits the others have to be closed.
   if (kind === "sample") {
     forEachRow(drawn, (place) => take(kind, hireAt(context, queue, start + place), true));
     return;
@@ -95,7 +96,7 @@ function queueId(kind: QueueKind, operator: string, ppm: number): string {
   return `${kind}/${operator}/${ppm}`;
 }
 
-/** Its items are a list, whose end is in the row of the queue. */
+/** The items of a queue are a list. The row of the queue holds the end of this list. */
 function endOf({ id, length, tail }: Row<"auditQueue">): ListEnd {
   return { id: `queued/${id}`, length, tail };
 }

@@ -14,7 +14,7 @@ import { backToBootstrap, findMode, modeOf, wasJustifiedBy } from "./modes.ts";
 import { countFor } from "./operators.ts";
 import type { Reading } from "./reading.ts";
 
-/** The operator decides about a challenged hire. */
+/** Applies an operator's decision about a challenged hire. */
 export function readActuation(context: ApplyContext, event: RecordEvent): Reading {
   const { hire, decision } = parseAuditActuation(event.body);
   const audit = context.store.get("audit", hire);
@@ -30,7 +30,7 @@ export function readActuation(context: ApplyContext, event: RecordEvent): Readin
   };
 }
 
-/** An operator takes one of its capabilities back to bootstrap (SHP §8.3.4.3). */
+/** Applies an operator's record that takes one of its capabilities back to bootstrap (SHP §8.3.4.3). */
 export function readMode(context: ApplyContext, event: RecordEvent): Reading {
   const { capability, justification } = parseAuditMode(event.body);
   if (!isOperator(context, event.signer)) return `signer ${event.signer} is no operator of audits`;
@@ -41,7 +41,10 @@ export function readMode(context: ApplyContext, event: RecordEvent): Reading {
   return () => backToBootstrap(context, row, { justification, record: event.hash });
 }
 
-/** An operator judges a round itself, since nobody could be assigned for long enough (SHP §8.3.4.2). */
+/**
+ * Applies an operator's own verdict. The operator may judge a round when nobody could be assigned for long
+ * enough (SHP §8.3.4.2).
+ */
 export function readJudge(context: ApplyContext, event: RecordEvent): Reading {
   const { hire, round, models } = parseAuditJudge(event.body);
   const audit = context.store.get("audit", hire);
@@ -78,7 +81,10 @@ function judge(context: ApplyContext, audit: Row<"audit">, models: string[]): vo
   );
 }
 
-/** The operator has a hire judged again on which it decided before the capability was mature. */
+/**
+ * Applies an operator's request to judge a hire again. The operator had decided on this hire before the
+ * capability was mature.
+ */
 export function readHistory(context: ApplyContext, event: RecordEvent): Reading {
   const { hire } = parseAuditHistory(event.body);
   const audit = context.store.get("audit", hire);

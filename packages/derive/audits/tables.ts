@@ -3,8 +3,9 @@ import type { ColumnKind } from "../columnKind.ts";
 /** The rows of audits (see `../tables.ts`). */
 export const auditTables = {
   /**
-   * An audit of a hire, by the hire's id, once it may be drawn: it was paid and has a receipt, or its seller kept silent,
-   * and a listing agreed to audits (see `audits/`).
+   * An audit of a hire, by the hire's id. It exists from the moment at which the hire may be drawn: the hire
+   * was paid, a listing of the seller agreed to audits, and the seller wrote a receipt or let the time for it
+   * pass (see `audits/`).
    */
   audit: {
     id: "text",
@@ -22,8 +23,9 @@ export const auditTables = {
     /** Whether its seller said what was asked for and delivered, under a capability that it lists. */
     isDisclosed: "boolean",
     /**
-     * The rate at which it is drawn, and why it was drawn: `sample`; `contested`, when its buyer had taken its money back
-     * after delivery; `rules`, for what its own receipts show; `history`, by `audit_history`.
+     * The rate at which it is drawn, and why it was drawn: `sample` (at random), `contested` (its buyer took
+     * its money back after delivery), `rules` (its own receipts show the fault) or `history` (by
+     * `audit_history`).
      */
     ppm: "number",
     cause: "text",
@@ -33,10 +35,13 @@ export const auditTables = {
     reason: "text?",
     round: "number",
     attempt: "number",
-    /** The verdict of each round, in order: `p` or `f`; and how many of the fails are its operator's own. */
+    /**
+     * The verdict of each round, in order: `p` (pass) or `f` (fail); and the number of fails that its
+     * operator gave itself.
+     */
     verdicts: "text",
     operatorFails: "number",
-    /** Since which tick nobody could be assigned, if that is so. */
+    /** The tick since which nobody could be assigned; null if somebody was. */
     unassignedSince: "number?",
     eligibleBlock: "number",
     eligibleTime: "number",
@@ -46,15 +51,15 @@ export const auditTables = {
     /** In which mode it failed: `bootstrap` or `mature`. */
     mode: "text?",
     /**
-     * What happened to a hire that failed: `rollback` or `dismiss`, and which record of its operator says so; none when it
-     * was mature.
+     * What its operator decided about a hire that failed, `rollback` or `dismiss`, and the record that says
+     * so. There is no such record if the capability was mature.
      */
     decision: "text?",
     decisionRecord: "text?",
     /** What auditors of a mature capability found later, once known: `passed`, `failed`, `inconclusive` or `abandoned`. */
     history: "text?",
     /**
-     * Whether it is among its buyer's `false_refunds`: the work was good, and the buyer kept it and took its money back.
+     * Whether it counts in its buyer's `false_refunds`: the work was good, but the buyer took its money back.
      */
     isRefundFalse: "boolean",
     /** `good` or `bad`, once its operator revealed that it had arranged the hire. */
@@ -62,7 +67,10 @@ export const auditTables = {
     /** Whether it is in its seller's `audit_pass_rate`: `passed`, `rolledBack`, or null. */
     counted: "text?",
   },
-  /** What waits to be drawn, `<kind>/<operator>/<ppm>`: from `start` on. `before` is its length before `block`. */
+  /**
+   * A queue of what waits to be drawn, `<kind>/<operator>/<ppm>`. The items from `start` on wait. `before` is
+   * its length before `block`.
+   */
   auditQueue: {
     id: "text",
     start: "number",
@@ -71,7 +79,7 @@ export const auditTables = {
     block: "number",
     /** The tick whose list of queues has it. */
     touched: "number",
-    /** Its last items, as in the row of a list. */
+    /** Its last items, like in the row of a list. */
     tail: "text",
   },
   /** Who was asked about a hire, `<hire>/<round>/<attempt>`, and what it found. */
@@ -84,10 +92,13 @@ export const auditTables = {
     attempt: "number",
     operator: "text",
     auditor: "text",
-    /** `auditor` for a drawn one, or `operator-issued`: by `audit_judge`, with these models, separated by line feeds. */
+    /**
+     * `auditor` if it was drawn. `operator-issued` if the operator judged by `audit_judge`; then `models` has
+     * the models that it used, one per line.
+     */
     auditorType: "text",
     models: "text?",
-    /** Why those that were picked before it could not be assigned, in order, separated by commas. */
+    /** Why the auditors that were picked before it could not be assigned, in order, separated by commas. */
     passedOver: "text",
     /** The clusters of auditor, buyer and seller at that time, as JSON. */
     clusters: "text",
@@ -120,19 +131,19 @@ export const auditTables = {
     time: "number",
     assigned: "number",
     answered: "number",
-    /** How many assignments in a row it left unanswered. */
+    /** The number of assignments in a row that it did not answer. */
     unanswered: "number",
     /**
-     * Why it was removed, until it offers itself again: `unanswered`, `extortion` or `collusion`; and until when no offer
-     * counts.
+     * Why it was removed: `unanswered`, `extortion` or `collusion`; null once it has offered itself again.
+     * And the time until which no offer of it counts.
      */
     removedFor: "text?",
     barredUntil: "number?",
     /** How often it was removed for its verdicts. Earlier judgements no longer count. */
     epoch: "number",
     /**
-     * Its verdicts on audits with two or more that ended in the window; and how many of its fails, and passes, the audit
-     * overruled.
+     * Its verdicts on audits that had at least two verdicts and ended in the window, and how many of its
+     * fails and of its passes the audit overruled.
      */
     judged: "number",
     wrongFails: "number",
@@ -142,8 +153,8 @@ export const auditTables = {
     paid: "bigint",
   },
   /**
-   * Who of Tier 2 audits a capability for an operator, `<operator>/<capability>`; its auditors by place; and the place of
-   * each.
+   * A roster, `<operator>/<capability>`: the auditors of Tier 2 for a capability of an operator, by place;
+   * and the place of each.
    */
   roster: { id: "text", size: "number" },
   rosterPlace: { id: "text", auditor: "text" },
@@ -175,11 +186,11 @@ export const auditTables = {
     block: "number",
     time: "number",
   },
-  /** How many of those verdicts are one auditor's, `<operator>/<capability>/<auditor>`. */
+  /** The number of those verdicts that one auditor gave, `<operator>/<capability>/<auditor>`. */
   auditShare: { id: "text", verdicts: "number" },
   /** Until when a seller, or a cluster, is drawn more often, `<seller or cluster>/<verification version>`. */
   elevation: { id: "text", until: "number" },
-  /** When a refund after delivery was last drawn as such, `<buyer>/<seller>`. */
+  /** When a refund after delivery was last drawn because it was contested, `<buyer>/<seller>`. */
   contestedPair: { id: "text", time: "number" },
   /** A list of hires that an operator committed to arrange, `<operator>/<commitment>`. */
   canaryList: {
@@ -189,7 +200,7 @@ export const auditTables = {
     record: "text",
     block: "number",
     time: "number",
-    /** When it revealed them, how many they are, and how many of them measure nothing. */
+    /** When the operator revealed the hires, their number, and the number of them that measure nothing. */
     revealedTime: "number?",
     revealRecord: "text?",
     hires: "number",
@@ -212,7 +223,10 @@ export const auditTables = {
     operator: "text",
     auditor: "text",
     capability: "text",
-    /** Verdicts on good work, and how many passed it; on bad work, and how many failed it. */
+    /**
+     * Verdicts on good work and how many of them passed it; verdicts on bad work and how many of them failed
+     * it.
+     */
     good: "number",
     goodPassed: "number",
     bad: "number",
@@ -242,7 +256,10 @@ export const auditTables = {
     abandonedRechecking: "number",
     /** Verdicts that it gave itself. */
     issued: "number",
-    /** Its decisions. Of those that mature auditors judged again: how many they agree with, and how many not. */
+    /**
+     * Its decisions. Mature auditors judged some of these hires again: the number of times that they agreed
+     * with the operator, and that they did not.
+     */
     rolledBack: "number",
     dismissed: "number",
     historyAgreed: "number",
@@ -250,7 +267,10 @@ export const auditTables = {
     /** Lists of arranged hires that it committed to, and revealed. */
     canariesCommitted: "number",
     canariesRevealed: "number",
-    /** Atomic units. `owed`: what its auditors earned and were not paid, each by itself. */
+    /**
+     * Atomic units. `owed` is the sum of its debts to each auditor. A payment above one debt does not reduce
+     * another.
+     */
     accrued: "bigint",
     paid: "bigint",
     owed: "bigint",

@@ -10,8 +10,8 @@ import { countFor } from "./operators.ts";
 import { auditAbandoned, roundDecided, roundExhausted } from "./outcomes.ts";
 
 /**
- * Why a verdict has no effect, or the assignment it answers. It counts until another auditor is assigned, or the round is
- * over.
+ * The assignment that a verdict answers, or the reason why the verdict has no effect. A late verdict counts
+ * until another auditor is assigned or the round is over.
  */
 export function assignmentFor(
   context: ApplyContext,
@@ -31,7 +31,7 @@ export function assignmentFor(
   return assignment;
 }
 
-/** An assigned auditor's verdict. */
+/** Applies an assigned auditor's verdict. */
 export function verdictSettled(
   context: ApplyContext,
   assignment: Row<"auditAssignment">,
@@ -54,7 +54,10 @@ export function verdictSettled(
   if (audit.status === "assigned") nextAttempt(context, audit);
 }
 
-/** The time for a verdict is over. Another auditor is looked for, and until there is one the verdict still counts. */
+/**
+ * Called when the time for a verdict is over. Another auditor is looked for. The verdict still counts until
+ * another one is assigned.
+ */
 export function verdictDue(context: ApplyContext, id: string): void {
   const assignment = context.store.get("auditAssignment", id) as Row<"auditAssignment">;
   const audit = auditRow(context, assignment.audit);

@@ -5,7 +5,10 @@ import type { Row } from "../tables.ts";
 import { ensureClass, nearClasses } from "./classes.ts";
 import { tokensOf } from "./tokens.ts";
 
-/** Puts an agent into the class of its live listings, and trips the signal for all who now have enough similar agents. */
+/**
+ * Puts an agent into the class of its live listings. The signal trips for all agents that now have enough
+ * similar agents.
+ */
 export function updateFingerprint(context: ApplyContext, address: string, live: Row<"listing">[]): void {
   const agent = agentRow(context, address);
   const target = live.length === 0 ? null : ensureClass(context, tokensOf(live));

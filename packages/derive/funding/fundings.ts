@@ -40,8 +40,8 @@ export function presumePayment(context: ApplyContext, wallet: string, leg: Leg):
 }
 
 /**
- * No receipt claimed a presumed hire payment in time. It counts as an ordinary transfer from here on, whatever
- * comes later.
+ * Called when no receipt claimed a presumed hire payment in time. From now on it counts as an ordinary
+ * transfer, even if a receipt comes later.
  */
 export function presumptionEnds(context: ApplyContext, wallet: string, line: string): void {
   const [leg] = parseFundings(line);

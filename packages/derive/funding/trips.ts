@@ -8,9 +8,9 @@ import { isHubOrEscrow } from "../wallets.ts";
 import { addFunded, type Order } from "./fundedAgents.ts";
 
 /**
- * Notes that `funder` funded `agent` at `time`. Trips a signal if some span holds the agent and `clusterOthers` others of
- * that funder (SHP §4.5.1): fundings within `fundingSpanSeconds` (inclusive), or, at any distance in time, registrations
- * within `deployBatchBlocks` blocks.
+ * Notes that `funder` funded `agent` at `time`. A signal trips if some span holds the agent and
+ * `clusterOthers` others of that funder (SHP §4.5.1): fundings within `fundingSpanSeconds` (inclusive), or,
+ * at any distance in time, registrations within `deployBatchBlocks` blocks.
  */
 export function recordFunding(
   context: ApplyContext,
@@ -22,7 +22,7 @@ export function recordFunding(
   const { id, registeredBlock: block } = agent;
   const { byTime, byBlock } = addFunded(context.store, funder, { agent: id, time, block });
   if (byTime === null && byBlock === null) return;
-  // Money that a hub sent before it was published as a hub is kept, but binds nobody any more.
+  // The money that a hub sent before it was published as a hub stays stored, but no longer joins agents.
   if (isHubOrEscrow(context, funder)) return;
   const wasHub = listLength(context.store, takenBack(funder)) > 0;
   const widened = lastWidening(context);
@@ -39,7 +39,10 @@ export function recordFunding(
   }
 }
 
-/** Whether a span around an entry may hold agents from before the parameters were widened, which nobody joined then. */
+/**
+ * Whether a span around an entry may hold agents that were not joined, because they came before the
+ * parameters were widened.
+ */
 function reachesBack(
   order: Order,
   { at, member }: Entry,
@@ -54,8 +57,8 @@ function reachesBack(
 }
 
 /**
- * Notes that from here on fewer others, a longer span or a longer batch are enough to trip. This joins nobody by itself: a
- * span with a later funding does.
+ * Notes that from now on fewer other agents, a longer span or a longer batch are enough to trip a signal.
+ * This alone joins nobody. The next funding in such a span does.
  */
 export function noteWidened(context: ApplyContext, params: Params): void {
   const before = context.params;
@@ -75,10 +78,10 @@ function lastWidening(context: ApplyContext): { time: number; block: number } | 
 const WIDENED = "widened";
 
 /**
- * The other members of each span around an entry that just trips. It is enough to look at the nearest few on either side: a
- * span with more agents tripped before, so they are in one cluster already. That does not hold after the trips of a funder
- * were dropped because it was published as a hub, nor for a span that began under narrower parameters: then whole spans are
- * looked at.
+ * The other members of each span around an entry that trips the signal now. It is enough to look at the
+ * nearest few on either side: a span with more agents tripped the signal before, so they are in one cluster
+ * already. There are two exceptions, and then whole spans are looked at: the signals of this funder were
+ * dropped because it was published as a hub, or the span began under narrower parameters.
  */
 function trippedSpans(
   context: ApplyContext,
@@ -109,7 +112,8 @@ function trippedSpans(
 }
 
 /**
- * The union of the members of all spans that trip: each span holds the entry itself. Every entry enters and leaves once.
+ * The union of the members of all spans that trip the signal. Each span holds the entry itself. Every entry
+ * enters and leaves once.
  */
 function wholeSpans(
   below: Entry[],
@@ -165,7 +169,10 @@ function trip(context: ApplyContext, funder: string, members: string[]): void {
   if (!funderIsAgent) rememberTrip(context, funder, members);
 }
 
-/** A funder that becomes an agent later joins those it tripped with. One member of each cluster is enough to find them. */
+/**
+ * A funder that becomes an agent later joins the agents of the signals that it tripped. One member of each
+ * cluster is enough to find them.
+ */
 function rememberTrip(context: ApplyContext, funder: string, members: string[]): void {
   const member = members[0];
   if (member === undefined) return;
@@ -175,7 +182,10 @@ function rememberTrip(context: ApplyContext, funder: string, members: string[]):
   append(context.store, tripsOf(funder), member);
 }
 
-/** Trips are in other clusters than before, so one member may stand for fewer. Their funders remember all of them again. */
+/**
+ * Called when tripped signals moved to other clusters. One member now may stand for fewer agents, so the
+ * funders remember all members again.
+ */
 export function rememberTrips(context: ApplyContext, trips: Trip[]): void {
   for (const { signal, funder, members } of trips) {
     if (signal !== "funding_origin" || funder === null || findAgent(context, funder) !== null) continue;
@@ -183,7 +193,10 @@ export function rememberTrips(context: ApplyContext, trips: Trip[]): void {
   }
 }
 
-/** A funder is no longer a hub. What it tripped before it was a hub stays dropped, but its money is still known. */
+/**
+ * Called when a funder is no longer a hub. The signals that it tripped before it was a hub stay dropped, but
+ * its fundings are still known.
+ */
 export function noteTakenBack(context: ApplyContext, funder: string): void {
   append(context.store, takenBack(funder), String(context.at.block));
 }
@@ -192,7 +205,7 @@ function takenBack(funder: string): string {
   return `takenBack/${funder}`;
 }
 
-/** A funder that is published as a hub has tripped with nobody. */
+/** Forgets with whom a funder tripped a signal, because it was published as a hub. */
 export function forgetTrips(context: ApplyContext, funder: string): void {
   if (lastItem(context.store, tripsOf(funder)) === null) return;
   append(context.store, tripsOf(funder), FORGOTTEN);
@@ -208,7 +221,7 @@ export function joinAsFunder(context: ApplyContext, funder: string): void {
   joinCluster(context, { members: [...members, funder], signal: "funding_origin", funder });
 }
 
-/** In the list below: everything before it is void. */
+/** A mark in the list below: everything before it is void. */
 const FORGOTTEN = "";
 
 function tripsOf(funder: string): string {

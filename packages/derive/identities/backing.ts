@@ -12,8 +12,8 @@ import { belongsTo } from "./self.ts";
 export const MAX_WAITING = 100;
 
 /**
- * A hire was counted. It backs the oldest waiting feedback of its buyer on its seller that is not older than
- * the payment. Without one it backs the next such feedback.
+ * Called when a hire was counted. The hire backs the oldest waiting feedback of its buyer on its seller that
+ * is not older than the payment. Without one it backs the next such feedback.
  */
 export function hireMayBack(
   context: ApplyContext,
@@ -22,7 +22,7 @@ export function hireMayBack(
   if (context.state.registries) letGo(context, hire);
 }
 
-/** A hire turned out to be arranged by an operator of audits, so it backs nothing any more. */
+/** Called when a hire turned out to be arranged by an operator of audits. It no longer backs a feedback. */
 export function hireBacksNoMore(context: ApplyContext, id: string): void {
   const row = context.state.registries ? context.store.get("backing", id) : null;
   if (row === null || row.feedback === null) return;
@@ -53,7 +53,7 @@ export function findBacking(context: ApplyContext, feedback: Row<"feedback">): v
   saveWaiting(context, pair.id, waiting);
 }
 
-/** A feedback was revoked: it no longer waits, and its hire may back another feedback. */
+/** Called when a feedback was revoked. It no longer waits, and its hire may back another feedback. */
 export function leaveBacking(context: ApplyContext, feedback: Row<"feedback">): void {
   if (feedback.agent === null) return;
   if (feedback.hire === null) {
@@ -75,7 +75,7 @@ function letGo(context: ApplyContext, hire: Pick<Row<"hire">, "id" | "seller" | 
   const pair = context.store.get("feedbackPair", id);
   const waiting = pair === null ? [] : linesOf(pair);
   const eligible = waiting.filter((line) => timeIn(line) >= hire.time);
-  // Meanwhile, even by this hire, the buyer may turn out to belong to the seller.
+  // The buyer may have turned out to belong to the seller meanwhile, perhaps by this hire.
   const reason = eligible.length === 0 ? null : belongsTo(context, hire.seller, hire.buyer);
   const decided = reason === null ? eligible.slice(0, 1) : eligible;
   for (const line of decided) {

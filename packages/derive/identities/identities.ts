@@ -37,8 +37,8 @@ export function identityTransferred(context: ApplyContext, event: IdentityTransf
 }
 
 /**
- * The event of the registration itself. It comes after the mint, and after everything that the owner's
- * contract did in its callback for the mint.
+ * Applies the event of the registration itself. It comes after the mint, and after everything that the
+ * owner's contract did in the mint's callback.
  */
 export function identityRegistered(context: ApplyContext, event: IdentityRegistered): void {
   changeUri(context, event);

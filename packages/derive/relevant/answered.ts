@@ -2,9 +2,9 @@ import { paymentKey } from "../payments.ts";
 import { isBefore, type Place } from "../place.ts";
 import type { Read } from "./reads.ts";
 
-/** What was read for one event. */
+/** The answers to the reads of one event. */
 export class Answered {
-  /** How far one side of a wallet was read. */
+  /** How far the transfers on one side of a wallet were read. */
   readonly #until = new Map<string, Place>();
   readonly #others = new Set<string>();
 

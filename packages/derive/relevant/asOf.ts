@@ -5,13 +5,16 @@ import type { Place } from "../place.ts";
 import { findWallet } from "../wallets.ts";
 import { formerParams, kindUntil, paramsUntil } from "./until.ts";
 
-/** The parameters that held at an earlier position. */
+/** The parameters that were in force at an earlier position. */
 export function paramsAt(context: ApplyContext, place: Place): Params {
   const text = paramsUntil(context, place);
   return text === null ? context.params : parseParams(text);
 }
 
-/** The highest `hubTransfers` so far. A transfer with that many before it funds nobody, at any position. */
+/**
+ * The highest `hubTransfers` so far. A transfer that has at least so many before it funds nobody, under any
+ * parameters.
+ */
 export function mostHubTransfers(context: ApplyContext): number {
   let most = context.params.hubTransfers;
   for (const text of formerParams(context)) most = Math.max(most, parseParams(text).hubTransfers);
@@ -19,7 +22,8 @@ export function mostHubTransfers(context: ApplyContext): number {
 }
 
 /**
- * Whether a transfer of the past is plain: not from the zero address, and not from or to a hub or an escrow of that time.
+ * Whether an earlier transfer is plain: it does not come from the zero address, and neither side was a hub or
+ * an escrow at that time.
  */
 export function isOrdinaryAt(
   context: ApplyContext,
@@ -35,7 +39,7 @@ export function kindAt(context: ApplyContext, wallet: string, place: Place): str
   return kind === undefined ? (findWallet(context, wallet)?.kind ?? null) : kind;
 }
 
-/** There are few versions of the parameters, and they judge thousands of transfers. */
+/** Parsed once: there are few versions of the parameters, but thousands of transfers to judge. */
 const parseParams = (() => {
   const known = new Map<string, Params>();
   return (text: string): Params => {

@@ -43,8 +43,8 @@ export function watch(context: ApplyContext, wallet: string): void {
 }
 
 /**
- * Asks for what reached a wallet before a position, as far as it can matter: after `hubTransfers` others a transfer funds
- * nobody. For a watched wallet only one thing can be missing: what was left out then, if `hubTransfers` has grown since.
+ * Asks for the transfers that reached a wallet before a position. Only the first `hubTransfers` matter,
+ * because later ones fund nobody. A watched wallet lacks transfers only if `hubTransfers` has grown since.
  */
 export function askInflow(context: ApplyContext, wallet: string, before: Place): void {
   const inflow = inflowOf(context, wallet);
@@ -61,8 +61,8 @@ export function askInflow(context: ApplyContext, wallet: string, before: Place):
 }
 
 /**
- * A transfer of the past that reached a wallet. The parameters of that time judge it. If it was told before, or is in the
- * log, it changes nothing.
+ * Applies an earlier transfer that reached a wallet, by the parameters of that time. It changes nothing if it
+ * was given before or is in the log.
  */
 export function inflowTold(context: ApplyContext, event: HistoryEvent): void {
   const { to, block, log } = event;
@@ -92,10 +92,10 @@ export function inflowTold(context: ApplyContext, event: HistoryEvent): void {
   else context.store.update("inflow", to, change);
 }
 
-/** The first inflow of a family, and money that came back, are also judged by what held then. */
+/** The first inflow of a family and money that came back are judged by the state of that time, too. */
 function familyInflowTold(context: ApplyContext, event: HistoryEvent, params: Params): void {
   const sent = { ...event, value: BigInt(event.value) };
-  // Whether its sender had sent too many transfers is checked only when that matters.
+  // This does not check whether the sender had sent too many transfers. That is checked only when it matters.
   const inflow = inflowOfTransfer(context, sent, kindAt(context, event.from, event), false);
   if (inflow === null) return;
   noteLargest(context, event.to, inflow);

@@ -12,9 +12,10 @@ import {
 } from "./reads.ts";
 
 /**
- * The lines of a relevant log for what was read.
+ * The lines of a relevant log for the transfers that were read.
  *
- * @param transfers in the order of the chain, at least those that were asked for; the others are left out
+ * @param transfers in the order of the chain. It has at least those that were asked for; all others are left
+ * out
  */
 export function linesOf(read: Read, transfers: readonly TransferEvent[]): PastEvent[] {
   switch (read.kind) {

@@ -1,11 +1,11 @@
 import type { Place } from "../place.ts";
 
-/** What an event needs to know about transfers that a relevant log does not contain yet. */
+/** A question of an event about transfers that a relevant log does not contain yet. */
 export type Read = TransfersToRead | TransfersFromRead | FirstSpentRead | PaymentsRead | AuthorizationRead;
 
 /**
- * The first `limit` transfers of any value that reached a wallet between two positions, neither included; `after` null:
- * since the first block. `known` of them were told already.
+ * The first `limit` transfers of any value that reached a wallet between two positions, neither included;
+ * `after` null: since the first block. `known` of them were given already.
  */
 export type TransfersToRead = {
   kind: "transfersTo";
@@ -20,8 +20,8 @@ export type TransfersToRead = {
 export type TransfersFromRead = { kind: "transfersFrom"; wallet: string; before: Place; limit: number };
 
 /**
- * Anybody can make a wallet send a transfer of nothing, so an empty transfer does not show that the wallet
- * acted. After this many of them the search for its first transfer above zero stops.
+ * Anybody can make a wallet send an empty transfer (value 0), so an empty transfer does not show that the
+ * wallet acted. After this many of them the search for its first transfer above zero stops.
  */
 export const MAX_EMPTY = 10_000;
 

@@ -13,8 +13,9 @@ export function countTold(context: ApplyContext, event: CountEvent): void {
 }
 
 /**
- * Whether `hubTransfers` transfers had left the sender of a leg before it: then it funds nobody. While a relevant log is
- * made, a sender whose count is not known yet counts as one of those, so nothing behind an exchange is searched.
+ * Whether `hubTransfers` transfers had left the sender of a leg before it, so it funds nobody. While a
+ * relevant log is made, a sender with a count that is not known yet is treated as such a sender. So nothing
+ * behind an exchange is searched.
  */
 export function hasSentTooMany(context: ApplyContext, leg: Place & { from: string }): boolean {
   const { hubTransfers } = paramsAt(context, leg);
@@ -24,8 +25,8 @@ export function hasSentTooMany(context: ApplyContext, leg: Place & { from: strin
 }
 
 /**
- * Where the first transfer of some value left a wallet, if that was before a position, else null. Undefined while a
- * relevant log is made and that was not read yet.
+ * Where the first transfer above zero left a wallet, if that was before a position, else null. Undefined if
+ * it is not read yet, while a relevant log is made.
  */
 export function firstSpent(context: ApplyContext, wallet: string, before: Place): Act | null | undefined {
   const first = context.store.get("transferCount", countId(wallet, "spent", 1));

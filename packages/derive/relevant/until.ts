@@ -3,14 +3,14 @@ import { append, itemsOf, listLength } from "../lists.ts";
 import { isBefore, type Place } from "../place.ts";
 
 // Past states are stored with the position at which they ended. So a transfer that is added to the log later
-// can be judged by the state that held when it happened. The first line holds from the first block.
+// can be judged by the state at its own time. The first line is in force from the first block.
 
-/** Notes where the replaced parameters ended. */
+/** Notes the position at which the replaced parameters ended. */
 export function noteParams(context: ApplyContext): void {
   noteUntil(context, PARAMS, JSON.stringify(context.params));
 }
 
-/** The parameters that held at a position, as JSON; null when they still hold. */
+/** The parameters in force at a position, as JSON; null if they are still in force. */
 export function paramsUntil(context: ApplyContext, place: Place): string | null {
   return heldAt(context, PARAMS, place);
 }
@@ -21,7 +21,7 @@ export function* formerParams({ store }: ApplyContext): Generator<string> {
   for (const item of itemsOf(store, PARAMS)) yield readUntil(item).what;
 }
 
-/** Notes until where a wallet had another kind: `hub`, `escrow` or neither. */
+/** Notes the position until which a wallet had another kind: `hub`, `escrow` or neither. */
 export function noteKind(context: ApplyContext, wallet: string, kind: string | null): void {
   noteUntil(context, kindsOf(wallet), kind ?? NEITHER);
 }

@@ -8,15 +8,15 @@ const ONE_IN = 20n;
 const FIRST_BITS = 80n;
 
 /**
- * The 5th percentile of Beta(alpha, beta) in units of 10⁻⁹, rounded to the nearest. Both parameters are whole, so the share
- * below x is a sum of binomial terms, and every term is a fraction of its neighbour. Whole numbers bracket the sums, one
- * rounded down and one rounded up, with more bits until the bracket decides. So the answer is the exact one on every
- * machine. No sum is ever exactly 1/20 at such a middle: x would be 1/q for q = 1024·5ⁱ by the rational root theorem, and q
- * − 1 would have to divide 19.
+ * The 5th percentile of Beta(alpha, beta) in units of 10⁻⁹, rounded to the nearest. Both parameters are
+ * whole, so the share below x is a sum of binomial terms, and every term is a fraction of its neighbour.
+ * Whole numbers bracket the sums, one rounded down and one rounded up, with more bits until both round to the
+ * same answer. So every machine gives the exact answer. No sum is ever exactly 1/20 at such a middle: x would
+ * be 1/q for q = 1024·5ⁱ by the rational root theorem, and q − 1 would have to divide 19.
  *
  * @param alpha whole, at least 1
  * @param beta whole, at least 2
- * @throws RangeError when a parameter is none of these
+ * @throws RangeError for other parameters
  */
 export function betaQuantile(alpha: number, beta: number): number {
   if (!Number.isSafeInteger(alpha) || !Number.isSafeInteger(beta) || alpha < 1 || beta < 2)
@@ -49,7 +49,7 @@ function isBeyond(alpha: number, beta: number, x: bigint): boolean {
 function decide(alpha: number, beta: number, x: bigint, bits: bigint): boolean | undefined {
   const rest = HALVES - x;
   const unit = 1n << bits;
-  // Terms from the middle outwards: term k is the one before it times fraction k.
+  // The terms from the middle outwards. Term k is the previous term times fraction k.
   const few = new Terms(unit, beta - 1, (k) => [BigInt(beta - k) * x, BigInt(alpha + k) * rest]);
   const many = new Terms(unit, alpha, (k) => [BigInt(alpha + 1 - k) * rest, BigInt(beta - 1 + k) * x]);
   few.low = unit;
@@ -66,7 +66,7 @@ function decide(alpha: number, beta: number, x: bigint, bits: bigint): boolean |
 
 /** A sum of terms that rise at most once and then fall, between two whole numbers. */
 class Terms {
-  /** The sum so far, rounded down and up. */
+  /** The sum so far, once rounded down and once rounded up. */
   low = 0n;
   high = 0n;
   #term: [low: bigint, high: bigint];
@@ -81,7 +81,7 @@ class Terms {
     this.#fraction = fraction;
   }
 
-  /** Whether the rest is too small for the bits, or nothing. */
+  /** Whether the rest is zero, or too small to change a bit. */
   get isDone(): boolean {
     return this.#taken === this.#count || (this.#isFalling && this.#term[1] <= 1n);
   }

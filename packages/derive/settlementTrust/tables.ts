@@ -2,10 +2,12 @@ import type { ColumnKind } from "../columnKind.ts";
 
 /** The rows of what settlement says of agents' proposals (see `../tables.ts`). Shares are whole numbers of 10⁻⁹. */
 export const settlementTrustTables = {
-  /** One for each agent that a record of outcomes names, even if it is not an agent of SHP. */
+  /** One row for each agent that a record of outcomes names, even if it is not an agent of SHP. */
   settlementTrust: {
     id: "text",
-    /** Its settled and its rejected proposals, of all time; and the sums of their complexity, in thousandths. */
+    /**
+     * Its settled and its rejected proposals of all time, and the sums of their complexity in thousandths.
+     */
     settled: "number",
     rejected: "number",
     settledComplexity: "number",
@@ -17,7 +19,10 @@ export const settlementTrustTables = {
     alpha: "number",
     beta: "number",
     percentile: "number",
-    /** The percentile less the mean divergence, at least 0; and the level it gives: 0 to 3 (see `trustOf.ts`). */
+    /**
+     * The percentile minus the mean divergence, at least 0; and the level that follows from it, 0 to 3 (see
+     * `trustOf.ts`).
+     */
     trust: "number",
     level: "number",
     /** The last hour that a record reported for it, unix seconds / 3600. */

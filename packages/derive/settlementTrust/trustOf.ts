@@ -16,7 +16,10 @@ const BARS = [
   { settled: 100, trust: 920_000_000 },
 ];
 
-/** The largest evidence, in tasks of complexity 1. More is scaled down, so that a figure does not cost more. */
+/**
+ * The most evidence that is used, in tasks of complexity 1. More evidence is scaled down, so the computation
+ * stays cheap.
+ */
 export const MAX_EVIDENCE = 1_000;
 
 /** Sums over all of an agent's proposals, as its row has them. */
@@ -26,8 +29,8 @@ export type Evidence = Pick<
 >;
 
 /**
- * The parameters of the Beta distribution: 1 + Σc over settled and 2 + Σc over rejected proposals, in whole tasks. Settled
- * is rounded down and rejected up: rounding never flatters.
+ * The parameters of the Beta distribution: 1 + Σc over settled and 2 + Σc over rejected proposals, in whole
+ * tasks. Settled is rounded down and rejected up, so rounding never makes a figure better.
  */
 export function betaOf({ settledComplexity, rejectedComplexity }: Evidence): { alpha: number; beta: number } {
   const unit = BigInt(COMPLEXITY_UNITS);
@@ -39,10 +42,10 @@ export function betaOf({ settledComplexity, rejectedComplexity }: Evidence): { a
 }
 
 /**
- * Settlement's trust in an agent (swarm.at §13, and the README of its protocol): the 5th percentile of the Beta distribution, less the mean divergence of what was
- * compared, at least 0; in units of 10⁻⁹.
+ * Settlement's trust in an agent (swarm.at §13, and the README of its protocol): the 5th percentile of the
+ * Beta distribution, minus the mean divergence of what was compared, at least 0; in units of 10⁻⁹.
  *
- * @param known of the agent as it was: when its parameters are the same, so is its percentile
+ * @param known the agent's figures so far. If the parameters are the same, the percentile is the same too
  */
 export function trustOf(
   evidence: Evidence,
