@@ -92,8 +92,8 @@ async function startMachine(machine: Machine, parameters: MachineSettings): Prom
     machine.log += `ended with ${signal ?? code}\n`;
   });
   const restart = async (): Promise<void> => {
-    await Promise.all([silent, sleep(RESTART_MS)]);
-    await machine.exited;
+    await silent;
+    await sleep(RESTART_MS);
     if (!machine.isClosed) await startMachine(machine, parameters);
   };
   restart().catch((error) => {
@@ -106,7 +106,8 @@ async function startMachine(machine: Machine, parameters: MachineSettings): Prom
     createInterface({ input: child.stdout as NonNullable<typeof child.stdout> }).on("line", (line) => {
       const { listening, standby = false } = JSON.parse(line);
       machine.port = Number(new URL(listening).port);
-      machine.isWriter = !standby;
+      // What a process said may be read after its end.
+      machine.isWriter = !standby && child.exitCode === null && child.signalCode === null;
       resolve();
     });
     machine.exited.then(() => reject(new Error(`${machine.name} did not start`)));

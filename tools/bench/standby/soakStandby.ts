@@ -6,6 +6,7 @@ import { startPostgres } from "../../../scripts/postgres/startPostgres.ts";
 import { failure, History } from "./history.ts";
 import { type Load, startLoad } from "./load.ts";
 import { closeMachine, type Machine, openMachine } from "./machine.ts";
+import { until, writerAfter } from "./writerAfter.ts";
 
 /** What happens to the machine that writes. */
 const FAULTS = ["kill", "stop", "frozen", "answer", "question", "answer and kill"] as const;
@@ -93,15 +94,15 @@ async function oneRun(
   fault: StandbyFault,
   { machines, leaseMs, random }: { machines: readonly Machine[]; leaseMs: number; random: () => number },
 ): Promise<number | undefined> {
-  const writer = await until(() => machines.find(({ isWriter }) => isWriter), "nobody writes", leaseMs);
-  const life = writer.lives;
-  await sleep(300 * random());
+  const { writer, life } = await writerAfter(300 * random(), machines, DEADLINE_MS + leaseMs);
   const since = performance.now();
-  const takeover = async (): Promise<number> => {
+  const takeover = async (): Promise<number | undefined> => {
+    // This one has lost the ledger already, and is about to end: nobody has to take over.
+    const isDue = machines.every((it) => it === writer || !it.isWriter);
     // The same machine may be the quicker one, when its process is started again.
     const isNext = (it: Machine): boolean => it.isWriter && (it !== writer || it.lives > life);
-    await until(() => machines.some(isNext), "nobody took over", leaseMs);
-    return (performance.now() - since) / 1_000;
+    await until(() => machines.some(isNext), "nobody took over", DEADLINE_MS + leaseMs);
+    return isDue ? (performance.now() - since) / 1_000 : undefined;
   };
   if (fault === "stop" || fault === "frozen") {
     if (fault === "stop") writer.child.kill("SIGSTOP");
@@ -113,10 +114,11 @@ async function oneRun(
     else writer.proxy.set("none");
     // On a busy machine the other one may have missed its lease meanwhile. Then this one goes on, alone.
     const isAlone = (): boolean => machines.every((it) => it === writer || !it.isWriter);
-    await until(() => writer.lives > life || isAlone(), `${writer.name} went on beside another`, leaseMs);
+    const complaint = `${writer.name} went on beside another`;
+    await until(() => writer.lives > life || isAlone(), complaint, DEADLINE_MS + leaseMs);
     return taken;
   }
-  if (fault !== "kill") await cutOnce(writer, fault === "question" ? "question" : "answer");
+  if (fault !== "kill") await cutOnce(writer, life, fault === "question" ? "question" : "answer");
   if (fault === "kill" || fault === "answer and kill") {
     writer.child.kill("SIGKILL");
     return takeover();
@@ -128,12 +130,12 @@ async function oneRun(
   return undefined;
 }
 
-/** Has a proxy cut one connection, unless its machine ends before. */
-async function cutOnce(machine: Machine, fault: "answer" | "question"): Promise<void> {
-  const { proxy, lives } = machine;
+/** Has a proxy cut one connection, unless the process that writes behind it ends before. */
+async function cutOnce(writer: Machine, life: number, fault: "answer" | "question"): Promise<void> {
+  const { proxy } = writer;
   const before = proxy.cuts();
   proxy.set(fault);
-  await until(() => proxy.cuts() > before || machine.lives > lives, "nothing was cut");
+  await until(() => proxy.cuts() > before || writer.lives > life, "nothing was cut", DEADLINE_MS);
   proxy.set("none");
 }
 
@@ -153,16 +155,6 @@ async function bothHaveAll(machines: readonly Machine[], history: History): Prom
   }
   for (const { file } of machines) await history.read(file);
   history.check({ isWhole: true });
-}
-
-async function until<T>(condition: () => T | undefined | false, complaint: string, more = 0): Promise<T> {
-  const end = performance.now() + DEADLINE_MS + more;
-  for (;;) {
-    const value = condition();
-    if (value !== undefined && value !== false) return value;
-    if (performance.now() > end) throw failure(complaint);
-    await sleep(5);
-  }
 }
 
 function pick<T>(from: readonly T[], random: number): T {

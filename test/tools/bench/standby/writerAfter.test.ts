@@ -1,0 +1,23 @@
+import { expect } from "chai";
+import { writerAfter } from "../../../../tools/bench/standby/writerAfter.ts";
+
+describe("who writes in the soak of a stand-by", () => {
+  it("is never a machine whose process ends in the time in which clients write", async () => {
+    const doomed = { name: "a", isWriter: true, lives: 3 };
+    const next = { name: "b", isWriter: true, lives: 1 };
+    // It has lost the ledger, ends, and is started again; then its process stands by.
+    setTimeout(() => Object.assign(doomed, { isWriter: false, lives: 4 }), 10);
+    expect(await writerAfter(40, [doomed, next], 1_000)).to.deep.equal({ writer: next, life: 1 });
+  });
+
+  it("is never a process that took the place of the one that was looked at", async () => {
+    const machine = { isWriter: true, lives: 3 };
+    setTimeout(() => Object.assign(machine, { lives: 4 }), 10);
+    expect(await writerAfter(40, [machine], 1_000)).to.deep.equal({ writer: machine, life: 4 });
+  });
+
+  it("is nobody when nobody writes in time", async () => {
+    const error = await writerAfter(0, [{ isWriter: false, lives: 1 }], 20).catch((it) => it);
+    expect(error).to.include({ code: "standby_test_failed", message: "nobody writes" });
+  });
+});

@@ -1,0 +1,40 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { failure } from "./history.ts";
+import type { Machine } from "./machine.ts";
+
+/** Waits until a condition has a value. @throws TallystickError `standby_test_failed` with the complaint when it takes too long */
+export async function until<T>(
+  condition: () => T | undefined | false,
+  complaint: string,
+  withinMs: number,
+): Promise<T> {
+  const end = performance.now() + withinMs;
+  for (;;) {
+    const value = condition();
+    if (value !== undefined && value !== false) return value;
+    if (performance.now() > end) throw failure(complaint);
+    await sleep(5);
+  }
+}
+
+/** The machine that writes, and the number of its process. */
+export type Writer<M> = { writer: M; life: number };
+
+/**
+ * Who writes after a time in which clients could write.
+ *
+ * A process that has lost the ledger says so only by its end, a quarter of a second later. The next process on its machine
+ * stands by: a fault there hits nobody. So who did not write through all of that time is not taken.
+ */
+export async function writerAfter<M extends Pick<Machine, "isWriter" | "lives">>(
+  waitMs: number,
+  machines: readonly M[],
+  withinMs: number,
+): Promise<Writer<M>> {
+  for (;;) {
+    const writer = await until(() => machines.find(({ isWriter }) => isWriter), "nobody writes", withinMs);
+    const life = writer.lives;
+    await sleep(waitMs);
+    if (writer.isWriter && writer.lives === life) return { writer, life };
+  }
+}
