@@ -3,10 +3,15 @@ import { styleText } from "node:util";
 import { closeOf, type Results } from "./testing/closeOf.ts";
 import { runInLanes } from "./testing/runInLanes.ts";
 import { runStep } from "./testing/runStep.ts";
-import { allSteps, chosenTests, type TestStep } from "./testing/steps.ts";
+import { allSteps, buildStep, chosenTests, type TestStep } from "./testing/steps.ts";
 
 /** What to run; without files and grep everything. */
-export type RunAllTestsParameters = { files?: string[]; grep?: string };
+export type RunAllTestsParameters = {
+  files?: string[];
+  grep?: string;
+  /** Compiles the contracts before chosen tests. Otherwise the first test that needs them does, in its own time. */
+  build?: boolean;
+};
 
 /** One more than there are cores, up to three: many tests wait for a chain, a Postgres or a node more than they compute. */
 const LANES = Math.min(3, availableParallelism() + 1);
@@ -17,7 +22,11 @@ const LANES = Math.min(3, availableParallelism() + 1);
  *
  * @returns the exit code: 0 only when nothing failed and every runner ran at least one test
  */
-export async function runAllTests({ files = [], grep }: RunAllTestsParameters = {}): Promise<number> {
+export async function runAllTests({
+  files = [],
+  grep,
+  build = false,
+}: RunAllTestsParameters = {}): Promise<number> {
   const chosen = files.length > 0 || grep !== undefined;
   const stop = new AbortController();
   const onSignal = (signal: NodeJS.Signals) => stop.abort(signal);
@@ -38,7 +47,8 @@ export async function runAllTests({ files = [], grep }: RunAllTestsParameters = 
     });
   };
   if (chosen) {
-    await run([chosenTests({ files, ...(grep !== undefined && { grep }) })], 1);
+    const tests = chosenTests({ files, ...(grep !== undefined && { grep }) });
+    await run(build ? [buildStep, tests] : [tests], 1);
   } else await run(allSteps(), LANES);
   if (stop.signal.aborted) {
     process.stdout.write(`\nstopped by ${stop.signal.reason}\n`);

@@ -256,6 +256,14 @@ describe("ERC-8004's registries", function () {
       ...["wrong_chain", "no_registry", "not_the_agent", "invalid_input"],
       ...["not_anchored_yet", "invalid_input", "not_in_ledger"],
     ]);
+    onRequest = async (method, params) => {
+      if (method !== "eth_getTransactionReceipt") return;
+      const mined = await chain.connection.provider.request({ method, params } as never);
+      return { ...(mined as object), status: "0x0" };
+    };
+    const unpaid = await post(receiptHash).catch((error) => error);
+    expect(unpaid.issues?.map((it: { field: string }) => it.field)).to.deep.equal(["payment"]);
+    onRequest = () => undefined;
     await chain.client.setBalance({ address: buyer.wallet.address, value: 1n });
     expect(["no_gas_money", "chain_unreachable", "call_refused"]).to.include(
       await refusal(post(receiptHash)),
@@ -351,6 +359,11 @@ describe("ERC-8004's registries", function () {
     };
     await client.sendAndWait({ ...revoke, args: [BigInt(agentId), 1n] });
     expect(await wrong(text, { hash })).to.deep.equal(["event.revoked"]);
+    // And says with the same file that it is for another hire; the identity is somebody else's by now.
+    const uri = `${PUBLIC}/v1/erc8004/files/${hash}.json#receipt=${"0".repeat(64)}`;
+    const say = { ...revoke, functionName: "giveFeedback" };
+    await client.sendAndWait({ ...say, args: [BigInt(agentId), 80n, 0, "starred", MEAN, "", uri, hash] });
+    expect(await wrong(text, { hash })).to.deep.equal(["event.receipt", "agentWallet"]);
 
     const receipt = { ...JSON.parse(JSON.parse(text).tallystick.receipt_proof.entry).payload.body };
     const paid = async (changes: object) =>

@@ -23,12 +23,11 @@ const PRICE = 500_000n;
 const NODE = "http://node.test";
 
 describe("feedback of an anchored ledger", function () {
-  this.timeout(60_000);
+  this.timeout(BUILD_TIMEOUT);
   const folder = temporaryFolder();
   let chain: LedgerChain;
   let service: TestService | undefined;
-  before(async function () {
-    this.timeout(BUILD_TIMEOUT);
+  before(async () => {
     chain = await ledgerChain();
   });
   after(() => chain?.close());

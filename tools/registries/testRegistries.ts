@@ -37,5 +37,5 @@ export async function testRegistries(folder: string | undefined): Promise<number
     process.stdout.write(`${name} is that of ${commit}: creation ${creation}, runtime ${runtime}\n`);
   }
   process.env.ERC8004_ARTIFACTS = folder;
-  return await runAllTests({ files: TESTS });
+  return await runAllTests({ files: TESTS, build: true });
 }

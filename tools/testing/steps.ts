@@ -20,15 +20,18 @@ const builtIn = { lint: "node_modules/@biomejs/biome/bin/biome", types: "node_mo
 /** The step that others may need. */
 export const BUILD = "build";
 
+/** Compiles the contracts. */
+export const buildStep: TestStep = {
+  name: BUILD,
+  args: ["node_modules/hardhat/dist/src/cli.js", "build"],
+  counts: false,
+  needsBuild: false,
+};
+
 /** What everything else waits for, or is about. */
 const preparations: TestStep[] = [
   { name: "lint and format", args: [builtIn.lint, "check", "."], counts: false, needsBuild: false },
-  {
-    name: BUILD,
-    args: ["node_modules/hardhat/dist/src/cli.js", "build"],
-    counts: false,
-    needsBuild: false,
-  },
+  buildStep,
   {
     name: "Solidity tests",
     args: [...readTypeScript, ...endWithParent, "tools/testing/solidityTests.ts"],

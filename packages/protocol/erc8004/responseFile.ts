@@ -3,7 +3,8 @@ import { InvalidInputError, invalidInputFromZod } from "../errors.ts";
 import type { RecordBody } from "../json/recordBody.ts";
 import { proofBundleSchema } from "../proof/proofBundle.ts";
 import { readProvenEntry } from "../proof/provenEntry.ts";
-import { parseAuditVerdict } from "../records/auditVerdict.ts";
+import { type AuditVerdict, parseAuditVerdict } from "../records/auditVerdict.ts";
+import { checkReceipt, type Receipt } from "../records/receipt.ts";
 import { recordFromPayload } from "../records/record.ts";
 import { type AccountId, accountIdSchema, formatAccountId } from "./accountId.ts";
 
@@ -19,7 +20,8 @@ const spamSchema = z.strictObject({
 });
 
 /**
- * A response to a feedback: the proof of an audit's verdict on the hire behind it, or a note why it is spam. One of the two.
+ * A response to a feedback: the proof of an audit's verdict on the hire behind it, with the proof of that hire's receipt; or a note why
+ * it is spam. One of the two.
  */
 export const responseFileSchema = z
   .strictObject({
@@ -29,11 +31,18 @@ export const responseFileSchema = z
     clientAddress: accountIdSchema,
     feedbackIndex: z.int().min(1),
     verdict_proof: proofBundleSchema.optional(),
+    receipt_proof: proofBundleSchema.optional(),
     spam: spamSchema.optional(),
   })
   .refine(({ verdict_proof, spam }) => (verdict_proof === undefined) !== (spam === undefined), {
     error: "must have verdict_proof or spam, and not both",
-  });
+  })
+  .refine(
+    ({ verdict_proof, receipt_proof }) => (verdict_proof === undefined) === (receipt_proof === undefined),
+    {
+      error: "must have verdict_proof and receipt_proof together: the receipt shows which hire was judged",
+    },
+  );
 
 export type ResponseFile = z.output<typeof responseFileSchema>;
 
@@ -47,44 +56,73 @@ export type FeedbackPlace = {
 
 /** What is said of a feedback. */
 export type ResponseContent =
-  | { verdictProof: z.input<typeof proofBundleSchema> }
+  | { verdictProof: z.input<typeof proofBundleSchema>; receiptProof: z.input<typeof proofBundleSchema> }
   | { spam: z.output<typeof spamSchema> };
 
 /**
  * The content of a response file. The same word on the same feedback gives the same file.
  *
- * @throws InvalidInputError when the proof's entry is not a verdict of an audit
+ * @throws InvalidInputError when the proofs are not of a verdict and of the receipt of the hire that it judged, bought by the
+ * feedback's client
  */
 export function responseContent(place: FeedbackPlace, said: ResponseContent): RecordBody {
   const { agentRegistry, agentId, client, index } = place;
-  if ("verdictProof" in said) requireVerdict(said.verdictProof.entry);
+  if ("verdictProof" in said) requireSameHire(said.verdictProof.entry, said.receiptProof.entry, client);
   return {
     format: RESPONSE_FORMAT,
     agentRegistry: formatAccountId(agentRegistry),
     agentId,
     clientAddress: formatAccountId({ chainId: agentRegistry.chainId, address: client }),
     feedbackIndex: index,
-    ...("spam" in said ? { spam: said.spam } : { verdict_proof: said.verdictProof }),
+    ...("spam" in said
+      ? { spam: said.spam }
+      : { verdict_proof: said.verdictProof, receipt_proof: said.receiptProof }),
   };
 }
 
-function requireVerdict(line: string): void {
-  const record = recordFromPayload(readProvenEntry(line).payload);
-  if (record.type !== "audit_verdict") {
-    const message = `must be an audit_verdict, and is ${record.type}`;
-    throw new InvalidInputError({ issues: [{ field: "verdict_proof.entry", message }] });
-  }
-  parseAuditVerdict(record.body);
-}
-
 /**
- * Reads the content of a response file. Its proof is checked by `verifyProofBundle`.
+ * Reads the content of a response file. Its proofs are checked by `verifyProofBundle`.
  *
  * @throws InvalidInputError naming every field at fault
  */
 export function parseResponseFile(content: unknown): ResponseFile {
   const parsed = responseFileSchema.safeParse(content);
   if (!parsed.success) throw invalidInputFromZod(parsed.error);
-  if (parsed.data.verdict_proof !== undefined) requireVerdict(parsed.data.verdict_proof.entry);
+  const { verdict_proof, receipt_proof, clientAddress } = parsed.data;
+  if (verdict_proof !== undefined && receipt_proof !== undefined)
+    requireSameHire(verdict_proof.entry, receipt_proof.entry, clientAddress.address);
   return parsed.data;
+}
+
+/** A verdict answers only feedback for the hire that was judged, by that hire's buyer. */
+function requireSameHire(verdictLine: string, receiptLine: string, client: AccountId["address"]): void {
+  const verdict = recordFromPayload(readProvenEntry(verdictLine).payload);
+  if (verdict.type !== "audit_verdict")
+    refuse("verdict_proof.entry", `must be an audit_verdict, and is ${verdict.type}`);
+  const record = recordFromPayload(readProvenEntry(receiptLine).payload);
+  if (record.type !== "receipt") refuse("receipt_proof.entry", `must be a receipt, and is ${record.type}`);
+  const [judged, receipt] = [parseAuditVerdict(verdict.body), checkReceipt(record)];
+  if (receipt.buyer !== client)
+    refuse("receipt_proof.entry", `must be of a hire by the feedback's client, and is by ${receipt.buyer}`);
+  const other = otherHire(judged, receipt);
+  if (other !== undefined) refuse("verdict_proof.entry", `must judge the hire of the receipt: ${other}`);
+}
+
+/** What shows that a verdict is on another hire than a receipt's; undefined when nothing does. */
+function otherHire(verdict: AuditVerdict, receipt: Receipt): string | undefined {
+  const { hire, params_hash, result_hash } = verdict;
+  const [tx, log] = hire.split("-");
+  if (typeof receipt.escrow_id === "string") {
+    if (hire !== receipt.escrow_id) return `it judges ${hire}, and the receipt is of ${receipt.escrow_id}`;
+  } else if (log === undefined || tx !== receipt.tx_hash)
+    return `it judges ${hire}, and the receipt is of the transaction ${receipt.tx_hash}`;
+  else if (receipt.log_index !== undefined && log !== String(receipt.log_index))
+    return `it judges ${hire}, and the receipt is of log ${receipt.log_index} of that transaction`;
+  // A transaction may pay for several hires, and a receipt need not name its log.
+  if (params_hash !== receipt.params_hash) return "its params_hash is not the receipt's";
+  return result_hash === receipt.result_hash ? undefined : "its result_hash is not the receipt's";
+}
+
+function refuse(field: string, message: string): never {
+  throw new InvalidInputError({ issues: [{ field, message }] });
 }

@@ -27,6 +27,11 @@ export function receiptFragment(receipt: string): string {
   return `#receipt=${receipt}`;
 }
 
+/** The receipt that a feedback's URL names by its fragment, undefined when it names none. */
+export function receiptIn(uri: string): string | undefined {
+  return /#receipt=([0-9a-f]{64})$/.exec(uri)?.[1];
+}
+
 /**
  * Finds a client's feedback for an agent.
  *

@@ -1,11 +1,12 @@
 import { checkFeedbackFile } from "tallystick-protocol/erc8004/checkFeedbackFile";
-import { type FeedbackFile, feedbackContent } from "tallystick-protocol/erc8004/feedbackFile";
+import { type FeedbackFile, feedbackContent, readHire } from "tallystick-protocol/erc8004/feedbackFile";
 import { identityRegistryAbi } from "tallystick-protocol/erc8004/identityRegistryAbi";
 import { type JsonFile, writeJsonFile } from "tallystick-protocol/erc8004/jsonFile";
 import { reputationRegistryAbi } from "tallystick-protocol/erc8004/reputationRegistryAbi";
 import { InvalidInputError, TallystickError } from "tallystick-protocol/errors";
 import type { Hex } from "tallystick-protocol/hex";
 import { parseEventLogs, type TransactionReceipt } from "viem";
+import { checkPayment } from "./checkPayment.ts";
 import { findFeedback, receiptFragment } from "./findFeedback.ts";
 import { askJson, keepFile, type Posting, uriOf } from "./posting.ts";
 import type { GasCost } from "./quoteGas.ts";
@@ -43,7 +44,7 @@ export type PostedOrNot = {
  * It asks the node for the proofs and checks them, makes the file, has the node keep it, and sends `giveFeedback` with the stars
  * as `starred` (20 for each). Called again it finds what it posted, and posts nothing.
  *
- * @throws InvalidInputError naming what of the node's proofs does not hold; TallystickError `not_anchored_yet`, `not_the_agent`;
+ * @throws InvalidInputError naming what of the node's proofs does not hold, or `payment` when the chain does not have it; TallystickError `not_anchored_yet`, `not_the_agent`;
  * ChainError, see {@link sendOnce}; ServiceError of the node
  */
 export async function postFeedback(parameters: PostFeedbackParameters): Promise<PostedOrNot> {
@@ -55,11 +56,8 @@ export async function postFeedback(parameters: PostFeedbackParameters): Promise<
   const { value, valueDecimals, tag1, tag2 } = read;
   const isIt = (it: { hash: Hex; uri: string }) =>
     it.hash === file.hash || it.uri.endsWith(receiptFragment(receiptHash));
-  const payment = await client
-    .getTransactionReceipt({ hash: read.proofOfPayment.txHash })
-    .catch(() => undefined);
   // A hire may be paid on another chain: then the whole registry is searched.
-  const fromBlock = payment?.blockNumber ?? registries.fromBlock;
+  const fromBlock = (await requirePayment(parameters, read)) ?? registries.fromBlock;
   const sent = await sendOnce({
     ...parameters,
     chainId: registries.chainId,
@@ -145,6 +143,21 @@ async function requireAgent(
     message: `Identity ${agentId} has the wallet ${wallet}, and the hire's seller is ${seller}. Nothing was sent.`,
     hint: "Name the seller's identity; the seller names its wallet there by setAgentWallet.",
   });
+}
+
+/**
+ * Feedback for what was never paid would hold before nobody. What cannot be checked here is left to those who verify the file.
+ *
+ * @returns the block of the payment, undefined when the RPC leads to another chain than it
+ */
+async function requirePayment(
+  { client, registries: { chainId } }: PostFeedbackParameters,
+  { tallystick: { receipt_proof: receiptProof, rating_proof: ratingProof } }: FeedbackFile,
+): Promise<bigint | undefined> {
+  const { receipt } = readHire({ receiptProof, ratingProof });
+  const { finding, block } = await checkPayment(client, receipt, { chainId });
+  if (finding.holds === false) invalid("payment", finding.detail);
+  return block;
 }
 
 function indexIn({ logs }: TransactionReceipt): number {

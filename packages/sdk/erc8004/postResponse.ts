@@ -3,10 +3,12 @@ import { writeJsonFile } from "tallystick-protocol/erc8004/jsonFile";
 import { reputationRegistryAbi } from "tallystick-protocol/erc8004/reputationRegistryAbi";
 import { type ResponseContent, responseContent } from "tallystick-protocol/erc8004/responseFile";
 import type { Hex } from "tallystick-protocol/hex";
+import type { ProofBundle } from "tallystick-protocol/proof/proofBundle";
 import { readProvenEntry } from "tallystick-protocol/proof/provenEntry";
 import { findResponse, type PostedResponse, verdictMark } from "./findResponse.ts";
 import type { PostedOrNot } from "./postFeedback.ts";
 import { keepFile, type Posting, uriOf } from "./posting.ts";
+import { receiptOfFeedback } from "./receiptOfFeedback.ts";
 import { requireRegistries } from "./registries.ts";
 import { sendOnce } from "./sendOnce.ts";
 
@@ -15,7 +17,8 @@ export type PostResponseParameters = Posting & {
   agentId: number;
   feedbackClient: Address;
   index: number;
-  said: ResponseContent;
+  /** A verdict has to be on the hire whose receipt the feedback names; the proof of that receipt is added. */
+  said: { verdictProof: ProofBundle } | Extract<ResponseContent, { spam: unknown }>;
   /** The hash of an entry of the node's ledger that the account signed. Not needed with a `uri`. */
   knownBy?: string | undefined;
 };
@@ -24,14 +27,16 @@ export type PostResponseParameters = Posting & {
  * Appends a response to somebody's feedback: the proof of an audit's verdict, or a note why it is spam. Anyone may. The same
  * word is appended once: called again, it is found.
  *
- * @throws as `postFeedback`
+ * @throws InvalidInputError naming `index`, `verdict_proof.entry` or `receipt_proof.entry` when the verdict is not on the hire that the
+ * feedback is about; else as `postFeedback`
  */
 export async function postResponse(parameters: PostResponseParameters): Promise<PostedOrNot> {
   const { account, client, registries, agentId, feedbackClient, index, said, knownBy = "" } = parameters;
   await requireRegistries(client, registries);
   const agentRegistry = { chainId: registries.chainId, address: registries.identity };
+  const content = "spam" in said ? said : { ...said, receiptProof: await receiptOfFeedback(parameters) };
   const file = writeJsonFile(
-    responseContent({ agentRegistry, agentId, client: feedbackClient, index }, said),
+    responseContent({ agentRegistry, agentId, client: feedbackClient, index }, content),
   );
   // A proof of the same entry grows with its ledger, so another file may say the same.
   const mark = "spam" in said ? "" : verdictMark(readProvenEntry(said.verdictProof.entry).currentHash);

@@ -14,7 +14,7 @@ import type { VerifiedProof } from "tallystick-protocol/proof/proofBundle";
 import { recordSigningHash, type SignedRecord } from "tallystick-protocol/records/record";
 import { confirmProof } from "../proof/confirmProof.ts";
 import { checkPayment } from "./checkPayment.ts";
-import { findFeedback, type PostedFeedback } from "./findFeedback.ts";
+import { findFeedback, type PostedFeedback, receiptIn } from "./findFeedback.ts";
 import type { ChainReader, ChainRegistries } from "./registries.ts";
 
 export type VerifyFeedbackParameters = CheckFeedbackParameters & {
@@ -196,7 +196,8 @@ async function checkEvent(
         `the registry has no feedback of this client with the file's hash for agent ${agentId}`,
       ),
     ];
-  const { value, valueDecimals, tag1, tag2, index, transaction } = posted;
+  const { value, valueDecimals, tag1, tag2, index, transaction, uri } = posted;
+  const { receipt } = file.tallystick;
   const [, , , , isRevoked] = await client.readContract({
     address: reputation,
     abi: reputationRegistryAbi,
@@ -211,6 +212,7 @@ async function checkEvent(
     same("valueDecimals", valueDecimals, file.valueDecimals),
     same("tag1", tag1, file.tag1),
     same("tag2", tag2, file.tag2),
+    same("receipt", receiptIn(uri) ?? receipt, receipt),
     finding("event.revoked", !isRevoked, "it stands", "its client has revoked it"),
   ];
 }

@@ -19,7 +19,8 @@ export type JudgedFile = { file: JsonFile; kind: FileKind; subject: string };
 
 /**
  * Judges a file that somebody wants kept: only what is a file of ERC-8004 and checks out against this ledger is. A feedback has
- * to be the signer's own, for a receipt and a rating of this ledger; a verdict in a response has to stand in it.
+ * to be the signer's own, for a receipt and a rating of this ledger; a verdict in a response and the receipt of its hire have to
+ * stand in it.
  *
  * @throws InvalidInputError naming every field that does not hold
  */
@@ -60,11 +61,12 @@ function judgeResponse(
   signer: Address,
   { ledger, keys }: OwnLedger,
 ): JudgedFile {
-  const { verdict_proof: proof } = parseResponseFile(content);
-  if (proof !== undefined) {
+  const { verdict_proof, receipt_proof } = parseResponseFile(content);
+  for (const [name, proof] of Object.entries({ verdict_proof, receipt_proof })) {
+    if (proof === undefined) continue;
     verifyProofBundle(proof, { keys, leaveWriterToChain: true });
     if ((proof.ledger?.id ?? "local") !== ledger)
-      throw refusal([{ field: "file.verdict_proof.ledger", message: `must be ${ledger}, this ledger` }]);
+      throw refusal([{ field: `file.${name}.ledger`, message: `must be ${ledger}, this ledger` }]);
   }
   return { file, kind: "response", subject: signer };
 }

@@ -8,11 +8,13 @@ import path from "node:path";
 import { serve } from "@hono/node-server";
 import { expect } from "chai";
 import { MAX_FILE_BYTES } from "tallystick-protocol/erc8004/jsonFile";
+import { reputationRegistryAbi } from "tallystick-protocol/erc8004/reputationRegistryAbi";
 import type { TallystickError } from "tallystick-protocol/errors";
 import type { RecordBody } from "tallystick-protocol/json/recordBody";
 import { verifyProofBundle } from "tallystick-protocol/proof/proofBundle";
 import { signRecord } from "tallystick-protocol/records/record";
 import { createAuditor } from "tallystick-sdk/auditor/createAuditor";
+import { createTransactionSender } from "tallystick-sdk/chain/transactionSender";
 import { memoryStore } from "tallystick-sdk/store/keyValueStore";
 import { feedback } from "../../../scripts/erc8004/feedback.ts";
 import type { PostOptions } from "../../../scripts/erc8004/openPosting.ts";
@@ -135,8 +137,12 @@ describe("tallystick erc8004", function () {
     );
     expect(answered.status).to.equal("posted");
 
-    // An auditor judges a hire of this seller and settles its verdict; then anybody answers with it.
-    const audited = await auditedHire({ seller: seller.wallet });
+    // An auditor judges this hire and settles its verdict; then anybody answers with it.
+    const paid = JSON.parse(JSON.parse(posted.text).tallystick.receipt_proof.entry).payload.body;
+    const audited = await auditedHire({
+      ...{ seller: seller.wallet, params: { data: [1] }, result: hire.result },
+      assignment: { hire: `${paid.tx_hash}-0` },
+    });
     const holder = await openHolder(shows(audited.disclosure));
     const auditor = createAuditor({
       ...{ account: audited.auditor.account, baseUrl: NODE, ledger: "local", judge: passes },
@@ -176,15 +182,55 @@ describe("tallystick erc8004", function () {
     expect(entry.payload.body).to.deep.include({ hire: audited.assignment.hire, verdict: "pass" });
     // The ledger grows, and so does the proof: another file, and the same word.
     const { type: _type, ledger: _ledger, ...said } = judged.payload.body as RecordBody;
-    const next = { type: "audit_verdict", ledger: "local", body: { ...said, round: 2 } } as const;
-    const { body, signer, signature } = await signRecord({ ...next, account: audited.auditor.account });
-    const grown = await market.ledger.post("/v1/records", { type: next.type, body, signer, signature });
-    expect(grown.status, grown.text).to.equal(201);
+    let round = 1;
+    const settle = async (changes: RecordBody): Promise<string> => {
+      const next = {
+        type: "audit_verdict",
+        ledger: "local",
+        body: { ...said, round: ++round, ...changes },
+      } as const;
+      const { body, signer, signature } = await signRecord({ ...next, account: audited.auditor.account });
+      const grown = await market.ledger.post("/v1/records", { type: next.type, body, signer, signature });
+      expect(grown.status, grown.text).to.equal(201);
+      return grown.json.hash;
+    };
+    await settle({});
     expect(await byVerdict(verdict)).to.deep.include({
       ...{ status: "found", hash: proved.hash, uri: proved.uri },
     });
     expect(await codeOf(byVerdict(receiptHash)), "no verdict").to.equal("invalid_input");
     expect(await codeOf(byVerdict("0".repeat(64))), "no entry").to.equal("not_in_ledger");
+    // A verdict on another hire says nothing of this feedback, by whatever it differs.
+    const zero = `0x${"00".repeat(32)}`;
+    for (const other of [
+      { hire: `${zero}-0` },
+      { hire: zero },
+      { hire: paid.tx_hash },
+      { params_hash: zero },
+      { result_hash: zero },
+    ]) {
+      const refused = await byVerdict(await settle(other)).catch((error) => error);
+      const fields = refused.issues?.map((it: { field: string }) => it.field);
+      expect(fields, JSON.stringify(other)).to.deep.equal(["verdict_proof.entry"]);
+    }
+    // Nor does it answer feedback that names no receipt, or somebody else's.
+    const say = async (fragment: string, wallet: typeof buyer.wallet, index: number) => {
+      const uri = `https://agent.example/feedback.json${fragment}`;
+      const args = [BigInt(agentId), 100n, 0, "starred", "", "", uri, zero];
+      const { account } = wallet;
+      const sender = createTransactionSender({ account, chainId, rpc: chain.transport, pollingMs: 10 });
+      const call = { abi: reputationRegistryAbi, functionName: "giveFeedback", args };
+      await sender.sendAndWait({ address: reputation, ...call });
+      const place = { feedbackClient: wallet.address, index };
+      const answering = { ...options, agentId, ...place, verdict, knownBy: listing.entry_hash };
+      const refused = await respond(answering, environment(seller.wallet)).catch((error) => error);
+      return refused.issues?.map((it: { message: string }) => it.message).join();
+    };
+    expect(await say("", buyer.wallet, 2)).to.contain("names no receipt");
+    expect(await say(`#receipt=${listing.entry_hash}`, buyer.wallet, 3)).to.contain("is no receipt");
+    const third = await market.openBuyer();
+    await chain.client.setBalance({ address: third.wallet.address, value: 10n ** 18n });
+    expect(await say(`#receipt=${receiptHash}`, third.wallet, 1)).to.contain("names a receipt of");
 
     const file = path.join(market.folder, "feedback.json");
     writeFileSync(file, posted.text);

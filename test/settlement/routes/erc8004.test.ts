@@ -195,10 +195,16 @@ describe("files of ERC-8004", () => {
     };
     const note = writeJsonFile(responseContent(place, { spam: { reason: "no_hire", detail: "" } })).text;
     expect((await keep(note, seller, listing)).status).to.equal(201);
-    const { receipt_proof: verdict_proof } = await proofOf();
+    const { receipt_proof } = await proofOf();
     const { spam: _, ...rest } = JSON.parse(note);
-    const { status, json } = await keep(writeJsonFile({ ...rest, verdict_proof }).text, seller, listing);
-    expect([status, json.errors[0].field]).to.deep.equal([400, "verdict_proof.entry"]);
+    const refused = async (proofs: RecordBody) => {
+      const { status, json } = await keep(writeJsonFile({ ...rest, ...proofs }).text, seller, listing);
+      return [status, json.errors[0].field, json.errors[0].message];
+    };
+    expect(await refused({ verdict_proof: receipt_proof, receipt_proof })).to.deep.equal([
+      ...[400, "verdict_proof.entry", "must be an audit_verdict, and is receipt"],
+    ]);
+    expect((await refused({ verdict_proof: receipt_proof }))[2]).to.contain("receipt_proof together");
   });
 
   it("are at most a hundred new ones a day of an address, whatever its number of wallets", async () => {

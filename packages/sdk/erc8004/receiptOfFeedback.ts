@@ -1,0 +1,60 @@
+import { identityRegistryAbi } from "tallystick-protocol/erc8004/identityRegistryAbi";
+import { InvalidInputError } from "tallystick-protocol/errors";
+import { type ProofBundle, parseProofBundle, verifyProofBundle } from "tallystick-protocol/proof/proofBundle";
+import { checkReceipt } from "tallystick-protocol/records/receipt";
+import { recordFromPayload } from "tallystick-protocol/records/record";
+import { requestService } from "../requestService.ts";
+import { findFeedback, type PostedFeedback, receiptIn } from "./findFeedback.ts";
+import type { PostResponseParameters } from "./postResponse.ts";
+
+/**
+ * The proof of the receipt that a feedback names, from the node's ledger. The receipt has to be of a hire of the feedback's client with
+ * whom the identity stood for when the feedback was given.
+ *
+ * @throws InvalidInputError naming `index` when the feedback is not there or names no receipt of such a hire; ProofError;
+ * ServiceError `not_in_ledger`
+ */
+export async function receiptOfFeedback(parameters: PostResponseParameters): Promise<ProofBundle> {
+  const { client, registries, agentId, feedbackClient, index, ledger, baseUrl, fetch } = parameters;
+  const block = await client.getBlockNumber({ cacheTime: 0 });
+  const place = { agentId, client: feedbackClient, block, fromBlock: registries.fromBlock };
+  const posted = await findFeedback(client, registries, place, (it) => it.index === BigInt(index));
+  if (posted === undefined) refuse(`is no feedback of ${feedbackClient} for agent ${agentId}`);
+  const hash = receiptIn(posted.uri);
+  if (hash === undefined)
+    refuse("is a feedback that names no receipt, so no verdict can be shown to be of its hire");
+  const { text } = await requestService({ baseUrl, path: `/v1/ledger/bundle?hash=${hash}`, fetch });
+  const bundle = parseProofBundle(text);
+  const proof = verifyProofBundle(bundle, { leaveWriterToChain: true });
+  if (proof.entry.currentHash !== hash || (proof.ledger?.id ?? "local") !== ledger)
+    refuse("names a receipt of which the node gives another proof");
+  const record = recordFromPayload(proof.entry.payload);
+  if (record.type !== "receipt") refuse(`names an entry that is no receipt, and is ${record.type}`);
+  const { buyer, agent_id: seller } = checkReceipt(record);
+  if (buyer !== feedbackClient) refuse(`names a receipt of ${buyer}, and is by ${feedbackClient}`);
+  const wallet = await walletThen(parameters, posted);
+  if (wallet !== seller)
+    refuse(`names a receipt of ${seller}, and agent ${agentId} had the wallet ${wallet}`);
+  return bundle;
+}
+
+/** The identity's wallet when the feedback was given. An RPC that has no such old state gives the present one. */
+async function walletThen(
+  { client, registries, agentId }: PostResponseParameters,
+  { block }: PostedFeedback,
+): Promise<string> {
+  const call = {
+    address: registries.identity,
+    abi: identityRegistryAbi,
+    functionName: "getAgentWallet",
+    args: [BigInt(agentId)],
+  } as const;
+  const wallet = await client
+    .readContract({ ...call, blockNumber: block })
+    .catch(() => client.readContract(call));
+  return wallet.toLowerCase();
+}
+
+function refuse(message: string): never {
+  throw new InvalidInputError({ issues: [{ field: "index", message }] });
+}
