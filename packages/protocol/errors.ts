@@ -1,4 +1,4 @@
-/** What a {@link TallystickError} is made of. */
+/** The parts of a {@link TallystickError}. */
 export type TallystickErrorParameters = {
   /** Stable snake_case identifier a program can switch on. */
   code: string;
@@ -74,7 +74,7 @@ export function invalidInputFromZod(
 ): InvalidInputError {
   const issues = error.issues.map((issue) => {
     const path = [...(prefix === "" ? [] : [prefix]), ...issue.path.map(String)].join(".");
-    // Nobody sends "undefined": the field is missing.
+    // JSON has no "undefined", so the field is missing.
     const message = issue.message.endsWith("received undefined") ? "is required" : issue.message;
     return { field: path, message };
   });

@@ -1,4 +1,7 @@
-/** What the other modules are made of: hex, addresses, money, errors, JSON from strangers, ids and hashes of a hire. */
+/**
+ * The parts that other modules use: hex, addresses, money, errors, JSON from strangers, ids and hashes of a
+ * hire.
+ */
 export { type Address, addressSchema, ZERO_ADDRESS } from "./address.ts";
 export { atomicSchema, formatUsdc, parseUsdc, priceUsdcSchema, USDC_DECIMALS } from "./amount.ts";
 export { isCapability, isCustomCapability } from "./capability.ts";

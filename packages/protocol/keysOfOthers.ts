@@ -1,6 +1,6 @@
 import type { InputIssue } from "./errors.ts";
 
-/** Who of a node's processes and commands is given a key. */
+/** The processes and commands of a node that may have a key. */
 type Owner =
   | "settlement"
   | "dispatch"
@@ -28,7 +28,7 @@ export type KeyHolder =
   | "mirror"
   | "witness";
 
-/** Every key of a node, and the one process or command that is given it. */
+/** Every key of a node, with the one process or command that may have it. */
 export const KEYS: { readonly [variable: string]: Owner } = {
   ANCHOR_PRIVATE_KEY: "settlement",
   RELAYER_PRIVATE_KEY: "settlement",

@@ -4,7 +4,7 @@ import { type InputIssue, InvalidInputError, TallystickError } from "./errors.ts
 export type Problem = {
   /** Stable identifier to switch on. */
   code: string;
-  /** What the status is called. */
+  /** The name of the status. */
   title: string;
   status: number;
   /** One sentence for a person. */
@@ -18,7 +18,7 @@ export type Problem = {
 
 export const PROBLEM_MEDIA_TYPE = "application/problem+json";
 
-/** The HTTP status that errors of a code are answered with. */
+/** The HTTP status of the answer for each error code. */
 export type StatusByCode = { readonly [code: string]: number };
 
 /** Codes with one meaning everywhere. A service adds its own codes, and cannot give these another status. */
@@ -32,7 +32,7 @@ export const SHARED_STATUS: StatusByCode = {
   rate_limited: 429,
 };
 
-/** What RFC 9110 and its registry call the statuses in use, as Node writes them. */
+/** The names of the statuses that are in use, by RFC 9110 and its registry, in Node's spelling. */
 const TITLES: { readonly [status: number]: string } = {
   400: "Bad Request",
   401: "Unauthorized",
@@ -94,7 +94,7 @@ export function internalProblem(): Problem {
   );
 }
 
-/** A code may have any name, also the name of a member that every object has. */
+/** A code may have any name, even the name of a property that every object has. */
 function lookUp(statusByCode: StatusByCode, code: string): number | undefined {
   return Object.hasOwn(statusByCode, code) ? statusByCode[code] : undefined;
 }

@@ -7,14 +7,15 @@ import { fromHex, type Hex, toHex } from "./hex.ts";
 export const CREATEX: Address = "0xba5ed099633d3b313e4d5f7bdc1305d3c28ba5ed";
 
 /**
- * The salt of the project's own deployments. It names no deployer: whoever is first deploys the same contract.
+ * The salt of the project's own deployments. It names no deployer, so everybody deploys the same contract.
  */
 export const RELEASE_SALT: Hex = toHex(keccak_256(utf8ToBytes("tallystick contracts, version 1")));
 
 /**
- * Where CreateX deploys this init code, on every chain and for every sender (EIP-1014). Code at this address was put there
- * by this very constructor, so its storage too is what the constructor wrote. Elsewhere the same code may have been put in
- * place by another constructor, which can have written anything, such as credits that nobody paid for.
+ * Where CreateX deploys this init code, on every chain and for every sender (EIP-1014). Code at this address
+ * was put there by this very constructor, so its storage too is what the constructor wrote. At another
+ * address, another constructor may have deployed the same code. It could have written anything into the
+ * storage, for example credits that nobody paid for.
  *
  * @param initCode with the constructor's arguments behind it
  * @param salt 32 bytes

@@ -5,15 +5,18 @@ export type Sha256 = (data: Uint8Array | string) => Uint8Array;
 
 const encoder = new TextEncoder();
 
-/** In plain JavaScript: runs everywhere. A server injects its platform's own. */
+/** Plain JavaScript, which runs everywhere. A server injects the function of its platform. */
 export const sha256ByNoble: Sha256 = (data) => sha256(typeof data === "string" ? encoder.encode(data) : data);
 
-/** By the one-shot hash of a platform: `hash` of `node:crypto`, several times as fast as plain JavaScript. */
+/**
+ * Uses the one-shot hash of a platform: `hash` of `node:crypto`, several times as fast as plain JavaScript.
+ */
 export function sha256By(
   hash: (algorithm: "sha256", data: Uint8Array | string, encoding: "binary") => string,
 ): Sha256 {
   return (data) => {
-    // As text of one character per byte: making a Buffer costs as much as hashing a kilobyte.
+    // The input is text with one character per byte, because making a Buffer costs as much as hashing a
+    // kilobyte.
     const digest = hash("sha256", data, "binary");
     const bytes = new Uint8Array(32);
     for (let i = 0; i < 32; i++) bytes[i] = digest.charCodeAt(i);

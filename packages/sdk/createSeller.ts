@@ -32,9 +32,9 @@ import type { KeyValueStore } from "./store/keyValueStore.ts";
 export type CreateSellerParameters = {
   /** The agent's wallet: signs listings and receipts. It sends no transactions. */
   account: LocalAccount;
-  /** What it offers. */
+  /** The listings that it offers. */
   listings: readonly OfferTerms[];
-  /** Who does the work, by capability. Each takes and returns the types of its own. */
+  /** The functions that do the work, by capability. Each has the types of its capability. */
   handlers: Handlers;
   /** The URL at which buyers reach this seller. Hires go to `POST {endpoint}/hire`. */
   endpoint: string;
@@ -66,13 +66,13 @@ export type CreateSellerParameters = {
   /** Schemas of `custom.*` capabilities (SHP §5.2). */
   schemas?: CustomSchemas;
   redeemQuote?: RedeemQuote;
-  /** Says which auditor is assigned to a hire and may see its work. Default: the node at `baseUrl`. */
+  /** Answers which auditor is assigned to a hire and may see its work. Default: the node at `baseUrl`. */
   auditNode?: Pick<AuditNode, "openOfSeller" | "openOfHire">;
   /** The journal of the same agent's buyer. Auditors see what it bought if its seller does not show it. */
   bought?: KeyValueStore;
   /** How long auditors may ask for the work of a hire, in seconds: the node's `audit.disclosureSeconds`. Default 14 days. */
   disclosureSeconds?: number;
-  /** The indexer's answer whether a buyer has hired before, for free first calls. */
+  /** Asks the indexer whether a buyer has hired before, for free first calls. */
   hasHired?: HasHired;
   freeCallsPerDay?: number;
   /** Jobs at once. Default 64. */
@@ -123,7 +123,7 @@ export type Seller = {
  */
 export async function createSeller(parameters: CreateSellerParameters): Promise<Seller> {
   const { account, endpoint, network } = parameters;
-  // The capability's schema has checked what a handler gets. Here all handlers look alike.
+  // The capability's schema checks the input of a handler, so here all handlers can have one type.
   const handlers = parameters.handlers as { [capability: string]: Handler };
   const { log = () => {}, now = Date.now } = parameters;
   const address = account.address.toLowerCase() as Address;
@@ -135,7 +135,7 @@ export async function createSeller(parameters: CreateSellerParameters): Promise<
   const offers = await signOffers(parameters.listings, { account, endpoint, issuedAt });
   const rules = capabilityRules(parameters.schemas ?? {});
   for (const { listing } of offers.live) requireHandler(listing, handlers, rules.isKnown);
-  // No buyer waits for a verifier to load, and none is refused because it is missing.
+  // Verifiers are loaded in advance, so no buyer waits for one or is refused because it is missing.
   await Promise.all(offers.live.map(({ listing }) => rules.schemaOf(listing.capability)));
 
   const disclosures = await openDisclosures(parameters, { seller: address, offers, store, now, log });
@@ -198,7 +198,7 @@ export async function createSeller(parameters: CreateSellerParameters): Promise<
       await callbacks.start();
       await Promise.all((await unfinishedJobs(store)).map((job) => runner.run(job)));
       sweep ??= setInterval(() => {
-        takeUp().catch((error) => log("Unfinished jobs could not be taken up.", { error: String(error) }));
+        takeUp().catch((error) => log("Unfinished jobs could not be continued.", { error: String(error) }));
       }, leaseMs);
       sweep.unref?.();
     },
@@ -216,7 +216,7 @@ function listingOf(offers: Offers, { capability, mode }: Job): Listing | undefin
   return offers.all.find(({ offer }) => isIt(offer.listing))?.offer.listing;
 }
 
-/** What auditors see, from the node that says who they are. */
+/** Opens the answers for auditors. The node says who the auditors are. */
 function openDisclosures(
   { auditNode, bought, baseUrl, fetch, disclosureSeconds }: CreateSellerParameters,
   {

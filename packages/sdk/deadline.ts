@@ -1,11 +1,11 @@
 import { TallystickError } from "tallystick-protocol/errors";
 
-/** The given time is over. Code `deadline_passed`. */
+/** Thrown when the given time is over. Code `deadline_passed`. */
 export class DeadlineError extends TallystickError {}
 
-/** One end of all waiting: a time, or the caller's signal, whichever comes first. */
+/** The end of all waiting in a call: a point in time or the caller's signal, whichever comes first. */
 export type Deadline = {
-  /** Aborted at the end, with the caller's reason or a {@link DeadlineError}. */
+  /** The signal that is aborted at the end, with the caller's reason or a {@link DeadlineError}. */
   signal: AbortSignal;
   /** Milliseconds that are left, 0 when it is over. */
   left: () => number;

@@ -28,15 +28,15 @@ const BESIDE_MS = 30_000;
 const SLA_MS = 3_000;
 
 /**
- * Hires an agent: finds a seller, agrees on terms, pays, gets the result, verifies it, and, in escrow mode, releases or
- * refunds. If a seller fails before anything was signed, the next one is tried. After that the hire is never sent to
- * anybody else. Sellers that failed in the last hour are tried last.
+ * Hires an agent: finds a seller, agrees on terms, pays, gets the result, verifies it, and, in escrow mode,
+ * releases or refunds. If a seller fails before anything was signed, the next one is tried. After that the
+ * hire is never sent to anybody else. Sellers that failed in the last hour are tried last.
  *
- * Never waits longer than its deadline, and never for what comes only after the result: reports to the ledger are sent in
- * the background.
+ * It never waits longer than its deadline, and never for work that comes after the result: reports to the
+ * ledger are sent in the background.
  *
- * A seller that is suspended for a breach of its SLA is not hired, however it was found. What was agreed with it before is
- * still concluded: with the same key, or by `resume`.
+ * A seller that is suspended for a breach of its SLA is not hired, however it was found. A hire that began
+ * before the suspension is still concluded, with the same key or by `resume`.
  *
  * @throws InvalidInputError for params that the capability does not accept
  * @throws NoSellerError, PaymentRefusedError, BudgetError: nothing was signed
@@ -97,7 +97,7 @@ async function hireFirst(
   let attempts = 0;
   let last: unknown;
   for (;;) {
-    // A search that hangs, or fails when somebody was found before, ends the list.
+    // The list ends when a search hangs, or fails after it found somebody.
     const next = await abortable(sellers.next(), signal).catch((error: unknown) => {
       if (last === undefined || signal.aborted) throw error;
       return { done: true as const };
@@ -170,7 +170,7 @@ async function suspensionOf(
   return readSuspension(told?.sla_status?.suspended_until);
 }
 
-/** Whether somebody did not answer at all. */
+/** Whether the seller did not answer at all. */
 function isDead(error: unknown): boolean {
   if (error instanceof HireFailedError) {
     return error.code === "seller_unreachable" || error.code === "seller_timeout";
@@ -203,7 +203,7 @@ function asCandidate(
 ): Candidate {
   const { payment_mode: mode } = listing;
   if (mode === "direct" ? requireRecovery : !allowsEscrow(mode)) {
-    throw noRecovery(`${mode} is no escrow that this buyer allows.`);
+    throw noRecovery(`${mode} is not an escrow that this buyer allows.`);
   }
   if (wanted !== undefined && !isOfMode(mode, wanted)) {
     throw new NoSellerError({

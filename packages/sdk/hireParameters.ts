@@ -4,12 +4,12 @@ import type { HireStage } from "./buyer/hiring.ts";
 import type { Requirements } from "./buyer/requirements.ts";
 import type { Verify } from "./buyer/verifyResult.ts";
 
-/** What to hire for; `params` have the type of the capability. Prices are USDC ("0.50"), times milliseconds. */
+/** The capability to hire; `params` have its type. Prices are USDC ("0.50"), times milliseconds. */
 export type HireParameters<Id extends string = string> = {
   capability: Id;
   params: CapabilityInput<Id>;
   maxPriceUsdc: string;
-  /** How long one seller is waited for, from the first request to its result. */
+  /** How long to wait for one seller, from the first request to its result. */
   maxLatencyMs: number;
   /** How long the whole call may take, in milliseconds. Default: `maxAttempts` times `maxLatencyMs`, and 30 s. */
   deadlineMs?: number;
@@ -18,7 +18,10 @@ export type HireParameters<Id extends string = string> = {
    * a `listing` the default is its own, and another one is refused.
    */
   mode?: string;
-  /** Hires only where the money comes back if the work is bad. The same as the mode `escrow` (SHP §12). */
+  /**
+   * Hires only in a mode in which the money comes back if the work is bad. The same as the mode `escrow` (SHP
+   * §12).
+   */
   requireRecovery?: boolean;
   /** Only this seller. */
   seller?: string;
@@ -27,7 +30,7 @@ export type HireParameters<Id extends string = string> = {
   minSuccessRate?: number;
   minAvgStars?: number;
   minTrustTier?: number;
-  /** What the seller's reputation has to rest on (docs/independence.md). */
+  /** The least figures of the seller's independence (docs/independence.md). */
   require?: Requirements;
   /**
    * Also hires a seller that is suspended because it broke its SLA. Default false: such a hire fails with

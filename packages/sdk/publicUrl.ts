@@ -2,8 +2,8 @@ import { TallystickError } from "tallystick-protocol/errors";
 import { addressProblem } from "tallystick-protocol/net/publicAddress";
 
 /**
- * Refuses URLs that lead into the own network. It looks only at the text of the URL: see `addressProblem`. The
- * address that a name resolves to is checked later, by `createPublicFetch`.
+ * Refuses URLs that lead into a private network. It looks only at the text of the URL: see `addressProblem`.
+ * The address that a name resolves to is checked later, by `createPublicFetch`.
  *
  * @throws TallystickError `private_address`
  */

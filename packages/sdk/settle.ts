@@ -2,7 +2,7 @@ import { readForeignJson } from "tallystick-protocol/json/foreignJson";
 import { type ContextSlice, fetchContextSlice } from "./contextSlice.ts";
 import { type Fetch, requestService, ServiceError } from "./requestService.ts";
 
-/** What an agent proposes. `shadow` is the same task done by another model, see {@link shadowAudit}. */
+/** An agent's proposal. `shadow` is the same task done by another model, see {@link shadowAudit}. */
 export type Draft = {
   dataUpdate: { [key: string]: unknown };
   /** From 0 to 1. */
@@ -10,8 +10,8 @@ export type Draft = {
   /** Trace of reasoning. */
   proof?: string;
   /**
-   * What is known of the agent only after the work, such as the model that answered. Its fields replace those
-   * of the parameters.
+   * Facts about the agent that are known only after the work, such as the model that answered. Its fields
+   * replace those of the parameters.
    */
   agentMetadata?: { [key: string]: unknown };
   shadow?: { dataUpdate: { [key: string]: unknown } };
@@ -48,7 +48,7 @@ export type SettleParameters = {
   onProposing?: (proposal: { parentHash: string; contextHash: string }) => void | Promise<void>;
   /** Parents on which an earlier process proposed this task, if it ended before the answer came. */
   proposedOn?: readonly string[];
-  /** How often to propose before giving up on a head that keeps moving. Default 10. */
+  /** The most proposals, if the head of the ledger keeps moving. Default 10. */
   maxAttempts?: number;
   fetch?: Fetch;
   /**
@@ -62,17 +62,16 @@ const DRIFT = "State drift detected. Re-base required.";
 const DIVERGENCE = "High model divergence.";
 
 /**
- * The loop of swarm.at §10: reads the head and the context there, does the work, proposes it on that head; when
- * the state has moved on meanwhile it reads again. The work is done again only if its context has changed; a
- * draft made from the same slice is proposed again as it is. Local state changes only in `onSettled`, never
- * without a settled hash. An answer that was lost is looked up in the ledger before anything is done again, so
- * no work settles twice.
+ * The loop of swarm.at §10. It reads the head and the context there, does the work, and proposes it on that
+ * head. If the ledger has grown meanwhile, it reads again. The work is done again only if its context has
+ * changed; a draft made from the same slice is proposed again as it is. Local state changes only in
+ * `onSettled`, never without a settled hash. An answer that was lost is looked up in the ledger before
+ * anything is done again, so no work settles twice.
  *
- * @returns SETTLED, ESCROWED (held for a person), VALIDATED (a sandbox), or REJECTED with the reason: low confidence, a
- * rule, or drift on every attempt
+ * @returns SETTLED, ESCROWED (held for a person), VALIDATED (a sandbox), or REJECTED with the reason: low
+ * confidence, a rule, or drift on every attempt
  * @throws ServiceError when the service refuses the request or stays out of reach
- * @example
- * await settle({ baseUrl, apiKey, taskId: crypto.randomUUID(), keywords: ["budget"],
+ * @example await settle({ baseUrl, apiKey, taskId: crypto.randomUUID(), keywords: ["budget"],
  *   work: async ({ slice }) => ({ dataUpdate: { budget: Number(slice.budget) - 1 }, confidenceScore: 0.95 }),
  *   onSettled: ({ draft }) => Object.assign(memory, draft?.dataUpdate) });
  */
@@ -169,8 +168,8 @@ type TaskStatus = {
 };
 
 /**
- * What the ledger, or the queue of reviews, has of a task that was proposed on one of these parents. An entry of the task
- * on such a parent can only be that proposal.
+ * The entry of the ledger, or of the queue of reviews, for a task that was proposed on one of these parents.
+ * An entry of the task on such a parent can only be that proposal.
  *
  * @throws ServiceError
  */

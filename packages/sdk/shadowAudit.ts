@@ -1,7 +1,7 @@
 import type { Draft, Work } from "./settle.ts";
 
 export type ShadowAuditParameters = {
-  /** The same task by another, cheaper model. Its result is compared, never settled. */
+  /** Does the same task with another, cheaper model. Its result is only compared, never settled. */
   shadow: Work;
   /** Whether this draft gets a shadow. Default: every draft does. */
   when?: (draft: Draft) => boolean | Promise<boolean>;

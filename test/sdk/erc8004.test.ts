@@ -175,7 +175,11 @@ describe("ERC-8004's registries", function () {
     const verified = await verifyFeedback(text, { hash: posted.hash, client: reader(), registries, token });
     const open = verified.findings.filter(({ holds }) => holds !== true);
     expect(open).to.deep.equal([
-      { field: "anchor", holds: null, detail: "the ledger is not anchored on a chain, or was not yet" },
+      {
+        field: "anchor",
+        holds: null,
+        detail: "the ledger is not anchored on a chain, or was not when the file was made",
+      },
     ]);
     expect(verified).to.include({ valid: true, hash: posted.hash });
   });

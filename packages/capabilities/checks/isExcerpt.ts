@@ -1,4 +1,4 @@
-/** Words in a row. So many equal words are no accident. */
+/** The number of words in a row that are compared. So many equal words are no accident. */
 const RUN = 6;
 
 /**

@@ -16,7 +16,7 @@ const STATEMENTS: { [language: string]: RegExp } = {
 
 /**
  * Lines that a program always prints if it succeeds. They come from statements outside of all blocks that
- * print a plain string. In doubt it returns none.
+ * print a plain string. If it is not certain, it returns no lines.
  */
 export function mustPrint(code: string, language: string): string[] {
   const statement = STATEMENTS[language];

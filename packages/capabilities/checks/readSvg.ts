@@ -21,7 +21,7 @@ const UNSHOWN = new Set([
 export type SvgContents = {
   /** Shapes that are drawn and can be seen. */
   visible: number;
-  /** Of these, the ones that lie wholly outside of the picture. */
+  /** The number of these shapes that are completely outside of the picture. */
   outside: number;
   /**
    * The number of paths in the text, or the number that is drawn with all references, whichever is larger.
@@ -103,7 +103,7 @@ export function readSvg(text: string): SvgContents {
   const drawn = references.drawn(0);
   contents.paths = Math.max(contents.paths, drawn.paths);
   contents.repeated = Math.max(0, drawn.shapes - written);
-  // A reference to nothing, or to something that is not drawn, shows nothing.
+  // A reference without a drawn target shows nothing.
   for (const at of uses) if (references.drawn(at).shapes === 0) contents.visible--;
   return contents;
 }

@@ -38,7 +38,10 @@ const common = {
   reason: z.string().max(300).optional(),
 };
 
-/** Programs that run text they are given, or run other programs. They are allowed only with every argument written out. */
+/**
+ * Programs that run text from their arguments, or run other programs. They are allowed only with every
+ * argument written out.
+ */
 export const RUNNERS: ReadonlySet<string> = new Set(
   (
     "sh bash dash zsh ksh fish csh tcsh busybox env sudo su doas xargs find nohup nice timeout time watch parallel exec eval " +
@@ -47,8 +50,8 @@ export const RUNNERS: ReadonlySet<string> = new Set(
 );
 
 /**
- * Rules for one kind of action each. A rule that allows matches exactly what it says. A rule that forbids also matches what
- * only looks different (case, accents, look-alike letters, the program's path).
+ * Each rule is about one kind of action. A rule that allows matches exactly what it says. A rule that forbids
+ * also matches what only looks different (case, accents, look-alike letters, the program's path).
  */
 export const actionRuleSchema = z.discriminatedUnion("type", [
   z.strictObject({
@@ -75,7 +78,7 @@ export const actionRuleSchema = z.discriminatedUnion("type", [
       .min(1)
       .optional(),
     max_bytes: z.int().min(0).optional(),
-    /** Endings of names, with their dot, that are meant: `.md`. */
+    /** The endings of file names to which the rule applies, with their dot: `.md`. */
     endings: z
       .array(z.string().regex(/^\.[A-Za-z0-9]{1,16}$/))
       .min(1)
@@ -85,7 +88,7 @@ export const actionRuleSchema = z.discriminatedUnion("type", [
     ...common,
     type: z.literal("deletion"),
     path: z.strictObject({ within: path }),
-    /** Whether whole folders are meant too. */
+    /** Whether the rule also applies to whole folders. */
     recursive: z.boolean().optional(),
   }),
   z.strictObject({
@@ -117,7 +120,7 @@ const rulesSchema = z
     }
   });
 
-/** Why a rule that allows is too loose to accept. */
+/** Why a rule that allows something is refused because it is too loose. */
 function looseness(rule: ActionRule): string | undefined {
   if (!rule.allow) return undefined;
   if (rule.type === "terminal") {

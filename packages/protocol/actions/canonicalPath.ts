@@ -4,9 +4,10 @@ import { textComplaint } from "./plainText.ts";
 const ALIASES = ["/proc", "/dev", "/sys", "/run"];
 
 /**
- * Why a path is not the only spelling of what it names; undefined when it is. It begins at the root, has no `.`, `..`,
- * empty or trailing segment and no sign that a shell or a decoder would change, and does not use the file system's own
- * detours. A path does not show symbolic links: the caller resolves them first, and asks with the result.
+ * Why a path is not the only spelling of what it names; undefined when it is. The only spelling begins at the
+ * root. It has no `.`, `..`, empty or trailing segment, and no character that a shell or a decoder would
+ * change. It does not pass through folders like /proc, where every file has a second path. A path does not
+ * show symbolic links, so the caller resolves them first.
  */
 export function pathComplaint(path: string): string | undefined {
   const unclear = textComplaint(path);

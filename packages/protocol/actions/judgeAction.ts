@@ -69,7 +69,8 @@ function allowsFolder(rule: string | { within: string }, folder: string): boolea
 function allowsArgument(rule: ArgumentRule, value: string): boolean {
   if (typeof rule === "string") return value === rule;
   if ("one_of" in rule) return rule.one_of.includes(value);
-  // What the rule does not write out may be no option, and nothing that a shell reads.
+  // An argument that the rule does not write out must not be an option, and must not contain what a shell
+  // reads.
   if (value.startsWith("-") && !("integer" in rule)) return false;
   if (SHELL_SIGNS.test(value)) return false;
   if ("within" in rule) return pathComplaint(value) === undefined && isWithin(value, rule.within);
@@ -109,7 +110,7 @@ function matchesDeletion({ rule, action }: Of<"deletion">): boolean {
     if (!covers(path.within, action.path, true) || action.path === path.within) return false;
     return recursive === true || !action.recursive;
   }
-  // Deleting a folder above deletes what is protected below.
+  // Deleting a parent folder would delete the protected folder too.
   const isAbove = action.recursive && isWithin(skeleton(path.within), skeleton(action.path));
   if (!isAbove && !covers(path.within, action.path, false)) return false;
   return recursive === undefined || recursive === action.recursive;

@@ -24,7 +24,7 @@ export function textComplaint(text: string): string | undefined {
   return undefined;
 }
 
-/** Signs that shells give a meaning to. */
+/** Characters that have a meaning for shells. */
 export const SHELL_SIGNS = /[;&|<>`$(){}[\]*?!#~^\\"'\n\r]/;
 
 /** A text without its case, accents and compatibility forms. Rules that forbid compare this form. */
@@ -33,7 +33,7 @@ export function skeleton(text: string): string {
   return [...folded].map((sign) => LOOKALIKES[sign] ?? sign).join("");
 }
 
-/** Letters of other alphabets, and digits, by the Latin letter they look like (after case is folded). */
+/** The Latin letter that a letter of another alphabet, or a digit, looks like (all in lower case). */
 const LOOKALIKES: { readonly [sign: string]: string } = {
   а: "a",
   в: "b",

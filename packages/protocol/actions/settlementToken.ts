@@ -5,10 +5,10 @@ import { fromBase64, toBase64 } from "../base64.ts";
 import { canonicalBody } from "../json/recordBody.ts";
 import { actionHash, readAction } from "./action.ts";
 
-/** How long a token is valid unless the service says otherwise, in seconds: long enough to act, too short to pass on. */
+/** The default validity of a token, in seconds: long enough to act, too short to pass the token on. */
 export const TOKEN_LIFETIME_SECONDS = 60;
 
-/** Clocks of two machines may differ by this, in seconds. */
+/** How far the clocks of two machines may differ, in seconds. */
 const CLOCK_TOLERANCE_SECONDS = 5;
 
 const PREFIX = "tst_";
@@ -18,7 +18,7 @@ const CONTEXT = "tallystick settlement token v1\n";
 const hash = z.string().regex(/^[0-9a-f]{64}$/);
 const claimsSchema = z.strictObject({
   version: z.literal(1),
-  /** The ledger it was settled in. */
+  /** The ledger that has the permission. */
   origin: z.string().min(1).max(256),
   /** What it allows; see `actionHash`. */
   action_hash: hash,
@@ -47,7 +47,10 @@ export function issueSettlementToken(
 
 export type VerifySettlementTokenParameters = {
   token: string;
-  /** The action that is about to run, its paths resolved. Not the action that was asked about. */
+  /**
+   * The action that is about to run, with its paths resolved. Do not pass the action for which permission was
+   * asked.
+   */
   action: unknown;
   /**
    * The service's Ed25519 key, 32 bytes, from `GET /v1/ledger/key` (`parseVerifierKeys`). While that lists two keys, a
@@ -102,7 +105,7 @@ function readToken(token: unknown): ReadToken | undefined {
   try {
     const text = new TextDecoder("utf-8", { fatal: true }).decode(fromBase64(standard(match[1] as string)));
     const claims = claimsSchema.parse(JSON.parse(text));
-    // One spelling only, so the signed bytes are the bytes that are read.
+    // Only one spelling is accepted, so the signed bytes are the bytes that are read.
     if (canonicalBody(claims) !== text) return undefined;
     return { claims, text, signature: fromBase64(standard(match[2] as string)) };
   } catch {

@@ -8,9 +8,9 @@ import { jsonHash, paramsHash } from "../hire/paramsHash.ts";
 import { readForeignJson } from "../json/foreignJson.ts";
 
 /**
- * What a seller or a buyer shows an auditor: the hire as its buyer signed it, and what was delivered, each as a JSON text.
- * They are texts because nested they would be deeper and longer than what the seller accepts. A buyer could then send a
- * hire that nobody can show.
+ * What a seller or a buyer shows an auditor: the hire as its buyer signed it, and what was delivered, each as
+ * a JSON text. They are texts because nested JSON would be deeper and longer than the hire itself. Then a
+ * buyer could send a hire that is too large to be shown.
  */
 const disclosureSchema = z.object({ request: z.string(), result: z.string() });
 
@@ -19,7 +19,7 @@ export type Disclosure = z.infer<typeof disclosureSchema>;
 /** The most bytes of a disclosure that an auditor reads. */
 export const MAX_DISCLOSURE_BYTES = 32 * 1024 * 1024;
 
-/** What the chain and the ledger say of the hire: whose it is, and the hashes in its receipt. */
+/** What the chain and the ledger say of the hire: its two sides, and the hashes in its receipt. */
 export type DisclosedHire = {
   seller: Address;
   buyer: Address;
@@ -32,14 +32,15 @@ export type DisclosedHire = {
 /** The work of a hire, proved to be what its buyer asked for and what its seller signed. */
 export type DisclosedWork = { request: HireRequest; params: { [key: string]: unknown }; result: unknown };
 
-/** Writes what is shown. */
+/** Writes a disclosure. */
 export function writeDisclosure({ request, result }: { request: unknown; result: unknown }): Disclosure {
   return { request: JSON.stringify(request), result: JSON.stringify(result ?? null) };
 }
 
 /**
- * Checks what was shown against what is known of the hire: the buyer's signature, seller, capability, params, hire id and
- * both hashes. If it passes, it is what was asked for and delivered, whoever showed it (SHP §8.3.1).
+ * Checks what was shown against what is known of the hire: the buyer's signature, seller, capability, params,
+ * hire id and both hashes. Work that passes is what was asked for and delivered. It does not matter who
+ * showed it (SHP §8.3.1).
  *
  * @throws InvalidInputError naming the field; TallystickError `unsupported_protocol`, `signature_required`
  */

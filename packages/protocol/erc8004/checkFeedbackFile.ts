@@ -13,11 +13,11 @@ import { type FeedbackFile, feedbackContent, feedbackFileSchema, readHire } from
 import { type Finding, finding, notChecked } from "./finding.ts";
 import { readJsonFile } from "./jsonFile.ts";
 
-/** What a feedback file came to without asking anybody. */
+/** The result of checking a feedback file without the network. */
 export type CheckedFeedbackFile = {
-  /** Every check, in the order of the file. Nothing is wrong when none has `holds: false`. */
+  /** Every check, in the order of the file. The file is good if no check has `holds: false`. */
   findings: Finding[];
-  /** Absent when the file is of no form that is known. */
+  /** Absent when the form of the file is unknown. */
   file?: FeedbackFile;
   /** The verified proof of the receipt, to be confirmed by the chain. Absent when it does not hold. */
   proof?: VerifiedProof;
@@ -26,18 +26,19 @@ export type CheckedFeedbackFile = {
 export type CheckFeedbackParameters = {
   /** The hash that the chain has for the file, if it is known: keccak-256 of its bytes. */
   hash?: string | undefined;
-  /** The ledger's verifier keys, known from somewhere else than the file. */
+  /** The ledger's verifier keys, from a source other than the file. */
   keys?: readonly NoteVerifierKey[] | undefined;
-  /** Who writes the ledger, known from somewhere else. */
+  /** The writer of the ledger, from a source other than the file. */
   writer?: Address | undefined;
 };
 
 /**
- * Checks everything of a feedback file that needs no network: that its bytes have the hash, that receipt and rating are signed
- * and stand in the tree of one signed checkpoint, and that every other field says what these two say.
+ * Checks everything of a feedback file that needs no network: that its bytes have the hash, that receipt and
+ * rating are signed and stand in the tree of one signed checkpoint, and that every other field says what
+ * these two say.
  *
- * It names each field that does not hold; it throws for none. Without `keys` and `writer` it shows only that the file agrees
- * with itself: anybody can make a ledger.
+ * It reports each wrong field and never throws for one. Without `keys` and `writer` it shows only that the
+ * file agrees with itself: anybody can make a ledger.
  */
 export function checkFeedbackFile(
   text: string,
@@ -111,16 +112,16 @@ function ratingStands({ tallystick }: FeedbackFile, { checkpoint }: VerifiedProo
   return finding("tallystick.rating_proof", holds, place, `is not ${place}`);
 }
 
-/** A key's signature is checked here. A contract wallet's word only the chain can check. */
+/** The signature of a key is checked here. Only the chain can check the signature of a contract wallet. */
 function signed(field: string, { body, signature, signer }: SignedRecord): Finding {
   if (isSignedBy(body, signature, signer)) return right(`${field}.signature`, `signed by ${signer}`);
-  // A wallet key signs 65 bytes. What is longer, or shorter, can only be a contract's.
+  // The signature of a wallet key has 65 bytes. A signature of another length can only be a contract's.
   if (signature.length !== 2 + 2 * 65)
     return notChecked(`${field}.signature`, `${signer} signed as a contract: only the chain can say`);
   return wrong(`${field}.signature`, `is not by ${signer}`);
 }
 
-/** Holds every field of the file but the proofs to what follows from the proofs. */
+/** Compares every field of the file, except the proofs, with what follows from the proofs. */
 function compare(content: RecordBody, expected: RecordBody): Finding[] {
   const flat = fieldsOf(expected);
   const given = new Map(fieldsOf(content));

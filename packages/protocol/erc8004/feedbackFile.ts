@@ -13,16 +13,16 @@ import { recordFromPayload } from "../records/record.ts";
 import { type AccountId, accountIdSchema, formatAccountId } from "./accountId.ts";
 import { chainIdOfNetwork } from "./chainIdOfNetwork.ts";
 
-/** What the part of a file that is ours calls itself. */
+/** The name of our own part of a file. */
 export const FEEDBACK_FORMAT = "tallystick/feedback/v1";
 
 /** The tag that ERC-8004 gives to a rating of quality from 0 to 100. */
 export const STARRED = "starred";
 
-/** What a star is worth in ERC-8004's `starred`: five make 100. */
+/** The value of one star in ERC-8004's `starred`. Five stars are 100. */
 const PER_STAR = 20;
 
-/** A second entry in the tree of the bundle's checkpoint. */
+/** A second entry in the tree of the same checkpoint. */
 const provenEntrySchema = z.strictObject({
   entry: z.string(),
   index: z.int().min(0),
@@ -67,7 +67,7 @@ export type FeedbackFile = z.output<typeof feedbackFileSchema>;
 
 export type ProvenRating = z.output<typeof provenEntrySchema>;
 
-/** Of what a feedback file is made. */
+/** The sources of a feedback file. */
 export type FeedbackSources = {
   /** The identity registry, and the agent's number in it. */
   agentRegistry: AccountId;
@@ -77,8 +77,8 @@ export type FeedbackSources = {
 };
 
 /**
- * Makes the content of a feedback file. The same sources give the same file, so a caller that tries again makes the same.
- * It checks the form of both entries and that they belong together; `checkFeedbackFile` checks signatures and proofs.
+ * Makes the content of a feedback file. The same sources always give the same file. It checks the form of
+ * both entries and that they belong together; `checkFeedbackFile` checks signatures and proofs.
  *
  * @throws InvalidInputError naming what does not fit
  */

@@ -8,10 +8,12 @@ import { canonicalBody, type RecordBody } from "../json/recordBody.ts";
 /** The largest file of ERC-8004 that is written, kept or read here, in bytes. One with two inclusion proofs has about 8,000. */
 export const MAX_FILE_BYTES = 32 * 1024;
 
-/** The most values in such a file, and its levels. A signed record has at most some hundred. */
+/**
+ * The most values in such a file, and its deepest nesting. A signed record has at most some hundred values.
+ */
 const LIMITS = { maxLength: MAX_FILE_BYTES, maxDepth: 16, maxValues: 4_000 };
 
-/** A file as it is hashed, with its hash. */
+/** The text of a file, and its hash. */
 export type JsonFile = { text: string; hash: Hex };
 
 /**
@@ -26,7 +28,8 @@ export function fileHash(text: string): Hex {
 /**
  * Writes a file: canonical JSON, so that the same content has the same hash everywhere.
  *
- * @throws InvalidInputError naming what JSON without floats cannot say, or that it is larger than {@link MAX_FILE_BYTES}
+ * @throws InvalidInputError naming a value that JSON without floats cannot have, or when the file is larger
+ * than {@link MAX_FILE_BYTES}
  */
 export function writeJsonFile(content: RecordBody): JsonFile {
   const text = canonicalBody(content);
@@ -44,7 +47,7 @@ export function readJsonFile(text: string): JsonFile & { content: RecordBody } {
   const content = readForeignJson(text, LIMITS);
   if (content === null || typeof content !== "object" || Array.isArray(content))
     fail("must be a JSON object");
-  // This refuses floats, characters that are none, and a key that stands twice: the text would be another.
+  // This refuses floats, lone surrogates and repeated keys, because the text would change.
   if (canonicalBody(content as RecordBody) !== text)
     fail("must be canonical JSON: keys sorted at every level, no spaces, no key twice");
   return { text, hash: fileHash(text), content: content as RecordBody };

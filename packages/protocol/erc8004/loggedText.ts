@@ -2,22 +2,23 @@ import { keccak_256 } from "@noble/hashes/sha3.js";
 import { utf8ToBytes } from "@noble/hashes/utils.js";
 import { bytesEqual, type Hex, toHex } from "../hex.ts";
 
-/** What a stranger wrote into a contract's event is kept up to this many bytes. */
+/** The most bytes that are kept of a stranger's text in a contract's event. */
 export const MAX_TEXT_BYTES = 256;
 
 /**
- * A stranger's text as the event log has it: itself, or how it begins, with how many bytes it has and their keccak-256. The beginning has
- * at most 256 UTF-16 units; what is no UTF-8 in it, and every control character, is U+FFFD.
+ * A stranger's text as the event log has it: the whole text, or its beginning with the number of its bytes
+ * and their keccak-256. The beginning has at most 256 UTF-16 units. U+FFFD replaces bytes that are not UTF-8,
+ * and every control character.
  */
 export type LoggedText = string | { text: string; bytes: number; hash: Hex };
 
-/** A stranger's bytes: as hex up to 256 of them, else how many they are and their keccak-256. */
+/** A stranger's bytes: up to 256 bytes as hex, otherwise their number and their keccak-256. */
 export type LoggedBytes = Hex | { bytes: number; hash: Hex };
 
 /** @param raw the bytes in the event */
 export function loggedText(raw: Uint8Array): LoggedText {
   const kept = raw.subarray(0, endOfText(raw));
-  // The mark of a byte order is a character as any other.
+  // A byte order mark is a character like any other.
   const decoded = new TextDecoder("utf-8", { ignoreBOM: true }).decode(kept);
   const text = decoded.replace(/\p{Cc}/gu, "\ufffd");
   if (bytesEqual(utf8ToBytes(text), raw)) return text;
@@ -30,7 +31,10 @@ export function loggedBytes(raw: Uint8Array): LoggedBytes {
   return { bytes: raw.length, hash: toHex(keccak_256(raw)) };
 }
 
-/** Where the beginning ends that is kept: never inside a character, which has at most three bytes that go on. */
+/**
+ * Where the kept beginning ends. It never ends inside a character: after its first byte a character has at
+ * most three more.
+ */
 function endOfText(raw: Uint8Array): number {
   if (raw.length <= MAX_TEXT_BYTES) return raw.length;
   for (let end = MAX_TEXT_BYTES; end > MAX_TEXT_BYTES - 4; end--) {

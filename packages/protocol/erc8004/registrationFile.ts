@@ -3,7 +3,7 @@ import { invalidInputFromZod } from "../errors.ts";
 import type { RecordBody } from "../json/recordBody.ts";
 import { accountIdSchema } from "./accountId.ts";
 
-/** What a registration file calls itself (ERC-8004, Agent URI and Agent Registration File). */
+/** The type of a registration file (ERC-8004, Agent URI and Agent Registration File). */
 export const REGISTRATION_TYPE = "https://eips.ethereum.org/EIPS/eip-8004#registration-v1";
 
 const line = z.string().max(2_048);
@@ -15,8 +15,8 @@ const serviceSchema = z.looseObject({
 });
 
 /**
- * A registration file of ERC-8004: what an identity's `agentURI` leads to. Keys that it does not know are kept, as the EIP allows
- * them.
+ * A registration file of ERC-8004: what an identity's `agentURI` leads to. Unknown keys are kept, because the
+ * EIP allows them.
  */
 export const registrationFileSchema = z.looseObject({
   type: z.literal(REGISTRATION_TYPE, { error: `must be "${REGISTRATION_TYPE}"` }),
@@ -35,22 +35,23 @@ export type RegistrationFile = z.output<typeof registrationFileSchema>;
 /** A service that an agent offers, as the EIP lists it. */
 export type Service = { name: string; endpoint: string; version?: string; capabilities?: string[] };
 
-/** Of what a registration file is made. */
+/** The sources of a registration file. */
 export type RegistrationSources = {
   name: string;
   description: string;
   image?: string | undefined;
   /** Endpoints by which the agent is hired, with what each sells (SHP §5). */
   hire: readonly { endpoint: string; capabilities: readonly string[] }[];
-  /** Where its MCP server answers, and other services. */
+  /** The address of its MCP server, and other services. */
   services?: readonly Service[];
   /** Every identity of the agent, this one included. */
   registrations: readonly { agentId: number; agentRegistry: string }[];
 };
 
 /**
- * The content of an agent's registration file. Hires are paid by x402, so each endpoint stands there as `SHP` and as `x402`.
- * `supportedTrust` is `reputation` alone: nobody has a stake in the agent's work, and no TEE attests it.
+ * The content of an agent's registration file. Hires are paid by x402, so each endpoint stands there as `SHP`
+ * and as `x402`. `supportedTrust` is only `reputation`, because the agent's work has no stake and no TEE
+ * behind it.
  */
 export function registrationContent(sources: RegistrationSources): RecordBody {
   const { name, description, image, hire, services = [], registrations } = sources;

@@ -1,13 +1,15 @@
 import * as z from "zod";
 import { type Address, addressSchema } from "../address.ts";
 
-/** The two registries of ERC-8004 that are read together: feedback is about identities of the other. */
+/**
+ * Two registries of ERC-8004 that belong together: the feedback in one is about the identities in the other.
+ */
 export type Registries = { identity: Address; reputation: Address };
 
-/** Registries of a public chain, as github.com/erc-8004/erc-8004-contracts names them. */
+/** The registries of a public chain, from github.com/erc-8004/erc-8004-contracts. */
 export type PublishedRegistries = Registries & {
   chainId: number;
-  /** Before this block they had no events that are read; null where that is not published. */
+  /** The first block that has to be read for their events; null if it is not published. */
   firstBlock: number | null;
 };
 
@@ -43,8 +45,8 @@ const lowerAddress = z
 const PAIR = /^(0x[0-9a-fA-F]{40})=(0x[0-9a-fA-F]{40})$/;
 
 /**
- * The setting `ERC8004_REGISTRIES`: the name of a public chain, or `IDENTITY=REPUTATION`, two addresses. What a published name does not
- * say is null.
+ * The setting `ERC8004_REGISTRIES`: the name of a public chain, or `IDENTITY=REPUTATION`, two addresses. A
+ * field that the published name does not give is null.
  */
 export const registriesSetting = z
   .string()

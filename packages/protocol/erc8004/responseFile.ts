@@ -8,7 +8,7 @@ import { checkReceipt, type Receipt } from "../records/receipt.ts";
 import { recordFromPayload } from "../records/record.ts";
 import { type AccountId, accountIdSchema, formatAccountId } from "./accountId.ts";
 
-/** What a response file calls itself. ERC-8004 says nothing of its form. */
+/** The type of a response file. ERC-8004 does not define its form. */
 export const RESPONSE_FORMAT = "tallystick/response/v1";
 
 /** Why somebody says that a feedback is worth nothing. */
@@ -20,8 +20,8 @@ const spamSchema = z.strictObject({
 });
 
 /**
- * A response to a feedback: the proof of an audit's verdict on the hire behind it, with the proof of that hire's receipt; or a note why
- * it is spam. One of the two.
+ * A response to a feedback. It is either the proof of an audit's verdict on the hire, together with the proof
+ * of the hire's receipt, or a note why the feedback is spam.
  */
 export const responseFileSchema = z
   .strictObject({
@@ -46,7 +46,7 @@ export const responseFileSchema = z
 
 export type ResponseFile = z.output<typeof responseFileSchema>;
 
-/** Which feedback is meant: index n of a client is its n-th for the agent. */
+/** The feedback that is meant. Index n is the client's n-th feedback for the agent. */
 export type FeedbackPlace = {
   agentRegistry: AccountId;
   agentId: number;
@@ -54,16 +54,16 @@ export type FeedbackPlace = {
   index: number;
 };
 
-/** What is said of a feedback. */
+/** What the response says of the feedback. */
 export type ResponseContent =
   | { verdictProof: z.input<typeof proofBundleSchema>; receiptProof: z.input<typeof proofBundleSchema> }
   | { spam: z.output<typeof spamSchema> };
 
 /**
- * The content of a response file. The same word on the same feedback gives the same file.
+ * The content of a response file. The same response to the same feedback always gives the same file.
  *
- * @throws InvalidInputError when the proofs are not of a verdict and of the receipt of the hire that it judged, bought by the
- * feedback's client
+ * @throws InvalidInputError when the proofs are not those of a verdict and of the receipt of the judged hire,
+ * or when the feedback's client is not its buyer
  */
 export function responseContent(place: FeedbackPlace, said: ResponseContent): RecordBody {
   const { agentRegistry, agentId, client, index } = place;

@@ -27,8 +27,9 @@ export const feeScheduleSchema = z
   );
 
 /**
- * The published schedule of platform escrows: below 0.10 USDC 0.001 flat, from 0.10 on 0.5 %, from 1.00 on 0.4 %, both
- * at least 0.005, from 10.00 on 0.3 %. An amount on an edge belongs to the band above it.
+ * The published schedule of platform escrows. Below 0.10 USDC the fee is 0.001. From 0.10 on it is 0.5 %,
+ * from 1.00 on 0.4 %, in both bands at least 0.005. From 10.00 on it is 0.3 %. An amount on an edge belongs
+ * to the band above it.
  */
 export const PUBLISHED_FEES: readonly FeeBand[] = [
   { fromAtomic: "0", rateMillionths: 0, minAtomic: "1000" },

@@ -50,10 +50,13 @@ export const hireRequestSchema = z.looseObject({
 
 export type HireRequest = z.output<typeof hireRequestSchema>;
 
-/** A request as it is before its buyer signs it. */
+/** A request before its buyer signs it. */
 export type HireTerms = Omit<z.input<typeof hireRequestSchema>, "signature">;
 
-/** What the signature covers: everything but itself. A hash replaces `params`, which may contain floats. */
+/**
+ * What the signature covers: everything except the signature. A hash replaces `params`, which may contain
+ * floats.
+ */
 function signedPart(request: { [key: string]: unknown }): RecordBody {
   const { params, signature: _, ...rest } = request;
   return { ...rest, params_hash: paramsHash(params) } as RecordBody;
@@ -67,7 +70,7 @@ export async function signHireRequest(terms: HireTerms, by: RecordSigner): Promi
   return hireRequestSchema.parse({ ...read, signature: await signBody(signedPart(read), by) });
 }
 
-/** A request that was understood, and whether its buyer signed it. An unsigned request counts by its payment only. */
+/** A request, and whether its buyer signed it. Only its payment shows the buyer of an unsigned request. */
 export type ReadHireRequest = { request: HireRequest; signed: boolean };
 
 /**

@@ -5,10 +5,10 @@ import { InvalidInputError } from "../errors.ts";
 import { type Hex, toHex } from "../hex.ts";
 
 /**
- * keccak256 of a JSON value's RFC 8785 bytes. Two spellings of one value hash alike, in every language; unlike the body
- * of a record it may have floats.
+ * keccak256 of a JSON value's RFC 8785 bytes. Two spellings of one value have the same hash, in every
+ * language. Unlike the body of a record, the value may have floats.
  *
- * @throws InvalidInputError naming `field` for what is no JSON (NaN, a cycle, a function)
+ * @throws InvalidInputError naming `field` for a value that is not JSON (NaN, a cycle, a function)
  */
 export function jsonHash(value: unknown, field = "value"): Hex {
   try {

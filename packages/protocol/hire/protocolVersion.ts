@@ -1,12 +1,12 @@
 import { TallystickError } from "../errors.ts";
 
-/** What this implementation says of itself in every message (SHP §2). */
+/** The version that this implementation names in every message (SHP §2). */
 export const PROTOCOL = "swarmwage/v0.3";
 
 /** The versions whose hires are understood: one wire format (SHP §2). */
 const HIRE_VERSIONS = ["swarmwage/v0.1", "swarmwage/v0.2", "swarmwage/v0.3"];
 
-/** Since which version hires carry a nonce and the buyer's signature. */
+/** The first version whose hires carry a nonce and the buyer's signature. */
 const SIGNED_SINCE = "swarmwage/v0.3";
 
 /** @throws TallystickError `unsupported_protocol` */
@@ -20,7 +20,7 @@ export function requireHireProtocol(protocol: unknown): void {
   });
 }
 
-/** Whether a hire of this version has to be signed; older ones count by their payment only. */
+/** Whether a hire of this version has to be signed. Only the payment shows the buyer of an older hire. */
 export function isSignedVersion(protocol: string): boolean {
   return protocol === SIGNED_SINCE;
 }

@@ -13,7 +13,7 @@ const BACKSLASH = 0x5c;
 const LETTER_E = 0x65;
 const SPACE = 0x20;
 
-/** Returned for a value that is not, or may not be, as Python prints it. */
+/** Returned when Python would print the value differently, or when that is not certain. */
 const UNSURE = -1;
 
 /** 1 for the bytes that a string contains unescaped: printable ASCII except the quote and the backslash. */
@@ -25,12 +25,13 @@ const PLAIN = Uint8Array.from({ length: 256 }, (_, c) =>
 const SURE_DIGITS = 15;
 
 /**
- * Scans one JSON value that is printed as Python's `json.dumps(value, sort_keys=True)` prints it, without building it.
- * Reading and printing it again would give the same bytes.
+ * Scans one JSON value that is printed as Python's `json.dumps(value, sort_keys=True)` prints it, without
+ * building it. If the scan succeeds, reading and printing the value would give the same bytes.
  *
  * @param bytes the text. The scan reads past the end of a value if more bytes follow
  * @param at where the value begins
- * @returns the offset after it; -1 when it is printed otherwise, or when only reading it could tell (keys with escapes)
+ * @returns the offset after it; -1 when Python prints it differently, or when the scan cannot decide (keys
+ * with escapes)
  */
 export function scanCanonical(bytes: Uint8Array, at: number, depth = 0): number {
   const c = bytes[at];
@@ -76,7 +77,7 @@ function scanObject(bytes: Uint8Array, start: number, depth: number): number {
     const key = at + 1;
     at = key;
     while (PLAIN[bytes[at] as number] === 1) at++;
-    // A key with escapes does not sort like its text.
+    // A key with escapes is not in the order of its text.
     if (bytes[at] !== QUOTE || bytes[at + 1] !== COLON || bytes[at + 2] !== SPACE) return UNSURE;
     if (before !== -1 && !isKeyBelow(bytes, before, key)) return UNSURE;
     before = key;
@@ -114,7 +115,7 @@ function scanArray(bytes: Uint8Array, start: number, depth: number): number {
   }
 }
 
-/** {@link scanCanonical} where a string has to be. */
+/** {@link scanCanonical} at a place where a string must be. */
 export function scanCanonicalString(bytes: Uint8Array, start: number): number {
   if (bytes[start] !== QUOTE) return UNSURE;
   for (let at = start + 1; ; at++) {
@@ -143,13 +144,13 @@ function scanEscape(bytes: Uint8Array, at: number): number {
   return isEscaped ? at + 4 : UNSURE;
 }
 
-/** The value of a lower-case hex digit, -1 for what is none. */
+/** The value of a lower-case hex digit, -1 for any other byte. */
 export function hexDigit(c: number): number {
   if (c >= ZERO && c <= NINE) return c - ZERO;
   return c >= 0x61 && c <= 0x66 ? c - 0x57 : -1;
 }
 
-/** {@link scanCanonical} where a number has to be. */
+/** {@link scanCanonical} at a place where a number must be. */
 export function scanCanonicalNumber(bytes: Uint8Array, start: number): number {
   const first = bytes[start] === MINUS ? start + 1 : start;
   const point = behindDigits(bytes, first);
@@ -165,8 +166,9 @@ export function scanCanonicalNumber(bytes: Uint8Array, start: number): number {
 function scanFloat(bytes: Uint8Array, start: number, first: number, point: number): number {
   const end = behindDigits(bytes, point + 1);
   const fraction = end - point - 1;
-  // No two decimals of up to 15 digits are the same double, so no shorter one reads back as this one. Python prints it so,
-  // unless a zero at its end can be left off. From 1 to 1e15 there is no exponent.
+  // No two decimals of up to 15 digits are the same double, so no shorter one reads back as this one. Python
+  // prints it in the same way, unless it ends in a zero that can be dropped. From 1 to 1e15 there is no
+  // exponent.
   const isShortest = bytes[end - 1] !== ZERO ? fraction > 0 : fraction === 1;
   if (bytes[first] !== ZERO && isShortest && end - first - 1 <= SURE_DIGITS && bytes[end] !== LETTER_E)
     return end;

@@ -12,7 +12,7 @@ export type JsonLimits = {
 };
 
 /**
- * The text is no JSON, or exceeds a limit. Codes: `malformed_json`, `json_too_large`, `json_too_deep`,
+ * The text is not JSON, or exceeds a limit. Codes: `malformed_json`, `json_too_large`, `json_too_deep`,
  * `json_too_many_values`.
  */
 export class ForeignJsonError extends InvalidInputError {
@@ -64,7 +64,7 @@ export function readForeignJson(text: string, limits: JsonLimits = {}): unknown 
   }
 }
 
-/** Like {@link readForeignJson}, but undefined for what is refused. */
+/** Like {@link readForeignJson}, but returns undefined instead of throwing. */
 export function tryForeignJson(text: string, limits?: JsonLimits): unknown {
   try {
     return readForeignJson(text, limits);
@@ -73,7 +73,7 @@ export function tryForeignJson(text: string, limits?: JsonLimits): unknown {
   }
 }
 
-/** Where the string that begins at `start` ends, -1 when it does not. */
+/** The end of the string that begins at `start`; -1 if it has no end. */
 function endOfString(text: string, start: number): number {
   for (let at = text.indexOf('"', start + 1); at !== -1; at = text.indexOf('"', at + 1)) {
     let backslashes = 0;

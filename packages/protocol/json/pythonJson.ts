@@ -29,7 +29,10 @@ const BACKSLASH = 0x5c;
 export type ParseOptions = {
   /** Deepest nesting taken; {@link MAX_JSON_DEPTH} unless given. */
   maxDepth?: number;
-  /** `last` (default): the last of duplicate keys wins, as in Python. `refuse`: two readers might take different ones. */
+  /**
+   * `last` (default): the last of duplicate keys wins, as in Python. `refuse`: such text is an error, because
+   * two readers might take different values.
+   */
   duplicateKeys?: "last" | "refuse";
 };
 
@@ -367,12 +370,12 @@ function write(value: PyJson, sortKeys: boolean): string {
 }
 
 /**
- * Exactly Python's `json.dumps(value, sort_keys=True)` (swarm.at §5.3): `", "` and `": "`, keys in code point order
- * at every level, everything outside 0x20–0x7E as lower-case `\uXXXX`. The result is pure ASCII.
+ * Exactly Python's `json.dumps(value, sort_keys=True)` (swarm.at §5.3): `", "` and `": "`, keys in code point
+ * order at every level, everything outside 0x20–0x7E as lower-case `\uXXXX`. The result is pure ASCII.
  *
  * @param options.sortKeys false keeps the order of the keys, as `json.dumps(value)` does
  * @example dumpsPythonJson({ b: 1n, a: 1 }) // '{"a": 1.0, "b": 1}'
- * @throws JsonValueError for NaN, infinities and what is no JSON value
+ * @throws JsonValueError for NaN, infinities and values that are not JSON
  */
 export function dumpsPythonJson(value: PyJson, options: { sortKeys?: boolean } = {}): string {
   return write(value, options.sortKeys ?? true);

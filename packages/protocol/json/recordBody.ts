@@ -15,11 +15,11 @@ function join(path: string, key: string | number): string {
   return path === "" ? String(key) : `${path}.${key}`;
 }
 
-/** With the u flag a surrogate matches only where it stands alone. */
+/** With the u flag only a lone surrogate matches. */
 const LONE_SURROGATE = /[\ud800-\udfff]/u;
 
 function checkText(text: string, path: string): string {
-  // Databases cannot keep U+0000 in text, and no field has a use for it.
+  // Databases cannot store U+0000 in text, and no field needs it.
   if (text.includes("\u0000")) fail(path, "has the NUL character, which cannot be stored");
   if (LONE_SURROGATE.test(text)) fail(path, "has a surrogate without its partner, which is not a character");
   return text;
@@ -125,7 +125,7 @@ export function canonicalBody(body: RecordBody): string {
   return write(body, "");
 }
 
-/** The body without one of its keys: what a countersignature inside it covers. */
+/** The body without one of its keys. A countersignature inside the body covers this. */
 export function bodyWithout(body: RecordBody, key: string): RecordBody {
   const rest = { ...body };
   delete rest[key];

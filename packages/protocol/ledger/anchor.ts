@@ -8,7 +8,8 @@ import { abiWord } from "../signatures/typedDataHash.ts";
 export type AnchorDeployment = { chainId: number; contract: Address };
 
 /**
- * The id of a ledger: keccak256(abi.encode(chainId, contract, writer, guardian, origin)). Known before the ledger is opened.
+ * The id of a ledger: keccak256(abi.encode(chainId, contract, writer, guardian, origin)). It can be computed
+ * before the ledger is opened.
  *
  * @param writer the ledger's first writer. A later writer does not change the id
  * @param guardian who may announce another writer; the zero address for nobody
@@ -22,7 +23,7 @@ export function ledgerId(
     abiWord("uint256", chainId, "chainId"),
     ...Object.entries({ contract, writer, guardian }).map(([field, it]) => abiWord("address", it, field)),
   ];
-  // A text follows the fixed words, which contain its offset and its length. It fills whole words.
+  // The text comes after the fixed words. They contain its offset and its length. The text fills whole words.
   const text = utf8ToBytes(origin);
   const place = abiWord("uint256", 32 * (words.length + 1), "origin");
   const length = abiWord("uint256", text.length, "origin");
@@ -67,8 +68,8 @@ export function anchorTypedData(
 }
 
 /**
- * What the writer signs under a checkpoint whose size and root the contract holds or has held. It is evidence for
- * `proveFork`.
+ * What the writer signs under a checkpoint. The contract has this size and root, or had them earlier. It is
+ * evidence for `proveFork`.
  */
 export function headTypedData(
   message: { ledgerId: Hex; size: bigint; root: Hex },

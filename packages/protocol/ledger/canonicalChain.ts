@@ -28,16 +28,17 @@ const encoder = new TextEncoder();
 /**
  * Verifies a chain of canonical lines without building entries, several times as fast as reading each one.
  *
- * It accepts only lines that the slow way (reading and printing) accepts too, with the same hash and leaf. The line's frame
- * and {@link scanCanonical} leave nothing that reading and printing would change. So these bytes are the bytes that the
- * slow way prints and hashes.
+ * It accepts only lines that the slow way (reading and printing) accepts too, with the same hash and leaf.
+ * The checks of the line's fixed parts and {@link scanCanonical} make sure that reading and printing would
+ * change no byte. So the fast way hashes the same bytes as the slow way.
  */
 export class CanonicalChain {
   readonly #sha256: Sha256;
   /**
-   * A zero, and the line. Bytes of longer lines may remain after it, which does not matter: a good line ends where it ends.
-   * The Merkle leaf is hashed from the beginning. The entry is hashed from its 47th digit on, after the digits from there
-   * to the closing quote were replaced by what stands before them.
+   * A zero byte, and then the line. Bytes of earlier, longer lines may remain after it. They do no harm,
+   * because the scan checks where the line ends. The Merkle leaf is hashed from the beginning. To hash the
+   * entry without its `current_hash`, the bytes before its 64 digits are copied over the last of these
+   * digits. The hash then starts at the copy.
    */
   #buffer = new Uint8Array(4096);
   #head: Uint8Array = new Uint8Array(0);
@@ -73,7 +74,8 @@ export class CanonicalChain {
     for (let i = 0; i < 32; i++) {
       const high = hexDigit(digits[2 * i] as number);
       const low = hexDigit(digits[2 * i + 1] as number);
-      // -1 means no digit. As the lower digit it must not pass: a high digit that is one too large could make up for it.
+      // -1 means that the byte is no digit. A lower digit of -1 must be refused separately: with a high digit
+      // that is one too large, the sum would look right.
       if (low === -1 || 16 * high + low !== hash[i]) return undefined;
     }
     this.#head = digits;

@@ -50,7 +50,7 @@ export function entryHash(entry: UnsealedEntry): string {
 }
 
 /**
- * {@link sealEntry} and {@link entryLine} in one, printing the payload once.
+ * Does {@link sealEntry} and {@link entryLine} together, and prints the payload only once.
  *
  * @param sha256 how the line is hashed; in plain JavaScript unless the caller has something faster
  */

@@ -96,7 +96,7 @@ export class LedgerChain {
   }
 
   /**
-   * Checks the next line. Reads it into an entry only when no faster check can decide.
+   * Checks the next line. It reads the line into an entry only when the faster check cannot decide.
    *
    * @returns its Merkle leaf
    * @throws LedgerLineError
@@ -140,7 +140,10 @@ export class LedgerChain {
     }
   }
 
-  /** Editors and shells of Windows put a byte order mark before a file: that is layout, not content. */
+  /**
+   * Editors and shells of Windows put a byte order mark before a file. It belongs to the layout, not to the
+   * content.
+   */
   #isMarkOfFile(text: string): boolean {
     return this.#takesAnyLayout && this.#lines === 0 && text.startsWith("\ufeff");
   }
@@ -167,7 +170,10 @@ function utf8(bytes: Uint8Array): string {
   }
 }
 
-/** The most problems reported for one line, and most characters of a name in them. Anyone may have written the line. */
+/**
+ * The most problems that are reported for one line, and the most characters of a name in them. There are
+ * limits because anyone may have written the line.
+ */
 const MAX_PROBLEMS = 5;
 const MAX_NAME_LENGTH = 64;
 

@@ -1,7 +1,7 @@
 import { type Address, ZERO_ADDRESS } from "../address.ts";
 import { type Hex, ZERO_HASH } from "../hex.ts";
 
-/** Where a word comes from, as AnchoredLedger numbers it (IAnchoredLedger.WordKind). */
+/** Where a word comes from. The numbers are those of the contract (IAnchoredLedger.WordKind). */
 export const wordKind = { stored: 0, head: 1, anchor: 2 } as const;
 
 /**
@@ -28,12 +28,12 @@ export const storedWord: Word = {
   signature: "0x",
 };
 
-/** A head that a writer signed, as it is under a checkpoint. */
+/** A head that a writer signed under a checkpoint. */
 export function headWord(word: Pick<Word, "signer" | "size" | "root" | "signature">): Word {
   return { ...word, kind: wordKind.head, seq: 0n };
 }
 
-/** An anchor that a writer signed for somebody to send. */
+/** An anchor that a writer signed, so that somebody else sends it. */
 export function anchorWord(word: Omit<Word, "kind">): Word {
   return { ...word, kind: wordKind.anchor };
 }

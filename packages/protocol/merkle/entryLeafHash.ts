@@ -9,7 +9,7 @@ export function entryLeafHash(entry: LedgerEntry): Uint8Array {
   return lineLeafHash(entryLine(entry));
 }
 
-/** {@link entryLeafHash} of an entry whose canonical line is at hand. */
+/** {@link entryLeafHash} for a caller that already has the canonical line. */
 export function lineLeafHash(line: string, sha256: Sha256 = sha256ByNoble): Uint8Array {
   return leafHash(encoder.encode(line), sha256);
 }

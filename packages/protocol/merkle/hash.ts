@@ -14,7 +14,10 @@ export function leafHash(bytes: Uint8Array, sha256: Sha256 = sha256ByNoble): Uin
   return sha256(input);
 }
 
-/** What {@link nodeHash} hashes, filled again for every node: nothing waits while it is in use. */
+/**
+ * The input of {@link nodeHash}. It is one buffer for all nodes, because no other code runs while it is in
+ * use.
+ */
 const nodeInput = new Uint8Array(65).fill(1, 0, 1);
 
 /**

@@ -20,7 +20,7 @@ export class MerkleFrontier {
   /**
    * Restores a saved frontier.
    *
-   * @param roots what {@link roots} gave at that size: one hash per one bit of `size`
+   * @param roots the {@link roots} at that size: one hash for each 1 bit of `size`
    * @param sha256 how nodes are hashed; in plain JavaScript unless the caller has something faster
    * @throws TallystickError `not_a_frontier` when there are more or fewer
    */
@@ -50,8 +50,9 @@ export class MerkleFrontier {
   /**
    * Adds a leaf by its hash.
    *
-   * @param onComplete called with every subtree that the leaf completes, itself first: the root of 2^height leaves, number
-   * `index` from the left. A caller that keeps them can prove later what the frontier alone cannot.
+   * @param onComplete called with every subtree that the leaf completes, itself first: the root of 2^height
+   * leaves, number `index` from the left. A caller that keeps these roots can make proofs later. The frontier
+   * alone cannot.
    */
   append(leafHash: Uint8Array, onComplete?: (height: number, index: number, hash: Uint8Array) => void): void {
     if (leafHash.length !== 32) {
@@ -64,7 +65,8 @@ export class MerkleFrontier {
     let height = 0;
     let index = this.#size;
     onComplete?.(height, index, hash);
-    // Every trailing one bit of the old size is a subtree. With this leaf it becomes one of twice its size.
+    // Each trailing 1 bit of the old size is a complete subtree. Together with the new leaf it becomes a
+    // subtree of twice its size.
     while (index % 2 === 1) {
       hash = nodeHash(this.#roots.pop() as Uint8Array, hash, this.#sha256);
       index = (index - 1) / 2;

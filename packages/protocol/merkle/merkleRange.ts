@@ -77,11 +77,11 @@ export class MerkleRange implements RangeOfLeaves {
     ).root();
   }
 
-  /** A right sibling and its left one become the subtree above them. */
+  /** A left and a right sibling become the subtree above them. */
   #push(subtree: Subtree): void {
     let { height, index, hash } = subtree;
     for (let left = this.#subtrees.at(-1); index % 2 === 1; left = this.#subtrees.at(-1)) {
-      // Its left sibling is there, or lies before the range.
+      // Its left sibling is known, or comes before the range.
       if (left?.height !== height) break;
       this.#subtrees.pop();
       hash = nodeHash(left.hash, hash, this.#sha256);

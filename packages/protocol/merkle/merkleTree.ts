@@ -29,8 +29,8 @@ class HashList implements HashStore {
 }
 
 /**
- * The lowest level that is kept in addition to the leaves. The levels between would take nearly as much memory as the
- * leaves. A node there is hashed again from its leaves, of which it has at most eight.
+ * The lowest level that is kept in addition to the leaves. The levels between them would take nearly as much
+ * memory as the leaves. A node on such a level is computed again from its leaves. It has at most eight.
  */
 const KEPT_FROM = 4;
 
@@ -61,7 +61,8 @@ export class MerkleTree {
 
   /**
    * @param sha256 how nodes are hashed; in plain JavaScript unless the caller has something faster
-   * @param kept where its hashes are: level 0 the leaves, above it the roots of subtrees; in memory unless given
+   * @param kept where its hashes are: level 0 has the leaves, higher levels have the roots of subtrees.
+   * Default: in memory
    */
   constructor(sha256: Sha256 = sha256ByNoble, kept: KeptHashes = { size: 0, level: () => new HashList() }) {
     this.#sha256 = sha256;
@@ -113,7 +114,7 @@ export class MerkleTree {
     return this.#over(height, index);
   }
 
-  /** A node hashed from the two below it. */
+  /** Computes a node from the two nodes below it. */
   #over(height: number, index: number): Uint8Array {
     const left = this.#nodeAt(height - 1, 2 * index);
     return nodeHash(left, this.#nodeAt(height - 1, 2 * index + 1), this.#sha256);
@@ -190,7 +191,7 @@ export class MerkleTree {
     if (from === 0 || from === to) return [];
     const proof: Uint8Array[] = [];
     let [low, high] = [0, to];
-    // Whether the old tree's part below is still the old tree itself, whose root the verifier knows.
+    // Whether this part is still the whole old tree. Then the verifier knows its root already.
     let whole = true;
     while (from !== high) {
       const middle = low + splitPoint(high - low);

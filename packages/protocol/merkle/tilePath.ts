@@ -5,10 +5,10 @@ export const TILE_WIDTH = 256;
 export type Tile = { level: number | "entries"; index: number; width: number };
 
 /**
- * Reads what comes behind `tile/` in a C2SP tlog-tiles path: `<L>/<N>[.p/<W>]` or `entries/<N>[.p/<W>]`, where N is in
- * groups of three digits, all but the last with an `x` before it: 1234067 is `x001/x234/067`.
+ * Reads what comes behind `tile/` in a C2SP tlog-tiles path: `<L>/<N>[.p/<W>]` or `entries/<N>[.p/<W>]`,
+ * where N is in groups of three digits, all but the last with an `x` before it: 1234067 is `x001/x234/067`.
  *
- * @returns undefined when it is no such path, or not the one spelling of it
+ * @returns undefined for anything else, also for another spelling of such a path
  */
 export function parseTilePath(path: string): Tile | undefined {
   const match = /^(entries|0|[1-9][0-9]?)\/((?:x[0-9]{3}\/)*[0-9]{3})(?:\.p\/([1-9][0-9]{0,2}))?$/.exec(path);
@@ -25,7 +25,7 @@ export function parseTilePath(path: string): Tile | undefined {
   return isTile ? { level, index, width } : undefined;
 }
 
-/** The path of a tile behind `tile/`: the other way round. */
+/** The reverse: the path of a tile behind `tile/`. */
 export function formatTilePath({ level, index, width }: Tile): string {
   return `${level}/${formatTileIndex(index)}${width === TILE_WIDTH ? "" : `.p/${width}`}`;
 }

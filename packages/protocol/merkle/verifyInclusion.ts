@@ -27,7 +27,7 @@ export type VerifyInclusionParameters = {
 
 /**
  * Whether `proof` shows that the tree of `size` leaves with this `root` has `leafHash` at `index`
- * (RFC 9162 §2.1.3.2). Never throws: a proof of the wrong form is a proof of nothing.
+ * (RFC 9162 §2.1.3.2). Never throws. A proof of the wrong form proves nothing.
  */
 export function verifyInclusion(parameters: VerifyInclusionParameters): boolean {
   const { leafHash, index, size, proof, root } = parameters;

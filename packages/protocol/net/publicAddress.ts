@@ -1,12 +1,15 @@
 import ipaddr from "ipaddr.js";
 
-/** Cloud providers' own services at addresses that look public. Their others are in ranges that are refused anyway. */
+/**
+ * Internal services of cloud providers at addresses that look public. Other such services are in ranges that
+ * are refused anyway.
+ */
 const METADATA = new Set(["168.63.129.16"]);
 
-/** Names that have a meaning only in a private network. */
+/** Names that mean something only in a private network. */
 const LOCAL_NAME = /\.(?:localhost|localdomain|local|internal|intranet|lan|home|home\.arpa)$/;
 
-/** The only ports allowed next to https's own. Below 1024 other protocols listen. */
+/** The lowest port that is allowed besides 443. Other protocols use the ports below 1024. */
 const MIN_PORT = 1024;
 
 /**
@@ -25,7 +28,9 @@ export function isPublicAddress(text: string): boolean {
   return (address.toByteArray()[0] ?? 0) >> 5 === 1;
 }
 
-/** The host of a URL as it would be looked up: lower case, without brackets and the dot of the root. */
+/**
+ * The host of a URL in the form for a DNS look-up: lower case, without brackets and without the final dot.
+ */
 export function hostOf({ hostname }: URL): string {
   return hostname
     .replace(/^\[|\]$/g, "")

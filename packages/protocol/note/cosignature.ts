@@ -61,8 +61,8 @@ export function cosign(text: string, name: string, seed: Uint8Array, time: numbe
 }
 
 /**
- * When a witness cosigned a checkpoint, in unix seconds; undefined without a valid signature of its key. Of several the
- * newest counts. A time above the safe integers is not a time.
+ * When a witness cosigned a checkpoint, in unix seconds; undefined without a valid signature of its key. If
+ * there are several, the newest counts. A time above the safe integers is invalid.
  */
 export function cosignedAt(note: SignedNote, key: NoteVerifierKey): number | undefined {
   let newest: number | undefined;

@@ -7,10 +7,13 @@ import { recoverSigner } from "../signatures/recoverSigner.ts";
 import { typedDataHash } from "../signatures/typedDataHash.ts";
 import { type NoteSignature, noteKeyId, type SignedNote } from "./signedNote.ts";
 
-/** Who signs for a writer: a wallet key, or a contract that is asked (ERC-1271). */
+/** What signs for a writer: a wallet key, or a contract (ERC-1271). */
 export type HeadSigner = "key" | "contract";
 
-/** The `Head` signature that a checkpoint carries. Only a key's can be checked without the chain. */
+/**
+ * The `Head` signature that a checkpoint carries. Only the signature of a key can be checked without the
+ * chain.
+ */
 export type HeadSignature = { by: HeadSigner; signature: Hex };
 
 /** The longest signature of a contract, in bytes. No contract is asked about a longer one. */

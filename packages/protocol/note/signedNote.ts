@@ -5,7 +5,7 @@ import { fromBase64, toBase64 } from "../base64.ts";
 import { InvalidInputError } from "../errors.ts";
 import { bytesEqual } from "../hex.ts";
 
-/** One signature line of a note: who, which of its keys (4 bytes), and the bytes. */
+/** One signature line of a note: the signer's name, the id of its key (4 bytes), and the signature. */
 export type NoteSignature = { name: string; keyId: Uint8Array; signature: Uint8Array };
 
 /** A signed note (C2SP signed-note): text that ends in a newline, and at least one signature over it. */
@@ -58,7 +58,7 @@ export function formatVerifierKey({ name, keyId, publicKey }: NoteVerifierKey): 
  * @throws InvalidInputError naming `field`
  */
 export function parseVerifierKey(text: string, field = "key"): NoteVerifierKey {
-  // Base 64 may contain plus signs too, names may not: the first two are the separators.
+  // Base 64 may contain plus signs, but names may not. So the first two plus signs are the separators.
   const match = /^([^+]+)\+([0-9a-f]{8})\+(.+)$/.exec(text);
   if (match) {
     const [, name = "", keyId = "", encoded = ""] = match;
@@ -94,7 +94,7 @@ export function formatSignatureLines(signatures: readonly NoteSignature[]): stri
 }
 
 /**
- * Reads a signed note. Checks its form, no signature.
+ * Reads a signed note. Checks its form, but no signature.
  *
  * @throws InvalidInputError naming `field`
  */

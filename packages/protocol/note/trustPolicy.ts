@@ -3,10 +3,10 @@ import { InvalidInputError } from "../errors.ts";
 import { cosignedAt, parseCosignerKey } from "./cosignature.ts";
 import { isNoteSignedBy, type NoteVerifierKey, parseVerifierKey, type SignedNote } from "./signedNote.ts";
 
-/** A witness of a policy: how it is called there, by which key it is known, and where it is asked. */
+/** A witness of a policy: its name there, its key and its address. */
 export type PolicyWitness = { name: string; key: NoteVerifierKey; url?: string };
 
-/** A group of a policy. It has witnessed what at least `least` of its members have witnessed. */
+/** A group of a policy. It counts as a witness when at least `least` of its members have cosigned. */
 type PolicyGroup = { least: number; members: readonly string[] };
 
 /** Whose checkpoints are trusted, and which cosignatures under them are enough (C2SP tlog-policy). */
@@ -22,7 +22,7 @@ export type TrustPolicy = {
 const MAX_POLICY_LENGTH = 200_000;
 const MAX_OF_KIND = 64;
 
-/** The quorum that asks for no cosignature. */
+/** The quorum that needs no cosignature. */
 const NONE = "none";
 
 /**
@@ -40,7 +40,7 @@ export function parseTrustPolicy(text: string, field = "policy"): TrustPolicy {
   let quorum: string | undefined;
   for (const [index, line] of text.split("\n").entries()) {
     const at = `${field}, line ${index + 1}`;
-    // No policy contains control characters other than the tab: some would hide a part of a line from a reader.
+    // The tab is the only control character in a policy. Others could hide a part of a line from a reader.
     if ([...line].some((character) => /\p{Cc}/u.test(character) && character !== "\t"))
       refuse(at, "has a control character");
     const [kind, ...words] = line.split(/[ \t]+/).filter((word) => word !== "");
@@ -103,7 +103,8 @@ export function parseTrustPolicy(text: string, field = "policy"): TrustPolicy {
 /** Whether these witnesses, by their names in the policy, are enough for it. */
 export function isQuorum(policy: TrustPolicy, witnessed: ReadonlySet<string>): boolean {
   if (policy.quorum === NONE) return true;
-  // A group names only earlier lines, and nothing is a member twice. So this ends, and looks at each name once.
+  // A group names only earlier lines, and a member belongs to one group only. So this loop ends, and visits
+  // each name once.
   const holds = (name: string): boolean => {
     const group = policy.groups.get(name);
     if (group === undefined) return witnessed.has(name);
@@ -112,7 +113,7 @@ export function isQuorum(policy: TrustPolicy, witnessed: ReadonlySet<string>): b
   return holds(policy.quorum);
 }
 
-/** Who of a policy's witnesses has cosigned a checkpoint, with the time of each in unix seconds. */
+/** The witnesses of a policy that have cosigned a checkpoint, each with its time in unix seconds. */
 export function witnessesOf(note: SignedNote, policy: TrustPolicy): Map<string, number> {
   const witnessed = new Map<string, number>();
   for (const { name, key } of policy.witnesses) {
@@ -126,7 +127,7 @@ export function witnessesOf(note: SignedNote, policy: TrustPolicy): Map<string, 
  * Checks a checkpoint against a policy: one of its logs signed it, and enough of its witnesses cosigned it.
  *
  * @param origin the checkpoint's first line
- * @returns what is wrong, as a sentence; undefined when nothing is
+ * @returns what is wrong, as a sentence; undefined if the checkpoint is good
  */
 export function policyObjection(note: SignedNote, origin: string, policy: TrustPolicy): string | undefined {
   const signers = policy.logs.filter(({ key }) => key.name === origin);

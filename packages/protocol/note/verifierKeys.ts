@@ -1,10 +1,12 @@
 import { InvalidInputError } from "../errors.ts";
 import { formatVerifierKey, type NoteVerifierKey, parseVerifierKey } from "./signedNote.ts";
 
-/** A ledger's key, and from when until when it is in use: unix seconds, undefined where nothing says so. */
+/**
+ * A ledger's key, and the times from which and until which it is in use: unix seconds, undefined if unknown.
+ */
 export type DatedVerifierKey = NoteVerifierKey & { from?: number; until?: number };
 
-/** The most keys that a ledger has at one time: the present one, and the one that follows it. */
+/** The most keys that a ledger has at one time: the present key and the next one. */
 const MAX_KEYS = 2;
 
 /** The longest line of a list of keys, in characters. */

@@ -1,7 +1,7 @@
 import { fromBase64, toBase64 } from "../base64.ts";
 import { InvalidInputError } from "../errors.ts";
 
-/** The most lines of a consistency proof that a witness is sent (C2SP tlog-witness). */
+/** The most lines of a consistency proof in a request to a witness (C2SP tlog-witness). */
 export const MAX_PROOF_LINES = 63;
 
 /**
@@ -25,7 +25,7 @@ export function formatWitnessRequest({ oldSize, proof, checkpoint }: WitnessRequ
 }
 
 /**
- * Reads the body of `POST …/add-checkpoint`. Checks its form; neither the checkpoint nor the proof.
+ * Reads the body of `POST …/add-checkpoint`. Checks its form only, and not the checkpoint or the proof.
  *
  * @throws InvalidInputError naming `old`, `proof` or `checkpoint`
  */

@@ -42,7 +42,7 @@ const read = boundForm({
   suspension: z.object({ from: z.int(), until: z.int() }).nullable(),
 });
 
-/** What a receiver is told: one step of one breach. */
+/** The content of a notice: one step of one breach. */
 export type Notice = ReturnType<typeof read>;
 
 /**
@@ -55,9 +55,11 @@ export function parseNotice(body: RecordBody): Notice {
 }
 
 /**
- * The id of a notice. The same event, sent to the same subscription, always has the same id, whichever node derives it.
+ * The id of a notice. The same event, sent to the same subscription, always has the same id, whichever node
+ * derives it.
  *
- * @param step what happened, without when: a breach has each step once, but every payment and ruling has its own record
+ * @param step what happened, without the time. A breach has each step once, but each payment and each ruling
+ * has its own record
  */
 export function noticeId(
   { subscription, breach, step, record }: Pick<Notice, "subscription" | "breach" | "step" | "record">,

@@ -26,12 +26,12 @@ const hex32 = z
 const MAX_BUNDLE_LENGTH = 2 ** 27;
 
 /**
- * A `.proof` file: one entry of a ledger, and everything that shows it is there. JSON.
+ * A `.proof` file (JSON): one entry of a ledger, and everything that proves that the ledger has it.
  *
- * `entry` is the canonical line as text, `index` its position from 0, `inclusion_proof` its path in the tree of
- * `checkpoint` (a C2SP signed note), `verifier_key` the `vkey` that signed it. `anchor` says where the same size and
- * root stand on chain; null before they do. The ledger's id follows from its first writer and its guardian; `writer` is
- * who signed the checkpoint's head.
+ * `entry` is the canonical line as text, `index` its position from 0, `inclusion_proof` its path in the tree
+ * of `checkpoint` (a C2SP signed note), `verifier_key` the `vkey` that signed it. `anchor` says where the
+ * chain has the same size and root; null if the ledger is not anchored yet. The ledger's id follows from its
+ * first writer and its guardian; `writer` is who signed the checkpoint's head.
  */
 export const proofBundleSchema = z.strictObject({
   format: z.literal("tallystick/proof/v1", { error: 'must be "tallystick/proof/v1"' }),
@@ -55,20 +55,20 @@ export const proofBundleSchema = z.strictObject({
 
 export type ProofBundle = z.output<typeof proofBundleSchema>;
 
-/** What a proof shows, once it was checked. */
+/** What a checked proof shows. */
 export type VerifiedProof = {
   entry: LedgerEntry;
   index: number;
   leafHash: Hex;
   checkpoint: Checkpoint;
-  /** The bundle's own key. Without keys to believe it is the one that was checked. */
+  /** The bundle's own key. If the caller named no keys to trust, this is the key that was used. */
   verifierKey: string;
   /**
-   * The ledger on chain. Null when it is not anchored, or was not when the proof was made: the writer signs only what the
-   * contract holds.
+   * The ledger on chain. Null if it was not anchored when the proof was made, because the writer signs only
+   * what the contract has.
    */
   ledger: VerifiedLedger | null;
-  /** The transaction that is said to have anchored it. Look it up on chain. */
+  /** The transaction that anchored it, by the bundle's own statement. Check it on chain. */
   transaction: Hex | null;
 };
 
@@ -79,9 +79,9 @@ export type VerifiedLedger = {
   contract: Address;
   firstWriter: Address;
   guardian: Address;
-  /** Whose signature over the checkpoint's size and root the proof carries. */
+  /** The signer of the checkpoint's size and root. */
   writer: Address;
-  /** That signature. A key's was checked here; only the chain can check a contract's. */
+  /** That signature. The signature of a key was checked here. Only the chain can check that of a contract. */
   word: HeadSignature;
   /**
    * Why the signature counts: `id` when the ledger's id names this writer, `pinned` when the caller knew the writer.
@@ -93,7 +93,7 @@ export type VerifiedLedger = {
 export type VerifyProofParameters = {
   /** The verifier keys to trust, any of them. Default: the bundle's own. */
   keys?: readonly NoteVerifierKey[] | undefined;
-  /** Who writes the ledger, from a source other than the bundle. */
+  /** The writer of the ledger, from a source other than the bundle. */
   writer?: Address | undefined;
   /**
    * Set it when the caller then asks the contract who the writer is. Nothing else shows that a later writer is the right
@@ -210,7 +210,7 @@ function checkLedger(
   return { id, chainId, contract, firstWriter, guardian, writer, word, rests };
 
   function restsOn(): VerifiedLedger["rests"] {
-    // A contract's signature shows nothing here, so the key of the checkpoint has to be known.
+    // The signature of a contract shows nothing here, so the checkpoint's key must be known.
     if (word?.by === "contract") return pinned !== undefined && keys !== undefined ? "pinned" : "nothing";
     if (writer === firstWriter) return "id";
     return pinned === undefined ? "nothing" : "pinned";

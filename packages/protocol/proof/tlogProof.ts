@@ -18,7 +18,9 @@ const MAX_PROOF_LENGTH = 4_000_000;
 
 /** A proof that an entry is in a log, and of who witnessed the log (C2SP tlog-proof). */
 export type TlogProof = {
-  /** What the log's reader also needs. In our proofs: the canonical line of the entry, in UTF-8. */
+  /**
+   * Additional data for the reader of the proof. In our proofs: the canonical line of the entry, in UTF-8.
+   */
   extra?: Uint8Array;
   /** Position of the entry, from 0. */
   index: number;
@@ -59,12 +61,12 @@ export function parseTlogProof(text: string): TlogProof {
   return { ...(extra && { extra }), index, proof, checkpoint: text.slice(end + 2) };
 }
 
-/** What a proof in C2SP's form shows, once it was checked. */
+/** What a checked proof in C2SP's form shows. */
 export type VerifiedTlogProof = {
   entry: LedgerEntry;
   index: number;
   checkpoint: Checkpoint;
-  /** Who of the policy's witnesses cosigned, with the time of each in unix seconds. */
+  /** The policy's witnesses that cosigned, each with its time in unix seconds. */
   witnesses: ReadonlyMap<string, number>;
 };
 

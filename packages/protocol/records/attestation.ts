@@ -21,9 +21,9 @@ const testRunSchema = z
     seed: z.string().min(1, "must not be empty").max(64, "must have at most 64 characters").optional(),
     passing: count,
     total: count,
-    /** Tests with another result in another run. */
+    /** Tests that had different results in different runs. */
     flaky: count,
-    /** Absent when the runner does not tell. */
+    /** Absent when the test runner does not report it. */
     without_assertions: count.optional(),
     report_hash: hash32Schema,
     outcomes_hash: hash32Schema,
@@ -36,8 +36,8 @@ const testRunSchema = z
 export type TestRun = z.infer<typeof testRunSchema>;
 
 /**
- * The body of an `attestation`: what an agent's tests came to (STEWARD). The agent signs it, or an attestor of
- * `params.steward.attestors`. `ran_at` is unix seconds.
+ * The body of an `attestation`: the results of an agent's tests (STEWARD). The agent signs it, or an attestor
+ * of `params.steward.attestors`. `ran_at` is unix seconds.
  */
 const attestationFields = {
   agent_id: addressSchema,

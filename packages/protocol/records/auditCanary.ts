@@ -22,8 +22,8 @@ const canarySchema = z.strictObject({
 export type Canary = z.infer<typeof canarySchema>;
 
 /**
- * The body of an `audit_canary`. First comes the commitment alone, before the hires happen; later the same commitment with
- * its content. So auditors' errors are measured against truths that nobody could fit to their verdicts.
+ * The body of an `audit_canary`. First comes the commitment alone, before the hires happen; later the same
+ * commitment with its content. So nobody could choose the true verdicts after seeing the auditors' verdicts.
  */
 const auditCanaryFields = {
   commitment: hash32Schema,

@@ -28,21 +28,24 @@ export const auditParamsSchema = z.strictObject({
     .refine(hasAtMost(MAX_AUDIT_OPERATORS), `must have at most ${MAX_AUDIT_OPERATORS} operators`)
     .default({}),
 
-  /** How many of a capability's hires are drawn: its own rate, else the common one (SHP §8.3: 1–5 %). */
+  /** The share of a capability's hires that is drawn: its own rate, else the common one (SHP §8.3: 1–5 %). */
   ratePpm: ppm.default(30_000),
   rates: z
     .record(capabilitySchema, ppm)
     .refine(hasAtMost(MAX_AUDIT_RATES), `must have at most ${MAX_AUDIT_RATES} rates`)
     .default({}),
-  /** How many of a seller's hires are drawn after a rollback of one of its own, or of its cluster; and for how long. */
+  /**
+   * The share of a seller's hires that is drawn after a rollback of one of its hires or of its cluster's
+   * hires, and for how long.
+   */
   elevatedPpm: ppm.default(200_000),
   elevatedSeconds: positive.default(604_800),
-  /** How many of the passed hires are judged again. */
+  /** The share of passed hires that is judged again. */
   recheckPpm: ppm.default(100_000),
 
-  /** A change of a listing's consent takes effect after so long. */
+  /** The time after which a change of a listing's consent takes effect. */
   consentSeconds: positive.default(86_400),
-  /** How long an auditor has for its verdict; how many are asked in a round. */
+  /** The time that an auditor has for its verdict, and the number of auditors that are asked in a round. */
   verdictSeconds: positive.default(86_400),
   maxAttempts: z.int().min(1).max(16).default(3),
   /** No auditor sees the same buyer and seller twice within this time. */
@@ -65,14 +68,17 @@ export const auditParamsSchema = z.strictObject({
   matureShare: share.default({ numerator: 2, denominator: 5 }),
   matureShareSeconds: positive.default(604_800),
 
-  /** An auditor with this many verdicts that is alone more often than this share leaves the roster, for this long. */
+  /**
+   * An auditor leaves the roster when it has at least so many verdicts and more than this share of them is
+   * overruled. And the time for which it leaves.
+   */
   minAgreement: positive.default(10),
   maxDisagreement: share.default({ numerator: 3, denominator: 10 }),
   removedSeconds: positive.default(2_592_000),
 
   /**
-   * What an audit pays: by the price of the hire, from `fromAtomic` on; and how many times that for the first auditor of a
-   * confirmed fail (SHP §8.3.2).
+   * The fee of an audit by the price of the hire, from `fromAtomic` on; and the factor for the first auditor
+   * of a confirmed fail (SHP §8.3.2).
    */
   fees: z
     .array(z.strictObject({ fromAtomic: atomicSchema, feeAtomic: atomicSchema }))

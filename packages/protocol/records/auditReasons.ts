@@ -1,12 +1,16 @@
 import * as z from "zod";
 
 /**
- * Why an auditor, or an operator, decided as it did. This list is published. The words with a code are the auditor's own.
+ * The possible reasons for a decision of an auditor or an operator. This list is published. The text beside a
+ * code is the auditor's own.
  */
 export const auditReasonCodes = [
   /** Neither the seller nor the buyer showed the work. */
   "undisclosed",
-  /** The seller signed two receipts of one hire with different hashes. Only the rules give this reason. */
+  /**
+   * The seller signed two receipts for one hire with different hashes. This reason comes from the rules and
+   * never from an auditor.
+   */
   "equivocation",
   "instructions_ignored",
   "missing_information",
@@ -28,7 +32,7 @@ export const auditReasonCodes = [
 
 export type AuditReasonCode = (typeof auditReasonCodes)[number];
 
-/** The most reasons of one decision, and most characters of the words with a code. */
+/** The most reasons of one decision, and the most characters of the text beside a code. */
 export const MAX_AUDIT_REASONS = 16;
 export const MAX_AUDIT_DETAIL = 500;
 

@@ -2,10 +2,10 @@ import { type InputIssue, InvalidInputError } from "../errors.ts";
 import type { RecordBody } from "../json/recordBody.ts";
 import type { LedgerName } from "./ledgerName.ts";
 
-/** What a bound body says of itself, in addition to its fields. */
+/** What a bound body contains in addition to its fields. */
 export type Binding = { type: string; ledger: LedgerName };
 
-/** Existing SDKs fix their signed form: their own fields say what they are. */
+/** Existing SDKs fix the signed form of these types. Their own fields show which type they are. */
 const FREE_TYPES: readonly string[] = ["listing", "receipt"];
 
 /** Whether records of a type sign their type and their ledger inside the body: all but listings and receipts. */

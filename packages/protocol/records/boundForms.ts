@@ -5,13 +5,14 @@ import { isUnbound } from "./binding.ts";
 import { ledgerNameSchema } from "./ledgerName.ts";
 
 /**
- * Makes the reader of a type's bodies, in both forms. With `type` and `ledger`, no key but the fields is allowed. In the
- * older form, which old ledgers have, unknown keys are kept. `checkBinding` checks which form counts where, and whether
- * `type` and `ledger` are the right ones.
+ * Makes the reader of a type's bodies, in both forms. With `type` and `ledger`, no key but the fields is
+ * allowed. In the older form, which old ledgers have, unknown keys are kept. `checkBinding` checks which form
+ * counts where, and whether `type` and `ledger` are the right ones.
  *
  * @param fields the type's own
- * @param before the same in the older form, where they differ
- * @returns a function that gives the fields without `type` and `ledger`, and throws InvalidInputError naming every field at fault, prefixed with `body.`
+ * @param before the fields of the older form, if they differ
+ * @returns a function that gives the fields without `type` and `ledger`, and throws InvalidInputError naming
+ * every field at fault, prefixed with `body.`
  */
 export function boundForms<Fields extends z.ZodRawShape>(
   fields: Fields,

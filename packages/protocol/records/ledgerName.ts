@@ -1,7 +1,7 @@
 import * as z from "zod";
 import type { Hex } from "../hex.ts";
 
-/** How a signed body names the ledger it is for: its id on chain, or `local` when it has no chain. */
+/** How a signed body names its ledger: by the id on chain, or `local` if the ledger has no chain. */
 export type LedgerName = Hex | "local";
 
 /** Whether a value names a ledger: `0x` and 64 lower-case hex digits, or `local`. */

@@ -44,11 +44,11 @@ export const listingSchema = z.looseObject({
   issued_at: z.int().min(0, "must be unix seconds").optional(),
 });
 
-/** A listing with its defaults filled in. Read this; sign and store the body itself. */
+/** A listing with its defaults filled in, for reading. Sign and store the original body. */
 export type Listing = z.output<typeof listingSchema>;
 
 function parseUrl(text: string): URL | undefined {
-  // The constructor trims and repairs. A signed address has to be valid as it is.
+  // The constructor of URL trims and repairs. A signed address must be valid without that.
   if (/[\s\\]/.test(text) || !/^https?:\/\//.test(text)) return undefined;
   try {
     return new URL(text);
@@ -73,7 +73,7 @@ export function parseListing(body: RecordBody): Listing {
   return result.data;
 }
 
-/** Whether the endpoint is reached by TLS, as every published listing's has to be (SHP §10). */
+/** Whether the endpoint uses TLS. Every published listing must use it (SHP §10). */
 export function isHttpsEndpoint(listing: Listing): boolean {
   return parseUrl(listing.endpoint)?.protocol === "https:";
 }
@@ -89,7 +89,7 @@ export function auditConsent(listing: Listing): Address | null {
   return consent.success && !listing.retired ? consent.data.operator : null;
 }
 
-/** Who is paid: the named payee, else the agent itself. */
+/** The account that is paid: the named payee, else the agent itself. */
 export function listingPayee(listing: Listing): Address {
   return listing.payee ?? listing.agent_id;
 }

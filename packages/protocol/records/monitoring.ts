@@ -16,9 +16,9 @@ const figureSchema = decimalSchema.nullable();
 const differenceSchema = z.strictObject({
   metric: z.enum(slaMetrics),
   measurement_window: z.enum(slaWindows),
-  /** As the node had it when the endpoint was asked. */
+  /** The node's value at the time when the endpoint was asked. */
   measured: figureSchema,
-  /** The value that the endpoint gave. */
+  /** The endpoint's own value. */
   claimed: figureSchema,
 });
 
@@ -65,7 +65,7 @@ const read = boundForm(monitoringFields);
 export type Monitoring = ReturnType<typeof read>;
 
 /**
- * Reads the body of what a prober found of agents' own monitoring.
+ * Reads the body of a `monitoring`.
  *
  * @throws InvalidInputError naming every field at fault, prefixed with `body.`
  */

@@ -18,7 +18,7 @@ const upTo = (most: number) => z.int().min(0, "must not be negative").max(most, 
 
 const outcomeSchema = z
   .strictObject({
-    /** How many of its proposals were settled, and how many were rejected for their content. */
+    /** The number of its proposals that were settled, and the number that were rejected for their content. */
     ok: upTo(MAX_OUTCOMES),
     fail: upTo(MAX_OUTCOMES),
     /** The complexity of these tasks, summed, in thousandths. */

@@ -36,8 +36,8 @@ export const paramsSchema = z.strictObject({
   minFundingAtomic: atomicSchema.default("100000"),
   fundingShare: share.default({ numerator: 1, denominator: 4 }),
   /**
-   * A transfer funds nobody when its sender had sent, or its receiver had received, this many before it: exchanges, bridges
-   * and pools need no list.
+   * A transfer funds nobody if its sender had sent, or its receiver had received, so many transfers before
+   * it. So exchanges, bridges and pools need no list.
    */
   hubTransfers: positive.default(10_000),
   /** Deploy batch (SHP §4.5.1): registrations within this many consecutive blocks. */
@@ -61,9 +61,9 @@ export const paramsSchema = z.strictObject({
   /** Blocks between two ticks. */
   tickBlocks: positive.default(150),
 
-  /** What platform escrows may charge; buyers refuse more. */
+  /** The most that platform escrows may charge. Buyers refuse more. */
   escrowFees: feeScheduleSchema.default(() => PUBLISHED_FEES.map((band) => ({ ...band }))),
-  /** Who may receive them. A fee to anyone else could come back to the payer. */
+  /** The accounts that may receive these fees. A fee to another account could come back to the payer. */
   feeRecipients: z.array(addressSchema).default([]),
 
   /** Audits (SHP §8.3): their operators, rates and terms. */
@@ -72,7 +72,7 @@ export const paramsSchema = z.strictObject({
   /** The trust score and SLAs (STEWARD): who attests, probes and rules. */
   steward: stewardParamsSchema.prefault({}),
 
-  /** Trust roots: only these accounts are believed. */
+  /** Trust roots: only these accounts are trusted. */
   operator: addressSchema.nullable().default(null),
   claimAttestors: z.array(addressSchema).default([]),
   auditArbiters: z.array(addressSchema).default([]),

@@ -3,14 +3,17 @@ import type { RecordBody } from "../json/recordBody.ts";
 import { boundForms } from "./boundForms.ts";
 import { entryHashSchema } from "./entryHashSchema.ts";
 
-/** Who rates: the buyer its seller, or the seller its buyer. One rating each for every receipt (SHP §9.1). */
+/**
+ * The side that rates: the buyer rates the seller, or the seller rates the buyer. Each side has one rating
+ * for each receipt (SHP §9.1).
+ */
 export const ratingSideSchema = z.enum(["buyer", "seller"], { error: 'must be "buyer" or "seller"' });
 
 export type RatingSide = z.infer<typeof ratingSideSchema>;
 
 /**
  * The body of a `rating`: stars for a hire by one of its sides (SHP §9.1). `receipt` is the entry hash of the
- * receipt; who may sign follows from it, so whoever reads the rating has to apply that rule.
+ * receipt; it decides who may sign. The reader of a rating has to apply that rule.
  */
 const ratingFields = {
   receipt: entryHashSchema,

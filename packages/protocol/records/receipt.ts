@@ -25,7 +25,10 @@ const checkListSchema = z
   .array(z.looseObject({ name: z.string().min(1).max(128), passed: z.boolean() }))
   .max(MAX_CHECKS);
 
-/** What each check found, by name. Or as a list, as existing SDKs send it: a name that occurs twice passes if both pass. */
+/**
+ * The result of each check by name. Existing SDKs send a list instead. A name that occurs twice in it passes
+ * if both pass.
+ */
 const checksSchema = z.preprocess(
   (value) => {
     const list = checkListSchema.safeParse(value);
@@ -73,7 +76,7 @@ export const receiptSchema = z.looseObject({
   buyer_signature: signatureSchema.optional(),
 });
 
-/** A receipt as read. Sign and store the body itself. */
+/** A receipt after reading. Sign and store the original body. */
 export type Receipt = z.output<typeof receiptSchema>;
 
 /**

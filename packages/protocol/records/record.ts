@@ -64,7 +64,8 @@ export async function signRecord(statement: Statement & RecordSigner): Promise<S
 /**
  * The wallet that signed a body.
  *
- * Takes 65 bytes with v = 27, 28, 0 or 1 and refuses the malleable twin (high s), so that one signature has one spelling.
+ * Takes 65 bytes with v = 27, 28, 0 or 1 and refuses the malleable twin (high s), so that each signature has
+ * only one spelling.
  *
  * @param recover how the key is recovered: in plain JavaScript unless the caller has something faster
  * @throws InvalidInputError naming `field` when these bytes are no such signature
@@ -79,7 +80,7 @@ export function recoverBodySigner(
 }
 
 /**
- * The wallet key that signed a body; null when none did. Never throws. Says nothing of ERC-1271 wallets.
+ * The wallet key that signed a body; null when none did. Never throws. It cannot check ERC-1271 wallets.
  *
  * @param recover how the key is recovered: in plain JavaScript unless the caller has something faster
  * @param key leave this out of the body: it is the field in which the body itself holds the signature
@@ -96,7 +97,7 @@ export function signerOf(
   try {
     signer = signerOfText(signedText(body, key), signature, recover);
   } catch {
-    // A body that nobody can sign.
+    // The body cannot be signed.
   }
   recover.known?.add(body, { signature, key, signer });
   return signer;

@@ -1,10 +1,10 @@
-/** What services ask about a type of record. Its form and their own rules are elsewhere. */
+/** What services need to know about a type of record. Other files have its form and its rules. */
 type TypeOfRecord = {
   /** The route that settles records of this type, and what API descriptions call them. Default: `POST /v1/records`. */
   route?: { path: string; what: string };
   /**
-   * What identifies a record of which a ledger has one. A second record with the same identity repeats or contradicts the
-   * first. Default: its signer and its body.
+   * The identity of a record. A ledger has only one record with an identity. A second one repeats or
+   * contradicts the first. Default: its signer and its body.
    */
   once?: (record: { signer: unknown; body: { [key: string]: unknown } }) => string;
 };
@@ -14,8 +14,9 @@ const vote = {
 } satisfies TypeOfRecord;
 
 /**
- * Every type of record that is settled, and that a followed ledger may carry until the parameters say otherwise, in the
- * order of lists. The form of each is in a file of this folder, its rules in settlement and in the derivation.
+ * Every type of record that is settled, in the order of lists. A followed ledger may carry all of them unless
+ * the parameters say otherwise. The form of each type is in a file of this folder. Its rules are in
+ * settlement and in the derivation.
  */
 export const recordTypes = {
   listing: { route: { path: "/v1/listings", what: "a listing" } },
@@ -39,10 +40,10 @@ export const recordTypes = {
     // swarm.at §11
     once: ({ body }) => `stake ${body.proposal} ${body.task_id}`,
   },
-  // Of one signer, for or against.
+  // One vote of each signer, for or against.
   verify: { ...vote, route: { path: "/v1/verify", what: "a vote for a staked proposal" } },
   contest: { ...vote, route: { path: "/v1/contest", what: "a vote against a staked proposal" } },
-  // It is settled at the route of the held proposal, whose id is in the path.
+  // It is settled at the route of the held proposal. The path has the proposal's id.
   review: { once: ({ body }) => `review ${body.proposal}` },
   params: { route: { path: "/v1/params", what: "the operator's parameters" } },
   pulse: {},
@@ -57,16 +58,17 @@ export const recordTypes = {
   audit_canary: {},
   audit_history: { once: ({ signer, body }) => `audit_history ${signer} ${body.hire}` },
   attestation: {},
-  // What a prober saw in an hour; hosts beyond one record are in further parts.
+  // What a prober saw in an hour. Hosts that do not fit into one record are in further parts.
   uptime: { once: ({ signer, body }) => `uptime ${signer} ${body.hour} ${body.part}` },
   endorsement: {},
-  // What a prober found on a day of agents' own monitoring; agents beyond one record are in further parts.
+  // What a prober found on a day in agents' own monitoring. Agents that do not fit into one record are in
+  // further parts.
   monitoring: { once: ({ signer, body }) => `monitoring ${signer} ${body.day} ${body.part}` },
   sla: {},
   sla_dispute: { once: ({ body }) => `sla_dispute ${body.breach}` },
   sla_ruling: {},
   sla_payment: { once: ({ body }) => `sla_payment ${body.tx_hash} ${body.log_index}` },
-  // The results of agents' proposals in an hour; agents beyond one record are in further parts.
+  // The results of agents' proposals in an hour. Agents that do not fit into one record are in further parts.
   outcomes: { once: ({ body }) => `outcomes ${body.hour} ${body.part}` },
 } satisfies { [type: string]: TypeOfRecord };
 
@@ -82,7 +84,7 @@ export const recordTypeRoutes: readonly { type: RecordType; path: string; what: 
     return route === undefined ? [] : [{ type, ...route }];
   });
 
-/** One of them by its name, undefined when there is none of that name. */
+/** The record type with this name; undefined if there is none. */
 export function recordTypeNamed(name: unknown): TypeOfRecord | undefined {
   const type = recordTypeNames.find((it) => it === name);
   return type === undefined ? undefined : recordTypes[type];

@@ -18,7 +18,7 @@ const read = boundForm(slaPaymentFields);
 export type SlaPayment = ReturnType<typeof read>;
 
 /**
- * Reads the body of a payment of what a breach owes.
+ * Reads the body of a payment for a breach.
  *
  * @throws InvalidInputError naming every field at fault, prefixed with `body.`
  */

@@ -3,7 +3,7 @@ import type { RecordBody } from "../json/recordBody.ts";
 import { boundForm } from "./boundForm.ts";
 import { breachIdSchema } from "./breachId.ts";
 
-/** What excuses a breach, by name. */
+/** The possible excuses for a breach. */
 export const slaExcuses = [
   "registry_outage",
   "natural_disaster",

@@ -23,8 +23,8 @@ const difficultySchema = decimalSchema.refine((text) => {
 }, "must be above 0 and at most 100");
 
 /**
- * Whom the trust score listens to, and its time limits (STEWARD). Without probers nothing is known of uptime. Times are
- * seconds. The weights of the score belong to its algorithm and are no parameters.
+ * The accounts that the trust score trusts, and its time limits (STEWARD). Without probers the uptime is
+ * unknown. Times are seconds. The weights of the score are part of its algorithm, and not parameters.
  */
 export const stewardParamsSchema = z.strictObject({
   /** Whose attestations of an agent's tests count in addition to its own. */
@@ -33,7 +33,7 @@ export const stewardParamsSchema = z.strictObject({
   probers: roots,
   /** Who rules on breaches of SLAs. */
   arbitrators: roots,
-  /** How long after its notice an agent may contest a breach, and how long a ruling has. */
+  /** The time after a breach's notice in which its agent may contest it, and the time for a ruling. */
   disputeSeconds: seconds.default(604_800),
   reviewSeconds: seconds.default(604_800),
   /** A suspension begins this long after its notice. */

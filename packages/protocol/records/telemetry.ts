@@ -3,7 +3,10 @@ import type { RecordBody } from "../json/recordBody.ts";
 import { boundForms } from "./boundForms.ts";
 import { entryHashSchema } from "./entryHashSchema.ts";
 
-/** What went wrong with a hire, as its buyer says. `client_error`: the buyer's own request was at fault (STEWARD). */
+/**
+ * What went wrong with a hire, by its buyer's statement. `client_error`: the buyer's own request was at fault
+ * (STEWARD).
+ */
 export const failureSchema = z.enum(["client_error", "timeout", "internal_error", "partial_failure"], {
   error: 'must be "client_error", "timeout", "internal_error" or "partial_failure"',
 });
@@ -26,7 +29,7 @@ const read = boundForms(
   z.looseObject({
     ...telemetryFields,
     verification: z.looseObject({ all_passed: z.boolean() }).optional(),
-    // In the older form nobody read this key.
+    // The older form does not check this key.
     failure: z
       .unknown()
       .transform(() => undefined)

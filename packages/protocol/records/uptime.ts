@@ -43,7 +43,10 @@ const uptimeFields = {
   hosts: z
     .record(hostSchema, observationSchema)
     .refine(hasAtMost(MAX_PROBED_HOSTS), `must have at most ${MAX_PROBED_HOSTS} hosts`),
-  /** Whose terms a host answered with: agent → hosts whose 402 pays it or its payee. Reported once a day. */
+  /**
+   * The hosts that serve each agent: a host serves an agent if its 402 answer names this agent or its payee
+   * as receiver. Reported once a day.
+   */
   served: z
     .record(
       addressSchema,

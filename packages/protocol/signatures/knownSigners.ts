@@ -4,22 +4,25 @@ import type { RecordBody } from "../json/recordBody.ts";
 /** A signature that was read. */
 export type KnownSigner = {
   signature: string;
-  /** The key under which the body holds the signature, which is then over the rest; undefined when it is over all of it. */
+  /**
+   * The key of the body that has the signature. Then the signature covers the rest of the body. Undefined if
+   * the signature is outside and covers the whole body.
+   */
   key?: string | undefined;
   /** The wallet key that made it; null when none did. */
   signer: Address | null;
 };
 
 /**
- * Signers of bodies that were recovered before. A second question needs neither a hash nor a recovery.
+ * Signers that were recovered before, by body. So a second question needs no hash and no recovery.
  *
- * The body's object identity is the key, and the entry goes with the object. A caller that lets a body be remembered must
- * not change it.
+ * The body's object identity is the key, and the entry goes with the object. A caller must not change a body
+ * after it was remembered.
  */
 export class KnownSigners {
   readonly #signers = new WeakMap<RecordBody, KnownSigner[]>();
 
-  /** The signer of this very signature, null when there is none; undefined when it is not known. */
+  /** The signer of exactly this signature; null if no key made it; undefined if it is not remembered. */
   get(body: RecordBody, signature: string, key?: string): Address | null | undefined {
     return this.#signers.get(body)?.find((it) => it.signature === signature && it.key === key)?.signer;
   }

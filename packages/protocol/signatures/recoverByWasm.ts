@@ -1,4 +1,4 @@
-// Not the package as a whole: that loads a Bitcoin Cash compiler with it.
+// Imports one file of the package, because the whole package also loads a Bitcoin Cash compiler.
 import { instantiateSecp256k1 } from "@bitauth/libauth/build/lib/crypto/secp256k1.js";
 import type { RecoverPublicKey } from "./recoverPublicKey.ts";
 

@@ -17,7 +17,10 @@ import type { Fetch } from "../requestService.ts";
 /** A party that may show the work. */
 export type Holder = { who: "seller" | "buyer" | "operator"; origin: string };
 
-/** Who did not show the work, and why: one of our codes or an HTTP status, never the holder's own text. */
+/**
+ * The holder that did not show the work, and why: one of our codes or an HTTP status, never the holder's own
+ * text.
+ */
 export type NotShown = Holder & { why: string };
 
 export type AskForWorkParameters = {
@@ -32,8 +35,8 @@ export type AskForWorkParameters = {
 };
 
 /**
- * Asks for the work of a hire, one holder after the other, and accepts what is proved to be the hire's (SHP §8.3.1). A
- * holder that lies, hangs, redirects or sends without end has not shown it.
+ * Asks for the work of a hire, one holder after the other, and accepts what is proved to be the hire's (SHP
+ * §8.3.1). A holder that lies, hangs, redirects or never stops sending counts as not showing it.
  */
 export async function askForWork(
   assignment: Assignment,

@@ -5,7 +5,10 @@ import { type AuditMoves, type AuditStep, type AuditStepParameters, isPast } fro
 import type { AuditWork } from "./auditWork.ts";
 import { disclosedHireOf } from "./disclosedHireOf.ts";
 
-/** Nobody is accused of hiding work before this share of the time for a verdict is over, and before this many tries. */
+/**
+ * An auditor accuses nobody of hiding work before this share of the time for a verdict is over, and before so
+ * many tries.
+ */
 const ASKED_SHARE = 3 / 4;
 const MIN_TRIES = 3;
 
@@ -37,7 +40,7 @@ export function askStep(parameters: AuditStepParameters, { forward, later }: Aud
   async function isClockOff(signal: AbortSignal): Promise<boolean> {
     const { headers } = await requestService({ baseUrl, path: "/v1/ledger/latest", fetch, signal });
     const theirs = Date.parse(headers.get("date") ?? "");
-    // A header has whole seconds, and took time to arrive.
+    // The header has whole seconds only, and it took time to arrive.
     return Number.isFinite(theirs) && Math.abs(theirs - now()) > (DISCLOSURE_TOLERANCE_SECONDS - 5) * 1000;
   }
 

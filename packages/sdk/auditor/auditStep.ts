@@ -5,7 +5,7 @@ import type { Fetch } from "../requestService.ts";
 import type { AuditWork, AuditWorks } from "./auditWork.ts";
 import type { Judge } from "./judge.ts";
 
-/** What the steps of an audit share. */
+/** The data that the steps of an audit share. */
 export type AuditStepParameters = {
   account: LocalAccount;
   /** The URL of the node that takes the verdicts. */

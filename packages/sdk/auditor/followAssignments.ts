@@ -37,7 +37,7 @@ export async function followAssignments(
   for (const assignment of open) {
     const token = auditToken(assignment);
     if (known.has(token) || count >= maxOpen) continue;
-    // Hires whose receipt does not say what they were are judged by the rules alone.
+    // If the receipt does not have both hashes, the rules alone judge the hire.
     if (assignment.paramsHash === null || !(await node.isFinal(assignment, signal))) continue;
     const at = now();
     const work: AuditWork = { token, assignment, stage: "asking", seenAt: at, tries: 0, nextAt: at };
@@ -71,7 +71,8 @@ async function tidy(
     return undefined;
   }
   if (isListed && stage === "over" && work.failure === undefined) {
-    // A node that was behind, or started from zero, is back. What was signed still holds, the rest is asked for again.
+    // The node was behind, or started from zero, and has caught up. Signed verdicts stay valid, and the rest
+    // is asked for again.
     const again = (await works.verdict(token)) ? "decided" : "asking";
     const next: AuditWork = { ...work, stage: again, tries: 0, nextAt: now() };
     await works.put(next);

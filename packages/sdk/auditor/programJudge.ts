@@ -22,7 +22,7 @@ export function programJudge(options: { version?: string } = {}): Judge {
     }
     return judgementOf(await verifyApart({ capability, params, result, version }));
   };
-  // Once: a person who judges after it may take hours.
+  // Runs once, because a person who judges after it may take hours.
   return (auditCase, { remember }) => remember("program", () => verify(auditCase));
 }
 

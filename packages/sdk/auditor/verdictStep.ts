@@ -35,8 +35,8 @@ export function verdictStep(parameters: AuditStepParameters, { forward, later }:
       await works.forgetBytes(token);
       return await forward(work, { stage: "over", failure });
     }
-    // The work is not needed any more. It is deleted before the end is written down, since a next process would not look
-    // again.
+    // The work is not needed any more. It is deleted before the end is written down, because the next process
+    // would not delete it.
     await works.forgetBytes(token);
     const posted = await forward(work, { stage: "posted" });
     log("A verdict stands in the ledger.", { token, verdict: record.body.verdict });

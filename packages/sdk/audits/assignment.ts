@@ -31,7 +31,7 @@ export type Assignment = {
 /** The most assignments of one list. To find one beyond that, ask for its hire. */
 export const MAX_LISTED = 500;
 
-/** What auditors, and those who show them their work, ask a node that they trust. */
+/** The questions of auditors, and of agents that show their work, to a node that they trust. */
 export type AuditNode = {
   /** The assignments of an auditor that wait for its verdict, the latest first, at most {@link MAX_LISTED}. @throws ServiceError */
   openOfAuditor: (auditor: Address, signal?: AbortSignal) => Promise<Assignment[]>;

@@ -54,7 +54,7 @@ export function createAuditNode(parameters: {
     },
     openOfSeller: async (seller, signal) => {
       const open: Assignment[] = [];
-      // While an audit waits for another auditor, the last one's verdict still counts.
+      // While an audit waits for another auditor, the verdict of the last auditor still counts.
       for (const status of ["ASSIGNED", "ASSIGNING"] as const) {
         const audits = await everyPage(async (page) => {
           return (await graphql.audits({ where: { seller, status }, ...page })).audits;
@@ -71,7 +71,7 @@ export function createAuditNode(parameters: {
     },
     originsOf: async (agent, capability) => {
       const { listings } = await listingsOf(agent, { limit: MAX_LISTINGS }).catch((error: unknown) => {
-        // An address that only bought, and of whose hires none is counted yet, is not an agent.
+        // A buyer without a counted hire is not an agent yet.
         if (error instanceof ServiceError && error.code === "unknown_agent") return { listings: [] };
         throw error;
       });
@@ -94,13 +94,13 @@ async function everyPage<Node>(
     const { nodes: some, pageInfo }: Page<Node> = await ask({ first: PAGE, after });
     nodes.push(...some);
     after = pageInfo.endCursor ?? null;
-    // A node could send empty pages that promise more without end.
+    // A bad node could send empty pages forever, each with a link to the next.
     const isLast = !pageInfo.hasNextPage || after === null || some.length === 0;
     if (isLast || nodes.length >= MAX_LISTED) return nodes.slice(0, MAX_LISTED);
   }
 }
 
-/** The last final block, asked for from time to time. */
+/** The last final block. It is read again from time to time. */
 function createFinalBlock(client: BlockReader): () => Promise<bigint> {
   let last: { at: number; block: Promise<bigint> } | undefined;
   return () => {
@@ -119,7 +119,10 @@ function rank(listing: { capability: string; retired: boolean }, capability: str
   return (listing.capability === capability ? 2 : 0) + (listing.retired ? 0 : 1);
 }
 
-/** The assignment that an audit waits for: that of its last round and attempt, while it has no verdict. */
+/**
+ * The assignment that an audit waits for: the one of its last round and attempt, as long as it has no
+ * verdict.
+ */
 function openIn(audit: AuditWithRounds): Assignment[] {
   const attempts = audit.rounds.flatMap(({ attempts }) => attempts);
   return attempts.filter((attempt) => isOpen(audit, attempt)).map((attempt) => asAssignment(audit, attempt));

@@ -6,9 +6,12 @@ import type { Assignment } from "./assignment.ts";
 import type { KeptDisclosures } from "./keptDisclosures.ts";
 
 export type DisclosureRoutesParameters = {
-  /** Who shows the work: the seller of the hire, or its buyer. */
+  /** The side that shows the work: the seller of the hire, or its buyer. */
   holder: Address;
-  /** The open assignment of a name and its hire. @throws ServiceError when the node cannot be asked */
+  /**
+   * The open assignment with this name, and its hire.
+   * @throws ServiceError when the node cannot be asked
+   */
   findAssignment: (name: string, hire: string) => Promise<Assignment | undefined>;
   kept: Pick<KeptDisclosures, "find">;
   /** Milliseconds since 1970. */
@@ -17,11 +20,12 @@ export type DisclosureRoutesParameters = {
 };
 
 /**
- * `GET /audits/{hire}` (SHP §8.3.1): shows the work of a hire to the auditor that is assigned to it now, and to nobody
- * else. The auditor asks with the header {@link DISCLOSURE_HEADER}. Answers `{request, result}`, each as JSON text.
+ * `GET /audits/{hire}` (SHP §8.3.1): shows the work of a hire to the auditor that is assigned to it now, and
+ * to nobody else. The auditor asks with the header {@link DISCLOSURE_HEADER}. Answers `{request, result}`,
+ * each as JSON text.
  *
- * Refuses with 400 what is not a request, or was signed at another time; with 403 anyone but the auditor; with 404 what is not
- * assigned or not kept; with 503 while the node cannot be asked.
+ * Refuses with 400 a bad request or one that was signed at another time, with 403 everybody except the
+ * auditor, with 404 work that is not assigned or not kept, and with 503 while the node does not answer.
  */
 export function disclosureRoutes(parameters: DisclosureRoutesParameters): Hono {
   const { holder, findAssignment, kept, now, log } = parameters;

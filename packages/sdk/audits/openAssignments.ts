@@ -1,7 +1,7 @@
 import { startDeadline } from "../deadline.ts";
 import { type Assignment, MAX_LISTED, nameOf } from "./assignment.ts";
 
-/** How often a node is asked for one list at most, and how long an answer is used, in milliseconds. */
+/** The least time between two requests for one list, and how long an answer is used, in milliseconds. */
 const ASK_EVERY_MS = 5_000;
 const COUNTS_MS = 60_000;
 

@@ -50,7 +50,7 @@ export async function sellersDisclosures(parameters: {
       holder: seller,
       findAssignment: async (name, hire) => {
         const sale = await ofSales.find(name);
-        // A hire that it bought, or one of more sales than a list has.
+        // A hire that it bought, or a sale that the list has no room for.
         return sale ?? (copies || ofSales.isCut() ? await ofHire(name, hire) : undefined);
       },
       kept: { find: async (hireId) => (await kept.find(hireId)) ?? (await copies?.find(hireId)) },
@@ -61,7 +61,10 @@ export async function sellersDisclosures(parameters: {
   };
 }
 
-/** The most look-ups of single hires at a time. A node lists audits by their seller, not by their buyer. */
+/**
+ * The most look-ups of single hires at a time. They are needed because a node lists audits by seller, and not
+ * by buyer.
+ */
 const MAX_LOOKUPS = 4;
 
 function assignmentsOfHires(load: AuditNode["openOfHire"]) {

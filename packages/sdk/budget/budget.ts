@@ -10,7 +10,7 @@ import { BudgetError } from "../errors.ts";
 export type Budget = {
   /** @throws BudgetError `budget_exceeded`, `budget_token_refused`; nothing is reserved then */
   reserve: (hireId: string, amount: bigint) => Promise<void>;
-  /** The seller has the money: it will not come back. */
+  /** The seller has the money, so it will not come back. */
   spend: (hireId: string) => Promise<void>;
   /** The money was never signed for, or came back to the wallet. Does nothing when nothing is reserved. */
   giveBack: (hireId: string) => Promise<void>;
@@ -35,7 +35,7 @@ export function leftIn({ spent, reserved }: BudgetBook, limit: bigint): bigint {
   return Object.values(reserved).reduce((left, amount) => left - BigInt(amount), limit - BigInt(spent));
 }
 
-/** A change of the books: the next books, or an error without a change. */
+/** A change of the books. It returns the next books, or throws and changes nothing. */
 export const bookings = {
   /** @throws BudgetError `budget_exceeded` */
   reserve: (book: BudgetBook, limit: bigint, hireId: string, amount: bigint): BudgetBook => {
@@ -64,7 +64,7 @@ export function budgetExceeded(amount: bigint, left: bigint): BudgetError {
   });
 }
 
-/** A budget of this process. It is exact, and gone when the process ends. */
+/** A budget in the memory of this process. It is exact, and it is lost when the process ends. */
 export function memoryBudget(limit: bigint): Budget {
   let book = EMPTY_BOOK;
   return {
@@ -84,7 +84,7 @@ export function memoryBudget(limit: bigint): Budget {
   };
 }
 
-/** Several budgets at once. An amount that one of them refuses is reserved in none. */
+/** Several budgets at once. If one of them refuses an amount, none of them reserves it. */
 export function everyBudget(first: Budget, ...others: Budget[]): Budget {
   const all = [first, ...others];
   const token = all.find((budget) => budget.token)?.token;

@@ -1,6 +1,6 @@
 import { type Budget, budgetExceeded } from "./budget.ts";
 
-/** The part of a Postgres client that is needed. `pg`'s Pool has it. */
+/** The part of a Postgres client that is needed. The Pool of `pg` fits. */
 export type PostgresClient = {
   query: (text: string, values?: unknown[]) => Promise<{ rows: { [column: string]: unknown }[] }>;
 };
@@ -25,7 +25,10 @@ const TABLES = `
     PRIMARY KEY (name, hire_id)
   )`;
 
-/** One statement, so it happens as a whole or not at all. The row's lock makes all others wait and look again. */
+/**
+ * One statement, so it happens completely or not at all. The lock on the row makes all others wait, and then
+ * read the row again.
+ */
 const RESERVE = `
   WITH taken AS (
     UPDATE tallystick_budgets SET taken = taken + $3

@@ -46,7 +46,8 @@ export function storeBudget({ store, name, limit }: StoreBudgetParameters): Budg
       const { number, book } = await read();
       const changed = next(book);
       if (!(await store.putNew(keyOf(number + 1), changed))) continue;
-      // The number may have been used and removed meanwhile. Then newer books exist, and these are void.
+      // The number may have been used and removed meanwhile. Then newer books exist, and this attempt is
+      // void.
       if ((await latest()) > number + 1) {
         await store.delete(keyOf(number + 1));
         continue;

@@ -1,4 +1,7 @@
-/** Work that continues after its caller got an answer. Each piece has its own limit, and none can fail a caller. */
+/**
+ * Work that continues after its caller got an answer. Each piece has its own time limit, and its errors never
+ * reach a caller.
+ */
 export type Background = {
   add: (work: Promise<unknown>) => void;
   /** Waits until all of it is done. */

@@ -47,7 +47,7 @@ export type BuyerContext = {
   reports: Reports;
   /** The work of hires that may be audited, in case their seller does not show it (SHP §8.3.1). */
   disclosures: KeptDisclosures;
-  /** Who failed recently. */
+  /** The sellers that failed recently. */
   avoided: AvoidedSellers;
   modeOf: (paymentMode: string) => BuyerMode;
   allowsEscrow: (paymentMode: string) => boolean;
@@ -95,8 +95,8 @@ export type BuyerMode = {
   /** Does what it can for the money of a hire that failed after its payment was sent, and says where the money is. */
   abandon: (payment: SignedPayment) => Promise<MoneyState>;
   /**
-   * How a payment ended whose hire was never finished: not used and never usable, back, or the seller's. False: not yet.
-   * Only looks.
+   * How the payment of an unfinished hire ended: it was not used and never can be, it came back, or the
+   * seller has it. False if it has not ended yet. This only reads.
    */
   isOver: (payment: SignedPayment) => Promise<false | (Conclusion & { money: MoneyState })>;
   /** Acts on the result of the verification: in escrow mode it releases or refunds. Returns what the chain shows of it. */

@@ -20,7 +20,7 @@ export const SETTLE_MS = 10_000;
 const WATCH_MS = 60_000;
 const WATCH_EVERY_MS = 2_000;
 
-/** What arrived, and what the buyer found. */
+/** What arrived, and the result of the buyer's check. */
 export type Judged = {
   status: number;
   /** Why its JSON was refused. */
@@ -46,7 +46,8 @@ export async function judgeDelivery(hiring: Hiring, response: SellerResponse): P
   const found = delivery
     ? await verifyResult(listing, order.params, delivery.result, { verify: order.verify, schemas }, hireId)
     : verdict("readable", false, "The answer is neither a result nor an answer of the protocol.");
-  // A receipt of other bytes is bad work, however good the result: an audit would judge those bytes.
+  // A receipt for other bytes makes even a good result bad work, because an audit would judge those other
+  // bytes.
   const otherBytes = delivery?.otherBytes;
   const verification =
     otherBytes === undefined ? found : bothOf(found, verdict("receipt_hashes", false, otherBytes));
@@ -158,7 +159,7 @@ async function watch(hiring: Hiring, payment: SignedPayment): Promise<void> {
   for (const until = performance.now() + WATCH_MS; performance.now() < until; ) {
     await new Promise((resolve) => {
       const timer = setTimeout(resolve, WATCH_EVERY_MS);
-      // Nobody has to wait for this: the journal has it.
+      // Nobody has to wait for this, because the journal has the hire.
       (timer as { unref?: () => void }).unref?.();
     });
     const ending = await mode.isOver(payment).catch(() => false as const);

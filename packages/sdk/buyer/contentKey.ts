@@ -5,8 +5,9 @@ import { askedOf } from "./hireByKey.ts";
 export const SAME_CALL_MS = 3_600_000;
 
 /**
- * The key of a call without one, made from what it asks for. So a caller that got no answer and calls again does not pay
- * again. It holds for an hour from the first call on, even if a full hour, which is part of the key, begins in between.
+ * The key of a call that names none, made from the content of the call. So a caller that got no answer and
+ * calls again does not pay again. The key stays the same for one hour after the first call. The clock's hour
+ * is part of the key, so a call also looks for the key of the hour before.
  */
 export async function contentKey(
   { kept, now }: Pick<BuyerContext, "kept" | "now">,

@@ -30,7 +30,7 @@ export async function schemasFor(
     if (hasOwnCheck) return undefined;
     throw new TallystickError({
       code: "schema_unavailable",
-      message: `The seller's schema of ${capability} is not to be had: ${cause instanceof Error ? cause.message : cause}`,
+      message: `The seller's schema of ${capability} is not available: ${cause instanceof Error ? cause.message : cause}`,
       hint: "Give `verify` to judge the result yourself, or hire another seller.",
       cause,
     });

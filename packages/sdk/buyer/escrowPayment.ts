@@ -137,14 +137,14 @@ export function escrowPayment(parameters: {
   };
 }
 
-/** What an escrow's state means for its buyer. */
+/** What the state of an escrow means for its buyer. */
 function moneyOf({ status }: EscrowState): Conclusion["money"] {
   if (status === "held") return "held";
   if (status === "none") return "authorized";
   return status === "released" || status === "split" ? "released" : "refunded";
 }
 
-/** The entry for the budget: what is held, or may still be taken, stays reserved. */
+/** What the budget does. Money that is held, or may still be taken, stays reserved. */
 function booked(money: Conclusion["money"]): Conclusion {
   if (money === "released" || money === "paid") return { money, book: "spend" };
   return { money, book: money === "refunded" || money === "none" ? "giveBack" : "open" };

@@ -7,7 +7,7 @@ import { meetsRequirements, type Requirements, requirementsAsked } from "./requi
 import type { FoundAgent, SearchClient } from "./searchClient.ts";
 import { readSuspension, requireNotSuspended, type Suspension } from "./suspension.ts";
 
-/** An offer that a hire may take. */
+/** An offer that fits a hire. */
 export type Candidate = {
   listing: Listing;
   price: bigint;
@@ -33,7 +33,7 @@ export type Wishes = {
   allowSuspended?: boolean | undefined;
   /** Whether an escrow payment mode may be used. */
   allowsEscrow: (paymentMode: string) => boolean;
-  /** Whose own offers these are: nobody hires itself. */
+  /** The buyer. Its own offers are left out, because nobody hires itself. */
   buyer: string;
 };
 
@@ -58,7 +58,7 @@ export async function* findSellers(
     ...(wishes.minTrustTier !== undefined && { min_trust_tier: wishes.minTrustTier }),
     ...requirementsAsked(wishes.require ?? {}),
     ...(wishes.mode === "escrow" ? {} : { payment_mode: wishes.mode }),
-    // So the error can say why the wanted seller is not hired.
+    // This lets the error say why the wanted seller is not hired.
     ...((wishes.seller !== undefined || wishes.allowSuspended === true) && { include_suspended: true }),
     limit: 100,
   };

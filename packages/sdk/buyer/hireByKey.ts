@@ -81,8 +81,8 @@ async function run(
     if (kept.state === "signed" || kept.state === "done" || kept.state === "failed") {
       return again(await ended(context, kept, wanted.verify));
     }
-    // The process that began it ended without a result and without a signature. That is written down before a payment
-    // leaves.
+    // The process that began it ended without a result, and it had not signed: a signature is written down
+    // before a payment leaves.
     if (kept.state === "running" && now() <= kept.until) throw underWay(key);
     mine = { ...first, startedAt: kept.startedAt, attempts: kept.attempts };
     await keep.put(mine);
@@ -131,7 +131,7 @@ async function run(
   }
 }
 
-/** Whether the money of a failed hire can no longer go anywhere. */
+/** Whether the money of a failed hire is settled and cannot move any more. */
 export function isSettled({ money }: HireFailedError): boolean {
   return money === "paid" || money === "refunded" || money === "none";
 }
@@ -165,7 +165,7 @@ async function ended(context: BuyerContext, kept: KeptHire, verify: Verify | und
   throw resumed.error;
 }
 
-/** A result whose money was open when it came: looks where the money is now. */
+/** For a result that came while its money was open: looks where the money is now. */
 async function withItsMoney(
   context: BuyerContext,
   kept: KeptHire & { state: "done" },
@@ -202,7 +202,7 @@ function underWay(key: string): TallystickError {
   });
 }
 
-/** What distinguishes hires: everything that is asked for, but not how long the caller waits. */
+/** Everything that makes two hires different: all parameters except the time that the caller waits. */
 export function askedOf(wanted: { [name: string]: unknown }): string {
   const { signal, verify, onProgress, deadlineMs, telemetry, idempotencyKey, maxAttempts, ...rest } = wanted;
   return jsonHash(rest, "params");

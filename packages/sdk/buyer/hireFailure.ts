@@ -24,7 +24,7 @@ export function refusedBy(
   });
 }
 
-/** What to do next; depends on where the money is. */
+/** What to do next. It depends on where the money is. */
 export const MONEY_HINTS: { [money in MoneyState]: string } = {
   none: "Nothing was paid. Hire somebody else.",
   authorized: "The seller can still take the payment until it expires. Look the job up before hiring again.",

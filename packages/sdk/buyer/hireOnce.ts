@@ -58,7 +58,7 @@ function stopped(hiring: Hiring, error: unknown): unknown {
   const { signal } = order.deadline;
   if (!signal.aborted || error !== signal.reason) return error;
   if (!sent) {
-    // A wallet that still signs is stopped before anything is sent.
+    // If the time is over while the wallet still signs, nothing is sent.
     context.background.add(forget(hiring).then(() => order.keyed?.unsigned()));
     return error;
   }
@@ -107,7 +107,7 @@ async function sign(hiring: Hiring, mode: BuyerMode, required: PaymentRequired):
   const entry = journalEntry(hiring);
   try {
     const payment = await mode.pay(required, agreed, hireId, async (amount) => {
-      // An entry without a payment shows that the reserved amount can come back.
+      // An entry without a payment tells a later process to give the reserved amount back.
       await context.journal.put(`hire/${jobId}`, entry);
       await context.budget?.reserve(hireId, amount);
     });

@@ -36,6 +36,6 @@ export type HireResult<Id extends string = string> = {
   ratingToken: string | null;
   /** From the request to the result, in milliseconds. */
   latencyMs: number;
-  /** This is the hire of an earlier call with the same idempotency key: this call paid nothing. */
+  /** Whether an earlier call with the same idempotency key made this hire. Then this call paid nothing. */
   isRepeated?: true;
 };

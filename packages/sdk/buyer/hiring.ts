@@ -7,7 +7,7 @@ import type { Candidate } from "./findSellers.ts";
 import type { SellerClientRequest } from "./sellerClient.ts";
 import type { Verify } from "./verifyResult.ts";
 
-/** What is asked of one seller. */
+/** The request to one seller. */
 export type Order = {
   params: { [key: string]: unknown };
   maxPrice: bigint;
@@ -34,9 +34,9 @@ export type KeyedOrder = {
   key: string;
   /** The nonce for the next seller. */
   nextNonce: () => Promise<Hex>;
-  /** Written down before a payment leaves this process: from then on nobody starts over. */
+  /** Written down before a payment leaves this process. After that, no process starts this hire again. */
   signed: (hire: { hireId: Hex; jobId: string; seller: string }) => Promise<void>;
-  /** The payment will never leave. */
+  /** Called when the payment will never leave. */
   unsigned: () => Promise<void>;
 };
 
@@ -55,8 +55,8 @@ export type Hiring = {
   left: () => number;
   /** The schemas against which a custom capability's result is checked. */
   schemas?: CustomSchemas | undefined;
-  /** Set once the payment has left this process: it may be taken from then on. */
+  /** Set once the payment has left this process. From then on the seller may take it. */
   sent?: SignedPayment;
-  /** Resumed after a crash, or later: nobody measured how long it took. */
+  /** Whether the hire was resumed. Then nobody measured how long it took. */
   isResumed?: { isReported: boolean };
 };

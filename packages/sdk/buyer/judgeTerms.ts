@@ -5,7 +5,7 @@ import { networkId, type PaymentNetwork } from "../chain/paymentNetwork.ts";
 import { PaymentRefusedError } from "../errors.ts";
 import type { PaymentRequired, PaymentRequirements } from "../x402/paymentHeaders.ts";
 
-/** What a buyer agreed to before it asked. */
+/** The terms that a buyer accepts. They are fixed before it asks the seller. */
 export type Agreed = {
   listing: Listing;
   price: bigint;
@@ -19,12 +19,13 @@ export type Agreed = {
 const MAX_EXTRA_SECONDS = 300;
 
 /**
- * Returns the one option of a 402 that a buyer may sign. It has this scheme, the buyer's network and token, and
- * the expected payee, and costs at most the listing's price and the caller's maximum. Only these values are
+ * Returns the one option of a 402 that a buyer may sign. It has this scheme, the buyer's network and token,
+ * and the expected payee, and costs at most the listing's price and the caller's maximum. Nothing else is
  * ever signed.
  * @param scheme `exact`, or {@link ESCROW_SCHEME}
  * @param payee the listing's payee, or the escrow
- * @throws PaymentRefusedError `overcharged`, `payee_changed`, `wrong_token`, `wrong_network`, `unsupported_scheme`
+ * @throws PaymentRefusedError `overcharged`, `payee_changed`, `wrong_token`, `wrong_network`,
+ * `unsupported_scheme`
  */
 export function judgeTerms(
   required: PaymentRequired,

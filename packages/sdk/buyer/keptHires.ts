@@ -18,7 +18,7 @@ export const MAX_KEPT_CHARACTERS = 128 * 1024 * 1024;
 
 const SWEEP_MS = 3_600_000;
 
-/** A hire that may have moved money, as it can be looked up. */
+/** A hire that may have moved money, with all that is needed to look it up. */
 type SignedHire = { hireId: Hex; jobId: string; seller: string };
 
 /** A {@link HireFailedError} as JSON. */
@@ -99,7 +99,7 @@ export function keptHires(
     }
   }
 
-  /** Drops the oldest results when all together are too large. */
+  /** Drops the oldest results when all results together are too large. */
   async function makeRoom(key: string, size: number): Promise<void> {
     characters += size - (sizes.get(key) ?? 0);
     sizes.delete(key);

@@ -10,13 +10,13 @@ export type RateErc8004 = {
   /** The seller's number in the identity registry. */
   agentId: number;
   registries: ChainRegistries;
-  /** Reads the registries' chain, and is given the transaction. Default: the buyer's `client`. */
+  /** Reads the registries' chain and sends the transaction. Default: the buyer's `client`. */
   client?: ChainReader;
   /** The most that the transaction may cost, in wei. The buyer's account pays it. */
   maxCostWei: bigint;
-  /** Under which address others reach the node, which keeps the file. Default: the buyer's `baseUrl`. */
+  /** The address at which others reach the node that keeps the file. Default: the buyer's `baseUrl`. */
   publicUrl?: string;
-  /** Posts also what is not anchored yet. */
+  /** Also posts entries that are not anchored yet. */
   allowUnanchored?: boolean;
   /** Milliseconds between two looks for the transaction. Default 1,000. */
   pollingMs?: number;
@@ -49,7 +49,7 @@ export async function rateOnChain(
         hint: "Give `client` in erc8004, or to createBuyer.",
       });
     }
-    // Loaded only now: who does not post there needs none of it.
+    // Loaded only here, because buyers that do not post there do not need it.
     const { postFeedback } = await import("../erc8004/postFeedback.ts");
     const { maxCostWei, ...rest } = wanted;
     const agree = ({ total }: { total: bigint }) => total <= maxCostWei;

@@ -15,7 +15,10 @@ export type Delivery = {
   answer: HireAnswer | undefined;
   tx: Hex | undefined;
   receiptIssues: string[];
-  /** Why the receipt, though of this hire, is for other params or another result; undefined when it is not. */
+  /**
+   * What is wrong if the receipt is for this hire but for other params or another result; undefined
+   * otherwise.
+   */
   otherBytes?: string | undefined;
 };
 
@@ -69,7 +72,7 @@ function hashIssue({ signed_receipt, result }: HireAnswer, { params }: ExpectedR
   }
 }
 
-/** The faults of a receipt: replayed from another hire, for another amount, not signed, … */
+/** The faults of a receipt: it is from another hire, for another amount, not signed, and so on. … */
 function receiptIssues({ signed_receipt: signed }: HireAnswer, expected: ExpectedReceipt): string[] {
   if (!signed) return ["the seller gave no signed receipt"];
   try {

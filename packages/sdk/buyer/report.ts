@@ -7,7 +7,9 @@ import { type Fetch, requestService } from "../requestService.ts";
 import type { RateErc8004 } from "./rateOnChain.ts";
 import type { SellerClientRequest } from "./sellerClient.ts";
 
-/** Who reports, to which service, and for which ledger the report is signed. */
+/**
+ * The reporting account, the service that takes the report, and the ledger for which the report is signed.
+ */
 export type Reporter = {
   account: LocalAccount;
   baseUrl: string;
@@ -16,8 +18,8 @@ export type Reporter = {
 };
 
 /**
- * Tells the ledger what the buyer measured and found (SHP §8.1, §9.2). For a hire the buyer's word counts before its
- * seller's.
+ * Reports to the ledger what the buyer measured and found (SHP §8.1, §9.2). The buyer's figures for a hire
+ * have priority over the seller's.
  *
  * @throws ServiceError
  */
@@ -25,7 +27,7 @@ export async function reportHire(
   context: Reporter,
   facts: {
     receiptHash: string;
-    /** Absent when nobody measured it, as after a crash. */
+    /** Absent when nobody measured it, for example after a crash. */
     latencyMs?: number | undefined;
     verification: Pick<Verification, "all_passed" | "checks">;
   },
@@ -79,7 +81,7 @@ export type RateParameters = {
   ratingToken: string;
   stars: number;
   latencyMs?: number;
-  /** Stays at the registry; the ledger keeps its hash. */
+  /** The text stays at the registry. The ledger has its hash. */
   comment?: string;
   /** Posts it to ERC-8004's reputation registry too, once the ledger has it. */
   erc8004?: RateErc8004;

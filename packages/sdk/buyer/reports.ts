@@ -14,7 +14,7 @@ export type Report = {
   receiptHash: string | null;
   /** The receipt of a free hire, which the buyer has to sign. */
   freeReceipt?: RecordBody;
-  /** Absent: only the receipt is signed. */
+  /** The buyer's report; absent if only the receipt is signed. */
   telemetry?: { latencyMs?: number | undefined; verification: Pick<Verification, "all_passed" | "checks"> };
   /** Milliseconds since 1970. */
   since: number;

@@ -1,9 +1,12 @@
 import { formatUsdc, parseUsdc } from "tallystick-protocol/amount";
 import type { SearchRequest } from "../query/answers.ts";
 
-/** What a seller's reputation must rest on. A figure that is null, or that the node does not have, meets no requirement. */
+/**
+ * The least figures that a seller must have. A figure that is null, or that the node does not have, meets no
+ * requirement.
+ */
 export type Requirements = {
-  /** The least number of families of wallets that bought, by whose money they began with. */
+  /** The least number of independent buyers: funding families of wallets that bought. */
   independentBuyers?: number;
   /** From 0 to 1: the share of direct payments for which the seller wrote a receipt. */
   receiptCoverage?: number;

@@ -28,13 +28,14 @@ const RESUME_MS = LOOK_MS + 2 * SETTLE_MS;
 const AT_ONCE = 8;
 
 /**
- * Concludes the hires in the journal. Each is looked up at its seller, judged as it would have been (by the caller's own
- * check, by the seller's schemas of that time, or by the standard), and released, refunded or reported. A hire that its
- * seller does not finish stays in the journal until its payment can no longer be taken; then its budget comes back, since
- * nothing was paid. Hires that run in this process are left alone. Reports that wait for the ledger are sent too.
+ * Concludes the hires in the journal. Each is looked up at its seller, judged as it would have been (by the
+ * caller's own check, by the seller's schemas of that time, or by the standard), and released, refunded or
+ * reported. A hire that its seller does not finish stays in the journal until its payment can no longer be
+ * taken; then its budget comes back, since nothing was paid. Hires that run in this process are left alone.
+ * Reports that wait for the ledger are sent too.
  *
- * @param verify the caller's own check, as it was given to `hire`. Without it hires that had one wait: nobody else may
- * release them
+ * @param verify the caller's own check, as it was given to `hire`. Without it, hires that had such a check
+ * wait, because nobody else may release their money
  */
 export async function resumeHires(context: BuyerContext, verify?: Verify): Promise<ResumedHire[]> {
   const outcomes: ResumedHire[] = [];
@@ -151,7 +152,7 @@ async function resumeOne(
   } catch (cause) {
     error = asFailure(hiring, cause, mode.whenSent);
   }
-  // A seller that cannot be asked today is asked the next time, and keeps the time that it was given.
+  // A seller that does not answer now is asked the next time. Its deadline stays the same.
   let { money } = error;
   const isDue = !WITHOUT_JUDGE.has(error.code) && context.now() >= entry.startedAt + maxLatencyMs;
   if (isDue || isFinal(error))
@@ -161,7 +162,7 @@ async function resumeOne(
   return { ...of, error, isOver: Boolean(ending), money: ending ? ending.money : money };
 }
 
-/** Codes that mean: this process cannot judge the result. They say nothing about the result itself. */
+/** Codes that say that this process cannot judge the result. They say nothing about the result itself. */
 const WITHOUT_JUDGE: ReadonlySet<string> = new Set(["verify_needed", "capability_unavailable"]);
 
 /** Whether the seller said that no result will come. */
@@ -169,7 +170,10 @@ function isFinal({ code }: HireFailedError): boolean {
   return code !== "seller_timeout" && code !== "seller_unreachable" && !WITHOUT_JUDGE.has(code);
 }
 
-/** Loads the verifier before the result arrives: a verifier that cannot be fetched must not look like a bad result. */
+/**
+ * Loads the verifier before the result arrives. Otherwise a failed download of the verifier would look like a
+ * bad result.
+ */
 async function loadVerifier(hiring: Hiring, money: MoneyState): Promise<void> {
   try {
     await capabilityOf(hiring.candidate.listing.capability);

@@ -16,8 +16,8 @@ export type SearchClient = {
     options?: { signal?: AbortSignal },
   ) => Promise<{ agents: readonly FoundAgent[]; next_cursor?: string | null }>;
   /**
-   * Whether an agent is suspended. Asked before a listing is hired that did not come from a search. Default: the node's
-   * answer.
+   * Whether an agent is suspended. A buyer asks this before it hires a listing that did not come from a
+   * search. Default: the node's answer.
    */
   sla?: (
     agent: string,

@@ -1,8 +1,9 @@
 import { capabilityOf } from "tallystick-capabilities/capabilityOf";
 
 /**
- * The params of a hire with the time of the request, if the capability takes one and the caller gave none: without it the
- * age of an answer cannot be checked. Params that a quote names stay as they are, since its signature covers them.
+ * The params of a hire with the time of the request, if the capability takes one and the caller gave none:
+ * without it the age of an answer cannot be checked. Params of a quote stay unchanged, because the quote's
+ * signature covers them.
  *
  * @param now milliseconds since 1970
  */

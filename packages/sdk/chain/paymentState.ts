@@ -14,8 +14,8 @@ export async function settledBlock(client: PublicClient, confirmations: number):
 }
 
 /**
- * Whether an authorization was used, as of the last block with enough confirmations. A nonce that was signed for one
- * payment only cannot have been used for another.
+ * Whether an authorization was used, as of the last block with enough confirmations. If a nonce was signed
+ * for one payment only, no other payment can have used it.
  */
 export async function readPaymentState(
   client: PublicClient,

@@ -32,7 +32,7 @@ export type ContractCall = {
 export type TransactionSender = {
   address: Address;
   client: PublicClient;
-  /** Simulates, sends, and returns the hash. The next call need not wait until it is mined. */
+  /** Simulates, sends, and returns the hash. The next call does not wait until it is mined. */
   send: (call: ContractCall) => Promise<Hex>;
   /** Like `send`, and waits until it is mined. @throws ChainError when it is reverted */
   sendAndWait: (call: ContractCall) => Promise<TransactionReceipt>;
@@ -56,8 +56,8 @@ type Attempt = { isSent: boolean; isOver: boolean };
 /**
  * An account that sends transactions for others: a facilitator, a relay, a keeper.
  *
- * Calls are queued. Each is simulated with the account as sender (so a bad one costs nothing and takes no nonce), then sent
- * with the next nonce.
+ * Calls are queued. Each is simulated with the account as sender (so a bad call costs nothing and uses no
+ * nonce), then sent with the next nonce.
  */
 export function createTransactionSender(parameters: TransactionSenderParameters): TransactionSender {
   const { account, chainId, rpc, pollingMs = 1_000, sendMs = 20_000 } = parameters;

@@ -22,7 +22,9 @@ export type ClarifyParameters = {
   account: LocalAccount;
   /** A listing with `clarification_supported`. */
   listing: Listing;
-  /** What the schema cannot say, at most 2 KB. The seller treats it as data. */
+  /**
+   * The wish in free text, at most 2 KB, for what the schema cannot express. The seller treats it as data.
+   */
   brief: string;
   params?: { [key: string]: unknown };
   maxPriceUsdc?: string;

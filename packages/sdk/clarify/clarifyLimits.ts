@@ -76,7 +76,7 @@ export function clarifyLimits({ store, maxUnaccepted }: { store: KeyValueStore; 
         await store.put(keyOf(who), rounds.map(mark));
       }),
 
-    /** It led to a hire. */
+    /** Notes that the round led to a hire. */
     accept: (buyer: string, round: string) =>
       inTurn(async () => {
         for (const who of [buyer, `unsigned-${buyer}`]) {

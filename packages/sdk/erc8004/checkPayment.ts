@@ -10,7 +10,7 @@ import type { ChainReader } from "./registries.ts";
 
 const transferAbi = parseAbi(["event Transfer(address indexed from, address indexed to, uint256 value)"]);
 
-/** What the caller knows from another source than the receipt. */
+/** What the caller knows from a source other than the receipt. */
 export type PaymentOf = { chainId: number; token?: Address | undefined; escrow?: Address | undefined };
 
 /**

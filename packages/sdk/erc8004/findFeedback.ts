@@ -20,8 +20,8 @@ export type PostedFeedback = {
 };
 
 /**
- * The fragment (`#…`) that a feedback's URL has for a receipt. It names the hire, whatever proof is in the
- * file.
+ * The fragment (`#…`) that a feedback's URL has for a receipt. It names the hire, so it is the same for every
+ * proof in the file.
  */
 export function receiptFragment(receipt: string): string {
   return `#receipt=${receipt}`;
@@ -36,8 +36,9 @@ export function receiptIn(uri: string): string | undefined {
  * Finds a client's feedback for an agent.
  *
  * @param parameters.block the search ends here: feedback that comes later is not found
- * @param parameters.fromBlock where it begins: the block of the payment, since nothing is said of a hire before it is paid
- * @param isIt which one is meant; the latest that fits is given
+ * @param parameters.fromBlock where it begins: the block of the payment, since nothing is said of a hire
+ * before it is paid
+ * @param isIt whether a feedback is the wanted one; the latest that fits is returned
  * @throws ChainError `chain_inconsistent` when the RPC counts more feedback than it gives logs of
  */
 export async function findFeedback(

@@ -9,7 +9,10 @@ import { searchLogs } from "./searchLogs.ts";
 /** A response as the chain has it. */
 export type PostedResponse = { uri: string; hash: Hex; transaction: Hex; block: bigint };
 
-/** A verdict's mark in a response's URL. It names the entry, whatever proof of it is in the file. */
+/**
+ * The fragment in a response's URL for a verdict. It names the entry, so it is the same for every proof of
+ * this entry.
+ */
 export function verdictMark(entryHash: string): string {
   return `#verdict=${entryHash}`;
 }

@@ -18,13 +18,15 @@ export type PostFeedbackParameters = Posting & {
   receiptHash: string;
   /** The seller's number in the identity registry. */
   agentId: number;
-  /** Takes a hire whose entries are not anchored. Nobody can then show by the chain that the ledger had them. */
+  /**
+   * Accepts a hire with entries that are not anchored. Then the chain cannot prove that the ledger had them.
+   */
   allowUnanchored?: boolean | undefined;
 };
 
 /**
- * The outcome. `found`: the feedback is on the chain already, and nothing was sent. `quoted`: the caller did
- * not agree to the cost, and nothing was stored or sent.
+ * The outcome. `found`: the chain already had the feedback, so nothing was sent. `quoted`: the caller did not
+ * agree to the cost, so nothing was stored or sent.
  */
 export type PostedOrNot = {
   status: "posted" | "found" | "quoted";
@@ -56,7 +58,7 @@ export async function postFeedback(parameters: PostFeedbackParameters): Promise<
   const { value, valueDecimals, tag1, tag2 } = read;
   const isIt = (it: { hash: Hex; uri: string }) =>
     it.hash === file.hash || it.uri.endsWith(receiptFragment(receiptHash));
-  // A hire may be paid on another chain: then the whole registry is searched.
+  // If the hire was paid on another chain, the whole registry is searched.
   const fromBlock = (await requirePayment(parameters, read)) ?? registries.fromBlock;
   const sent = await sendOnce({
     ...parameters,

@@ -13,7 +13,7 @@ import { requireRegistries } from "./registries.ts";
 import { sendOnce } from "./sendOnce.ts";
 
 export type PostResponseParameters = Posting & {
-  /** Which feedback is meant: the `index`-th of this client for the agent. */
+  /** The feedback: the `index`-th one of this client for the agent. */
   agentId: number;
   feedbackClient: Address;
   index: number;
@@ -24,8 +24,8 @@ export type PostResponseParameters = Posting & {
 };
 
 /**
- * Appends a response to somebody's feedback: the proof of an audit's verdict, or a note why it is spam. Anyone may. The same
- * word is appended once: called again, it is found.
+ * Appends a response to somebody's feedback: the proof of an audit's verdict, or a note why it is spam.
+ * Anyone may do this. The same response is appended only once: a second call finds it.
  *
  * @throws InvalidInputError naming `index`, `verdict_proof.entry` or `receipt_proof.entry` when the verdict is not on the hire that the
  * feedback is about; else as `postFeedback`
@@ -38,7 +38,7 @@ export async function postResponse(parameters: PostResponseParameters): Promise<
   const file = writeJsonFile(
     responseContent({ agentRegistry, agentId, client: feedbackClient, index }, content),
   );
-  // A proof of the same entry grows with its ledger, so another file may say the same.
+  // The proof of an entry changes while its ledger grows, so another file may say the same.
   const mark = "spam" in said ? "" : verdictMark(readProvenEntry(said.verdictProof.entry).currentHash);
   const isIt = (it: { hash: Hex; uri: string }) =>
     it.hash === file.hash || (mark !== "" && it.uri.endsWith(mark));

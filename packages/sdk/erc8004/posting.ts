@@ -27,7 +27,10 @@ export type Posting = {
   /** The node's ledger, for which the request to keep the file is signed. */
   ledger: LedgerName;
   fetch?: Fetch | undefined;
-  /** Called with the cost, before anything is stored, signed or sent. If it returns false, nothing is. */
+  /**
+   * Called with the cost, before anything is stored, signed or sent. If it returns false, nothing is stored,
+   * signed or sent.
+   */
   agree: (cost: GasCost) => boolean | Promise<boolean>;
   /** Unix seconds. */
   now: () => number;
@@ -35,7 +38,7 @@ export type Posting = {
   devMode?: boolean | undefined;
   /** Milliseconds between two looks for the transaction. Default 1,000. */
   pollingMs?: number | undefined;
-  /** Milliseconds that the transaction is waited for. Default 120,000. */
+  /** How long to wait for the transaction, in milliseconds. Default 120,000. */
   minedMs?: number | undefined;
 };
 

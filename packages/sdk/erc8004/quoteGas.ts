@@ -2,7 +2,7 @@ import type { Address } from "tallystick-protocol/address";
 import { formatEther, type Hex, parseAbi, serializeTransaction } from "viem";
 import type { ChainReader } from "./registries.ts";
 
-/** What a transaction costs at most, in wei. */
+/** The most that a transaction can cost, in wei. */
 export type GasCost = {
   gas: bigint;
   maxFeePerGas: bigint;
@@ -17,12 +17,12 @@ export type GasCost = {
   totalEth: string;
 };
 
-/** The contract of OP chains that says what a transaction's data on Ethereum cost. */
+/** The contract of OP chains that gives the cost of a transaction's data on Ethereum. */
 const GAS_PRICE_ORACLE: Address = "0x420000000000000000000000000000000000000f";
 
 const oracleAbi = parseAbi(["function getL1Fee(bytes data) view returns (uint256)"]);
 
-/** Asks the chain what a call costs at most. */
+/** Asks the chain for the highest cost of a call. */
 export async function quoteGas(
   client: ChainReader,
   { to, data, gas }: { to: Address; data: Hex; gas: bigint },

@@ -14,7 +14,7 @@ import { sendOnce } from "./sendOnce.ts";
 
 export type RegisterAgentParameters = Posting &
   Omit<RegistrationSources, "registrations"> & {
-    /** The agent's number, if it is registered already and only its file is renewed. */
+    /** The agent's number, if the agent is registered and only its file changes. */
     agentId?: number | undefined;
     /** The hash of an entry of the node's ledger that the account signed, such as its listing. Not needed with a `uri`. */
     knownBy?: string | undefined;
@@ -23,7 +23,7 @@ export type RegisterAgentParameters = Posting &
 /** The outcome, as in `postFeedback`. `updated`: the identity existed, and now names the new file. */
 export type RegisteredOrNot = {
   status: "registered" | "updated" | "found" | "quoted";
-  /** Of `quoted`: the number that it would get now. */
+  /** For `quoted`: the number that it would get now. */
   agentId: number;
   uri: string;
   hash: Hex;
@@ -35,11 +35,11 @@ export type RegisteredOrNot = {
 const ownersAbi = parseAbi(["function balanceOf(address owner) view returns (uint256)"]);
 
 /**
- * Registers an agent with ERC-8004, by its own key: its wallet there is the account's address, so the identity counts as the
- * agent's. An agent that is registered gets its file renewed; one whose file is the same is left as it is.
+ * Registers an agent with ERC-8004, by its own key: its wallet there is the account's address, so the
+ * identity counts as the agent's. A registered agent gets a new file, unless the file is the same.
  *
- * The file names the agent's number, which only the registry gives: the next one is assumed. If somebody registers between, a
- * second transaction sets the right file.
+ * The file names the agent's number, but only the registry gives this number. So the file is made with the
+ * next free number. If somebody else registers first, a second transaction sets the right file.
  *
  * @throws TallystickError `not_the_owner`, `which_identity`; else as `postFeedback`
  */
@@ -64,7 +64,7 @@ export async function registerAgent(parameters: RegisterAgentParameters): Promis
   });
   if (sent.status === "quoted")
     return { status: "quoted", agentId: assumed, uri, ...file, transactions: [], cost: sent.cost };
-  // Another call of the same agent was first.
+  // Another call for the same agent was first.
   if (sent.status === "found") return await renew(parameters, sent.found);
   const agentId = agentIdIn(sent.receipt);
   const transactions = [sent.receipt.transactionHash];

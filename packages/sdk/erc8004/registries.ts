@@ -3,10 +3,10 @@ import { reputationRegistryAbi } from "tallystick-protocol/erc8004/reputationReg
 import { type Chain, isAddressEqual, type PublicClient, type Transport } from "viem";
 import { ChainError } from "../errors.ts";
 
-/** ERC-8004's registries on a chain. `fromBlock`: before it they had no events. */
+/** ERC-8004's registries on a chain. They have no events before `fromBlock`. */
 export type ChainRegistries = Registries & { chainId: number; fromBlock: bigint };
 
-/** A viem client of whatever chain. */
+/** A viem client of any chain. */
 export type ChainReader = PublicClient<Transport, Chain | undefined>;
 
 /**

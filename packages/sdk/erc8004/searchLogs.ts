@@ -1,15 +1,15 @@
 import { ChainError } from "../errors.ts";
 
-/** Blocks that are searched with one question: what public nodes allow. */
+/** The most blocks of one request, as public nodes allow. */
 const WINDOW = 5_000n;
 
-/** The most questions of one search. */
+/** The most requests of one search. */
 const MAX_WINDOWS = 2_000;
 
 /**
  * Looks through blocks for logs, the latest first, window by window.
  *
- * @param until is given what was found, the latest first; true ends the search
+ * @param until gets the found logs, the latest first, and returns true to end the search
  * @throws ChainError `search_too_long` when there are more blocks than are searched
  */
 export async function searchLogs<Log>(

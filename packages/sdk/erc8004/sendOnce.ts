@@ -13,10 +13,10 @@ import { ChainError } from "../errors.ts";
 import { type GasCost, quoteGas } from "./quoteGas.ts";
 import type { ChainReader } from "./registries.ts";
 
-/** How long a transaction is waited for, in milliseconds. */
+/** How long to wait for a transaction, in milliseconds. */
 const MINED_MS = 120_000;
 
-/** How often it starts again after other transactions of the account came between. */
+/** How often it starts again after other transactions of the account were faster. */
 const MAX_TRIES = 3;
 
 export type SendOnceParameters<Found> = {
@@ -30,7 +30,7 @@ export type SendOnceParameters<Found> = {
   agree: (cost: GasCost) => boolean | Promise<boolean>;
   /** Milliseconds between two looks for the receipt. Default 1,000. */
   pollingMs?: number | undefined;
-  /** Milliseconds that the transaction is waited for. Default 120,000. */
+  /** How long to wait for the transaction, in milliseconds. Default 120,000. */
   minedMs?: number | undefined;
 };
 
@@ -45,12 +45,12 @@ export type SentOnce<Found> =
 /**
  * Sends a transaction that must be on the chain only once, even if a caller tries again after a timeout.
  *
- * The nonce is read first, then the chain is searched as of the same block, and the transaction carries that nonce. So of two
- * calls that both find nothing, both transactions have one nonce, and the chain takes one of them. It is simulated before it is
- * signed: what would fail costs nothing.
+ * The nonce is read first, then the chain is searched as of the same block, and the transaction carries that
+ * nonce. If two calls both find nothing, their transactions have the same nonce, so the chain takes only one
+ * of them. It is simulated before it is signed, so a call that would fail costs nothing.
  *
- * @throws ChainError `call_refused`, `transaction_pending` (call again: it is looked for first), `transaction_reverted`,
- * `chain_unreachable`
+ * @throws ChainError `call_refused`, `transaction_pending` (call again: it is looked for first),
+ * `transaction_reverted`, `chain_unreachable`
  */
 export async function sendOnce<Found>(parameters: SendOnceParameters<Found>): Promise<SentOnce<Found>> {
   const { client, account, find, agree } = parameters;
@@ -64,7 +64,7 @@ export async function sendOnce<Found>(parameters: SendOnceParameters<Found>): Pr
     const cost = await quoteGas(client, { to: parameters.call.address, data, gas });
     if (!(await agree(cost))) return { status: "quoted", cost };
     const hash = await send(parameters, { data, nonce, cost });
-    // The nonce went to another transaction meanwhile, which may be this one sent by another call.
+    // Another transaction took the nonce meanwhile. It may be the same one, sent by another call.
     if (hash === undefined && tries < MAX_TRIES) continue;
     if (hash === undefined) throw pending(parameters.call.functionName, undefined);
     return { status: "sent", cost, receipt: await mined(parameters, hash) };
@@ -94,7 +94,7 @@ async function simulate<Found>({ client, account, call }: SendOnceParameters<Fou
   }
 }
 
-/** Undefined when the nonce is taken by now. */
+/** Undefined when the nonce is already used. */
 async function send<Found>(
   { client, account, chainId, call }: SendOnceParameters<Found>,
   { data, nonce, cost }: { data: Hex; nonce: number; cost: GasCost },
@@ -120,14 +120,14 @@ async function send<Found>(
       });
     }
     // Each kind of node words this refusal differently. But all of them count pending transactions, so the
-    // count shows that one with this nonce is waiting.
+    // count shows that a transaction with this nonce is waiting.
     const { address } = account;
     const waiting = await client.getTransactionCount({ address, blockTag: "pending" }).catch(() => 0);
     if (waiting > nonce) throw pending(call.functionName, cause);
     throw new ChainError({
       code: "chain_unreachable",
       message: `${call.functionName}: ${cause instanceof BaseError ? cause.shortMessage : String(cause)}`,
-      hint: "Nobody knows whether it was sent. Call again: it is looked for first, and never stands there twice.",
+      hint: "Nobody knows whether it was sent. Call again: the chain is searched first, so it is never there twice.",
       cause,
     });
   }
@@ -146,7 +146,7 @@ async function mined<Found>(parameters: SendOnceParameters<Found>, hash: Hex): P
     throw new ChainError({
       code: "transaction_reverted",
       message: `${call.functionName} was reverted in transaction ${hash}.`,
-      hint: "What it did was undone, and its gas is spent. Call again: everything is read again.",
+      hint: "Its effects were undone, and its gas is spent. Call again: everything is read again.",
       details: { hash },
     });
   } finally {
@@ -157,8 +157,8 @@ async function mined<Found>(parameters: SendOnceParameters<Found>, hash: Hex): P
 function pending(functionName: string, cause: unknown, hash?: Hex): ChainError {
   return new ChainError({
     code: "transaction_pending",
-    message: `${functionName}: a transaction of this account ${hash ?? "with the same number"} is on its way, or in a block by now.`,
-    hint: "Call again later: what the chain has by then is looked for first, and it never stands there twice.",
+    message: `${functionName}: a transaction of this account ${hash ?? "with the same number"} is pending, or already in a block.`,
+    hint: "Call again later: the chain is searched first, so it is never there twice.",
     ...(hash !== undefined && { details: { hash } }),
     cause,
   });

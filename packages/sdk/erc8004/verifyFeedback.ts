@@ -20,7 +20,7 @@ import type { ChainReader, ChainRegistries } from "./registries.ts";
 export type VerifyFeedbackParameters = CheckFeedbackParameters & {
   /** Reads the chain of the registries. Without it only what needs no network is checked. */
   client?: ChainReader | undefined;
-  /** Where the registries are, if the caller knows it from another source than the file. */
+  /** The addresses of the registries, if the caller knows them from a source other than the file. */
   registries?: ChainRegistries | undefined;
   /** The token that hires are paid with. */
   token?: Address | undefined;
@@ -39,11 +39,12 @@ export type VerifiedFeedback = {
 };
 
 /**
- * Checks a feedback file: offline as `checkFeedbackFile` does, and with a client against the chain. There the ledger's root has to
- * be anchored, the registry has to have this feedback with this hash by this client, the identity's wallet has to have been the
- * seller's then, and the payment has to have moved that amount from the client to the agent.
+ * Checks a feedback file: offline as `checkFeedbackFile` does, and with a client also against the chain. On
+ * the chain, the ledger's root must be anchored, and the registry must have this feedback with this hash by
+ * this client. The identity's wallet must have been the seller's at that time. The payment must have moved
+ * this amount from the client to the agent.
  *
- * No finding makes it throw. A finding with `holds: null` was not checked, and says why.
+ * A wrong finding does not throw. A finding with `holds: null` was not checked, and says why.
  *
  * @throws TallystickError `chain_unavailable`
  */
@@ -154,7 +155,7 @@ async function askWallets(
 async function checkAnchor(proof: VerifiedProof | undefined, client: ChainReader): Promise<Finding> {
   if (proof === undefined) return notChecked("anchor", "the proof does not hold");
   if (proof.ledger === null)
-    return notChecked("anchor", "the ledger is not anchored on a chain, or was not yet");
+    return notChecked("anchor", "the ledger is not anchored on a chain, or was not when the file was made");
   if (proof.transaction === null)
     return notChecked("anchor", "the entries were not anchored when the file was made");
   try {

@@ -19,8 +19,9 @@ export type FailedItem = { index: number; error: string | undefined; reason: Hex
 export type BatchOutcome = { transactionHash: Hex; gasUsed: bigint; tried: number; failed: FailedItem[] };
 
 /**
- * The gas to send with a batch, so that every item could use all of its own, at most {@link MAX_BATCH_GAS}. It has to be
- * set: a batch that stops early is not a failure, so a node would estimate the gas of one that does nothing.
+ * The gas to send with a batch, at most {@link MAX_BATCH_GAS}. It is enough for every item to use all of its
+ * own gas. It must be set, because a node's estimate is too low: a batch that stops early does not fail, so
+ * the node may estimate a batch that does nothing.
  */
 export function batchGas(calls: readonly Hex[], gasEach: bigint): bigint {
   // Calldata at its highest price, 40 a byte (EIP-7623), what a call keeps back, and what the contract does around it.

@@ -13,7 +13,7 @@ import type { TriedCall } from "./tryCall.ts";
 /** The base cost of every transaction. */
 const TRANSACTION_GAS = 21_000;
 
-/** Simultaneous questions to the chain. */
+/** The most simultaneous requests to the chain. */
 const AT_ONCE = 16;
 
 export type CarryOutParameters = OutcomesParameters & {
@@ -25,9 +25,9 @@ export type CarryOutParameters = OutcomesParameters & {
 export type Carrier = ReturnType<typeof createCarrier>;
 
 /**
- * Takes instructions and carries them out in batches. Those signed by keys go first and together: their cost is known.
- * Those of contract wallets go apart. Each is tried off the chain before it is sent, with gas for which its account has
- * room.
+ * Takes instructions and carries them out in batches. Instructions that keys signed go first and together,
+ * because their cost is known. Instructions of contract wallets go in separate batches. Each is tried off the
+ * chain before it is sent, with as much gas as its account may still cost.
  */
 export function createCarrier(parameters: CarryOutParameters) {
   const { book, batches, maxBatch, now } = parameters;
@@ -52,7 +52,7 @@ export function createCarrier(parameters: CarryOutParameters) {
       const alone = items.filter(({ tries }) => tries > 0).map((it) => [it]);
       const together = chunksOf(
         items.filter(({ tries }) => tries === 0),
-        // A signature by a key cannot burn gas. So this many fit, whatever each may use.
+        // A key's signature cannot burn gas, so this many items always fit.
         gasEach === GAS_EACH ? maxBatch : most,
       );
       for (const chunk of [...together, ...alone]) await attempt(() => send(chunk, gasEach, done));
@@ -94,7 +94,7 @@ export function createCarrier(parameters: CarryOutParameters) {
     });
     const failures = new Map(failed.map((failure) => [failure.index, failure]));
     const good = items.filter((_, at) => at < tried && !failures.has(at));
-    // An upper bound of the gas that the failed items burned together. It is unknown which of them did.
+    // An upper bound of the gas that the failed items burned together. It is unknown which of them burned it.
     const burned = Number(gasUsed) - TRANSACTION_GAS - good.reduce((sum, it) => sum + it.gasUsed, 0);
     for (const [at, it] of items.entries()) {
       if (at >= tried) continue;
@@ -118,7 +118,7 @@ export function createCarrier(parameters: CarryOutParameters) {
 function createScreening(calls: EscrowCalls, outcomes: ReturnType<typeof createOutcomes>) {
   const { setAside, finish, sayDropped, lookLater, onRefused } = outcomes;
 
-  /** The items whose escrows are held. Settled ones are done, by anyone. */
+  /** The items whose escrows are still held. The others are already settled by somebody. */
   async function heldOf(items: readonly Instruction[], signal: AbortSignal): Promise<Instruction[]> {
     const held: Instruction[] = [];
     for (const chunk of chunksOf(items, AT_ONCE)) {
@@ -179,7 +179,7 @@ async function take(
     owed: earlier?.owed ?? 0,
   });
 
-  /** Refuses at once what there will be no gas for, so that the client can send it itself. */
+  /** Refuses an instruction at once if no gas will be left for it, so that the client can send it itself. */
   function requireRoom(gas: number): void {
     if (accounts.roomOf(signaturesOf(signer), gasPerWallet) >= gas) return;
     throw new RelayRefusedError({

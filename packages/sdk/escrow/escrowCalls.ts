@@ -131,7 +131,7 @@ export function createEscrowCalls(parameters: { sender: TransactionSender; deplo
       const receipt = await sender.sendAndWait({ ...call, gas: batchGas(items, gasEach) });
       return readBatchOutcome(receipt, address, items.length);
     },
-    /** Pays an account what could not be pushed to it. */
+    /** Pays an account the credit that the token could not move to it. */
     withdraw: (account: Address) => send("withdraw", [account]),
     /** By the guardian: stops deposits for this many seconds, 30 days at most. */
     pause: (seconds: bigint) => send("pause", [seconds]),

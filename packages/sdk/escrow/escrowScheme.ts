@@ -61,7 +61,7 @@ export function toEscrowPayload({ hire, authorization }: EscrowPayload): {
   };
 }
 
-/** Who an escrow pays, as the terms write it: zero means the seller itself. */
+/** The payee as the terms write it: zero means the seller itself. */
 export function payeeInTerms(seller: Address, payee: Address | undefined): Address {
   return payee === undefined || payee === seller ? ZERO_ADDRESS : payee;
 }

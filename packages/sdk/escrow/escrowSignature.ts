@@ -8,8 +8,8 @@ import { hexToBigInt, hexToBytes, hexToNumber, size, sliceHex } from "viem";
 const ERC6492_MAGIC: Hex = `0x${"6492".repeat(16)}`;
 
 /**
- * The signature inside an ERC-6492 wrapper, or the signature itself when there is no well-formed wrapper: as the contract
- * reads it. Nobody reads what surrounds it, and each byte costs gas.
+ * The signature inside an ERC-6492 wrapper, or the signature itself if there is no well-formed wrapper. The
+ * contract reads it in the same way. The wrapper is dropped because nobody reads it, and each byte costs gas.
  */
 export function unwrapSignature(signature: Hex): Hex {
   const length = size(signature);
@@ -25,8 +25,8 @@ export function unwrapSignature(signature: Hex): Hex {
 }
 
 /**
- * Whether the signer's own key made a signature; also an EIP-7702 account's. Then the contract asks none of the signer's
- * code, nothing that the signer does can change the answer, and the cost is known.
+ * Whether the signer's own key made a signature; also an EIP-7702 account's. Then the contract runs no code
+ * of the signer, so the signer cannot change the answer later, and the cost is known.
  *
  * @param digest what was signed (EIP-712)
  * @param signature unwrapped

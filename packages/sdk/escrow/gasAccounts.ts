@@ -1,7 +1,10 @@
 import type { Address } from "tallystick-protocol/address";
 import type { KeyValueStore } from "../store/keyValueStore.ts";
 
-/** What a paid hire is worth to its buyer's account: about the gas of its deposit, its mark of delivery and its release. */
+/**
+ * The gas that a paid hire adds to its buyer's account: about the gas of its deposit, its mark of delivery
+ * and its release.
+ */
 export const HIRE_GAS = 150_000;
 
 /**
@@ -12,7 +15,7 @@ export const WINDOW_MS = 86_400_000;
 export const STRANGER_WINDOW_MS = 30 * WINDOW_MS;
 const MAX_DOUBLINGS = 6;
 
-/** Changes between two searches for accounts that no longer matter. */
+/** The number of changes between two searches for accounts that no longer matter. */
 const SWEEP_WRITES = 10_000;
 
 /** An account of {@link advancesOf} or {@link signaturesOf}. */
@@ -31,9 +34,9 @@ type Account = {
   earned: number;
   /** Whether a hire of this account has ever paid the fee. */
   paid: boolean;
-  /** Whether a signature failed that was valid when it came. */
+  /** Whether a signature failed although it was valid when it came. */
   failed: boolean;
-  /** Windows in a row with a failure. */
+  /** The number of windows in a row with a failure. */
   strikes: number;
   /** The end of this window, in unix milliseconds. Losses and earnings are forgotten then. */
   until: number;
@@ -54,9 +57,9 @@ export type Reservation = {
 };
 
 /**
- * What the keeper has spent on each account, stored on disk. An account may cost a limited amount in a window of a day, and
- * more by what its paid hires were worth. A failure counts longer each time. An account that never cost anything is not
- * stored, so a stranger with many accounts has paid for each.
+ * What the keeper has spent on each account, stored on disk. An account may cost a limited amount in a window
+ * of a day, and more by what its paid hires were worth. A failure counts longer each time. An account that
+ * never cost anything is not stored, so a stranger with many accounts has had costs with each of them.
  */
 export async function openGasAccounts(store: KeyValueStore, now: () => number = Date.now) {
   const accounts = new Map<GasAccountId, Account>();

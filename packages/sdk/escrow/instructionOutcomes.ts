@@ -33,7 +33,8 @@ export function createOutcomes({ book, accounts, gasPerWallet, isPaid, now, log 
   function setAside(it: Instruction, gas = Number(GAS_EACH_SMALL_CONTRACT)): boolean {
     it.reservation?.giveBack();
     it.reservation = accounts.reserve(signaturesOf(it.signer), gas, gasPerWallet);
-    // What others of the account have set aside may come back soon. Losses come back when its window ends.
+    // Gas that other items of the account have set aside may come back soon. Losses come back when the window
+    // ends.
     if (it.reservation === undefined) it.notBefore = now() + LOOK_MS;
     return it.reservation !== undefined;
   }

@@ -40,7 +40,7 @@ export type KeeperParameters = {
   log?: (sentence: string, details?: { [key: string]: unknown }) => void;
 };
 
-/** The parts of a round. None waits for another, and none fails with another. */
+/** The parts of a round. A part does not wait for another part, and does not fail with it. */
 export type KeeperPhase = "releases" | "refunds" | "timeouts";
 
 /** What a round did, and which of its parts were not completed. */
@@ -189,7 +189,7 @@ async function workFor(
     const worked = work(AbortSignal.any([deadline.signal, closing]), (done) => {
       count += done;
     });
-    // It learns that its time is over. What it waits for may still arrive, or fail.
+    // The part gets the signal that its time is over. The answer that it waits for may still arrive, or fail.
     worked.catch(() => {});
     await abortable(worked, deadline.signal);
     return { count };
@@ -200,7 +200,10 @@ async function workFor(
   }
 }
 
-/** The next round: soon after an instruction arrives, never later because of others, and one at a time. */
+/**
+ * Plans the next round. It comes soon after an instruction arrives, and more instructions do not delay it.
+ * Only one round runs at a time.
+ */
 function scheduleRounds(round: () => Promise<unknown>, roundMs: number, closing: AbortSignal) {
   let timer: ReturnType<typeof setTimeout> | undefined;
   let isStarted = false;

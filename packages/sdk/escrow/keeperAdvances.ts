@@ -16,7 +16,7 @@ const TRY_GAS = 1_000_000n;
 const AROUND_GAS = 50_000;
 
 /**
- * What a keeper pays before anybody has paid it: deposits and marks of delivery. Each counts against the hire's
+ * What a keeper pays before it gets a fee: deposits and marks of delivery. Each counts against the hire's
  * buyer until a release of it brings the fee. If a contract wallet checks the signature, it may burn the gas.
  * Then it counts against that wallet, which has a smaller allowance.
  */
@@ -70,7 +70,7 @@ export function createAdvances(parameters: {
     throw new ChainError({
       code: "call_refused",
       message: `${what}: ${failure.error ?? "it failed on the chain"}`,
-      hint: "It was good when it came. Read the state again.",
+      hint: "It was valid when it came. Read the state again.",
       reason: failure.error,
     });
   }
@@ -84,7 +84,7 @@ export function createAdvances(parameters: {
     });
   }
 
-  /** The same only once: a second request during the first gets its result. */
+  /** Does the same thing only once: a second request during the first gets the result of the first. */
   const once = (it: Parameters<typeof send>[0]): Promise<Hex> => {
     const running = underWay.get(it.key) ?? send(it).finally(() => underWay.delete(it.key));
     underWay.set(it.key, running);

@@ -52,7 +52,7 @@ export type InstructionBook = {
   find: (key: string) => Instruction | undefined;
   /** An instruction that is not in the book yet. */
   read: (kind: InstructionKind, hire: Hire, signer: Address, signature: Hex) => Instruction;
-  /** On the disk when it resolves. */
+  /** The instruction is on the disk when the promise resolves. */
   put: (instruction: Instruction) => Promise<void>;
   remove: (instruction: Instruction) => Promise<void>;
 };
@@ -75,7 +75,8 @@ export async function openInstructionBook(parameters: {
         ? hashTypedData(releaseTypedData(id, deployment))
         : hashTypedData(refundTypedData(id, signer, deployment));
     return {
-      // Each party's refund by itself: a party whose wallet changes its mind must not block another's.
+      // Each party's refund has its own key, so a party whose wallet changes its answer cannot block another
+      // party's refund.
       key: kind === "release" ? `release/${id}` : `refund/${id}.${signer}`,
       kind,
       hire,

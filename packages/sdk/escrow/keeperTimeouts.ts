@@ -25,7 +25,7 @@ const MAX_HALVINGS = 4;
 /** Blocks that are read again in every round, since a reorganisation may have changed them. */
 const REORG_BLOCKS = 30n;
 
-/** Simultaneous questions to the chain. */
+/** The most simultaneous requests to the chain. */
 const AT_ONCE = 16;
 
 /**
@@ -36,7 +36,7 @@ export function createTimeouts(parameters: TimeoutsParameters) {
   const { calls, batches, maxBatch, log } = parameters;
   const watch = createWatch(parameters);
 
-  /** The late hires that are still held. The others are done, by anyone. */
+  /** The late hires that are still held. The others are already settled by somebody. */
   async function heldOf(late: readonly [string, Hire][], signal: AbortSignal): Promise<[string, Hire][]> {
     const held: [string, Hire][] = [];
     for (const chunk of chunksOf(late, AT_ONCE)) {
@@ -67,7 +67,7 @@ export function createTimeouts(parameters: TimeoutsParameters) {
           const failures = new Map(failed.map(({ index, error }) => [index, error]));
           for (const [at, [key]] of chunk.entries()) {
             if (at >= tried) continue;
-            // A failed one is looked at again: it may be settled in another way.
+            // A failed refund is checked again, because the escrow may be settled in another way.
             if (failures.has(at)) {
               log("A timeout failed.", { key, reason: failures.get(at) });
               continue;

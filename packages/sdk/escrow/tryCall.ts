@@ -15,10 +15,10 @@ const PROGRAM_GAS = 1_000_000n;
 /**
  * Tries a call without sending it (`eth_call`), with exactly `gas`, as an item of a batch would run.
  *
- * A program that runs once makes the call from within the EVM. So whatever the call does (revert, burn its gas, hit an
- * invalid opcode, answer a megabyte) comes back as a result, and every error of the `eth_call` is the provider's. None is
- * mistaken for a refusal. It costs the provider no more than `gas`, where an `eth_estimateGas` of a wallet that burns all
- * its gas costs a whole block's.
+ * A program that runs once makes the call from within the EVM. So whatever the call does (revert, burn its
+ * gas, hit an invalid opcode, answer a megabyte) comes back as a result, and every error of the `eth_call` is
+ * the provider's. So a provider's error never looks like a refusal. It costs the provider no more than `gas`,
+ * where an `eth_estimateGas` of a wallet that burns all its gas costs a whole block's.
  *
  * @throws ChainError `chain_unreachable`: the chain cannot be asked
  */
@@ -31,9 +31,9 @@ export async function tryCall(
     const gas = call.gas + call.gas / 63n + PROGRAM_GAS;
     ({ data } = await client.call({ data: program(call), gas }));
   } catch (cause) {
-    throw unreachable("The chain could not be asked what a call would come to.", cause);
+    throw unreachable("The chain could not be asked for the result of a call.", cause);
   }
-  if (!isHex(data, 128)) throw unreachable("The RPC answers what a call cannot come to.");
+  if (!isHex(data, 128)) throw unreachable("The RPC gives an impossible result for a call.");
   const word = (n: number): bigint => BigInt(sliceHex(data, 32 * n, 32 * (n + 1)));
   // The caller keeps 1/64 of the gas (EIP-150). A provider that reduced the gas has tried another call.
   if ((word(3) / 64n) * 63n < call.gas)

@@ -18,7 +18,7 @@ const store = fileStore(AUDITOR_DIR ?? ".tallystick/auditor");
 const auditor = createAuditor({
   account: agentWallet("AUDITOR_PRIVATE_KEY"),
   baseUrl: node.url,
-  // Says which assignments are final. Nothing else is acted on.
+  // Says which assignments are final. The auditor acts on no others.
   client: createPublicClient({ transport: http(node.rpcUrl) }),
   store,
   judge: everyJudge(programJudge(), personJudge(store).judge),

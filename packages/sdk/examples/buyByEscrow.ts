@@ -20,7 +20,7 @@ const buyer = createBuyer({
   escrows: { [node.paymentMode]: { escrow: node.escrow, relay } },
   // Remembers what is paid for: after a crash, buyer.resume() verifies and releases.
   journal: fileStore(process.env.BUYER_DIR ?? `.tallystick/buyers/${account.address.toLowerCase()}`),
-  client: sender.client, // money is called released when the chain shows it
+  client: sender.client, // the money is `released` only when the chain shows it
   chainNow: await chainClock(sender),
   devMode: true, // the sellers of the demo are on this machine
 });

@@ -15,7 +15,7 @@ const buyer = createBuyer({
   baseUrl: node.url,
   network: node.network,
   budget: memoryBudget(1_000_000n), // 1 USDC
-  client: sender.client, // so that it is called paid when the chain shows it
+  client: sender.client, // the hire is `paid` only when the chain shows the payment
   chainNow: await chainClock(sender),
   devMode: true, // the sellers of the demo are on this machine
 });
@@ -34,4 +34,4 @@ if (hire.ratingToken && hire.receiptHash) {
   await buyer.rate({ receiptHash, ratingToken, stars: hire.verification.all_passed ? 5 : 1 });
   console.log("rated");
 }
-await buyer.idle(); // until the ledger was told what was measured
+await buyer.idle(); // waits until the report is in the ledger

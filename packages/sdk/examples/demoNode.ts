@@ -1,4 +1,4 @@
-// What the examples need to know of their node: the settings that `npm run demo -- --keep` prints.
+// The settings of the examples' node, which `npm run demo -- --keep` prints.
 
 import { testUsdcAbi } from "tallystick-protocol/abi/testUsdcAbi";
 import type { Address } from "tallystick-protocol/address";

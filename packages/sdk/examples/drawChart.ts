@@ -1,6 +1,6 @@
 import { encode } from "fast-png";
 
-/** What `chart.generate.from-data` is asked for. */
+/** The params of `chart.generate.from-data`. */
 export type ChartParams = {
   data: { x: string | number; y: number }[];
   chart_type: "bar" | "line" | "pie";

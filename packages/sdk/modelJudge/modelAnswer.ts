@@ -7,7 +7,7 @@ const modelCode = z.enum(auditReasonCodes).exclude(["undisclosed", "equivocation
 /** Codes that do not object to the work. */
 const HARMLESS: readonly AuditReasonCode[] = ["meets_request", "ambiguous_request", "cannot_judge"];
 
-/** The form of an answer. Every field is required, as the vendors' strict modes want it. */
+/** The form of an answer. Every field is required, because the vendors' strict modes need this. */
 export const modelAnswerSchema = z.strictObject({
   nonce: z.string(),
   verdict: z.enum(["pass", "fail", "inconclusive"]),

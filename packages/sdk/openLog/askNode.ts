@@ -69,7 +69,7 @@ async function get(url: string, path: string, signal?: AbortSignal): Promise<Ans
     throw new TallystickError({
       code: "unreachable",
       message: `${url} does not answer ${path}: ${reason}${deeper}`,
-      hint: "Is this the address of a node, as a browser would open it? What was kept is kept: run the command again.",
+      hint: "Check that this is the address of a node that a browser can open. What was read so far is stored: run the command again.",
       cause,
     });
   }
@@ -102,7 +102,7 @@ function refused(url: string, path: string, { status, text }: Answer): Tallystic
 export function badAnswer(url: string, path: string, problem: string): TallystickError {
   return new TallystickError({
     code: "bad_answer",
-    message: `What ${url} answers to ${path} ${problem}.`,
-    hint: "The node, or something between it and us, does not give the log as it is. Ask another.",
+    message: `The answer of ${url} to ${path} ${problem}.`,
+    hint: "The node, or a proxy in between, changes the log. Ask another node.",
   });
 }

@@ -38,7 +38,7 @@ export async function compareNodes(urls: string[], signal?: AbortSignal): Promis
     });
   await Promise.all(nodes.map(advance));
   const first = Math.max(...nodes.map(({ at }) => at?.block ?? Number.POSITIVE_INFINITY));
-  // A node that begins later knows nothing of what was before.
+  // A node that begins later has no earlier ticks.
   for (const node of nodes) while (node.at !== null && node.at.block < first) await advance(node);
   const agreed = new Map(urls.map((url) => [url, 0]));
   let ticks = 0;

@@ -3,7 +3,7 @@ import { TallystickError } from "tallystick-protocol/errors";
 import { deriveNode } from "./deriveNode.ts";
 import type { LogProgress } from "./nodeLog.ts";
 
-/** What the worker is asked. */
+/** The job of the worker. */
 export type LogJob = {
   url: string;
   check?: boolean | undefined;

@@ -75,6 +75,6 @@ async function expectSameLog(
   throw new TallystickError({
     code: "other_log",
     message: `Line ${line} of ${name} is not in the log of ${url}, which ${has}.`,
-    hint: "What is kept is of another node, or of other parameters. Keep this log elsewhere.",
+    hint: "The stored lines are of another node, or of other parameters. Store this log in another file.",
   });
 }

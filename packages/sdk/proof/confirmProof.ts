@@ -8,16 +8,16 @@ import type { Chain, PublicClient, Transport } from "viem";
 export type ConfirmedProof = { transaction: Hex; block: number };
 
 /**
- * Checks a proof against the chain: whether its writer writes the ledger now, or did at this size, and whether
- * the contract accepted exactly this size and root. What the contract accepted is the ledger, whoever signed
- * it. So this also confirms a later writer, and a contract as writer.
+ * Checks a proof against the chain: whether its writer writes the ledger now, or did at this size, and
+ * whether the contract accepted exactly this size and root. The ledger is what the contract accepted, no
+ * matter who signed it. So this also confirms a later writer, and a contract as writer.
  *
  * @param proof as `verifyProofBundle` gives it, with `leaveWriterToChain`
  * @param client a viem client of the chain that the proof names
- * @throws ProofError when the chain says otherwise; TallystickError `chain_unavailable` when it cannot be asked
- * @example
- * const proof = verifyProofBundle(parseProofBundle(text), { leaveWriterToChain: true });
- * await confirmProof(proof, createPublicClient({ transport: http(rpcUrl) }));
+ * @throws ProofError when the chain says otherwise; TallystickError `chain_unavailable` when it cannot be
+ * asked
+ * @example const proof = verifyProofBundle(parseProofBundle(text), { leaveWriterToChain: true }); await
+ * confirmProof(proof, createPublicClient({ transport: http(rpcUrl) }));
  */
 export async function confirmProof(
   { ledger, transaction, checkpoint }: VerifiedProof,
@@ -25,11 +25,11 @@ export async function confirmProof(
 ): Promise<ConfirmedProof> {
   if (ledger === null) {
     throw new ProofError(
-      "The proof carries no word of a ledger's writer: the ledger is not anchored, or the entry was not yet. Get a newer one.",
+      "The proof has no signature of a ledger's writer: the ledger is not anchored, or the entry was not anchored yet. Get a newer proof.",
     );
   }
   if (transaction === null) {
-    throw new ProofError("The entry was not anchored when the proof was made. Get a newer one.");
+    throw new ProofError("The entry was not anchored when the proof was made. Get a newer proof.");
   }
   try {
     const chainId = await client.getChainId();
@@ -52,7 +52,7 @@ export async function confirmProof(
     if (cause instanceof ProofError) throw cause;
     if ((cause as Error).name === "TransactionReceiptNotFoundError") {
       throw new ProofError(
-        `The chain knows no transaction ${transaction}: a reorg undid it, or it never was.`,
+        `The chain has no transaction ${transaction}: a reorg removed it, or it never existed.`,
       );
     }
     const message = `The chain could not be asked: ${(cause as Error).message.split("\n")[0]}`;

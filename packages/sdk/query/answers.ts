@@ -93,13 +93,13 @@ export type SlaAnswer = {
   as_of: AsOf;
 };
 
-/** The block and time of the last tick: windows and expiries are as of here. */
+/** The block and time of the last tick. Windows and expiries are evaluated at this time. */
 export type AsOf = { block: number; time: number };
 
 /** An agent's public fields. */
 export type ReputationAnswer = PublishedFields & {
   agent_id: string;
-  /** True: the values are published buckets. */
+  /** Whether the values are published buckets. */
   private_metrics: boolean;
   as_of: AsOf;
 };
@@ -120,7 +120,7 @@ export type ListingsAnswer = {
   next_cursor: string | null;
 };
 
-/** A receipt in the ledger, and what it counted as. Times are unix seconds. */
+/** A receipt in the ledger, and how it counts. Times are unix seconds. */
 export type ReceiptAnswer = {
   receipt_hash: string;
   agent_id: string;
@@ -161,7 +161,7 @@ export type ParamsAnswer = {
   as_of: AsOf;
 };
 
-/** Which part of a list is asked for. */
+/** The page of a list. */
 export type Page = {
   /** At most 100; 20 unless given. */
   limit?: number;

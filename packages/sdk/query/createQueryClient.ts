@@ -18,9 +18,9 @@ import { type AgentAnswer, createGraphqlClient, type GraphqlClient } from "./cre
 export type QueryClient = {
   /** Live listings of a capability that pass every filter, best first by the published ranking (SHP §6). */
   search: (request: SearchRequest, options?: { signal?: AbortSignal }) => Promise<SearchAnswer>;
-  /** An agent's public fields (SHP §9.2); code `unknown_agent` when the address is not an agent. */
+  /** An agent's public fields (SHP §9.2). The code is `unknown_agent` when the address is not an agent. */
   reputation: (agent: string) => Promise<ReputationAnswer>;
-  /** The cluster it is in and the others (SHP §4.5.2). */
+  /** The agent's cluster, with the other members (SHP §4.5.2). */
   cluster: (agent: string, page?: Page) => Promise<ClusterAnswer>;
   /** All its listings, retired ones too. */
   listings: (agent: string, page?: Page) => Promise<ListingsAnswer>;

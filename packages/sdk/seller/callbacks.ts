@@ -21,7 +21,7 @@ export type Callbacks = {
   close: () => Promise<void>;
 };
 
-/** After this many attempts no more are made. The buyer can still ask for the job at its URL. */
+/** The most attempts. After them the buyer can still ask for the job at its URL. */
 const MAX_ATTEMPTS = 8;
 
 /** How long a buyer may take to answer a callback, in milliseconds. */

@@ -9,10 +9,10 @@ import { isCustomCapability } from "tallystick-protocol/capability";
 import { InvalidInputError } from "tallystick-protocol/errors";
 import type { Listing } from "tallystick-protocol/records/listing";
 
-/** The schemas of capabilities outside of the standard, which their seller publishes (SHP §5.2). */
+/** The schemas of `custom.*` capabilities, which their seller publishes (SHP §5.2). */
 export type CustomSchemas = { [capability: string]: { input: JsonSchema; output: JsonSchema } };
 
-/** What is published about a capability. */
+/** The published schemas of a capability. */
 export type CapabilitySchema = {
   capability: string;
   input: JsonSchema;

@@ -92,7 +92,7 @@ export function directMode(parameters: DirectModeParameters): SettlementMode {
       };
       const shown = await lookFor(() => findPayment?.(terms), claimed === undefined ? 0 : shownWithinMs);
       if (shown !== undefined) return { tx: shown };
-      // A payment that can still come is waited for. One that has expired unseen never comes.
+      // Waits for a payment that can still come. An expired payment can no longer come.
       if (claimed !== undefined && now() / 1000 < validBefore + SETTLEMENT_SECONDS) {
         throw new HireRefusedError({
           status: 504,
@@ -106,7 +106,7 @@ export function directMode(parameters: DirectModeParameters): SettlementMode {
       throw new PaymentInvalidError({ code, message: `The payment could not be settled: ${code}` });
     },
 
-    // An authorization that nobody submits moves nothing.
+    // Nothing to do: an authorization that nobody submits moves no money.
     giveUp: async () => {},
   };
 }

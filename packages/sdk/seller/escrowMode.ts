@@ -100,7 +100,7 @@ export function escrowMode(parameters: EscrowModeParameters): SettlementMode {
         throw new PaymentInvalidError({
           code: "deposit_refused",
           message: `The deposit was refused: ${error.reason ?? error.message}`,
-          hint: "Look whether the wallet has the money, and whether the authorization is still good.",
+          hint: "Check that the wallet has the money, and that the authorization is still valid.",
         });
       }
     },
@@ -109,8 +109,8 @@ export function escrowMode(parameters: EscrowModeParameters): SettlementMode {
       const { hire } = paymentOf(job);
       const resultHash = jsonHash(job.result ?? null);
       const signature = await signer.markDelivered(escrowId(hire, deployment), resultHash);
-      // The result is delivered even if this fails. The mark only protects the seller from a buyer that stays
-      // silent.
+      // The result is delivered even if this fails. The mark only protects the seller from a buyer that never
+      // answers.
       await relay
         .markDelivered(hire, resultHash, signature)
         .catch((error) => log("Delivery could not be marked.", { job: job.id, error: String(error) }));

@@ -22,7 +22,7 @@ export type FreeCalls = {
   take: (buyer: Address, capability: string) => Promise<boolean>;
   /** Remembers a buyer that paid: its next call is not its first. */
   see: (buyer: Address, capability: string) => Promise<void>;
-  /** Gives the call back: the work failed. */
+  /** Gives the call back, because the work failed. */
   giveBack: (buyer: Address, capability: string) => Promise<void>;
 };
 

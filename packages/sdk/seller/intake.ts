@@ -40,7 +40,7 @@ export type IntakeParameters = {
 /** A request that this seller would serve if it is paid. */
 export type Accepted = ReadHireRequest & {
   offer: Offer;
-  /** As it was sent, as JSON text, where an auditor may ask for it. */
+  /** The request as it was sent, as JSON text, if an auditor may ask for it. */
   asSent?: string | undefined;
 };
 

@@ -40,7 +40,10 @@ export type Job = {
   price: string;
   free: boolean;
   params: { [key: string]: unknown };
-  /** The hire as its buyer signed it, as JSON text: of hires that may be audited, until they are completed. */
+  /**
+   * The hire as its buyer signed it, as JSON text. It is kept for hires that may be audited, until they are
+   * completed.
+   */
   request?: string | undefined;
   callbackUrl?: string | undefined;
   acceptedAt: number;

@@ -3,7 +3,10 @@ import type { KeyValueStore } from "../store/keyValueStore.ts";
 
 /** The exclusive right of this process to work on a job. It lasts as long as the process renews it. */
 export type JobLease = {
-  /** @throws LeaseLostError when another process has taken the job over, as after this one was suspended */
+  /**
+   * @throws LeaseLostError when another process has taken the job over, for example while this one was
+   * suspended
+   */
   requireHeld: () => Promise<void>;
   /** Deletes the lease, because the job has ended. */
   end: () => Promise<void>;

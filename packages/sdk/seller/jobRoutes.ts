@@ -28,8 +28,8 @@ const MAX_COUNTERSIGNATURE_BYTES = 16_384;
 const countersignatureSchema = z.strictObject({ buyer_signature: signatureSchema });
 
 /**
- * `GET /jobs/{id}` (SHP §7.2): `{job_id, status}` with `status` working, completed (and the answer) or failed (and the
- * reason). Only the buyer knows the id: it follows from the nonce, which nobody else knows.
+ * `GET /jobs/{id}` (SHP §7.2): `{job_id, status}` with `status` working, completed (and the answer) or failed
+ * (and the reason). Only the buyer knows the id, because it is computed from the nonce.
  *
  * `POST /jobs/{id}/countersignature` takes the buyer's signature under the receipt of a free hire, which does
  * not count without it (SHP §11), and answers with the receipt's entry hash and the rating token.

@@ -106,14 +106,16 @@ export function createJobRunner(parameters: JobRunnerParameters): JobRunner {
           break;
         }
         log("A job could not go on.", { job: job.id, stage: job.stage, error: String(error) });
-        // Kept as it is: the next start, or the next look at unfinished jobs, takes it up again.
+        // The job stays as it is. The next start, or the next search for unfinished jobs, continues it.
         if (++attempt > COLLECT_RETRIES) return job;
         await new Promise((resolve) => setTimeout(resolve, COLLECT_RETRY_MS * attempt));
       }
     }
     await parameters
       .onEnd(job)
-      .catch((error) => log("The end of a job could not be told.", { error: String(error) }));
+      .catch((error) =>
+        log("The end of a job could not be reported to the buyer.", { error: String(error) }),
+      );
     return job;
   }
 
@@ -133,7 +135,7 @@ export function createJobRunner(parameters: JobRunnerParameters): JobRunner {
 }
 
 /**
- * What is done at each stage of a job, and when it fails.
+ * The action of each stage of a job, and the action when it fails.
  *
  * @param save writes a job down
  */

@@ -25,9 +25,9 @@ export type OfferTerms = z.input<typeof offerTermsSchema>;
 
 /** Offers with their signed listings, in the order in which they were given. */
 export type Offers = {
-  /** What is published: offers, and retirements of earlier ones. */
+  /** The published listings: offers, and retirements of earlier offers. */
   all: { offer: Offer; record: SignedRecord }[];
-  /** What can be hired. */
+  /** The capabilities that can be hired. */
   live: Offer[];
   /** The offer of a capability in one mode. Without a mode: the `direct` one, else the first. */
   find: (capability: string, mode?: string | null) => Offer;
@@ -85,7 +85,8 @@ export async function signOffers(
         message:
           modes.length > 0 ? `${capability} is not offered as ${wanted}.` : `${capability} is not offered.`,
         field: modes.length > 0 ? "preferred_payment_mode" : "capability",
-        hint: modes.length > 0 ? `It is as ${modes.join(", ")}.` : "GET /listings shows what is.",
+        hint:
+          modes.length > 0 ? `It is offered as ${modes.join(", ")}.` : "GET /listings shows what is offered.",
       });
     },
   };

@@ -26,11 +26,14 @@ export type ReceiptOutboxParameters = {
 export type ReceiptOutbox = {
   /** Stores a receipt. From then on it will reach the ledger, even after a crash of this process. */
   add: (key: string, record: SignedRecord, notBefore?: number) => Promise<void>;
-  /** Submits one receipt now. Undefined when the service cannot be reached or refuses it: then it is tried again, or put aside. */
+  /**
+   * Submits one receipt now. Undefined when the service cannot be reached or refuses the receipt. Then the
+   * receipt is tried again, or put aside.
+   */
   submit: (key: string) => Promise<SettledReceipt | undefined>;
   /** Starts submitting what is waiting, in the background. */
   start: () => void;
-  /** How many are waiting. */
+  /** The number of receipts that wait. */
   waiting: () => Promise<number>;
   close: () => Promise<void>;
 };
@@ -38,9 +41,9 @@ export type ReceiptOutbox = {
 const MAX_WAIT_MS = 60_000;
 
 /**
- * Receipts on their way to the ledger. Each is on the disk before it is sent and leaves only when the service has
- * answered that it is settled (201), or known already (200). What the service refuses finally is kept under
- * `refused/` with the reason, for a person to look at.
+ * Receipts on their way to the ledger. Each is on the disk before it is sent and leaves only when the service
+ * has answered that it is settled (201), or known already (200). A receipt that the service refuses finally
+ * is kept under `refused/` with the reason, for a person.
  */
 export function createReceiptOutbox(parameters: ReceiptOutboxParameters): ReceiptOutbox {
   const { store, baseUrl, fetch, now, onSettled, log, retryMs = 1_000 } = parameters;

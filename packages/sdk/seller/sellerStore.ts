@@ -10,7 +10,8 @@ export function isOfSomeSeller(key: string): boolean {
 }
 
 /**
- * The part of a store that belongs to one seller. Several may share a folder: none sees, runs or signs what is another's.
+ * The part of a store that belongs to one seller. Several sellers may share a folder. A seller never sees,
+ * runs or signs another seller's entries.
  */
 export function sellerStore(store: KeyValueStore, seller: Address): KeyValueStore {
   const name = `${seller.slice(2, 2 + NAME_LENGTH).toLowerCase()}.`;

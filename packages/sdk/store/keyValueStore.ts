@@ -1,15 +1,15 @@
 /**
- * What a seller or a budget remembers: JSON values by key. Keys are paths like `job/job_01ABC`; the part before the first
- * slash is the folder that {@link KeyValueStore.keys} lists.
+ * Storage of a seller or a budget: JSON values by key. Keys are paths like `job/job_01ABC`; the part before
+ * the first slash is the folder that {@link KeyValueStore.keys} lists.
  */
 export type KeyValueStore = {
   get: <T>(key: string) => Promise<T | undefined>;
   /** Writes a value, and replaces an old one. */
   put: (key: string, value: unknown) => Promise<void>;
-  /** Writes only when the key is new, as one indivisible step; says whether it was. */
+  /** Writes only if the key is new, as one indivisible step. Returns whether it wrote. */
   putNew: (key: string, value: unknown) => Promise<boolean>;
   delete: (key: string) => Promise<void>;
-  /** The keys of one folder, in no order. */
+  /** The keys of one folder, in any order. */
   keys: (folder: string) => Promise<string[]>;
 };
 

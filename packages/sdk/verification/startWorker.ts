@@ -1,7 +1,7 @@
 /** A worker as `verifyApart` uses it, in Node or in a browser. */
 export type StartedWorker = {
   post: (message: unknown) => void;
-  /** `keepsAlive`: whether the process has to stay for it. */
+  /** `keepsAlive`: whether the process must not end before the worker. */
   hold: (keepsAlive: boolean) => void;
   end: () => void;
 };
@@ -27,7 +27,7 @@ export function startWorker(events: WorkerEvents, program?: URL): StartedWorker 
     const own = new URL(`./verificationWorker.${isSource ? "ts" : "js"}`, import.meta.url);
     const worker = new threads.Worker(program ?? own, {
       resourceLimits: { maxOldGenerationSizeMb: MEMORY_MB, maxYoungGenerationSizeMb: 32 },
-      // The output of a stranger's result is dropped.
+      // What the worker prints is dropped, because it may contain a stranger's text.
       stdout: true,
       stderr: true,
     });

@@ -301,7 +301,7 @@ export const proofRows: Verifier[] = [
     says: [
       { at: /^ledger\.chainId$/, words: /is about chain/ },
       { at: /^ledger\.writer$/, words: /does not write the ledger/ },
-      { at: /^transaction$/, words: /The chain knows no transaction/ },
+      { at: /^transaction$/, words: /The chain has no transaction/ },
       { at: /^(?:ledger|checkpoint)\./, words: /did not anchor the checkpoint's size and root/ },
     ],
   },
