@@ -28,8 +28,8 @@ COPY indexer ./indexer
 COPY --from=portal /app/portal/dist ./portal/dist
 # Served at /docs/.
 COPY docs ./docs
-# What Ponder and settlement write. Everything else stays root's, and the processes are not root.
-RUN mkdir -p /data/ledger /data/words /data/auditing /data/notifying indexer/.ponder && chown -R node:node /data indexer/.ponder
+# What the processes write. Everything else stays root's, and the processes are not root.
+RUN mkdir -p /data/ledger /data/words /data/auditing /data/dispatch /data/mirror /data/notifying /data/prober /data/witness indexer/.ponder && chown -R node:node /data indexer/.ponder
 USER node
 EXPOSE 42069 42070
 CMD ["node", "-e", "console.error('Name a process: see compose.yaml'); process.exit(64)"]

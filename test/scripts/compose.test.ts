@@ -11,6 +11,8 @@ import { dispatchVariables, vendorKeys } from "../../services/dispatch/config.ts
 import { notifierVariables } from "../../services/notifying/config.ts";
 import { proberVariables } from "../../services/probing/config.ts";
 import { settlementVariables } from "../../services/settlement/config.ts";
+import { mirrorVariables } from "../../services/settlement/mirror/mirrorConfig.ts";
+import { witnessVariables } from "../../services/witness/config.ts";
 
 const read = (file: string) => readFileSync(path.join(repositoryRoot, file), "utf8");
 
@@ -63,7 +65,7 @@ describe("the container files", () => {
 
   it("start settlement, one indexer and API replicas as the tests do without containers", () => {
     expect(ours.map(([name]) => name)).to.deep.equal([
-      ...["settlement", "indexer", "api", "prober", "dispatch", "auditing", "notifying"],
+      ...["settlement", "indexer", "api", "prober", "dispatch", "auditing", "notifying", "mirror", "witness"],
     ]);
     const listens = { hostname: "0.0.0.0", port: 42_069 };
     const command = (name: string) => compose.services[name]?.command ?? [];
@@ -74,6 +76,10 @@ describe("the container files", () => {
     expect(command("auditing")).to.deep.equal(["node", "services/auditing/main.ts"]);
     expect(command("dispatch")).to.deep.equal(["node", "services/dispatch/main.ts"]);
     expect(command("notifying")).to.deep.equal(["node", "services/notifying/main.ts"]);
+    expect(command("witness")).to.deep.equal(["node", "services/witness/main.ts"]);
+    const [program, file, source, ...rest] = command("mirror");
+    expect([program, file, rest]).to.deep.equal(["node", "services/settlement/mirror/main.ts", []]);
+    expect(source).to.match(/^\$\{MIRROR_SOURCE:-http:\/\/settlement:42070\}$/);
     expect(command("indexer")).to.deep.equal(["node", ...ponderProgram("start", listens)]);
     expect(command("api")).to.deep.equal(["node", ...ponderProgram("serve", listens)]);
     for (const [name, value] of Object.entries(ponderSettings)) {
@@ -95,6 +101,14 @@ describe("the container files", () => {
     for (const port of services.flatMap(([, it]) => it.ports ?? [])) expect(port).to.match(/^127\.0\.0\.1:/);
   });
 
+  it("may write into every volume of theirs", () => {
+    const [, made = ""] = /^RUN mkdir -p (.+) && chown -R node:node \/data /m.exec(read("Dockerfile")) ?? [];
+    // Docker gives a new volume to whoever has the folder in the image: to root, when it is not there.
+    const written = ours.flatMap(([, { volumes = [] }]) => volumes.filter((it) => /^[a-z]+:/.test(it)));
+    expect(written).to.have.length.above(6);
+    for (const volume of written) expect(made.split(" ")).to.include(volume.split(":")[1]);
+  });
+
   it("give each process what it reads, all of it and nothing else", () => {
     const reads: Record<string, readonly string[]> = {
       settlement: settlementVariables,
@@ -103,6 +117,8 @@ describe("the container files", () => {
       prober: proberVariables,
       auditing: auditingVariables,
       notifying: notifierVariables,
+      mirror: mirrorVariables,
+      witness: witnessVariables,
       dispatch: [...dispatchVariables, ...vendorKeys],
     };
     // Its default is a file beside the ledger, in the ledger's volume; and Ponder is told its port by --port.
@@ -126,6 +142,7 @@ describe("the container files", () => {
     expect(targets).to.deep.equal([
       ...["settlement", 42_070, "indexer", 42_069, "api", 42_069],
       ...["prober", 42_074, "auditing", 42_073, "notifying", 42_075, "dispatch", 42_076],
+      ...["mirror", 42_077, "witness", 42_072],
     ]);
     expect(compose.services.prometheus).to.deep.include({ profiles: ["metrics"] });
     const mounted = (compose.services.prometheus?.volumes ?? []).map((it) => it.split(":")[0]);

@@ -1,0 +1,16 @@
+// The witness's process: `node services/witness/main.ts`. Environment variables configure it (config.ts).
+import { runService } from "tallystick-runtime/processes/runService";
+import { stderrLog as log } from "tallystick-runtime/stderrLog";
+import { readWitnessConfig } from "./config.ts";
+import { runWitness } from "./runWitness.ts";
+
+await runService(async () => {
+  const config = readWitnessConfig(process.env);
+  const onFault = (error: unknown) => log("A request left a fault behind.", { error });
+  const { url, verifierKey, origins, close } = await runWitness({
+    config,
+    now: () => Date.now() / 1000,
+    onFault,
+  });
+  return { url, close, about: { key: verifierKey, logs: origins.join(", ") } };
+});
