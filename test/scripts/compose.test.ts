@@ -45,7 +45,7 @@ describe("docs/operators.md", () => {
     ].join("\n");
     for (const [name] of text.matchAll(/(?:ponder|tallystick)_[a-z]+_[a-z_]*[a-z]/g)) {
       if (name.startsWith("tallystick_live") || name.startsWith("tallystick_v")) continue;
-      expect(measured, name).to.contain(name.replace(/^tallystick_(prober_)?/, ""));
+      expect(measured, name).to.contain(name.replace(/^tallystick_((prober|mirror)_)?/, ""));
     }
     const settings = read(".env.example");
     for (const [, name = ""] of text.matchAll(/`([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)(?:=[^`]*)?`/g)) {
