@@ -12,11 +12,16 @@ export type Fault =
   | "knows no If-Match"
   /** Tells no ETag. */
   | "no ETag"
+  /** Tells another ETag each time. */
+  | "changes its ETags"
   /** Two of three requests get 503 SlowDown, or an answer that breaks off after the work was done. */
   | "tired"
   /** Never ends an answer. */
   | "stalls"
   | undefined;
+
+/** What comes between a request and its answer. */
+export type Interference = "lost" | { status: number; headers?: { [name: string]: string } } | undefined;
 
 /** An S3-compatible store of the tests' own. */
 export type ObjectStore = {
@@ -25,6 +30,8 @@ export type ObjectStore = {
   /** `METHOD key status`, in turn. */
   asked: string[];
   fault: Fault;
+  /** Called before a request is answered. "lost": the work is done and the answer is not sent. A status: nothing is done. */
+  interfere: (method: string, key: string) => Interference;
   close: () => Promise<void>;
 };
 
@@ -38,20 +45,29 @@ export async function startObjectStore(): Promise<ObjectStore> {
   const objects = new Map<string, Buffer>();
   const asked: string[] = [];
   let count = 0;
-  const store: ObjectStore = { url: "", objects, asked, fault: undefined, close: async () => {} };
+  const store: ObjectStore = {
+    ...{ url: "", objects, asked, fault: undefined },
+    interfere: () => undefined,
+    close: async () => {},
+  };
   const server: Server = createServer((request, response) => {
     void bodyOf(request).then((body) => {
       const key = decodeURIComponent(new URL(request.url ?? "", "http://store").pathname.slice(1));
+      const between = store.interfere(request.method ?? "", key);
       const tell = (status: number, code = "", bytes?: Buffer) => {
         asked.push(`${request.method} ${key} ${status}`);
         const found = objects.get(key);
         const isTold = found !== undefined && status === 200 && store.fault !== "no ETag";
-        response.writeHead(status, isTold ? { etag: etagOf(found) } : {});
+        if (between === "lost") return response.destroy();
+        const etag = found && (store.fault === "changes its ETags" ? `"${asked.length}"` : etagOf(found));
+        response.writeHead(status, isTold ? { etag } : {});
         if (store.fault === "stalls") return response.write("<");
         if (store.fault === "tired" && count++ % 3 !== 2 && count % 2 === 0) return response.destroy();
         return response.end(bytes ?? (code && `<Error><Code>${code}</Code></Error>`));
       };
       if (store.fault === "tired" && count++ % 3 !== 2 && count % 2 === 1) return tell(503, "SlowDown");
+      if (between !== undefined && between !== "lost")
+        return response.writeHead(between.status, between.headers).end();
       if (!isSigned(request, body)) return tell(403, "SignatureDoesNotMatch");
       return answer(store, request, key, body, tell);
     });

@@ -45,7 +45,7 @@ export type PutParameters = {
 const TIMEOUT_MS = 60_000;
 const ATTEMPTS = 5;
 
-/** Longest answer to a write, and to a request that fails, in bytes. */
+/** Longest answer to a write, in bytes. */
 const MAX_ANSWER_BYTES = 64 << 10;
 
 /** Name of the object by which a store shows that it honours conditions. */
@@ -116,7 +116,7 @@ function reachBucket({ config, pauseMs = 500, timeoutMs = TIMEOUT_MS }: OpenBuck
           redirect: "manual",
           signal: signal ? AbortSignal.any([signal, limit]) : limit,
         });
-        const bytes = await readBytes(response, response.ok ? most : MAX_ANSWER_BYTES);
+        const bytes = await readBytes(response, most);
         if (bytes === undefined) throw new Error("its answer is longer than it can be");
         const { status } = response;
         const isLater = status === 409 || status === 429 || status >= 500;

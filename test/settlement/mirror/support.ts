@@ -29,14 +29,15 @@ export async function grow(ledger: DiskLedger, size: number, text = ""): Promise
   await Promise.all(appended.map(({ durable }) => durable));
 }
 
-/** The signed checkpoint of a ledger's first entries. */
+/** The signed checkpoint of a ledger's first entries, with a signature in the name of each witness. */
 export function noteOf(
   ledger: DiskLedger,
   size = ledger.size,
-  { root = ledger.tree.root(size), origin = ORIGIN, seed = SEED } = {},
+  { root = ledger.tree.root(size), origin = ORIGIN, seed = SEED, witnesses = [] as string[] } = {},
 ): string {
   const text = formatCheckpoint({ origin, size, root });
-  return formatSignedNote({ text, signatures: [signNote(text, origin, seed)] });
+  const signers = [origin, ...witnesses];
+  return formatSignedNote({ text, signatures: signers.map((name) => signNote(text, name, seed)) });
 }
 
 export type Answer = (request: IncomingMessage, response: ServerResponse, name: string) => unknown;

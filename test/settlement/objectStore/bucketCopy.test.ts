@@ -36,11 +36,15 @@ describe("a copy of a log in an object store", () => {
   }
 
   /** A folder with the log of a ledger. */
-  async function publish(ledger: DiskLedger, name = "log", origin = ORIGIN): Promise<string> {
+  async function publish(
+    ledger: DiskLedger,
+    name = "log",
+    { origin = ORIGIN, witnesses = [] as string[] } = {},
+  ): Promise<string> {
     const folder = path.join(temporary.path, name);
     await new StaticLog({ folder, origin, ledger }).write({
       size: ledger.size,
-      note: noteOf(ledger, ledger.size, { origin }),
+      note: noteOf(ledger, ledger.size, { origin, witnesses }),
     });
     return folder;
   }
@@ -93,7 +97,13 @@ describe("a copy of a log in an object store", () => {
     }
   });
 
-  for (const fault of ["overwrites", "lies", "knows no If-Match", "no ETag"] as Fault[]) {
+  for (const fault of [
+    "overwrites",
+    "lies",
+    "knows no If-Match",
+    "no ETag",
+    "changes its ETags",
+  ] as Fault[]) {
     it(`is not begun in a store that ${fault === "no ETag" ? "tells no ETag" : fault}`, async () => {
       store.fault = fault;
       expect(await codeOf(open())).to.equal("bucket_unsafe");
@@ -156,7 +166,7 @@ describe("a copy of a log in an object store", () => {
       for (const [name, bytes] of before) expect(store.objects.get(name)?.equals(bytes), name).to.equal(true);
     };
     const other = await ledgerOf(400);
-    const foreign = await copyOf(await publish(other, "foreign", "other.test/log"));
+    const foreign = await copyOf(await publish(other, "foreign", { origin: "other.test/log" }));
     expect(await foreign.round()).to.equal(false);
     const forged = await ledgerOf(200);
     await grow(forged, 600, "forged");
@@ -185,9 +195,70 @@ describe("a copy of a log in an object store", () => {
     const ahead = await publish(ledger, "ahead");
     const [slow, fast] = [await copyOf(behind), await copyOf(ahead)];
     expect(await Promise.all([slow.round(), fast.round()])).to.deep.equal([true, true]);
-    await slow.round();
     await fast.round();
+    const count = store.asked.length;
+    await slow.round();
     expect(await verified()).to.equal(500);
+    expect(store.asked.slice(count).filter((line) => line.startsWith("PUT"))).to.deep.equal([]);
     expect(said).to.deep.equal([]);
+  });
+
+  it("asks again after 409, 429 and 503, and takes 403 for an object that is not there", async () => {
+    const busy = [409, 429, 503, 500];
+    const copy = await copyOf(await publish(await ledgerOf(300)));
+    store.interfere = (method, key) => {
+      const status = method === "PUT" ? busy.shift() : store.objects.has(key) ? undefined : 403;
+      return status === undefined ? undefined : { status };
+    };
+    expect(await copy.round(), said.join()).to.equal(true);
+    expect([await verified(), busy]).to.deep.equal([300, []]);
+  });
+
+  it("follows no redirect, with its signature or with what it writes", async () => {
+    const elsewhere = await startObjectStore();
+    const copy = await copyOf(await publish(await ledgerOf(3)));
+    store.interfere = (_, key) => ({ status: 307, headers: { location: `${elsewhere.url}/${key}` } });
+    expect([await copy.round(), copy.state.code]).to.deep.equal([false, "bucket_unavailable"]);
+    expect(elsewhere.asked).to.deep.equal([]);
+    await elsewhere.close();
+  });
+
+  it("knows a checkpoint that it wrote, when the answer got lost", async () => {
+    const copy = await copyOf(await publish(await ledgerOf(300)));
+    let lost = 0;
+    store.interfere = (method, key) =>
+      method === "PUT" && key.endsWith("/checkpoint") && lost++ === 0 ? "lost" : undefined;
+    expect(await copy.round()).to.equal(true);
+    expect([copy.state.size, lost]).to.deep.equal([300, 2]);
+  });
+
+  it("goes on after the checkpoint that it wants to replace was removed", async () => {
+    const ledger = await ledgerOf(3);
+    const copy = await copyOf(await publish(ledger));
+    await copy.round();
+    await grow(ledger, 5);
+    await publish(ledger);
+    let removed = false;
+    store.interfere = (method, key) => {
+      if (method === "PUT" && key.endsWith("/checkpoint") && !removed) removed = store.objects.delete(key);
+      return undefined;
+    };
+    expect(await copy.round(), said.join()).to.equal(true);
+    expect(copy.state.size, "not written yet").to.equal(3);
+    expect(await copy.round()).to.equal(true);
+    expect([copy.state.size, await verified()]).to.deep.equal([5, 5]);
+  });
+
+  it("shows the checkpoint with more signatures, and of two with as many the one that is there", async () => {
+    const ledger = await ledgerOf(3);
+    const notes: string[] = [];
+    for (const [name, ...witnesses] of [["none"], ["a", "one.test"], ["b", "two.test"], ["none"]]) {
+      await (await copyOf(await publish(ledger, name, { witnesses }))).round();
+      notes.push(store.objects.get("bucket/log/checkpoint")?.toString() ?? "");
+    }
+    const [none, a, b, last] = notes;
+    expect(none).to.not.contain("one.test");
+    expect(a).to.contain("one.test");
+    expect([b, last]).to.deep.equal([a, a]);
   });
 });
