@@ -108,6 +108,7 @@ describe("the HyperSync source of token logs", () => {
     for (const how of [
       { status: 429, headers: { "retry-after": "7" } },
       { status: 503, text: "{}" },
+      { status: 408 },
       { text: '{"data":[' },
     ] satisfies HypersyncMisbehaviour[]) {
       server.reset(chain);
@@ -191,5 +192,12 @@ describe("the HyperSync source of token logs", () => {
     server.reset(chain);
     server.height = 60;
     expect(await fails()).to.include({ code: "source_behind" });
+    server.reset(chain);
+    // One of them tells the height, another one is asked for the block.
+    server.behave = (asked) => (asked === null ? undefined : { height: 119 });
+    const head = await open()
+      .finalizedHead(CALL)
+      .catch((error) => error);
+    expect(head).to.include({ code: "source_behind" });
   });
 });
