@@ -31,7 +31,8 @@ const copies: [table: string, from: string, count: number, changes: string][] = 
     AGENTS,
     `'id', ${hex("n + 1000")}, 'registered_block', 1000 + n, 'rank', n % 3000, 'trust_tier', 0, 'rated_weight', '10',
      'success_weight', (n % 11)::text, 'window_weight', (n % 97)::text, 'day_volume', ((n * 7919) % 100000)::text,
-     'avg_stars', (n % 5 + 1)::text, 'ownership_cluster', CASE WHEN n % 4 = 0 THEN ${cluster("n / 40")} END`,
+     'avg_stars', (n % 5 + 1)::text, 'independent_buyers', n % 50, 'kept', ((n * 104729) % 1000000)::text,
+     'window_direct', 10, 'unreceipted', n % 40, 'ownership_cluster', CASE WHEN n % 4 = 0 THEN ${cluster("n / 40")} END`,
   ],
   [
     "listing",
@@ -65,7 +66,7 @@ const copies: [table: string, from: string, count: number, changes: string][] = 
     "status = 'released'",
     10_000,
     `'id', '0x' || lpad(to_hex(n), 64, '0'), 'seller', ${hex("1000 + n % 50")}, 'buyer', ${hex("1000 + n % 70")},
-     'status', CASE WHEN n % 1000 = 0 THEN 'held' ELSE 'released' END, 'deposited_block', n`,
+     'status', CASE WHEN n % 1000 = 0 THEN 'held' ELSE 'released' END, 'deposited_block', n, 'unanswered', n % 3 = 0`,
   ],
   [
     "tier_change",
@@ -123,7 +124,8 @@ const copies: [table: string, from: string, count: number, changes: string][] = 
     "family_member",
     "true",
     20_000,
-    `'id', ${hex("100000 + n")}, 'family', ${hex("1000 + n % 3")}, 'acted_block', n, 'parent', ${hex("n % 7")}`,
+    `'id', ${hex("100000 + n")}, 'family', CASE WHEN n % 4 = 3 THEN 'deep' ELSE ${hex("1000 + n % 3")} END, 'acted_block', n,
+     'parent', ${hex("n % 7")}`,
   ],
   [
     "buyer_family",
@@ -141,6 +143,18 @@ function hex(number: string): string {
 function cluster(number: string): string {
   return `'clst_bulk' || lpad((${number})::text, 4, '0')`;
 }
+
+const ORDERS = [
+  ...["RANK", "NEWEST", "SUCCESS_RATE", "HIRES", "VOLUME", "STARS"],
+  ...["INDEPENDENT_BUYERS", "KEPT_USDC", "RECEIPT_COVERAGE"],
+];
+
+/** What search can require of an agent's buyers and receipts, and the order by the same figure. */
+const INDEPENDENCE = [
+  ["minIndependentBuyers: 45", "INDEPENDENT_BUYERS"],
+  ['minKeptUsdc: "0.90"', "KEPT_USDC"],
+  ["minReceiptCoverage: 0.9", "RECEIPT_COVERAGE"],
+];
 
 describe("GraphQL over many rows", () => {
   let database: Awaited<ReturnType<typeof openApiDatabase>>;
@@ -184,12 +198,10 @@ describe("GraphQL over many rows", () => {
   const many = "first: 20";
   const queries: [name: string, query: string][] = [
     ["agents", `{ agents(${many}) { nodes { id } } }`],
-    ...["RANK", "NEWEST", "SUCCESS_RATE", "HIRES", "VOLUME", "STARS", "KEPT_USDC", "RECEIPT_COVERAGE"].map(
-      (order): [string, string] => [
-        `agents by ${order}`,
-        `{ agents(${many}, orderBy: ${order}) { nodes { id successRate last30dHireCount } } }`,
-      ],
-    ),
+    ...ORDERS.map((order): [string, string] => [
+      `agents by ${order}`,
+      `{ agents(${many}, orderBy: ${order}) { nodes { id successRate last30dHireCount } } }`,
+    ]),
     [
       "agents the other way round",
       `{ agents(${many}, orderBy: STARS, orderDirection: ASC) { nodes { id } } }`,
@@ -200,7 +212,18 @@ describe("GraphQL over many rows", () => {
     ],
     ["agents from a rate", `{ agents(${many}, where: {minSuccessRate: 0.9}) { nodes { id } } }`],
     ["agents from stars", `{ agents(${many}, where: {minAvgStars: 4.5}) { nodes { id } } }`],
-    ["agents from families", `{ agents(${many}, where: {minIndependentBuyers: 1}) { nodes { id } } }`],
+    // Each is met by one agent in ten or fewer.
+    ...INDEPENDENCE.flatMap(([where, order]): [string, string][] => [
+      [`agents from ${where}`, `{ agents(${many}, where: {${where}}) { nodes { id } } }`],
+      [
+        `agents from ${where} by it`,
+        `{ agents(${many}, where: {${where}}, orderBy: ${order}) { nodes { id } } }`,
+      ],
+    ]),
+    [
+      "the most independent agents, the other way round",
+      `{ agents(${many}, orderBy: INDEPENDENT_BUYERS, orderDirection: ASC) { nodes { id } } }`,
+    ],
     ["agents in clusters", `{ agents(${many}, where: {clustered: true}) { nodes { id } } }`],
     ["agents with their clusters", `{ agents(${many}) { nodes { id cluster { id size } } } }`],
     ["hires", `{ hires(${many}) { nodes { id seller { id } buyer { id } } } }`],
@@ -284,6 +307,18 @@ describe("GraphQL over many rows", () => {
       "the payments that a seller wrote no receipt for",
       `{ agent(address: "${LARGE}") { independence { unreceipted(${many}) { nodes { id amountUsdc } } } } }`,
     ],
+    [
+      "the deposits that a seller did not answer",
+      `{ agent(address: "${LARGE}") { independence { unansweredEscrows(${many}) { nodes { id } } } } }`,
+    ],
+    [
+      "a family by one of its wallets, and its founder",
+      `{ family(id: "${address(100_007)}") { id isEstablished sellerFamilies founder { address } members(first: 1) { nodes { address } } } }`,
+    ],
+    [
+      "the wallets of no known founder",
+      `{ family(id: "deep") { members(${many}) { nodes { address reason } } } }`,
+    ],
     ["checkpoints", `{ checkpoints(${many}) { nodes { id } } }`],
   ];
 
@@ -311,8 +346,9 @@ describe("GraphQL over many rows", () => {
     'capability: "bulk.task3"',
     'capability: "bulk.task3", minSuccessRate: 0.9, maxPriceUsdc: "0.05"',
     'capability: "bulk.task3", minAvgStars: 3, minTrustTier: 0, clustered: false, paymentMode: "direct"',
+    'capability: "bulk.task3", minIndependentBuyers: 3, minKeptUsdc: "0.40", minReceiptCoverage: 0.5',
   ]) {
-    for (const order of ["REGISTERED", "SUCCESS_RATE", "RANK"]) {
+    for (const order of ["REGISTERED", "SUCCESS_RATE", "RANK", "INDEPENDENT_BUYERS", "KEPT_USDC"]) {
       it(`bounds a search by the agents of its capability: ${where} by ${order}`, async () => {
         const { read, plans } = await measure(
           `{ agents(first: 5, orderBy: ${order}, where: {${where}}) { nodes { id } } }`,
