@@ -14,8 +14,8 @@ export function registerBenchFamilies(program: Command): void {
       "Let a node read a generated chain (anvil, fetched by npx), derive its log with a sampling profiler on, and tell what\n" +
         "families take of it: processor time of a transfer, and shares of the derivation and of the node's backfill.",
     )
-    .option("--transfers <count>", "how long the chain is", wholeNumber("--transfers"), 200_000)
-    .option("--agents <count>", "agents, each with a listing", wholeNumber("--agents"), 2_000)
+    .option("--transfers <count>", "how long the chain is", wholeNumber("--transfers"), 20_000)
+    .option("--agents <count>", "agents, each with a listing", wholeNumber("--agents"), 1_000)
     .option("--json", "print JSON")
     .action(
       async ({ transfers, agents, json = false }: { transfers: number; agents: number; json?: boolean }) => {
@@ -25,11 +25,11 @@ export function registerBenchFamilies(program: Command): void {
           process.stdout.write(`${JSON.stringify(figures, null, 2)}\n`);
           return;
         }
-        const { perTransfer, perEvent, ofDerivation, ofBackfill, backfillSeconds } = figures;
+        const { perTransfer, perReceipt, perEvent, ofDerivation, ofBackfill, backfillSeconds } = figures;
         const percent = (share: number) => `${(share * 100).toFixed(1)} %`;
         const isMet = (is: boolean) => (is ? "met" : "MISSED");
         process.stdout.write(
-          `\nfamilies, a transfer: ${perTransfer.toFixed(2)} µs (≤ ${MAX_MICROSECONDS}: ${isMet(perTransfer <= MAX_MICROSECONDS)})\n` +
+          `\nfamilies, a transfer: ${perTransfer.toFixed(2)} µs (≤ ${MAX_MICROSECONDS}: ${isMet(perTransfer <= MAX_MICROSECONDS)}); a hire: ${perReceipt.toFixed(0)} µs\n` +
             `of the derivation: ${percent(ofDerivation)} of ${perEvent.toFixed(1)} µs an event\n` +
             (ofBackfill === null
               ? "of the backfill: this system does not say what a process computed\n"

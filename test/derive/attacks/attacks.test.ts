@@ -2,6 +2,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { expect } from "chai";
 import type { Reputation } from "tallystick-derive/reputation";
 import { buyingAttacks } from "./buying.ts";
+import { contractAttacks } from "./contracts.ts";
 import { harmAttacks } from "./harm.ts";
 import { furtherAttacks } from "./more.ts";
 import { ringAttacks } from "./rings.ts";
@@ -14,7 +15,14 @@ const [BEGIN, END] = ["<!-- attacks: test/derive/attacks, UPDATE_ATTACKS=1 -->",
 describe("what attacks on a reputation come to", () => {
   const rows: { attack: Attack; figures: Reputation }[] = [];
 
-  for (const attack of [...buyingAttacks(), ...ringAttacks(), ...harmAttacks(), ...furtherAttacks()]) {
+  const attacks = [
+    ...buyingAttacks(),
+    ...ringAttacks(),
+    ...harmAttacks(),
+    ...furtherAttacks(),
+    ...contractAttacks(),
+  ];
+  for (const attack of attacks) {
     it(attack.name, async () => {
       const { agents, store } = await attack.log.derive();
       const figures = agents[attack.seller];

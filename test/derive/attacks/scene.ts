@@ -42,7 +42,8 @@ export function wallets(first: number, count: number): Address[] {
   return Array.from({ length: count }, (_, n) => wallet(first + n));
 }
 
-const CAPABILITIES = ["text.translate", "code.review", "chart.generate"];
+/** Three, as Tier 2 asks for. */
+export const CAPABILITIES = ["text.translate", "code.review", "chart.generate"];
 
 /** Ten hires and more, over three capabilities: what Tier 2 asks for. */
 export function hires(
@@ -66,6 +67,8 @@ export function costOf({ log, own }: Attack): Cost {
   const mine = new Set<string>(own);
   const balance = new Map<string, bigint>();
   const deficit = new Map<string, bigint>();
+  /** What strangers gave and did not get back. */
+  const given = new Map<string, bigint>();
   let [lost, deposited] = [0n, 0n];
   let last = START;
   for (const event of log.events) {
@@ -85,8 +88,13 @@ export function costOf({ log, own }: Attack): Cost {
     balance.set(from, after);
     balance.set(to, (balance.get(to) ?? 0n) + value);
     if (mine.has(from) && -after > (deficit.get(from) ?? 0n)) deficit.set(from, -after);
-    if (mine.has(from) && !mine.has(to) && to !== EXCHANGE && to !== ESCROW && to !== ZERO_ADDRESS)
-      lost += value;
+    if (!mine.has(from) && mine.has(to) && from !== ESCROW) given.set(from, (given.get(from) ?? 0n) + value);
+    if (mine.has(from) && !mine.has(to) && to !== EXCHANGE && to !== ESCROW && to !== ZERO_ADDRESS) {
+      const owed = given.get(to) ?? 0n;
+      const back = value < owed ? value : owed;
+      given.set(to, owed - back);
+      lost += value - back;
+    }
     if (from === ESCROW && !mine.has(to)) lost += value;
   }
   const locked = [...deficit.values()].reduce((sum, it) => sum + it, 0n);

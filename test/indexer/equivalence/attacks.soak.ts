@@ -4,6 +4,7 @@ import { expect } from "chai";
 import { childEnvironment } from "../../../scripts/processes/childEnvironment.ts";
 import { nodeProgram } from "../../../scripts/processes/nodeProgram.ts";
 import { buyingAttacks } from "../../derive/attacks/buying.ts";
+import { contractAttacks } from "../../derive/attacks/contracts.ts";
 import { harmAttacks } from "../../derive/attacks/harm.ts";
 import { furtherAttacks } from "../../derive/attacks/more.ts";
 import { ringAttacks } from "../../derive/attacks/rings.ts";
@@ -50,7 +51,13 @@ describe("attacks on a reputation, on a real chain and two nodes", function () {
   after(() => world?.close());
 
   const scale = { busy: 200, rounds: 50 };
-  const attacks = [...buyingAttacks(scale), ...ringAttacks(), ...harmAttacks(), ...furtherAttacks(scale)];
+  const attacks = [
+    ...buyingAttacks(scale),
+    ...ringAttacks(),
+    ...harmAttacks(),
+    ...furtherAttacks(scale),
+    ...contractAttacks(scale),
+  ];
   for (const [run, attack] of attacks.entries()) {
     const isUndone = attack.name === UNRECEIPTED;
     it(`${attack.name}${isUndone ? ", with a reorg that takes its last block back" : ""}`, async () => {

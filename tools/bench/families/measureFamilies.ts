@@ -2,8 +2,9 @@ import { Session } from "node:inspector/promises";
 import { deriveLog } from "../../../scripts/eventLog/deriveLog.ts";
 import { readWholeLines } from "../../../scripts/eventLog/readWholeLines.ts";
 
-/** The path of the families' code in a profile. */
+/** The path of the families' code in a profile, and of the code that counts hires. */
 const ROOM = /\/packages\/derive\/families\//;
+const HIRES = /\/packages\/derive\/hires\.ts$/;
 
 /**
  * The sampling interval in microseconds: short enough for a log of a few seconds, and long enough not to
@@ -12,6 +13,7 @@ const ROOM = /\/packages\/derive\/families\//;
 const INTERVAL = 1_000;
 
 const TRANSFER = '"kind":"transfer"';
+const RECEIPT = '"type":"receipt"';
 
 /** The processor time that families take in a derivation, in microseconds. */
 export type FamilyFigures = {
@@ -19,11 +21,14 @@ export type FamilyFigures = {
   transfers: number;
   /** The time of the whole derivation for one event. */
   perEvent: number;
+  receipts: number;
   /**
-   * The time in `families/`, or in functions called from there, divided by the number of transfers. It includes
-   * the work for records, escrows and ticks.
+   * The time in `families/`, or in functions called from there, but for what counting hires takes there, divided by the
+   * number of transfers. It includes the work for ticks.
    */
   perTransfer: number;
+  /** What counting hires takes there, divided by the number of receipts. */
+  perReceipt: number;
   /** The share of `families/` in the derivation. */
   ofDerivation: number;
   seconds: number;
@@ -33,17 +38,22 @@ export type FamilyFigures = {
 type Node = { id: number; callFrame: { url: string }; children?: number[] };
 type Profile = { nodes: Node[]; samples?: number[]; timeDeltas?: number[] };
 
-/** Derives a log under a sampling profiler, and returns how much processor time was spent in `families/`. */
+/**
+ * Derives a log under a sampling profiler, and returns how much processor time was spent in `families/`. It is derived once
+ * before, so that its code is compiled as it is in a log of millions of lines.
+ */
 export async function measureFamilies(file: string): Promise<FamilyFigures> {
   const session = new Session();
   session.connect();
   try {
+    await deriveLog(readWholeLines(file), { trustSignatures: true });
     await session.post("Profiler.enable");
     await session.post("Profiler.setSamplingInterval", { interval: INTERVAL });
-    let transfers = 0;
+    let [transfers, receipts] = [0, 0];
     const lines = async function* () {
       for await (const text of readWholeLines(file)) {
         transfers += text.split(TRANSFER).length - 1;
+        receipts += text.split(RECEIPT).length - 1;
         yield text;
       }
     };
@@ -53,43 +63,54 @@ export async function measureFamilies(file: string): Promise<FamilyFigures> {
     const { user, system } = process.cpuUsage(before);
     const { profile } = await session.post("Profiler.stop");
     const seconds = (user + system) / 1e6;
-    const share = shareOf(profile, ROOM);
+    const { families, hires } = sharesOf(profile);
     return {
       events,
       transfers,
+      receipts,
       perEvent: (seconds * 1e6) / events,
-      perTransfer: (seconds * share * 1e6) / transfers,
-      ofDerivation: share,
+      perTransfer: (seconds * (families - hires) * 1e6) / transfers,
+      perReceipt: (seconds * hires * 1e6) / Math.max(1, receipts),
+      ofDerivation: families,
       seconds,
-      familySeconds: seconds * share,
+      familySeconds: seconds * families,
     };
   } finally {
     session.disconnect();
   }
 }
 
-/** The share of the busy time in which a function of a room, or one that it called, was running. */
-function shareOf({ nodes, samples = [], timeDeltas = [] }: Profile, room: RegExp): number {
-  const inside = new Map<number, boolean>();
+/**
+ * The shares of the busy time in which a function of `families/`, or one that it called, was running; and of that, the share in
+ * which a hire was being counted.
+ */
+function sharesOf({ nodes, samples = [], timeDeltas = [] }: Profile): { families: number; hires: number } {
   const byId = new Map(nodes.map((it) => [it.id, it]));
   const parents = new Map(nodes.flatMap(({ id, children = [] }) => children.map((it) => [it, id] as const)));
-  const isInside = (id: number): boolean => {
-    const known = inside.get(id);
-    if (known !== undefined) return known;
-    const parent = parents.get(id);
-    const is = room.test(byId.get(id)?.callFrame.url ?? "") || (parent !== undefined && isInside(parent));
-    inside.set(id, is);
-    return is;
+  const isBelow = (room: RegExp) => {
+    const known = new Map<number, boolean>();
+    const look = (id: number): boolean => {
+      const before = known.get(id);
+      if (before !== undefined) return before;
+      const parent = parents.get(id);
+      const is = room.test(byId.get(id)?.callFrame.url ?? "") || (parent !== undefined && look(parent));
+      known.set(id, is);
+      return is;
+    };
+    return look;
   };
+  const [isFamily, isHire] = [isBelow(ROOM), isBelow(HIRES)];
   const idle = new Set(nodes.filter((it) => isIdle(it)).map(({ id }) => id));
-  let [all, own] = [0, 0];
+  let [all, families, hires] = [0, 0, 0];
   for (const [n, id] of samples.entries()) {
     if (idle.has(id)) continue;
     const took = timeDeltas[n] ?? 0;
     all += took;
-    if (isInside(id)) own += took;
+    if (!isFamily(id)) continue;
+    families += took;
+    if (isHire(id)) hires += took;
   }
-  return all === 0 ? 0 : own / all;
+  return all === 0 ? { families: 0, hires: 0 } : { families: families / all, hires: hires / all };
 }
 
 function isIdle({ callFrame }: Node): boolean {

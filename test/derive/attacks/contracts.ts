@@ -1,0 +1,200 @@
+import type { Address } from "tallystick-protocol/address";
+import { ESCROW, wallet } from "../eventLog.ts";
+import { type Attack, CAPABILITIES, EXCHANGE, FULL, hires, openLog, type Scale, wallets } from "./scene.ts";
+
+const S = wallet(1);
+const F = wallet(2);
+const P = wallet(3);
+const POOL = wallet(4);
+const TEN = wallets(10, 10);
+const TWELVE = wallets(10, 12);
+const SIX = TWELVE.slice(0, 6);
+
+/** Money through contracts, dust, the order of things in one block, payees, and refunds. */
+export function contractAttacks(scale: Scale = FULL): Attack[] {
+  return [
+    loan(scale),
+    dust(),
+    inOneBlock(),
+    fromTheEnd(),
+    payeesBuyers(),
+    refunded(),
+    supplier(),
+    youngPool(),
+  ];
+}
+
+function loan({ busy }: Scale): Attack {
+  const log = openLog({ hubTransfers: busy });
+  // Somebody else's, and so busy that it counts as an exchange.
+  log.transfer(EXCHANGE, POOL, 2_000_000_000);
+  for (let n = 0; n < busy; n++) log.transfer(POOL, wallet(1_000 + (n % 50)), 1);
+  log.after(60).listing(S, "text.translate");
+  for (const [n, buyer] of TEN.entries()) {
+    log.after(60).transfer(POOL, buyer, 1_000_000_000);
+    log.hire(S, buyer, { amount: 1_000_000_000, capability: CAPABILITIES[n % 3] ?? "" });
+    log.transfer(S, POOL, 1_000_000_000);
+  }
+  return {
+    name: "Ten hires of 1,000 USDC, each paid with a loan of a pool that goes back at once",
+    seller: S,
+    own: [S, ...TEN],
+    log: log.after(1).tick(),
+    expected: {
+      trust_tier: 2,
+      independent_buyers: 10,
+      established_buyers: 0,
+      kept_usdc: "10000.00",
+    },
+    outcome:
+      "Any sum seems to stay, for gas: what a pool lends looks like a withdrawal, and no figure sees that it went back. The buyers are ten withdrawals",
+  };
+}
+
+function dust(): Attack {
+  const log = openLog();
+  log.transfer(EXCHANGE, F, 1_000_000);
+  log.after(60).listing(S, "text.translate");
+  for (const buyer of TEN) {
+    log.after(60).transfer(EXCHANGE, buyer, 1);
+    log.after(2).transfer(buyer, F, 1);
+  }
+  for (const buyer of TEN) log.after(2).transfer(F, buyer, 99_999);
+  hires(log, S, TEN, 10, 99_999);
+  return {
+    name: "Ten wallets that spend a withdrawal of 0.000001 first, and are then lent 0.099999 each",
+    seller: S,
+    own: [S, F, ...TEN],
+    log: log.tick(),
+    expected: { trust_tier: 2, independent_buyers: 10, kept_usdc: "0.00" },
+    outcome:
+      "Ten, for ten withdrawals of nearly nothing. What one wallet lent them is no new money, so that nothing stayed",
+  };
+}
+
+function inOneBlock(): Attack {
+  const log = openLog();
+  log.transfer(EXCHANGE, F, 20_000_000);
+  log.transfer(EXCHANGE, P, 20_000_000);
+  for (const it of [S, ...TWELVE]) log.after(60).transfer(EXCHANGE, it, 1_000_000);
+  for (const buyer of SIX) log.after(2).transfer(F, buyer, 1_000_001);
+  // Of what is in the block of its first listing, only what is before it counts.
+  log.after(2).transfer(F, S, 1_000_001);
+  log.listing(S, "text.translate");
+  log.transfer(P, S, 2_000_000);
+  hires(log, S, TWELVE, 12, 500_000);
+  return {
+    name: "A seller and six newcomers captured by one giver, the seller in the block of its first listing",
+    seller: S,
+    own: [F, P],
+    log: log.tick(),
+    expected: { independent_buyers: 6, kept_usdc: "3.00" },
+    outcome:
+      "Six: the captured ones count as the seller's own, since it is of the giver's family too. What comes after the listing, in that same block, moves nothing. In SHP the gifts make a cluster of seven, which takes its Tier 2. They stay with who got them",
+  };
+}
+
+function fromTheEnd(): Attack {
+  const log = openLog();
+  const chain = wallets(100, 17);
+  log.transfer(EXCHANGE, F, 10_000_000);
+  for (const [n, to] of chain.entries()) log.after(2).transfer(chain[n - 1] ?? F, to, 10_000_000);
+  for (const it of [S, ...TWELVE]) log.after(60).transfer(EXCHANGE, it, 1_000_000);
+  for (const buyer of SIX) log.after(2).transfer(chain.at(-1) as Address, buyer, 1_000_001);
+  log.listing(S, "text.translate");
+  hires(log, S, TWELVE, 12, 500_000);
+  return {
+    name: "Six newcomers given more than they had, from the end of a chain of eighteen wallets",
+    seller: S,
+    own: [F, ...chain],
+    log: log.tick(),
+    expected: { independent_buyers: 6, kept_usdc: "3.00" },
+    outcome: "Six: the captured ones are of no known family, and count for nobody rather than as one",
+  };
+}
+
+function payeesBuyers(): Attack {
+  const log = openLog();
+  log.transfer(EXCHANGE, S, 1_000);
+  log.after(2).transfer(S, F, 1);
+  log.after(60).transfer(EXCHANGE, P, 2_000_000);
+  for (const buyer of TEN) log.after(2).transfer(P, buyer, 99_999);
+  log.after(2).listing(S, "text.translate", { payee: P, payee_signature: "0x02" });
+  for (const [n, buyer] of TEN.entries()) {
+    const capability = CAPABILITIES[n % 3] ?? "";
+    const tx = log.after(2).transfer(buyer, P, 99_999, { authorized: true });
+    log.receipt(S, buyer, { tx, amount: 99_999, payee: P, capability });
+  }
+  return {
+    name: "Ten wallets that the seller's payee funds, and that pay the payee",
+    seller: S,
+    own: [S, F, P, ...TEN],
+    log: log.tick(),
+    expected: { trust_tier: 2, independent_buyers: 1, kept_usdc: "0.00" },
+    outcome: "One, as for any withdrawal; and nothing stayed, since the payee got back what it had given",
+  };
+}
+
+function refunded(): Attack {
+  const log = openLog();
+  const X = wallet(5);
+  log.after(60).transfer(EXCHANGE, X, 1_000);
+  log.after(60).transfer(X, F, 1_000);
+  log.transfer(EXCHANGE, F, 5_000_000);
+  log.listing(S, "text.translate");
+  for (let n = 0; n < 10; n++) {
+    // The half that comes back to the buyer goes round, and pays for the next hire.
+    const id = log.after(2).deposit(S, F, { amount: 5_000_000 });
+    log.delivered(id).released(id, 2_500_000, 2_500_000);
+    log.transfer(ESCROW, S, 2_500_000);
+    log.transfer(ESCROW, F, 2_500_000);
+    log.after(2).transfer(S, X, 2_500_000);
+    log.transfer(X, F, 2_500_000);
+  }
+  return {
+    name: "5 USDC of which an escrow gives half back, ten times, and the seller the rest by a third wallet",
+    seller: S,
+    own: [S, F, X],
+    log: log.after(1).tick(),
+    expected: { independent_buyers: 1, kept_usdc: "5.00" },
+    outcome: "5 USDC: what an escrow gives back is no new money, nor is what comes round by another wallet",
+  };
+}
+
+function supplier(): Attack {
+  const log = openLog();
+  const M = wallet(5);
+  for (const it of [S, ...TWELVE]) log.after(60).transfer(EXCHANGE, it, 10_000_000);
+  log.listing(S, "text.translate");
+  hires(log, S, TWELVE, 12, 500_000);
+  log.after(60).hire(M, S, { amount: 6_000_000 });
+  for (const buyer of TWELVE) log.after(2).transfer(M, buyer, 500_000);
+  return {
+    name: "A supplier whose first money was the seller's gives it to the seller's customers",
+    seller: S,
+    own: [M],
+    log: log.after(1).tick(),
+    expected: { independent_buyers: 12, kept_usdc: "0.00" },
+    outcome:
+      "Nothing seems to stay: who spends a seller's money first is of its family, so that its gifts are money back. They cost what it had earned",
+  };
+}
+
+function youngPool(): Attack {
+  const log = openLog();
+  const owner = wallet(5);
+  log.transfer(EXCHANGE, owner, 100_000_000);
+  log.after(60).transfer(owner, POOL, 100_000_000);
+  for (const it of [S, ...TWELVE]) log.after(60).transfer(POOL, it, 1_000_000);
+  log.listing(S, "text.translate");
+  hires(log, S, TWELVE, 12, 500_000);
+  return {
+    name: "Honest: a seller and twelve buyers who changed their money at one young pool",
+    seller: S,
+    own: [],
+    log: log.tick(),
+    expected: { independent_buyers: 0, kept_usdc: "0.00" },
+    outcome:
+      "None, until the pool has sent 10,000 transfers or is published as a hub: everybody's money has one source, the seller's too. In SHP they are one cluster",
+  };
+}
