@@ -76,8 +76,8 @@ export function createApp(dependencies: AppDependencies): Hono {
 
   const { gate, engine } = dependencies;
   app.use(async (c, next) => {
-    // Checked before anything is looked up: otherwise a claim would be looked up at X and then refused.
-    // Notices and files are not part of the ledger.
+    // This check comes first. Otherwise a claim would be looked up at X and then refused. Notices and files
+    // are not part of the ledger.
     const isOfLedger = !/^\/v1\/(?:notices|erc8004)\b/.test(c.req.path);
     if (c.req.method === "POST" && isOfLedger && engine.mode !== "sandbox") gate.requireWrites();
     await next();

@@ -20,7 +20,7 @@ import type { Checkpoints } from "./proofs/checkpoints.ts";
 import type { VerificationState } from "./verifying/ledgerVerifier.ts";
 import type { WitnessState } from "./witnessing/witnesses.ts";
 
-/** What the routes get: the parts of the service, put together in `service.ts`. */
+/** The parts of the service that the routes use. `service.ts` puts them together. */
 export type AppDependencies = {
   engine: SettlementEngine;
   ledger: DiskLedger;
@@ -31,7 +31,10 @@ export type AppDependencies = {
   ledgerName: { ledger: Hex | "local"; origin: string };
   /** How signers are recovered when a record does not name them. */
   recover: RecoverPublicKey;
-  /** Whether a record is its signer's, a key's or a contract's. @throws InvalidInputError `invalid_signature` */
+  /**
+   * Checks that a record's signer, a key or a contract, has signed it.
+   * @throws InvalidInputError `invalid_signature`
+   */
   checkSignature: (record: SignedRecord) => Promise<unknown>;
   /** Keys that may settle generic proposals. */
   apiKeys: ApiKeys;
@@ -39,7 +42,7 @@ export type AppDependencies = {
   checkpoints: Checkpoints;
   /** The ledger on chain; null when it is not anchored. */
   identity: ProofBundle["ledger"];
-  /** The transaction by which the contract came to hold a size and root, if it is known and still valid. */
+  /** The transaction that anchored a size and root, if it is known and still valid. */
   transactionOf: (anchor: { size: number; root: Hex }) => Hex | undefined;
   /** Whether the ledger may be written and signed. */
   gate: LedgerGate;

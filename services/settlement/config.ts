@@ -24,19 +24,19 @@ import { addressOfKey, type SigningKey } from "./signingKeys/signingKey.ts";
 import type { SharedStoreConfig } from "./standby/openSharedStore.ts";
 import { readWitnessing, type WitnessingConfig } from "./witnessing/witnessingConfig.ts";
 
-/** Where and how the ledger is anchored. */
+/** The settings of anchoring. */
 export type AnchoringConfig = {
-  /** Signs for the writer: its own key, or one that the writer, a contract, accepts. */
+  /** The key that signs for the writer: its own, or one that a contract as writer accepts. */
   key: SigningKey;
-  /** Who writes the ledger now: a wallet key or a contract (ERC-1271). */
+  /** The present writer: a wallet key or a contract (ERC-1271). */
   writer: Address;
   /** The first writer. It is part of the ledger's id and never changes. */
   firstWriter: Address;
   /** Sends the anchors and pays for them. */
   relayer: SigningKey;
   /**
-   * A file on another disk than the ledger's, which remembers the anchors that were signed for another account to send;
-   * absent when the writer sends them itself.
+   * A file on a disk other than the ledger's. It remembers the anchors that were signed for another account
+   * to send; absent when the writer sends them itself.
    */
   wordsDir?: string;
   /**
@@ -50,7 +50,10 @@ export type AnchoringConfig = {
   maxEntries: number;
   /** How many blocks must follow an anchor before the writer signs its head in a checkpoint. */
   confirmations: number;
-  /** How far the clock may be from a new block's time, in seconds, before writes are refused; 0: not checked. */
+  /**
+   * How far the clock may be from a new block's time, in seconds; beyond that, writes are refused. 0: not
+   * checked.
+   */
   clockLimitSeconds: number;
 };
 
@@ -82,16 +85,22 @@ export type SettlementConfig = {
   operatorPrivateKey?: Hex;
   /** Seconds between pulses; 0 for none. */
   pulseIntervalSeconds: number;
-  /** Ed25519 seed for checkpoints; absent: one is kept in the ledger's folder. */
+  /** The Ed25519 seed for checkpoints. If it is absent, a key is kept in the ledger's folder. */
   checkpointPrivateKey?: Hex;
   claims?: ClaimsConfig;
   anchoring?: AnchoringConfig;
   witnessing?: WitnessingConfig;
-  /** The database in which the machines of this ledger commit what they settle; absent: there is one machine. */
+  /**
+   * The database in which the machines of this ledger commit their entries; absent if there is only one
+   * machine.
+   */
   sharedStore?: SharedStoreConfig;
   /** The folder in which the log is written as files for a static host; absent: no files are written. */
   staticLogDir?: string;
-  /** How much of one core the index is compared with; whether writes wait until every line was read after a start. */
+  /**
+   * The share of one core for comparing the index, and whether writes wait after a start until every line was
+   * read.
+   */
   verification: { share: number; beforeWrites: boolean };
   /** The account that sends notices to buyers and may read their addresses; absent: no notices are sent. */
   notifier?: Address;
@@ -104,7 +113,7 @@ const share = z.coerce.number().min(0, "must be from 0 to 1").max(1, "must be fr
 const wholeNumber = wholeNumberSetting(9);
 const privateKey = privateKeySetting.optional();
 const keyFile = z.string().optional();
-/** A program and its arguments, as a JSON list: no shell ever reads it. */
+/** A program and its arguments, as a JSON list. No shell reads it. */
 const commandSetting = z.string().transform((text, context): SignerCommand => {
   try {
     return z.tuple([z.string().min(1)], z.string()).parse(JSON.parse(text));
@@ -203,7 +212,7 @@ const KEYS_IN_FILES = Object.keys(environmentSchema.shape)
   .filter((name) => name.endsWith("_KEY_FILE"))
   .map((name) => name.slice(0, -"_FILE".length));
 
-/** The variables that settlement reads. No others need to be in its environment. */
+/** The variables that settlement reads. It needs no others. */
 export const settlementVariables = Object.keys(environmentSchema.shape);
 
 /**
@@ -296,7 +305,10 @@ function readWitnesses(env: z.output<typeof environmentSchema>): WitnessingConfi
   return undefined;
 }
 
-/** Invariant: machines that share a ledger have the same keys, and their rows cannot be made by who has the database alone. */
+/**
+ * Invariant: machines that share a ledger have the same keys. And access to the database alone is not enough
+ * to make valid rows.
+ */
 function readSharedStore(env: z.output<typeof environmentSchema>): SharedStoreConfig | undefined {
   const { LEDGER_STORE_URL: url, LEDGER_STORE_KEY: key, LEDGER_LEASE_SECONDS: leaseSeconds } = env;
   if (url === undefined && key === undefined) return undefined;
@@ -352,7 +364,9 @@ function readAnchoring(env: z.output<typeof environmentSchema>): AnchoringConfig
   };
 }
 
-/** Invariant: one key signs, here or behind a command; of that one the account has to be known. */
+/**
+ * Invariant: one key signs, in this process or behind a command. For a command, the account must be given.
+ */
 function readAnchorKey(env: z.output<typeof environmentSchema>): SigningKey | undefined {
   const { ANCHOR_PRIVATE_KEY: privateKey, ANCHOR_SIGNER: command, ANCHOR_SIGNER_ADDRESS: address } = env;
   if (command === undefined && address !== undefined)
@@ -368,8 +382,8 @@ function readAnchorKey(env: z.output<typeof environmentSchema>): SigningKey | un
 }
 
 /**
- * Invariant: anchors that are signed for another to send are remembered outside of the ledger's disk, so that an old image
- * of that disk does not lose them.
+ * Invariant: anchors that are signed for another account to send are remembered on another disk, so that an
+ * old image of the ledger's disk does not lose them.
  */
 function readWordsDir(env: z.output<typeof environmentSchema>): string {
   const { ANCHOR_WORDS_DIR: wordsDir, LEDGER_DIR: ledgerDir } = env;

@@ -29,13 +29,13 @@ function cannotListen({ host, port }: SettlementConfig, cause: Error): Tallystic
   });
 }
 
-/** Ends the process because the ledger cannot be trusted, after those who wait have their 503. */
+/** Ends the process because the ledger cannot be trusted. Before that, waiting clients get their 503. */
 function fail(error: Error): void {
   log("The ledger can no longer be written; the service ends.", { error });
   setTimeout(() => endWithError(error), FAIL_GRACE_MS);
 }
 
-/** What is served: a service, or what a machine answers while it stands by. */
+/** The app that is served: the service, or the answers of a machine that stands by. */
 type Served = { app: Hono; ledger: DiskLedger; standby?: true };
 
 /** Says where it listens and what it serves, as one line of JSON. */
@@ -47,9 +47,9 @@ function say(config: SettlementConfig, { ledger, standby }: Served, port: number
 }
 
 /**
- * Listens, and answers with what is served last.
+ * Listens, and answers with the app that was set last.
  *
- * @param close what has to be closed before the process ends
+ * @param close closes everything before the process ends
  */
 function listen(config: SettlementConfig, first: Served, close: () => Promise<void>) {
   let served = first;
@@ -62,7 +62,7 @@ function listen(config: SettlementConfig, first: Served, close: () => Promise<vo
   limitTime(server);
   limitSockets(server, { trustedProxies: config.rateLimits.trustedProxies });
   surviveRequests(onFault, endWithError);
-  // For example, the port is taken. Ledger and chain are left as they are when the service is told to stop.
+  // For example, the port is taken. Then everything is closed as at a normal stop.
   server.on("error", (error) => {
     void close()
       .catch((closing) => log("The service did not close.", { error: closing }))
@@ -113,7 +113,7 @@ async function main(): Promise<void> {
     await service?.close();
   }
   const service = await opening.catch((error) => {
-    // It is told to stop while it stands by: `close` ends the process.
+    // The process is told to stop while it stands by. Then `close` ends it.
     if (!stop.signal.aborted) throw error;
   });
   if (service === undefined) return;

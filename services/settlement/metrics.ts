@@ -7,7 +7,7 @@ import type { LedgerGate } from "./ledger/ledgerGate.ts";
 import type { VerificationState } from "./verifying/ledgerVerifier.ts";
 import type { WitnessState } from "./witnessing/witnesses.ts";
 
-/** What the service counts, and the text for Prometheus. */
+/** The counters of the service, and their text for Prometheus. */
 export type Metrics = {
   /** One proposal or record: its type and its result (`SETTLED`, `KNOWN`, `REJECTED`, … or a problem's code). */
   countOutcome: (type: string, outcome: string) => void;

@@ -14,14 +14,14 @@ export type PulseParameters = {
   /** The time, in seconds since 1970. */
   now: () => number;
   log: Log;
-  /** Told when the disk no longer has what was written: the process should end. */
+  /** Called when the disk no longer has what was written. The process should end. */
   onFailure: (error: Error) => void;
 };
 
 /**
- * The heartbeat of a ledger (swarm.at §12): every interval it reads itself back from disk and settles a `pulse` that
- * says so. Each beat reads everything written since the last one and a stretch of what is older, so that the whole is
- * read again and again.
+ * The heartbeat of a ledger (swarm.at §12). In every interval the ledger is read back from disk, and a
+ * `pulse` that says so is settled. Each beat reads everything since the last one, and a part of the older
+ * entries. So the whole ledger is read again and again.
  */
 export class Pulse {
   readonly #parameters: PulseParameters;
@@ -32,7 +32,7 @@ export class Pulse {
     this.#parameters = parameters;
   }
 
-  /** Starts beating, first after one interval. */
+  /** Starts the beats. The first one comes after one interval. */
   start(): void {
     const { intervalMs, log, onFailure } = this.#parameters;
     this.#timer = setInterval(() => {
@@ -44,7 +44,7 @@ export class Pulse {
     this.#timer.unref();
   }
 
-  /** Ends it. Resolves when no beat is under way. */
+  /** Ends it. Resolves when no beat is running. */
   async stop(): Promise<void> {
     clearInterval(this.#timer);
     await this.#beating;
@@ -53,11 +53,12 @@ export class Pulse {
   /**
    * One beat: verifies, then settles a pulse.
    *
-   * @throws LedgerLineError naming the line that is not what was settled; nothing is settled then
+   * @throws LedgerLineError naming the line that differs from the settled one; then nothing is settled
    */
   async beat(): Promise<void> {
     const { ledger, engine, operator, now } = this.#parameters;
-    // It says that all was read back: not before it was, after a start that has read the end only.
+    // A pulse says that everything was read back. After a start that read only the end, it waits until the
+    // rest is read.
     if (ledger.unread > 0) return;
     const size = await ledger.verifyGrowth();
     const body = { size, root: toHex(ledger.tree.root(size)), verified_at: Math.floor(now()) };

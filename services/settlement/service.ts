@@ -43,13 +43,13 @@ import { LedgerVerifier } from "./verifying/ledgerVerifier.ts";
 export type SettlementService = {
   app: Hono;
   ledger: DiskLedger;
-  /** Whether nobody has a key to settle proposals with. */
+  /** Whether no key for settling proposals exists. */
   isClosed: () => Promise<boolean>;
   /** Makes the ledger read itself back and settle a pulse now; absent when it has no pulse. */
   beat?: () => Promise<void>;
-  /** Settles the outcomes of every hour that is over; absent when nobody signs them. */
+  /** Settles the outcomes of every hour that is over; absent without an operator's key. */
   tellOutcomes?: () => Promise<void>;
-  /** Ends anchoring, waits until everything is on disk, gives the ledger free. */
+  /** Ends anchoring, waits until everything is on disk, and unlocks the ledger. */
   close: () => Promise<void>;
 };
 
@@ -58,21 +58,27 @@ export type OpenServiceParameters = Standby & {
   /** The time, in seconds since 1970, with fractions. */
   now: () => number;
   log: Log;
-  /** Told when the ledger can no longer be written: the process should end. */
+  /** Called when the ledger can no longer be written. The process should end. */
   onFailure: (error: Error) => void;
 };
 
-/** A client waits for the chain's answer about its signature: better no answer than a late one. */
+/**
+ * How long to wait for the chain's answer about a signature, in milliseconds. A client waits for it, so a
+ * refusal is better than a late answer.
+ */
 const ASKING = { timeout: 5_000, retryCount: 1 };
 
-/** How long a client waits for the shared store until it is told that nobody knows yet, in milliseconds. */
+/**
+ * How long a client waits for the shared store, in milliseconds. After that the answer is `outcome_unknown`.
+ */
 const ANSWER_MS = 10_000;
 
 /**
- * Opens the ledger of a configuration, verifies it, and puts everything together. With a shared store it first waits until
- * this process may write.
+ * Opens and verifies the ledger of a configuration, and puts all parts together. With a shared store it first
+ * waits until this process may write.
  *
- * @throws LedgerLineError when the ledger is not what was written; TallystickError `ledger_locked` when it has a writer
+ * @throws LedgerLineError when the ledger is not what was written; TallystickError `ledger_locked` when it
+ * has a writer
  */
 export async function openService(parameters: OpenServiceParameters): Promise<SettlementService> {
   const { config, now, log, onFailure } = parameters;
@@ -83,7 +89,7 @@ export async function openService(parameters: OpenServiceParameters): Promise<Se
   try {
     const shared = await waitForTurn(parameters, { ledger, folder, gate });
     opened.shared = shared;
-    // In this order: what the index has not must not be counted as spent twice.
+    // The order matters: entries that the index lacks must not be counted as spent twice.
     serve();
     await recallActions(ruleBook, index, ledger);
     if (ledger.size > 0) clock.entry((await ledger.envelope(ledger.size - 1)).timestamp);
@@ -156,7 +162,7 @@ export async function openService(parameters: OpenServiceParameters): Promise<Se
   }
 }
 
-/** Waits until this process may write the ledger; at once when it is the only one. */
+/** Waits until this process may write the ledger. Without a shared store it does not wait. */
 async function waitForTurn(
   parameters: OpenServiceParameters,
   parts: Pick<Awaited<ReturnType<typeof openLedger>>, "ledger" | "folder" | "gate">,
@@ -168,7 +174,7 @@ async function waitForTurn(
   return openSharedStore({ ...parameters, ...parts, ledgerName, config: config.sharedStore });
 }
 
-/** What is open of a service, as far as it came. */
+/** The parts of a service that are open so far. */
 type Opened = Pick<Awaited<ReturnType<typeof openLedger>>, "backgroundWork" | "ledger" | "index"> & {
   shared?: SharedLedger | undefined;
   held?: HeldProposals;
@@ -181,7 +187,7 @@ type Opened = Pick<Awaited<ReturnType<typeof openLedger>>, "backgroundWork" | "l
   outcomes?: HourlyOutcomes | undefined;
 };
 
-/** Closes it, what writes before what is written. */
+/** Closes the parts. A part that writes is closed before the part that it writes to. */
 async function closeAll(opened: Opened): Promise<void> {
   const { backgroundWork, ledger, index, shared, signing, readers, held, rejected, notices, files } = opened;
   await shared?.stop();
@@ -198,7 +204,7 @@ async function closeAll(opened: Opened): Promise<void> {
   for (const it of [notices?.store, files]) it?.close();
 }
 
-/** What the routes are told of the configuration as it is. */
+/** The settings that the routes use unchanged. */
 function namesOf(config: SettlementConfig) {
   return {
     ledgerName: { ledger: config.ledger, origin: config.origin },
@@ -207,7 +213,7 @@ function namesOf(config: SettlementConfig) {
   };
 }
 
-/** The engine by its parts and what the configuration says of it. */
+/** Makes the engine from its parts and the configuration. */
 function createEngine(
   config: SettlementConfig,
   {
@@ -234,7 +240,7 @@ function createEngine(
   });
 }
 
-/** Opens a ledger with its index and its rules, from what is on disk. What it cannot open it leaves closed. */
+/** Opens a ledger with its index and its rules, from what is on disk. After an error nothing stays open. */
 async function openLedger({ config, now, log, onFailure }: OpenServiceParameters) {
   const { rulesFile } = config;
   const ruleBook = new RuleBook(
@@ -273,13 +279,13 @@ async function openLedger({ config, now, log, onFailure }: OpenServiceParameters
   sayRepair(ledger, log);
   indexRetry.attach(index, ledger);
   verifier.keep(index, ledger);
-  // A stand-by has read the ledger when its turn comes.
+  // A stand-by machine has already read the ledger when its turn comes.
   verifier.start();
   const measure = (by: Metrics): Metrics => {
     metrics = by;
     return by;
   };
-  // What came before is recalled from the index.
+  // Earlier spendings come from the index.
   const serve = (): void => {
     isServed = true;
   };
@@ -301,7 +307,7 @@ function takeUpHeld(held: HeldProposals, index: LedgerIndex, log: Log): void {
   });
 }
 
-/** Settles what was released and not yet settled: now, or as soon as the ledger may be written. */
+/** Settles released proposals that are not settled yet: now, or as soon as the ledger may be written. */
 async function finishReleasesWhenOpen(engine: SettlementEngine, gate: LedgerGate, log: Log): Promise<void> {
   gate.onChange(() => {
     if (gate.refusal) return;
@@ -310,7 +316,7 @@ async function finishReleasesWhenOpen(engine: SettlementEngine, gate: LedgerGate
   if (!gate.refusal) await engine.finishReleases();
 }
 
-/** Asks contract wallets at the head of the chain; undefined without a chain. */
+/** Asks contract wallets, at the latest block; undefined without a chain. */
 function isContractSignatureBy({ rpcUrl, anchoring }: SettlementConfig): IsContractSignature | undefined {
   if (rpcUrl === undefined) return undefined;
   const witness = anchoring?.contract;
@@ -318,7 +324,10 @@ function isContractSignatureBy({ rpcUrl, anchoring }: SettlementConfig): IsContr
   return async (question) => (await askWallet(client, question, witness)) === "yes";
 }
 
-/** An index that lacks an entry would take the same record twice: whatever it cannot take in ends the service. */
+/**
+ * With an index that lacks an entry, the same record could be settled twice. So every error of the index ends
+ * the service.
+ */
 function addToIndex(
   index: LedgerIndex,
   entry: LedgerEntry,
@@ -390,7 +399,7 @@ function openNotices(
   };
 }
 
-/** Who signs what became of agents' proposals; nobody without the operator's key, or in a sandbox. */
+/** Reports the outcomes of agents' proposals; undefined without the operator's key, or in a sandbox. */
 function outcomesOperator({ operatorPrivateKey, mode }: SettlementConfig) {
   if (operatorPrivateKey === undefined || mode === "sandbox") return undefined;
   return privateKeyToAccount(operatorPrivateKey);

@@ -25,13 +25,13 @@ import { accountOfKey } from "./signingKeys/signingKey.ts";
 import { StaticLog } from "./staticLog/staticLog.ts";
 import { Witnesses } from "./witnessing/witnesses.ts";
 
-/** Everything of a service that signs: its checkpoints and anchors, and what they are compared with before. */
+/** The signing parts of a service: its checkpoints and anchors, and the checks before them. */
 export type Signing = {
-  /** What routes and metrics see of it. */
+  /** The parts that routes and metrics use. */
   shown: Pick<AppDependencies, "checkpoints" | "transactionOf" | "anchoring" | "witnesses">;
   /** Starts the clocks. */
   start: () => void;
-  /** Ends them. What was sent to the chain stays sent. */
+  /** Ends the clocks. A transaction that was sent stays valid. */
   stop: () => Promise<void>;
 };
 
@@ -46,16 +46,21 @@ export type OpenSigningParameters = {
   log: Log;
 };
 
-/** The shortest time between two checkpoints, in milliseconds: with the making and the witnesses nobody waits longer than a second. */
+/**
+ * The shortest time between two checkpoints, in milliseconds. Together with making it and asking the
+ * witnesses, nobody waits longer than a second.
+ */
 const CHECKPOINT_MS = 900;
 
-/** The shortest time between two writes of the static log, in milliseconds: each has some files. */
+/**
+ * The shortest time between two writes of the static log, in milliseconds. Each write makes several files.
+ */
 const STATIC_LOG_MS = 2_000;
 
-/** How long a start waits for the chain before it serves what can be read, in milliseconds. */
+/** How long a start waits for the chain, in milliseconds. After that the service answers reads. */
 const FIRST_LOOK_MS = 5_000;
 
-/** How long to let a round of anchoring finish when the service stops, in milliseconds. */
+/** How long the service waits for a round of anchoring when it stops, in milliseconds. */
 const ANCHOR_GRACE_MS = 2_000;
 
 /** Compares the ledger with what was signed last and with the chain, and prepares what will be signed from here on. */
@@ -117,14 +122,14 @@ export async function openSigning(parameters: OpenSigningParameters): Promise<Si
   );
   gate.onChange(() => {
     checkpointClock.want();
-    // Only an answer of the chain can open it again.
+    // Only an answer of the chain can open the gate again.
     if (gate.refusal) anchorer?.wake();
   });
   return {
     shown: {
       checkpoints,
       transactionOf: (anchor) => {
-        // A reorg undid what the contract no longer holds.
+        // The contract no longer has this size, so a reorg undid the anchor.
         return anchorer && anchorer.state.size >= anchor.size ? anchorLog.transactionOf(anchor) : undefined;
       },
       ...(anchorer && { anchoring: () => anchorer.state }),
@@ -146,7 +151,10 @@ export async function openSigning(parameters: OpenSigningParameters): Promise<Si
   };
 }
 
-/** Writes down that this machine has signed nothing of a ledger, before it follows another that has. */
+/**
+ * Writes down that this machine has signed nothing of a ledger. A stand-by machine needs this before it
+ * copies the ledger of another machine.
+ */
 export async function beginSigned({
   config,
   folder,
@@ -163,7 +171,7 @@ function wordsFolder({ anchoring, ledger }: SettlementConfig): string | undefine
   return anchoring?.wordsDir && path.resolve(anchoring.wordsDir, ledger);
 }
 
-/** Asks the chain before anything is served; when it does not answer, writes wait for it. */
+/** Asks the chain before anything is served. If the chain does not answer, writes wait for it. */
 async function firstLook(anchorer: Anchorer, log: Log): Promise<void> {
   const look = anchorer.look().catch((error) => {
     log("The ledger could not be compared with the chain yet.", { error });
@@ -196,7 +204,10 @@ async function openStaticLog(
   });
 }
 
-/** Asks the witnesses before anything is written: a copy that is older than what they have seen must not go on. */
+/**
+ * Asks the witnesses before anything is written, because a copy that is older than what they have seen must
+ * not be written.
+ */
 async function firstAnswers(witnesses: Witnesses, checkpoints: Checkpoints, gate: LedgerGate): Promise<void> {
   if (!gate.maySign) return;
   witnesses.offer(checkpoints.latest());
@@ -219,7 +230,7 @@ function createWitnesses(
   });
 }
 
-/** Speaks for the writer with the key of `ANCHOR_PRIVATE_KEY`, or by the command in `ANCHOR_SIGNER`. */
+/** Signs for the writer with the key in `ANCHOR_PRIVATE_KEY`, or by the command in `ANCHOR_SIGNER`. */
 function writerSigner(
   { key, writer, rpcUrl, chainId, contract }: AnchoringConfig,
   signal: AbortSignal,
@@ -230,7 +241,10 @@ function writerSigner(
   return contractSigner({ account, writer, chainId, chain, witness: contract });
 }
 
-/** What was signed for somebody else to send; undefined when the writer sends its anchors itself. */
+/**
+ * The record of anchors that were signed for another account to send; undefined when the writer sends its
+ * anchors itself.
+ */
 async function openWords({
   config,
   ledger,
@@ -285,8 +299,8 @@ function createAnchorer(
       pollingIntervalMs: Math.min(2_000, Math.max(100, intervalMs / 4)),
     }),
     tree,
-    // A writer that sends its anchors itself gives no word before the contract has it. What it signs for a relayer is one
-    // at once, whether it is ever mined or not.
+    // If the writer sends its anchors itself, it makes no signed statement before the contract has the
+    // anchor. A signature for a relayer is a statement at once, even if it is never mined.
     watch: new ChainWatch({ tree, writer, gate, forgives: words === undefined }),
     history: {
       cover: async (size) => {
@@ -306,7 +320,7 @@ function createAnchorer(
     onAnchored: (anchor) => anchorLog.add(anchor),
   });
 
-  /** That a word cannot be given now is no reason to stop anchoring. */
+  /** An error here must not stop anchoring. */
   async function signHead(confirmed: LedgerOnChain["confirmed"]): Promise<void> {
     if (confirmed === undefined || confirmed.size > BigInt(tree.size)) return;
     const held = { size: Number(confirmed.size), root: confirmed.root };

@@ -15,31 +15,32 @@ import {
 } from "viem";
 import { type LedgerOnChain, readLedgerOnChain } from "./readLedgerOnChain.ts";
 
-/** What anchoring needs of a chain. */
+/** What anchoring needs from a chain. */
 export type AnchorContract = {
   /** What the contract says of the ledger at the latest block. */
   read: () => Promise<LedgerOnChain>;
   /**
    * Opens the ledger and waits until it is open.
    *
-   * @throws TallystickError `not_open` when it is a follower's of its first writer, which cannot open it
+   * @throws TallystickError `not_open` when the present writer is not the first one, because only the first
+   * writer can open a ledger
    */
   open: () => Promise<void>;
   /** Anchors, and waits for the transaction. Returns its hash. `seq` is the number that this anchor gets. */
   anchor: (parameters: NextAnchor) => Promise<Hex>;
 };
 
-/** What the next anchor holds. */
+/** The content of the next anchor. */
 export type NextAnchor = { seq: bigint; size: bigint; root: Hex; proof: Hex[] };
 
 export type AnchorContractParameters = {
   transport: Transport;
   /** Sends the transactions and pays for them. Nothing else may use its nonces while a ledger runs. */
   account: Account;
-  /** Who writes the ledger; and its first writer, if that is another. */
+  /** The writer of the ledger; and its first writer, if that is another account. */
   writer: Address;
   firstWriter?: Address;
-  /** Signs an anchor for the writer. Needed if the writer does not send its anchors itself. */
+  /** Signs an anchor for the writer. Needed if another account sends the anchors. */
   sign?: (anchor: Omit<NextAnchor, "proof">) => Promise<Hex>;
   chainId: number;
   contract: Address;
@@ -47,7 +48,7 @@ export type AnchorContractParameters = {
   origin: string;
   /** How many blocks must follow an anchor until it counts as confirmed. Default none. */
   confirmations?: number;
-  /** Who may announce another writer, as in the ledger's id; the zero address for nobody. */
+  /** The account that may announce another writer, as in the ledger's id; the zero address for nobody. */
   guardian: Address;
   /** How often to look for a receipt, in milliseconds. */
   pollingIntervalMs?: number;
@@ -72,7 +73,7 @@ export function anchorContract(parameters: AnchorContractParameters): AnchorCont
     chain,
     transport,
     pollingInterval: pollingIntervalMs,
-    // With a head that is some seconds old we would anchor from the wrong size.
+    // Without a cache: a head that is some seconds old would give the wrong size.
     cacheTime: 0,
   });
   const wallet: WalletClient<Transport, Chain, Account> = createWalletClient({ account, chain, transport });
@@ -81,7 +82,7 @@ export function anchorContract(parameters: AnchorContractParameters): AnchorCont
 
   /** Sends a call and waits for it. If nobody mines it, the next transaction replaces it at a higher price. */
   async function send(data: Hex): Promise<Hex> {
-    // On the mined state. In the pending state one of our anchors may still be waiting.
+    // Simulated on the mined state, because the pending state may contain an anchor of ours that still waits.
     const estimate = await client.estimateGas({ account, to: contract, data, blockTag: "latest" });
     const gas = (estimate * 6n) / 5n;
     const request = await wallet.prepareTransactionRequest({ to: contract, data, gas, type: "eip1559" });
@@ -133,7 +134,7 @@ export function anchorContract(parameters: AnchorContractParameters): AnchorCont
       const isSender = account.address.toLowerCase() === writer;
       const signature = isSender || !sign ? "0x" : await sign({ seq, size, root });
       const args = [ledgerId, size, root, proof, signature] as const;
-      // Gives the contract's own reason if it would refuse, before anything is spent.
+      // Simulates the call, so that a refusal costs nothing and has the contract's own reason.
       await client.simulateContract({ ...target, account, functionName: "anchor", args });
       return send(encodeFunctionData({ ...target, functionName: "anchor", args }));
     },

@@ -16,12 +16,13 @@ const anchorSchema = z.object({ size: z.int().positive(), root: hex32, transacti
 export type AnchorRecord = z.output<typeof anchorSchema>;
 
 /**
- * Remembers which transactions anchored the ledger recently, so that proofs can name them after a restart. It is only a
- * memory. The truth is on the chain; if a line is missing or damaged, proofs lack the transaction's hash.
+ * Remembers which transactions anchored the ledger recently, so that proofs can name them after a restart.
+ * The file is only a help: the chain has all anchors. If a line is missing or damaged, proofs lack the
+ * transaction's hash.
  */
 export class AnchorLog {
   readonly #file: string;
-  /** The newest, oldest first. */
+  /** The newest anchors, in order of age, the oldest first. */
   readonly #recent: AnchorRecord[];
   /** Whether the file ends in the middle of a line. */
   #isTorn: boolean;
@@ -54,7 +55,7 @@ export class AnchorLog {
   }
 }
 
-/** How many anchors are remembered. */
+/** The most anchors that are remembered. */
 const KEPT = 256;
 
 /** How much of the file's end is read: enough for many lines. */

@@ -9,9 +9,9 @@ import { haltOf } from "./compareWithChain.ts";
 import type { LedgerOnChain } from "./readLedgerOnChain.ts";
 
 /**
- * The state of anchoring: what the contract held when it was last read, and what went wrong since, if anything. `failures`
- * counts all failed rounds. `age` is how many seconds ago the contract was last known to hold everything on disk; `stale`
- * when that is more than twice the interval.
+ * The state of anchoring: what the contract had when it was last read, and the last error since then.
+ * `failures` counts all failed rounds. `age` is the number of seconds since the contract was last known to
+ * have everything on disk. `stale`: the age is more than twice the interval.
  */
 export type AnchoringState = {
   size: number;
@@ -23,14 +23,14 @@ export type AnchoringState = {
   stale: boolean;
 };
 
-/** What one round did. */
+/** The result of one round. */
 export type AnchorRound =
   | { kind: "anchored"; oldSize: number; newSize: number; root: Hex; transaction: Hex }
   | { kind: "upToDate"; size: number };
 
 export type AnchorerParameters = {
   contract: AnchorContract;
-  /** Compares every answer of the chain with the ledger. */
+  /** Compares each answer of the chain with the ledger. */
   watch: Pick<ChainWatch, "seen">;
   /** Asked before anything is signed. */
   history: Pick<SignedHistory, "cover">;
@@ -40,16 +40,16 @@ export type AnchorerParameters = {
   onCompared?: (onChain: LedgerOnChain) => Promise<void>;
   /** The verified tree over the entries on disk. */
   tree: MerkleTree;
-  /** Which size to anchor, with the witnesses' cosignatures. Default: everything. */
+  /** The size to anchor, by the witnesses' cosignatures. Default: everything. */
   sizeToAnchor?: (oldSize: number, size: number) => Promise<number>;
   /** Time between rounds, in milliseconds. */
   intervalMs: number;
-  /** This many new entries start a round early. */
+  /** The number of new entries that starts a round early. */
   maxEntries: number;
   /** First and longest wait after a failed round, in milliseconds. It doubles in between. */
   backoffMs?: { first: number; longest: number };
   log: Log;
-  /** Whether writes wait for an answer of the chain: then it is asked more often. */
+  /** Whether writes wait for an answer of the chain. Then the chain is asked more often. */
   isWaitedFor?: () => boolean;
   /** Called with every anchor that was mined. */
   onAnchored?: (anchor: { size: number; root: Hex; transaction: Hex }) => Promise<void>;
@@ -61,8 +61,9 @@ export type AnchorerParameters = {
 const WAITED_FOR_MS = 5_000;
 
 /**
- * Keeps the ledger's head on chain. Every round reads the contract's head and continues from there. So it does not matter
- * what happened before: a restart, a reorg that undid an anchor, a transaction of an earlier process, a dead RPC.
+ * Keeps the ledger's head on chain. Every round reads the contract's head and continues from there. So
+ * earlier events do not matter: a restart, a reorg that undid an anchor, a transaction of an earlier process,
+ * an RPC that was away.
  */
 export class Anchorer {
   readonly #parameters: AnchorerParameters;
@@ -102,7 +103,10 @@ export class Anchorer {
     this.#watch ??= setInterval(() => this.#sayWhenStale(), this.#parameters.intervalMs).unref();
   }
 
-  /** Reports once that the anchor is too old, and once that it is new again. A round that hangs cannot hide this. */
+  /**
+   * Reports once that the anchor is too old, and once that it is fresh again. This works even while a round
+   * hangs.
+   */
   #sayWhenStale(): void {
     const { log, tree } = this.#parameters;
     const { stale, age, size, error } = this.state;
@@ -117,12 +121,15 @@ export class Anchorer {
     log(stale ? "The anchor is older than twice its interval." : "The anchor is up to date again.", fields);
   }
 
-  /** Call it when the tree has grown. Enough new entries start a round early, unless rounds are failing. */
+  /**
+   * Call this when the tree has grown. If there are enough new entries, a round starts early, unless rounds
+   * are failing.
+   */
   grown(): void {
     if (this.#failures === 0 && this.#isDue()) this.#wake?.();
   }
 
-  /** Ends the rounds. Resolves when none is running. A transaction that was sent stays sent. */
+  /** Ends the rounds. Resolves when no round is running. A transaction that was sent stays valid. */
   async stop(): Promise<void> {
     this.#stopped = true;
     clearInterval(this.#watch);
@@ -154,11 +161,11 @@ export class Anchorer {
   }
 
   /**
-   * One round: opens the ledger if it is not open, and anchors what is new. Sends at most one anchor.
+   * One round: opens the ledger if it is not open, and anchors the new entries. Sends at most one anchor.
    *
-   * @throws TallystickError as {@link ChainWatch.seen} when chain and disk contradict each other, and as {@link
-   * SignedHistory.cover} when disk and signed heads do: then it sends nothing. Errors of the RPC and the contract are
-   * passed on unchanged.
+   * @throws TallystickError as {@link ChainWatch.seen} when chain and disk contradict each other, and as
+   * {@link SignedHistory.cover} when disk and signed heads do. Then it sends nothing. Errors of the RPC and
+   * the contract are passed on unchanged.
    */
   async anchorOnce(): Promise<AnchorRound> {
     const { contract, tree, history, onAnchored, sizeToAnchor } = this.#parameters;
@@ -182,7 +189,7 @@ export class Anchorer {
       return { kind: "upToDate", size };
     }
 
-    // The reason is given before anything is signed that could not be sent.
+    // Checked first, so that nothing is signed that cannot be sent.
     const halt = haltOf(onChain);
     if (halt) throw halt;
     const newSize = (await sizeToAnchor?.(oldSize, size)) ?? size;
@@ -193,7 +200,8 @@ export class Anchorer {
     this.#state = { ...this.#state, size: newSize, seq: this.#state.seq + 1, root };
     this.#upToDateAt = asOf;
     await onAnchored?.({ size: newSize, root, transaction });
-    // So the writer's signature for it need not wait for the next round. That round reports what goes wrong here.
+    // So the writer's signature for the new anchor does not wait for the next round. The next round reports
+    // an error of this call.
     await this.look().catch(() => {});
     return { kind: "anchored", oldSize, newSize, root, transaction };
   }
@@ -226,7 +234,7 @@ export class Anchorer {
     }
   }
 
-  /** Whether so many entries wait that the next round should start now. */
+  /** Whether enough entries wait to start the next round now. */
   #isDue(): boolean {
     return this.#parameters.tree.size - this.#state.size >= this.#parameters.maxEntries;
   }
@@ -244,7 +252,10 @@ export class Anchorer {
   }
 }
 
-/** The shortest sentence that says what went wrong. viem's errors have one, other errors only a message. */
+/**
+ * A short sentence that says what went wrong. viem's errors have a short message, other errors only a
+ * message.
+ */
 function reasonOf(error: unknown): string {
   if (error instanceof Error && "shortMessage" in error && typeof error.shortMessage === "string") {
     return error.shortMessage.replaceAll("\n", " ");

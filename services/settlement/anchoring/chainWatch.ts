@@ -6,15 +6,15 @@ import { compareWithChain, haltOf } from "./compareWithChain.ts";
 import type { LedgerOnChain } from "./readLedgerOnChain.ts";
 
 export type ChainWatchParameters = {
-  /** Over the entries on disk. */
+  /** The tree over the entries on disk. */
   tree: MerkleTree;
   /** The writer that the ledger should have. */
   writer: Address;
   gate: LedgerGate;
   /**
-   * Whether a contradiction ends when a later block no longer shows it. Not if anchors are signed for others to send: after
-   * a reorg such an anchor is still signed. A different writer contradicts no history, so that always ends: a new writer's
-   * service waits for the block of its acceptance.
+   * Whether a contradiction ends when a later block no longer shows it. It does not end if anchors are signed
+   * for others to send, because such an anchor is still signed after a reorg. A wrong writer always ends: it
+   * contradicts no history, and a new writer's service waits for the block in which the writer accepts.
    */
   forgives: boolean;
 };
@@ -25,7 +25,9 @@ export class ChainWatch {
   #agreedAt: bigint | undefined;
   #contradiction: { block: bigint; error: TallystickError } | undefined;
 
-  /** The gate is closed until the chain has answered once: an older copy of a ledger looks complete. */
+  /**
+   * The gate is closed until the chain has answered once, because an older copy of a ledger looks complete.
+   */
   constructor(parameters: ChainWatchParameters) {
     this.#parameters = parameters;
     parameters.gate.close("chain", chainUnknown(), { quietly: true });
@@ -49,7 +51,7 @@ export class ChainWatch {
       gate.close("chain", error);
       throw error;
     }
-    // Of several nodes that answer in turn, one that is behind has not seen the contradiction yet.
+    // Behind one address several nodes may answer. A node that is behind has not seen the contradiction yet.
     if (this.#contradiction && (this.#isForGood() || block <= this.#contradiction.block))
       throw this.#contradiction.error;
     this.#contradiction = undefined;

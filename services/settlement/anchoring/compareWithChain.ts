@@ -5,12 +5,13 @@ import type { MerkleTree } from "tallystick-protocol/merkle/merkleTree";
 import type { LedgerOnChain } from "./readLedgerOnChain.ts";
 
 /**
- * Compares a ledger on disk with what its contract holds. It is normal that the chain holds less than the disk: the rest is
- * not anchored yet, a reorg undid it, or the node that answers is some blocks behind.
+ * Compares a ledger on disk with its contract. The chain may have less than the disk: the rest is not
+ * anchored yet, a reorg undid it, or the answering node is some blocks behind.
  *
  * @param tree over the entries on disk
  * @param writer the writer that the ledger should have
- * @throws TallystickError `chain_ahead`, `root_contradicts`, `writer_differs`, `writer_changed` or `ledger_equivocated`
+ * @throws TallystickError `chain_ahead`, `root_contradicts`, `writer_differs`, `writer_changed` or
+ * `ledger_equivocated`
  */
 export function compareWithChain(
   { ledger }: LedgerOnChain,

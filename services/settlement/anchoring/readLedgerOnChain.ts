@@ -8,7 +8,7 @@ import { zeroAddress } from "viem";
 /** The last anchored state of a ledger, as the contract has it. */
 export type AnchoredHead = { root: Hex; size: bigint; time: bigint; seq: bigint };
 
-/** What the contract says of an open ledger. */
+/** An open ledger, as its contract has it. */
 export type LedgerState = {
   writer: Address;
   head: AnchoredHead;
@@ -24,28 +24,28 @@ export type LedgerState = {
   formerSize: bigint | null;
 };
 
-/** What the contract says of a ledger, all of it at one block. */
+/** A ledger, as its contract has it at one block. */
 export type LedgerOnChain = {
   /** `time` in unix seconds. */
   block: { number: bigint; time: bigint };
-  /** Undefined when it is not open. */
+  /** Undefined when the ledger is not open. */
   ledger: LedgerState | undefined;
   /**
-   * The head some blocks earlier, so old that no reorg should undo it. Undefined when the ledger was not open then, or when
-   * the node does not have that state.
+   * The head some blocks earlier. A reorg should not reach it. Undefined when the ledger was not open then,
+   * or when the node does not have that state.
    */
   confirmed: { size: bigint; root: Hex } | undefined;
 };
 
 export type ReadLedgerParameters = {
-  /** It must have no cache, because a block that is some seconds old is not the latest. */
+  /** A client without a cache, because a block that is some seconds old is not the latest. */
   client: PublicClient<Transport, Chain | undefined>;
   chainId: number;
   contract: Address;
   ledgerId: Hex;
   /** How many blocks must follow an anchor until it counts as confirmed. */
   confirmations: number;
-  /** Who asks. It is also read whether this account was the writer before. */
+  /** The asking account. The answer also says whether this account was the writer before. */
   asker?: Address;
 };
 

@@ -9,7 +9,7 @@ import { hashTypedData, type LocalAccount } from "viem";
 /** The terms that a writer signs. */
 export type WriterTerms = ReturnType<typeof anchorTypedData> | ReturnType<typeof headTypedData>;
 
-/** Signs for a ledger's writer. The caller must store on disk what is to be signed before it calls `sign`. */
+/** Signs for a ledger's writer. Before the caller calls `sign`, it must store the terms on disk. */
 export type WriterSigner = { writer: Address; sign: (terms: WriterTerms) => Promise<HeadSignature> };
 
 /** A writer that is a wallet key. */
@@ -32,8 +32,9 @@ export type ContractSignerParameters = {
 };
 
 /**
- * A writer that is a contract (ERC-1271). A Safe wants its owner's signature over the terms as a Safe message; other
- * wallets want it over the terms themselves. The contract is asked each time which one it accepts, since owners change.
+ * A writer that is a contract (ERC-1271). A Safe wants its owner's signature over the terms as a Safe
+ * message; other wallets want it over the terms themselves. The contract is asked each time which signature
+ * it accepts, because owners change.
  */
 export function contractSigner(parameters: ContractSignerParameters): WriterSigner {
   const { account, writer, chainId, chain, witness } = parameters;
@@ -48,7 +49,7 @@ export function contractSigner(parameters: ContractSignerParameters): WriterSign
         const signature = await form(terms);
         const answer = await askWallet(chain, { signer: writer, hash: digestOf(terms), signature }, witness);
         if (answer === "yes") {
-          // The next signature is most likely accepted in the same form.
+          // The contract most likely accepts the next signature in the same form.
           forms.sort((a, b) => Number(b === form) - Number(a === form));
           return { by: "contract", signature };
         }
@@ -71,10 +72,7 @@ function noContract(writer: Address): TallystickError {
   });
 }
 
-/**
- * Both kinds of terms are typed data of one domain. They are signed in two branches because viem's types need
- * to know which kind it is.
- */
+/** Both kinds of terms are typed data of one domain. There are two branches only for viem's types. */
 function signTerms(account: LocalAccount, terms: WriterTerms): Promise<Hex> {
   return terms.primaryType === "Anchor" ? account.signTypedData(terms) : account.signTypedData(terms);
 }

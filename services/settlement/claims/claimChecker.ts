@@ -6,7 +6,7 @@ import { z } from "zod";
 /** Checks whether an X account has posted a text. */
 export type ClaimChecker = {
   /**
-   * The id of a post by `handle` that has `text` in it, undefined when there is none.
+   * The id of a post by `handle` that contains `text`; undefined when there is none.
    *
    * @param postId the post to look at; without it the account's recent posts are searched
    * @throws TallystickError `x_unavailable` (503) when X cannot be asked
@@ -22,20 +22,24 @@ const answerSchema = z.object({
     .optional(),
 });
 
-/** How long to wait for X's whole answer, in milliseconds, and its most bytes: ten posts with their authors. */
+/**
+ * How long to wait for X's whole answer, in milliseconds, and the most bytes of it: ten posts with their
+ * authors.
+ */
 const TIMEOUT_MS = 10_000;
 const MAX_ANSWER_BYTES = 1 << 20;
 
-/** Every address is accepted, for a stand-in on this machine. */
+/** Accepts every address, for a test server on this machine. */
 const ANYWHERE = { isPublic: () => true, problemOf: () => undefined };
 
 /**
- * Asks the X API, version 2, at a public address by https. Redirects are not followed: the key is for X only.
+ * Asks the X API, version 2, at a public address by https. Redirects are not followed, because the key is for
+ * X only.
  *
- * @param url `https://api.x.com`, or a stand-in
+ * @param url `https://api.x.com`, or a test server
  * @param apiKey app-only Bearer token
  * @param resolve the addresses of a name; by DNS unless given
- * @param devMode allows a stand-in on this machine, and http
+ * @param devMode allows a test server on this machine, and http
  */
 export function xClaimChecker({
   url,
@@ -80,7 +84,7 @@ async function ask(fetch: Fetch, url: string, apiKey: string): Promise<z.output<
       headers: { authorization: `Bearer ${apiKey}`, accept: "application/json" },
     });
     status = response.status;
-    // X says so for a post that does not exist. That is an answer.
+    // X answers in this way for a post that does not exist. So this is not an error.
     if (status === 404) return {};
     if (!response.ok) throw new Error(`it answered ${status}`);
     return answerSchema.parse(await response.json());

@@ -14,13 +14,13 @@ import type { ClaimChecker } from "./claimChecker.ts";
 /** How long a challenge is valid, in seconds. */
 export const CHALLENGE_LIFETIME = 86_400;
 
-/** What the owner of an X account posts to claim an agent (SHP §4.2). */
+/** The text that the owner of an X account posts to claim an agent (SHP §4.2). */
 export type ClaimChallenge = { nonce: string; verificationHash: string; text: string; expiresAt: number };
 
-/** What the agent signs and the account has posted. `postId` says where to look for it. */
+/** The proof of a claim: what the agent signs and the account has posted. `postId` names the post. */
 export type ClaimProof = ClaimSubject & { nonce: string; signature: Hex; postId?: string };
 
-/** Who claims which agent. */
+/** The X account that claims an agent, and this agent. */
 export type ClaimSubject = { agentId: Address; handle: string };
 
 /**
@@ -44,7 +44,7 @@ export class ClaimDesk {
     engine: SettlementEngine;
     now: () => number;
     isContractSignature?: IsContractSignature;
-    /** How signatures are read; here and in plain JavaScript unless given. */
+    /** How signatures are read. Default: on this thread, in plain JavaScript. */
     readSignature?: ReadSignature;
   }) {
     this.#attestor = parameters.attestor;
@@ -66,11 +66,11 @@ export class ClaimDesk {
   }
 
   /**
-   * Settles the claim if the account has posted the challenge's hash and the agent has signed `{agent_id, x_handle,
-   * nonce}`. With a post alone anyone could claim any agent.
+   * Settles the claim if the account has posted the challenge's hash and the agent has signed `{agent_id,
+   * x_handle, nonce}`. The agent's signature is needed: with a post alone anyone could claim any agent.
    *
-   * @throws InvalidInputError `invalid_challenge` naming `nonce` when this service did not issue it, or it has expired;
-   * `invalid_signature` naming `signature` when the agent did not sign
+   * @throws InvalidInputError `invalid_challenge` naming `nonce` when this service did not issue it, or it
+   * has expired; `invalid_signature` naming `signature` when the agent did not sign
    * @throws TallystickError `claim_not_proven` (422), `x_unavailable` (503); nothing is settled then
    */
   async verify({

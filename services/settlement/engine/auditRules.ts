@@ -10,7 +10,7 @@ import { type Auditor, parseAuditor } from "tallystick-protocol/records/auditor"
 import { parseAuditVerdict } from "tallystick-protocol/records/auditVerdict";
 import type { SignedRecord } from "tallystick-protocol/records/record";
 
-/** What an operator of audits signs, and who reads it. An operator settles in its own service. */
+/** The records that an operator of audits signs. It settles them in its own service. */
 const OPERATORS_WORDS = {
   audit_judge: parseAuditJudge,
   audit_actuation: parseAuditActuation,
@@ -19,7 +19,7 @@ const OPERATORS_WORDS = {
   audit_history: parseAuditHistory,
 };
 
-/** The types of records that audits are made of (SHP §8.3). */
+/** The types of records of audits (SHP §8.3). */
 export type AuditRecordType = keyof typeof OPERATORS_WORDS | "auditor" | "audit_verdict";
 
 export function isAuditRecordType(type: string): type is AuditRecordType {
@@ -27,8 +27,8 @@ export function isAuditRecordType(type: string): type is AuditRecordType {
 }
 
 /**
- * What is wrong with a record of audits apart from its form, and who has to sign it: undefined when anybody may. The
- * derivation decides whether an auditor was assigned: only it knows the draws.
+ * Checks a record of audits apart from its form. Returns who has to sign it; undefined when anybody may. The
+ * derivation decides whether an auditor was assigned, because only the derivation makes the draws.
  *
  * @param context `latest`: unix seconds that the signer's clock may have reached
  * @throws InvalidInputError naming every field at fault
@@ -54,7 +54,7 @@ export function auditRules(
 
 function auditorIssues(auditor: Auditor, latest: number, devMode: boolean): InputIssue[] {
   const issues: InputIssue[] = [];
-  // An auditor that stops may do so whatever its address is now.
+  // A withdrawal is accepted with any address.
   const endpoint = devMode || !auditor.active ? undefined : addressProblem(auditor.endpoint);
   if (endpoint) issues.push({ field: "body.endpoint", message: endpoint });
   if (auditor.issued_at > latest)

@@ -4,17 +4,17 @@ import { areEqualTexts, type ComparatorName } from "./textComparators.ts";
 /** A comparator for the texts at a path of `data_update`. `*` matches any key, and any place in a list. */
 export type ComparatorRule = { path: readonly string[]; comparator: ComparatorName; overlap: number };
 
-/** What a comparator found for two texts with different characters. `shadow` is the shadow's text. */
+/** The result of a comparator for two texts with different characters. `shadow` is the shadow's text. */
 export type TextComparison = { path: string; comparator: string; equal: boolean; shadow: string };
 
-/** The most comparisons that are recorded. Further texts are compared character by character. */
+/** The most comparisons that are recorded. All further texts are compared character by character. */
 const MAX_COMPARISONS = 64;
 
 /**
- * Applies the rules for free text. A leaf of the shadow that its comparator calls equal is replaced by the proposal's, so
- * divergence sees no difference there. A paraphrase is no divergence (swarm.at §6.3).
+ * Applies the rules for free text. If a comparator finds a leaf of the shadow equal, the proposal's leaf
+ * replaces it, so it adds nothing to the divergence. A paraphrase is no divergence (swarm.at §6.3).
  *
- * @returns the shadow to compare, and what was judged, for the ledger
+ * @returns the shadow to compare, and the results of the comparators, for the ledger
  */
 export function compareTexts(
   proposed: PyJson,

@@ -10,18 +10,19 @@ import { nameKey } from "./indexDatabase.ts";
 /** A stake that is not final closes after this time, in seconds: nobody can vote on it any more. */
 export const STAKE_SECONDS = 30 * 86_400;
 
-/** Why a step changes nothing: as for `TaskConsensus`, or because the stake has closed. */
+/** Why a step changes nothing: one of the reasons of `TaskConsensus`, or the stake has closed. */
 export type TableRefusal = ConsensusRefusal | "stake_closed";
 
-/** A staked proposal with its first voters on each side, and their numbers. */
+/** A staked proposal with the first voters on each side, and the number of all voters. */
 export type ListedProposal = StakedProposal & { verifyCount: number; contestCount: number };
 
 type Step = Omit<ConsensusStep, "index"> & { taskId: string; time: number };
 type Stake = { staker: string; at: number; time: number; verifies: number; contests: number };
 
 /**
- * The consensus of every task (swarm.at §11), in the index on disk. A step costs the same however many tasks, stakes and
- * votes there are. It decides like `TaskConsensus`, and closes stakes after {@link STAKE_SECONDS}.
+ * The consensus of every task (swarm.at §11), in the index on disk. The cost of a step does not grow with the
+ * number of tasks, stakes and votes. It decides like `TaskConsensus`, and closes stakes after {@link
+ * STAKE_SECONDS}.
  */
 export class ConsensusTable {
   readonly #sql;

@@ -3,12 +3,12 @@ import type { StatementSync } from "node:sqlite";
 /** Records in a piece: 8 kB of hashes. */
 const PER_PIECE = 256;
 
-/** Pieces of one list that stay in memory, in addition to those that are not on disk yet. */
+/** The number of pieces of one list that stay in memory, in addition to those that are not on disk yet. */
 const AT_HAND = 64;
 
 /**
- * A list of records of one width that only grows, in pieces in a database. New records stay in memory until they are
- * committed, so a failed transaction loses none.
+ * A growing list of records of equal length, stored in pieces in a database. New records stay in memory until
+ * they are committed, so a failed transaction loses none.
  */
 export class DiskList {
   readonly #get: StatementSync;
@@ -49,12 +49,12 @@ export class DiskList {
     return this.#piece(Math.floor(index / PER_PIECE)).slice(at, at + this.#width);
   }
 
-  /** Writes what is not committed into the transaction that is open. */
+  /** Writes all uncommitted records into the open transaction. */
   write(): void {
     for (const [number, piece] of this.#fresh) this.#put.run(this.#list, number, piece);
   }
 
-  /** Call it after the transaction was committed. */
+  /** Call this after the transaction was committed. */
   committed(): void {
     for (const [number, piece] of this.#fresh) this.#keep(number, piece);
     this.#fresh.clear();

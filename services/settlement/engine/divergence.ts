@@ -24,7 +24,8 @@ function compare(a: PyJson | undefined, b: PyJson | undefined, tally: Tally): vo
   const left = children(a);
   const right = children(b);
   if (left === undefined || right === undefined) {
-    // At least one is a leaf here (or absent). That is one path, and the paths below the other are their own.
+    // At least one of the two is a leaf here, or absent. That is one path. The paths below the other one are
+    // separate.
     if ((a !== undefined && left === undefined) || (b !== undefined && right === undefined)) {
       tally.leaves += 1;
       tally.difference += leafDifference(a, b);
@@ -36,7 +37,7 @@ function compare(a: PyJson | undefined, b: PyJson | undefined, tally: Tally): vo
     return;
   }
   if (left.kind !== right.kind) {
-    // An object against an array: the paths below do not mean the same, though an index may look like a key.
+    // An object and an array have no common paths below them, although an index may look like a key.
     for (const child of left.values.values()) compare(child, undefined, tally);
     for (const child of right.values.values()) compare(child, undefined, tally);
     return;
@@ -71,7 +72,7 @@ function leafDifference(a: PyJson | undefined, b: PyJson | undefined): number {
   return a === b ? 0 : 1;
 }
 
-/** |a - b| / max(|a|, |b|), at most 1; exact between ints however large. */
+/** |a - b| / max(|a|, |b|), at most 1. For two ints it is exact, whatever their size. */
 function relativeDifference(a: number | bigint, b: number | bigint): number {
   // The loose comparison is exact between an int and a float.
   // biome-ignore lint/suspicious/noDoubleEquals: 1 and 1.0 are the same number
@@ -79,11 +80,12 @@ function relativeDifference(a: number | bigint, b: number | bigint): number {
   if (typeof a === "bigint" && typeof b === "bigint") {
     const size = bigMax(bigAbs(a), bigAbs(b));
     const billionths = (bigAbs(a - b) * 1_000_000_000n) / size;
-    // Different ints never compare as equal, and never further apart than 1.
+    // The difference of two different ints is above 0 and at most 1.
     return Math.min(1, Math.max(Number(billionths), 1) / 1_000_000_000);
   }
   const [x, y] = [Number(a), Number(b)];
-  // An int beyond every double, or two doubles whose difference is: they are further apart than either is large.
+  // An int that no double can hold, or two doubles with such a difference. Then the difference is larger than
+  // both numbers.
   if (!Number.isFinite(x - y)) return 1;
   return Math.min(1, Math.abs(x - y) / Math.max(Math.abs(x), Math.abs(y)));
 }

@@ -1,10 +1,13 @@
-/** How many answers go out each time the head moves. One would do if every agent came back; two, in case one does not. */
+/**
+ * How many answers go out each time the head moves. One is enough if every agent comes back. The second is a
+ * reserve.
+ */
 const AT_ONCE = 2;
 
 /** How long the next agents wait for those before them to come back, in milliseconds. */
 const PATIENCE_MS = 10;
 
-/** The most answers that are held back at one time. Further answers go out at once. */
+/** The most answers that are held back at one time. Above this, answers go out immediately. */
 const MAX_WAITING = 10_000;
 
 /** The most rejected tasks that are remembered. */
@@ -13,12 +16,11 @@ const MAX_REMEMBERED = 10_000;
 type Waiting = { since: number; answer: () => void };
 
 /**
- * The order in which agents learn that they proposed on an old head.
- *
- * If all were told at once, all would propose again on the one new head, and all but one in vain. More agents would mean
- * fewer entries, and chance would decide whose. So the answers go out a few at a time, each time the head has moved (or
- * nobody came back). The task that has waited longest since its first rejection comes first. This changes only when an
- * answer comes, not what it says.
+ * Orders the answers to agents that proposed on an old head. If all agents got the answer at once, all would
+ * propose again on the same new head, and all but one would be rejected. More agents would then mean fewer
+ * entries. So only a few answers go out each time the head has moved, or nobody came back. The task that has
+ * waited longest since its first rejection comes first. The queue changes only the time of an answer, not its
+ * content.
  */
 export class DriftQueue {
   readonly #waiting: Waiting[] = [];
@@ -28,7 +30,10 @@ export class DriftQueue {
   #count = 0;
   #timer: NodeJS.Timeout | undefined;
 
-  /** @param isMoving whether an entry on this head is on its way: anyone told of it now would drift again */
+  /**
+   * @param isMoving whether an entry on this head is being written. An agent that learns of this head now
+   * would be rejected again
+   */
   constructor(isMoving: () => boolean = () => false) {
     this.#isMoving = isMoving;
   }
@@ -38,7 +43,7 @@ export class DriftQueue {
     return this.#waiting.length > 0;
   }
 
-  /** Resolves when this task may be told. */
+  /** Resolves when the answer for this task may go out. */
   wait(taskId: string): Promise<void> {
     const since = this.#remember(taskId);
     if (this.#waiting.length >= MAX_WAITING) return Promise.resolve();
@@ -50,12 +55,14 @@ export class DriftQueue {
     });
   }
 
-  /** Call it when the head has moved. */
+  /** Call this when the head has moved. */
   moved(): void {
     if (this.#waiting.length > 0) this.#release();
   }
 
-  /** Call it when a task was settled. If it is rejected again, it waits from the start. */
+  /**
+   * Call this when a task was settled. If the same task is rejected later, its waiting time starts at zero.
+   */
   settled(taskId: string): void {
     this.#since.delete(taskId);
   }

@@ -6,13 +6,15 @@ import { TallystickError } from "tallystick-protocol/errors";
 /** Name of the file next to the held proposals'. */
 export const HELD_INDEX_FILE = "held.sqlite";
 
-/** Raise it whenever the file's content changes: older files are made anew. */
+/** Raise this number whenever the file's content changes. Files of older formats are made again. */
 const FORMAT = 1;
 
-/** Memory that the database may keep pages in, in KiB. */
+/** Memory for the pages of the database, in KiB. */
 const CACHE_KIB = 2_048;
 
-/** A held proposal, and where its line stands in the file. `timestamp` in seconds, `divergence` from 0 to 1. */
+/**
+ * A held proposal, and the place of its line in the file. `timestamp` in seconds, `divergence` from 0 to 1.
+ */
 export type HeldRow = {
   id: string;
   task: string;
@@ -25,8 +27,8 @@ export type HeldRow = {
 type Statements = ReturnType<typeof prepare>;
 
 /**
- * Where held proposals are in their file, and which of them wait for a review. A cache: it follows from the file and from
- * the ledger's reviews.
+ * The places of held proposals in their file, and which of them wait for a review. It is a cache, made from
+ * the file and from the ledger's reviews.
  */
 export class HeldIndex {
   readonly #folder: string;
@@ -40,12 +42,12 @@ export class HeldIndex {
     try {
       this.#open();
     } catch {
-      // Damaged, or of an older format: both are made anew.
+      // A damaged file, or one of an older format, is made again.
       this.clear();
     }
   }
 
-  /** Empties it: it belongs to another file. */
+  /** Empties it, because it belongs to another file. */
   clear(): void {
     this.close();
     for (const suffix of ["", "-wal", "-shm"])
@@ -76,7 +78,7 @@ export class HeldIndex {
     return this.#waiting;
   }
 
-  /** The byte after the last line that it knows. */
+  /** The end of the last line in it: the byte after that line. */
   get end(): number {
     const last = this.last();
     return last === undefined ? 0 : last.start + last.length;
@@ -90,7 +92,7 @@ export class HeldIndex {
     return this.#do(({ get }) => get.get(id) as HeldRow | undefined);
   }
 
-  /** The last ones of a task, latest first. */
+  /** The last held proposals of a task, the latest first. */
   ofTask(task: string, most: number): HeldRow[] {
     return this.#do(({ ofTask }) => ofTask.all(task, most) as HeldRow[]);
   }
@@ -109,7 +111,7 @@ export class HeldIndex {
     }
   }
 
-  /** Adds one. Many go into one transaction, until {@link commit}. */
+  /** Adds a held proposal. All additions up to {@link commit} are one transaction. */
   add({ id, task, timestamp, divergence, start, length }: HeldRow): void {
     const isNew = this.#do((sql) => {
       if (!this.#database.isTransaction) this.#database.exec("BEGIN");
@@ -154,7 +156,7 @@ export class HeldIndex {
       this.#size = size;
       this.#waiting = waiting;
     } catch {
-      // What was refused is told; the next use tells more.
+      // The error was reported already. The next use reports more.
     }
   }
 }

@@ -21,10 +21,10 @@ export const HELD_FILE = "held.jsonl";
 /** A proposal that waits for a person. `timestamp` in seconds, `divergence` from 0 to 1. */
 export type HeldProposal = { id: string; taskId: string; timestamp: number; divergence: number };
 
-/** Keeps the line of a held proposal elsewhere too. */
+/** Stores the line of a held proposal in another place too. */
 export type ShareHeld = (held: { id: string; line: string }) => Promise<void>;
 
-/** What is held: the payload that would have been settled on `parentHash`, and what its shadow said instead. */
+/** The held content: the payload that would have been settled on `parentHash`, and the shadow's result. */
 export type HeldContent = { parentHash: string; payload: PyObject; shadow: PyObject };
 
 type PyObject = { [key: string]: PyJson };
@@ -37,7 +37,7 @@ type PyObject = { [key: string]: PyJson };
 export class HeldProposals {
   readonly #file: AppendFile;
   readonly #index: HeldIndex;
-  /** Those on their way to disk, and those that the index does not have yet. */
+  /** Held proposals that are being written, or that the index does not have yet. */
   readonly #underWay = new Map<string, Promise<HeldProposal>>();
   #share: ShareHeld | undefined;
 
@@ -81,7 +81,7 @@ export class HeldProposals {
     }
   }
 
-  /** From here on every line is kept elsewhere too, before anybody is answered. */
+  /** From now on, every line is also stored in another place before its agent gets an answer. */
   shareBy(share: ShareHeld): void {
     this.#share = share;
   }
@@ -91,7 +91,7 @@ export class HeldProposals {
     return this.#index.size;
   }
 
-  /** Number of those that wait for a review. */
+  /** Number of held proposals that wait for a review. */
   get waiting(): number {
     return this.#index.waiting;
   }
@@ -118,9 +118,10 @@ export class HeldProposals {
   }
 
   /**
-   * What was held under an id, read from disk.
+   * The content of a held proposal, read from disk.
    *
-   * @throws TallystickError `unknown_held` (404) when nothing was; `held_corrupt` when the file no longer has it
+   * @throws TallystickError `unknown_held` (404) when there is no such id; `held_corrupt` when the file no
+   * longer has it
    */
   async content(id: string): Promise<HeldContent> {
     const row = this.#index.get(id);
@@ -134,7 +135,7 @@ export class HeldProposals {
     const text = (await this.#file.read(row.start, row.length)).toString("latin1").trimEnd();
     const line = parseLine(text, `at byte ${row.start}`);
     const { task_id, parent_hash, proposal, shadow } = line;
-    // What an operator sees and releases must be what was held.
+    // The operator must see and release exactly what was held.
     if (idOf({ task_id, parent_hash, proposal, shadow } as PyObject) !== id)
       throw corrupt(`at byte ${row.start}`, "it is not what was held");
     return {
@@ -152,8 +153,8 @@ export class HeldProposals {
   /**
    * Holds a proposal and its shadow. The same pair is held once. Resolves when it is on disk.
    *
-   * @throws TallystickError `index_unavailable` (503) when the disk accepts the line but not the index; holding it again
-   * tries again
+   * @throws TallystickError `index_unavailable` (503) when the disk accepts the line but not the index. Then
+   * the caller may try again
    */
   async hold(
     proposal: Proposal,
@@ -210,7 +211,7 @@ async function fits(filePath: string, last: Row | undefined): Promise<boolean> {
       return line?.terminated === true && readLine(line.text, 0).id === last.id;
     }
   } catch {
-    // Reading again finds which line it is.
+    // A complete reading finds the damaged line.
   }
   return false;
 }

@@ -13,42 +13,54 @@ export const INDEX_FILE = "index.sqlite";
 /** Raise it whenever the file's content changes, or how it follows from the entries: older files are made anew. */
 const FORMAT = 4;
 
-/** What makes a file of the format before one of this format: the entries do not have to be read again. */
+/**
+ * The changes that turn a file of the previous format into one of this format. So the entries do not have to
+ * be read again.
+ */
 const UPGRADES: { [format: number]: string } = { 3: "CREATE INDEX action_time ON action (time)" };
 
-/** Memory that the database may keep pages in, in KiB. */
+/** Memory for the pages of the database, in KiB. */
 const CACHE_KIB = 16_384;
 const SCRATCH_CACHE_KIB = 49_152;
 
-/** Pages that wait before they are put into the database. More at once would cause a noticeable pause. */
+/**
+ * The number of pages in the log before they are moved into the database. More pages would cause a noticeable
+ * pause.
+ */
 const CHECKPOINT_PAGES = 2_000;
 
-/** Entries that go into one transaction. */
+/** The number of entries in one transaction. */
 const ENTRIES_TOGETHER = 512;
 const SCRATCH_ENTRIES_TOGETHER = 16_384;
 
-/** Bytes of a line's end as a float, exact below 2^53. */
+/** The bytes of a line's end. It is a float, exact below 2^53. */
 const NUMBER_BYTES = 8;
 const HASH_BYTES = 32;
 const ENDS = 0;
 const LEVELS = 1;
 
 export type IndexOptions = {
-  /** The ledger's name: it decides which records count. */
+  /** The ledger's name. It decides which records count. */
   ledger?: LedgerName;
-  /** The salt of the fingerprints. New, unless the index is to be compared with another. */
+  /**
+   * The salt of the fingerprints. Default: a new one. An index that is compared with another needs the same
+   * salt.
+   */
   salt?: string;
-  /** The file is for a comparison and is deleted after it: nothing of it must outlive the process, so it is made sooner. */
+  /**
+   * Whether the file is for a comparison only. Then it need not survive a power failure, so it is written
+   * faster.
+   */
   isScratch?: boolean;
 };
 
 type Meta = StorePosition & { format: number; ledger: string; salt: string; boot: string; clean: number };
 
 /**
- * What the engine looks up in the ledger, on disk, so that neither memory nor the time of a start grows with the ledger. It
- * is a cache: everything in it follows from the entries before its position, and is committed with that position. It is
- * made anew when it is missing, damaged, of another ledger or of an older format. The same holds after a power failure,
- * since nothing here waits for the disk.
+ * The engine's look-up tables, on disk, so that memory and the time of a start do not grow with the ledger.
+ * It is a cache: everything in it follows from the entries before its position, and is committed together
+ * with that position. It is made again when it is missing, damaged, of another ledger or of an older format.
+ * It is also made again after a power failure, because writes to it do not wait for the disk.
  */
 export class IndexDatabase implements Omit<LedgerStore, "clear"> {
   readonly #file: string;
@@ -60,7 +72,7 @@ export class IndexDatabase implements Omit<LedgerStore, "clear"> {
   readonly #together: number;
   #changes = 0;
 
-  /** @param folder where its file is; in memory when there is none */
+  /** @param folder the folder of its file; in memory without one */
   constructor(folder?: string, options: IndexOptions = {}) {
     this.#file = folder === undefined ? ":memory:" : path.join(folder, INDEX_FILE);
     const kept = folder === undefined ? undefined : openKept(this.#file, options);
@@ -74,7 +86,8 @@ export class IndexDatabase implements Omit<LedgerStore, "clear"> {
       put: this.prepare("INSERT OR REPLACE INTO piece VALUES (?, ?, ?)"),
     };
     this.#setMeta = this.prepare('UPDATE meta SET size = ?, "end" = ?, head = ?, clean = ?');
-    // After a power failure from here on, nobody may rely on the file. That mark is on disk first.
+    // This mark is on disk before any change. After a power failure it shows that nobody may rely on the
+    // file.
     this.#write(0);
     this.#database.exec("PRAGMA synchronous = OFF; BEGIN");
   }
@@ -88,7 +101,7 @@ export class IndexDatabase implements Omit<LedgerStore, "clear"> {
     return this.#database.prepare(sql);
   }
 
-  /** What is committed. */
+  /** The committed position. */
   position(): StorePosition {
     const { size, end, head } = this.#meta;
     return { size, end, head };
@@ -110,12 +123,14 @@ export class IndexDatabase implements Omit<LedgerStore, "clear"> {
     };
   }
 
-  /** Call it when everything of an entry is in, with its position. Many go into one transaction. */
+  /**
+   * Call this with the position when everything of an entry was added. Many entries go into one transaction.
+   */
   entryTaken(position: StorePosition): void {
     if (++this.#changes % this.#together === 0) this.commit(position);
   }
 
-  /** Puts everything so far on disk. Throws when the disk refuses; then {@link undo} it. */
+  /** Commits everything to disk. Throws when the disk refuses; then call {@link undo}. */
   commit(position: StorePosition): void {
     this.#commit(position, 0);
     this.#database.exec("BEGIN");
@@ -129,10 +144,10 @@ export class IndexDatabase implements Omit<LedgerStore, "clear"> {
     for (const list of this.#lists.values()) list.committed();
   }
 
-  /** Goes back to what is committed. The lists keep what they got since. */
+  /** Goes back to the committed state. The lists keep what was added since then. */
   undo(): void {
     try {
-      // After some errors SQLite has done it by itself.
+      // After some errors SQLite has already rolled back.
       if (this.#database.isTransaction) this.#database.exec("ROLLBACK");
     } finally {
       Object.assign(this.#meta, this.prepare("SELECT * FROM meta").get() as Meta);
@@ -174,7 +189,7 @@ export function removeIndex(folder: string): void {
     rmSync(path.join(folder, `${INDEX_FILE}${suffix}`), { force: true });
 }
 
-/** Opens an index that can be trusted; undefined when there is none. */
+/** Opens an index if it can be trusted; undefined otherwise. */
 function openKept(
   file: string,
   { ledger = "local" }: IndexOptions,
@@ -190,13 +205,13 @@ function openKept(
       return { database, meta: { ...meta, format: FORMAT, boot } };
     }
   } catch {
-    // Missing or damaged: both are treated alike.
+    // A missing file and a damaged file are treated in the same way.
   }
   database?.close();
   return undefined;
 }
 
-/** Makes a file of an older format one of this format. False when that cannot be done. */
+/** Converts a file of an older format to this format. False if that is impossible. */
 function upgrade(database: DatabaseSync, from: number): boolean {
   for (let format = from; format < FORMAT; format++) {
     const step = UPGRADES[format];
@@ -207,8 +222,9 @@ function upgrade(database: DatabaseSync, from: number): boolean {
 }
 
 /**
- * Whether a file has the tables that this service makes and nothing else, such as a trigger that changes rows, and whether
- * its lists are as long as its position says. A position that was moved would let entries be taken twice, or never.
+ * Whether a file has exactly the tables that this service makes. Something else could be, for example, a
+ * trigger that changes rows. It also checks that the length of the lists fits the position, because with a
+ * wrong position entries would be added twice, or never.
  */
 function isWhole(database: DatabaseSync, { size }: Meta): boolean {
   const expected = new DatabaseSync(":memory:");
@@ -233,7 +249,10 @@ function isWhole(database: DatabaseSync, { size }: Meta): boolean {
   });
 }
 
-/** What a database consists of: tables, indexes, triggers, views. `of` is the name under which it is attached. */
+/**
+ * The parts of a database: tables, indexes, triggers, views. `of` is the name under which the database is
+ * attached.
+ */
 export function schemaOf(database: DatabaseSync, of = "main"): string {
   const parts = database
     .prepare(`SELECT type, name, tbl_name, sql FROM ${of}.sqlite_schema ORDER BY name`)
@@ -285,7 +304,7 @@ function open(file: string, isScratch = false): DatabaseSync {
   }
 }
 
-/** The time since the machine started; "" where it cannot be told. */
+/** The time since the machine started; "" if it is unknown. */
 function bootId(): string {
   try {
     return readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim();
@@ -294,7 +313,10 @@ function bootId(): string {
   }
 }
 
-/** Names are keys as UTF-16: a lone surrogate is a character of its own there, which SQLite's text cannot hold. */
+/**
+ * Names are stored as UTF-16 bytes, because they may have lone surrogates, and SQLite's text cannot hold
+ * these.
+ */
 export function nameKey(name: string): Buffer {
   return Buffer.from(name, "utf16le");
 }
@@ -315,7 +337,7 @@ export const TABLES = {
   piece: "list, number",
 } as const;
 
-/** Indexes that look-ups go through, and the columns that each of them gives. */
+/** The indexes that look-ups use, and the columns of each. */
 export const INDEXES = {
   action_time: { table: "action", columns: "time, at" },
   vote_order: { table: "vote", columns: "task, proposal, kind, at, signer" },

@@ -19,12 +19,12 @@ export class IndexRetry {
     this.#gate = gate;
   }
 
-  /** Gives it the index and the ledger, once the ledger is open. */
+  /** Takes the index and the ledger, once the ledger is open. */
   attach(index: LedgerIndex, ledger: DiskLedger): void {
     this.#attached = { index, ledger };
   }
 
-  /** To be called when the disk has refused to write the index. */
+  /** Call this when the disk has refused to write the index. */
   refused(error: TallystickError): void {
     this.#gate.close("index", error);
     this.#tryLater();
@@ -48,7 +48,7 @@ export class IndexRetry {
     else this.#tryLater();
   }
 
-  /** Ends it. Resolves when none of its work is running. */
+  /** Ends it. Resolves when its work has stopped. */
   async stop(): Promise<void> {
     this.#isStopped = true;
     clearTimeout(this.#timer);

@@ -2,10 +2,10 @@ import { TallystickError } from "tallystick-protocol/errors";
 import { ConsensusTable } from "./consensusTable.ts";
 import { IndexDatabase, type IndexOptions } from "./indexDatabase.ts";
 
-/** An open index: its database, and how its tables are read and written. */
+/** An open index: its database, and the functions that read and write its tables. */
 export type IndexTables = ReturnType<typeof openTables>;
 
-/** @param folder where it is; in memory without one */
+/** @param folder its folder; in memory without one */
 export function openTables(folder: string | undefined, options: IndexOptions) {
   const database = new IndexDatabase(folder, options);
   const sql = (text: string) => database.prepare(text);
@@ -38,7 +38,7 @@ export function openTables(folder: string | undefined, options: IndexOptions) {
   };
 }
 
-/** What is answered (503) when the index cannot be used. */
+/** The error (503) when the index cannot be used. */
 export function indexUnavailable(cause: unknown): TallystickError {
   if (cause instanceof TallystickError) return cause;
   const { errstr, message } = cause as { errstr?: string; message: string };

@@ -14,15 +14,15 @@ const amount = z.union([z.number(), z.string().regex(/^\d{1,15}(\.\d{1,6})?$/)],
 });
 
 const actionSchema = z.strictObject({
-  /** False: never. */
+  /** False forbids the action. */
   allow: z.boolean().default(true),
-  /** The largest value of a field, per proposal. */
+  /** The largest value of each field in one proposal. */
   max: z.record(z.string(), amount).default({}),
   /** The largest sum of a field over the settled proposals of this action in the last `per_seconds`. */
   budget: z
     .array(z.strictObject({ field: z.string().min(1), max: amount, per_seconds: z.int().positive() }))
     .default([]),
-  /** A dispatcher lets another model check every task with this action (docs/dispatch.md). */
+  /** Whether a dispatcher has another model check every task with this action (docs/dispatch.md). */
   shadow: z.boolean().default(false),
 });
 
@@ -31,7 +31,7 @@ const comparatorSchema = z
     /** Keys of `data_update` joined by dots; `*` for any. */
     path: z.string().min(1).max(256),
     comparator: z.enum(COMPARATORS),
-    /** Of `overlap/1`: the share of words that must be common to both. */
+    /** For `overlap/1`: the share of words that must be common to both. */
     overlap: share.optional(),
   })
   .refine(({ comparator, overlap }) => overlap === undefined || comparator === "overlap/1", {
@@ -77,9 +77,12 @@ export type InstitutionalRules = {
   types: Map<string, z.ZodType>;
   /** What actions may do, by {@link actionName}; `*` for actions without a rule of their own. */
   actions: Map<string, ActionRule>;
-  /** Where free text of a shadow is judged by its words, in the order of the file. The first that matches a path counts. */
+  /**
+   * The comparators for free text of a shadow, in the order of the file. The first one that matches a path
+   * counts.
+   */
   comparators: ComparatorRule[];
-  /** The file as it is: agents read slices of it. */
+  /** The whole file. Agents read slices of it. */
   slices: PyObject;
 };
 
@@ -110,7 +113,7 @@ export function readRules(file: string, defaults: RuleDefaults): InstitutionalRu
     });
   }
   try {
-    // A second "actions" further down would silently undo the first.
+    // A second "actions" key further down would silently replace the first.
     return parseRules(parsePythonJson(text, { duplicateKeys: "refuse" }), defaults);
   } catch (error) {
     if (!(error instanceof JsonSyntaxError)) throw error;
@@ -175,9 +178,8 @@ function readAction(rule: z.output<typeof actionSchema>): ActionRule {
 }
 
 /**
- * A quantity in millionths: of an int, a decimal string, or a float (rounded up, so that none stays below a limit by
- * rounding).
- * Undefined for anything else and for negative ones.
+ * A quantity in millionths, from an int, a decimal string or a float. A float is rounded up, so that rounding
+ * never brings it below a limit. Undefined for anything else and for negative ones.
  */
 export function millionths(value: unknown): bigint | undefined {
   if (typeof value === "bigint") return value < 0n ? undefined : value * 1_000_000n;
@@ -189,7 +191,7 @@ export function millionths(value: unknown): bigint | undefined {
   return BigInt(Math.ceil(value * 1_000_000 - 1e-6));
 }
 
-/** The value with Python's ints as JavaScript numbers, which is exact enough for schemas and thresholds. */
+/** The value with Python's ints as JavaScript numbers. That is exact enough for schemas and thresholds. */
 export function toPlainJson(value: PyJson): unknown {
   if (typeof value === "bigint") return Number(value);
   if (Array.isArray(value)) return value.map(toPlainJson);

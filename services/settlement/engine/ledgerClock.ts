@@ -8,20 +8,21 @@ export type LedgerClockParameters = {
   /** The time, in seconds since 1970, with fractions. */
   now: () => number;
   gate: LedgerGate;
-  /** How far the clock may be from a block's time, in seconds; 0: blocks are not looked at. */
+  /** How far the clock may be from a block's time, in seconds; 0: no comparison with blocks. */
   limitSeconds: number;
   /** A clock that only goes forward, in seconds. */
   elapsed?: () => number;
 };
 
 /**
- * Gives entries their time, which never goes backwards. Closes the gate while the clock cannot be right: one entry from a
- * wrong clock would be the newest of its ledger for years, and everything that counts in windows would stop.
+ * Gives entries their time, which never goes backwards. Closes the gate while the clock cannot be right. One
+ * entry with a time years ahead would stay the newest of its ledger for years, and all time windows would
+ * stop.
  */
 export class LedgerClock {
   readonly #parameters: LedgerClockParameters;
   readonly #elapsed: () => number;
-  /** Time of the last entry, on disk or on its way. */
+  /** The time of the last entry, even if it is still being written. */
   #last = Number.NEGATIVE_INFINITY;
   #block: bigint | undefined;
   /** Why the clock is not trusted until a block agrees with it. */
@@ -40,7 +41,7 @@ export class LedgerClock {
   }
 
   /**
-   * The time for the next entry: now, or that of the last entry when the clock has been set back since.
+   * The time for the next entry: now, or the time of the last entry if the clock was set back.
    *
    * @throws TallystickError `clock` (503), or another reason of the gate
    */
@@ -50,7 +51,7 @@ export class LedgerClock {
     return this.#last;
   }
 
-  /** The time the next entry would have. */
+  /** The time that the next entry would get. */
   latest(): number {
     return Math.max(this.#parameters.now(), this.#last);
   }
@@ -90,7 +91,7 @@ export class LedgerClock {
     else gate.open("clock");
   }
 
-  /** A clock that was set between two looks is not trusted until the chain agrees with it. */
+  /** The clock was set since the last call. It is not trusted until the chain agrees with it. */
   #lookForJump(now: number): void {
     const before = this.#looked;
     const elapsed = this.#elapsed();

@@ -24,28 +24,33 @@ const OUTCOMES_FROM = "outcomes from";
 const TOLD_HOUR = "told hour";
 
 /**
- * SQLite's codes for a file that is damaged, that is not a database, or that already has rows for an entry
- * which is only now added.
+ * SQLite's error codes for three cases: the file is damaged, it is not a database, or it already has rows for
+ * an entry that is only added now.
  */
 const DAMAGED = [11, 26, 19];
 
 export type LedgerIndexOptions = Omit<IndexOptions, "salt"> & {
   /**
-   * Called when the index is damaged. Its file is deleted then: the process should end, and the next start makes a new one.
+   * Called when the index is damaged and its file was deleted. The process should end. The next start makes a
+   * new index.
    */
   onFailure?: (error: Error) => void;
-  /** Called when the disk refuses the index, with the reason. Until it is complete again nothing can be looked up in it. */
+  /**
+   * Called with the reason when the disk refuses the index. Until the index is complete again, no look-up
+   * works.
+   */
   onBehind?: (error: TallystickError) => void;
 };
 
 /**
- * What the engine looks up in the ledger without reading it: which records it has, where a task's entries are,
- * the shared state, the newest listings, consensus, reviews. All of it follows from the entries and is on disk
- * (see `IndexDatabase`): anybody may write records, and memory must not grow with them. Positions are found by
- * 64 bits of a salted hash, which two entries may share. So read the entry before you rely on its position.
+ * The engine's look-ups that need no reading of the ledger: its records, the entries of a task, the shared
+ * state, the newest listings, consensus and reviews. All of it follows from the entries. It is on disk (see
+ * `IndexDatabase`), because anybody may write records and memory must not grow with them. Positions are found
+ * by 64 bits of a salted hash, which two entries may share. So read the entry before you rely on its
+ * position.
  *
- * When the disk refuses a change, the index falls back to what was committed and is behind the ledger until {@link
- * catchUp}. Look-ups are refused meanwhile, since they might be wrong.
+ * When the disk refuses a change, the index goes back to its committed state and is behind the ledger until
+ * {@link catchUp}. Until then it refuses look-ups, because they could be wrong.
  */
 export class LedgerIndex {
   readonly #folder: string | undefined;
@@ -53,7 +58,7 @@ export class LedgerIndex {
   #opened: Tables | undefined;
   #behind: TallystickError | undefined;
   #isRefused = false;
-  /** Entries whose tables are in it, committed or not, and its position in the ledger. */
+  /** The number of entries in its tables, committed or not; and its position in the ledger. */
   #size = 0;
   #ledger: StorePosition = { size: 0, end: 0, head: "" };
   #reviewCount = 0;
@@ -61,13 +66,13 @@ export class LedgerIndex {
   #outcomesFrom: number | undefined;
   #toldHour: number | undefined;
 
-  /** @param folder the ledger's, which this process has locked before anything is asked; in memory without one */
+  /** @param folder the ledger's folder, which this process must have locked; in memory without one */
   constructor(folder?: string, options: LedgerIndexOptions & { salt?: string } = {}) {
     this.#folder = folder;
     this.#options = options;
   }
 
-  /** Where the ledger keeps what it needs to know of its own file. Call it when the folder is locked. */
+  /** The store of the ledger's facts about its own file. Call this when the folder is locked. */
   openStore(): LedgerStore {
     const database = () => this.#open().database;
     return {
@@ -78,12 +83,12 @@ export class LedgerIndex {
     };
   }
 
-  /** The salt of its fingerprints. An index to be compared with it has the same. */
+  /** The salt of its fingerprints. An index that is compared with it needs the same salt. */
   get salt(): string {
     return this.#open().database.salt;
   }
 
-  /** The ledger whose records count in it. */
+  /** Sets the ledger's name. Only records for this ledger count. */
   get ledgerName(): LedgerName {
     return this.#options.ledger ?? "local";
   }
@@ -93,7 +98,7 @@ export class LedgerIndex {
     this.#tables.database.commit(this.#ledger);
   }
 
-  /** How many entries of the ledger are in it. */
+  /** The number of the ledger's entries that it contains. */
   get size(): number {
     this.#open();
     return this.#size;
@@ -128,13 +133,13 @@ export class LedgerIndex {
     this.#open();
   }
 
-  /** The tables, while they agree with the ledger. */
+  /** The tables. Throws while they do not agree with the ledger. */
   get #tables(): Tables {
     if (this.#behind) throw this.#behind;
     return this.#open();
   }
 
-  /** Looks something up. A damaged file is deleted, so that no later start relies on it. */
+  /** Runs a look-up. If the file is damaged, it is deleted, so that no later start relies on it. */
   #look<T>(read: (tables: Tables) => T): T {
     const tables = this.#tables;
     try {
@@ -148,7 +153,7 @@ export class LedgerIndex {
   add(entry: LedgerEntry, index: number, end = 0): void {
     const tables = this.#open();
     this.#ledger = { size: index + 1, end, head: entry.currentHash };
-    // It waits for `catchUp`.
+    // The entry is added by `catchUp` later.
     if (this.#behind) return;
     try {
       this.#add(tables, entry, index);
@@ -193,7 +198,7 @@ export class LedgerIndex {
     }
   }
 
-  /** The error for a failure. A change that failed is undone with everything that was not committed. */
+  /** The error for a failed change. The change is undone, together with everything that was not committed. */
   #failed(error: unknown, isChange = false): unknown {
     const { errcode } = error as { errcode?: number };
     if (errcode === undefined) throw error;
@@ -230,7 +235,7 @@ export class LedgerIndex {
   /**
    * Positions of a task's newest entries, oldest first.
    *
-   * @param before only those that stand before this entry of the task
+   * @param before only the entries before this entry of the task
    */
   indexesOfTask(taskId: string, most: number, before?: number): number[] {
     return this.#look((tables) => {
@@ -280,7 +285,7 @@ export class LedgerIndex {
     return this.#toldHour;
   }
 
-  /** Releases after which nothing was settled yet: hash of the review → id of what it releases. */
+  /** Releases that were not settled yet: the hash of the review → the id of the released proposal. */
   get unfinishedReleases(): ReadonlyMap<string, string> {
     const rows = this.#look(({ openReleases }) => openReleases.all()) as {
       review: string;
@@ -302,9 +307,9 @@ export class LedgerIndex {
   }
 
   /**
-   * The slice of the shared state that a task needs (swarm.at §6.2): the keys asked for, and `core_logic`. The shared state
-   * is every settled `data_update`, laid over the earlier ones by top-level key. The institutional rules are laid over all
-   * of them, and no agent can overwrite those.
+   * The slice of the shared state that a task needs (swarm.at §6.2): the requested keys, and `core_logic`.
+   * The shared state is made of all settled `data_update` objects: for each top-level key the latest one
+   * counts. The institutional rules replace keys of all of them, so no agent can overwrite the rules.
    */
   contextSlice(keywords: readonly string[], rules: PyObject = {}): PyObject {
     const slice: PyObject = {};
@@ -316,8 +321,8 @@ export class LedgerIndex {
   }
 
   /**
-   * Takes it out of use for good: it does not follow from the ledger. Look-ups are refused with the reason from here on.
-   * Its file is deleted, so the next start makes a new one.
+   * Stops using the index permanently, because it does not agree with the ledger. All later look-ups are
+   * refused with the reason. The file is deleted, so the next start makes a new one.
    */
   refuse(reason: TallystickError): void {
     this.#isRefused = true;
@@ -350,7 +355,7 @@ export class LedgerIndex {
     return (tables.position.get(this.#fingerprint(tables, name)) as { at: number } | undefined)?.at;
   }
 
-  /** Keeps a position for a name, and returns the one that was kept. */
+  /** Stores a position for a name, and returns the stored one. */
   #swap(tables: Tables, name: string, at: number): number | undefined {
     const key = this.#fingerprint(tables, name);
     const before = (tables.position.get(key) as { at: number } | undefined)?.at;
@@ -361,7 +366,8 @@ export class LedgerIndex {
   #addRecord(tables: Tables, entry: LedgerEntry, body: PyObject, index: number): void {
     const { payload, taskId, currentHash, timestamp } = entry;
     const { type, signer } = payload;
-    // What was signed for another ledger, or in a form that no longer counts here, says nothing and blocks nothing.
+    // A record for another ledger, or in a form that no longer counts here, is ignored. So it blocks no later
+    // record.
     if (!this.#counts(tables, type, body)) return;
     const key = this.#fingerprint(tables, `record ${recordKey({ type, signer, body }, () => taskId)}`);
     tables.addPosition.run(key, index);
@@ -440,7 +446,7 @@ function isObject(value: PyJson | undefined): value is PyObject {
   return value !== null && typeof value === "object" && !Array.isArray(value);
 }
 
-/** What makes listings offers of the same thing: agent, capability and payment mode. */
+/** The identity of an offer: agent, capability and payment mode. */
 export function offerKey(body: { [key: string]: unknown }): string {
   return [body.agent_id, body.capability, body.payment_mode ?? "direct"].join(" ");
 }

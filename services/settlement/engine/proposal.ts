@@ -10,19 +10,22 @@ type PyObject = { [key: string]: PyJson };
 /** What an agent submits for settlement (swarm.at §4.1), read and checked. */
 export type Proposal = {
   taskId: string;
-  /** Hash of the last entry the agent knew: 64 hex digits. */
+  /** Hash of the last entry that the agent knew: 64 hex digits. */
   parentHash: string;
   agentMetadata: PyObject;
-  /** SHA-256 of the context slice with which the agent worked, if it says so. */
+  /** SHA-256 of the context slice that the agent used, if the agent names one. */
   contextHash?: string;
   dataUpdate: PyObject;
   /** The agent's own confidence, from 0 to 1. */
   confidenceScore: number;
   /** Trace of reasoning, free text. */
   proof?: string;
-  /** What the rules' comparators found for its texts and its shadow's. Settlement writes it, never the agent. */
+  /**
+   * The results of the rules' comparators for its texts and its shadow's texts. Settlement writes this, never
+   * the agent.
+   */
   comparisons?: TextComparison[];
-  /** The agent of the API key with which it came. It is never read from the proposal itself. */
+  /** The agent of the API key that came with the request. It is never read from the proposal itself. */
   agent?: Address;
 };
 
@@ -33,8 +36,9 @@ export type ShadowProposal = { dataUpdate: PyObject };
 export type SettleRequest = { proposal: Proposal; shadow?: ShadowProposal };
 
 /**
- * Reads the body of `POST /v1/settle`: `{header: {task_id, parent_hash, agent_metadata?, context_hash?}, payload:
- * {data_update, confidence_score}, proof?, shadow?: {payload: {data_update}}}`. What else it holds is ignored.
+ * Reads the body of `POST /v1/settle`: `{header: {task_id, parent_hash, agent_metadata?, context_hash?},
+ * payload: {data_update, confidence_score}, proof?, shadow?: {payload: {data_update}}}`. All other keys are
+ * ignored.
  *
  * @throws InvalidInputError naming every field that is missing or of the wrong type
  */
@@ -69,13 +73,13 @@ function isGiven(value: PyJson | undefined): boolean {
   return value !== undefined && value !== null;
 }
 
-/** Collects everything that is wrong, so that one answer names all of it. */
+/** Collects all faults, so that one answer names them all. */
 class Reader {
   readonly #issues: InputIssue[] = [];
 
   object(value: PyJson | undefined, field: string): PyObject {
     if (value !== null && typeof value === "object" && !Array.isArray(value)) return value;
-    // What is missing below a missing object needs no line of its own.
+    // If an object is missing, its fields are not reported separately.
     this.#say(field, "must be an object");
     return {};
   }

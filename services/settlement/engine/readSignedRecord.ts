@@ -7,7 +7,7 @@ import { isBoundType } from "tallystick-protocol/records/binding";
 import { recoverBodySigner, type SignedRecord } from "tallystick-protocol/records/record";
 import { type RecoverPublicKey, recoverByNoble } from "tallystick-protocol/signatures/recoverPublicKey";
 
-/** A record as it was sent, and the names of its fields in errors as the sender knows them. */
+/** A record as it was sent, and the paths of its fields in that request, for errors. */
 export type ReadRecord = { record: SignedRecord; explain: (error: unknown) => unknown };
 
 type PyObject = { [key: string]: PyJson };
@@ -18,11 +18,12 @@ const ENVELOPE = ["body", "signature", "signer", "type"];
 const AGENT_TYPES: readonly string[] = ["listing", "receipt"];
 
 /**
- * Reads a signed record in its envelope `{body, signature, signer?, type?}`. Listings and receipts may also be flat, the
- * body's own keys with `signature` among them, as existing Swarmwage SDKs send them (the signature is then over everything
- * but itself). Without `signer` the signer is the body's `agent_id`, or else whoever's key it was.
+ * Reads a signed record in its envelope `{body, signature, signer?, type?}`. Listings and receipts may also
+ * be flat, the body's own keys with `signature` among them, as existing Swarmwage SDKs send them (the
+ * signature then covers everything except itself). Without `signer` the signer is the body's `agent_id`;
+ * without that too, it is the account that is recovered from the signature.
  *
- * @param beside keys of the envelope that are not signed and not kept, such as a rating's token
+ * @param beside keys of the envelope that are neither signed nor stored, such as a rating's token
  * @param recover how a signer that is not named is recovered; in plain JavaScript unless given
  * @throws InvalidInputError naming the field by the path it has in the request
  */
@@ -47,8 +48,8 @@ export function readSignedRecord(
 }
 
 /**
- * Clients of v0.1 send `{rating_token, stars, latency_ms, comment}` that nobody signed. A token says who may rate, not who
- * did.
+ * Clients of v0.1 send `{rating_token, stars, latency_ms, comment}` without a signature. A token shows who
+ * may rate, but not who did.
  */
 function unsignedRating(): InvalidInputError {
   return new InvalidInputError({
@@ -101,7 +102,7 @@ function complete(
   { issues, prefix, recover }: { issues: InputIssue[]; prefix: string; recover: RecoverPublicKey },
 ): SignedRecord {
   const named = signer ?? body.agent_id;
-  // The types that agents sign must have agent_id, and the error says so.
+  // Records of agents must have agent_id. The error says so.
   const isRecovered = named === undefined && !AGENT_TYPES.includes(type) && isHex(signature, 65);
   const address = addressSchema.safeParse(
     isRecovered ? recoverBodySigner(body, signature as Hex, "signature", recover) : named,

@@ -1,11 +1,12 @@
 import { recordTypeNamed } from "tallystick-protocol/records/recordTypes";
 
-/** What a key is made from: a record from a payload or from a request. */
+/** The parts of a record that its key is made from; the record comes from a payload or a request. */
 type KeyedRecord = { type: unknown; signer: unknown; body: { [key: string]: unknown } };
 
 /**
- * What there is once in a ledger, as its type says (`recordTypes`), else its type, signer and body. A record whose key is taken
- * is the same one again, or contradicts it.
+ * The key of a record, which is unique in a ledger. Its type defines the key (`recordTypes`); otherwise it is
+ * made of type, signer and body. A second record with the same key is the same record again, or contradicts
+ * it.
  *
  * @param digest gives the record's `recordDigest`, which is the task id of its entry
  */

@@ -26,15 +26,18 @@ export type RuleContext = {
   now: number;
   devMode: boolean;
   index: LedgerIndex;
-  /** Who signs reviews, parameters and pulses; undefined: nobody. */
+  /** The account that signs reviews, parameters and pulses; undefined if there is none. */
   operator: Address | undefined;
-  /** Whose claims are settled; undefined: nobody's. */
+  /** The attestor of claims; undefined if no claims are settled. */
   claimAttestor: Address | undefined;
   /** The receipt in the ledger under an entry hash; undefined when there is none. */
   receiptOf: (entryHash: string) => Promise<RecordBody | undefined>;
 };
 
-/** Oldest receipt that is accepted, in seconds: reconciliation gives up after a day. */
+/**
+ * The age of the oldest receipt that is accepted, in seconds: after one day a receipt can no longer find its
+ * payment.
+ */
 export const RECEIPT_MAX_AGE = 86_400;
 
 /** How far a clock may be ahead of ours, in seconds. */
@@ -46,7 +49,7 @@ const HOUR = 3_600;
 const PROTOCOL_VERSION = /^swarmwage\/v0\.[123]$/;
 
 /**
- * Applies schema and rules to a record; the signature is checked elsewhere.
+ * Applies schema and rules to a record. Another function checks the signature.
  *
  * @throws InvalidInputError naming every field at fault
  * @throws TallystickError `consensus_refused` (409) for a stake or vote that would change nothing
@@ -174,7 +177,7 @@ function listingRules(
 ): void {
   const { issues, code, hint } = offerProblem(listing, now, "body.");
   issues.push(...unknown);
-  // A seller that takes an offer down may do so whatever its address is now.
+  // A seller may withdraw an offer even if its address is no longer valid.
   const endpoint = devMode || listing.retired ? undefined : addressProblem(listing.endpoint);
   if (endpoint) issues.push({ field: "body.endpoint", message: endpoint });
   const issuedAt = listing.issued_at ?? 0;
@@ -190,8 +193,8 @@ function listingRules(
 }
 
 /**
- * A receipt may name any capability. That money was paid, and for what, is a fact. A seller under a name that is no longer,
- * or not yet, known here could not prove it in any other way. The taxonomy binds offers.
+ * A receipt may name any capability, because the payment is a fact. Without the receipt, a seller could not
+ * prove work under a name that this service does not know. The taxonomy is only binding for offers.
  */
 function receiptRules(receipt: Receipt, { now }: RuleContext): void {
   if (!PROTOCOL_VERSION.test(receipt.protocol_version)) {

@@ -3,16 +3,16 @@ import { hostOf, isAddressLiteral, isPublicAddress } from "tallystick-protocol/n
 import { checkListing } from "tallystick-protocol/records/listing";
 import type { SignedRecord } from "tallystick-protocol/records/record";
 
-/** The addresses of a name; none when it has none, or no name server answers. */
+/** The addresses of a name; an empty list if it has none, or no name server answers. */
 export type ResolveHost = (host: string) => Promise<string[]>;
 
-/** How long a name may take to be resolved, in milliseconds. */
+/** The longest time for resolving a name, in milliseconds. */
 const RESOLVE_MS = 3_000;
 
 /**
- * Refuses a listing whose name leads into a private network now. A name that does not resolve is accepted: it harms nobody,
- * and callers check again. The name may still lead elsewhere tomorrow, which is why buyers check the address to which they
- * connect.
+ * Refuses a listing whose name leads into a private network now. A name that does not resolve is accepted: it
+ * harms nobody, and callers check again. The name may lead elsewhere later. So buyers check the address when
+ * they connect.
  *
  * @throws InvalidInputError `body.endpoint`
  */

@@ -5,10 +5,10 @@ import { type ActionRule, type InstitutionalRules, millionths, toPlainJson } fro
 
 type PyObject = { [key: string]: PyJson };
 
-/** What one settled proposal spent, in millionths, at a time in seconds. */
+/** The spending of one settled proposal: an amount in millionths, and its time in seconds. */
 type Spent = { time: number; amount: bigint };
 
-/** After this many spendings of one kind, those that no budget reaches are forgotten. */
+/** After so many spendings of one kind, the ones that are too old for every budget are forgotten. */
 const FORGET_EVERY = 1_024;
 
 /**
@@ -18,9 +18,9 @@ const FORGET_EVERY = 1_024;
 export class RuleBook {
   readonly rules: InstitutionalRules;
   readonly #spent = new Map<string, Spent[]>();
-  /** What entries on their way to disk spend. */
+  /** The spendings of entries that are being written. */
   readonly #underWay = new Set<{ key: string; amount: bigint }>();
-  /** The latest time of an entry: an older clock must not renew a budget. */
+  /** The latest time of an entry. A clock that was set back must not renew a budget. */
   #latest = Number.NEGATIVE_INFINITY;
 
   constructor(rules: InstitutionalRules) {
@@ -45,7 +45,7 @@ export class RuleBook {
       const list = this.#spent.get(key) ?? [];
       if (list.length === 0) this.#spent.set(key, list);
       list.push({ time, amount });
-      // From time to time, what is too old for any budget is forgotten.
+      // From time to time, spendings that are too old for every budget are forgotten.
       if (list.length % FORGET_EVERY === 0) this.#forget(list, time - this.#longest(action, field));
     }
   }
@@ -63,7 +63,10 @@ export class RuleBook {
     };
   }
 
-  /** What a `data_update` takes from budgets. Several budgets of one field, a day's and an hour's, share one list. */
+  /**
+   * The spendings of a `data_update`. Several budgets of one field, for example for a day and for an hour,
+   * share one list.
+   */
   #spendings(action: string, dataUpdate: PyObject): { key: string; field: string; amount: bigint }[] {
     const fields = new Set(this.#ruleOf(action)?.budget.map((budget) => budget.field));
     return [...fields].flatMap((field) => {
@@ -73,11 +76,12 @@ export class RuleBook {
   }
 
   /**
-   * Why the rules refuse a `data_update`, as a sentence; undefined when they allow it. A `type` in it chooses a schema, an
-   * `action` a rule.
+   * Why the rules refuse a `data_update`, as a sentence; undefined when they allow it. A `type` in it chooses
+   * a schema, an `action` a rule.
    *
    * @param now in seconds
-   * @param isLeave whether the action rules have allowed it already: then a default that allows nothing does not count
+   * @param isLeave whether the action rules have already allowed it. Then a default that allows nothing is
+   * ignored
    */
   refusal(dataUpdate: PyObject, now: number, isLeave = false): string | undefined {
     return (
@@ -125,12 +129,12 @@ export class RuleBook {
     return undefined;
   }
 
-  /** Actions without a rule of their own share one budget: otherwise a new name would be a new budget. */
+  /** Actions without their own rule share one budget. Otherwise each new name would get a new budget. */
   #spentKey(action: string, field: string): string {
     return `${field} ${this.#isNamed(action) ? actionName(action) : DEFAULT_ACTION}`;
   }
 
-  /** Whether there is a rule for this very action. `*` is not a name. */
+  /** Whether there is a rule for exactly this action. `*` is not a name. */
   #isNamed(action: string): boolean {
     return action !== DEFAULT_ACTION && this.rules.actions.has(actionName(action));
   }

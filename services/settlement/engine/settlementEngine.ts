@@ -31,10 +31,10 @@ import type { RuleBook } from "./ruleBook.ts";
 /** `sandbox` checks everything and writes nothing; `staging` and `production` write. */
 export type SettlementMode = "sandbox" | "staging" | "production";
 
-/** The place of an entry: its hash, its position from 0 and its time in seconds. */
+/** An entry's hash, its position from 0 and its time in seconds. */
 export type SettledEntry = { hash: string; index: number; timestamp: number };
 
-/** What a sandbox answers instead of SETTLED: all checks passed, nothing was written. */
+/** A sandbox's answer instead of SETTLED: all checks passed, but nothing was written. */
 export type Validated = { status: "VALIDATED"; mode: "sandbox" };
 
 /** The result of a proposal (swarm.at §5.1). */
@@ -44,7 +44,7 @@ export type SettleOutcome =
   | { status: "ESCROWED"; reason: string; id: string; divergence: number }
   | Validated;
 
-/** A settled record. `known` when the ledger had it already: then nothing was written. */
+/** A settled record. `known`: the ledger had it already, so nothing was written. */
 export type SettledRecord = { status: "SETTLED"; known: boolean } & SettledEntry;
 
 /** A review, and the entry of its release. */
@@ -61,7 +61,7 @@ export type SettlementEngineParameters = {
   held: HeldProposals;
   /** Counts rejected proposals of agents. Default: nothing does. */
   rejected?: RejectedWork;
-  /** Gives entries their time, and refuses while nothing may be written. */
+  /** Gives entries their time. Refuses while writing is stopped. */
   clock: LedgerClock;
   /** The time, in seconds since 1970, with fractions. */
   now: () => number;
@@ -74,11 +74,11 @@ export type SettlementEngineParameters = {
   claimAttestor?: Address | undefined;
   isContractSignature?: IsContractSignature;
   /**
-   * How long a caller waits for the shared store, in milliseconds; then the answer is that nobody knows yet. Default: as long as
-   * it takes, as for a disk.
+   * How long a caller waits for the shared store, in milliseconds. After that the answer is
+   * `outcome_unknown`. Default: without a limit, as for a disk.
    */
   answerWithinMs?: number;
-  /** How signatures are read; here and in plain JavaScript unless given. */
+  /** How signatures are read. Default: on this thread, in plain JavaScript. */
   readSignature?: ReadSignature;
 };
 
@@ -91,7 +91,10 @@ export class SettlementEngine {
   /** The ledger's name in the records it holds. */
   readonly ledgerName: LedgerName;
   readonly #parameters: SettlementEngineParameters;
-  /** Records on their way to disk by key, so that a second copy waits for the first and does not become a second entry. */
+  /**
+   * Records that are being written, by key. A second copy waits for the first, so it does not become a second
+   * entry.
+   */
   readonly #underWay = new Map<string, UnderWay>();
   readonly #drift: DriftQueue;
   #finishing: Promise<void> = Promise.resolve();
@@ -106,11 +109,11 @@ export class SettlementEngine {
   }
 
   /**
-   * Settles a proposal (swarm.at §5.2), in this order: its parent is the head, its confidence is high enough and the
-   * institutional rules allow it, its shadow does not diverge. Then it is hashed and appended. Answers only when the result
-   * is on disk.
+   * Settles a proposal (swarm.at §5.2), in this order: its parent is the head, its confidence is high enough
+   * and the institutional rules allow it, its shadow does not diverge. Then it is hashed and appended.
+   * Answers only when the result is on disk.
    *
-   * @param isLeave whether the action rules have allowed the action that it asks permission for
+   * @param isLeave whether the action rules have allowed the action that needs permission
    */
   async settle(
     given: Proposal,
@@ -149,12 +152,15 @@ export class SettlementEngine {
     const settling = this.#append({ taskId: proposal.taskId, payload }).finally(endReservation);
     const settled = await this.#inTime(settling);
     this.#drift.settled(proposal.taskId);
-    // Agents that have waited for this head are told of it first.
+    // Agents that already wait for this head get it first.
     if (this.#drift.isBusy) await new Promise((resolve) => setImmediate(resolve));
     return { status: "SETTLED", ...settled };
   }
 
-  /** Rejects a proposal for its content. That counts for its agent, if the operator named one with the key. */
+  /**
+   * Rejects a proposal for its content. The rejection counts for the agent, if the operator named one with
+   * the key.
+   */
   async #rejected({ agent, agentMetadata }: Proposal, reason: string): Promise<SettleOutcome> {
     const { rejected, clock } = this.#parameters;
     if (agent !== undefined && this.mode !== "sandbox")
@@ -162,11 +168,12 @@ export class SettlementEngine {
     return { status: "REJECTED", reason };
   }
 
-  /** Reports a drift, with the head to build on. Other agents are told too, one after the other. */
+  /** Reports a drift, with the head to build on. Agents get this answer one after the other. */
   async #drifted(taskId: string): Promise<SettleOutcome> {
     const { ledger } = this.#parameters;
     const isMoving = ledger.nextParent !== ledger.head;
-    // A head on which an entry is already on its way would only lead to the next rejection.
+    // If an entry on this head is already being written, naming this head would only cause the next
+    // rejection.
     if (isMoving || this.#drift.isBusy) await this.#drift.wait(taskId);
     return { status: "REJECTED", reason: "State drift detected. Re-base required.", head: ledger.head };
   }
@@ -183,7 +190,8 @@ export class SettlementEngine {
     const { now, devMode = false, index, operator, claimAttestor } = this.#parameters;
     checkBinding(record, this.ledgerName);
     const key = recordKey(record, () => recordDigest(record.body));
-    // A record in the ledger passed the rules when it came. Only new records are checked against today's clock.
+    // A record that is in the ledger passed the rules when it came. So only new records are checked against
+    // the present time.
     if (!this.#underWay.has(key) && index.indexOfRecord(key) === undefined) {
       const receiptOf = (hash: string) => this.#receiptOf(hash);
       await checkRecord(record, { now: now(), devMode, index, operator, claimAttestor, receiptOf });
@@ -192,7 +200,7 @@ export class SettlementEngine {
     const digest = await checkSignature(record, isContractSignature, readSignature);
     // Name servers are asked only for records with a valid signature.
     if (resolveHost && !devMode) await requirePublicEndpoint(record, resolveHost);
-    // Looked up after the last wait: between here and the append no other copy can come in.
+    // This look-up comes after the last wait, so no other copy can be added between here and the append.
     const underWay = this.#underWay.get(key);
     const known = index.indexOfRecord(key);
     if (underWay)
@@ -209,7 +217,8 @@ export class SettlementEngine {
       return this.#again(record, digest, before, entry.taskId, settledEntry(entry, known));
     }
     if (this.mode === "sandbox") return { status: "VALIDATED", mode: "sandbox" };
-    // It stays under way until its outcome is known, even if nobody waits any more: a second copy must wait for it.
+    // The record stays in this map until its outcome is known, even if nobody waits for it, because a second
+    // copy must wait for it.
     const settled = this.#append({ taskId: digest, payload: recordPayload(record) }).finally(() =>
       this.#underWay.delete(key),
     );
@@ -225,14 +234,14 @@ export class SettlementEngine {
     const late = new Promise<never>((_, reject) => {
       timer = setTimeout(() => reject(outcomeUnknown()), answerWithinMs);
     });
-    // Whoever gave up is not told of its failure either.
+    // If the caller stopped waiting, it does not get this error.
     settling.catch(() => {});
     return Promise.race([settling, late]).finally(() => clearTimeout(timer));
   }
 
   /**
-   * Settles the operator's review of a held proposal (swarm.at §5.1), and after it what it releases, on the present head:
-   * the head of the proposal is long past.
+   * Settles the operator's review of a held proposal (swarm.at §5.1). A released proposal is settled after
+   * it, on the present head, because the head that it names is old.
    *
    * @throws as {@link settleRecord}; TallystickError `unknown_held` (404) when nothing is held under its id,
    * `rules_refuse` (409) when the rules do not allow what it would release
@@ -240,7 +249,7 @@ export class SettlementEngine {
   async settleReview(record: SignedRecord): Promise<ReviewedProposal | Validated> {
     const { held, index } = this.#parameters;
     const id = String(record.body.proposal);
-    // Asked first: a review of nothing would stay in the ledger for ever.
+    // This check comes first, because a review without a proposal would stay in the ledger forever.
     const { payload } = await held.content(id);
     const isRelease = record.body.decision === "release";
     const endReservation =
@@ -256,9 +265,9 @@ export class SettlementEngine {
   }
 
   /**
-   * Checks the rules again, since they and the rest of the budgets may have changed while it was held.
+   * Checks the rules again, because the rules and the budgets may have changed while the proposal was held.
    *
-   * @returns a function that ends what it counts as spent until it is settled
+   * @returns a function that ends the reservation in the budgets
    * @throws TallystickError `rules_refuse` (409); nothing is settled then
    */
   #allowRelease(payload: LedgerEntry["payload"]): () => void {
@@ -281,10 +290,13 @@ export class SettlementEngine {
     return { ...review, released: settledEntry(await this.#parameters.ledger.entry(at), at) };
   }
 
-  /** Settles what was released but not yet settled, as after a crash between the two. Call it at every start. */
+  /**
+   * Settles released proposals that were not settled yet, for example after a crash between the two steps.
+   * Call this at every start.
+   */
   async finishReleases(): Promise<void> {
     if (this.mode === "sandbox") return;
-    // One after the other: two at once would both settle the same.
+    // One after the other, because two at the same time would settle the same proposal twice.
     const before = this.#finishing;
     this.#finishing = before.catch(() => {}).then(() => this.#finishReleases());
     return this.#finishing;
@@ -307,7 +319,8 @@ export class SettlementEngine {
   }
 
   /**
-   * Answers a record whose key is taken: with the entry when it is the same record, with a refusal when it is another one.
+   * Answers a record with a key that is taken. If it is the same record, the answer is its entry. If it is
+   * another one, it is refused.
    */
   #again(
     record: SignedRecord,
@@ -342,7 +355,7 @@ export class SettlementEngine {
   }
 }
 
-/** Where an entry stands, from the entry. */
+/** The place of an entry. */
 export function settledEntry({ currentHash, timestamp }: LedgerEntry, index: number): SettledEntry {
   return { hash: currentHash, index, timestamp: Number(timestamp) };
 }

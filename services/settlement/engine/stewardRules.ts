@@ -12,7 +12,7 @@ import { parseUptime } from "tallystick-protocol/records/uptime";
 const HOUR = 3_600;
 const DAY = 86_400;
 
-/** The types of records that the second trust model and its SLAs are made of (STEWARD). */
+/** The types of records of the second trust model and its SLAs (STEWARD). */
 const RULES = {
   attestation: ({ body }, latest) => inFuture("ran_at", parseAttestation(body).ran_at, latest),
   uptime: ({ body }, latest) => {
@@ -65,8 +65,8 @@ export function isStewardRecordType(type: string): type is StewardRecordType {
 }
 
 /**
- * What is wrong with a record of STEWARD apart from its form. Whose records count is for the derivation, which knows the
- * attestors, probers and arbitrators of the parameters, and the parties of a breach.
+ * Checks a record of STEWARD apart from its form. The derivation decides whose records count, because it
+ * knows the attestors, probers and arbitrators in the parameters, and the parties of a breach.
  *
  * @param latest unix seconds that the signer's clock may have reached
  * @throws InvalidInputError naming every field at fault

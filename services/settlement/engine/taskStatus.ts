@@ -5,13 +5,16 @@ import type { HeldProposals } from "./heldProposals.ts";
 import type { LedgerIndex } from "./ledgerIndex.ts";
 import type { SettledEntry } from "./settlementEngine.ts";
 
-/** The most entries, held proposals and staked proposals in one answer about a task: task ids may repeat without end. */
+/**
+ * The most entries, held proposals and staked proposals in one answer about a task. There is a limit because
+ * a task id may be used any number of times.
+ */
 export const MAX_HISTORY = 100;
 
-/** The default number. */
+/** The default for this number. */
 export const DEFAULT_HISTORY = 20;
 
-/** Which part of a task's history: the newest `limit` entries, or those before the entry at `before`. */
+/** A part of a task's history: the newest `limit` entries, or the entries before the one at `before`. */
 export type HistoryPage = { limit: number; before?: number | undefined };
 
 /** A held proposal as its task shows it. `review` is the operator's decision and the hash of its entry. */
@@ -22,16 +25,16 @@ export type HeldStatus = {
   review?: { decision: string; hash: string };
 };
 
-/** What is known of a task, oldest first. */
+/** The history of a task, oldest first. */
 export type TaskStatus = {
   settled: (SettledEntry & { parent_hash: string })[];
-  /** The value of `before` for older entries; null when there are none. */
+  /** The value of `before` that gives the next older entries; null when there are none. */
   next: number | null;
   held: HeldStatus[];
   consensus: { final: string | null; finalAt: number | null; proposals: readonly ListedProposal[] } | null;
 };
 
-/** What is known of a task: its newest entries, the proposals held for it, and what the swarm said (swarm.at §7.1, §11). */
+/** The status of a task: its newest entries, its held proposals, and its consensus (swarm.at §7.1, §11). */
 export async function readTaskStatus(
   taskId: string,
   { ledger, index, held }: { ledger: DiskLedger; index: LedgerIndex; held: HeldProposals },

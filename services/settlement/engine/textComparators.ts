@@ -8,7 +8,7 @@ export type ComparatorName = (typeof COMPARATORS)[number];
  */
 export const DEFAULT_OVERLAP = 600;
 
-/** Words that reverse the meaning of a sentence. Texts with different words of this kind are never equal. */
+/** Words that reverse the meaning of a sentence. Texts that differ in these words are never equal. */
 const TURNS = /^(?:no|not|never|none|nothing|nobody|neither|nor|without|cannot|\p{L}+n['’]t)$/u;
 
 /**

@@ -3,14 +3,14 @@ import { canonicalBody, type RecordBody, type RecordJson } from "tallystick-prot
 import { listingSchema } from "tallystick-protocol/records/listing";
 import { receiptSchema } from "tallystick-protocol/records/receipt";
 
-/** The most bytes (UTF-8, canonical) of all that a listing or receipt says outside the fields of its schema. */
+/** The most bytes (UTF-8, canonical) of all keys of a listing or receipt that its schema does not name. */
 export const MAX_UNKNOWN_BYTES = 4_096;
 
 /** The most checks of a receipt by name, and most characters of a name: the same as for checks in a list. */
 const MAX_CHECKS = 256;
 const MAX_CHECK_NAME = 128;
 
-/** A field that the schema of listings names but leaves open counts as unknown. */
+/** A field without a fixed form in the schema of listings counts as unknown. */
 const LISTING_KEYS = new Set(Object.keys(listingSchema.shape).filter((key) => key !== "audit"));
 const RECEIPT_KEYS = new Set(Object.keys(receiptSchema.shape));
 const VERIFICATION_KEYS = new Set(["all_passed", "checks"]);
@@ -18,12 +18,12 @@ const CHECK_KEYS = new Set(["name", "passed"]);
 
 type Unknown = { field: string; bytes: number };
 
-/** What is too long in a listing's body outside its own fields; empty when nothing is. */
+/** The faults of a listing's unknown keys: what is too long. Empty when nothing is too long. */
 export function unknownOfListing(body: RecordBody): InputIssue[] {
   return tooLong(unknownIn(body, LISTING_KEYS, "body"));
 }
 
-/** The same for a receipt, with what its `verification` says in addition to the outcome. */
+/** The same for a receipt, including the extra keys of its `verification`. */
 export function unknownOfReceipt(body: RecordBody): InputIssue[] {
   const verification = asObject(body.verification);
   const checks = verification.checks ?? null;

@@ -11,16 +11,16 @@ import { verifyProofBundle } from "tallystick-protocol/proof/proofBundle";
 import type { LedgerName } from "tallystick-protocol/records/ledgerName";
 import type { FileKind } from "./fileStore.ts";
 
-/** Whose ledger it is, by name and keys. */
+/** The ledger of this service: its name and its keys. */
 export type OwnLedger = { ledger: LedgerName; keys: readonly NoteVerifierKey[] };
 
-/** A file that may be kept when `signer` asks for it. */
+/** A file that `signer` asks this service to keep. */
 export type JudgedFile = { file: JsonFile; kind: FileKind; subject: string };
 
 /**
- * Judges a file that somebody wants kept: only what is a file of ERC-8004 and checks out against this ledger is. A feedback has
- * to be the signer's own, for a receipt and a rating of this ledger; a verdict in a response and the receipt of its hire have to
- * stand in it.
+ * Checks a file that somebody asks this service to keep. It must be a file of ERC-8004 that agrees with this
+ * ledger. A feedback must be the signer's own, and its receipt and its rating must be in this ledger. A
+ * verdict in a response, and the receipt of its hire, must be in this ledger too.
  *
  * @throws InvalidInputError naming every field that does not hold
  */

@@ -5,13 +5,19 @@ import type { JsonFile } from "tallystick-protocol/erc8004/jsonFile";
 import { TallystickError } from "tallystick-protocol/errors";
 import type { Hex } from "tallystick-protocol/hex";
 
-/** Name of the file beside the ledger. It follows from no entry: copies of the ledger do not have it. */
+/**
+ * Name of the file beside the ledger. It does not follow from entries, so copies of the ledger do not have
+ * it.
+ */
 const FILES = "erc8004.sqlite";
 
-/** What a file is, which decides who may have it kept. */
+/** The kind of a file. It decides who may ask this service to keep it. */
 export type FileKind = "feedback" | "registration" | "response";
 
-/** Files that one subject may have: the receipt of a feedback, the agent of a registration, the responder of a response. */
+/**
+ * The most files of one subject. The subject of a feedback is its receipt, of a registration its agent, of a
+ * response its responder.
+ */
 const MAX_PER_SUBJECT: { readonly [kind in FileKind]: number } = {
   feedback: 4,
   registration: 8,
@@ -19,8 +25,8 @@ const MAX_PER_SUBJECT: { readonly [kind in FileKind]: number } = {
 };
 
 /**
- * Bytes of all files of a kind. Each kind has its own room, so that whoever fills one takes nothing from the others. Feedback
- * needs a receipt and a rating in the ledger, so it has the largest.
+ * The most bytes of all files of a kind. Each kind has its own limit, so filling one kind takes no room from
+ * the others. Feedback needs a receipt and a rating in the ledger, so it has the largest.
  */
 const ROOM: { readonly [kind in FileKind]: number } = {
   feedback: 512 * 2 ** 20,
@@ -29,8 +35,8 @@ const ROOM: { readonly [kind in FileKind]: number } = {
 };
 
 /**
- * Files of ERC-8004 by their hash, on disk. They never change, and none is taken away but the oldest registrations of an agent
- * that goes on registering: the chain leads to its newest.
+ * Files of ERC-8004 by their hash, on disk. Files never change. A file is only deleted when an agent
+ * registers many times: then its oldest registrations go, because the chain leads to the newest one.
  */
 export class FileStore {
   readonly #database: DatabaseSync;
@@ -54,8 +60,8 @@ export class FileStore {
   /**
    * Keeps a file.
    *
-   * @param subject what its number is limited by
-   * @returns false when it is kept already
+   * @param subject the number of files is limited for each subject
+   * @returns false when the file is kept already
    * @throws TallystickError `too_many_files`, `files_full`; then nothing changed
    */
   keep(file: JsonFile, kind: FileKind, subject: string, signer: Address): boolean {

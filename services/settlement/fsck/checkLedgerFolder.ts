@@ -23,8 +23,9 @@ export async function isLedgerFolder(folder: string): Promise<boolean> {
 }
 
 /**
- * Checks the folder of a settlement service's ledger: every line, the chain, what was signed last, the key of the checkpoints. It
- * goes on after a fault, tells each by its line, and writes nothing. A running service may append meanwhile.
+ * Checks the folder of a settlement service's ledger: every line, the chain, what was signed last, the key of
+ * the checkpoints. It continues after a fault, reports each fault with its line, and writes nothing. A
+ * running service may append meanwhile.
  */
 export async function checkLedgerFolder({
   folder,
@@ -38,7 +39,8 @@ export async function checkLedgerFolder({
   const faults = new FaultList();
   const notes: string[] = [];
   const file = path.join(folder, LEDGER_FILE);
-  // First: what is signed is on disk before, so the file has it.
+  // This is read first. Everything that was signed was on disk before, so the file read later must contain
+  // it.
   const signed = await lastSigned(folder, faults);
   const { size: bytes } = await stat(file);
   const chain = new TolerantChain();

@@ -27,7 +27,7 @@ const REPAIR =
 const NEWER = "Take the log from another place, and compare the two.";
 
 export type CheckLogParameters = Trust & {
-  /** A folder, or an address. */
+  /** A folder or an address. */
   source: string;
   onProgress?: ((checked: number, size: number) => void) | undefined;
   signal?: AbortSignal | undefined;
@@ -36,11 +36,11 @@ export type CheckLogParameters = Trust & {
 };
 
 /**
- * Checks a static log whole: checkpoint, every bundle, every entry, every tile of hashes, and the root. It goes on after a fault,
- * tells each by its place, and writes nothing.
+ * Checks a whole static log: the checkpoint, every bundle, every entry, every tile of hashes, and the root.
+ * It continues after a fault, reports each fault with its place, and writes nothing.
  *
- * @throws UnreadableLogError when there is no checkpoint, or the log cannot be asked; TallystickError `log_invalid` when the
- * checkpoint is none
+ * @throws UnreadableLogError when there is no checkpoint, or the log cannot be read; TallystickError
+ * `log_invalid` when the checkpoint is malformed
  */
 export async function checkLog(parameters: CheckLogParameters): Promise<Findings> {
   const { source, onProgress, signal } = parameters;
@@ -78,11 +78,12 @@ export async function checkLog(parameters: CheckLogParameters): Promise<Findings
   };
 }
 
-/** An entry whose bundle and tile say two things. */
+/** An entry for which the bundle and the tile differ. */
 type Difference = { line: number; bundle: string; tile: string };
 
 /**
- * Builds the tree twice where a bundle and a tile differ, once of each: the root tells which of the two is damaged.
+ * If a bundle and a tile differ, builds the tree twice, once from each. The root shows which of the two is
+ * damaged.
  */
 class LogCheck {
   readonly #log: LogSource;
@@ -90,10 +91,10 @@ class LogCheck {
   readonly #faults: FaultList;
   readonly #chain = new TolerantChain();
   #byLines = new TreeEdge();
-  /** The tree by the tiles' leaves, once they differ. */
+  /** The tree of the tiles' leaves, once they differ from the bundles. */
   #byTiles: TreeEdge | undefined;
   readonly #differences: Difference[] = [];
-  /** Entries that were told as faults already. */
+  /** Entries that were already reported as faults. */
   readonly #told = new Set<number>();
 
   constructor(log: LogSource, size: number, faults: FaultList) {
@@ -128,7 +129,7 @@ class LogCheck {
     for (const [made, expected] of full) if (made.level !== 0) await this.#compareTile(made, expected);
   }
 
-  /** Compares what is left: unfinished tiles above the lowest level, and the root. */
+  /** Compares the rest: unfinished tiles above the lowest level, and the root. */
   async end(root: Uint8Array): Promise<void> {
     const others = new Map(
       [...(this.#byTiles?.partialTiles() ?? [])].map(([tile, bytes]) => [tile.level, bytes]),
@@ -152,7 +153,7 @@ class LogCheck {
     this.#faults.add({ file: CHECKPOINT_FILE, what, todo: NEWER });
   }
 
-  /** The leaves of a bundle's entries, as far as it can be read. */
+  /** The leaves of a bundle's entries, as far as the bundle can be read. */
   async #leavesOf(tile: Tile, start: number): Promise<Uint8Array[]> {
     const file = nameOfTile(tile);
     const leaves: Uint8Array[] = [];
@@ -200,7 +201,10 @@ class LogCheck {
     this.#faults.add({ file: nameOfTile(tile), what: "it is not what its entries come to", todo: REPAIR });
   }
 
-  /** A file of the log; undefined, and a fault, when it is missing or damaged. A source that is away ends the check. */
+  /**
+   * A file of the log. If it is missing or damaged, this reports a fault and returns undefined. If the source
+   * does not answer, the check ends.
+   */
   async #read(tile: Tile): Promise<Buffer | undefined> {
     try {
       return await readLogTile(this.#log, tile);
@@ -214,7 +218,7 @@ class LogCheck {
   }
 }
 
-/** What else lies in a log's folder. */
+/** Other files in a log's folder. */
 async function notesOf(folder: string, size: number): Promise<string[]> {
   const found = await readdir(path.join(folder, "tile"), { recursive: true, withFileTypes: true }).catch(
     () => [],

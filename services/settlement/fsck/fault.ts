@@ -1,4 +1,4 @@
-/** One thing that is wrong: where, what, and what to do about it. */
+/** One fault: its place, what is wrong, and what to do about it. */
 export type Fault = {
   /** The file, below the folder that is checked. */
   file: string;
@@ -8,20 +8,20 @@ export type Fault = {
   todo: string;
 };
 
-/** How many faults are kept; the others are counted. */
+/** The most faults that are listed. Further faults are only counted. */
 const MAX_FAULTS = 1_000;
 
-/** What a check has found. `notes`: remarks that are no faults. */
+/** The result of a check. `notes` are remarks that are not faults. */
 export type Findings = {
   kind: "ledger" | "log";
   entries: number;
   /** The root over these entries, `0x…`. */
   root: string;
-  /** What the log calls itself, and whether its checkpoint was held against a key or a policy. */
+  /** The log's own name, and whether its checkpoint was checked against a key or a policy. */
   origin?: string;
   trusted?: boolean;
   faults: Fault[];
-  /** All faults, also those beyond the list. */
+  /** The number of all faults, including those that are not listed. */
   faultCount: number;
   notes: string[];
 };

@@ -4,12 +4,12 @@ import { leafHash } from "tallystick-protocol/merkle/hash";
 import { sha256ByNode } from "tallystick-runtime/hashing/sha256ByNode";
 import type { ReadLine } from "../ledger/verifyLines.ts";
 
-/** A line and its leaf. `reason`: what is wrong with it. */
+/** A line and its leaf. `reason`: what is wrong with the line. */
 export type ToleratedLine = { leaf: Uint8Array; reason?: string };
 
 /**
- * Verifies lines as a ledger's chain does, and goes on after a bad one, so that each fault is told once. The line after a bad
- * one is believed about its parent: what it continues cannot be known.
+ * Verifies the lines of a ledger, and continues after a bad one, so that each fault is reported once. The
+ * parent of the line after a bad one is not checked, because the right value is unknown.
  */
 export class TolerantChain {
   #chain = new LedgerChain({ sha256: sha256ByNode, parentHash: GENESIS_HASH });
@@ -28,7 +28,7 @@ export class TolerantChain {
     }
   }
 
-  /** Passes over entries that cannot be read. */
+  /** Skips entries that cannot be read. */
   skip(count: number): void {
     if (count === 0) return;
     this.#count += count;
@@ -41,7 +41,7 @@ export class TolerantChain {
       this.#chain = new LedgerChain({ sha256: sha256ByNode, parentHash, firstIndex: this.#count });
       this.#isLost = false;
     } catch {
-      // It is no entry: it is told as a fault of its own, and the one after it is tried.
+      // The line is not an entry. It is a separate fault, and the next line is tried.
     }
   }
 }

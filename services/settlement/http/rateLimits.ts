@@ -14,7 +14,7 @@ export type RateLimitConfig = { perKey: number; perAddress: number; trustedProxi
 /** The window in which requests are counted, in seconds. */
 export const RATE_WINDOW = 60;
 
-/** The most callers that are counted at one time. Beyond that the oldest window is forgotten first. */
+/** The most callers that are counted at one time. With more callers, the oldest window is forgotten first. */
 const MAX_CALLERS = 100_000;
 
 /** How many requests each caller has left in its window. */
@@ -31,7 +31,7 @@ export class RateCounter {
   take(caller: string, limit: number, now: number): { allowed: boolean; remaining: number; reset: number } {
     let window = this.#windows.get(caller);
     if (!window || now >= window.start + this.#seconds || now < window.start) {
-      // Set again, so that the map stays in the order in which the windows began.
+      // Deleted and set again, so that the map stays in the order in which the windows began.
       this.#windows.delete(caller);
       window = { start: now, used: 0 };
       this.#windows.set(caller, window);
@@ -119,7 +119,7 @@ export function limitADay(
 
 type DailyLimitParameters = { apiKeys: ApiKeys; now: () => number; rateLimits: RateLimitConfig };
 
-/** Who asks. Without a connection, as in tests, only the headers say so. */
+/** The caller's address. Without a connection, as in tests, only the headers name it. */
 function clientAddress(c: Context, trustedProxies: number): string {
   const { incoming } = (c.env ?? {}) as { incoming?: IncomingMessage };
   const headers = { "x-forwarded-for": c.req.header("x-forwarded-for") };

@@ -15,7 +15,7 @@ export async function readJson(request: Request): Promise<PyJson> {
   try {
     // A byte order mark is kept, so that the reader refuses it: JSON has none.
     const text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
-    // Of two values for one key the sender may have meant, or had checked, the other one.
+    // If a key has two values, the sender may have meant the other one.
     return parsePythonJson(text, { duplicateKeys: "refuse" });
   } catch (error) {
     const reason = error instanceof JsonSyntaxError ? error.message : "it is not UTF-8";

@@ -15,7 +15,7 @@ export async function hasBearer(authorization: string | undefined, keys: ApiKeys
 /**
  * Checks `Authorization: Bearer <key>` against the keys that the operator issued (swarm.at §7).
  *
- * @returns whose key it is
+ * @returns the key's owner
  * @throws TallystickError `unauthorized` (401); also when the operator has issued none
  */
 export async function requireBearer(authorization: string | undefined, keys: ApiKeys): Promise<ApiKey> {

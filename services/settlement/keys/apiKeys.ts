@@ -3,7 +3,7 @@ import { statSync } from "node:fs";
 import type { Address } from "tallystick-protocol/address";
 import { hashKey, readKeyFile } from "./keyFile.ts";
 
-/** How long the key file is not read again, in milliseconds. */
+/** The least time between two readings of the key file, in milliseconds. */
 const RECHECK_MS = 1_000;
 
 /** A key's owner: its id, and the agent whose proposals come with it, if the operator named one. */

@@ -14,7 +14,7 @@ const keySchema = z.strictObject({
   sha256: z.string().regex(/^[0-9a-f]{64}$/),
   created_at: z.int(),
   revoked_at: z.int().nullable(),
-  /** The agent whose proposals come with it. */
+  /** The agent that uses the key for its proposals. */
   agent: addressSchema.optional(),
 });
 const fileSchema = z.strictObject({ version: z.literal(1), keys: z.array(keySchema) });
@@ -49,7 +49,8 @@ export async function readKeyFile(file: string): Promise<StoredKey[]> {
 /**
  * Makes a key, keeps its hash, and returns both. The key is `tsk_` and 32 base 32 characters.
  *
- * @param agent whose proposals come with it: their results count for this agent. Default: for nobody
+ * @param agent the agent that uses the key. The results of its proposals count for this agent. Default:
+ * nobody
  */
 export async function addKey(
   file: string,
@@ -88,7 +89,7 @@ export async function revokeKey(file: string, id: string, now: number): Promise<
   return found;
 }
 
-/** Written next to it and then renamed, so that a reader never sees half a file. */
+/** The new file is written next to the old one and then renamed, so that a reader never sees half a file. */
 async function writeKeyFile(file: string, keys: StoredKey[]): Promise<void> {
   const folder = path.dirname(file);
   await makeFolder(folder);

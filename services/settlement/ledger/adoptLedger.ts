@@ -16,16 +16,17 @@ import {
 import { makeFolder } from "./makeFolder.ts";
 
 /**
- * Accepts the ledger in a folder as the one to continue. Writes what was signed last: the contract's head, or the ledger's
- * own last entry when there is no chain. Before that the whole ledger is verified and compared with the chain.
+ * Accepts the ledger in a folder as the one to continue. Writes what was signed last: the contract's head, or
+ * the ledger's own last entry when there is no chain. Before that the whole ledger is verified and compared
+ * with the chain.
  *
- * If anchors are signed for others to send, it also states that there is no signed anchor which the chain does not show.
- * Then use it only if you know that this is the newest copy.
+ * If anchors are signed for others to send, it also states that there is no signed anchor which the chain
+ * does not show. So with such anchors, use it only if you know that this is the newest copy.
  *
- * @param onChain what the contract says of the ledger and who its writer is; undefined when it is not anchored.
+ * @param onChain the ledger on chain and its writer; undefined when the ledger is not anchored.
  * `wordsFolder`: the folder that remembers anchors signed for others to send
- * @throws TallystickError `no_ledger`; `last_signed_present` when the file is there; `ledger_locked` while a service
- * writes the ledger; those of {@link compareWithChain}; LedgerLineError
+ * @throws TallystickError `no_ledger`; `last_signed_present` when the file is there; `ledger_locked` while a
+ * service writes the ledger; those of {@link compareWithChain}; LedgerLineError
  */
 export async function adoptLedger(
   folder: string,

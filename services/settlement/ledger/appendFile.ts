@@ -7,8 +7,8 @@ import { asOurOwn } from "tallystick-runtime/http/requestScope";
 import { syncFolder } from "./syncFolder.ts";
 
 /**
- * Called with the bytes of each group before they are written, while somebody else has to know of them first. When it throws,
- * nothing of the group is written, and the file accepts nothing more.
+ * Called with the bytes of each group before they are written, if another system must have them first. When
+ * it throws, nothing of the group is written, and the file accepts nothing more.
  */
 export type CommitGroup = (bytes: Buffer) => Promise<void>;
 
@@ -22,37 +22,38 @@ export type AppendTarget = Pick<
 
 export type OpenAppendFileParameters = {
   filePath: string;
-  /** Called when nobody knows any more what is on the disk. The file accepts nothing more, and the process should end. */
+  /**
+   * Called when the content of the disk is no longer known. The file accepts nothing more, and the process
+   * should end.
+   */
   onFailure: (error: Error) => void;
   /**
    * Called when a write was refused (no space, read-only) and undone. Everything that waited is rejected, and the next
    * append follows what is on disk.
    */
   onUndone?: (error: Error) => void;
-  /** Called after every write that is on disk, with how long the disk took, in seconds. */
+  /** Called after every write that is on disk, with the time that the disk took, in seconds. */
   onSynced?: (seconds: number) => void;
-  /** What to do with the file once nobody else can write it, and before anything is appended. */
+  /** Runs once the file is locked, before anything is appended. */
   prepare?: () => Promise<void>;
   /** How the file is opened; replaced in tests by a disk that fails. */
   openFile?: (filePath: string) => Promise<AppendTarget>;
 };
 
 /**
- * A file that only grows, written with group commit: what arrives during one fsync goes into the next, so many writers
- * share the cost of each.
+ * A file that only grows, written with group commit: everything that arrives during one fsync goes into the
+ * next one, so many writers share its cost. The file itself is locked, in addition to its folder. Before a
+ * write is reported as done, the path must still lead to the written file, with the right length. Otherwise
+ * an entry could be lost or settled twice, because somebody deleted, replaced or changed the file.
  *
- * The file itself is locked, whatever its folder's lock says. Before anything is reported as written, the file under its
- * path must be the one that was written, with the right length. Otherwise an entry could be lost or settled twice, because
- * somebody deleted, replaced or changed the file.
- *
- * When a write is refused (the disk is full, the file system read-only), its half-written bytes are cut off again,
- * everything that waits is rejected, and the next append tries again. After a failed fsync, or when the cut fails too,
- * nobody knows what is on the disk (the kernel may have dropped the pages). Then the file accepts nothing more and
- * `onFailure` is called. The next start reads what is there.
+ * When a write is refused (the disk is full, the file system read-only), its half-written bytes are cut off
+ * again, everything that waits is rejected, and the next append tries again. After a failed fsync, or when
+ * the cut fails too, nobody knows what is on the disk (the kernel may have dropped the pages). Then the file
+ * accepts nothing more and `onFailure` is called. The next start reads what is there.
  */
 export class AppendFile {
   readonly #file: AppendTarget;
-  /** Which file it is. */
+  /** The identity of the file. */
   readonly #inode: Inode;
   readonly #parameters: OpenAppendFileParameters;
   #waiting: Waiting[] = [];
@@ -95,7 +96,7 @@ export class AppendFile {
   }
 
   /**
-   * From here on each group is committed before it is written.
+   * From now on, each group is committed before it is written.
    *
    * @param mostBytes of one group, unless its first append alone has more
    */
@@ -122,7 +123,7 @@ export class AppendFile {
       this.#waitingBytes += bytes.length;
       this.#waiting.push({ bytes, resolve, reject });
     });
-    // It writes for all who wait, so its errors do not belong to the request that started it.
+    // One write serves all waiting requests, so its errors do not belong to the request that started it.
     this.#flushing ??= asOurOwn(() => this.#flush());
     return written;
   }
@@ -140,8 +141,8 @@ export class AppendFile {
   }
 
   /**
-   * Checks that the file under the path is still the open one, and no longer than what was written here. Otherwise nobody
-   * knows what will be read there: it accepts nothing more and `onFailure` is called.
+   * Checks that the file under the path is still the open one, and no longer than what was written here.
+   * Otherwise later reads could give anything. Then the file accepts nothing more, and `onFailure` is called.
    *
    * @throws TallystickError `ledger_unavailable` (503)
    */
@@ -149,7 +150,7 @@ export class AppendFile {
     if (this.#failure) throw this.#failure;
     const [end, isQuiet] = [this.#end, this.#flushing === undefined];
     const wrong = await this.#difference((size) => {
-      // During a write nobody can say how long it is.
+      // During a write the length of the file is not fixed.
       const isExact = isQuiet && this.#flushing === undefined && this.#end === end;
       return isExact ? size === BigInt(end) : size >= BigInt(end);
     });
@@ -185,7 +186,7 @@ export class AppendFile {
         await this.#file.appendFile(bytes);
       } catch (cause) {
         if (this.#commit) {
-          // What is committed cannot be undone. The next start takes it from where it was committed.
+          // A committed group cannot be undone. The next start takes it from the shared store.
           this.#fail(batch, committedElsewhere(cause));
           break;
         }
@@ -200,7 +201,7 @@ export class AppendFile {
         this.#fail(batch, cause);
         break;
       }
-      // Only now: before the write this check would say nothing about the write.
+      // This check comes after the write, because an earlier check would say nothing about the write.
       const end = BigInt(this.#end + bytes.length);
       const wrong = await this.#difference((size) => size === end);
       if (wrong !== undefined) {
@@ -216,7 +217,7 @@ export class AppendFile {
     this.#flushing = undefined;
   }
 
-  /** Takes what waits, up to the most that is committed together. */
+  /** Takes the waiting appends, up to the largest group. */
   #takeGroup(): Waiting[] {
     const most = this.#commit?.mostBytes ?? Number.POSITIVE_INFINITY;
     let [count, length] = [0, 0];
@@ -228,10 +229,10 @@ export class AppendFile {
     return this.#waiting.splice(0, count);
   }
 
-  /** Cuts off what a refused write left, and rejects it with everything that was to follow. */
+  /** Cuts off the bytes of a refused write, and rejects it together with everything after it. */
   async #undo(batch: Waiting[], length: number, cause: unknown): Promise<void> {
     try {
-      // Bytes that somebody else wrote are not ours to cut.
+      // We must not cut bytes that somebody else wrote.
       const most = BigInt(this.#end + length);
       const wrong = await this.#difference((size) => size >= BigInt(this.#end) && size <= most);
       if (wrong !== undefined) return this.#fail(batch, new Error(wrong));
@@ -263,7 +264,10 @@ export class AppendFile {
 
 type Inode = Pick<BigIntStats, "dev" | "ino">;
 
-/** What is wrong with the file under a path, as a clause; undefined when it is this one and has the right length. */
+/**
+ * What is wrong with the file under a path, as a clause; undefined when it is the opened file and has the
+ * right length.
+ */
 async function differenceOf(
   filePath: string,
   { dev, ino }: Inode,
@@ -305,7 +309,7 @@ function committedElsewhere(cause: unknown): TallystickError {
   });
 }
 
-/** The refusal of a write: 503, and nothing of it is kept. */
+/** The error of a refused write: 503, and nothing of it is stored. */
 export function unavailable(message: string, cause?: unknown): TallystickError {
   return new TallystickError({
     code: "ledger_unavailable",

@@ -23,18 +23,19 @@ export const LEDGER_FILE = "ledger.jsonl";
 /** Longest line of an entry, in bytes. C2SP tlog-tiles writes the length of an entry in 16 bits. */
 export const MAX_ENTRY_BYTES = 65_535;
 
-/** Most bytes that wait for a slow disk before new entries are refused. */
+/** The most bytes that wait for a slow disk. Above this, new entries are refused. */
 export const MAX_WAITING_BYTES = 32 << 20;
 
-/** How many older entries {@link DiskLedger.verifyGrowth} reads again each time. */
+/** The number of older entries that {@link DiskLedger.verifyGrowth} reads again each time. */
 export const SCRUB_ENTRIES = 20_000;
 
 /**
- * How many of the last entries that a store knows are verified before anything is served; see {@link DiskLedger.readRest}.
+ * If a store knows the ledger, the number of its last entries that are verified before anything is served;
+ * see {@link DiskLedger.readRest}.
  */
 export const TAIL_ENTRIES = 20_000;
 
-/** Where the hash of an entry is in its canonical line. */
+/** The place of an entry's hash in its canonical line. */
 const CURRENT_HASH_AT = '{"current_hash": "'.length;
 
 const PARENT_HASH_AT = CURRENT_HASH_AT + 64 + '", "parent_hash": "'.length;
@@ -42,7 +43,10 @@ const PARENT_HASH_AT = CURRENT_HASH_AT + 64 + '", "parent_hash": "'.length;
 /** The content of a new entry. The ledger adds parent and hash. `timestamp` in seconds. */
 export type NewEntry = { timestamp: number; taskId: string; payload: { [key: string]: PyJson } };
 
-/** A new entry with its position. `durable` resolves once it cannot be lost. Only then may anyone be told of it. */
+/**
+ * A new entry with its position. `durable` resolves once the entry cannot be lost. Tell nobody of the entry
+ * before that.
+ */
 export type Appended = { entry: LedgerEntry; index: number; durable: Promise<void> };
 
 /** An entry on disk, its position from 0, and the byte after its line. */
@@ -52,19 +56,27 @@ export type OpenLedgerParameters = {
   /** Folder of this ledger; created if needed. */
   folder: string;
   /**
-   * Called with every entry on disk, in order: first those that are there, or that the store does not know; later the new
-   * ones.
+   * Called with every entry on disk, in order: first with the existing ones that the store does not know,
+   * later with the new ones.
    */
   onEntry?: OnEntry;
-  /** Opens what is known of the file from an earlier opening, once the folder is locked. Default: nothing. */
+  /**
+   * Opens the store of facts about the file from an earlier run, once the folder is locked. Default: there is
+   * none.
+   */
   openStore?: () => LedgerStore;
-  /** How many of the last entries that the store knows are verified at the opening. */
+  /** The number of the last entries in the store that are verified at the opening. */
   tailEntries?: number;
-  /** Called when nobody knows any more what is on disk. The ledger accepts nothing more and the process should end. */
+  /**
+   * Called when the content of the disk is no longer known. The ledger accepts nothing more, and the process
+   * should end.
+   */
   onFailure?: (error: Error) => void;
-  /** Called when a write was refused and undone. What waited was not settled; the ledger continues. */
+  /**
+   * Called when a write was refused and undone. The waiting entries were not settled. The ledger continues.
+   */
   onUndone?: (error: Error) => void;
-  /** Called after every write that is on disk, with how long the disk took, in seconds. */
+  /** Called after every write that is on disk, with the time that the disk took, in seconds. */
   onSynced?: (seconds: number) => void;
   /** How the file is opened; replaced in tests by a disk that fails. */
   openFile?: OpenAppendFileParameters["openFile"];
@@ -73,8 +85,8 @@ export type OpenLedgerParameters = {
 /**
  * A ledger in a folder: `ledger.jsonl`, one canonical line an entry, append-only, one writer.
  *
- * `size`, `head`, `tree` and everything that is read cover entries on disk only. Entries on their way there already have
- * their place in the chain: {@link nextParent} is the hash to which the next one will link.
+ * `size`, `head`, `tree` and all reads cover only entries on disk. Entries that are being written already
+ * have their place in the chain: {@link nextParent} is the parent hash of the next entry.
  */
 export class DiskLedger {
   readonly folder: string;
@@ -82,9 +94,9 @@ export class DiskLedger {
   repair: LedgerRepair | undefined;
 
   #tree = new MerkleTree(sha256ByNode);
-  /** Where each line ends: the byte after it. */
+  /** The end of each line: the byte after it. */
   #ends: NumberStore = new GrowingNumbers(8);
-  /** How many entries at the beginning were not read since the opening. */
+  /** The number of entries at the beginning that were not read since the opening. */
   #unread = 0;
   readonly #onEntry: OnEntry;
   readonly #growthListeners = new Set<(size: number) => void>();
@@ -95,7 +107,7 @@ export class DiskLedger {
   #nextIndex = 0;
   #verifying: Promise<VerifiedLedger> | undefined;
   #rest: Promise<void> = Promise.resolve();
-  /** Entries that were read back from disk, and how far the present round over them is. */
+  /** The number of entries that were read back from disk, and the position of the present round over them. */
   #readBack = 0;
   #scrubbed = 0;
 
@@ -128,7 +140,8 @@ export class DiskLedger {
         },
         onFailure,
         onUndone: (error) => {
-          // What was on its way is lost with the write. The chain continues from what is on disk.
+          // Entries that were being written are lost with the write. The chain continues from the last entry
+          // on disk.
           ledger.#nextParent = ledger.#head;
           ledger.#nextIndex = ledger.size;
           onUndone?.(error);
@@ -146,7 +159,7 @@ export class DiskLedger {
     }
   }
 
-  /** Uses what a store knows, if the file agrees. */
+  /** Uses a store's facts, if the file agrees with them. */
   async #goOn(store: LedgerStore, tailEntries = TAIL_ENTRIES): Promise<StorePosition | undefined> {
     const take = (size: number) => {
       this.#tree = new MerkleTree(sha256ByNode, { size, level: (level) => store.hashes(level) });
@@ -165,15 +178,15 @@ export class DiskLedger {
     return undefined;
   }
 
-  /** How many entries at the beginning were not read since the opening, and not during it. */
+  /** The number of entries at the beginning that were not read, neither at the opening nor since. */
   get unread(): number {
     return this.#unread;
   }
 
   /**
-   * Verifies what was not read at the opening, on all cores.
+   * Verifies the entries that were not read at the opening, on all cores.
    *
-   * @returns whether it has the root that the store knows. If not, it is the store that was changed
+   * @returns whether their root is the one in the store. If not, somebody changed the store
    * @throws LedgerLineError naming the first bad line
    */
   async readRest(
@@ -222,7 +235,10 @@ export class DiskLedger {
     return this.#head;
   }
 
-  /** Hash that the next entry will have as its parent: of the last accepted entry, on disk or on its way. */
+  /**
+   * The parent hash of the next entry: the hash of the last accepted entry, even if it is still being
+   * written.
+   */
   get nextParent(): string {
     return this.#nextParent;
   }
@@ -260,10 +276,10 @@ export class DiskLedger {
   }
 
   /**
-   * Takes the entries that follow, which were committed elsewhere. All are verified before any is written.
+   * Appends entries that were committed elsewhere. All are verified before any is written.
    *
    * @param lines canonical, each with its newline
-   * @throws LedgerLineError naming the first line that does not follow, and is not what a ledger holds
+   * @throws LedgerLineError naming the first line that does not continue the ledger or is invalid
    */
   async take(lines: string): Promise<void> {
     const chain = new LedgerChain({
@@ -279,8 +295,8 @@ export class DiskLedger {
   }
 
   /**
-   * From here on every flush is committed by `commit` before it is written here, and nothing is durable before. When that
-   * throws, the ledger accepts nothing more. Nothing may be on its way yet.
+   * From now on, `commit` commits every flush before it is written here, and no entry is durable before that.
+   * When `commit` throws, the ledger accepts nothing more. Call this while nothing is being written.
    */
   commitBy(commit: (flush: Flush) => Promise<void>): void {
     let position = { next: this.size, head: this.#head };
@@ -310,7 +326,7 @@ export class DiskLedger {
   }
 
   /**
-   * What the entry at a position says of itself, without its payload, which may be long and is not parsed.
+   * The fields of the entry at a position, without its payload. The payload may be long and is not parsed.
    *
    * @throws InvalidInputError naming `index` when there is none
    */
@@ -320,7 +336,8 @@ export class DiskLedger {
     this.#checkRange(index, index + 1, "index", "index");
     const [start, end] = [this.#endOf(index - 1), this.#endOf(index)];
     const line = (await this.#file.read(start, end - start)).toString("latin1", 0, end - start - 1);
-    // Its keys are sorted: the hash is first, task and time are last. Inside a string the quotes would be escaped.
+    // Its keys are sorted: the hash is first, task and time are last. A quote inside a string would be
+    // escaped, so these texts mark keys only.
     const tail = line.lastIndexOf(', "task_id": "');
     const { task_id: taskId, timestamp } = JSON.parse(`{${line.slice(tail + 1)}`);
     return {
@@ -351,9 +368,9 @@ export class DiskLedger {
   }
 
   /**
-   * Reads the file again from its beginning and verifies every entry that was on disk at the time of the call. Simultaneous
-   * callers share one reading. The next one starts only after a pause as long as the last reading, so repeated calls cannot
-   * keep the service busy all the time.
+   * Reads the file again from its beginning and verifies every entry that was on disk at the time of the
+   * call. Simultaneous callers share one reading. The next reading starts after a pause that is as long as
+   * the last reading. So repeated calls cannot keep the service busy all the time.
    *
    * @throws LedgerLineError naming the first bad line
    */
@@ -383,7 +400,7 @@ export class DiskLedger {
     for await (const lines of ledgerLines(this.path, this.#endOf(size - 1))) {
       for (const line of lines) {
         const leaf = chain.next(line);
-        // A forger can make a consistent chain, but not the one that was written here.
+        // A forged chain can be consistent in itself, but its root differs from the written one.
         if (!bytesEqual(leaf, this.tree.leaf(frontier.size))) {
           throw new LedgerLineError(frontier.size + 1, "the entry is not the one that was settled");
         }
@@ -396,8 +413,8 @@ export class DiskLedger {
   }
 
   /**
-   * Reads back what was written since the last call, and the next {@link SCRUB_ENTRIES} older entries, and compares them
-   * with the tree. What was read at the opening counts as read.
+   * Reads back the entries since the last call and the next {@link SCRUB_ENTRIES} older entries, and compares
+   * them with the tree. Entries that were read at the opening count as read.
    *
    * @returns the size up to which everything was read back at least once
    * @throws LedgerLineError naming the first line that is not the settled one
@@ -427,7 +444,7 @@ export class DiskLedger {
   }
 
   /**
-   * Checks that the file is still the one that was opened, and contains only what was written here.
+   * Checks that the file is still the opened one, and contains only what this process wrote.
    *
    * @throws TallystickError `ledger_unavailable` (503) when it is not; `onFailure` is called too
    */

@@ -1,21 +1,21 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { readBytes } from "tallystick-runtime/http/readBytes";
 
-/** How long one answer may take, in milliseconds, and how often it is asked for. */
+/** How long one answer may take, in milliseconds, and the number of attempts. */
 const TIMEOUT_MS = 60_000;
 const ATTEMPTS = 5;
 
 /** Another attempt may succeed. */
 export class TransientError extends Error {}
 
-/** The server says that there is no such page (404, 410, or 403 as object stores say it). */
+/** The server has no such page (404, 410, or 403, which object stores use for this). */
 export class NotThereError extends Error {}
 
 export type FetchBytesParameters<T> = {
   url: string;
   /** Largest answer that is read, in bytes. */
   most: number;
-  /** Reads the answer. May throw a {@link TransientError} to have it asked for again. */
+  /** Reads the answer. It may throw a {@link TransientError}; then the request is repeated. */
   read: (bytes: Buffer) => T;
   /** Pause before the second attempt in milliseconds. It doubles before each further one. Default 500. */
   pauseMs?: number | undefined;
@@ -27,7 +27,7 @@ export type FetchBytesParameters<T> = {
 /**
  * Fetches a page from a server that keeps it, with several attempts.
  *
- * @throws Error whose message says why there is no such answer; the signal's reason
+ * @throws Error with a message that says why there is no answer; the signal's reason
  */
 export async function fetchBytes<T>(parameters: FetchBytesParameters<T>): Promise<T> {
   const { url, most, read, pauseMs = 500, timeoutMs = TIMEOUT_MS, signal } = parameters;
@@ -51,7 +51,7 @@ async function get(
 ): Promise<Buffer> {
   const limit = AbortSignal.timeout(timeoutMs);
   const response = await fetch(url, {
-    // A stranger's server must not send us into our own network.
+    // Redirects are refused, so that a stranger's server cannot send us into our own network.
     redirect: "manual",
     signal: signal ? AbortSignal.any([signal, limit]) : limit,
   }).catch((cause) => {

@@ -3,7 +3,7 @@ import type { Hex } from "tallystick-protocol/hex";
 import { MAX_ENTRY_BYTES } from "./diskLedger.ts";
 import { fetchBytes, TransientError } from "./fetchBytes.ts";
 
-/** Entries asked for at once; a follower may answer fewer. */
+/** The number of entries in one request. A follower may answer fewer. */
 const PAGE = 256;
 
 /** The most bytes that this many entries can have. */
@@ -64,7 +64,7 @@ function linesOf(bytes: Buffer, most: number): Buffer[] {
   const lines: Buffer[] = [];
   for (let at = 0; at < bytes.length; ) {
     const end = bytes.indexOf(0x0a, at);
-    // An answer that was cut off without an error.
+    // The answer was cut off without an error.
     if (end === -1) break;
     lines.push(bytes.subarray(at, end));
     at = end + 1;

@@ -1,6 +1,8 @@
 const CHUNK = 8_192;
 
-/** A list of whole numbers that only grows, in pieces that stay where they are: nothing is copied when it grows. */
+/**
+ * A growing list of whole numbers, in pieces of memory that stay in place. Nothing is copied when it grows.
+ */
 export class GrowingNumbers {
   readonly #chunks: (Uint32Array | Float64Array)[] = [];
   readonly #Chunk: new (
@@ -19,7 +21,7 @@ export class GrowingNumbers {
     chunk[this.#length++ % CHUNK] = value;
   }
 
-  /** The number at a position that has one. */
+  /** The number at a position below the length. */
   at(index: number): number {
     return this.#chunks[Math.floor(index / CHUNK)]?.[index % CHUNK] as number;
   }

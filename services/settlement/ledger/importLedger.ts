@@ -15,7 +15,10 @@ import { lockFolder } from "./lockFolder.ts";
 import { readAnyLedger, type VerifiedFile } from "./readAnyLedger.ts";
 import { syncFolder } from "./syncFolder.ts";
 
-/** How far an entry's time may be ahead of ours, in seconds. After a later one every write would wait until that day. */
+/**
+ * How far an entry's time may be ahead of the present, in seconds. With a later entry, every write would wait
+ * until its time.
+ */
 const CLOCK_TOLERANCE = 300;
 
 /** Bytes of lines that are written at once. */
@@ -28,17 +31,18 @@ export type ImportLedgerParameters = {
   folder: string;
   /** Unix seconds. */
   now: number;
-  /** What the contract says of the ledger and who its writer is; undefined when it is not anchored. */
+  /** The ledger on chain and its writer; undefined when the ledger is not anchored. */
   onChain?: (LedgerOnChain & { expectedWriter: Address }) | undefined;
 };
 
 /**
- * Imports a verified ledger as the beginning of one of ours: the same contents and hashes, in canonical lines. The folder
- * changes only after all of it is checked and on disk.
+ * Imports a verified ledger as the beginning of one of our ledgers: the same contents and hashes, in
+ * canonical lines. The folder changes only after everything is checked and on disk.
  *
- * @throws LedgerLineError naming the first line that does not verify, or that none of our ledgers can hold: longer than
- * {@link MAX_ENTRY_BYTES}, or of a time before 1970 or ahead of now
- * @throws TallystickError `ledger_present` when the folder has entries; `ledger_locked`; those of {@link compareWithChain}
+ * @throws LedgerLineError naming the first line that does not verify, or that our ledgers cannot hold: it is
+ * longer than {@link MAX_ENTRY_BYTES}, or its time is before 1970 or ahead of now
+ * @throws TallystickError `ledger_present` when the folder has entries; `ledger_locked`; those of {@link
+ * compareWithChain}
  */
 export async function importLedger(parameters: ImportLedgerParameters): Promise<VerifiedFile> {
   const { folder, onChain } = parameters;
@@ -50,7 +54,8 @@ export async function importLedger(parameters: ImportLedgerParameters): Promise<
     const tree = new MerkleTree(sha256ByNode);
     const verified = await copyCanonically(parameters, unfinished, tree);
     if (onChain !== undefined) compareWithChain(onChain, { tree, writer: onChain.expectedWriter });
-    // Before the entries are there: a service does not create one for existing entries.
+    // The key is made before the entries are there, because a service does not make one for a ledger with
+    // entries.
     if ((await readCheckpointKey(folder)) === undefined) await makeCheckpointKey(folder);
     await rename(unfinished, target);
     await syncFolder(folder);
@@ -110,13 +115,13 @@ async function copyCanonically(
   }
 }
 
-/** Why a verified entry cannot be in one of our ledgers; undefined when it can. */
+/** Why one of our ledgers cannot hold a verified entry; undefined if it can. */
 function importProblem({ entry, line }: CheckedEntry, now: number): string | undefined {
   if (line.length > MAX_ENTRY_BYTES)
     return `the entry verifies, but has ${line.length} bytes in canonical layout; at most ${MAX_ENTRY_BYTES} fit into a ledger`;
   const seconds = Number(entry.timestamp);
   if (seconds < 0) return "the entry verifies, but its timestamp is before 1970";
-  // Also Infinity, which an int of hundreds of digits becomes.
+  // This also refuses Infinity, which is the result for an int of hundreds of digits.
   if (seconds > now + CLOCK_TOLERANCE)
     return "the entry verifies, but its timestamp is ahead of now; are they seconds, not milliseconds?";
   return undefined;

@@ -10,8 +10,9 @@ import { syncFolder } from "./syncFolder.ts";
 export const LAST_SIGNED_FILE = "last-signed.json";
 
 /**
- * Name of the file, on another disk than the ledger's, with the largest anchor that was signed for others to send. Until
- * that is mined nobody else knows of it, so an older image of the ledger's disk would look like the newest.
+ * Name of the file, on another disk than the ledger's, with the largest anchor that was signed for others to
+ * send. Until this anchor is mined, only this file knows of it. Without the file, an older image of the
+ * ledger's disk would look like the newest one.
  */
 export const LAST_WORD_FILE = "last-word.json";
 
@@ -24,7 +25,7 @@ const schema = z.strictObject({
     .transform((text) => text as Hex),
 });
 
-/** The largest state of a ledger that was ever signed: its number of entries and their root. */
+/** The largest signed state of a ledger: its number of entries and their root. */
 export type LastSigned = { size: number; root: Hex };
 
 /**
@@ -56,8 +57,9 @@ export async function readLastSigned(
 }
 
 /**
- * Writes what is about to be signed. When this resolves, the file and its name are on disk. Only then may the signature
- * leave. A reader always finds the old content or the new one, also after a power failure.
+ * Writes the state that is signed next. When this resolves, the file and its name are on disk. The signature
+ * may leave only after that. A reader always finds the old content or the new one, also after a power
+ * failure.
  */
 export async function writeLastSigned(
   folder: string,

@@ -3,9 +3,9 @@ import { asOurOwn } from "tallystick-runtime/http/requestScope";
 import type { Log } from "tallystick-runtime/stderrLog";
 
 /**
- * What can close the gate: a line or an index that was changed, the chain's answer, what was signed before, a witness,
- * another copy of the log, the ledger's guardian, the shared store, an index that the disk refuses, lines that are not read
- * yet, the clock.
+ * The parts that can close the gate: a changed line or index, the chain's answer, an earlier signature, a
+ * witness, another copy of the log, the ledger's guardian, the shared store, an index that the disk refuses,
+ * lines that are not read yet, the clock.
  */
 export type GatePart =
   | "changed"
@@ -32,15 +32,15 @@ const PARTS: readonly GatePart[] = [
   "clock",
 ];
 
-/** Those that stop signatures too: the content of the ledger is in doubt. */
+/** The parts that also stop signatures, because the content of the ledger is in doubt. */
 const SIGNING: readonly GatePart[] = ["chain", "signed", "witness", "copy", "changed"];
 
-/** How soon to ask again, in seconds, as the answer to a refused request says. */
+/** The time in seconds after which a refused caller should ask again. The answer names it. */
 const RETRY_AFTER = "5";
 
 /**
- * Whether the ledger may be written and signed. Reads always continue. Each part closes and opens by itself. The first
- * reason in the order of {@link GatePart} is reported.
+ * Whether the ledger may be written and signed. Reads always continue. Each part closes and opens separately.
+ * The first reason in the order of {@link GatePart} is reported.
  */
 export class LedgerGate {
   readonly #log: Log;
@@ -53,7 +53,7 @@ export class LedgerGate {
     this.#log = log;
   }
 
-  /** Closes a part for a reason that has a code and says what to do. A new reason is logged, unless `quietly`. */
+  /** Closes a part. The reason has a code and says what to do. A new reason is logged, unless `quietly`. */
   close(part: GatePart, reason: TallystickError, { quietly = false } = {}): void {
     const before = this.#closed.get(part);
     this.#closed.set(part, reason);
@@ -73,7 +73,7 @@ export class LedgerGate {
   }
 
   #tell(): void {
-    // A request may have asked the question, but the consequences belong to no request.
+    // A request may have started this, but the consequences do not belong to it.
     asOurOwn(() => {
       for (const listener of this.#listeners) listener();
     });
@@ -84,7 +84,7 @@ export class LedgerGate {
     this.#listeners.add(listener);
   }
 
-  /** Lets a part check again before every answer about writes. */
+  /** Adds a check that runs before every answer about writes. */
   onAsk(look: () => void): void {
     this.#looks.push(look);
   }
@@ -107,7 +107,7 @@ export class LedgerGate {
     return !SIGNING.some((part) => this.#closed.has(part));
   }
 
-  /** @throws TallystickError with status 503 while nothing may be signed. Then no checkpoint is given out either */
+  /** @throws TallystickError with status 503 while nothing may be signed. Then no checkpoint is given out */
   requireSignatures(): void {
     const part = SIGNING.find((one) => this.#closed.has(one));
     if (part) throw asAnswer(this.#closed.get(part) as TallystickError);

@@ -21,8 +21,8 @@ export class FileLine {
   }
 
   /**
-   * The bytes read as Latin-1: a canonical line is pure ASCII, and any other byte becomes a character that no canonical
-   * line has.
+   * The bytes as Latin-1 text. A canonical line is pure ASCII. Any other byte becomes a character that no
+   * canonical line has.
    */
   get text(): string {
     return this.bytes.toString("latin1");
@@ -31,7 +31,7 @@ export class FileLine {
 
 const NEWLINE = 0x0a;
 
-/** Bytes that are read at a time. */
+/** The number of bytes that are read at a time. */
 const PIECE = 1 << 18;
 
 /** {@link PIECE} for callers that do much work on each line. It is small, so that the garbage collector frees it early. */
@@ -40,7 +40,7 @@ export const SMALL_PIECE = 1 << 16;
 /** The longest line that is read, in bytes: more than a crash can leave half written, and small enough for memory. */
 export const MAX_LINE_BYTES = 64 << 20;
 
-/** A line has more than {@link MAX_LINE_BYTES}. `start` is where it begins, in bytes. */
+/** A line has more than {@link MAX_LINE_BYTES}. `start` is the byte at which it begins. */
 export class LineTooLongError extends TallystickError {
   constructor(start: number) {
     super({
@@ -85,7 +85,7 @@ export async function* ledgerLines(
       lines.push(new FileLine(bytes, start, true));
       start += bytes.length + 1;
     }
-    // The chunk will be filled again.
+    // A copy, because the chunk will be filled again.
     if (next < chunk.length) rest.push(Buffer.from(chunk.subarray(next)));
     restBytes += chunk.length - next;
     if (lines.length > 0) yield lines;
@@ -94,13 +94,13 @@ export async function* ledgerLines(
   if (rest.length > 0) yield [new FileLine(Buffer.concat(rest), start, false)];
 }
 
-/** The bytes [from, end) of a file. While one buffer is used the next is read; both are filled again and again. */
+/** The bytes [from, end) of a file. There are two buffers: while one is used, the other is filled. */
 async function* pieces(filePath: string, from: number, end: number, size: number): AsyncGenerator<Buffer> {
   const file = await open(filePath, "r");
   const buffers = [Buffer.allocUnsafeSlow(size), Buffer.allocUnsafeSlow(size)] as const;
   const read = (turn: number, at: number) => {
     const reading = file.read(buffers[turn % 2] as Buffer, 0, Math.min(size, end - at), at);
-    // It is awaited below. Until then nobody handles its failure.
+    // The read is awaited below. This prevents an unhandled rejection until then.
     reading.catch(() => {});
     return reading;
   };

@@ -3,17 +3,20 @@ import type { KeptHashes } from "tallystick-protocol/merkle/merkleTree";
 /** A list of whole numbers that only grows. */
 export type NumberStore = { push: (value: number) => void; at: (index: number) => number };
 
-/** How much of a ledger a store knows: entries, the byte after the last one's line, and its hash. */
+/**
+ * The part of a ledger that a store knows: the number of entries, the byte after the last line, and the hash
+ * of the last entry.
+ */
 export type StorePosition = { size: number; end: number; head: string };
 
 /**
- * What must be known of a ledger's file to look things up in it: the hashes of its tree, and where its lines end. A store
- * from an earlier opening saves reading what it knows.
+ * The facts about a ledger's file that look-ups need: the hashes of its tree, and the ends of its lines. With
+ * a store from an earlier run, the known entries need not be read again.
  */
 export type LedgerStore = {
   position: () => StorePosition;
   hashes: KeptHashes["level"];
   ends: () => NumberStore;
-  /** Empties it: it belongs to another file. */
+  /** Empties it, because it belongs to another file. */
   clear: (reason: string) => void;
 };

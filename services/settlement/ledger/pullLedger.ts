@@ -20,14 +20,14 @@ import { lineOf, verifyLines } from "./verifyLines.ts";
 export type PullLedgerParameters = {
   /** The ledger's folder; created if needed. It may contain an older copy, a damaged one, or none. */
   folder: string;
-  /** The follower, replica, mirror or service to fetch from; without a trailing slash. */
+  /** The address of the follower, replica, mirror or service to fetch from, without a trailing slash. */
   baseUrl: string;
   ledgerId: Hex;
   /** What the contract holds. */
   anchored: Goal;
   /**
-   * The keys of the ledger's own checkpoints. A source that shows a newer checkpoint of one of them, as a mirror does, gives
-   * back the entries behind the anchor too. Default: none.
+   * The keys of the ledger's own checkpoints. If the source shows a newer checkpoint by one of these keys, as
+   * a mirror does, the entries after the anchor are restored too. Default: none.
    */
   keys?: readonly NoteVerifierKey[];
   /** As in {@link fetchLedgerLines}. */
@@ -35,39 +35,39 @@ export type PullLedgerParameters = {
   signal?: AbortSignal;
 };
 
-/** What a restored ledger has to have: a size, and the root at it. */
+/** The goal of a restore: a size, and the root at that size. */
 export type Goal = { size: number; root: Hex };
 
 export type PulledLedger = {
-  /** Entries that the ledger has now, and their root. */
+  /** The number of entries that the ledger has now, and their root. */
   size: number;
   root: Hex;
-  /** How many of them were on the disk, and how many were fetched. */
+  /** The number of them that were on the disk, and the number that were fetched. */
   kept: number;
   fetched: number;
-  /** Entries behind the anchor that were fetched, since a checkpoint of the ledger's own key covers them. */
+  /** The number of fetched entries after the anchor, which a checkpoint of the ledger's own key covers. */
   behindAnchor: number;
   /**
-   * Entries after the restored ones that are known to have been settled, from what was signed last and from the old file.
-   * There may have been more. Null when nothing is known.
+   * The number of lost entries: entries after the restored ones that were certainly settled, by the last
+   * signature and the old file. There may have been more. Null if it is unknown.
    */
   lost: number | null;
   /** Where the old file is now; undefined when it stayed or there was none. */
   setAside: string | undefined;
-  /** Whether the key is there by which followers know the ledger's checkpoints. */
+  /** Whether the folder has the key of the ledger's checkpoints, which followers know. */
   hasKey: boolean;
 };
 
-/** The good beginning of a file: entries, the bytes they take, and what follows them. */
+/** The good beginning of a file: its entries, their bytes, and what comes after them. */
 type Beginning = { tree: MerkleTree; chain: LedgerChain; bytes: number; linesBehind: number };
 
 /**
- * Restores a ledger up to its last anchor, and up to the newest checkpoint of its own that the source shows: keeps the entries
- * on disk that belong to it, fetches the others, and verifies every one and both roots before anything changes. The old file
- * is set aside, never deleted.
+ * Restores a ledger up to its last anchor, and up to the newest checkpoint of its own that the source shows:
+ * keeps the entries on disk that belong to it, fetches the others, and verifies every one and both roots
+ * before anything changes. The old file is renamed, never deleted.
  *
- * @throws TallystickError `source_contradicts` when what was fetched is not what was anchored; `source_unavailable`;
- * `ledger_locked` while a service writes the ledger. Nothing is changed then.
+ * @throws TallystickError `source_contradicts` when the fetched entries are not the anchored ones;
+ * `source_unavailable`; `ledger_locked` while a service writes the ledger. Nothing is changed then.
  */
 export async function pullLedger(parameters: PullLedgerParameters): Promise<PulledLedger> {
   const { folder, anchored } = parameters;
@@ -95,7 +95,7 @@ export async function pullLedger(parameters: PullLedgerParameters): Promise<Pull
     }
     const { size } = restored;
     const root = toHex(restored.root(size));
-    // After the rename. Until then the service uses what was signed before, and waits.
+    // This comes after the rename. Until then the service uses the old signed state, and waits.
     await writeLastSigned(folder, { size, root });
     const known = Math.max(signed?.size ?? 0, hadEntries);
     return {
@@ -118,7 +118,7 @@ async function goalsOf(parameters: PullLedgerParameters, found: MerkleTree): Pro
   const { anchored, baseUrl } = parameters;
   const newer = await newerCheckpoint(parameters);
   if (newer === undefined) return [anchored];
-  // Both are signed. Which one goes on is not for a command to choose.
+  // Both histories are signed, so a command must not choose one of them.
   if (holds(found, [anchored]) && found.size >= newer.size && !holds(found, [newer]))
     throw contradicts(
       baseUrl,
@@ -154,7 +154,10 @@ function holds(tree: MerkleTree, goals: readonly Goal[]): boolean {
   return goals.every(({ size, root }) => tree.size >= size && toHex(tree.root(size)) === root);
 }
 
-/** Restores up to the last goal; up to the anchor alone when the source does not have the rest of what it shows. */
+/**
+ * Restores up to the last goal. If the source does not have all entries of its own checkpoint, it restores up
+ * to the anchor only.
+ */
 async function restore(
   parameters: PullLedgerParameters,
   goals: Goal[],
@@ -167,12 +170,12 @@ async function restore(
   } catch (error) {
     const isSource = ["source_contradicts", "source_unavailable"].includes((error as TallystickError).code);
     if (goals.length === 1 || !isSource) throw error;
-    // Read again: the first try has grown what was found.
+    // The file is read again, because the first attempt changed the found state.
     return fetchRest(parameters, goals.slice(0, 1), target, unfinished, await readBeginning(target));
   }
 }
 
-/** Fetches what is missing after the disk's entries; everything, if these belong to another history. */
+/** Fetches the entries that the disk lacks; all entries, if the disk's entries belong to another history. */
 async function fetchRest(
   parameters: PullLedgerParameters,
   goals: Goal[],
@@ -214,7 +217,7 @@ async function writeRestored(
     async function* pages() {
       for await (const lines of fetchLedgerLines({ ...request, ...(signal && { signal }) })) {
         yield lines.map(lineOf);
-        // They were verified.
+        // These lines were verified before.
         await output.writeFile(Buffer.concat(lines.flatMap((line) => [line, NEWLINE])));
       }
     }
@@ -253,7 +256,10 @@ function readNothing(): Beginning {
   };
 }
 
-/** Reads a file as far as it verifies, and counts the lines after that, of which somebody may have been told. */
+/**
+ * Reads a file as far as it verifies, and counts the complete lines after that. These may have been reported
+ * as settled.
+ */
 async function readBeginning(file: string): Promise<Beginning> {
   const found = readNothing();
   if (!(await stat(file).catch(() => undefined))) return found;
@@ -265,7 +271,8 @@ async function readBeginning(file: string): Promise<Beginning> {
           continue;
         }
         try {
-          // A line without its newline was never reported as settled. It is fetched, or lost.
+          // A line without its newline was never reported as settled. If the source has it, it is fetched;
+          // otherwise it is lost.
           if (!line.terminated) throw new LedgerLineError(found.tree.size + 1, "it is cut off");
           found.tree.append(found.chain.next(line));
           found.bytes = line.end;
@@ -308,5 +315,5 @@ async function keepBeside(file: string): Promise<string> {
   }
 }
 
-/** What to say about a key that followers miss. */
+/** The message about a missing checkpoint key. */
 export const MISSING_KEY_HINT = `${CHECKPOINT_KEY_FILE} is missing: restore it from a backup, or set CHECKPOINT_PRIVATE_KEY and tell followers its verifier key.`;

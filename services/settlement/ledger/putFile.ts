@@ -1,8 +1,8 @@
 import { open, rename } from "node:fs/promises";
 
 /**
- * Writes a file under a second name, which then takes the place of the first: it is whole, or not there. Its folder has to
- * be synced before a loss of power may count on the name.
+ * Writes a file under a temporary name and then renames it. So the file is complete, or not there. After a
+ * power failure the new name is certain only if its folder was synced.
  */
 export async function putFile(file: string, bytes: Uint8Array | string, mode = 0o644): Promise<void> {
   const unfinished = `${file}.unfinished`;

@@ -14,12 +14,12 @@ import { type FileLine, LineTooLongError, ledgerLines } from "./ledgerLines.ts";
 import { verifyInParts } from "./verifyInParts.ts";
 import { verifyLines } from "./verifyLines.ts";
 
-/** The result for a good file, and which of its lines are in another layout than the canonical one. */
+/** The result for a good file, and its lines that are not in the canonical layout. */
 export type VerifiedFile = VerifiedLedger & { otherLayouts: OtherLayouts };
 
 /**
- * Verifies a ledger file, whoever wrote it and in any layout, in constant memory: on all cores when it is long, in canonical
- * layout and good, else line by line.
+ * Verifies a ledger file of any origin and in any layout, in constant memory. It uses all cores if the file
+ * is long, canonical and good. Otherwise it goes line by line.
  *
  * @param onEntry called with every entry in turn, after it was checked; `number` is its line, from 1
  * @throws LedgerLineError naming the first bad line

@@ -12,21 +12,22 @@ import type { LedgerGate } from "./ledgerGate.ts";
 
 export type SignedHistoryParameters = {
   /**
-   * Where it is stored what was signed: the ledger's folder, which this process has locked, or a folder on another disk.
+   * The folder that stores what was signed: the ledger's folder, which this process has locked, or a folder
+   * on another disk.
    */
   folder: string;
-  /** What is stored there: everything that is signed, or only anchors that are signed for others to send. */
+  /** Which signatures are stored there: all of them, or only anchors that others send. */
   of?: "all" | "words";
-  /** Over the entries on disk. */
+  /** The tree over the entries on disk. */
   tree: MerkleTree;
   gate: LedgerGate;
-  /** Where it is stored what was signed; in the folder's file, unless a simulation uses something else. */
+  /** The storage of what was signed. Default: the folder's file. A simulation uses another one. */
   store?: LastSignedStore;
-  /** Checks that the ledger's file is still the one that was opened; throws when it is not. */
+  /** Checks that the ledger's file is still the opened one, and throws otherwise. */
   checkFile?: () => Promise<void>;
 };
 
-/** Reads what was signed last, and writes it: on disk when that resolves. */
+/** Reads and writes what was signed last. A write is on disk when its promise resolves. */
 export type LastSignedStore = {
   read: () => Promise<LastSigned | undefined>;
   write: (lastSigned: LastSigned) => Promise<void>;
@@ -46,8 +47,8 @@ export class SignedHistory {
   }
 
   /**
-   * Writes down that nothing was signed yet, where that is not known. Call it before the first entry comes from elsewhere:
-   * entries without that file are an incomplete copy.
+   * Writes down that nothing was signed yet, if there is no file. Call this before the first entry comes from
+   * elsewhere, because entries without this file count as an incomplete copy.
    */
   static async begin({ folder, of = "all", tree }: Pick<SignedHistoryParameters, "folder" | "of" | "tree">) {
     const name = of === "all" ? LAST_SIGNED_FILE : LAST_WORD_FILE;
@@ -65,7 +66,7 @@ export class SignedHistory {
     };
     try {
       const last = await store.read();
-      // From here on the file exists. Entries without it are an incomplete copy.
+      // From now on the file exists. Entries without it count as an incomplete copy.
       if (last === undefined && tree.size === 0) await store.write({ size: 0, root: toHex(tree.root(0)) });
       else requireContained(tree, last, of);
     } catch (error) {
@@ -78,8 +79,8 @@ export class SignedHistory {
   /**
    * Call it before you sign the first `size` entries, and sign when it resolves. Callers take turns.
    *
-   * @throws TallystickError when the gate is closed, or closes now because what was signed last is not in the ledger.
-   * Errors of the disk are passed on: then nothing may be signed either.
+   * @throws TallystickError when the gate is closed, or closes now because what was signed last is not in the
+   * ledger. Errors of the disk are passed on. Then nothing may be signed.
    */
   cover(size: number): Promise<void> {
     const covered = this.#turn.then(() => this.#cover(size));

@@ -7,27 +7,27 @@ import { MerkleRange, type RangeOfLeaves } from "tallystick-protocol/merkle/merk
 import { sha256ByNode } from "tallystick-runtime/hashing/sha256ByNode";
 import { startThread } from "tallystick-runtime/threads/startThread";
 
-/** What a thread is told: a part of the file, and later the position of its first line. */
+/** A message to a thread: a part of the file, and later the position of its first line. */
 export type PartOrder =
   | { kind: "part"; part: number; start: number; end: number }
   | { kind: "place"; first: number };
 
-/** What a thread tells of a part. `doubtful`: a line is not good, or may not be. */
+/** A thread's message about a part. `doubtful`: a line is bad, or may be bad. */
 export type PartMessage =
   | { kind: "counted"; part: number; lines: number }
   | { kind: "verified"; part: number; parent: string; head: string; leaves: RangeOfLeaves }
   | { kind: "doubtful"; part: number };
 
-/** Bytes of a part. A thread has one in memory. */
+/** The bytes of a part. A thread has one part in memory. */
 const PART_BYTES = 1 << 20;
 
-/** How far behind its planned end a part may look for the end of a line: no entry of ours is longer. */
+/** How far after its planned end a part may look for the end of a line. No entry of ours is longer. */
 const LONGEST_LINE = 1 << 17;
 
 /** Threads used at most. */
 const MOST_THREADS = 16;
 
-/** Below this size one thread is through before others have started. */
+/** Below this size one thread has finished before others have started. */
 const WORTH_THREADS = 16 << 20;
 
 const MEMORY = { heapMb: 64, youngMb: 2 };
@@ -37,9 +37,9 @@ export type VerifyInPartsParameters = {
   file: string;
   /** Verify up to this byte; the whole file when absent. */
   end?: number;
-  /** As many as there are cores, unless given. */
+  /** The number of threads. Default: the number of cores. */
   threads?: number;
-  /** Bytes of a part; smaller in tests, for files that are not worth threads otherwise. */
+  /** Bytes of a part. Tests use a smaller value, so that small files use threads too. */
   partBytes?: number;
   signal?: AbortSignal | undefined;
   /** Called with the number of lines that were verified so far. */
@@ -47,11 +47,11 @@ export type VerifyInPartsParameters = {
 };
 
 /**
- * Verifies a ledger's file on all cores: every line, the chain of hashes, and the Merkle root. Memory does not grow with
- * the file.
+ * Verifies a ledger's file on all cores: every line, the chain of hashes, and the Merkle root. Memory does
+ * not grow with the file.
  *
- * @returns undefined when a line is not good or not canonical, when the last one has no newline, and when the file is too
- * small to be worth threads: whoever reads it line by line learns which
+ * @returns undefined when a line is not good or not canonical, when the last one has no newline, and when the
+ * file is too small for threads. A caller that needs the bad line reads the file line by line
  */
 export async function verifyInParts(
   parameters: VerifyInPartsParameters,
@@ -101,7 +101,7 @@ function findParts({ file, end: given, partBytes }: VerifyInPartsParameters): Pa
   }
 }
 
-/** Hands out the parts in order, and puts together what the threads find. */
+/** Hands out the parts in order, and joins the results of the threads. */
 class Assembly {
   readonly result: Promise<VerifiedLedger | undefined>;
   readonly #parts: Part[];
@@ -110,7 +110,7 @@ class Assembly {
   readonly #range = new MerkleRange(0, sha256ByNode);
   #head = GENESIS_HASH;
   #handedOut = 0;
-  /** Parts whose place is known, and the position after the last line of them. */
+  /** The number of parts with a known position, and the position after their last line. */
   #placed = 0;
   #lines = 0;
   readonly #counted = new Map<number, { lines: number; worker: Worker }>();
@@ -130,7 +130,7 @@ class Assembly {
       worker.on("message", (message: PartMessage) => this.#take(worker, message));
       worker.on("error", reject);
       worker.on("exit", (code) => reject(new Error(`a thread that verifies ended with ${code}`)));
-      // A caller that waits for the result must not lose its process.
+      // Keeps the process alive, because a caller waits for the result.
       worker.ref();
       this.#handOut(worker);
     }
@@ -156,7 +156,7 @@ class Assembly {
     }
   }
 
-  /** Tells threads where their parts begin, as soon as all parts before are counted. */
+  /** Tells threads the positions of their parts, as soon as all earlier parts are counted. */
   #place(): void {
     for (let next = this.#counted.get(this.#placed); next; next = this.#counted.get(this.#placed)) {
       next.worker.postMessage({ kind: "place", first: this.#lines } satisfies PartOrder);

@@ -9,15 +9,15 @@ import { type FileLine, ledgerLines } from "./ledgerLines.ts";
 import type { StorePosition } from "./ledgerStore.ts";
 import { verifyInParts } from "./verifyInParts.ts";
 
-/** A ledger of which more is known than was read: its leaves, and where its lines are. */
+/** A ledger with facts from a store: its leaves, and the places of its lines. */
 type KnownLedger = {
   tree: { leaf: (index: number) => Uint8Array; root: () => Uint8Array };
   linesOf: (from: number, to: number) => AsyncIterable<FileLine[]>;
 };
 
 /**
- * Why a file is not the one that a store knows, as far as its first entry and its last ones show; undefined when nothing
- * contradicts it.
+ * Compares a file's first entry and last entries with a store. Returns why it is another file; undefined when
+ * nothing contradicts the store.
  */
 export async function tailProblem(
   { tree, linesOf }: KnownLedger,
@@ -25,7 +25,7 @@ export async function tailProblem(
   tailEntries: number,
 ): Promise<string | undefined> {
   try {
-    // It throws when a hash is missing that the root is made of.
+    // It throws when a hash is missing that the root needs.
     tree.root();
     const from = Math.max(0, size - tailEntries);
     let parentHash = GENESIS_HASH;
@@ -50,17 +50,20 @@ export async function tailProblem(
       ? undefined
       : `it does not end with entry ${size}`;
   } catch (error) {
-    // Whatever the fault is, reading the file again finds it.
+    // Reading the whole file again finds the fault.
     return (error as Error).message;
   }
 }
 
-/** What a file begins with: how many entries, the parent that the next entry names, and where they should end. */
+/**
+ * The beginning of a file: the number of entries, the parent hash of the next entry, and the place where the
+ * entries should end.
+ */
 export type Beginning = { size: number; head: string; end: number };
 
 /**
- * Verifies the beginning of a ledger's file: on all cores when it is long, and line by line when that leaves a doubt.
- * Only the lines are believed, nothing that is known of where they stand.
+ * Verifies the beginning of a ledger's file: on all cores when it is long, and line by line if a doubt
+ * remains. It relies on the lines only, and not on stored places of lines.
  *
  * @returns the Merkle root of these lines
  * @throws LedgerLineError naming the first bad line
@@ -79,7 +82,7 @@ export async function verifyBeginning(
     for (const line of lines.slice(0, size - frontier.size)) frontier.append(chain.next(line));
     options.onProgress?.(frontier.size);
     if (frontier.size === size) break;
-    // Others are served meanwhile.
+    // A pause, so that other requests are served meanwhile.
     await pause(0);
   }
   if (frontier.size !== size)

@@ -1,7 +1,7 @@
 import type { CheckedEntry, LedgerChain, LedgerLine } from "tallystick-protocol/ledger/verifyLedger";
 
 export type VerifyLinesParameters = {
-  /** The entries before the first line: every line has to continue them. */
+  /** The chain of the entries before the first line. Every line must continue it. */
   chain: LedgerChain;
   /** Grows by the leaf of every line. */
   tree: { append: (leafHash: Uint8Array) => void };
@@ -11,9 +11,9 @@ export type VerifyLinesParameters = {
 };
 
 /**
- * Verifies the lines of a ledger one after the other, wherever they are read from: a file, a follower, a static log. They come
- * in groups, so that a line costs no promise. A source that is a generator goes on after a group only when all of it was
- * verified.
+ * Verifies the lines of a ledger one after the other, wherever they are read from: a file, a follower, a
+ * static log. They come in groups, so that a line needs no promise. If the source is a generator, it
+ * continues only after the whole group was verified.
  *
  * @throws LedgerLineError naming the first bad line; what the source throws; the signal's reason
  */
@@ -36,7 +36,7 @@ export async function verifyLines(
   }
 }
 
-/** A line that was read as bytes. */
+/** A line as bytes. */
 export type ReadLine = { readonly bytes: Uint8Array; readonly text: string };
 
 /** Latin-1 as in `FileLine`: a canonical line is pure ASCII. */

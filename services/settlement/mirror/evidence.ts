@@ -8,10 +8,10 @@ import type { ReadCheckpoint } from "../staticLog/logSource.ts";
 /** Name of the folder below a mirror's. */
 export const EVIDENCE_FOLDER = "evidence";
 
-/** How many pieces of evidence are kept. A source that lies all day must not fill the disk. */
+/** The most pieces of evidence that are kept, so that a lying source cannot fill the disk. */
 const MAX_PIECES = 32;
 
-/** What a source said that cannot be true together with what is kept here. */
+/** A statement of a source that contradicts this copy. */
 export type Evidence = {
   source: string;
   code: string;
@@ -27,8 +27,8 @@ export type Evidence = {
 };
 
 /**
- * Keeps a piece of evidence in a folder of its own: both signed checkpoints, and the entries in which they differ. Told again
- * of the same checkpoint it writes nothing.
+ * Stores a piece of evidence in its own folder: both signed checkpoints, and the entries in which they
+ * differ. A second call for the same checkpoint writes nothing.
  *
  * @returns the folder; undefined when there are {@link MAX_PIECES} already
  */

@@ -5,10 +5,10 @@ import { type LogSource, readLogTile, readTileAt } from "../staticLog/logSource.
 import { hashesOf, subtreeRoot, TreeEdge } from "../staticLog/treeEdge.ts";
 
 /**
- * Finds the first entry in which two logs differ, from the tiles of both. What the other shows counts only as far as its own
- * checkpoint's root covers it: so a difference that is found is one that its signer has signed.
+ * Finds the first entry in which two logs differ, from the tiles of both. Only those parts of the other log
+ * count that its own checkpoint's root covers. So its signer has signed every difference that is found.
  *
- * @param ours is believed
+ * @param ours is trusted
  * @returns the position of the first entry that differs, from 0; undefined when no signed difference is shown
  * @throws UnreadableLogError when tiles cannot be read
  */
@@ -33,7 +33,7 @@ export async function findFork(
   }
   return undefined;
 
-  /** Compares the hashes of one of their tiles with ours, and goes down where they differ. */
+  /** Compares the hashes of one of their tiles with ours, and goes down to the next level if they differ. */
   async function firstDifference(
     level: number,
     index: number,
@@ -50,7 +50,7 @@ export async function findFork(
         await readLogTile(theirs.log, { level: level - 1, index: node, width: TILE_WIDTH }),
         TILE_WIDTH,
       );
-      // A tile that its own tree does not have says nothing.
+      // A tile that is not part of its own tree proves nothing.
       if (!bytesEqual(subtreeRoot(below), hash)) return undefined;
       const found = await firstDifference(level - 1, node, below);
       if (found !== undefined) return found;

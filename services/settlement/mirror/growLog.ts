@@ -9,22 +9,22 @@ import type { LogFolder } from "../staticLog/logFolder.ts";
 import { bundleLines, type LogSource, readLogTile } from "../staticLog/logSource.ts";
 import type { Position } from "./position.ts";
 
-/** Bundles that are fetched ahead: at most 17 MB each. */
+/** The number of bundles that are fetched in advance, at most 17 MB each. */
 const AHEAD = 4;
 
 export type GrowLogParameters = {
   from: Position;
   to: Checkpoint;
   source: LogSource;
-  /** The folder to write, and what lies in it already. */
+  /** The folder to write, and the files that it already has. */
   folder: LogFolder;
   own: LogSource;
   /**
-   * Whether bundles behind `from` that lie in the folder are used: an earlier run fetched and verified them. `alone`: never go
-   * on without them, since they are worth more than what the source has.
+   * Whether bundles after `from` in the folder are used, which an earlier run fetched and verified. `alone`:
+   * never continue without them, because they are more trustworthy than the source.
    */
   usesOwn: "first" | "alone" | "not";
-  /** What the contract holds, if it has to be compared on the way. */
+  /** What the contract has, if it has to be compared meanwhile. */
   anchored?: { size: number; root: Hex } | undefined;
   onProgress?: ((size: number, of: number) => void) | undefined;
   signal?: AbortSignal | undefined;
@@ -42,7 +42,7 @@ export class SourceContradictsError extends TallystickError {
   }
 }
 
-/** The contract holds another root than the log has at that size. */
+/** The contract has another root than the log at that size. */
 export class AnchorContradictsError extends TallystickError {
   constructor(size: number, anchored: Hex, found: Hex) {
     super({
@@ -54,8 +54,8 @@ export class AnchorContradictsError extends TallystickError {
 }
 
 /**
- * Fetches the entries of a log behind a position, verifies each against the one before, the tree against the checkpoint, and
- * writes bundles and tiles. The folder's checkpoint stays as it is.
+ * Fetches the entries of a log after a position. Verifies each entry against the one before, and the tree
+ * against the checkpoint. Writes bundles and tiles. The folder's checkpoint does not change.
  *
  * @returns the position of `to`
  * @throws SourceContradictsError, AnchorContradictsError, UnreadableLogError; errors of the disk as they are
@@ -68,7 +68,8 @@ export async function growLog(parameters: GrowLogParameters): Promise<Position> 
     const isContradiction =
       error instanceof SourceContradictsError || error instanceof AnchorContradictsError;
     if (!isContradiction || !used.own || parameters.usesOwn !== "first") throw error;
-    // What an earlier run left may be of a source that lied. Fetched anew, it is this source's word alone.
+    // Files of an earlier run may come from a source that lied. So everything is fetched again from this
+    // source.
     return growLog({ ...parameters, usesOwn: "not" });
   }
 }
@@ -85,7 +86,7 @@ async function grow(parameters: GrowLogParameters, used: { own: boolean }): Prom
     for (let at = index; at < Math.min(last, index + AHEAD); at++) {
       if (fetching.has(at)) continue;
       const bytes = readLogTile(parameters.source, bundleAt(at, to.size));
-      // Awaited when its turn comes, and never when an earlier one fails.
+      // It is awaited when its turn comes, and never if an earlier one fails.
       bytes.catch(() => {});
       fetching.set(at, bytes);
     }
@@ -125,15 +126,15 @@ export function compareWithAnchor({ size, root }: { size: number; root: Hex }, f
   if (!bytesEqual(fromHex(root, 32), found)) throw new AnchorContradictsError(size, root, toHex(found));
 }
 
-/** `bytes`: as wide as it was asked for. */
+/** `bytes`: cut to the requested width. */
 type VerifiedBundle = { bytes: Buffer; leaves: Uint8Array[]; head: string };
 
-/** The bundle with a number, as wide as it is in a log of `size` entries. */
+/** The bundle with a number, with the width that it has in a log of `size` entries. */
 function bundleAt(index: number, size: number) {
   return { level: "entries", index, width: Math.min(TILE_WIDTH, size - index * TILE_WIDTH) } as const;
 }
 
-/** A whole bundle that lies in the folder and continues what is verified; undefined when there is none. */
+/** A full bundle from the folder that continues the verified entries; undefined when there is none. */
 async function ownBundle(
   parameters: GrowLogParameters,
   index: number,
@@ -144,12 +145,12 @@ async function ownBundle(
     const bytes = await readLogTile(own, bundleAt(index, to.size));
     return await verifyBundle(parameters, index, head, bytes);
   } catch {
-    // Whatever is wrong with it, the source has another.
+    // If anything is wrong with it, the source has another one.
     return undefined;
   }
 }
 
-/** Verifies what a bundle adds to the entries so far. The entries that are known stand in it as they are here. */
+/** Verifies the new entries of a bundle. Its known entries must be the same as here. */
 async function verifyBundle(
   { from, to, source, own }: GrowLogParameters,
   index: number,

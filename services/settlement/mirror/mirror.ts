@@ -28,48 +28,51 @@ import { readLines } from "./readLines.ts";
 /** Name of the folder below a mirror's with what was fetched to mend it. */
 const REPAIR_FOLDER = "repair";
 
-/** Where a settlement service gives the newest checkpoint that its witnesses cosigned, from its log's address. */
+/**
+ * The path, from the log's address, at which a settlement service gives the newest checkpoint that its
+ * witnesses cosigned.
+ */
 const WITNESSED_CHECKPOINT = "../v1/ledger/checkpoint?witnessed=true";
 
 export type OpenMirrorParameters = {
-  /** Where the copy lies; made if needed. */
+  /** The folder of the copy; created if needed. */
   folder: string;
   /** Address of the log or of a settlement service, or a folder. */
   source: string;
-  /** Whose checkpoints are taken. */
+  /** Which checkpoints are trusted. */
   trust: Trust;
-  /** What the contract holds of the ledger; absent when it is not to be asked. */
+  /** Reads the ledger from the contract; absent if the contract is not used. */
   askAnchor?: (() => Promise<{ size: number; root: Hex } | undefined>) | undefined;
   /** Unix seconds. */
   now: () => number;
   log: Log;
-  /** Read everything that is kept here again before anything is taken, and fetch what is damaged. */
+  /** Whether the whole copy is read again before new entries are added, and damaged files are fetched. */
   recheck?: boolean;
-  /** Told how far a look is. */
+  /** Called with the progress. */
   onProgress?: ((size: number, of: number) => void) | undefined;
   /** As in `fetchBytes`. */
   pauseMs?: number | undefined;
   timeoutMs?: number | undefined;
 };
 
-/** How a mirror is. `refusal`: why what the source says is not taken. Times in unix seconds. */
+/** The state of a mirror. `refusal`: why the source's new entries are refused. Times in unix seconds. */
 export type MirrorState = {
   origin: string | undefined;
   size: number;
   root: Hex;
   /** When the source was last found to agree with the copy. */
   agreedAt: number | undefined;
-  /** How many entries the source said last; below `size` it has gone back. */
+  /** The number of entries that the source last named. Below `size`, the source has lost entries. */
   sourceSize: number | undefined;
-  /** How many entries the contract said last. */
+  /** The number of entries that the contract last named. */
   anchoredSize: number | undefined;
   refusal: TallystickError | undefined;
 };
 
 /**
- * A verified copy of a log in a folder, in the log's own form (C2SP tlog-tiles), which follows a source. What the source says is
- * taken only when its signer signed it, every entry continues the one before, and the tree has the signed root, the anchored
- * one too. So the copy never goes back, and never changes.
+ * A verified copy of a log in a folder, in the log's own form (C2SP tlog-tiles), which follows a source. New
+ * entries are added only if the signer signed them, every entry continues the one before, and the tree has
+ * the signed root and the anchored root. So the copy only grows and never changes.
  */
 export class Mirror {
   readonly folder: string;
@@ -103,9 +106,10 @@ export class Mirror {
   }
 
   /**
-   * Locks the folder and goes on where an earlier run ended.
+   * Locks the folder and continues after the last run.
    *
-   * @throws TallystickError `ledger_locked` when another process has the folder; `mirror_of_another`; `mirror_damaged`
+   * @throws TallystickError `ledger_locked` when another process has the folder; `mirror_of_another`;
+   * `mirror_damaged`
    */
   static async open(parameters: OpenMirrorParameters): Promise<Mirror> {
     const release = await lockFolder(parameters.folder);
@@ -140,7 +144,7 @@ export class Mirror {
   }
 
   /**
-   * Looks at the source once, and takes what is new. What is wrong is in {@link state}, and in the log when it is new.
+   * Asks the source once, and adds what is new. Errors are in {@link state}; a new error is also logged.
    *
    * @returns whether the source agrees with the copy
    */
@@ -162,7 +166,7 @@ export class Mirror {
     }
   }
 
-  /** Frees the folder. */
+  /** Unlocks the folder. */
   async close(): Promise<void> {
     await this.#release();
   }
@@ -192,14 +196,14 @@ export class Mirror {
     }
   }
 
-  /** Reads a checkpoint that is to be believed. */
+  /** Reads a checkpoint, if it can be trusted. */
   async #readCheckpoint(from: LogSource): Promise<ReadCheckpoint> {
     const { trust } = this.#parameters;
     const said = await readCheckpointOf(from);
     const objection = this.#objection(said);
     if (objection === undefined) return said;
     if (trust.policy !== undefined && trust.policy.quorum !== "none") {
-      // The newest one is ahead of its witnesses.
+      // The witnesses have not cosigned the newest checkpoint yet.
       const witnessed = await from
         .read(WITNESSED_CHECKPOINT, MAX_CHECKPOINT_BYTES)
         .then((bytes) => checkpointOf(bytes.toString("utf8")))
@@ -232,7 +236,10 @@ export class Mirror {
     }
   }
 
-  /** Holds a checkpoint that is not newer against the copy; one of the same size may have more signatures. */
+  /**
+   * Compares a checkpoint that is not newer with the copy. A checkpoint of the same size may have more
+   * signatures.
+   */
   async #compare(said: ReadCheckpoint): Promise<void> {
     const { size, root } = said.checkpoint;
     if (!bytesEqual(await this.#rootAt(size), root))
@@ -274,8 +281,9 @@ export class Mirror {
   }
 
   /**
-   * Reads the whole copy again, and fetches what is damaged, up to its own checkpoint. What is fetched lies aside until all of it
-   * has come to the checkpoint's root: a source that lies must not replace what is good here.
+   * Reads the whole copy again up to its own checkpoint, and fetches damaged files. Fetched files stay in
+   * another folder until all of them together give the checkpoint's root, so that a lying source cannot
+   * replace good files here.
    */
   async #recheck(source: LogSource, signal: AbortSignal | undefined): Promise<void> {
     const to = this.#checkpoint?.checkpoint;
@@ -292,7 +300,7 @@ export class Mirror {
     this.#recheckFirst = false;
   }
 
-  /** Looks for a signed difference behind a contradiction, and keeps what shows it. */
+  /** Looks for the signed difference that causes a contradiction, and stores the evidence. */
   async #explain(error: unknown, from: LogSource, theirs: ReadCheckpoint): Promise<unknown> {
     const isAnchor = error instanceof AnchorContradictsError;
     if (!isAnchor && !(error instanceof SourceContradictsError)) return error;
@@ -364,7 +372,7 @@ async function readKnown({
       hint: "Give this mirror a folder of its own (MIRROR_DIR).",
     });
   }
-  // Whatever is damaged is found when everything is read.
+  // Reading the whole copy finds what is damaged.
   if (recheck) return { checkpoint, position: beginning() };
   return { checkpoint, position: await readPosition(own, checkpoint.checkpoint) };
 }
@@ -382,7 +390,7 @@ function forked(
   });
 }
 
-/** A disk that refuses is told as such; it may take the next round. */
+/** An error of the disk is reported as such. The next round may work. */
 function asRefusal(error: unknown, folder: string): TallystickError {
   if (error instanceof TallystickError) return error;
   return new TallystickError({

@@ -11,7 +11,10 @@ import type { Mirror } from "./mirror.ts";
 import { mirrorRegistry } from "./mirrorMetrics.ts";
 import { readLines } from "./readLines.ts";
 
-/** Most entries of one answer, and about how many bytes, as followers have it. To get more, ask again from where it ended. */
+/**
+ * Most entries of one answer, and about how many bytes, as followers have it. For more, ask again from the
+ * end of the last answer.
+ */
 const MAX_ENTRIES = 1_024;
 const MAX_BYTES = 4 << 20;
 
@@ -19,14 +22,14 @@ export type MirrorAppParameters = {
   mirror: Mirror;
   /** The ledger's id, when it is known. */
   ledgerId: Hex | undefined;
-  /** How the copy in the object store is; undefined without one. */
+  /** The state of the copy in the object store; undefined without one. */
   bucket: (() => BucketCopyState) | undefined;
   /** Called with internal errors of a request. */
   onFault: (error: unknown) => void;
 };
 
 /**
- * The HTTP side of a mirror. It serves what was verified, also while its source is away or lies.
+ * The HTTP side of a mirror. It serves verified entries, even while its source is away or lies.
  *
  * - `GET /v1/ledger/entries?ledger=&from=&to=`: canonical lines, one a line (`application/jsonl`), as followers serve them.
  * - `GET /v1/ledger/latest`: `{ledger, origin, size, hash, root}`; `GET /v1/ledger/checkpoint`: the newest signed note.

@@ -17,7 +17,7 @@ import { z } from "zod";
 import type { BucketConfig } from "../objectStore/bucket.ts";
 import type { Trust } from "../staticLog/verifyStaticLog.ts";
 
-/** Where the contract is asked what it holds of the ledger. */
+/** The RPC, chain and contract by which the ledger's anchors are read. */
 export type AnchorSource = { ledgerId: Hex; rpcUrl: string; chainId: number; contract: Address };
 
 /** All settings of a mirror. */
@@ -33,7 +33,7 @@ export type MirrorConfig = {
   /** Requests of one address in a minute; 0 for no limit. */
   requestsPerAddress: number;
   trustedProxies: number;
-  /** Where the copy is copied to. */
+  /** The object store to which the mirror is copied. */
   bucket: BucketConfig | undefined;
 };
 
@@ -94,7 +94,7 @@ export function readMirrorConfig(environment: Environment): MirrorConfig {
 
 type Settings = z.output<typeof environmentSchema>;
 
-/** A ledger's id alone names it to readers; with a contract the contract is asked. */
+/** With a ledger's id alone, readers can name the ledger. With a contract too, its anchors are checked. */
 function anchorOf({ MIRROR_LEDGER, RPC_URL, CHAIN_ID, ANCHORED_LEDGER }: Settings): AnchorSource | undefined {
   if (MIRROR_LEDGER === undefined || ANCHORED_LEDGER === undefined) return undefined;
   for (const [name, value] of Object.entries({ RPC_URL, CHAIN_ID }))

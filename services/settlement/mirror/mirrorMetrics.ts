@@ -1,7 +1,7 @@
 import { Gauge, Registry } from "prom-client";
 import type { Mirror } from "./mirror.ts";
 
-/** What a mirror measures. */
+/** The metrics of a mirror. */
 export function mirrorRegistry(mirror: Pick<Mirror, "state">): Registry {
   const registry = new Registry();
   const gauge = (name: string, help: string, read: () => number) =>

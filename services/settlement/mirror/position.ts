@@ -9,7 +9,10 @@ import type { ReadLine } from "../ledger/verifyLines.ts";
 import { bundleLines, type LogSource, readLogTile } from "../staticLog/logSource.ts";
 import { hashesOf, TreeEdge } from "../staticLog/treeEdge.ts";
 
-/** How far a log is verified: the hash of its last entry, and the edge of its tree. What follows continues these. */
+/**
+ * The verified position of a log: the hash of the last entry, and the edge of the tree. The next entries
+ * continue these.
+ */
 export type Position = { size: number; head: string; edge: TreeEdge };
 
 /** The position before the first entry. */
@@ -18,10 +21,10 @@ export function beginning(): Position {
 }
 
 /**
- * The position of a log that was verified up to a checkpoint before. It reads the last tile of each level and the last
- * bundle, so the cost does not grow with the log.
+ * The position of a log that was verified earlier, up to a checkpoint. It reads the last tile of each level
+ * and the last bundle, so the cost does not grow with the log.
  *
- * @throws TallystickError `mirror_damaged` when they are missing, or do not come to the checkpoint's root
+ * @throws TallystickError `mirror_damaged` when they are missing, or do not give the checkpoint's root
  */
 export async function readPosition(log: LogSource, { size, root }: Checkpoint): Promise<Position> {
   if (size === 0) return beginning();

@@ -30,14 +30,14 @@ export type RunningMirror = {
 };
 
 /**
- * Opens a mirror, with what copies it into an object store. Nothing is served.
+ * Opens a mirror, and its copy in an object store. Serves nothing yet.
  *
  * @throws TallystickError of {@link Mirror.open}; `bucket_unsafe`, `bucket_unavailable`
  */
 export async function openMirror({ config, source, recheck, now, log, onProgress }: RunMirrorParameters) {
   const { trust, anchor } = config;
   const folder = path.resolve(config.folder);
-  // Before anything is fetched: a store that overwrites is of no use.
+  // This comes before any fetch, because a store that overwrites cannot be used.
   const bucket = config.bucket && (await openBucket({ config: config.bucket }));
   const askAnchor = anchor && anchorOf(anchor);
   const mirror = await Mirror.open({ folder, source, trust, askAnchor, recheck, now, log, onProgress });
@@ -45,7 +45,7 @@ export async function openMirror({ config, source, recheck, now, log, onProgress
   return {
     mirror,
     copy,
-    /** Looks at the source once, and copies what is new. Whether both went well. */
+    /** Asks the source once, and copies what is new. Returns whether both worked. */
     round: async (signal?: AbortSignal): Promise<boolean> => {
       const agrees = await mirror.look(signal);
       const isCopied = (await copy?.round(signal)) ?? true;
@@ -55,7 +55,7 @@ export async function openMirror({ config, source, recheck, now, log, onProgress
 }
 
 /**
- * Runs a mirror until it is closed: it serves what it has, and follows its source. Resolves when it listens.
+ * Runs a mirror until it is closed. It serves its entries and follows its source. Resolves when it listens.
  *
  * @throws as {@link openMirror}; TallystickError `cannot_listen`
  */

@@ -5,7 +5,10 @@ import { TallystickError } from "tallystick-protocol/errors";
 import { hostOf } from "tallystick-protocol/net/publicAddress";
 import type { NoticeSubscription } from "tallystick-protocol/notices/noticeSubscription";
 
-/** Name of the file next to the ledger. It is private and follows from no entry: copies of the ledger do not have it. */
+/**
+ * Name of the file next to the ledger. It is private. It does not follow from entries, so copies of the
+ * ledger do not have it.
+ */
 const NOTICES_FILE = "notices.sqlite";
 
 /** The most subscriptions of one buyer. */
@@ -36,8 +39,9 @@ type StoredRow = {
 };
 
 /**
- * What buyers subscribed to, on disk, with room for `most`. A stranger with many wallets takes nobody's place: when it is
- * full, the newest subscription of the site with the most makes room, unless the newcomer is of that same site.
+ * The buyers' subscriptions, on disk, at most `most`. A stranger with many wallets cannot take others'
+ * places: when it is full, the site with the most subscriptions loses its newest one, and a new subscription
+ * of that same site is refused.
  */
 export class NoticeStore {
   readonly #database: DatabaseSync;
@@ -60,10 +64,11 @@ export class NoticeStore {
   }
 
   /**
-   * Takes a buyer's subscription for one address. Without agents it cancels the one before.
+   * Stores a buyer's subscription for one address. Without agents it cancels the earlier one.
    *
    * @param now unix seconds
-   * @throws TallystickError `stale_subscription`, `too_many_subscriptions`, `notices_full`; nothing changes then
+   * @throws TallystickError `stale_subscription`, `too_many_subscriptions`, `notices_full`; nothing changes
+   * then
    */
   keep(id: string, word: NoticeSubscription, now: number): KeptSubscription {
     this.#run("DELETE FROM subscription WHERE expires_at <= ?", now);
@@ -94,7 +99,7 @@ export class NoticeStore {
     return keptOf(row);
   }
 
-  /** The active ones, in the order of their ids, after one of them. */
+  /** The active subscriptions after one of them, in the order of their ids. */
   list(after: string, limit: number, now: number): KeptSubscription[] {
     const rows = this.#database
       .prepare(
@@ -151,7 +156,10 @@ function keptOf({ id, buyer, url, agents, since, expires_at: expiresAt }: Stored
   return { id, buyer: buyer as Address, url, agents: named, since, expiresAt };
 }
 
-/** Whose hosts these probably are: the last two labels of a name, or an address. */
+/**
+ * The site of a host: the last two labels of its name, or its address. Hosts of one site probably have one
+ * owner.
+ */
 function siteOf(url: string): string {
   const host = hostOf(new URL(url));
   return /^[\d.]+$|:/.test(host) ? host : host.split(".").slice(-2).join(".");

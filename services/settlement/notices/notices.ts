@@ -2,7 +2,7 @@ import type { Address } from "tallystick-protocol/address";
 import type { SignedRecord } from "tallystick-protocol/records/record";
 import type { NoticeStore } from "./noticeStore.ts";
 
-/** What the routes need where notices are sent. */
+/** What the routes for notices need. */
 export type Notices = {
   store: NoticeStore;
   sender: Address;

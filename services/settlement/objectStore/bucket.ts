@@ -7,12 +7,12 @@ import { readBytes } from "tallystick-runtime/http/readBytes";
 /** How to reach a bucket. `url`: of the bucket and the prefix below it, in path style: `https://host/bucket/prefix`. */
 export type BucketConfig = { url: string; region: string; accessKeyId: string; secretAccessKey: string };
 
-/** When an object is written: only if none has its name, or only over one that still is the one that was read. */
+/** The condition of a write: no object has this name, or the object is still the one that was read. */
 export type PutCondition = { absent: true } | { etag: string };
 
 /** A part of an S3-compatible object store. It never writes without a condition. */
 export type Bucket = {
-  /** As a person names it. */
+  /** Its name for people. */
   where: string;
   /**
    * Reads an object; undefined when there is none.
@@ -25,8 +25,8 @@ export type Bucket = {
     signal?: AbortSignal,
   ) => Promise<{ bytes: Buffer; etag: string } | undefined>;
   /**
-   * Writes an object. Whether it is the one that is there now is not said when the condition does not hold: an answer to an
-   * earlier attempt may have got lost.
+   * Writes an object if the condition holds. If it does not hold, the object may still be ours, because the
+   * answer to an earlier attempt may have been lost.
    *
    * @returns false when the condition did not hold
    * @throws TallystickError `bucket_unavailable`
@@ -41,14 +41,14 @@ export type PutParameters = {
   signal?: AbortSignal | undefined;
 };
 
-/** How long one request may take until its last byte, in milliseconds, and how often it is sent. */
+/** How long one request may take until its last byte, in milliseconds, and the number of attempts. */
 const TIMEOUT_MS = 60_000;
 const ATTEMPTS = 5;
 
 /** Longest answer to a write, in bytes. */
 const MAX_ANSWER_BYTES = 64 << 10;
 
-/** Name of the object by which a store shows that it honours conditions. */
+/** The name of the object with which it is tested that the store honours conditions. */
 const PROBE = ".tallystick-conditions";
 
 export type OpenBucketParameters = {
@@ -59,8 +59,8 @@ export type OpenBucketParameters = {
 };
 
 /**
- * Opens a bucket, after it has shown that it honours conditions: of two writes of one name with `If-None-Match: *` the second is
- * refused, and so is one with an `If-Match` that does not hold. Some stores answer 200 and overwrite.
+ * Opens a bucket, after a test that the store honours conditions. It must refuse a second write of one name
+ * with `If-None-Match: *`, and a write with a wrong `If-Match`. Some stores answer 200 and overwrite.
  *
  * @throws TallystickError `bucket_unsafe`, `bucket_unavailable`
  */
@@ -88,7 +88,7 @@ function reachBucket({ config, pauseMs = 500, timeoutMs = TIMEOUT_MS }: OpenBuck
   const where = url.replace(/\/+$/, "");
   const client = new AwsClient({ accessKeyId, secretAccessKey, region, service: "s3" });
 
-  /** Sends a request until it is answered for good. Every one is such that sending it twice does no harm. */
+  /** Sends a request until it gets a final answer. Sending any of these requests twice does no harm. */
   async function send(
     name: string,
     {
@@ -137,7 +137,7 @@ function reachBucket({ config, pauseMs = 500, timeoutMs = TIMEOUT_MS }: OpenBuck
     get: async (name, most, signal) => {
       const { status, bytes, etag } = await send(name, { method: "GET", signal }, most);
       if (status === 200) return { bytes, etag };
-      // A key that may not list gets 403 for what is not there.
+      // A key without the right to list gets 403 for a missing object.
       if (status === 404 || status === 403) return undefined;
       throw unavailable(where, name, `it answers ${status}`);
     },
@@ -149,7 +149,7 @@ function reachBucket({ config, pauseMs = 500, timeoutMs = TIMEOUT_MS }: OpenBuck
       };
       const { status } = await send(name, { method: "PUT", body: bytes, headers, signal }, MAX_ANSWER_BYTES);
       if (status === 200 || status === 201 || status === 204) return true;
-      // 404: what `If-Match` names is not there any more.
+      // 404: the object that `If-Match` names no longer exists.
       if (status === 412 || (status === 404 && "etag" in condition)) return false;
       throw unavailable(where, name, `it answers ${status}`);
     },

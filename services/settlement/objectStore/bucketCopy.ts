@@ -16,7 +16,7 @@ import { newTiles } from "../staticLog/logTiles.ts";
 import { TreeEdge } from "../staticLog/treeEdge.ts";
 import type { Bucket, PutCondition } from "./bucket.ts";
 
-/** Objects that are written at the same time. */
+/** The number of objects that are written at the same time. */
 const AT_ONCE = 8;
 
 const TILE_FORM = {
@@ -32,15 +32,16 @@ export type BucketCopyParameters = {
   log: Log;
 };
 
-/** How a copy in an object store is. `size`: entries of its checkpoint, as far as that is known. */
+/** The state of a copy in an object store. `size`: the entries of its checkpoint, if known. */
 export type BucketCopyState = { where: string; size: number | undefined; code?: string; reason?: string };
 
-/** The checkpoint in a bucket, and by what it is replaced. */
+/** The checkpoint in a bucket, and the tag that a replacement must name. */
 type Shown = { checkpoint: ReadCheckpoint | undefined; condition: PutCondition };
 
 /**
- * Copies a verified log into an object store: bundles and tiles, each once and never over another, then the checkpoint in the
- * place of the one that was read. Whoever else writes there, the objects of another log stay as they are.
+ * Copies a verified log into an object store. Each bundle and tile is written once and never replaces another
+ * object. Then the new checkpoint replaces the one that was read. So objects of another log never change,
+ * even if others write there too.
  */
 export class BucketCopy {
   readonly #parameters: BucketCopyParameters;
@@ -57,7 +58,7 @@ export class BucketCopy {
     return { where, size: this.#size, ...problem };
   }
 
-  /** Copies what is new. What goes wrong is in {@link state}, and in the log when it is new. */
+  /** Copies what is new. Errors are in {@link state}; a new error is also logged. */
   async round(signal?: AbortSignal): Promise<boolean> {
     const { log, bucket } = this.#parameters;
     try {
@@ -91,7 +92,7 @@ export class BucketCopy {
     const { condition } = shown;
     const text = Buffer.from(ours.text);
     const isWritten = await bucket.put(CHECKPOINT_FILE, text, { ...CHECKPOINT_FORM, condition, signal });
-    // Somebody else wrote one, or the answer to our own got lost: the next round sees which.
+    // Somebody else wrote a checkpoint, or the answer to our own write was lost. The next round sees which.
     if (isWritten || (await this.#shown(signal)).checkpoint?.text === ours.text) this.#size = size;
   }
 
@@ -107,7 +108,7 @@ export class BucketCopy {
     }
   }
 
-  /** The shorter of the two logs has to be the beginning of the longer one. */
+  /** The shorter of the two logs must be the beginning of the longer one. */
   async #requireSameLog(ours: ReadCheckpoint, theirs: ReadCheckpoint): Promise<void> {
     const { from, bucket } = this.#parameters;
     const [mine, other] = [ours.checkpoint, theirs.checkpoint];

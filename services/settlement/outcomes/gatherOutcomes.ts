@@ -10,7 +10,9 @@ const HOUR = 3_600;
 
 type PyObject = { [key: string]: PyJson };
 
-/** Lines without any of these contain no outcome, and are not parsed. Most entries are records. */
+/**
+ * A line with an outcome contains one of these texts. Other lines are not parsed. Most entries are records.
+ */
 const AGENT = '"agent": "';
 const REJECT = '"decision": "reject"';
 
@@ -30,7 +32,7 @@ export async function gatherOutcomes(
 ): Promise<Gathered> {
   const hours = new Map<number, Tally>();
   const { size } = ledger;
-  // Times never go backwards, so the entries of the hours are one stretch.
+  // Times never go backwards, so the entries of these hours are next to each other.
   const end = await firstAt(ledger, (last + 1) * HOUR);
   if (from >= Math.min(end, size)) return { hours, end };
   for await (const lines of ledger.linesOf(from, end)) {
@@ -61,7 +63,8 @@ export async function firstAt(ledger: DiskLedger, time: number): Promise<number>
 
 async function workOf(payload: PyObject, held: HeldProposals): Promise<Work | undefined> {
   const { type, body } = payload;
-  // What changes nothing is no work, such as a dispatcher's closing entry of a task that was never settled.
+  // An entry that changes nothing is no work. An example is a dispatcher's closing entry for a task that was
+  // never settled.
   if (type === "settlement") return isEmpty(payload.data_update) ? undefined : workIn(payload, true);
   if (type !== "review" || !isObject(body) || body.decision !== "reject") return undefined;
   const id = String(body.proposal);
@@ -79,7 +82,10 @@ function workIn(payload: PyObject, isSettled: boolean): Work | undefined {
   return { agent, isSettled, complexity, ...(typeof compared === "number" && { divergence: compared }) };
 }
 
-/** What was held; nothing when this disk does not have it, as after a restore from the ledger alone. */
+/**
+ * The held content; undefined if this disk does not have it, for example after a restore from the ledger
+ * alone.
+ */
 async function contentOf(held: HeldProposals, id: string): Promise<PyObject> {
   try {
     return (await held.content(id)).payload;

@@ -13,7 +13,7 @@ import type { Tally } from "./tally.ts";
 
 const HOUR = 3_600;
 
-/** How often it looks whether an hour is over, in milliseconds. */
+/** The time between two checks whether an hour is over, in milliseconds. */
 const LOOK_MS = 60_000;
 
 /** An hour is reported this many seconds after its end. By then everything of that hour is on disk. */
@@ -25,7 +25,7 @@ export type HourlyOutcomesParameters = {
   index: LedgerIndex;
   held: HeldProposals;
   rejected: RejectedWork;
-  /** Signs what is told. */
+  /** Signs the records. */
   operator: LocalAccount;
   /** The time, in seconds since 1970. */
   now: () => number;
@@ -42,14 +42,14 @@ export class HourlyOutcomes {
   readonly #parameters: HourlyOutcomesParameters;
   #timer: NodeJS.Timeout | undefined;
   #telling: Promise<void> = Promise.resolve();
-  /** The first hour that is still to be told, and the position from which on its entries stand. */
+  /** The first hour that is not reported yet, and the position of its first entry. */
   #next: { hour: number; from: number } | undefined;
 
   constructor(parameters: HourlyOutcomesParameters) {
     this.#parameters = parameters;
   }
 
-  /** Begins to look every minute whether an hour is over. */
+  /** Starts checking every minute whether an hour is over. */
   start(): void {
     const look = () => {
       this.tell().catch((error) => this.#parameters.log("The hour's outcomes were not told.", { error }));
@@ -58,13 +58,13 @@ export class HourlyOutcomes {
     this.#timer.unref();
   }
 
-  /** Ends it. Resolves when nothing is being told. */
+  /** Ends it. Resolves when no report is running. */
   async stop(): Promise<void> {
     clearInterval(this.#timer);
     await this.#telling.catch(() => {});
   }
 
-  /** Tells of all hours that are over and were not told; one call after the other. */
+  /** Reports all hours that are over and were not reported. Calls run one after the other. */
   tell(): Promise<void> {
     this.#telling = this.#telling.catch(() => {}).then(() => this.#tell());
     return this.#telling;
@@ -73,7 +73,7 @@ export class HourlyOutcomes {
   async #tell(): Promise<void> {
     const { ledger, held, index, rejected, now } = this.#parameters;
     const last = Math.floor((now() - GRACE_SECONDS) / HOUR) - 1;
-    // Looked up first: a service that never had an outcome reads nothing.
+    // This look-up comes first, so a service without outcomes reads nothing.
     if (index.outcomesFrom === undefined && rejected.hours.size === 0) return;
     this.#next ??= await this.#begin();
     const { hour: first, from } = this.#next;
@@ -108,7 +108,7 @@ export class HourlyOutcomes {
       });
       await engine.settleRecord(record).catch((error) => {
         if (!(error instanceof TallystickError) || error.code !== "conflicting_record") throw error;
-        // The ledger decides. It can differ only when files next to it were lost.
+        // The entry in the ledger counts. The record can differ only if files next to the ledger were lost.
         log("The hour's outcomes were told before, otherwise.", { hour, part });
       });
     }

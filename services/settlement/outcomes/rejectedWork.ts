@@ -29,7 +29,7 @@ type Rejected = z.output<typeof lineSchema>;
 export class RejectedWork {
   readonly #file: AppendFile;
   readonly #hours = new Map<number, Tally>();
-  /** The last hour that was told: nothing is added to it any more. */
+  /** The last reported hour. Nothing is added to it any more. */
   #told: number;
 
   private constructor(file: AppendFile, told: number, lines: readonly Rejected[]) {
@@ -69,7 +69,10 @@ export class RejectedWork {
     return new RejectedWork(file, told, kept);
   }
 
-  /** Adds one at a time in unix seconds. Resolves when it is on disk. What is beyond the most that an hour takes is left out. */
+  /**
+   * Adds a rejected proposal with its time in unix seconds. Resolves when it is on disk. Proposals above the
+   * limit of an hour are left out.
+   */
   async add({ agent, complexity, time }: Omit<Rejected, "hour"> & { time: number }): Promise<void> {
     const hour = Math.max(Math.floor(time / HOUR), this.#told + 1);
     if ((this.#hours.get(hour)?.get(agent)?.fail ?? 0) >= MAX_OUTCOMES) return;
@@ -82,7 +85,7 @@ export class RejectedWork {
     return new Map([...this.#hours].sort(([a], [b]) => a - b));
   }
 
-  /** Hours up to this one were told: what comes from now on is of later ones. */
+  /** Notes that the hours up to this one were reported. Later additions belong to later hours. */
   told(hour: number): void {
     this.#told = Math.max(this.#told, hour);
     for (const known of this.#hours.keys()) if (known <= hour) this.#hours.delete(known);

@@ -5,15 +5,17 @@ export type CheckpointClockParameters = {
   make: () => Promise<void>;
   /** The shortest time between two, in milliseconds. */
   everyMs: number;
-  /** Said once when it cannot be made, and not again until it could. */
+  /** Called when a checkpoint cannot be made; once, until one could be made again. */
   complaint?: string;
   log: Log;
 };
 
-/** How much longer to wait after one that could not be made: the disk may be full for long. */
+/** The factor by which the pause grows after a failure, because a disk may be full for a long time. */
 const AFTER_FAILURE = 5;
 
-/** Decides when checkpoints are made: at most one an interval however fast the ledger grows, none while it rests. */
+/**
+ * Decides when checkpoints are made: at most one in each interval, and none while the ledger does not grow.
+ */
 export class CheckpointClock {
   readonly #parameters: CheckpointClockParameters;
   #timer: NodeJS.Timeout | undefined;
@@ -28,14 +30,14 @@ export class CheckpointClock {
     this.#parameters = parameters;
   }
 
-  /** Tell it that there is something new to sign. */
+  /** Call this when there is something new to sign. */
   want(): void {
     this.#isWanted = true;
     if (this.#stopped || this.#timer || this.#making) return;
     this.#timer = setTimeout(() => this.#run(), Math.max(0, this.#restUntil - performance.now())).unref();
   }
 
-  /** Ends it. Resolves when none is being made. */
+  /** Ends it. Resolves when no checkpoint is being made. */
   async stop(): Promise<void> {
     this.#stopped = true;
     clearTimeout(this.#timer);

@@ -7,13 +7,18 @@ import { syncFolder } from "../ledger/syncFolder.ts";
 /** Name of the file next to the ledger. */
 export const CHECKPOINT_KEY_FILE = "checkpoint.key";
 
-/** Name of the file with the key that will follow: as long as it is there, checkpoints are signed by both. */
+/** The name of the file with the next key. As long as it exists, both keys sign the checkpoints. */
 export const NEXT_KEY_FILE = "checkpoint.key.next";
 
-/** How long two keys sign, at least, in seconds: followers of the ledger need time to learn the next one. */
+/**
+ * The shortest time in which two keys sign, in seconds. Followers of the ledger need this time to learn the
+ * next key.
+ */
 export const ROTATION_SECONDS = 30 * 86_400;
 
-/** A key that signs checkpoints: its 32-byte Ed25519 seed, and when it is one, in unix seconds, where that is known. */
+/**
+ * A key that signs checkpoints: its 32-byte Ed25519 seed, and its period of use in unix seconds, if known.
+ */
 export type CheckpointKey = { seed: Uint8Array; from?: number; until?: number };
 
 /**
@@ -52,7 +57,7 @@ export function makeCheckpointKey(folder: string): Promise<CheckpointKey> {
   return writeNewKey(folder, CHECKPOINT_KEY_FILE);
 }
 
-/** A key that is made is whole, or not there: with half a one nothing starts. */
+/** A new key file is complete, or not there. The service could not start with half a key. */
 async function writeNewKey(folder: string, name: string, from?: number): Promise<CheckpointKey> {
   const seed = randomBytes(32);
   const file = path.join(folder, name);
@@ -70,12 +75,12 @@ async function writeNewKey(folder: string, name: string, from?: number): Promise
 }
 
 /**
- * The keys that sign the checkpoints in a ledger's folder, the present one first; the first is made when the ledger has no
- * entries yet.
+ * The keys that sign the checkpoints in a ledger's folder, the present one first; the first is made when the
+ * ledger has no entries yet.
  *
  * @param given the present one, when it is kept somewhere else
- * @throws TallystickError `checkpoint_key_missing` when it is missing but the ledger has entries: a new one would make it
- * another ledger to all who follow it
+ * @throws TallystickError `checkpoint_key_missing` when it is missing but the ledger has entries: with a new
+ * key, its followers would take it for another ledger
  */
 export async function checkpointKeys(
   folder: string,
@@ -95,13 +100,13 @@ export async function checkpointKeys(
   });
 }
 
-/** When the present key may go. */
+/** The time from which the present key may be removed. */
 function rotationEnd({ from = 0 }: CheckpointKey): number {
   return from + ROTATION_SECONDS;
 }
 
 /**
- * Makes the key that will follow the present one. From the next start on both sign. The folder has to be locked.
+ * Makes the next key. After the next start, both keys sign. The folder has to be locked.
  *
  * @param now unix seconds
  * @throws TallystickError `rotation_under_way` when there is one already
@@ -119,8 +124,8 @@ export async function startKeyRotation(folder: string, now: number): Promise<Che
 }
 
 /**
- * Puts the next key in the place of the present one, which is gone then. One step on the disk: whenever it is cut off,
- * both are there, or the next one alone. The folder has to be locked.
+ * Replaces the present key with the next one. The present key is deleted. This is one step on the disk: after
+ * a crash at any moment, either both keys are there, or only the next one. The folder has to be locked.
  *
  * @param now unix seconds
  * @param early whether before its time, because the present key is in wrong hands

@@ -25,7 +25,10 @@ export type HeadWriter = AnchorDeployment & { ledgerId: Hex; signer: WriterSigne
 /** A signed note over the first `size` entries. */
 export type StoredCheckpoint = { size: number; note: string };
 
-/** How many checkpoints are kept: the newest, and apart from them the newest that carry the writer's word. */
+/**
+ * The number of checkpoints that are kept: so many of the newest, and so many of the newest with the writer's
+ * signature.
+ */
 const KEPT = 64;
 
 /** How long a request waits for the next checkpoint, in milliseconds. */
@@ -34,7 +37,7 @@ const COVERING_MS = 3_000;
 export type CheckpointsParameters = {
   origin: string;
   tree: MerkleTree;
-  /** They sign every checkpoint, the present one first. */
+  /** The keys that sign every checkpoint, the present one first. */
   keys: readonly CheckpointKey[];
   gate: LedgerGate;
   history: Pick<SignedHistory, "cover">;
@@ -42,11 +45,10 @@ export type CheckpointsParameters = {
 };
 
 /**
- * The signed checkpoints of a ledger (C2SP tlog-checkpoint). Each carries an Ed25519 signature, two
- * while one key follows the other. Those of a size and root
- * that the contract holds, or has held, also carry the writer's EIP-712 `Head`; no other state is worth the writer's
- * word, since a lost disk could make another history of it. A clock makes them, never a request; only entries on disk
- * are ever in one.
+ * The signed checkpoints of a ledger (C2SP tlog-checkpoint). Each carries an Ed25519 signature, two while one
+ * key follows the other. A checkpoint with a size and root that the contract has, or had, also carries the
+ * writer's EIP-712 `Head`. The writer signs no other state, because after the loss of a disk its history
+ * could differ. A clock makes the checkpoints, never a request. They cover only entries on disk.
  */
 export class Checkpoints {
   /** The keys that check them, the present one first: each alone is enough. */
@@ -57,7 +59,7 @@ export class Checkpoints {
   readonly #heads = new Map<number, string>();
   /** What witnesses signed, by size. */
   readonly #cosignatures = new Map<number, NoteSignature[]>();
-  /** The newest one that its witnesses' quorum has cosigned, with what they signed. */
+  /** The newest checkpoint that the quorum of witnesses has cosigned, with their signatures. */
   #witnessed: StoredCheckpoint | undefined;
   readonly #waiting = new Set<() => void>();
 
@@ -71,7 +73,7 @@ export class Checkpoints {
     }));
   }
 
-  /** Makes one of the ledger as it is now, unless it is there. */
+  /** Makes a checkpoint of the present ledger, unless there is one. */
   async make(): Promise<void> {
     const { size } = this.#parameters.tree;
     if (this.#plain.has(size) || this.#heads.has(size)) return;
@@ -79,9 +81,9 @@ export class Checkpoints {
   }
 
   /**
-   * Makes one with the writer's word, unless it is there.
+   * Makes a checkpoint with the writer's signature, unless there is one.
    *
-   * @param held a size and root that the contract holds or has held, and that the ledger's tree has too
+   * @param held a size and root that the contract has or had, and that the ledger's tree has too
    */
   async makeHead(held: { size: number; root: Hex }): Promise<void> {
     const { writer, tree } = this.#parameters;
@@ -107,7 +109,10 @@ export class Checkpoints {
     if (this.#witnessed?.size === size) this.witness(size);
   }
 
-  /** Says that the quorum has cosigned the checkpoint of a size: it is the one that is given to who asks for such. */
+  /**
+   * Call this when the quorum has cosigned the checkpoint of a size. From now on it is the newest cosigned
+   * checkpoint.
+   */
   witness(size: number): void {
     const note = this.#noteOf(size);
     if (note !== undefined) this.#witnessed = { size, note };
@@ -151,23 +156,26 @@ export class Checkpoints {
     throw new InvalidInputError({ code: "no_checkpoint", issues: [{ field: "size", message }] });
   }
 
-  /** The newest checkpoint that carries the writer's word and has the entry at a position; undefined without one. */
+  /**
+   * The newest checkpoint that carries the writer's signature and covers the entry at a position; undefined
+   * without one.
+   */
   headCovering(index: number): StoredCheckpoint | undefined {
     this.#parameters.gate.requireSignatures();
     const size = Math.max(...this.#heads.keys());
     return size > index ? { size, note: this.#noteOf(size) as string } : undefined;
   }
 
-  /** The newest checkpoint that the quorum has cosigned, when it has the entry at a position. */
+  /** The newest cosigned checkpoint, if it covers the entry at a position. */
   witnessedCovering(index: number): StoredCheckpoint | undefined {
     this.#parameters.gate.requireSignatures();
     return this.#witnessed && this.#witnessed.size > index ? this.#witnessed : undefined;
   }
 
   /**
-   * The newest checkpoint, as soon as it has the entry at a position.
+   * The newest checkpoint, as soon as it covers the entry at a position.
    *
-   * @throws TallystickError `checkpoint_pending` (503) when none comes in time
+   * @throws TallystickError `checkpoint_pending` (503) when no such checkpoint comes in time
    */
   async covering(index: number): Promise<StoredCheckpoint> {
     const end = performance.now() + COVERING_MS;
@@ -182,12 +190,15 @@ export class Checkpoints {
     }
   }
 
-  /** The present key as `vkey` text (C2SP signed-note). */
+  /** The present key as a `vkey` text (C2SP signed-note). */
   get verifierKey(): string {
     return formatVerifierKey(this.verifierKeys[0] as DatedVerifierKey);
   }
 
-  /** Signs something else with the present key of the checkpoints; the caller puts a prefix before it with which no note begins. */
+  /**
+   * Signs other data with the present key of the checkpoints. The caller adds a prefix with which no note
+   * begins.
+   */
   sign(message: Uint8Array): Uint8Array {
     return ed25519.sign(message, this.#present.seed);
   }

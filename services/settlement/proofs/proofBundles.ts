@@ -11,8 +11,8 @@ import type { DiskLedger } from "../ledger/diskLedger.ts";
 import type { Checkpoints } from "./checkpoints.ts";
 
 /**
- * Makes the `.proof` bundle of an entry: in the tree of the newest checkpoint that carries the writer's word, when that
- * has the entry, since the chain shows the same root; else in that of the newest checkpoint.
+ * Makes the `.proof` bundle of an entry. It uses the newest checkpoint with the writer's signature if that
+ * covers the entry, because the chain has the same root. Otherwise it uses the newest checkpoint.
  *
  * @throws InvalidInputError naming `index`; TallystickError `checkpoint_pending` (503)
  */
@@ -22,7 +22,7 @@ export async function makeProofBundle(
     ledger: DiskLedger;
     checkpoints: Checkpoints;
     identity: ProofBundle["ledger"];
-    /** By which transaction the contract came to hold a size and root. */
+    /** The transaction that anchored a size and root. */
     transactionOf: (anchor: { size: number; root: Hex }) => Hex | undefined;
   },
 ): Promise<ProofBundle> {
@@ -44,7 +44,7 @@ export async function makeProofBundle(
 }
 
 /**
- * Proves a receipt and its rating under one checkpoint, which both are in: what a feedback file of ERC-8004 is made of.
+ * Proves a receipt and its rating under one checkpoint, for a feedback file of ERC-8004.
  *
  * @throws as {@link makeProofBundle}
  */
@@ -66,8 +66,8 @@ export async function makeHireProof(
 }
 
 /**
- * Makes the `.tlog-proof` of an entry (C2SP tlog-proof): in the tree of the newest checkpoint that the quorum of witnesses
- * has cosigned, when that has the entry; else in that of the newest checkpoint. The entry's line is the extra data.
+ * Makes the `.tlog-proof` of an entry (C2SP tlog-proof). It uses the newest cosigned checkpoint if that
+ * covers the entry. Otherwise it uses the newest checkpoint. The entry's line is the extra data.
  *
  * @throws as {@link makeProofBundle}
  */

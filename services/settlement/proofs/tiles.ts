@@ -28,7 +28,7 @@ async function readBundle(ledger: DiskLedger, from: number, to: number): Promise
   const lines = Buffer.concat(pieces).toString("latin1").split("\n").slice(0, -1);
   return Buffer.concat(
     lines.flatMap((line, at) => {
-      // A ledger that was begun elsewhere may have longer ones, which this form cannot hold.
+      // An imported ledger may have longer entries, which this form cannot hold.
       if (line.length > MAX_ENTRY_BYTES)
         throw new LedgerLineError(from + at + 1, "it is too long for a bundle");
       const length = Buffer.alloc(2);

@@ -73,7 +73,7 @@ function openDesk(claimDesk: ClaimDesk | undefined): ClaimDesk {
 async function read<Schema extends z.ZodType>(request: Request, schema: Schema): Promise<z.output<Schema>> {
   const value = await readJson(request);
   const parsed = schema.safeParse(value);
-  // What is not an object at all is named as the other routes name it.
+  // A body that is not an object gets the same error as on the other routes.
   if (!parsed.success) {
     const isObject = value !== null && typeof value === "object" && !Array.isArray(value);
     throw isObject

@@ -11,7 +11,8 @@ import { hasBearer } from "../http/requireBearer.ts";
  *   parent.
  * - `GET /v1/rules`: the rules as a whole. `x-rules-version` is their version in both.
  *
- * What actions may do, with its limits, is shown only to who has a key (Bearer): to others it says how far they can go.
+ * The rules of actions and their limits are shown only with a key (Bearer), because they tell an attacker how
+ * far it can go.
  */
 export function contextRoutes({ index, ledger, ruleBook, apiKeys }: AppDependencies): Hono {
   const app = new Hono();
@@ -27,7 +28,7 @@ export function contextRoutes({ index, ledger, ruleBook, apiKeys }: AppDependenc
   app.get("/v1/context", async (c) => {
     const keywords = (c.req.query("keywords") ?? "").split(",").filter((keyword) => keyword !== "");
     const known = await slicesFor(c.req.header("authorization"));
-    // What stands in the rules and is not shown is nobody else's to say either.
+    // If the rules have this key but it is hidden, the shared state must not give a value for it.
     const hidden = keywords.filter(
       (keyword) => Object.hasOwn(slices, keyword) && !Object.hasOwn(known, keyword),
     );

@@ -23,7 +23,7 @@ import { makeHireProof } from "../proofs/proofBundles.ts";
  */
 const FILE_TYPE = "erc8004_file";
 
-/** How far the request's time may be from the present, in seconds. So nobody can use an old request again. */
+/** How far the request's time may be from the present, in seconds. So an old request cannot be used again. */
 const FRESH_SECONDS = 600;
 
 /** New files that one network address may have kept in a day. */

@@ -15,20 +15,20 @@ import { readSignedRecord } from "../engine/readSignedRecord.ts";
 import { readJson } from "../http/readJson.ts";
 import type { Notices } from "../notices/notices.ts";
 
-/** How far a signed message may be from the present, in seconds: an old one must be useless to anyone who finds it. */
+/** How far a signed message may be from the present, in seconds, so that a stolen old message is useless. */
 const FRESH_SECONDS = 600;
 
-/** Subscriptions in one answer to the sender. */
+/** The number of subscriptions in one answer to the sender. */
 const PAGE = 500;
 
 const parseList = boundForm({ after: z.string().max(64), issued_at: z.int().min(0, "must be unix seconds") });
 
 /**
- * Notices to buyers (STEWARD): they leave an address, and the sender that the operator named tells it what happens to SLAs.
+ * Notices to buyers (STEWARD): a buyer gives an address, and the sender that the operator named reports there
+ * what happens to SLAs.
  *
  * - `POST /v1/notices` takes `{body, signature, signer?}` with `body = {type: "notice_subscription", ledger, buyer, url, agents, issued_at}`
- *   signed by the buyer; answers `{id, sender, expires_at}`, 201. Without agents it is taken back, 200. It is private: nothing of
- *   it is in a ledger, and only the sender is told.
+ *   signed by the buyer; answers `{id, sender, expires_at}`, 201. Without agents the subscription is cancelled, 200. It is private: it is not in a ledger, and only the sender can read it.
  * - `GET /v1/notices` says who sends.
  * - `POST /v1/notices/list` takes `{body: {type: "notice_list", ledger, after, issued_at}, signature}` of the sender; answers
  *   `{subscriptions, next}`.

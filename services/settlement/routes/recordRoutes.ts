@@ -16,14 +16,14 @@ import { readSignedRecord } from "../engine/readSignedRecord.ts";
 import type { SettledRecord, Validated } from "../engine/settlementEngine.ts";
 import { readJson } from "../http/readJson.ts";
 
-/** What is taken at `POST /v1/records`: every type that has no route of its own. */
+/** The types that `POST /v1/records` accepts: every type without its own route. */
 const ROUTE_OF = new Map<string, string>([
   ...recordTypeRoutes.map(({ path, type }) => [type, path] as const),
   ["review", "/v1/reviews/{id}"],
 ]);
 const TYPES_WITHOUT_ROUTE = recordTypeNames.filter((type) => !ROUTE_OF.has(type));
 
-/** What a rating may carry outside its body, unsigned. */
+/** The unsigned keys that a rating may have beside its body. */
 const BESIDE_RATING = ["rating_token", "comment"];
 
 /**
@@ -45,7 +45,7 @@ export function recordRoutes({ engine, metrics, recover }: AppDependencies): Hon
     const beside = type === "rating" ? BESIDE_RATING : [];
     const { record, explain } = readSignedRecord(value, type, beside, recover);
     try {
-      // Before the token, so that signers of the older form are told that first.
+      // This check comes before the token, so that signers of the older form get this error first.
       checkBinding(record, engine.ledgerName);
       if (type === "rating") checkRatingToken(value, record);
       const outcome = await engine.settleRecord(record);
@@ -80,7 +80,7 @@ function typeWithoutRoute(value: PyJson): RecordType {
   throw new InvalidInputError({ issues: [{ field: "type", message }] });
 }
 
-/** How an outcome is counted. */
+/** The result under which an outcome is counted. */
 export function outcomeName(outcome: SettledRecord | Validated): string {
   return outcome.status === "SETTLED" && outcome.known ? "KNOWN" : outcome.status;
 }
@@ -103,7 +103,7 @@ export function recordResponse(
   return c.json({ type, ...settled, ...tokens, ...more }, known ? 200 : 201);
 }
 
-/** The token and the comment say the same as what is signed. */
+/** Checks that the token and the comment agree with the signed body. */
 function checkRatingToken(value: PyJson, { body }: SignedRecord): void {
   const { rating_token: token, comment } = value as { [key: string]: PyJson };
   const { receipt, side, comment_hash: commentHash } = parseRating(body);

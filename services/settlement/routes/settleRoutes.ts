@@ -50,7 +50,7 @@ export function settleRoutes(dependencies: AppDependencies): Hono {
         hint: "Rejected proposals are not kept. Settle it again on the present head (GET /v1/ledger/latest).",
       });
     }
-    // What was said last counts; a held proposal counts as settled or rejected once it was reviewed.
+    // The latest statement counts. A held proposal counts as settled or rejected once it was reviewed.
     const isHeld = last !== undefined && (latest === undefined || last.timestamp > latest.timestamp);
     const status = !isHeld ? (latest ? "SETTLED" : null) : last.review ? "REJECTED" : "ESCROWED";
     return c.json({

@@ -4,11 +4,11 @@ import { parseTilePath, type Tile } from "tallystick-protocol/merkle/tilePath";
 import type { AppDependencies } from "../appDependencies.ts";
 import { readTile } from "../proofs/tiles.ts";
 
-/** Under which path the log lies for tools that read C2SP tlog-tiles. */
+/** The path of the log for tools that read C2SP tlog-tiles. */
 export const TILES_PREFIX = "/tlog";
 
 /**
- * The ledger as a C2SP tlog-tiles log, so that witnesses and monitors read it as they read any other.
+ * The ledger as a C2SP tlog-tiles log, so that witnesses and monitors can read it like any other log.
  *
  * - `GET /tlog/checkpoint`: the newest signed note.
  * - `GET /tlog/tile/<L>/<N>[.p/<W>]`: hashes; `GET /tlog/tile/entries/<N>[.p/<W>]`: entries. A tile never changes.

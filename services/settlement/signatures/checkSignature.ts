@@ -13,11 +13,12 @@ export type IsContractSignature = (parameters: {
 }) => Promise<boolean>;
 
 /**
- * Whether `signature` is `signer`'s: by its key, else by its contract when there is a chain to ask.
+ * Checks that `signer` made `signature`: by its key, else by its contract if there is a chain.
  *
- * @param readSignature how keys are recovered; here and in plain JavaScript unless given
+ * @param readSignature how keys are recovered. Default: on this thread, in plain JavaScript
  * @returns the body's digest
- * @throws InvalidInputError `invalid_signature` naming `signature`, with the digest that should have been signed
+ * @throws InvalidInputError `invalid_signature` naming `signature`, with the digest that should have been
+ * signed
  */
 export async function checkSignature(
   { body, signer, signature }: SignedRecord,

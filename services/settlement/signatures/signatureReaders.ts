@@ -59,7 +59,7 @@ export class SignatureReaders {
       this.#soon ??= setImmediate(() => this.#dispatch());
     });
 
-  /** Number of threads that are at work. */
+  /** The number of busy threads. */
   get threads(): number {
     return this.#threads.ready;
   }

@@ -17,7 +17,7 @@ import { toAccount } from "viem/accounts";
 import { runSigner, type SignerCommand } from "./runSigner.ts";
 
 export type CommandAccountParameters = {
-  /** Whose signatures the command gives. */
+  /** The account that signs through the command. */
   address: Address;
   command: SignerCommand;
   /** How long one signature may take, in milliseconds. */
@@ -28,13 +28,14 @@ export type CommandAccountParameters = {
 /** How long a signature may take, in milliseconds. */
 const DEADLINE_MS = 10_000;
 
-/** The order of the curve secp256k1. A signature's s above its half is refused by contracts. */
+/** The order of the curve secp256k1. Contracts refuse a signature with an s above half of it. */
 const CURVE_ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
 
 /**
- * An account whose signatures a command gives. The command reads one line of JSON: `version`, `address`, `kind`, the `digest` to
- * be signed, and what it is the digest of (`typed_data`, `transaction` or `message`). It prints the signature: r and s, with
- * v or without, as `0x` and hex digits. One runs at a time. No signature is used before it was checked to be the address's.
+ * An account that signs through a command. The command reads one line of JSON: `version`, `address`, `kind`,
+ * the `digest` to sign, and its content (`typed_data`, `transaction` or `message`). It prints the signature:
+ * r and s, with or without v, as `0x` and hex digits. Only one command runs at a time. Every signature is
+ * checked against the address before it is used.
  */
 export function commandAccount(parameters: CommandAccountParameters): LocalAccount {
   const { address, command, deadlineMs = DEADLINE_MS, signal } = parameters;
@@ -65,13 +66,13 @@ export function commandAccount(parameters: CommandAccountParameters): LocalAccou
   }) as LocalAccount;
 }
 
-/** JSON has no integers of this size: they are decimal text, as elsewhere in typed data. */
+/** JSON has no integers of this size. They are decimal text, as is usual in typed data. */
 function withoutBigints(_: string, value: unknown): unknown {
   return typeof value === "bigint" ? value.toString() : value;
 }
 
 /**
- * The signature in what a command printed, with the lower s and with v.
+ * The signature from a command's output, with the lower s and with v.
  *
  * @throws TallystickError `signer_answer` when it is no signature of the address over the digest
  */
@@ -82,7 +83,7 @@ async function checkSignature(output: string, digest: Hash, address: Address): P
   const low = BigInt(`0x${s}`) > CURVE_ORDER / 2n ? CURVE_ORDER - BigInt(`0x${s}`) : BigInt(`0x${s}`);
   if (v !== undefined && !["00", "01", "1b", "1c"].includes(v))
     throw wrongAnswer(`a signature with the v ${v}`);
-  // The recovery bit follows from the address: keys behind an interface often do not tell it.
+  // The recovery bit is found by the address, because many key services do not give it.
   for (const yParity of [0, 1]) {
     const signature = serializeSignature({ r: `0x${r}`, s: numberToHex(low, { size: 32 }), yParity });
     const signer = await recoverAddress({ hash: digest, signature }).catch(() => undefined);

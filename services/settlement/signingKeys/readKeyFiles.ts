@@ -2,14 +2,16 @@ import { readFileSync, statSync } from "node:fs";
 import { InvalidInputError } from "tallystick-protocol/errors";
 import type { Environment } from "tallystick-runtime/configuration/readEnvironment";
 
-/** A key's file has one line. Whatever is longer is another file. */
+/** The file of a key has one line. A longer file is not a key. */
 const MAX_BYTES = 1_024;
 
 /**
- * Takes keys out of files: where `NAME_FILE` names one, its content is `NAME`. So a key need not be in the environment.
+ * Reads keys from files. If `NAME_FILE` names a file, its content is the value of `NAME`. So a key need not
+ * be in the environment.
  *
  * @param names the keys that may be in a file
- * @throws InvalidInputError naming the setting of every file that cannot be read, and of every key that is given twice
+ * @throws InvalidInputError naming the setting of every file that cannot be read, and of every key that is
+ * given twice
  */
 export function readKeyFiles(environment: Environment, names: readonly string[]): Environment {
   const read: Environment = { ...environment };

@@ -6,7 +6,7 @@ export type SignerCommand = readonly [program: string, ...args: string[]];
 
 export type RunSignerParameters = {
   command: SignerCommand;
-  /** What it reads. */
+  /** The command's input. */
   input: string;
   /** How long it may take, in milliseconds. */
   deadlineMs: number;
@@ -16,10 +16,13 @@ export type RunSignerParameters = {
 /** Most bytes that a command may print. */
 const MAX_OUTPUT = 4_096;
 
-/** Most characters of a command's complaint that are repeated. It may hold secrets. */
+/** The most characters of a command's error output that are repeated. It may contain secrets. */
 const MAX_COMPLAINT = 120;
 
-/** Variables that a command gets: the machine's, and those that are named for it. None of this process's keys is among them. */
+/**
+ * The variables that a command gets: those of the machine, and those that are named for it. It gets none of
+ * this process's keys.
+ */
 const GIVEN = /^(?:PATH|HOME|LANG|TZ|TMPDIR|SIGNER_[A-Z0-9_]*)$/;
 
 /**
@@ -36,7 +39,7 @@ export async function runSigner({
   const [program, ...args] = command;
   const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => GIVEN.test(name)));
   signal?.throwIfAborted();
-  // In a group of its own, so that what it starts ends with it.
+  // In its own process group, so that its child processes end with it.
   const child = spawn(program, args, { env, shell: false, detached: true, stdio: "pipe", windowsHide: true });
   const end = (): void => endGroup(child);
   const output: Buffer[] = [];
@@ -62,7 +65,7 @@ export async function runSigner({
       child.stderr.on("data", (chunk: Buffer) => {
         if (complaint.length < MAX_COMPLAINT) complaint += chunk.toString("latin1");
       });
-      // Whether it reads what it is told is its own affair.
+      // The command need not read its input.
       child.stdin.on("error", () => {});
       child.stdin.end(input);
       child.on("error", (error) => {
@@ -85,11 +88,11 @@ function endGroup({ pid, exitCode, signalCode }: ChildProcessWithoutNullStreams)
   try {
     process.kill(-pid, "SIGKILL");
   } catch {
-    // It ended meanwhile.
+    // The command ended meanwhile.
   }
 }
 
-/** The beginning of a complaint, of printable characters. */
+/** The printable beginning of the error output. */
 function said(complaint: string): string {
   const [line = ""] = complaint.trim().slice(0, MAX_COMPLAINT).split("\n");
   return line === "" ? "" : `: ${line.replace(/[^\x20-\x7e]/g, "?")}`;

@@ -5,7 +5,7 @@ import { privateKeyToAccount } from "viem/accounts";
 import { commandAccount } from "./commandAccount.ts";
 import type { SignerCommand } from "./runSigner.ts";
 
-/** A key that signs: here, or where a command reaches it, so that this process never has it. */
+/** A key that signs: in this process, or behind a command, so that this process never has the key. */
 export type SigningKey =
   | { kind: "private"; privateKey: Hex }
   | { kind: "command"; address: Address; command: SignerCommand };
@@ -19,7 +19,7 @@ export function addressOfKey(key: SigningKey): Address {
 /**
  * The account that signs with a key.
  *
- * @param signal ends what a command is doing
+ * @param signal ends a running command
  */
 export function accountOfKey(key: SigningKey, signal?: AbortSignal): LocalAccount {
   return key.kind === "command" ? commandAccount({ ...key, signal }) : privateKeyToAccount(key.privateKey);

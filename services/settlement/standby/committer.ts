@@ -11,20 +11,19 @@ const [FIRST_MS, LONGEST_MS] = [50, 1_000];
 export type CommitterParameters = {
   store: Pick<SharedStore, "commit" | "lease" | "flushesFrom">;
   leaseMs: number;
-  /** Closed while the store does not answer. */
+  /** The gate. It is closed while the store does not answer. */
   gate: LedgerGate;
-  /** Called when another process has the lease: this one must end. */
+  /** Called when another process has the lease. This process must end. */
   onLost: (error: TallystickError) => void;
   /** A clock that only goes forward, in milliseconds. */
   elapsedMs?: () => number;
 };
 
 /**
- * Commits what the ledger is about to write, and keeps the lease. The row is the lock: whoever finds its position taken
- * stops. The lease only says who tries, so that the others do not.
- *
- * When an answer is lost, nobody knows whether the row is there. So the same row is put again until the store says: it is
- * there once, or another's is.
+ * Commits each flush before the ledger writes it, and keeps the lease. The row is the lock: a process that
+ * finds its position taken stops. The lease only prevents the others from trying. If an answer is lost, it is
+ * unknown whether the row was stored. So the same row is sent again, until the store says that it has this
+ * row, or another one.
  */
 export class Committer {
   readonly #parameters: CommitterParameters;
@@ -34,7 +33,7 @@ export class Committer {
   #renewing: Promise<void> | undefined;
   #timer: NodeJS.Timeout | undefined;
 
-  /** Make it when the lease has just been taken. */
+  /** Construct this just after the lease was taken. */
   constructor(parameters: CommitterParameters) {
     this.#parameters = parameters;
     this.#elapsedMs = parameters.elapsedMs ?? (() => performance.now());
@@ -43,16 +42,17 @@ export class Committer {
   }
 
   /**
-   * Puts a flush at its position; again and again, while the store does not answer.
+   * Stores a flush at its position. Tries again while the store does not answer.
    *
-   * @throws TallystickError `ledger_taken_over` when another's is there; `store_behind` when the store lost what is on disk;
-   * `store_unavailable` when this ends meanwhile, and nobody knows
+   * @throws TallystickError `ledger_taken_over` when another flush is there; `store_behind` when the store
+   * lost entries that are on disk; `store_unavailable` when this process ends meanwhile, so the outcome is
+   * unknown
    */
   readonly commit = async (flush: Flush): Promise<void> => {
     const { store, gate } = this.#parameters;
     for (let wait = FIRST_MS; ; wait = Math.min(LONGEST_MS, 2 * wait)) {
       try {
-        // Whoever was stopped for long asks who writes before it tries.
+        // A process that was stopped for a long time asks for the lease before it tries.
         if (this.#elapsedMs() - this.#leasedAt > this.#parameters.leaseMs) await this.#renew();
         const outcome = await store.commit(flush);
         if (outcome === "anothers") throw takenOver(flush.first);
@@ -101,7 +101,7 @@ export class Committer {
     this.#leasedAt = asked;
   }
 
-  /** Ends it. What waits for the store is given up. */
+  /** Ends it. Waiting flushes are given up. */
   async stop(): Promise<void> {
     this.#end.abort();
     clearTimeout(this.#timer);

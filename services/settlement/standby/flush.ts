@@ -2,18 +2,18 @@ import { createHmac, timingSafeEqual } from "node:crypto";
 import type { LedgerName } from "tallystick-protocol/records/ledgerName";
 
 /**
- * Entries that go into a ledger together: the positions [first, next), the hash before the first entry and that of the last,
- * and their canonical lines, each with its newline.
+ * Entries that are written together: the positions [first, next), the hash before the first entry, the hash
+ * of the last entry, and the canonical lines, each with its newline.
  */
 export type Flush = { first: number; next: number; parent: string; head: string; lines: string };
 
 /** Most bytes of the lines of one flush, unless its first entry alone has more. */
 export const MAX_FLUSH_BYTES = 4 << 20;
 
-/** Where the hash of an entry is in its canonical line. */
+/** The place of an entry's hash in its canonical line. */
 const HASH_AT = '{"current_hash": "'.length;
 
-/** Canonical lines as the flush that follows a position. */
+/** Makes a flush of canonical lines that follow a position. */
 export function flushAfter(position: Pick<Flush, "next" | "head">, lines: string): Flush {
   let count = 0;
   for (let at = lines.indexOf("\n"); at !== -1; at = lines.indexOf("\n", at + 1)) count++;
@@ -27,14 +27,14 @@ export function flushAfter(position: Pick<Flush, "next" | "head">, lines: string
   };
 }
 
-/** The hash of the entry whose canonical line begins there. */
+/** The hash of the entry with the canonical line at an offset. */
 export function hashIn(lines: string, start: number): string {
   return lines.slice(start + HASH_AT, start + HASH_AT + 64);
 }
 
 /**
- * The seal on a flush (HMAC-SHA256). Its head contains every line by the chain of hashes. So whoever can write into the
- * database, and does not have the key, can stop a ledger and not write into it.
+ * The seal on a flush (HMAC-SHA256). The hash of its last entry depends on every line. So somebody who can
+ * write into the database but does not have the key can stop a ledger, but cannot write into it.
  *
  * @param key 32 bytes that the ledger's machines share
  */
@@ -48,7 +48,7 @@ export function sealHeld(key: Uint8Array, ledger: LedgerName, line: string): str
   return seal(key, ["held", ledger, line]);
 }
 
-/** Whether two seals are the same, in a time that says nothing about them. */
+/** Whether two seals are equal, compared in constant time. */
 export function isSeal(expected: string, found: string): boolean {
   const [a, b] = [Buffer.from(expected), Buffer.from(found)];
   return a.length === b.length && timingSafeEqual(a, b);

@@ -2,7 +2,10 @@ import type { HeldProposals, ShareHeld } from "../engine/heldProposals.ts";
 import type { SharedStore } from "./sharedStore.ts";
 import { storeUnavailable } from "./storeErrors.ts";
 
-/** Takes the held proposals that the shared store has and this machine does not: they were answered ESCROWED by another. */
+/**
+ * Takes the held proposals that the shared store has and this machine lacks. Another machine answered them
+ * with ESCROWED.
+ */
 export async function takeHeldRows(
   held: Pick<HeldProposals, "get" | "take">,
   store: Pick<SharedStore, "heldIds" | "held">,
@@ -19,7 +22,8 @@ export async function takeHeldRows(
 /**
  * Keeps held proposals in the shared store.
  *
- * @throws TallystickError `store_unavailable` (503) when it does not take one: then nothing is held, or nobody is told of it
+ * @throws TallystickError `store_unavailable` (503) when it does not accept one. Then the proposal does not
+ * count as held
  */
 export function shareHeldIn(store: Pick<SharedStore, "putHeld">): ShareHeld {
   return (held) =>

@@ -16,13 +16,13 @@ export type SharedStoreConfig = {
   url: string;
   /** The key of the rows' seals: 32 bytes. */
   key: Hex;
-  /** How long a machine that gives no sign keeps the others from trying. */
+  /** How long the lease of a silent machine lasts. */
   leaseSeconds: number;
 };
 
 /** How a service waits until it may write. */
 export type Standby = {
-  /** Called once, if it has to wait, with what it answers meanwhile. */
+  /** Called once if it has to wait, with the app that answers meanwhile. */
   onStandby?: (app: Hono, ledger: DiskLedger) => void;
   /** Ends the waiting. */
   signal?: AbortSignal;
@@ -31,9 +31,9 @@ export type Standby = {
 /** A ledger that this process may write, and that is committed in a shared store. */
 export type SharedLedger = {
   store: SharedStore;
-  /** Ends what waits for the store. Then close the ledger. */
+  /** Ends all waiting for the store. Close the ledger after this. */
   stop: () => Promise<void>;
-  /** Gives the lease to whoever waits for it. */
+  /** Gives the lease up, so that another machine can take it. */
   close: () => Promise<void>;
 };
 

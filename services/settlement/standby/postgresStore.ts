@@ -9,10 +9,10 @@ import { foreignRow } from "./storeErrors.ts";
 /** The schema of the store's tables. Many ledgers may share it. */
 export const STORE_SCHEMA = "tallystick_ledger";
 
-/** Rows that are read at once. */
+/** The number of rows that are read at once. */
 const ROWS_TOGETHER = 8;
 
-/** Ids that are read at once. */
+/** The number of ids that are read at once. */
 const IDS_TOGETHER = 1_000;
 
 /** How long connecting may take, in milliseconds. */
@@ -21,7 +21,7 @@ const CONNECT_MS = 3_000;
 /** The longest time that a statement may take, in milliseconds. */
 const LONGEST_MS = 5_000;
 
-/** A lease that lasts longer is nobody's: the database's clock was set back. */
+/** A longer lease is invalid, because the database's clock was set back. */
 const LONGEST_LEASE = "interval '10 minutes'";
 
 const TABLES = `
@@ -82,12 +82,13 @@ export function postgresStore({ url, key, ledger, leaseMs, log }: PostgresStoreP
     keepAlive: true,
     allowExitOnIdle: true,
     connectionTimeoutMillis: CONNECT_MS,
-    // The client's deadline sees a server that is frozen, the server's ends a statement that waits for a lock.
+    // The client's deadline is for a frozen server. The server's own deadline ends a statement that waits for
+    // a lock.
     query_timeout: patience + 500,
     statement_timeout: patience,
     onConnect: prepare,
   });
-  // A connection that breaks while it is idle; the next question opens another.
+  // An idle connection has broken. The next statement opens another.
   pool.on("error", () => {});
   const ask = async <T extends pg.QueryResultRow>(name: string, text: string, values: unknown[]) =>
     pool.query<T>({ name, text, values });
@@ -102,7 +103,7 @@ export function postgresStore({ url, key, ledger, leaseMs, log }: PostgresStoreP
 
   async function commit(flush: Flush): Promise<CommitOutcome> {
     if (await insert(flush, BEHIND_ITS_PREDECESSOR)) return "ours";
-    // The position is taken, perhaps by this very flush: its answer may have been lost.
+    // The position is taken, perhaps by this same flush, if the answer to it was lost.
     const { rows } = await ask<Row>(
       "at",
       `SELECT next_index, head FROM ${STORE_SCHEMA}.flush WHERE ledger = $1 AND first_index = $2`,
@@ -150,7 +151,7 @@ export function postgresStore({ url, key, ledger, leaseMs, log }: PostgresStoreP
   };
 }
 
-/** Nothing is put at a position unless the row before it ends there, with the hash that the flush names. */
+/** A flush is stored only if the row before it ends at its position, with the hash that the flush names. */
 const BEHIND_ITS_PREDECESSOR = `FROM (
   SELECT next_index, head FROM ${STORE_SCHEMA}.flush
   WHERE ledger = $1 AND first_index < $2 ORDER BY first_index DESC LIMIT 1
@@ -183,7 +184,7 @@ function preparation(log: Log): (client: pg.ClientBase) => Promise<void> {
         ` to_regclass('${STORE_SCHEMA}.held') IS NOT NULL AS there`,
     );
     const [server] = rows;
-    // What the server asks of its own replicas beyond that stays as it is.
+    // The server's settings for its own replicas stay unchanged.
     if (server?.commits === "off" || server?.commits === "local")
       await client.query("SET synchronous_commit = on");
     if (isReady) return;
@@ -191,7 +192,7 @@ function preparation(log: Log): (client: pg.ClientBase) => Promise<void> {
       log(
         "The shared store does not sync its disk (fsync = off): a loss of power may lose what was settled.",
       );
-    // Two machines may start at once.
+    // Two machines may start at the same time.
     if (!server?.there)
       await client.query(
         `BEGIN; SELECT pg_advisory_xact_lock(hashtext('${STORE_SCHEMA}')); ${TABLES} COMMIT`,

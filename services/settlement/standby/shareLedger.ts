@@ -4,15 +4,16 @@ import { flushAfter, MAX_FLUSH_BYTES } from "./flush.ts";
 import type { SharedStore } from "./sharedStore.ts";
 import { leaseLost, storeContradicts, storeLacksRows, takenOver } from "./storeErrors.ts";
 
-/** What the store has now, and how many entries of it were put there by this call. */
+/** The size of the store now, and the number of entries that this call added. */
 export type SharedNow = { size: number; put: number; began: boolean };
 
 /**
- * Makes a shared store know all that this machine's ledger has. Only for the newest copy: what another machine has beyond it
- * is lost then. A store that is empty begins at the ledger's end; one that is behind gets the entries that it lacks.
+ * Brings a shared store up to this machine's ledger. Use it only with the newest copy, because entries that
+ * only another machine has are lost. An empty store begins at the ledger's end. A store that is behind gets
+ * the entries that it lacks.
  *
- * @throws TallystickError `ledger_taken_over` while a machine writes, or when the store has more than the ledger;
- * `store_contradicts`; `store_lacks_rows`
+ * @throws TallystickError `ledger_taken_over` while a machine writes, or when the store has more than the
+ * ledger; `store_contradicts`; `store_lacks_rows`
  */
 export async function shareLedger(
   ledger: Pick<DiskLedger, "size" | "head" | "envelope" | "linesOf">,

@@ -1,31 +1,31 @@
 import type { Flush } from "./flush.ts";
 
-/** What came of putting a flush at its position: `ours` when it stands there, by this call or an earlier one. */
+/**
+ * The result of storing a flush at its position. `ours`: the store has it, from this call or an earlier one.
+ */
 export type CommitOutcome = "ours" | "anothers" | "no_predecessor";
 
 /** A held proposal's line, by its id. */
 export type HeldLine = { id: string; line: string };
 
 /**
- * The committed rows of one ledger, which its machines share. The next position is the lock: a flush stands there once, and
- * only behind the flush that it names. Every call has a deadline. It throws what the database said when it did not work:
- * then nobody knows whether it did, and the same call may be made again.
+ * The committed rows of one ledger, which its machines share. The next position is the lock: it takes one
+ * flush only, and only after the flush that it names. Every call has a deadline. A failed call throws the
+ * database's error. Then it is unknown whether the call took effect, and the same call may be made again.
  */
 export type SharedStore = {
-  /**
-   * Puts a flush at its position, durably.
-   */
+  /** Stores a flush at its position, durably. */
   commit: (flush: Flush) => Promise<CommitOutcome>;
   /**
-   * The flush that contains or ends at a position, and some of those behind it, in order. Empty when the store has none so
-   * early.
+   * The flush that contains or ends at a position, and some of the later flushes, in order. Empty when the
+   * store's flushes are all later.
    *
    * @throws TallystickError `store_foreign_row` when one of them has a false seal
    */
   flushesFrom: (position: number) => Promise<Flush[]>;
-  /** Whether it has anything of the ledger. */
+  /** Whether it has any row of the ledger. */
   isEmpty: () => Promise<boolean>;
-  /** Begins the ledger's rows at a position with a hash, unless it has some. */
+  /** Begins the ledger's rows at a position with a hash, unless there are rows. */
   begin: (at: { size: number; head: string }) => Promise<void>;
   /**
    * Takes the lease or prolongs it, by the database's clock.
@@ -35,9 +35,9 @@ export type SharedStore = {
   lease: () => Promise<boolean>;
   /** Gives the lease back. */
   release: () => Promise<void>;
-  /** Keeps a held proposal's line; the same id once. */
+  /** Stores a held proposal's line, once for each id. */
   putHeld: (held: HeldLine) => Promise<void>;
-  /** Ids of held proposals in their order, behind one. */
+  /** The ids of held proposals after one of them, in order. */
   heldIds: (after: string) => Promise<string[]>;
   /** @throws TallystickError `store_foreign_row` when its seal is false */
   held: (id: string) => Promise<HeldLine | undefined>;

@@ -10,8 +10,8 @@ import type { StandbyState } from "./waitForTurn.ts";
 const RETRY_AFTER = "5";
 
 /**
- * What a machine answers while it stands by: `GET /health` says why and how far its copy is, with 503 so that a balancer sends
- * nothing here. Everything else is 503 too.
+ * The answers of a machine that stands by. `GET /health` gives the reason and the size of its copy, with 503,
+ * so that a balancer sends nothing here. Everything else is 503 too.
  */
 export function standbyApp({
   ledger,

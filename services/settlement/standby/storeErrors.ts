@@ -1,6 +1,6 @@
 import { TallystickError } from "tallystick-protocol/errors";
 
-/** Another process has written at our position: this one stops. */
+/** Another process has written at our position, so this one stops. */
 export function takenOver(position: number): TallystickError {
   return new TallystickError({
     code: "ledger_taken_over",
@@ -9,7 +9,7 @@ export function takenOver(position: number): TallystickError {
   });
 }
 
-/** The lease is another's: this process stops. */
+/** Another process has the lease, so this one stops. */
 export function leaseLost(): TallystickError {
   return new TallystickError({
     code: "ledger_taken_over",

@@ -5,14 +5,12 @@ import type { SharedStore } from "./sharedStore.ts";
 import { storeBehind, storeContradicts, storeEmpty, storeLacksRows } from "./storeErrors.ts";
 
 /**
- * Takes everything that the shared store has and the ledger's file does not. A file that is new here begins the store's rows
- * when there are none.
+ * Takes all entries that the shared store has and the ledger's file lacks. If the store has no rows and the
+ * file is new, the store's rows begin here. The file always follows the store. So if the file has more than
+ * the store, the store is an older copy, and nobody may write after it.
  *
- * The file only ever follows the store. So a file that has more than the store was not written by us: the store is an older
- * one, and nobody may go on from it.
- *
- * @throws TallystickError `store_empty`, `store_behind`, `store_contradicts`, `store_lacks_rows`, `store_foreign_row`. Errors
- * of the database are passed on
+ * @throws TallystickError `store_empty`, `store_behind`, `store_contradicts`, `store_lacks_rows`,
+ * `store_foreign_row`. Errors of the database are passed on
  */
 export async function takeFlushes(
   ledger: Pick<DiskLedger, "size" | "head" | "take">,
@@ -25,7 +23,7 @@ export async function takeFlushes(
     for (const flush of flushes) await takeFlush(ledger, flush);
     const end = flushes.at(-1)?.next;
     if (end !== undefined && end < ledger.size) throw storeBehind(ledger.size, end);
-    // One more look: the last answer may have been cut off at its limit.
+    // Asks once more, because the last answer may have been cut at its limit.
     if (flushes.length > 0 && ledger.size === before) return;
   }
 }
@@ -39,7 +37,7 @@ async function beginOrRefuse(
   await store.begin({ size, head });
 }
 
-/** Takes what a flush has beyond the ledger's end. */
+/** Takes the entries of a flush that are beyond the ledger's end. */
 async function takeFlush(ledger: Pick<DiskLedger, "size" | "head" | "take">, flush: Flush): Promise<void> {
   const { size, head } = ledger;
   const { first, next, parent, lines } = flush;
@@ -61,7 +59,7 @@ async function takeFlush(ledger: Pick<DiskLedger, "size" | "head" | "take">, flu
   if (ledger.size !== next || ledger.head !== flush.head) throw storeContradicts(ledger.size);
 }
 
-/** Where the line after so many begins. */
+/** The offset after so many lines. */
 function afterLines(lines: string, count: number): number {
   let at = 0;
   for (let n = 0; n < count; n++) at = lines.indexOf("\n", at) + 1;

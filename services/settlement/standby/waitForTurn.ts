@@ -6,7 +6,7 @@ import type { SharedStore } from "./sharedStore.ts";
 import { storeUnavailable } from "./storeErrors.ts";
 import { takeFlushes } from "./takeFlushes.ts";
 
-/** Why a machine stands by: another writes, or something is wrong and its operator has to look. */
+/** Why a machine stands by: another machine writes, or there is a fault that its operator has to check. */
 export type StandbyState = { reason: TallystickError };
 
 export type WaitForTurnParameters = {
@@ -14,7 +14,7 @@ export type WaitForTurnParameters = {
   store: SharedStore;
   leaseMs: number;
   log: Log;
-  /** Told when it has to wait, and whenever the reason changes. */
+  /** Called when it has to wait, and whenever the reason changes. */
   onState: (state: StandbyState) => void;
   /** Ends the waiting. */
   signal: AbortSignal;
@@ -24,8 +24,9 @@ export type WaitForTurnParameters = {
 const LOOK_MS = 1_000;
 
 /**
- * Follows the shared store until this process may write: the ledger's file has all that is committed, and the lease is this
- * process's. While the store is away, or contradicts the file, it looks again and again and takes nothing over.
+ * Follows the shared store until this process may write: the ledger's file has all that is committed, and the
+ * lease is this process's. While the store is away, or contradicts the file, it tries again and again and
+ * takes nothing.
  *
  * @throws TallystickError when the ledger's own disk fails; an AbortError when the signal ends it
  */
@@ -54,7 +55,7 @@ export async function waitForTurn(parameters: WaitForTurnParameters): Promise<vo
   }
 }
 
-/** Takes what is new; then the lease, if it is free; then what came between. */
+/** Takes the new entries. Then takes the lease, if it is free. Then takes the entries that came meanwhile. */
 async function tryTurn(ledger: DiskLedger, store: SharedStore): Promise<boolean> {
   await takeFlushes(ledger, store);
   if (!(await store.lease())) return false;
@@ -62,7 +63,7 @@ async function tryTurn(ledger: DiskLedger, store: SharedStore): Promise<boolean>
     await takeFlushes(ledger, store);
     return true;
   } catch (error) {
-    // Another machine may be able to.
+    // Another machine may be able to write.
     await store.release().catch(() => {});
     throw error;
   }

@@ -7,33 +7,34 @@ import { CHECKPOINT_FILE, nameOfTile } from "./logSource.ts";
 import { fullTiles } from "./logTiles.ts";
 
 /**
- * Writes a log's files into a folder that any static host serves. Whatever moment a crash cuts it off at, the checkpoint in
- * the folder is one that all its tiles are there for.
+ * Writes a log's files into a folder that any static host serves. After a crash at any moment, all tiles of
+ * the folder's checkpoint are there.
  */
 export class LogFolder {
   readonly path: string;
-  /** Folders in which a name is new and not on disk yet. */
+  /** Folders with a new name that is not on disk yet. */
   readonly #changed = new Set<string>();
 
   constructor(folder: string) {
     this.path = folder;
   }
 
-  /** Writes a tile or a bundle: whole, or not at all. */
+  /** Writes a tile or a bundle completely, or not at all. */
   async putTile(tile: Tile, bytes: Uint8Array): Promise<void> {
     const file = path.join(this.path, nameOfTile(tile));
     await this.#makeParents(path.dirname(file));
     await putFile(file, bytes);
   }
 
-  /** Puts the checkpoint of `size` in the place of that of `from`, once every tile before it is on disk. */
+  /** Replaces the checkpoint of `from` with the one of `size`, once all its tiles are on disk. */
   async publish(note: string, { from, size }: { from: number; size: number }): Promise<void> {
     await this.#makeParents(this.path);
     for (const parent of this.#changed) await syncFolder(parent);
     this.#changed.clear();
     await putFile(path.join(this.path, CHECKPOINT_FILE), Buffer.from(note));
     await syncFolder(this.path);
-    // Nobody with the new checkpoint asks for these; who has an older one finds the full tile in their place.
+    // A reader with the new checkpoint does not need these partial tiles. A reader with an older one uses the
+    // full tile instead.
     for (const tile of fullTiles(from, size))
       await rm(`${path.join(this.path, nameOfTile(tile))}.p`, { recursive: true, force: true });
   }

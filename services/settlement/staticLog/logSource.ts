@@ -35,9 +35,9 @@ export class UnreadableLogError extends TallystickError {
   }
 }
 
-/** Where a log in C2SP's form (tlog-tiles) is read from. Nothing of it is believed. */
+/** The source of a log in C2SP's form (tlog-tiles). Its data are not trusted. */
 export type LogSource = {
-  /** As a person names it. */
+  /** Its name for people. */
   where: string;
   /**
    * @param name below the log's folder
@@ -132,7 +132,7 @@ export function checkpointOf(text: string): ReadCheckpoint {
 }
 
 /**
- * Reads a tile or a bundle; the full one where the partial one has gone, since the log has grown meanwhile.
+ * Reads a tile or a bundle. If the partial one is gone because the log has grown, it reads the full one.
  *
  * @throws UnreadableLogError
  */
@@ -158,9 +158,9 @@ export async function readLogTile(log: LogSource, tile: Tile): Promise<Buffer> {
 }
 
 /**
- * Reads a tile as it was when it was as wide as asked for, out of what a log of `size` entries has now.
+ * Reads a tile with the requested width from a log that now has `size` entries.
  *
- * @returns undefined when the log has not come so far
+ * @returns undefined when the log is shorter
  * @throws UnreadableLogError; LedgerLineError when a bundle is cut off
  */
 export async function readTileAt(

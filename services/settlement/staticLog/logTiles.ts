@@ -1,6 +1,9 @@
 import { TILE_WIDTH, type Tile } from "tallystick-protocol/merkle/tilePath";
 
-/** The tiles and bundles that a log of `to` entries has and one of `from` had not, partial ones too. */
+/**
+ * The tiles and bundles that a log of `to` entries has and a log of `from` entries lacks, including partial
+ * ones.
+ */
 export function* newTiles(from: number, to: number): Generator<Tile> {
   for (const { level, before, now } of levels(from, to)) {
     if (now === before) continue;
@@ -9,7 +12,7 @@ export function* newTiles(from: number, to: number): Generator<Tile> {
   }
 }
 
-/** The tiles that are full in a log of `to` entries and were not in one of `from`. */
+/** The tiles that are full in a log of `to` entries but not in a log of `from` entries. */
 export function* fullTiles(from: number, to: number): Generator<Tile> {
   for (const { level, before, now } of levels(from, to)) {
     for (let index = Math.floor(before / TILE_WIDTH); (index + 1) * TILE_WIDTH <= now; index++)
@@ -17,7 +20,7 @@ export function* fullTiles(from: number, to: number): Generator<Tile> {
   }
 }
 
-/** How many entries or hashes each level has, in a log of either size. */
+/** The number of entries or hashes of each level, for both sizes of the log. */
 function* levels(from: number, to: number): Generator<{ level: Tile["level"]; before: number; now: number }> {
   yield { level: "entries", before: from, now: to };
   let [before, now] = [from, to];

@@ -12,21 +12,21 @@ import { CHECKPOINT_FILE, checkpointOf, nameOfTile } from "./logSource.ts";
 import { newTiles } from "./logTiles.ts";
 
 export type StaticLogParameters = {
-  /** Where the log lies; made if needed. Any static host serves it as it is. */
+  /** The folder of the log; created if needed. Any static host can serve it. */
   folder: string;
-  /** What the ledger calls itself in its checkpoints. */
+  /** The ledger's name in its checkpoints. */
   origin: string;
   ledger: DiskLedger;
 };
 
 /**
- * A ledger as files in C2SP's form (tlog-tiles): tiles of hashes, bundles of entries, and a checkpoint. Full tiles never
- * change. Whatever moment a crash cuts it off at, the checkpoint in the folder is one that all its tiles are there for.
+ * A ledger as files in C2SP's form (tlog-tiles): tiles of hashes, bundles of entries, and a checkpoint. Full
+ * tiles never change. After a crash at any moment, all tiles of the folder's checkpoint are there.
  */
 export class StaticLog {
   readonly #parameters: StaticLogParameters;
   readonly #folder: LogFolder;
-  /** Entries that the checkpoint in the folder has; undefined until it was read. */
+  /** The size in the folder's checkpoint; undefined until it was read. */
   #size: number | undefined;
 
   constructor(parameters: StaticLogParameters) {
@@ -35,11 +35,11 @@ export class StaticLog {
   }
 
   /**
-   * Brings the folder up to a checkpoint. One at a time; an older one than the folder has is passed over, and one of the same
-   * size replaces it, since it may carry more signatures.
+   * Brings the folder up to a checkpoint, one call at a time. A checkpoint that is older than the folder's is
+   * ignored. One of the same size replaces the folder's, because it may carry more signatures.
    *
-   * @throws TallystickError `static_log_contradicts` when the folder holds another log, or more of this one: then nothing is
-   * changed. Errors of the disk come through as they are.
+   * @throws TallystickError `static_log_contradicts` when the folder has another log, or more of this one.
+   * Then nothing changes. Errors of the disk are passed on unchanged.
    */
   async write({ size, note }: StoredCheckpoint): Promise<void> {
     const from = await this.check();
@@ -50,7 +50,7 @@ export class StaticLog {
   }
 
   /**
-   * Holds what the folder has against the ledger.
+   * Compares the folder with the ledger.
    *
    * @returns how many entries it has
    * @throws TallystickError `static_log_contradicts`
@@ -98,7 +98,7 @@ function readCheckpoint(text: string): Checkpoint | undefined {
   }
 }
 
-/** Whether a folder holds a log in this form. */
+/** Whether a folder has a log in this form. */
 export async function isStaticLog(folder: string): Promise<boolean> {
   return stat(path.join(folder, CHECKPOINT_FILE)).then(
     (found) => found.isFile(),

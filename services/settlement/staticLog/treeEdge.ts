@@ -9,15 +9,18 @@ const HASH = 32;
 export type ReadTile = (tile: Tile) => Promise<Uint8Array | undefined>;
 
 /**
- * The right edge of a log's tree, tile by tile: the hashes of the last tile of each level, as long as it is not full. With
- * them the tree grows, and its root and its tiles follow, in memory that does not grow with the log.
+ * The right edge of a log's tree: the hashes of the last, unfinished tile of each level. They are enough to
+ * add leaves and to compute the root and the new tiles. The memory does not grow with the log.
  */
 export class TreeEdge {
   /** The hashes of the unfinished tile of each level, the lowest first; fewer than 256 each. */
   readonly #levels: Uint8Array[][] = [];
   #size = 0;
 
-  /** The edge of a log's first `size` entries, out of its tiles. Whether they are right is told by the root. */
+  /**
+   * The edge of a log's first `size` entries, read from its tiles. The root shows whether the tiles are
+   * right.
+   */
   static async read(size: number, readTile: ReadTile): Promise<TreeEdge> {
     const edge = new TreeEdge();
     edge.#size = size;
@@ -36,7 +39,7 @@ export class TreeEdge {
     return this.#size;
   }
 
-  /** Adds a leaf by its hash. `onTile` is told every tile of hashes that is full by it. */
+  /** Adds a leaf by its hash. `onTile` is called with every tile that becomes full. */
   append(leafHash: Uint8Array, onTile?: (tile: Tile, bytes: Uint8Array) => void): void {
     this.#size++;
     let hash = leafHash;
@@ -60,7 +63,7 @@ export class TreeEdge {
     }
   }
 
-  /** The root over all leaves (RFC 6962); of none, that of the empty tree. */
+  /** The root over all leaves (RFC 6962); the root of the empty tree if there are none. */
   root(): Uint8Array {
     const parts = this.#levels.toReversed().flatMap(completeSubtrees);
     let hash = parts.pop();
@@ -83,7 +86,7 @@ export function hashesOf(bytes: Uint8Array, count: number): Uint8Array[] {
   return Array.from({ length: count }, (_, at) => bytes.slice(HASH * at, HASH * (at + 1)));
 }
 
-/** The root over a power of two of hashes. */
+/** The root over hashes; their number is a power of two. */
 export function subtreeRoot(hashes: readonly Uint8Array[]): Uint8Array {
   let row = hashes;
   while (row.length > 1) {

@@ -12,21 +12,23 @@ import { bundleLines, type LogSource, openLogSource, readCheckpointOf, readLogTi
 export type VerifyStaticLogParameters = Trust & {
   /** A folder, or the address of one: `https://…`, with or without a slash at its end. */
   source: string;
-  /** Told how many entries were checked, now and then. */
+  /** Called with the number of checked entries from time to time. */
   onProgress?: (checked: number, size: number) => void;
   signal?: AbortSignal;
   /** As in `fetchBytes`. */
   pauseMs?: number;
 };
 
-/** A good log. `trusted`: whether its checkpoint was held to a key or a policy. */
+/** A good log. `trusted`: whether its checkpoint was checked against a key or a policy. */
 export type VerifiedStaticLog = VerifiedLedger & { origin: string; trusted: boolean };
 
 /**
- * Verifies a whole log in C2SP's form (tlog-tiles), from disk or by HTTP, in constant memory: every entry of its bundles,
- * their chain of hashes, and that their Merkle root is the checkpoint's. Tiles of hashes are not read: they follow.
+ * Verifies a whole log in C2SP's form (tlog-tiles), from disk or by HTTP, in constant memory: every entry of
+ * its bundles, their chain of hashes, and that their Merkle root is the checkpoint's. Tiles of hashes are not
+ * read, because they follow from the entries.
  *
- * @throws LedgerLineError naming the first bad entry; TallystickError `log_invalid` for the checkpoint, `unreadable_log`
+ * @throws LedgerLineError naming the first bad entry; TallystickError `log_invalid` for the checkpoint,
+ * `unreadable_log`
  */
 export async function verifyStaticLog(parameters: VerifyStaticLogParameters): Promise<VerifiedStaticLog> {
   const { source, keys, policy, onProgress, signal } = parameters;
@@ -45,7 +47,7 @@ export async function verifyStaticLog(parameters: VerifyStaticLogParameters): Pr
   return { size, head: chain.head, root, origin, trusted };
 }
 
-/** The entries of a log, bundle by bundle. `onProgress` is told of each that was taken. */
+/** The entries of a log, bundle by bundle. `onProgress` is called after each bundle. */
 async function* bundles(
   log: LogSource,
   size: number,
@@ -59,13 +61,13 @@ async function* bundles(
   }
 }
 
-/** Whose checkpoints to believe: those that one of the keys signed, and those that the policy takes. */
+/** Which checkpoints are trusted: those signed by one of the keys, and those that the policy accepts. */
 export type Trust = {
   keys?: readonly NoteVerifierKey[] | undefined;
   policy?: TrustPolicy | undefined;
 };
 
-/** Why a checkpoint is not to be believed, as a clause; undefined when nothing is wrong. */
+/** Why a checkpoint is not trusted, as a clause; undefined when it is trusted. */
 export function checkpointObjection(
   note: SignedNote,
   origin: string,

@@ -12,10 +12,16 @@ import { LEDGER_FILE } from "../ledger/diskLedger.ts";
 import { ledgerLines, SMALL_PIECE } from "../ledger/ledgerLines.ts";
 import type { StorePosition } from "../ledger/ledgerStore.ts";
 
-/** The folder, inside the ledger's, where an index is made from the ledger's lines for the comparison. */
+/**
+ * The folder, inside the ledger's, for the second index, which is made from the ledger's lines for the
+ * comparison.
+ */
 export const CHECK_FOLDER = "index.checking";
 
-/** Rows that are compared at one state of the index in use. Its writer cannot shorten its log meanwhile. */
+/**
+ * The number of rows that are compared in one read transaction on the index in use. Its write-ahead log
+ * cannot shrink meanwhile.
+ */
 const ROWS_AT_ONCE = 4_000;
 
 /** Memory for pages of both indexes while they are compared, in KiB. */
@@ -30,24 +36,24 @@ export type CompareIndexesParameters = {
   ledger: LedgerName;
   /** The salt of the index in use, as the service has it in memory. */
   salt: string;
-  /** Called between small pieces of work; rests for as long as it wants. */
+  /** Called between small pieces of work. It may wait. */
   pace: () => Promise<void>;
-  /** Told how many entries were read so far. */
+  /** Called with the number of entries that were read so far. */
   onProgress?: (entries: number) => void;
 };
 
-/** What was compared: the entries that the new index is made of, and its rows. */
+/** The size of the comparison: the entries of the new index, and its rows. */
 export type ComparedIndexes = { entries: number; rows: number };
 
-/** How rows are found: by the primary key of their table, or through an index. */
+/** How rows are found: by the primary key of a table, or through an index. */
 type Way = { table: string; key: string[]; columns: string[]; only: string; through: string };
 
 /**
- * Makes a new index from the ledger's lines, and compares every row of the one in use with it, while that one is used and
- * written. Lines are verified on the way. Memory does not grow with the ledger.
+ * Makes a new index from the ledger's lines, and compares every row of the index in use with it, while the
+ * service reads and writes the latter. The lines are verified too. Memory does not grow with the ledger.
  *
- * Rows of the new index are looked up in the one in use as the service does it, some thousand at a time, and both have the
- * entries up to the same position then. At the end both have the same number of rows.
+ * Rows of the new index are looked up in the one in use as the service does it, some thousand at a time, and
+ * both have the entries up to the same position then. At the end both have the same number of rows.
  *
  * @throws TallystickError `index_differs`; LedgerLineError for a line that was changed
  */
@@ -72,7 +78,7 @@ export async function compareIndexes(parameters: CompareIndexesParameters): Prom
   }
 }
 
-/** Says that the index in use does not follow from the ledger. */
+/** The error when the index in use does not follow from the ledger. */
 export function indexDiffers(where: string): TallystickError {
   return new TallystickError({
     code: "index_differs",
@@ -132,7 +138,7 @@ class RebuiltIndex {
   }
 }
 
-/** Compares an index in use with one that was made anew, at many states of the first. */
+/** Compares an index in use with a new one, in many read transactions. */
 class Comparison {
   readonly #reader: DatabaseSync;
   readonly #rebuilt: RebuiltIndex;
@@ -158,7 +164,10 @@ class Comparison {
     return { entries: this.#rebuilt.size, rows: rows.reduce((sum, count) => sum + count, 0) };
   }
 
-  /** Does something while both indexes are at one position. From the first read on, the reader sees what was committed then. */
+  /**
+   * Runs work while both indexes are at one position. From the first read on, the reader sees the state of
+   * that moment.
+   */
   async #atOneState<T>(compare: () => T): Promise<T> {
     this.#reader.exec("BEGIN");
     try {
@@ -188,7 +197,7 @@ class Comparison {
   }
 
   /**
-   * Looks the next rows of the new index up in the one in use.
+   * Looks up the next rows of the new index in the index in use.
    *
    * @param from the key of the last row that was compared
    * @returns the key of the last row now; undefined when there are no more
@@ -234,7 +243,7 @@ class Comparison {
   }
 }
 
-/** The position of an index that is in use, if it says that it is of this ledger. */
+/** The position of the index in use, if it belongs to this ledger. */
 function positionOf(reader: DatabaseSync, { ledger, salt }: CompareIndexesParameters): StorePosition {
   const rows = reader.prepare("SELECT * FROM meta").all() as (StorePosition & {
     ledger: string;

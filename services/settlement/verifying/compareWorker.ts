@@ -1,4 +1,4 @@
-// The thread of LedgerVerifier: compares an index with what follows from its ledger, once.
+// The thread of LedgerVerifier. It compares an index with its ledger once.
 import { setPriority } from "node:os";
 import { setTimeout as pause } from "node:timers/promises";
 import { parentPort, workerData } from "node:worker_threads";
@@ -10,18 +10,19 @@ import type { CompareMessage, CompareOrder } from "./ledgerVerifier.ts";
 const { share, ...order } = workerData as CompareOrder;
 const tell = (message: CompareMessage): void => parentPort?.postMessage(message);
 
-/** The lowest priority: whoever settles goes first. */
+/** The lowest priority, so that settlement goes first. */
 const LOWEST = 19;
-// On Linux this is the priority of the calling thread; elsewhere it would be the whole process's.
+// On Linux this changes the priority of the calling thread. On other systems it would change the whole
+// process.
 if (process.platform === "linux") setPriority(LOWEST);
 
-/** Shortest work after which it rests, in milliseconds: a timer is no more precise. */
+/** The shortest piece of work before a rest, in milliseconds. A timer is not more precise. */
 const LEAST_WORK_MS = 5;
 const TELL_EVERY_MS = 1_000;
 
 let begun = performance.now();
 let told = begun;
-/** Rests in proportion to what was done since the last rest. */
+/** Rests in proportion to the work since the last rest. */
 async function pace(): Promise<void> {
   const worked = performance.now() - begun;
   if (worked < LEAST_WORK_MS) return;

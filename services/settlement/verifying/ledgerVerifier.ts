@@ -12,10 +12,10 @@ import type { DiskLedger } from "../ledger/diskLedger.ts";
 import type { LedgerGate } from "../ledger/ledgerGate.ts";
 import { CHECK_FOLDER, indexDiffers } from "./compareIndexes.ts";
 
-/** What the thread that compares is told. `share`: of one core, above 0 and at most 1. */
+/** The input of the comparing thread. `share`: its share of one core, above 0 and at most 1. */
 export type CompareOrder = { folder: string; ledger: LedgerName; salt: string; share: number };
 
-/** What it tells. `failed` proves nothing: the disk may be full. */
+/** The messages of this thread. `failed` proves nothing: the disk may be full. */
 export type CompareMessage =
   | { kind: "progress"; entries: number }
   | { kind: "same"; entries: number; rows: number }
@@ -30,7 +30,10 @@ const REST_MS = 300_000;
 /** Memory of the thread's JavaScript, in MB. */
 const MEMORY = { heapMb: 96, youngMb: 8 };
 
-/** Space that must be left when the second index is made: it is as large as the first, and the ledger grows meanwhile. */
+/**
+ * The free space that must remain when the second index is made. It is as large as the first one, and the
+ * ledger grows meanwhile.
+ */
 const SPARE_BYTES = 256 << 20;
 
 export type LedgerVerifierParameters = {
@@ -38,35 +41,34 @@ export type LedgerVerifierParameters = {
   log: Log;
   /** The time, in unix seconds. */
   now: () => number;
-  /** How much of one core comparisons may take, from 0 (none are made) to 1. */
+  /** The share of one core for comparisons, from 0 (no comparisons) to 1. */
   share: number;
   /** Whether writes wait until every line was read. */
   beforeWrites: boolean;
-  /** As {@link FIRST_MS} and {@link REST_MS}, unless given. */
+  /** Replace {@link FIRST_MS} and {@link REST_MS}. */
   firstMs?: number;
   restMs?: number;
 };
 
-/** How far the verification is. Times in unix seconds. */
+/** The progress of the verification. Times in unix seconds. */
 export type VerificationState = {
-  /** Entries that were not read since the start, and were there before it. */
+  /** The number of entries that existed before the start and were not read since. */
   unread: number;
   /** The last comparison that found no difference: its end, its seconds, and how many entries and rows it had. */
   compared: { at: number; seconds: number; entries: number; rows: number } | null;
-  /** Entries that the present comparison has read; null between two. */
+  /** The number of entries that the present comparison has read; null between two comparisons. */
   comparing: number | null;
-  /** Why the last comparison came to no result; null when it did. */
+  /** Why the last comparison had no result; null if it had one. */
   problem: string | null;
-  /** The code of what was found; null when nothing was. */
+  /** The error code of the fault that was found; null if there is none. */
   found: string | null;
 };
 
 /**
- * Verifies a ledger and its index while the service runs. First it reads the lines that the start has not read; writes wait
- * for that. From then on a thread makes a second index from the lines again and again, and compares it with the one in use.
- *
- * What it finds ends writing and signing; reads of the ledger go on. A comparison that was interrupted begins anew: a file
- * that was on disk while nobody watched proves nothing.
+ * Verifies a ledger and its index while the service runs. First it reads the lines that the start has not
+ * read. Writes wait for that. After that a thread makes a second index from the lines again and again, and
+ * compares it with the one in use. If they differ, writing and signing stop, and reads continue. An
+ * interrupted comparison starts from the beginning, because somebody may have changed its file meanwhile.
  */
 export class LedgerVerifier {
   readonly #parameters: LedgerVerifierParameters;
@@ -81,7 +83,7 @@ export class LedgerVerifier {
     this.#parameters = parameters;
   }
 
-  /** Gives it what to verify, before anything is written. */
+  /** Sets the ledger and index to verify, before anything is written. */
   keep(index: LedgerIndex, ledger: DiskLedger): void {
     this.#kept = { index, ledger };
     if (ledger.unread > 0 && this.#parameters.beforeWrites)
@@ -103,11 +105,11 @@ export class LedgerVerifier {
 
   get state(): VerificationState {
     const unread = this.#kept?.ledger.unread ?? 0;
-    // Not 0 before it is through: then writes are taken.
+    // It becomes 0 only at the end, because then writes are accepted.
     return { unread: Math.min(unread, Math.max(1, unread - this.#read)), ...this.#state };
   }
 
-  /** Ends it. Resolves when none of its work is running. */
+  /** Ends it. Resolves when its work has stopped. */
   async stop(): Promise<void> {
     this.#end.abort();
     await this.#running;
@@ -127,7 +129,7 @@ export class LedgerVerifier {
     } catch (error) {
       if (signal.aborted) return;
       if (error instanceof LedgerLineError) return this.#found(index, ledgerChanged(error));
-      // Writes go on waiting: nobody knows what the ledger has.
+      // Writes continue to wait, because the content of the ledger is not verified.
       this.#state.problem = (error as Error).message;
       log("The ledger could not be read; the next start tries again.", { error });
     }
@@ -193,7 +195,7 @@ export class LedgerVerifier {
     });
     worker.on("error", reject);
     worker.on("exit", (code) => reject(new Error(`the thread that compares ended with ${code}`)));
-    // Listening for messages would keep the process alive.
+    // Without this, listening for messages would keep the process alive.
     worker.unref();
     try {
       return await promise;

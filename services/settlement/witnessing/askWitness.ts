@@ -12,13 +12,13 @@ const MAX_BYTES = 16_384;
 /** How far a witness's clock may be from ours, in seconds. */
 const CLOCK_SECONDS = 600;
 
-/** What a witness says to a checkpoint. */
+/** The answer of a witness to a checkpoint. */
 export type WitnessAnswer =
-  /** Its signature over the checkpoint's text, checked. */
+  /** Its verified signature over the checkpoint's text. */
   | { kind: "cosigned"; signatures: NoteSignature[]; time: number }
-  /** It cosigned that size last, and not the one that the proof begins at. */
+  /** It last cosigned another size than the one at which the proof begins: this one. */
   | { kind: "knows"; size: number }
-  /** It has the same size with another root, or does not find that the checkpoint continues what it has. */
+  /** It has the same size with another root, or the checkpoint does not continue its own log. */
   | { kind: "contradicts" };
 
 export type AskWitnessParameters = {
@@ -36,7 +36,7 @@ export type AskWitnessParameters = {
 /**
  * Asks a witness to cosign a checkpoint (C2SP tlog-witness).
  *
- * @throws TallystickError `witness_unavailable`: it could not be reached, or its answer says nothing
+ * @throws TallystickError `witness_unavailable`: it could not be reached, or its answer is of no use
  */
 export async function askWitness({
   witness,
@@ -74,7 +74,7 @@ export async function askWitness({
     if (known !== undefined && !(isSame && known === size)) return { kind: "knows", size: known };
     if (isSame) return { kind: "contradicts" };
   }
-  // From nothing every log continues: then a refusal is about something else.
+  // Every log continues the empty log. So this refusal has another reason.
   if (status === 422 && request.oldSize > 0) return { kind: "contradicts" };
   throw unavailable(witness, `it answered ${status}`);
 }
@@ -84,7 +84,7 @@ function readSize(text: string): number | undefined {
   return Number.isSafeInteger(size) ? size : undefined;
 }
 
-/** What the witness itself signed. Other lines of the answer are ignored. */
+/** The signatures of this witness. Other lines of the answer are ignored. */
 function readCosignature(
   witness: PolicyWitness,
   checkpoint: string,

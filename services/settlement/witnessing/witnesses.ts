@@ -9,7 +9,7 @@ import type { StoredCheckpoint } from "../proofs/checkpoints.ts";
 import { askWitness } from "./askWitness.ts";
 import type { LedgerWitness, WitnessingConfig } from "./witnessingConfig.ts";
 
-/** How one witness does: the size it cosigned last, when, and what went wrong since, if anything. */
+/** The state of one witness: the size and the time of its last cosignature, and the last error since then. */
 export type WitnessState = {
   name: string;
   size: number;
@@ -24,9 +24,9 @@ export type WitnessesParameters = {
   tree: MerkleTree;
   gate: LedgerGate;
   log: Log;
-  /** Told of every good cosignature over the checkpoint of a size. */
+  /** Called with every good cosignature over the checkpoint of a size. */
   onCosigned: (size: number, signatures: NoteSignature[]) => void;
-  /** Told of a size that the quorum has cosigned. Sizes only grow. */
+  /** Called with a size that the quorum has cosigned. Sizes only grow. */
   onWitnessed: (size: number) => void;
   fetch?: Fetch;
   /** Unix seconds. */
@@ -40,7 +40,7 @@ export type WitnessesParameters = {
 const TIMES = {
   /** How long one witness may take to answer. */
   answerMs: 10_000,
-  /** How long a checkpoint waits for the slow ones before the next one is offered. */
+  /** How long a checkpoint waits for slow witnesses before the next one is offered. */
   roundMs: 5_000,
   /** How long an anchor waits for a quorum. */
   anchorMs: 60_000,
@@ -51,22 +51,26 @@ const TIMES = {
 
 type Asked = {
   readonly witness: LedgerWitness;
-  /** What it cosigned last, as far as is known: then the proof begins there. */
+  /** The size that it cosigned last, if known. The proof begins there. */
   oldSize: number;
   state: WitnessState;
-  /** Failures in a row, and the moment before which it is not asked again. */
+  /** The number of failures in a row, and the time before which the witness is not asked again. */
   failed: number;
   restUntil: number;
   busy: boolean;
 };
 
-/** A checkpoint that is offered now; who has cosigned it, and who has said something to it. */
+/**
+ * The checkpoint that is offered now, the witnesses that have cosigned it, and the witnesses that have
+ * answered.
+ */
 type Round = { checkpoint: StoredCheckpoint; by: Set<string>; answered: Set<string>; since: number };
 
 /**
- * Brings the ledger's checkpoints to its witnesses and collects what they sign (C2SP tlog-witness). One checkpoint at a
- * time goes to all of them, so that their signatures meet under one. A witness that has more of this ledger than we do, or
- * other entries, stops all writing until the service is started again: this copy is not the one that was shown to it.
+ * Sends the ledger's checkpoints to its witnesses and collects their cosignatures (C2SP tlog-witness). All
+ * witnesses get the same checkpoint, so that their signatures are under one checkpoint. A witness that has
+ * more of this ledger than we do, or other entries, stops all writing until the service is started again,
+ * because the witness has seen another copy.
  */
 export class Witnesses {
   readonly #parameters: WitnessesParameters;
@@ -77,11 +81,11 @@ export class Witnesses {
   readonly #waiting = new Set<() => void>();
   readonly #running = new Set<Promise<void>>();
   #round: Round | undefined;
-  /** The newest one that was not offered yet. */
+  /** The newest checkpoint that was not offered yet. */
   #next: StoredCheckpoint | undefined;
   #timer: NodeJS.Timeout | undefined;
   #witnessedSize = 0;
-  /** Since when a checkpoint waits for a quorum; undefined when the newest has one. */
+  /** The time since which a checkpoint waits for a quorum; undefined when the newest one has a quorum. */
   #withoutSince: number | undefined;
   #ahead: TallystickError | undefined;
 
@@ -99,17 +103,17 @@ export class Witnesses {
     }));
   }
 
-  /** How each witness does. */
+  /** The state of each witness. */
   get states(): WitnessState[] {
     return this.#asked.map(({ state }) => ({ ...state }));
   }
 
-  /** The largest size that the quorum has cosigned, 0 for none since the start. */
+  /** The largest size that the quorum has cosigned since the start; 0 for none. */
   get witnessedSize(): number {
     return this.#witnessedSize;
   }
 
-  /** A new checkpoint to be cosigned. Of several that wait the newest is offered. */
+  /** Takes a new checkpoint to be cosigned. If several wait, the newest is offered. */
   offer(checkpoint: StoredCheckpoint): void {
     const known = this.#next ?? this.#round?.checkpoint;
     if (known !== undefined && known.size >= checkpoint.size) return;
@@ -118,17 +122,20 @@ export class Witnesses {
     this.#go();
   }
 
-  /** Resolves once every witness has answered, or failed, once: what it has of this ledger is known then. */
+  /**
+   * Resolves once every witness has answered or failed once. Then it is known what each has of this ledger.
+   */
   async firstAnswers(): Promise<void> {
     await Promise.all([...this.#running]);
   }
 
   /**
-   * The size to anchor: the largest one that the quorum has cosigned, waiting for it to reach `size`. When no quorum comes in
-   * time, all that there is, unless a quorum is required.
+   * The size to anchor: the largest one that the quorum has cosigned. It waits some time for the quorum to
+   * reach `size`. If no quorum comes in time, it is the present size, unless a quorum is required.
    *
-   * @param oldSize what is anchored
-   * @throws TallystickError `witness_ahead`; `witness_quorum_missing` when a quorum is required and there is none
+   * @param oldSize the anchored size
+   * @throws TallystickError `witness_ahead`; `witness_quorum_missing` when a quorum is required and there is
+   * none
    */
   async sizeToAnchor(oldSize: number, size: number): Promise<number> {
     const since = this.#withoutSince ?? this.#elapsedMs();
@@ -148,7 +155,7 @@ export class Witnesses {
     return size;
   }
 
-  /** Ends it. Resolves when nobody is being asked. */
+  /** Ends it. Resolves when no request is running. */
   async stop(): Promise<void> {
     this.#stop.abort();
     clearTimeout(this.#timer);
@@ -156,7 +163,7 @@ export class Witnesses {
     await Promise.all([...this.#running]);
   }
 
-  /** Begins the next round when this one is over, and asks the free witnesses that have not answered. */
+  /** Begins the next round when this one is over. Asks the free witnesses that have not answered. */
   #go(): void {
     if (this.#stop.signal.aborted || this.#ahead) return;
     clearTimeout(this.#timer);
@@ -177,7 +184,7 @@ export class Witnesses {
       this.#timer = setTimeout(() => this.#go(), Math.max(1, wake - now)).unref();
   }
 
-  /** A round is over when its quorum is there, when nobody is left to ask, or when it has lasted long enough. */
+  /** A round is over when it has its quorum, when all witnesses have answered, or when its time is over. */
   #isOver(now: number): boolean {
     const round = this.#round;
     if (round === undefined || isQuorum(this.#parameters.config.policy, round.by)) return true;
@@ -197,7 +204,10 @@ export class Witnesses {
     this.#running.add(work);
   }
 
-  /** Asks one witness about the round's checkpoint; once more when it names the size that the proof has to begin at. */
+  /**
+   * Asks one witness about the round's checkpoint. If the witness names another start for the proof, asks
+   * once more.
+   */
   async #cosign(one: Asked): Promise<void> {
     const { checkpoint, answered } = this.#round as Round;
     try {
@@ -211,7 +221,8 @@ export class Witnesses {
         if (answer.kind === "contradicts")
           return this.#halt(one, `does not find that ${checkpoint.size} entries continue what it has seen`);
         if (answer.size > checkpoint.size) {
-          // It may have been asked about a later one meanwhile, by another process with the same ledger or by this one.
+          // This process, or another one with the same ledger, may have asked it about a later checkpoint
+          // meanwhile.
           if (answer.size > this.#parameters.tree.size)
             return this.#halt(
               one,
@@ -278,7 +289,7 @@ export class Witnesses {
     one.state = { ...one.state, error: error.message, failures: one.state.failures + 1 };
   }
 
-  /** Stops all writing: what a witness has seen of this ledger is not what is here. */
+  /** Stops all writing, because a witness has seen another copy of this ledger. */
   #halt({ witness, state }: Asked, why: string): void {
     state.error = why;
     this.#ahead = new TallystickError({

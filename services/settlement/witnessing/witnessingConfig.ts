@@ -5,11 +5,11 @@ import { type PolicyWitness, parseTrustPolicy, type TrustPolicy } from "tallysti
 /** A witness that can be asked. */
 export type LedgerWitness = PolicyWitness & { url: string };
 
-/** Who cosigns the ledger's checkpoints. */
+/** The witnesses that cosign the ledger's checkpoints. */
 export type WitnessingConfig = {
   policy: TrustPolicy;
   witnesses: readonly LedgerWitness[];
-  /** Whether nothing is anchored that the quorum has not cosigned. */
+  /** Whether an anchor needs the quorum's cosignatures. */
   required: boolean;
 };
 
@@ -35,7 +35,7 @@ export function readWitnessing(
   if (policy.logs.length > 0 && policy.logs.every(({ key }) => key.name !== origin))
     refuse(`has logs, but not this one, ${origin}`);
   if (policy.witnesses.length === 0) refuse("has no witness");
-  // Then nobody would be waited for, and WITNESS_REQUIRED would mean nothing.
+  // Without a quorum no witness is waited for, so WITNESS_REQUIRED would have no effect.
   if (policy.quorum === "none") refuse("has the quorum none: say whose cosignatures are enough");
   return { policy, required, witnesses: policy.witnesses.map((witness) => asked(witness, devMode)) };
 }
@@ -46,7 +46,7 @@ function asked(witness: PolicyWitness, devMode: boolean): LedgerWitness {
   const parsed = URL.canParse(url) ? new URL(url) : undefined;
   const isHttp = parsed?.protocol === "http:" && (devMode || LOOPBACK.test(parsed.hostname));
   if (parsed?.protocol !== "https:" && !isHttp)
-    // Anyone between the two could stop the ledger with a message in the witness's name.
+    // Without TLS, anyone between the two could stop the ledger by a false message from the witness.
     refuse(`has an address for the witness ${name} that is not https`);
   return { ...witness, url };
 }
