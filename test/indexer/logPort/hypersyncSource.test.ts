@@ -165,6 +165,12 @@ describe("the HyperSync source of token logs", () => {
       /twice/,
     ],
     [
+      "tells a block with two hashes",
+      (it) => void it.data[0].blocks.push({ ...it.data[0].blocks[0], hash: `0x${"e".repeat(64)}` }),
+      "source_bad_answer",
+      /blocks\[\d+\]\.hash/,
+    ],
+    [
       "puts a transfer into a block of another hash",
       (it) => {
         for (const log of it.data[0].logs) log.block_hash = `0x${"e".repeat(64)}`;
@@ -189,6 +195,11 @@ describe("the HyperSync source of token logs", () => {
     );
     server.behave = (_, n) => (n === 2 ? { chain: fork } : undefined);
     expect(await fails()).to.include({ code: "source_orphaned_block" });
+    server.reset(chain);
+    // The second group of wallets is read of the other chain.
+    server.blocks = 1_000;
+    server.behave = (_, n) => (n >= 2 ? { chain: fork } : undefined);
+    expect(await fails({ walletsPerRequest: 2 })).to.include({ code: "source_orphaned_block" });
     server.reset(chain);
     server.height = 60;
     expect(await fails()).to.include({ code: "source_behind" });
