@@ -4,19 +4,20 @@ import path from "node:path";
 import { fileURLToPath } from "node:url";
 import type { IndexerConfig } from "./config.ts";
 
-/** What of the configuration decides rows. */
+/** The settings that affect rows. */
 type Decides = Pick<IndexerConfig, "params" | "registries">;
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
-/** What decides rows: the rooms that handlers run, and what starts them. */
+/** The sources that affect rows: the folders with the code of handlers, and the files that start them. */
 const DECIDE_ROWS = ["packages/protocol", "packages/derive", "packages/runtime", "indexer"];
-/** Makes answers out of rows, and changes none. */
+/** The sources that make answers from rows. They change no row. */
 const API = "indexer/api";
 
 /**
- * SHA-256 over what decides rows: the sources of protocol, derive, runtime and indexer without its API, the first parameters,
- * which name the ledgers that are followed, and the registries of ERC-8004. Ponder's own build id sees config, schema and `src/` alone. Where a ledger's bytes come
- * from is left out: the anchored root says what they must be.
+ * SHA-256 over everything that affects rows: the sources of protocol, derive, runtime and indexer without its
+ * API, the first parameters, which name the followed ledgers, and the registries of ERC-8004. Ponder's own
+ * build id covers only config, schema and `src/`. The source of a ledger's bytes is not included, because the
+ * anchored root fixes these bytes.
  *
  * @returns 64 hex digits
  */
@@ -27,7 +28,8 @@ export function buildVersion({ params, registries }: Decides, root = ROOT): stri
 }
 
 /**
- * Of all that makes answers out of rows: equal on every replica of one build, for the tags of cached answers.
+ * A hash over everything that makes answers from rows, for the tags of cached answers. It is equal on every
+ * replica of one build.
  *
  * @returns 16 hex digits
  */
@@ -43,7 +45,7 @@ export function apiVersion(config: Decides, root = ROOT): string {
 function hashOf(root: string, folders: string[], counts: (file: string) => boolean): Hash {
   const hash = createHash("sha256");
   for (const file of folders.flatMap((folder) => sourcesIn(root, folder)).filter(counts)) {
-    // Lengths keep the end of one text and the beginning of the next apart.
+    // The length before each text marks its end.
     const text = readFileSync(path.join(root, file));
     hash.update(`${file}\0${text.length}\0`).update(text);
   }

@@ -13,12 +13,13 @@ import { SOCKETS_PER_ADDRESS } from "tallystick-runtime/http/limitSockets";
 import { z } from "zod";
 import { PUBLIC_CHAINS } from "./publicChains.ts";
 
-/** Where the entries of a ledger are read: a settlement service, or a folder with its `ledger.jsonl`. */
+/** The source of a ledger's entries: a settlement service, or a folder with `ledger.jsonl`. */
 export type SegmentSourceConfig = { kind: "http"; url: string } | { kind: "folder"; path: string };
 
 /**
- * `all`: every transfer of the token is indexed, from START_BLOCK on. `relevant`: those that matter are looked for, from the token's
- * first block on; what is final in `history`, the first choice first, and last in the chain's RPC.
+ * `all`: every transfer of the token is indexed, from START_BLOCK on. `relevant`: only transfers that matter
+ * are read, from the token's first block on. Final transfers come from the sources in `history`, the
+ * preferred one first, and last from the chain's RPC.
  */
 export type TransfersConfig =
   | { form: "all" }
@@ -27,11 +28,11 @@ export type TransfersConfig =
       firstBlock: number;
       history: HistorySourceConfig[];
       agree: boolean;
-      /** Ticks in which every watched wallet is held against its balance once; 0: never. */
+      /** The number of ticks in which each watched wallet is compared with its balance once; 0: never. */
       checkRounds: number;
     };
 
-/** Where final transfers are read: another RPC, a dataset of SQD's portal, or a HyperSync server. */
+/** A source of final transfers: another RPC, a dataset of SQD's portal, or a HyperSync server. */
 export type HistorySourceConfig =
   | { kind: "rpc"; url: string }
   /** `key` is sent as a bearer token; undefined: none. */
@@ -45,7 +46,10 @@ export type IndexerConfig = {
   rpcUrl: string;
   chainId: number;
   pollingIntervalMs: number;
-  /** Blocks asked for at once; null: found out by trying, which fails where a few hundred hold more than 10 MiB of logs. */
+  /**
+   * The number of blocks in one request. Null: found by trial. That fails if a few hundred blocks have more
+   * than 10 MiB of logs.
+   */
   logsBlockRange: number | null;
   startBlock: number;
   token: Address;
@@ -56,15 +60,17 @@ export type IndexerConfig = {
   registries: LogRegistries | null;
   /** Ledger id → where its entries are read. Only these ledgers are followed. */
   ledgers: ReadonlyMap<Hex, SegmentSourceConfig>;
-  /** Where the settlement routes are forwarded to, without a trailing slash; null: they answer 503. */
+  /**
+   * The address to which settlement routes are forwarded, without a trailing slash; null: they answer 503.
+   */
   settlementUrl: string | null;
   /** The number of trusted proxies in front of this process. They name the client of each request. */
   trustedProxies: number;
-  /** What one address may ask; 0 for no limit. */
+  /** The limits of one address; 0 for no limit. */
   clientLimits: { points: number; streams: number; sockets: number };
-  /** What insights cost and where the payment goes; null: nothing. */
+  /** The price of insights and the receiver of the payment; null: they are free. */
   insights: { amount: bigint; payTo: Address; facilitator: string } | null;
-  /** Signs trust reports (Ed25519), 32 bytes; null: there are none. */
+  /** The key that signs trust reports (Ed25519), 32 bytes; null: no reports. */
   reportKey: Uint8Array | null;
   /** The EIP-712 domain of the token, which payers sign for. */
   tokenDomain: { name: string; version: string };
@@ -80,7 +86,7 @@ const ledgerIdText = z
   .pipe(z.string().regex(LEDGER_ID, "must be 0x and 64 hex digits"))
   .transform((text) => text as Hex);
 
-/** What is sent in a header, so of one line. */
+/** A value for a header, so it must be one line. */
 const bearerToken = z
   .string()
   .min(1)
@@ -179,7 +185,7 @@ const environmentSchema = z.object({
 
 type Settings = z.infer<typeof environmentSchema>;
 
-/** The variables that the indexer and its replicas read; no others need to be in their environment. */
+/** The variables that the indexer and its replicas read. They need no others. */
 export const indexerVariables = Object.keys(environmentSchema.shape);
 
 /**
@@ -219,7 +225,7 @@ export function readConfig(env: Environment): IndexerConfig {
     registries: registriesOf(it),
     ledgers,
     settlementUrl: it.SETTLEMENT_URL ?? null,
-    // The number is that of settlement, and this process is one of its proxies.
+    // The number is counted for settlement, and this process is one of its proxies.
     trustedProxies: Math.max(0, it.TRUST_PROXY - 1),
     clientLimits: {
       points: it.POINTS_PER_ADDRESS,
@@ -256,7 +262,7 @@ function registriesOf(env: Settings): IndexerConfig["registries"] {
   return { identity, reputation, implementations: [...new Set([...PUBLISHED_IMPLEMENTATIONS, ...more])] };
 }
 
-/** On a chain on which millions move the token every day, nobody wants each of their transfers on disk. */
+/** On a chain with millions of transfers a day, nobody wants all of them on disk. */
 function formOf({ TRANSFERS, CHAIN_ID }: Settings): LogForm {
   return TRANSFERS ?? (PUBLIC_CHAINS.includes(CHAIN_ID) ? "relevant" : "all");
 }
@@ -281,7 +287,7 @@ function transfersOf(env: Settings): TransfersConfig {
 
 type Invariant = (env: Settings) => InputIssue[];
 
-/** What holds between variables. Each returns what is wrong, if anything. */
+/** The rules between variables. Each returns what is wrong, or undefined. */
 const invariants: Invariant[] = [
   followedLedgersHaveTheirContract,
   contractsDoNotOverlap,
@@ -332,7 +338,10 @@ function ledgersAreNamedOnce(env: Settings): InputIssue[] {
   }));
 }
 
-/** A hub's transfers are never hire payments, an escrow's are settled by its own events: one address cannot be both. */
+/**
+ * An address cannot be a hub and an escrow: a hub's transfers are never hire payments, but an escrow has its
+ * own events for them.
+ */
 function hubsAreNoContractsOfOurs(env: Settings): InputIssue[] {
   const ours = new Set<string>([env.TOKEN_ADDRESS, ...env.ESCROWS.map(([escrow]) => escrow)]);
   return env.HUBS.filter((hub) => ours.has(hub)).map((hub) => ({
@@ -341,7 +350,7 @@ function hubsAreNoContractsOfOurs(env: Settings): InputIssue[] {
   }));
 }
 
-/** Forwarding a route to itself would never end. */
+/** Forwarding a route to this process itself would never end. */
 function settlementIsAnotherServer(env: Settings): InputIssue[] {
   if (env.SETTLEMENT_URL === undefined) return [];
   const url = new URL(env.SETTLEMENT_URL);

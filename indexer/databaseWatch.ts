@@ -1,27 +1,30 @@
 import pg from "pg";
 
-/** What Ponder's `/status` tells, by chain. */
+/** The content of Ponder's `/status`, by chain. */
 export type ChainStatus = { [chain: string]: { id: number; block: { number: number; timestamp: number } } };
 
-/** Whether the database answers, asked again and again, so that no request has to find out by waiting. */
+/** Watches whether the database answers, so that no request has to wait to find out. */
 export type DatabaseWatch = {
   readonly isAway: boolean;
-  /** Whether the history was read through when it was last asked; false when nothing is known. */
+  /** Whether the whole history was read, by the last answer; false if unknown. */
   readonly isReady: boolean;
-  /** The last block of every chain when it was last asked. */
+  /** The last block of every chain, by the last answer. */
   readonly status: ChainStatus;
-  /** Waits for the work; true when the database went away before it was done. */
+  /** Waits for the work. Returns true if the database went away before it was done. */
   goesAwayDuring: (work: Promise<unknown>) => Promise<boolean>;
   close: () => Promise<void>;
 };
 
-/** Between two looks, and how long an answer may take: together below the two seconds in which a request is refused. */
+/**
+ * The time between two checks, and the longest time for an answer. Together they are below two seconds, the
+ * time in which a request must be refused.
+ */
 const EVERY_MS = 500;
 const PATIENCE_MS = 1_000;
 
 /**
- * Watches a database through one connection of its own. A server that is stopped refuses connections; one that is frozen takes
- * them and never answers: both are away, until one look succeeds.
+ * Watches a database through its own connection. A stopped server refuses connections. A frozen server
+ * accepts them and never answers. Both count as away, until one check succeeds.
  *
  * @param parameters.databaseSchema where Ponder's tables (or the views on them) are
  */
@@ -45,7 +48,7 @@ export function watchDatabase(parameters: { databaseUrl: string; databaseSchema:
       query_timeout: PATIENCE_MS,
       statement_timeout: PATIENCE_MS,
     });
-    // What breaks while nobody asks is noticed by the next look.
+    // The next check notices a connection that breaks while it is idle.
     fresh.on("error", () => forget(fresh));
     await fresh.connect();
     client = fresh;
@@ -69,7 +72,7 @@ export function watchDatabase(parameters: { databaseUrl: string; databaseSchema:
       isReady = meta.rows[0]?.ready === "1";
       status = Object.fromEntries(chains.rows.map((row) => [row.chain_name, chainStatus(row)]));
     } catch (error) {
-      // Tables that are not there yet: the database answers all the same.
+      // The tables do not exist yet, but the database answers.
       if (/^(?:42P01|3F000|42703)$/.test(String((error as { code?: unknown }).code))) return;
       forget(asked);
       throw error;
@@ -121,7 +124,7 @@ function chainStatus({ chain_id, latest_checkpoint }: { chain_id: string; latest
   };
 }
 
-/** Whether an error says that the database cannot be asked now, as opposed to that it was asked something wrong. */
+/** Whether an error means that the database is away, and not that the statement is wrong. */
 export function isDatabaseAway(error: unknown): boolean {
   for (let it = error, depth = 0; it instanceof Error && depth < 5; it = it.cause, depth++) {
     const code = String((it as { code?: unknown }).code ?? "");

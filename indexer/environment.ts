@@ -2,8 +2,8 @@ import { readConfig } from "./config.ts";
 import { openOperations } from "./operations.ts";
 import { ponderSchema } from "./ponderProcess.ts";
 
-// What a process of the indexer is given from outside. Only handlers, the API's entry point and ponder.config import this;
-// everything else takes what it needs as arguments.
+// The environment of an indexer's process. Only handlers, the API's entry point and ponder.config import this
+// file. All other code gets what it needs as arguments.
 
 /** The configuration. Reading it fails with a list of what is missing. */
 export const config = readConfig(process.env);

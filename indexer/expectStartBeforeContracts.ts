@@ -6,11 +6,12 @@ import type { IndexerConfig } from "./config.ts";
 const PATIENCE_MS = 30_000;
 
 /**
- * Checks that the node reads from before the contracts whose events it derives from: what they logged earlier would be missing without a
- * word. A chain's node that keeps no state so old cannot tell, and then nothing is refused.
+ * Checks that START_BLOCK is before the deployment of the contracts whose events are read. Otherwise their
+ * earlier events would be missing without an error. An RPC without such old state cannot answer, and then
+ * nothing is refused.
  *
- * @returns the contracts that could not be asked about
- * @throws InvalidInputError naming each contract that was there before START_BLOCK
+ * @returns the contracts for which there was no answer
+ * @throws InvalidInputError naming each contract that existed before START_BLOCK
  */
 export async function expectStartBeforeContracts({
   rpcUrl,

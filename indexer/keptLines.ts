@@ -5,10 +5,10 @@ import type pg from "pg";
 const zip = promisify(gzip);
 const unzip = promisify(gunzip);
 
-/** Entries in one row. */
+/** The number of entries in one row. */
 export const LINES_PER_ROW = 256;
 
-/** Rows that are read, compressed and written together. */
+/** The number of rows that are read, compressed and written together. */
 const ROWS_TOGETHER = 64;
 
 /** A line of an entry has at most 65,535 bytes, and a newline. */
@@ -26,10 +26,10 @@ export const CREATE_KEPT_LINES = `
   )`;
 
 /**
- * The canonical lines of the ledgers that an indexer follows, as they were verified, gzipped, 256 to a row: what this node
- * can give to one that has lost them. They are no part of what is derived, so no rollback of Ponder takes them back: a
- * segment that comes in place of another is written over it, and how far the lines count is what the ledger's row says.
- * Several indexers on one database share them; what one has read already the next finds there.
+ * The verified canonical lines of the followed ledgers, gzipped, 256 in a row. This node can give them to an
+ * operator that lost its ledger. They are not derived, so Ponder's rollback does not remove them: a new
+ * segment replaces the old one, and the ledger's row says up to where the lines are valid. Several indexers
+ * on one database share them, so the second one need not read them again.
  */
 export class KeptLines {
   readonly #pool: pg.Pool;
@@ -42,10 +42,11 @@ export class KeptLines {
   }
 
   /**
-   * Keeps the lines of the entries from `from` on, without their newlines. Lines that are there already and are the same stay,
-   * with those behind them; where they differ, what was there belongs to another history and goes.
+   * Stores the lines of the entries from `from` on, without their newlines. If the same lines are already
+   * stored, they stay, together with all later ones. If they differ, the stored lines belong to another
+   * history and are deleted.
    *
-   * @returns false when the lines just before are missing: then the row they share is left out, and cannot be given
+   * @returns false when the lines just before are missing. Then the row that they share is not stored
    */
   async keep(ledger: string, from: number, lines: readonly string[]): Promise<boolean> {
     if (lines.length === 0) return true;
@@ -62,14 +63,14 @@ export class KeptLines {
       failure = error as Error;
       throw error;
     } finally {
-      // One that failed is closed, which rolls back what it had begun.
+      // A failed connection is closed, which rolls back its transaction.
       client.release(failure);
     }
   }
 
   /**
-   * The lines of [from, to), as far as they are kept without a gap, and no more rows than make `maxBytes`: but the first row
-   * always, if it is there.
+   * The lines of [from, to), up to the first gap and up to about `maxBytes`. If the first row exists, it is
+   * always included.
    */
   async read(ledger: string, from: number, to: number, maxBytes: number): Promise<string[]> {
     if (to <= from) return [];
@@ -160,7 +161,7 @@ async function writeRows(
 }
 
 function pack(lines: readonly string[]): Promise<Buffer> {
-  // Fast: a backfill waits for it, and Postgres is not short of a fifth of a ledger.
+  // The fast level, because a backfill waits for the compression. The result is a fifth of the ledger's size.
   return zip(Buffer.from(lines.map((line) => `${line}\n`).join(""), "latin1"), {
     level: constants.Z_BEST_SPEED,
   });

@@ -6,18 +6,23 @@ import type { Address } from "tallystick-protocol/address";
 import { TallystickError } from "tallystick-protocol/errors";
 import { type LoggedLine, mergedLog } from "./src/mergedLog.ts";
 
-/** A node's database at one moment: whatever the node writes meanwhile is not seen, so log and rows belong together. */
+/**
+ * A node's database at one moment. Later writes of the node are invisible, so log and rows belong together.
+ */
 export type NodeSnapshot = {
   /** The chain that the node follows, and the token whose transfers it reads. */
   chain: () => Promise<{ chainId: number; token: Address }>;
-  /** The event log in order, each event as JSON text; transfers that became payments as those rows tell of them. */
+  /**
+   * The event log in order, each event as JSON text. Transfers that became payments are made from the rows of
+   * the payments.
+   */
   eventLog: () => AsyncGenerator<string>;
   /** The rows of a table of the derivation, in no particular order. */
   rows: <T extends TableName>(table: T) => AsyncGenerator<Row<T>>;
   close: () => Promise<void>;
 };
 
-/** Rows fetched at once. */
+/** The number of rows that are fetched at once. */
 const BATCH = 5_000;
 
 /**
@@ -36,7 +41,7 @@ export async function openNodeSnapshot(parameters: {
     application_name: "tallystick snapshot",
     connectionTimeoutMillis: 10_000,
   });
-  // Without a listener a lost connection ends the process; the query under way rejects anyway.
+  // Without a listener a lost connection would end the process. The running query rejects anyway.
   client.on("error", () => {});
   try {
     await client.connect();

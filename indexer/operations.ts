@@ -3,7 +3,7 @@ import { CREATE_KEPT_LINES, KeptLines } from "./keptLines.ts";
 import { logWarning } from "./ponderProcess.ts";
 import { SCHEMA_BEHIND_VIEWS } from "./schemaBehindViews.ts";
 
-/** A segment that the indexer waits for: everything that comes after it on the chain waits too. */
+/** A segment that the indexer waits for. Everything after it on the chain waits too. */
 export type BlockedSegment = {
   ledger: string;
   oldSize: bigint;
@@ -15,32 +15,38 @@ export type BlockedSegment = {
   reason: string;
 };
 
-/** Transfers of the token that the indexer waits for, or that do not add up: everything that comes after that block waits too. */
+/**
+ * Transfers of the token that the indexer waits for, or that do not add up. Everything after that block waits
+ * too.
+ */
 export type BlockedTransfers = {
   block: number;
   /** Unix seconds of the first attempt that failed. */
   since: number;
   attempts: number;
   reason: string;
-  /** Whose transfers do not add up to its balance; null while a source is waited for. */
+  /** The wallet whose transfers do not add up to its balance; null while the indexer waits for a source. */
   wallet: string | null;
 };
 
 /** The operational state of an indexer, which is not a part of what it derives. */
 export type Operations = {
-  /** Says that a segment is being waited for, or why still. Never throws. */
+  /** Reports that the indexer waits for a segment, and why. Never throws. */
   reportBlocked: (segment: BlockedSegment) => Promise<void>;
-  /** Takes that back. Never throws. */
+  /** Ends this report. Never throws. */
   reportUnblocked: () => Promise<void>;
-  /** What is being waited for, as any replica on the same database sees it; null also before the first report ever. */
+  /**
+   * The segment that the indexer waits for, which every replica on the same database sees; null if it does
+   * not wait.
+   */
   readBlocked: () => Promise<BlockedSegment | null>;
-  /** The same of transfers, where only those that matter are read. Never throws. */
+  /** Reports that the indexer waits for transfers, if only relevant transfers are read. Never throws. */
   reportBlockedTransfers: (blocked: BlockedTransfers) => Promise<void>;
-  /** Takes that back. Never throws. */
+  /** Ends this report. Never throws. */
   reportUnblockedTransfers: () => Promise<void>;
-  /** What transfers are being waited for, as any replica on the same database sees it. */
+  /** The transfers that the indexer waits for, which every replica on the same database sees. */
   readBlockedTransfers: () => Promise<BlockedTransfers | null>;
-  /** The lines of followed ledgers, shared by all who live in the database. */
+  /** The lines of followed ledgers, which all indexers in the database share. */
   lines: KeptLines;
   close: () => Promise<void>;
 };
@@ -49,10 +55,11 @@ const TABLE = "ops.blocked_segment";
 const TRANSFERS = "ops.blocked_transfers";
 
 /**
- * Opens the operational state: schema `ops`, one row per indexer schema, through a small pool of its own, because Ponder's
- * connection is inside a transaction while a handler waits, and Ponder's tables are rolled back and replaced.
+ * Opens the operational state: schema `ops`, with one row for each indexer schema. It has its own small pool,
+ * because Ponder's connection is inside a transaction while a handler waits, and Ponder's tables are rolled
+ * back and replaced.
  *
- * @param indexerSchema Ponder's schema, so that several can live in one database
+ * @param indexerSchema Ponder's schema, so that several indexers can use one database
  */
 export function openOperations(databaseUrl: string, indexerSchema: string): Operations {
   const pool = new pg.Pool({
@@ -61,11 +68,11 @@ export function openOperations(databaseUrl: string, indexerSchema: string): Oper
     max: 4,
     connectionTimeoutMillis: 5_000,
     statement_timeout: 5_000,
-    // A server that is frozen does not end the statement.
+    // A frozen server does not end the statement, so the client does.
     query_timeout: 6_000,
     allowExitOnIdle: true,
   });
-  // An idle connection that breaks must not end the process; the next query opens a new one.
+  // A broken idle connection must not end the process. The next query opens a new one.
   pool.on("error", (error) =>
     logWarning({ msg: "Lost an idle connection to the ops schema", cause: error.message }),
   );
@@ -196,7 +203,7 @@ function blockedSegment(row: Record<string, string | number>): BlockedSegment {
   };
 }
 
-/** Nothing was ever reported: neither schema nor table is there. */
+/** Nothing was ever reported, so the schema and the table do not exist. */
 function isUndefinedTable(error: unknown): boolean {
   const code = (error as { code?: unknown }).code;
   return code === "42P01" || code === "3F000";

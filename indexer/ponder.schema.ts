@@ -3,8 +3,9 @@ import { auditStatus, countedSeller } from "./src/auditStatus.ts";
 import { deriveTable } from "./src/deriveTable.ts";
 import { publishedFigures } from "./src/publishedFigures.ts";
 
-// What the derivation keeps, one table for each in src/derive/tables.ts, which says what the columns mean. A table that is
-// missing here fails the type check in src/ponderStore.ts. The indexes are for the API: handlers use primary keys only.
+// The tables of the derivation. `packages/derive/tables.ts` says what the columns mean. If a table is missing
+// here, the type check in src/ponderRows.ts fails. The indexes are for the API. Handlers use primary keys
+// only.
 
 export const state = deriveTable("state");
 export const wallet = deriveTable("wallet");
@@ -199,11 +200,12 @@ export const listPage = deriveTable("listPage");
 export const digestNode = deriveTable("digestNode");
 export const digest = deriveTable("digest");
 
-// What the handlers store in addition.
+// Additional tables of the handlers.
 
 /**
- * The events that the derivation was given, in the order of `position`: the log that `tallystick export` writes, but for
- * the transfers that became payments, which are most of all events. `payment` says everything of those.
+ * The events of the derivation, in the order of `position`. This is the log that `tallystick export` writes,
+ * without the transfers that became payments. Most events are such transfers, and `payment` has everything
+ * about them.
  */
 export const eventLog = onchainTable("event_log", (p) => ({
   position: p.text().primaryKey(),
@@ -229,14 +231,20 @@ export const token = onchainTable("token", (p) => ({
   firstBlock: p.int8({ mode: "number" }).notNull(),
 }));
 
-/** One row, `last`, where only the transfers that matter are read: up to which place of the chain they are applied, that one included. */
+/**
+ * One row, `last`, if only relevant transfers are read: the last place of the chain up to which they are
+ * applied.
+ */
 export const transfersRead = onchainTable("transfers_read", (p) => ({
   id: p.text().primaryKey(),
   block: p.int8({ mode: "number" }).notNull(),
   log: p.int8({ mode: "number" }).notNull(),
 }));
 
-/** What is told to those who follow the node live, in the order of `position`: which row of which table (see src/timeline.ts). */
+/**
+ * The events for live followers of the node, in the order of `position`: the table and the row of each (see
+ * src/timeline.ts).
+ */
 export const timeline = onchainTable("timeline", (p) => ({
   position: p.text().primaryKey(),
   kind: p.text().notNull(),
@@ -281,7 +289,7 @@ export const capabilityDay = onchainTable(
   }),
   (table) => ({ byDay: index().on(table.capability, table.day) }),
 );
-/** Of the window: an agent's hires in one capability, and all of a capability's. */
+/** Sums over the window: an agent's hires in one capability. */
 export const capabilityAgent = onchainTable(
   "capability_agent",
   (p) => ({
@@ -292,7 +300,10 @@ export const capabilityAgent = onchainTable(
   }),
   (table) => ({ byWeight: index().on(table.capability, table.weight, table.id) }),
 );
-/** Of a capability: its hires of the window, and what is offered now, copied from `offer` so that one list has both. */
+/**
+ * A capability: its hires in the window, and its present offers, which are copied from `offer` so that one
+ * list has both.
+ */
 export const capabilityTotal = onchainTable(
   "capability_total",
   (p) => ({
@@ -315,7 +326,7 @@ export const marketDay = onchainTable(
   (p) => ({ id: p.text().primaryKey(), day: p.int8({ mode: "number" }).notNull(), ...tally(p) }),
   (table) => ({ byDay: index().on(table.day) }),
 );
-/** All hires: of the `window`, and of `all` time. */
+/** All hires: those in the `window`, and those of `all` time. */
 export const marketTotal = onchainTable("market_total", (p) => ({ id: p.text().primaryKey(), ...tally(p) }));
 /** All hires between two agents, `<seller>/<buyer>`. */
 export const agentPair = onchainTable(
@@ -326,7 +337,7 @@ export const agentPair = onchainTable(
     byBuyer: index().on(table.buyer, table.hires, table.id),
   }),
 );
-/** One row, `market`: how much there is of what (see src/marketCounts.ts). */
+/** One row, `market`: the counts of the market (see src/marketCounts.ts). */
 export const marketCount = onchainTable("market_count", (p) => {
   const count = () => p.int8({ mode: "number" }).notNull();
   return {
@@ -345,7 +356,10 @@ export const marketCount = onchainTable("market_count", (p) => {
   };
 });
 
-/** What happened to an escrow on the chain, `<escrowId>/<kind>`, for its transaction: the derivation needs that of no event but the deposit. */
+/**
+ * The steps of an escrow on the chain, `<escrowId>/<kind>`, with their transactions. The derivation itself
+ * needs only the transaction of the deposit.
+ */
 export const escrowStep = onchainTable("escrow_step", (p) => ({
   id: p.text().primaryKey(),
   /** `deposited`, `delivered`, `released`, `refunded` or `timed_out`. */
@@ -368,9 +382,9 @@ export const authorization = onchainTable("authorization", (p) => ({
 /** Every ledger opened in the AnchoredLedger contract, followed or not. */
 export const openedLedger = onchainTable("opened_ledger", (p) => ({
   id: p.text().primaryKey(),
-  /** Who writes it now. */
+  /** Its present writer. */
   writer: p.text().notNull(),
-  /** Who wrote it first: with the guardian and the origin, the id follows from it. */
+  /** Its first writer. The id follows from the first writer, the guardian and the origin. */
   firstWriter: p.text().notNull(),
   guardian: p.text().notNull(),
   origin: p.text().notNull(),
@@ -399,22 +413,25 @@ export const anchor = onchainTable(
   }),
 );
 
-/** Ledgers whose writer was shown to have signed two histories: nothing more of them is loaded. */
+/** Ledgers with a proof that their writer signed two histories. Nothing more of them is loaded. */
 export const equivocation = onchainTable("equivocation", (p) => ({
   id: p.text().primaryKey(),
   size: p.bigint().notNull(),
-  /** What the shorter word says at that size, and what the longer one has there. */
+  /** The root of the shorter statement at that size, and the root of the longer one there. */
   root: p.text().notNull(),
   ownRoot: p.text().notNull(),
   block: p.int8({ mode: "number" }).notNull(),
   time: p.int8({ mode: "number" }).notNull(),
 }));
 
-/** The followed ledgers as far as they are loaded: enough to check the next segment without reading an older one. */
+/**
+ * The loaded part of each followed ledger. It is enough to check the next segment without reading an older
+ * one.
+ */
 export const ledger = onchainTable("ledger", (p) => ({
   id: p.text().primaryKey(),
   size: p.int8({ mode: "number" }).notNull(),
-  /** Merkle root of that size, and the complete subtrees it is made of, largest first, separated by commas. */
+  /** The Merkle root of that size, and its complete subtrees, the largest first, separated by commas. */
   root: p.text().notNull(),
   frontier: p.text().notNull(),
   /** Hash of the last entry. */
@@ -425,7 +442,10 @@ export const ledger = onchainTable("ledger", (p) => ({
   time: p.int8({ mode: "number" }).notNull(),
 }));
 
-/** The loaded entries that are no records, `<ledger>/<seq>`; the others are in `record` under the same id. */
+/**
+ * The loaded entries that are not records, `<ledger>/<seq>`. Records are in `record` under the same kind of
+ * id.
+ */
 export const genericEntry = onchainTable(
   "generic_entry",
   (p) => ({
@@ -445,6 +465,6 @@ export const genericEntry = onchainTable(
  * `src/segments/storedTree.ts`). */
 export const treePage = onchainTable("tree_page", (p) => ({
   id: p.text().primaryKey(),
-  /** Up to 16 hashes in hex, one behind the other. */
+  /** Up to 16 hashes in hex, without separators. */
   hashes: p.text().notNull(),
 }));

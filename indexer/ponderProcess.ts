@@ -1,8 +1,8 @@
 import type { Registry } from "prom-client";
 
 /**
- * The few things of the surrounding Ponder process that Ponder has no API for, in one place. Everything is optional, so
- * that the same code runs in tests, without Ponder.
+ * The few things that are used of the Ponder process without an API of Ponder. Everything is optional, so the
+ * same code runs in tests without Ponder.
  */
 type PonderCommon = {
   shutdown?: { abortController: AbortController };
@@ -10,7 +10,10 @@ type PonderCommon = {
   logger?: { info: (fields: LogFields) => void; warn: (fields: LogFields) => void };
 };
 
-/** A log line: a sentence and what belongs to it. Text is no `error`: Ponder's log takes only objects there, and throws. */
+/**
+ * A log line: a sentence and its data. `error` must be an object, because Ponder's log throws for a text
+ * there.
+ */
 export type LogFields = { msg: string; error?: never } & Record<string, string | number | undefined>;
 
 function common(): PonderCommon {
@@ -31,19 +34,20 @@ export function logInfo(fields: LogFields): void {
   common().logger?.info(fields);
 }
 
-/** The database schema Ponder was started with: `--schema` outranks DATABASE_SCHEMA. */
+/** Ponder's database schema. `--schema` has priority over DATABASE_SCHEMA. */
 export function ponderSchema(): string | undefined {
   return (globalThis as { PONDER_NAMESPACE_BUILD?: { schema: string } }).PONDER_NAMESPACE_BUILD?.schema;
 }
 
-/** Where Ponder's `/metrics` come from. */
+/** The registry of Ponder's `/metrics`. */
 export function metricsRegistry(): Registry | undefined {
   return common().metrics?.registry;
 }
 
 /**
- * Ponder compiles through Vite, whose development server ends the process on SIGTERM before Ponder has released its
- * schema: the next start would wait 25 seconds for the lock to expire. Ponder handles the signal itself; take Vite's hand off.
+ * Ponder compiles through Vite, whose development server ends the process on SIGTERM before Ponder has
+ * released its schema: the next start would wait 25 seconds for the lock to expire. Ponder handles the signal
+ * itself, so Vite's listener is removed.
  */
 export function leaveSigtermToPonder(): void {
   for (const listener of process.listeners("SIGTERM")) {

@@ -1,15 +1,18 @@
 import pg from "pg";
 
-/** Asked this often, a statement is worth keeping. */
+/** After so many calls a statement is kept prepared. */
 const OFTEN = 10;
 
-/** How many are kept, by each connection: a plan takes some ten kilobytes. */
+/** The most prepared statements of one connection. A plan takes some ten kilobytes. */
 const MAX_KEPT = 100;
 
-/** How many different ones are counted before the counting starts again. */
+/** The most different statements that are counted. Then the counts start again. */
 const COUNTED = 1_000;
 
-/** Postgres, when a kept statement gives other columns since its tables or views were made anew. */
+/**
+ * The error of Postgres when a prepared statement has other columns now, because its tables or views were
+ * made again.
+ */
 const STALE = "0A000";
 
 type Config = { text: string; name?: string };
@@ -17,8 +20,9 @@ type Callback = (error: Error | null, result?: unknown) => void;
 type Query = (config: Config, values: unknown, callback: Callback) => unknown;
 
 /**
- * Clients for one pool that keep the statements asked most often prepared: Postgres reads and plans each of them once for a
- * connection, not every time. What is named already keeps its name. Statements that went stale are prepared anew, unnoticed.
+ * A client class for one pool that keeps frequent statements prepared. Postgres then parses and plans each of
+ * them once for a connection, and not every time. A statement that already has a name keeps it. A statement
+ * that no longer fits its tables is prepared again automatically.
  */
 export function preparingClient(): typeof pg.Client {
   const counts = new Map<string, number>();
@@ -37,7 +41,7 @@ export function preparingClient(): typeof pg.Client {
 
   class PreparingClient extends pg.Client {}
   const query = pg.Client.prototype.query as unknown as Query;
-  // What a pool sends has these three; anything else goes its way as it is.
+  // The queries of a pool have these three arguments. All other calls are passed on unchanged.
   const prepare: Query = function (this: PreparingClient, config, values, callback) {
     const isPlain = typeof config?.text === "string" && typeof callback === "function";
     const name = isPlain ? nameOf(config) : undefined;

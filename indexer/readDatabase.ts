@@ -8,23 +8,27 @@ import { preparingClient } from "./preparingClient.ts";
 
 export type ReadDatabase = { db: Database; close: () => Promise<void> };
 
-/** No answer is worth more: what takes longer was refused before, or is stuck. Milliseconds. */
+/**
+ * The longest time of a statement, in milliseconds. Expensive requests are refused before, so a longer
+ * statement hangs.
+ */
 export const STATEMENT_TIMEOUT_MS = 5_000;
 
 /**
- * Every statement of the API reads along an index and stops. The planner, which knows averages only, would rather collect and
- * sort: that is quicker for most sellers, and reads a hundred thousand rows for twenty of the largest one's. Compiling a
- * statement takes longer than any of ours.
+ * Every statement of the API reads along an index and stops early. Postgres plans with averages, so it would
+ * often collect all rows and sort them. That is faster for most sellers, but for the largest seller it reads
+ * a hundred thousand rows to return twenty. JIT compilation is off, because it takes longer than our
+ * statements.
  */
 export const PLANNER_SETTINGS =
   "SET enable_bitmapscan = off; SET enable_seqscan = off; SET max_parallel_workers_per_gather = 0; SET jit = off";
 
 /**
- * Opens the database for the API: read-only, through a pool of its own. Ponder's pool lets a statement run for half a minute
- * and take 512 MB for every sort; with strangers asking, a few of those would be all the memory there is.
+ * Opens the database for the API: read-only, through its own pool. Ponder's pool lets a statement run for
+ * half a minute and use 512 MB for each sort. A few such statements of strangers would use all memory.
  *
  * @param parameters.databaseSchema where Ponder's tables (or the views on them) are
- * @param parameters.connections at most; each process of the API has its own
+ * @param parameters.connections the most connections of this process
  */
 export function openReadDatabase(parameters: {
   databaseUrl: string;
@@ -41,11 +45,11 @@ export function openReadDatabase(parameters: {
     max: connections,
     connectionTimeoutMillis: 5_000,
     statement_timeout: statementTimeoutMs,
-    // A server that is frozen does not end the statement.
+    // A frozen server does not end the statement, so the client does.
     query_timeout: statementTimeoutMs + 1_000,
     lock_timeout: 1_000,
     allowExitOnIdle: true,
-    // Waited for before the connection is given to anybody.
+    // The pool waits for this before it hands out the connection.
     onConnect: async (client) => {
       const path = pg.escapeIdentifier(databaseSchema);
       await client.query(
@@ -55,7 +59,7 @@ export function openReadDatabase(parameters: {
   });
   const query = pool.query.bind(pool) as (...given: unknown[]) => Promise<never>;
   pool.query = (...given: unknown[]) => inItsTurn(() => query(...given));
-  // An idle connection that breaks must not end the process; the next query opens a new one.
+  // A broken idle connection must not end the process. The next query opens a new one.
   pool.on("error", lost);
   return {
     db: drizzle(pool, { schema, casing: "snake_case" }) as unknown as Database,

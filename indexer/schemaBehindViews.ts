@@ -1,7 +1,7 @@
 /**
- * SQL, a scalar subquery: the schema of the tables that the views of a schema (parameter `$1`) read, or NULL when that schema has no
- * views on an indexer. Replicas read through views, so that another indexer can take the place of the first: then that schema is the
- * one that the view on Ponder's checkpoint depends on.
+ * SQL, a scalar subquery: the schema of the tables that the views of a schema (parameter `$1`) read, or NULL
+ * when that schema has no views on an indexer. Replicas read through views, so that another indexer can
+ * replace the first. The schema is found by the view on Ponder's checkpoint.
  */
 export const SCHEMA_BEHIND_VIEWS = `(
   SELECT owner.nspname::text FROM pg_class AS seen

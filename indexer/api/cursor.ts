@@ -1,7 +1,7 @@
 /** The place where a page ended: the values of the columns that order the list, in their JSON form. */
 export type Place = (string | number)[];
 
-/** Our integers have at most fifteen digits, which is less than 2^53. */
+/** Our integers have at most fifteen digits, so they are below 2^53. */
 const KINDS = {
   number: (value: unknown) => Number.isSafeInteger(value),
   text: (value: unknown) => isText(value) && !value.includes("\0"),

@@ -6,10 +6,13 @@ import type { Database } from "./database.ts";
 import { problem, problemResponse } from "./problem.ts";
 import { followedLedger } from "./rows/ledgers.ts";
 
-/** The ledgers that a node follows, the one it answers for by default first, and their lines. */
+/** The ledgers that a node follows, and their lines. The first ledger is the default. */
 export type FollowedLedgers = { ids: readonly Hex[]; lines: Pick<KeptLines, "read"> };
 
-/** Most entries of one answer, and about how many bytes. To get more, ask again from where it ended. */
+/**
+ * The most entries of one answer, and its approximate limit in bytes. For more, ask again from the end of the
+ * answer.
+ */
 const MAX_ENTRIES = 1_024;
 const MAX_BYTES = 4 << 20;
 

@@ -10,8 +10,8 @@ const PATIENCE_MS = 1_000;
 
 /**
  * Adds to Ponder's `/metrics` how long the indexer has been waiting for a ledger segment, or for transfers: 0
- * when it is not; and until when the next dispute over an SLA has to be ruled on. The values are read at each
- * scrape, so an API replica, which indexes nothing itself, gives the same ones.
+ * when it is not; and the deadline for the next ruling on an SLA. The values are read at each scrape, so an
+ * API replica, which indexes nothing itself, gives the same ones.
  *
  * @param rulingDue unix seconds; null when nobody waits for a ruling
  */

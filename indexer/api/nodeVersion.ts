@@ -1,4 +1,4 @@
 import manifest from "../../package.json" with { type: "json" };
 
-/** What a node calls itself: the repository's version. */
+/** The version that a node reports: the repository's version. */
 export const NODE_VERSION = manifest.version;

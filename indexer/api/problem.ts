@@ -7,7 +7,7 @@ import { logWarning } from "../ponderProcess.ts";
 /** Seconds until the next attempt, for answers that are not available now. */
 export const COME_AGAIN = 5;
 
-/** The codes of this API that a client is told, besides those that mean the same everywhere. */
+/** The error codes of this API for clients, in addition to those that mean the same everywhere. */
 const STATUS_BY_CODE: StatusByCode = {
   private_metrics: 403,
   unknown_agent: 404,

@@ -2,20 +2,20 @@ import { type OpenAPIHono, z } from "@hono/zod-openapi";
 import { recordTypeRoutes } from "tallystick-protocol/records/recordTypes";
 import { json, problem } from "./rest/routes.ts";
 
-/** A route that the settlement service answers and this origin forwards. Its own rules and messages are settlement's. */
+/** A route of the settlement service that this server forwards. Settlement decides its rules and messages. */
 export type SettlementRoute = {
   method: "get" | "post";
-  /** As OpenAPI writes it; parameters in braces. */
+  /** The path in OpenAPI's form, with parameters in braces. */
   path: string;
-  /** What is forwarded, where a parameter may be of several parts. */
+  /** The forwarded path, if a parameter may have several parts. */
   pattern?: string;
   summary: string;
-  /** What a generated client calls it; made of the method and the path without one. */
+  /** The name in generated clients. Default: made of the method and the path. */
   operationId?: string;
-  /** Parameters of the query, all optional, and what they are. */
+  /** The parameters of the query, all optional, with their descriptions. */
   query?: { [name: string]: string };
   needsKey?: boolean;
-  /** What it answers when it is no JSON. */
+  /** The type of the answer if it is not JSON. */
   mediaType?: string;
 };
 
@@ -26,7 +26,7 @@ const record = (path: string, what: string): SettlementRoute => ({
 });
 const positions = { from: "First position, from 0", to: "Behind the last position" };
 
-/** The routes of the settlement service (swarm.at §6, SHP §5), which this origin answers too. */
+/** The routes of the settlement service (swarm.at §6, SHP §5) that this server forwards. */
 export const settlementRoutes: readonly SettlementRoute[] = [
   { method: "post", path: "/v1/settle", summary: "Settle a proposal", needsKey: true },
   { method: "post", path: "/v1/actions", summary: "Ask leave for a risky action", needsKey: true },
@@ -136,7 +136,7 @@ export const settlementRoutes: readonly SettlementRoute[] = [
   },
 ];
 
-/** The one route of a ledger that this node answers by itself. */
+/** The only ledger route that this node answers itself. */
 const ENTRIES: SettlementRoute = {
   method: "get",
   path: "/v1/ledger/entries",

@@ -4,7 +4,7 @@ import { BadAnswerError, OrphanedBlockError } from "./errors.ts";
 import type { BlockRange, LogQuery, TokenLog } from "./logPort.ts";
 import { KINDS } from "./tokenLogs.ts";
 
-/** The wallet because of which a log was asked for. */
+/** The wallet for which a log was requested. */
 export const walletOf = (log: TokenLog, kind: LogQuery["kind"]): Address =>
   (log as unknown as { [field: string]: Address })[KINDS[kind].wallet] as Address;
 

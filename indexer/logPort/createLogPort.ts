@@ -27,7 +27,7 @@ export type LogPortOptions = {
    * Reads all history from the first two sources (`rpc` counts as the last one) and requires that they agree.
    */
   agree?: boolean;
-  /** Called when a source failed and the next one is asked. */
+  /** Called when a source failed and the next source is tried. */
   onFallback?: (failed: LogSourceError, next: string) => void;
 };
 

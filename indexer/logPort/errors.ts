@@ -98,7 +98,7 @@ export class HistoryMissingError extends LogSourceError {
   }
 }
 
-/** The block that was asked for is not on the chain any more, or two reads were of different chains. */
+/** The requested block is no longer on the chain, or two reads came from different chains. */
 export class OrphanedBlockError extends LogSourceError {
   constructor(source: string, block: number, hash: Hex) {
     super({

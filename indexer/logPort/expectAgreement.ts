@@ -16,7 +16,7 @@ export function expectAgreement(
     const [a, b] = [one.logs[n], other.logs[n]];
     if (a !== undefined && b !== undefined && textOf(a) === textOf(b)) continue;
     const first = [a, b].filter((it) => it !== undefined).sort(byPlace)[0] as TokenLog;
-    // A source whose next log comes later does not have this one.
+    // If a source's next log comes later, it does not have this log.
     const shownAt = (log: TokenLog | undefined) =>
       log === undefined || byPlace(log, first) > 0 ? null : textOf(log);
     const place = `log ${first.log} of block ${first.block}`;
@@ -31,7 +31,7 @@ export function expectAgreement(
   }
 }
 
-/** A log as text, without its time, which not every source gives. */
+/** A log as text. The time is left out, because not every source gives it. */
 function textOf({ time: _, ...log }: TokenLog): string {
   const entries = Object.entries(log).sort(([a], [b]) => (a < b ? -1 : 1));
   return entries.map(([name, value]) => `${name}=${value}`).join(" ");

@@ -1,9 +1,9 @@
 import type { Address } from "tallystick-protocol/address";
 import type { Hex } from "tallystick-protocol/hex";
 
-/** The limits of a call. Every call has both, so that none waits for ever. */
+/** The limits of a call. Every call has both, so that no call waits forever. */
 export type Call = {
-  /** Ends the call; it then rejects with the signal's reason. */
+  /** Ends the call. The call then rejects with the signal's reason. */
   signal: AbortSignal;
   /** Milliseconds, retries included, after which the call rejects with a {@link DeadlineError}. */
   deadlineMs: number;

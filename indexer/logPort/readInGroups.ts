@@ -7,7 +7,7 @@ import { openWallets } from "./openWallets.ts";
  * Reads a range for any number of wallets, in groups that fit into one request.
  *
  * @param read reads the range for one group
- * @throws OrphanedBlockError when two groups were read of two chains
+ * @throws OrphanedBlockError when two groups come from two chains
  */
 export async function readInGroups(
   query: LogQuery,

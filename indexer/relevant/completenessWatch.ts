@@ -15,20 +15,20 @@ export type CompletenessWatchOptions = {
   ports: readonly LogPort[];
   balances: BalanceSource;
   firstBlock: number;
-  /** This many looks visit every wallet once. */
+  /** The number of checks in which every wallet is visited once. */
   rounds: number;
-  /** Milliseconds for one look. */
+  /** Milliseconds for one check. */
   deadlineMs: number;
 };
 
-/** What a look starts with. */
+/** The input of a check. */
 export type Look = {
   /** A final block. */
   at: BlockAt;
-  /** In the order in which they became it. */
+  /** The watched wallets, in the order in which they were added. */
   watched: readonly Address[];
   hubTransfers: number;
-  /** What the wallets had ever received up to that block, by the rows. */
+  /** What the wallets had received up to that block, by the rows. */
   received: (wallets: readonly Address[]) => Promise<ReadonlyMap<Address, Flow>>;
 };
 
@@ -51,17 +51,17 @@ export class CompletenessWatch {
     this.#suspects = [...suspects];
   }
 
-  /** What did not add up at the last look. */
+  /** The gaps of the last check. */
   get gaps(): readonly Gap[] {
     return this.#gaps;
   }
 
   /**
-   * Starts a look, unless one is running. Resolves when the rows are read. The chain is asked meanwhile, and the result
-   * goes to `gaps`.
+   * Starts a check, unless one is running. Resolves when the rows are read. The chain is read after that, and
+   * the result is in `gaps`.
    *
-   * @param told called at the end: with the first gap or null; or when no source answered, so that nothing is known and the
-   * same wallets are visited the next time
+   * @param told called at the end with the first gap or null. If no source answered, the result is unknown,
+   * and the next check visits the same wallets
    */
   async begin(
     look: Look,
@@ -88,7 +88,7 @@ export class CompletenessWatch {
       });
   }
 
-  /** Checks once more what did not add up; null when it does now. */
+  /** Checks the gaps again. Returns null when everything adds up now. */
   async lookAgain(look: Look, signal: AbortSignal): Promise<Gap | null> {
     const wallets = this.#gaps.map(({ wallet }) => wallet);
     const received = await look.received(wallets);
@@ -98,7 +98,7 @@ export class CompletenessWatch {
     return found.gaps[0] ?? null;
   }
 
-  /** Resolves when no look is running. */
+  /** Resolves when no check is running. */
   async idle(): Promise<void> {
     await this.#running;
   }
@@ -132,7 +132,7 @@ export class CompletenessWatch {
       received: async (wallets: readonly Address[]) => new Map(wallets.map((it) => [it, since(it)])),
     };
     let found = await checkCompleteness({ ...options, port }, call);
-    // What left a wallet is not in a row, so this source may have left something out.
+    // Outgoing transfers are not stored in rows, so this source may lack some of them.
     for (const other of others) {
       if (found.gaps.length === 0) break;
       const wallets = found.gaps.map(({ wallet }) => wallet);

@@ -14,13 +14,16 @@ import { openWallets } from "../logPort/openWallets.ts";
 import { LatestUsed } from "./latestUsed.ts";
 import type { RetryRead } from "./retryRead.ts";
 
-/** Blocks of one call. A long history is read in several calls, so a failed call loses only its own part. */
+/**
+ * The number of blocks in one call. A long history is read in several calls, so a failed call loses only its
+ * own part.
+ */
 const STEP = 500_000;
 
 /** The most wallets of one call: an RPC accepts this many in one request. */
 const WALLETS = 1_000;
 
-/** Headers of one call. */
+/** The number of headers in one call. */
 const HEADERS = 1_000;
 
 /** The most transfers, block times and transactions that stay in memory. */
@@ -196,7 +199,7 @@ export class FinalTransfers {
     const most = Number.isFinite(limit) ? { limit } : {};
     for (let next = from; next <= to && open.wallets.length > 0; next += STEP) {
       const step = { from: next, to: Math.min(to, next + STEP - 1) };
-      // A call with too many logs has too many again, so a retry does not help.
+      // A retry does not help: the same call has too many logs again.
       const logs = await retryRead(async (call) => {
         try {
           return await read(open.wallets, step, { ...call, ...most });

@@ -1,4 +1,4 @@
-/** Values by key, those used last, up to a total size. */
+/** A cache of the values that were used last, up to a total size. */
 export class LatestUsed<Value> {
   readonly #most: number;
   readonly #sizeOf: (value: Value) => number;

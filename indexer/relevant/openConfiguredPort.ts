@@ -6,11 +6,13 @@ import type { BalanceSource, LogPort } from "../logPort/logPort.ts";
 import { createPortalSource } from "../logPort/portal/createPortalSource.ts";
 import { createRpcSource } from "../logPort/rpc/createRpcSource.ts";
 
-/** Chains whose nodes say what is final. On others a block is final after this many, as Ponder counts. */
+/**
+ * Chains whose nodes report finality. On other chains a block is final after so many blocks, as in Ponder.
+ */
 const TELL_FINALITY = new Set([1, 8453, 84_532, 11_155_111]);
 const FINALITY_BLOCKS = 30;
 
-/** How a chain says what is final, as options of an RPC source. */
+/** The options of an RPC source for a chain's finality. */
 export function finalityOf(chainId: number): { finalityBlocks?: number } {
   return TELL_FINALITY.has(chainId) ? {} : { finalityBlocks: FINALITY_BLOCKS };
 }
@@ -18,9 +20,7 @@ export function finalityOf(chainId: number): { finalityBlocks?: number } {
 /** The configured sources of logs. */
 export type ConfiguredPort = {
   port: LogPort;
-  /**
-   * Each source that can answer everything, with the chain's RPC after it: they are asked when `port` seems to be wrong.
-   */
+  /** Each source together with the chain's RPC. They are asked when `port` seems to be wrong. */
   others: readonly LogPort[];
   balances: BalanceSource;
 };

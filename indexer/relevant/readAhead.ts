@@ -3,7 +3,7 @@ import type { Address } from "tallystick-protocol/address";
 import type { Hex } from "tallystick-protocol/hex";
 import type { ChainView } from "./chainView.ts";
 
-/** Transactions that are asked for at once. */
+/** The number of transactions in one request. */
 const TOGETHER = 16;
 
 /** Transfers of a wallet that are read ahead. Further ones are read when they are needed. */
@@ -12,11 +12,12 @@ const MAX_TRANSFERS = 1_000;
 const HASH = /^0x[0-9a-f]{64}$/;
 
 /**
- * Reads together what records will need one after the other: the transactions that receipts name, and the past of their new
- * agents. An unneeded read costs a request, and changes nothing. A wallet that a receipt names but that has not paid is not
- * looked up: a record costs its writer nothing.
+ * Reads in advance, in few requests, what records will need one after the other: the transactions that
+ * receipts name, and the past of their new agents. An unneeded read costs a request, and changes nothing. A
+ * wallet that a receipt names but that has not paid is not looked up, because anybody can write such receipts
+ * for free.
  *
- * @param isWatched whether the log already has what reaches a wallet
+ * @param isWatched whether the log already has the transfers to a wallet
  */
 export async function readAhead(
   view: ChainView,

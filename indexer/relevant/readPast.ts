@@ -177,7 +177,7 @@ async function transactionOf(view: ChainView, tx: Hex, asOf: number) {
   }
   const nothing = { transfers: [], authorizations: [] };
   const last = Math.min(asOf, view.final);
-  // The chain has no final blocks yet that could hold the transaction.
+  // The chain has no final block yet that could contain the transaction.
   if (last < view.firstBlock) return nothing;
   return (await view.transfers.transaction(tx, last, view.retryRead)) ?? nothing;
 }

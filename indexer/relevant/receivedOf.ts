@@ -3,7 +3,9 @@ import type { Store } from "tallystick-derive/store";
 import type { Address } from "tallystick-protocol/address";
 import type { Flow } from "../logPort/completeness/checkCompleteness.ts";
 
-/** All that wallets ever received by the rows of a derivation: before they were watched, and since. */
+/**
+ * The sums that wallets have ever received, by the rows of a derivation: before they were watched, and since.
+ */
 export function receivedOf(
   rows: Pick<Store, "get">,
   wallets: readonly Address[],
@@ -12,7 +14,7 @@ export function receivedOf(
   const flows = new Map<Address, Flow>();
   forEachRow(wallets, (wallet) => {
     const [told, live] = [rows.get("inflow", wallet), rows.get("wallet", wallet)];
-    // If a wallet had received this many before it was watched, the others were not read.
+    // If a wallet had received at least so many transfers before it was watched, the rest was not read.
     const isCut = (told?.incoming ?? 0) >= hubTransfers;
     const count = (told?.incoming ?? 0) + (live?.incoming ?? 0) + (isCut ? 1 : 0);
     flows.set(wallet, { count, sum: (told?.received ?? 0n) + (live?.received ?? 0n) });
@@ -20,7 +22,7 @@ export function receivedOf(
   return flows;
 }
 
-/** Takes back what came in after the block up to which the flows are wanted. */
+/** Subtracts the transfers after the requested block. */
 export function withoutTransfers(
   flows: Map<Address, Flow>,
   transfers: Iterable<{ to: Address; value: bigint }>,

@@ -3,16 +3,16 @@ import { OrphanedBlockError } from "../logPort/errors.ts";
 import type { BlockAt, BlockHeader, BlockLogs, LogPort } from "../logPort/logPort.ts";
 import type { RetryRead } from "./retryRead.ts";
 
-/** A block that may still be undone, with everything that the token logged in it. */
+/** A block that a reorg may still undo, with all logs of the token in it. */
 export type RecentBlock = BlockHeader & BlockLogs;
 
-/** Blocks that are kept: some more than Base has above finality. */
+/** The number of blocks that are kept: some more than Base has above its finalized block. */
 const MAX_KEPT = 4_000;
 
-/** Blocks asked for at once. */
+/** The number of blocks in one request. */
 const TOGETHER = 200;
 
-/** The blocks above finality, each by its hash: what is known of a block holds on every fork. */
+/** The blocks that are not final, by hash. The content of a block with one hash is the same on every fork. */
 export class RecentBlocks {
   readonly #port: Pick<LogPort, "name" | "headers" | "blockLogs">;
   readonly #kept = new Map<Hex, RecentBlock>();
@@ -22,7 +22,7 @@ export class RecentBlocks {
   }
 
   /**
-   * The blocks from `from` on that lead to one, and that one, in order.
+   * The blocks from `from` up to a given block, in order.
    *
    * @throws OrphanedBlockError where the source has other blocks than these
    */
@@ -42,7 +42,7 @@ export class RecentBlocks {
       read.push(...blocks.toReversed());
       next = { block: first - 1, hash: (blocks[0] as RecentBlock).parentHash };
     }
-    // Those nearest to the head are kept longest.
+    // The blocks nearest to the head are kept longest.
     for (const it of read.toReversed()) this.#keep(it);
     return [...known, ...read].reverse();
   }

@@ -1,10 +1,10 @@
 import { TallystickError } from "tallystick-protocol/errors";
 import type { Call } from "../logPort/logPort.ts";
 
-/** Does something with a source of logs until it succeeds, as long as its block is on the chain. */
+/** Repeats a read of a source of logs until it succeeds, as long as its block is on the chain. */
 export type RetryRead = <Result>(work: (call: Call) => Promise<Result>) => Promise<Result>;
 
-/** The block for which something was done is gone from the chain. What was read for it is useless. */
+/** The block of this work is no longer on the chain, so what was read for it is useless. */
 export class OrphanedError extends TallystickError {
   constructor(block: number) {
     super({

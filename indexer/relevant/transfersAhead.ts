@@ -6,34 +6,34 @@ import type { BlockRange, TokenTransfer } from "../logPort/logPort.ts";
 import { type ChainView, END, isBetween, transferEvent } from "./chainView.ts";
 import { authorizes } from "./readPast.ts";
 
-/** Blocks that are read ahead: as many as one request of an RPC takes. */
+/** The number of blocks that are read in advance: one request of an RPC. */
 const CHUNK = 10_000;
 
-/** Times of blocks that are asked for together. */
+/** The number of block times in one request. */
 const TIMES = 500;
 
 /** The wallets whose transfers are applied. */
 export type Watched = {
-  /** All of them, in the order in which they became it. */
+  /** All watched wallets, in the order in which they were added. */
   list: () => Promise<readonly Address[]>;
 };
 
-/** What reached some wallets in a range of final blocks. */
+/** The transfers to some wallets in a range of final blocks. */
 type Chunk = BlockRange & {
   wallets: Set<Address>;
   transfers: TokenTransfer[];
-  /** Whose authorizations are known, and these. */
+  /** The wallets whose authorizations are known, and the authorizations. */
   senders: Set<Address>;
   authorizations: Set<string>;
 };
 
-/** The transfers that reach watched wallets, in the order of the chain: of final blocks they are read ahead. */
+/** The transfers to watched wallets, in the order of the chain. In final blocks they are read in advance. */
 export class TransfersAhead {
   #chunk: Chunk | null = null;
 
   /**
-   * Applies all transfers to watched wallets between two places, neither included. With each of them other wallets may become watched,
-   * from there on.
+   * Applies all transfers to watched wallets between two places, neither included. Each transfer may add
+   * watched wallets, from its place on.
    *
    * @param until a place of the view's head
    * @param apply returns whether more wallets may be watched now
@@ -43,7 +43,7 @@ export class TransfersAhead {
     const last = Math.min(view.final, until.block);
     while (place.block < last || (place.block === last && place.log < END)) {
       const wallets = await watched.list();
-      // Nobody becomes watched by what reaches nobody.
+      // Without a transfer no new wallet becomes watched.
       if (wallets.length === 0) break;
       const chunk = await this.#cover(view, wallets, place.log < END ? place.block : place.block + 1);
       const next = await this.#nextOf(view, chunk, place);
@@ -68,7 +68,7 @@ export class TransfersAhead {
     }
   }
 
-  /** Whether a transfer that is being brought in is authorized. */
+  /** Whether a transfer that is being applied is authorized. */
   async isAuthorized(view: ChainView, transfer: TransferEvent): Promise<boolean> {
     const { block, log, from, tx } = transfer;
     const recent = view.recent.find((it) => it.block === block);
@@ -90,7 +90,7 @@ export class TransfersAhead {
     return chunk.authorizations.has(key);
   }
 
-  /** The chunk that begins at a block or has it, with what reached these wallets. */
+  /** The chunk that contains a block, with the transfers to these wallets. */
   async #cover(view: ChainView, wallets: readonly Address[], block: number): Promise<Chunk> {
     let chunk = this.#chunk;
     if (chunk === null || block < chunk.from || block > chunk.to) {

@@ -13,7 +13,7 @@ export class WatchedWallets {
 
   /**
    * @param forgotten a count that grows whenever a reorg took rows back. Then the list is read again, because
-   * the same places may hold other wallets
+   * it may have other wallets now
    */
   async of(rows: LoadedRows, forgotten: number): Promise<readonly Address[]> {
     if (forgotten !== this.#forgotten) this.#wallets = [];

@@ -16,7 +16,7 @@ export function numberedLines(before: number, lines: readonly KeyedLine[]): { id
   });
 }
 
-/** Counts logged lines. The count is a row, so Ponder undoes it with them. */
+/** Counts logged lines. The count is a row, so Ponder undoes it together with the lines. */
 export async function countLines(db: Context["db"], lines: readonly KeyedLine[]): Promise<void> {
   const before = (await db.find(logLength, { id: LAST }))?.lines ?? 0;
   const numbered = numberedLines(before, lines);

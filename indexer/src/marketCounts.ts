@@ -10,9 +10,9 @@ export type MarketCounts = {
   tier2Agents: number;
   clusteredAgents: number;
   clusters: number;
-  /** Live ones. */
+  /** The live listings. */
   listings: number;
-  /** Those with at least one offer. */
+  /** Capabilities with at least one offer. */
   capabilities: number;
   ratings: number;
   escrowsHeld: number;
@@ -33,7 +33,7 @@ export const NO_COUNTS: MarketCounts = {
   heldAmount: 0n,
 };
 
-/** What a row of a table adds; tables that are not here add nothing. */
+/** What a row of a table adds to the counts. Tables that are not listed here add nothing. */
 const COUNTED: { [T in TableName]?: (row: Row<T>) => Partial<MarketCounts> } = {
   agent: ({ liveListings, trustTier, ownershipCluster, fingerprintCluster }) => ({
     agents: 1,
@@ -50,7 +50,7 @@ const COUNTED: { [T in TableName]?: (row: Row<T>) => Partial<MarketCounts> } = {
     status === "held" ? { escrowsHeld: 1, heldAmount: amount } : { escrowsHeld: 0, heldAmount: 0n },
 };
 
-/** What an event's changes add to the counts; null when nothing. */
+/** What an event's changes add to the counts; null if they add nothing. */
 export function marketCountsOf(changes: readonly RowChange[]): MarketCounts | null {
   let sum = NO_COUNTS;
   for (const { table, before, after } of changes) {

@@ -9,8 +9,8 @@ type Tables = { [T in TableName]: { $inferSelect: Row<T> } };
 const tables = schema satisfies Tables;
 
 /**
- * The derivation's rows in Ponder's database. Only look-ups by primary key: those are served from Ponder's cache and rolled
- * back by it on a reorg, while raw SQL would flush the cache at every event.
+ * The derivation's rows in Ponder's database. It uses only look-ups by primary key. Ponder answers these from
+ * its cache, and rolls the rows back on a reorg. Raw SQL would flush the cache at every event.
  */
 export function ponderRows(db: Context["db"]): RowDatabase {
   // The table's type depends on the name, which TypeScript cannot follow through Ponder's generics.
@@ -48,8 +48,8 @@ export function ponderRows(db: Context["db"]): RowDatabase {
 /**
  * The tables that every event reads. When Ponder's cache is full, it drops whole tables: first those with the
  * fewest look-ups of rows that do not exist. The projector itself remembers which rows do not exist, so it
- * hardly makes such look-ups, and Ponder would drop these tables like any other. So at the start each of them
- * gets {@link ASKED} look-ups of a row that does not exist. That is more than the other tables ever get.
+ * makes few such look-ups, and Ponder would drop these tables like any other. So at the start each of these
+ * tables gets {@link ASKED} look-ups of a row that does not exist. Other tables never get so many.
  */
 const READ_AGAIN: TableName[] = [
   "agent",
@@ -86,7 +86,7 @@ function changeOf<T extends TableName>(table: T, before: Row<T>, after: Row<T>):
  * derivation still uses what it has read.
  */
 function asItIsNow<T extends TableName>(table: T, row: Row<TableName>): Row<T> {
-  // The row behind the view: reading each column through the view costs a trap.
+  // The row behind the view, because reading each column through the view (a Proxy) is slow.
   const source = ((row as { [VIEWED]?: Row<T> })[VIEWED] ?? row) as Row<T>;
   const copy = {} as Row<T>;
   for (const column of columns[table]) copy[column] = source[column];

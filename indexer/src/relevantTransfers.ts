@@ -28,21 +28,22 @@ const LAST = "last";
 /** The search begins this many blocks behind the last known final block: half an hour of Base. */
 const NEAR = 1_000;
 
-/** A look at some wallets' balances may read a long history. */
+/** How long a check of some wallets' balances may take, because it may read a long history. */
 const LOOK_MS = 3_600_000;
 
-/** The part of a projector that transfers from the source need. */
+/** The part of a projector that this file uses. */
 type TransferProjector = {
   /** The rows before the event. */
   rows: () => Promise<LoadedRows>;
-  /** Grows when the database went back. */
+  /** The number of times that the database went back. */
   forgotten: () => number;
   apply: (transfer: TransferEvent, read: ReadPast) => Promise<readonly RowChange[]>;
 };
 
 /**
- * Reads the transfers that matter while Ponder indexes everything else. The position up to which they are applied is a row,
- * so Ponder undoes it with them. What is remembered here holds on every fork.
+ * Reads the transfers that matter while Ponder indexes everything else. The position up to which they are
+ * applied is a row, so Ponder undoes it together with them. What is kept in memory here is valid on every
+ * fork.
  */
 export async function openRelevantTransfers(config: IndexerConfig) {
   const sources = openConfiguredPort(config, (failed, next) =>
@@ -126,12 +127,14 @@ async function suspectsOf({
   return [];
 }
 
-/** While a long history is read, nobody takes it for the present, and its sources are busy. */
+/**
+ * No check while a long history is read: nobody takes its state for the present, and the sources are busy.
+ */
 function isNearHead({ head, finalizedHead }: ChainView): boolean {
   return head.block > finalizedHead.block - NEAR;
 }
 
-/** Holds a tick while transfers do not add up, and starts another look in the background. */
+/** Holds a tick while transfers do not add up, and starts another check in the background. */
 async function checkTransfers(
   db: Context["db"],
   view: ChainView,
@@ -140,7 +143,7 @@ async function checkTransfers(
 ): Promise<void> {
   const { hubTransfers } = await heldParams(rows);
   const look: Look = {
-    // If the head itself is final, the rows are as of the head.
+    // If the head itself is final, the rows are already those of the head.
     at: view.head.block > view.final ? view.finalizedHead : view.head,
     watched,
     hubTransfers,
@@ -166,7 +169,7 @@ async function checkTransfers(
         wallet: gap.wallet,
         reason,
       });
-      // From here on everything that is published is marked; the next tick waits.
+      // From now on everything that is published is marked as doubtful. The next tick waits.
       await operations.reportBlockedTransfers({
         block: gap.block,
         since,
@@ -187,7 +190,7 @@ async function heldParams(rows: LoadedRows): Promise<Params> {
   return paramsSchema.parse(JSON.parse(state?.params ?? "{}"));
 }
 
-/** What wallets received up to the last final block: the rows, minus what came in later blocks. */
+/** The sums that wallets received up to the last final block: the rows minus transfers in later blocks. */
 async function receivedUntilFinal(
   { recent, final, head }: ChainView,
   rows: LoadedRows,

@@ -7,18 +7,18 @@ import { logInfo, logWarning, shutdownSignal } from "../ponderProcess.ts";
 import { OrphanedError, type RetryRead } from "../relevant/retryRead.ts";
 import { retryUntilAvailable, type Waiting } from "./segments/retryUntilAvailable.ts";
 
-/** A long history is read in steps, and none of them takes longer than this. */
+/** The longest time of one step. A long history is read in several steps. */
 const DEADLINE_MS = 600_000;
 
-/** Pauses between two checks of what does not add up: each may read a long history. */
+/** The pauses between two checks of a gap, because each check may read a long history. */
 const LOOKS = { first: 10_000, most: 600_000 };
 
-/** What is reported while something is waited for. */
+/** The report while the indexer waits. */
 type WaitEvents = Pick<Waiting, "onBlocked" | "onUnblocked">;
 
-/** How a handler waits, as long as its block is on the chain. */
+/** The settings of a handler's wait. */
 export function waitingFor(db: Context["db"], { block, hash }: BlockAt, events: WaitEvents): Waiting {
-  // Not Ponder's client: that one answers from its cache.
+  // Not Ponder's client, because that one answers from its cache.
   const chain = createPublicClient({ transport: http(config.rpcUrl, { retryCount: 0 }) });
   return {
     ...events,
@@ -32,14 +32,14 @@ export function waitingFor(db: Context["db"], { block, hash }: BlockAt, events: 
 /**
  * Reads logs for a block until they are available. The wait is reported like a missing segment.
  *
- * @param isHeld whether something worse is reported already, which then stays
+ * @param isHeld whether a more serious wait is reported already. Then that report stays
  */
 export function retryReadFor(db: Context["db"], head: BlockAt, isHeld: () => boolean): RetryRead {
   const { block } = head;
   const since = Math.floor(Date.now() / 1000);
   const waiting = waitingFor(db, head, {
     onBlocked: async ({ attempts, reason }) => {
-      // Powers of two: rare enough for a log that is read, often enough for one that is searched.
+      // The first, second, fourth, eighth attempt and so on. This keeps the log short.
       if (Math.log2(attempts) % 1 === 0) {
         logWarning({ msg: "Waiting for transfers of the token", block, attempts, reason });
       }
@@ -60,9 +60,9 @@ export function retryReadFor(db: Context["db"], head: BlockAt, isHeld: () => boo
 }
 
 /**
- * Holds a block for as long as the transfers of a wallet do not add up.
+ * Holds a block as long as the transfers of a wallet do not add up.
  *
- * @param look checks again which wallet does not add up now, and why; null when all do
+ * @param look checks again, and returns the wallet that does not add up and why; null when all add up
  * @throws OrphanedError when the block is gone
  */
 export async function holdFor(

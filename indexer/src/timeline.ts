@@ -2,8 +2,8 @@ import type { Row } from "tallystick-derive/tables";
 import type { RowChange } from "tallystick-derive/transaction";
 
 /**
- * What can happen in audits. An audit is drawn, ends and is decided by its operator. An assignment is made
- * and gets a verdict.
+ * The kinds of events of audits. An audit is drawn, ends and is decided by its operator. An assignment is
+ * made and gets a verdict.
  */
 export type AuditMoment =
   | "audit_drawn"
@@ -12,17 +12,12 @@ export type AuditMoment =
   | "audit_ended"
   | "audit_decided";
 
-/**
- * One thing that happened, for clients that follow a node live: the row that changed, and the agents that it
- * concerns.
- */
+/** One event for clients that follow a node live: the changed row, and the agents that it concerns. */
 export type Moment = {
   kind: "hire" | "rating" | "tier_change" | "anchor" | "sla_step" | AuditMoment;
   /** Id of the row, in the table that belongs to `kind`. */
   subject: string;
-  /**
-   * Whom it is about: the seller, the rated agent, the agent or the auditor. For an anchor it is the ledger.
-   */
+  /** The subject: the seller, the rated agent, the agent or the auditor. For an anchor it is the ledger. */
   agent: string;
   /** The other party, if there is one: the buyer or the rater. For an assignment it is the operator. */
   counterpart: string | null;
@@ -84,7 +79,7 @@ export function timelineKey(position: string, n: number): string {
   return `${position}/${String(n).padStart(6, "0")}`;
 }
 
-/** The key of an anchor: before the effects of its entries, which follow at the same log. */
+/** The key of an anchor. It comes before the effects of the anchor's entries, which have the same log. */
 export function anchorKey({ block, log }: { block: number; log: number }): string {
   const digits = (value: number, width: number) => String(value).padStart(width, "0");
   return timelineKey([digits(block, 12), digits(log + 1, 8), digits(0, 16)].join("/"), 0);

@@ -5,7 +5,8 @@ import type { Address } from "tallystick-protocol/address";
 import type { Hex } from "tallystick-protocol/hex";
 
 /**
- * The payment that a transfer became, as most do; null for a transfer that cannot pay for a hire, and for any other event.
+ * The payment that a transfer became; null for a transfer that cannot pay for a hire, and for any other
+ * event. Most transfers become payments.
  */
 export function paymentOfTransfer(event: DeriveEvent, changes: readonly RowChange[]): Row<"payment"> | null {
   if (event.kind !== "transfer") return null;

@@ -9,7 +9,7 @@ import { FiguresRef, takeDays } from "./hireFigures.ts";
 import { listPage } from "./list.ts";
 
 type Side = "seller" | "buyer";
-/** A pair, seen from one of its sides. */
+/** A pair of buyer and seller, seen from one side. */
 type Counterparty = { pair: RowOf<"agentPair">; other: string };
 
 const SideEnum = builder.enumType("HireSide", {

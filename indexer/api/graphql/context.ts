@@ -45,7 +45,10 @@ export type QueryContext = ServerContext & {
   expire: () => void;
 };
 
-/** More than any sensible query needs, and far less than nested pages of a hundred rows could ask for. */
+/**
+ * The most rows of a request: more than a useful query needs, and far fewer than nested pages of a hundred
+ * rows could ask for.
+ */
 export const MAX_ROWS = 2_000;
 
 /** Requested rows that cost a client one point. */

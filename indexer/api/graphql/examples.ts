@@ -1,4 +1,4 @@
-/** A query worth reading first: a tab of GraphiQL, a section of docs/graphql.md, and a test. */
+/** An example query. It is a tab of GraphiQL, a section of docs/graphql.md, and a test. */
 export type Example = {
   title: string;
   text: string;

@@ -95,7 +95,7 @@ const MemberRef = builder.objectRef<Member>("FamilyMember").implement({
   }),
 });
 
-/** A wallet in the family that it pays for, or of one that never paid, its own. */
+/** The family of a wallet as a payer; for a wallet that never paid, its family as a seller. */
 async function memberOf(id: string, { load }: Pick<QueryContext, "load">): Promise<Member | null> {
   return (await load.familyMember.load(id)) ?? load.registeredMember.load(id);
 }

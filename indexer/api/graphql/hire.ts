@@ -118,7 +118,7 @@ async function isPrivate(address: string | null | undefined, { load }: QueryCont
   return address ? ((await load.agent.load(address))?.privateListings ?? 0) > 0 : false;
 }
 
-/** An agent's hires on one side, those of all agents of a request read together. */
+/** An agent's hires on one side. The hires of all agents of a request are read together. */
 function hiresPage({ row }: Agent, side: "seller" | "buyer", args: PageArgs, context: QueryContext) {
   return listPage(args, context, hiresOf(row.id, side), { coarseCount: row.privateListings > 0 });
 }

@@ -63,7 +63,7 @@ function ruleFor({ sizes, whole }: Introspection): ValidationRule {
   });
 }
 
-/** About how many values an answer to the introspection in a document has. */
+/** The approximate number of values in the answer to the introspection in a document. */
 function valuesAsked(document: DocumentNode, sizes: Sizes): number {
   const fragments = new Map<string, SelectionSetNode>();
   for (const it of document.definitions) {

@@ -120,8 +120,8 @@ function codes(): Plugin {
 }
 
 /**
- * Refuses a too long answer before it becomes text, because aliases can repeat a long value many times. Takes
- * the price of the answer from the client's budget.
+ * Refuses an answer that is too long before it becomes text, because aliases can repeat a long value many
+ * times. Takes the price of the answer from the client's budget.
  */
 function answerLimit(most: number): Plugin {
   return {
@@ -139,7 +139,7 @@ function answerLimit(most: number): Plugin {
   };
 }
 
-/** About the number of characters of a value's JSON. Counting stops above `most`. */
+/** The approximate number of characters of a value's JSON. Counting stops above `most`. */
 function charactersOf(value: unknown, most: number): number {
   if (typeof value === "string") return value.length + 2;
   if (typeof value !== "object" || value === null) return 5;

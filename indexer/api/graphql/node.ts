@@ -1,7 +1,7 @@
 import { builder } from "./builder.ts";
 import type { QueryContext } from "./context.ts";
 
-/** What `node(id)` finds: the object and the name of its type. */
+/** The result of `node(id)`: the object and the name of its type. */
 type Found = { type: string; node: object };
 
 type Finder = {

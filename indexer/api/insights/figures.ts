@@ -10,7 +10,7 @@ import { agentOf } from "../rest/agents.ts";
  */
 export type TallyFigures = {
   hires: number;
-  /** Inside a cluster a hire weighs 1/size; six decimals. */
+  /** A hire inside a cluster weighs 1/size. Six decimals. */
   weighted_hires: number;
   successes: number;
   failures: number;

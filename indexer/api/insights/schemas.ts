@@ -1,7 +1,7 @@
 import { z } from "@hono/zod-openapi";
 import { capabilitySchema } from "tallystick-protocol/capabilitySchema";
 
-// What the insights routes take and give.
+// The inputs and outputs of the insights routes.
 
 const rate = (description: string) => z.number().nullable().openapi({ description });
 const nextCursor = z.string().nullable();

@@ -4,10 +4,10 @@ import { lastTick } from "../rows/state.ts";
 import { agentDays, capabilityDays, marketDays } from "../rows/tallies.ts";
 import { checkMetricsArePublic, figuresOf, type TallyFigures } from "./figures.ts";
 
-/** One day's hires, UTC; days without any are left out. */
+/** The hires of one UTC day. Days without hires are left out. */
 export type DayFigures = { day: string } & TallyFigures;
 
-/** A series up to the day of the last tick, that day included. */
+/** A series up to and including the day of the last tick. */
 export type Series = { from: string; to: string; days: DayFigures[] };
 
 export const DAY = 86_400;
@@ -15,7 +15,7 @@ export const DAY = 86_400;
 /**
  * An agent's hires as the seller, day by day.
  *
- * @param days how far back, at most a year
+ * @param days the number of days, at most a year
  * @throws TallystickError `unknown_agent`, `private_metrics`
  */
 export async function agentSeries(db: Database, address: string, days: number): Promise<Series> {
@@ -24,7 +24,7 @@ export async function agentSeries(db: Database, address: string, days: number): 
   return seriesOf(await agentDays(db, address, { after: today - days, to: today }), today, days);
 }
 
-/** A capability's hires, day by day; empty for one that nobody was ever hired for. */
+/** A capability's hires, day by day. Empty if there was never a hire. */
 export async function capabilitySeries(db: Database, capability: string, days: number): Promise<Series> {
   const { time } = await lastTick(db);
   const today = Math.floor(time / DAY);

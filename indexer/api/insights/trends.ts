@@ -8,7 +8,7 @@ import { figuresOf, type TallyFigures } from "./figures.ts";
 /** This week up to the day of the last tick, and the week before. */
 export type Fortnight = { last_7_days: TallyFigures; previous_7_days: TallyFigures };
 
-/** A capability over the window and its fortnight. */
+/** A capability's figures over the window, and of its last two weeks. */
 export type Trend = { capability: string; window: TallyFigures } & Fortnight;
 
 export type Trends = { capabilities: Trend[]; next_cursor: string | null };
@@ -16,7 +16,10 @@ export type Trends = { capabilities: Trend[]; next_cursor: string | null };
 const DAY = 86_400;
 const WEEK = 7;
 
-/** What agents are hired for, most first by weighted hires in the window; each page reads its own fortnight of days. */
+/**
+ * The capabilities with hires, those with the most weighted hires in the window first. Each page reads the
+ * last two weeks of its own capabilities.
+ */
 export async function capabilityTrends(db: Database, page: Page): Promise<Trends> {
   const [{ shown, next_cursor }, { time }] = await Promise.all([
     pageOf(db, capabilityList(), page),
@@ -35,7 +38,7 @@ export async function capabilityTrends(db: Database, page: Page): Promise<Trends
 }
 
 /**
- * The last two weeks of capabilities, in their order, read together.
+ * The last two weeks of some capabilities, in the given order, read together.
  *
  * @param time of the last tick, unix seconds
  */

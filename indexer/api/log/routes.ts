@@ -1,7 +1,7 @@
 import { createRoute, z } from "@hono/zod-openapi";
 import { badRequest, json, notModified } from "../rest/routes.ts";
 
-// The open log, as data: what anybody needs to compute this node's numbers again.
+// The routes of the open log, as data. With the log anybody can compute this node's figures again.
 
 /** The paths of the log, which are refused while the database is away. Their pages have their own tags. */
 export const LOG_PATHS = ["/v1/events", "/v1/digests"];

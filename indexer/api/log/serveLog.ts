@@ -25,7 +25,7 @@ function charge(env: unknown, lines: number, body: string): void {
   admittedOf((env as Connection | undefined)?.incoming)?.budget.charge(points);
 }
 
-/** Adds the open log: its pages, and the digests to compare with what they derive to. */
+/** Adds the routes of the open log: its pages, and the digests to compare with. */
 export function serveLog(app: OpenAPIHono, db: Database, token: Address): void {
   app.openapi(eventsRoute, async ({ req, env }) => {
     const { after, limit } = req.valid("query");

@@ -4,7 +4,7 @@ import { badRequest, json, notModified, problem, unknownAgent } from "../rest/ro
 import { agentParams } from "../rest/schemas.ts";
 import * as schemas from "./schemas.ts";
 
-// What dashboards and explorers ask for, as data.
+// The routes for dashboards and explorers, as data.
 
 export const marketRoute = createRoute({
   method: "get",

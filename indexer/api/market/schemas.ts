@@ -3,14 +3,14 @@ import { seriesFields, tally } from "../insights/schemas.ts";
 import { nextCursor, pageQuery } from "../rest/schemas.ts";
 import { GRAPH_LIMITS } from "../rows/clusterGraph.ts";
 
-// What the routes of the market, of clusters and of escrows take and give.
+// The inputs and outputs of the routes of the market, clusters and escrows.
 
 const address = z.string().openapi({ description: "Wallet address, lower case" });
 const usdc = z.string().openapi({ description: "USDC, at most six decimals", example: "0.50" });
 const seconds = z.int().openapi({ description: "Unix seconds" });
 const tx = z.string().openapi({ description: "Hash of a transaction" });
 
-/** One of a few orders; the first one without. */
+/** One of a few orders. Default: the first. */
 const orderQuery = <Order extends string>(orders: readonly [Order, ...Order[]]) =>
   pageQuery.extend({
     order: z

@@ -7,10 +7,10 @@ const style = read("page.css");
 const hashOf = (text: string) => `'sha256-${createHash("sha256").update(text).digest("base64")}'`;
 
 /**
- * A page of this node: everything it needs is in it, and it may load nothing from anywhere else.
+ * A page of this node. It contains everything that it needs, and it may load nothing from other servers.
  *
  * @param body trusted markup
- * @param script run on it, as it is
+ * @param script runs on the page unchanged
  */
 export function page(title: string, body: string, script = ""): Response {
   const html = `<!doctype html>

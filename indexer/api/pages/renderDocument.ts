@@ -1,6 +1,6 @@
 import { Marked } from "marked";
 
-/** A document as HTML, its headings with the names by which links reach them, as GitHub gives them. */
+/** A document as HTML. Its headings have the same anchors for links as on GitHub. */
 export function renderDocument(markdown: string): string {
   const slugs = new Map<string, number>();
   const marked = new Marked({

@@ -16,14 +16,17 @@ const LINKS: [href: string, name: string, what: string][] = [
   ["/status", "Status", "the last block"],
 ];
 
-/** The documentation below `/docs/`, with every way to ask this node. The portal at `/` is served by `../portal/`. */
+/**
+ * Serves the documentation below `/docs/`, with every way to query this node. `../portal/` serves the portal
+ * at `/`.
+ */
 export function servePages(): Hono {
   const app = new Hono();
   app.get("/docs", (context) => context.redirect("/docs/", 301));
   app.get("/docs/", () => page("Tallystick: documentation", contents()));
   app.get("/docs/*", ({ req }) => {
     const name = req.path.slice("/docs/".length);
-    // Only what the folder has: no path is made of the request.
+    // Only files of the folder are served. The request never becomes a path.
     if (filesOf(".jpg").includes(name)) return picture(name);
     if (!documents().includes(name)) return problem(404, "not_found", `There is no document ${name}.`);
     const html = renderDocument(readFileSync(path.join(docsFolder, name), "utf8"));
@@ -49,7 +52,7 @@ function picture(name: string): Response {
   });
 }
 
-/** Of the folder and all below it, in the order of the alphabet. */
+/** The files of the folder and of all folders below it, in alphabetical order. */
 function filesOf(ending: string): string[] {
   try {
     return readdirSync(docsFolder, { recursive: true, encoding: "utf8" })
@@ -57,7 +60,7 @@ function filesOf(ending: string): string[] {
       .filter((name) => name.endsWith(ending))
       .sort();
   } catch {
-    // A deployment may leave the documents out.
+    // A deployment may have no documents.
     return [];
   }
 }
@@ -74,7 +77,7 @@ function titleOf(name: string): string {
   return /^# (.+)$/m.exec(readFileSync(path.join(docsFolder, name), "utf8"))?.[1] ?? name;
 }
 
-/** Where a program asks this node, with questions to begin with. */
+/** The addresses for programs, with example queries. */
 function ways(): string {
   const links = LINKS.map(([href, name, what]) => `<dt><a href="${href}">${name}</a></dt><dd>${what}</dd>`);
   const questions = examples.map(

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { gzipSync } from "node:zlib";
 
-/** A file of the portal, as it is sent. */
+/** A file of the portal in the form in which it is sent. */
 export type PortalFile = { bytes: Uint8Array; gzip: Uint8Array | null; type: string; tag: string };
 
 const TYPES: { [ending: string]: string } = {
@@ -16,10 +16,10 @@ const TYPES: { [ending: string]: string } = {
 };
 
 /**
- * Reads the built portal into memory, each file by its path below the folder: a few hundred kilobytes. So no path is ever made of a
- * request, and a build beside a running node changes nothing of what it serves.
+ * Reads the built portal into memory, a few hundred kilobytes, by the paths of its files. So a request never
+ * becomes a path, and a new build does not change what a running node serves.
  *
- * @returns null where it is not built
+ * @returns null if it is not built
  */
 export function readPortal(folder: string): ReadonlyMap<string, PortalFile> | null {
   const files = new Map<string, PortalFile>();

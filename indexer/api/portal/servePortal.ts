@@ -4,12 +4,12 @@ import { type PortalFile, readPortal } from "./readPortal.ts";
 
 const built = fileURLToPath(new URL("../../../portal/dist", import.meta.url));
 
-/** Pages whose plain paths lead to the portal's own, behind `#`: people write and share those. */
+/** Paths that people write and share. They lead to the portal's pages, whose addresses are behind `#`. */
 const PAGES = ["agent", "audits", "cluster", "escrow", "hire", "ledger", "network", "verify"];
 
 /**
- * The portal: what can be hired and the proof of it, for people, at `/`. Its files come from `portal/dist`, which `npm run
- * build:portal` makes; where they are missing, `/` leads to the documentation.
+ * Serves the portal at `/`, which shows people what can be hired, and proves it. Its files come from
+ * `portal/dist`, which `npm run build:portal` makes. Without them `/` leads to the documentation.
  */
 export function servePortal(folder = built): Hono {
   const app = new Hono();
@@ -37,7 +37,7 @@ function send(context: Context, file: PortalFile): Response {
     "content-type": type,
     etag: tag,
     vary: "Accept-Encoding",
-    // Every file but the page has the hash of its content in its name.
+    // The name of every file except the page contains the hash of its content.
     "cache-control": isPage ? "public, max-age=0, must-revalidate" : "public, max-age=31536000, immutable",
     "x-content-type-options": "nosniff",
     "referrer-policy": "no-referrer",
@@ -52,7 +52,10 @@ function send(context: Context, file: PortalFile): Response {
   return new Response(new Uint8Array(bytes), { headers });
 }
 
-/** The page names its own policy, for hosts that send no headers. As a header it can forbid frames too. */
+/**
+ * The page contains its own policy, for hosts that send no headers. As a header, the policy can also forbid
+ * frames.
+ */
 function policyOf(page: Uint8Array): string {
   const text = new TextDecoder().decode(page);
   const own =

@@ -23,7 +23,7 @@ import type { ClusterResponse, ListingsResponse, ReceiptsResponse, ReputationRes
 /**
  * The row of an agent.
  *
- * @param clusters is given its cluster, if it will be asked for
+ * @param clusters gets the agent's cluster, for a later look-up
  * @throws TallystickError `unknown_agent`
  */
 export async function agentOf(
@@ -59,7 +59,7 @@ export async function reputation(
   return { agent_id: address, ...fields, private_metrics: agent.privateListings > 0, as_of: asOf };
 }
 
-/** An agent's cluster and who else is in it (SHP §4.5.2). */
+/** An agent's cluster and the other members (SHP §4.5.2). */
 export async function cluster(
   db: Database,
   clusters: ClusterLoader,
@@ -73,7 +73,7 @@ export async function cluster(
   if (found === null) {
     return { ...own, cluster_id: null, cluster_size: 1, co_members: [], next_cursor: null };
   }
-  // The agent itself may be among them.
+  // One more than the limit is read, because the agent itself may be among them.
   const after = page.cursor === undefined ? undefined : readCursor(page.cursor, ["number", "number", "text"]);
   const members = await membersAfter(db, found, after as MemberPlace | undefined, page.limit + 2);
   const others = members.filter(([, , id]) => id !== address);
@@ -96,7 +96,7 @@ export async function listings(db: Database, address: string, page: Page): Promi
   return { agent_id: address, listings: shown.map(listingJson), next_cursor };
 }
 
-/** The receipts an agent signed as the seller, the latest first, with what they counted as. */
+/** The receipts that an agent signed as the seller, the latest first, and how each counts. */
 export async function receipts(db: Database, address: string, page: Page): Promise<ReceiptsResponse> {
   const [{ shown, next_cursor }] = await Promise.all([
     pageOf(db, receiptsOf(address), page),

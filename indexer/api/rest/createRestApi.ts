@@ -28,7 +28,7 @@ export type RestDependencies = {
   db: Database;
   /** The token whose transfers are in the event log. */
   token: Address;
-  /** Changes whenever the code or the configuration behind the answers changes. */
+  /** A version. It changes whenever the code or the configuration of the answers changes. */
   version: string;
   /** The price of insights; null: they are free. */
   insightsPrice?: InsightsPrice | null;
@@ -37,8 +37,8 @@ export type RestDependencies = {
 };
 
 /**
- * Paths that read rows. Their answers carry an ETag and say as of which block they are. While the database is
- * away, they are refused.
+ * Paths that read rows. Their answers have an ETag and name their block. They are refused while the database
+ * is away.
  */
 export const READING_PATHS = [
   "/v1/agents/:id/:part",

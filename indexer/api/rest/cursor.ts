@@ -3,10 +3,10 @@ import { type Place, type PlaceKind, placeIn, writePlace } from "../cursor.ts";
 import type { Database } from "../database.ts";
 import { placeKinds, type RowList, readPage } from "../rows/list.ts";
 
-/** Which part of a list is asked for: rows after a cursor. */
+/** The requested part of a list: rows after a cursor. */
 export type Page = { limit: number; cursor?: string | undefined };
 
-/** The rows of a page, and the cursor to go on from; null at the end. */
+/** The rows of a page, and the cursor of the next page; null at the end. */
 export type Cut<Found> = { shown: Found[]; next_cursor: string | null };
 
 /**
@@ -32,7 +32,7 @@ export async function pageOf<Found>(
   };
 }
 
-/** A page of rows of which one more than `limit` was asked for. */
+/** A page from rows that were read with one more than `limit`. */
 export function cutPage<Found>(
   rows: readonly Found[],
   limit: number,
@@ -43,7 +43,7 @@ export function cutPage<Found>(
   return { shown, next_cursor: rows.length > limit && last ? writeCursor(placeOf(last)) : null };
 }
 
-/** A place as the cursor that follows it. */
+/** The cursor for the rows after a place. */
 function writeCursor(place: Place): string {
   return writePlace(JSON.stringify(place));
 }

@@ -6,7 +6,7 @@ import { latestCheckpoint } from "../rows/checkpoint.ts";
  * Answers `304 Not Modified`, without further reads, if the client already has the answer of this block. The
  * tag is read before the answer, so an answer may be newer than its tag but never older.
  *
- * @param version of the code that makes the answers; another version is another answer
+ * @param version the version of the code that makes the answers. Another version has other tags
  */
 export function etagByBlock(db: Database, version: string): MiddlewareHandler {
   return async (context, next) => {

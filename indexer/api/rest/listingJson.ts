@@ -1,7 +1,9 @@
 import type { Row } from "tallystick-derive/tables";
 import type { ListingsResponse, SearchResponse } from "./schemas.ts";
 
-/** What a listing offers, as search results show it (SHP §6.2); what it does not name is left out, as in its body. */
+/**
+ * A listing's offer, as search results show it (SHP §6.2). Fields that its body does not have are left out.
+ */
 export function offerJson(row: Row<"listing">): SearchResponse["agents"][number]["listing"] {
   return {
     capability: row.capability,
@@ -18,7 +20,7 @@ export function offerJson(row: Row<"listing">): SearchResponse["agents"][number]
   };
 }
 
-/** A listing with its fate, retired ones too. */
+/** A listing with its state; retired listings too. */
 export function listingJson(row: Row<"listing">): ListingsResponse["listings"][number] {
   return { ...offerJson(row), retired: !row.live, issued_at: row.issuedAt, block: row.block };
 }

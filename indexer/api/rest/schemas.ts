@@ -8,8 +8,8 @@ import { capabilitySchema } from "tallystick-protocol/capabilitySchema";
 import { paymentModeSchema } from "tallystick-protocol/records/paymentMode";
 import { ANY_PLATFORM_ESCROW } from "../rows/listings.ts";
 
-// What the REST routes take and give, in the shapes of SHP. Requests are checked against these, and /openapi.json is made of
-// them, so the description cannot drift from what is served.
+// The inputs and outputs of the REST routes, in the shapes of SHP. Requests are checked against these
+// schemas, and /openapi.json is made from them. So the description always fits the answers.
 
 export const MAX_LIMIT = 100;
 
@@ -38,7 +38,7 @@ export const agentParams = z.object({
 
 const cursor = z.string().max(600).openapi({ description: "`next_cursor` of the page before" });
 
-/** How a list is paged. */
+/** The parameters of a page. */
 export const pageQuery = z.object({
   limit: z
     .string()

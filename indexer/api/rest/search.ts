@@ -31,12 +31,13 @@ export const SEARCH_RANKING = [
 
 const NANO = 1_000_000_000;
 
-/** Listings read at once after a first page that had too few matches. */
+/** The number of listings that are read at once if the first page had too few matches. */
 const BATCH = 200;
 
 /**
- * Live listings of one capability that pass every filter, in the published order (SHP §6). They are read from one index in
- * that order. Rates are prefiltered there by the percent and tenths copied to listings, then compared as they are published.
+ * Live listings of one capability that pass every filter, in the published order (SHP §6). They are read in
+ * that order from one index. The index first filters by rates in percent and tenths, which are copied to
+ * listings. Then the published rates are compared.
  */
 export async function search(
   db: Database,
@@ -80,7 +81,7 @@ function filterOf(request: SearchRequest): ListingFilter {
     minTenths: stars === null || stars === undefined ? null : Math.floor(stars * 10),
     minFamilies: request.min_independent_buyers ?? null,
     minKept: kept ? parseUsdc(kept, "min_kept_usdc").toString() : null,
-    // One unit less: what is published is rounded, and compared again.
+    // One unit less, because published figures are rounded. The exact comparison follows later.
     minCovered: covered === null || covered === undefined ? null : Math.floor(covered * NANO) - 1,
     minScore: request.min_steward_score == null ? null : nanoShare(request.min_steward_score),
     minStewardTier:

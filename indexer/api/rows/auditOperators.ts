@@ -3,7 +3,7 @@ import type { Row } from "tallystick-derive/tables";
 import { auditMode, auditModeChange, auditOperator, auditPeriod, canaryList } from "../../ponder.schema.ts";
 import { known, type RowList, readAlong } from "./list.ts";
 
-/** Every operator whose audits came to something, by address. */
+/** Every operator with audits, by address. */
 export function operatorList(): RowList<Row<"auditOperator">> {
   return { table: auditOperator, order: [auditOperator.id], direction: "asc" };
 }

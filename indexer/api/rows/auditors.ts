@@ -3,12 +3,12 @@ import type { Row } from "tallystick-derive/tables";
 import { auditor, auditorError } from "../../ponder.schema.ts";
 import { known, type RowList, readAlong } from "./list.ts";
 
-/** Which offers of auditors; `active`: on rosters now. */
+/** A filter for offers of auditors. `active`: on rosters now. */
 export type AuditorWhere = Partial<Record<"agent" | "operator" | "capability", string | null>> & {
   active?: boolean | null;
 };
 
-/** What agents offer operators to audit, by operator and agent. An index exists for either. */
+/** The offers of auditors to operators, by operator and agent. There is an index for each of the two. */
 export function auditorList(where: AuditorWhere): RowList<Row<"auditor">> {
   const { agent, operator, capability, active } = where;
   const along = known([auditor.agent, agent], [auditor.operator, operator]);

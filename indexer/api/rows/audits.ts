@@ -6,7 +6,7 @@ import type { Database } from "../database.ts";
 import { known, type RowList, readAlong } from "./list.ts";
 import { decodeRow } from "./rowsById.ts";
 
-/** Which audits; `status` as `auditStatus` gives it. */
+/** A filter for audits. `status` is a value of `auditStatus`. */
 export type AuditWhere = Partial<
   Record<"operator" | "seller" | "auditor" | "capability" | "status", string | null>
 >;
@@ -63,7 +63,7 @@ export function countedAudits(seller: string): RowList<Row<"audit">> {
   };
 }
 
-/** Which assignments; `open`: those whose auditor is asked now and has not answered. */
+/** A filter for assignments. `open`: the auditor is asked now and has not answered. */
 export type AssignmentWhere = Partial<Record<"auditor" | "operator", string | null>> & {
   open?: boolean | null;
 };
@@ -89,7 +89,7 @@ export function assignmentList(where: AssignmentWhere): RowList<Row<"auditAssign
 /** Records name at most 16 rounds of 16 attempts. */
 const MAX_ASSIGNMENTS = 256;
 
-/** Who was asked in each audit, by its row's id, in order of rounds and attempts. */
+/** The assignments of each audit, by its row's id, in order of rounds and attempts. */
 export async function assignmentsOf(
   db: Database,
   audits: readonly string[],

@@ -15,9 +15,9 @@ export async function indexedBlock(db: Database): Promise<number> {
 }
 
 /**
- * The last final block, as Ponder counts it: a column of `_ponder_checkpoint`. No reorganization removes what
- * is stored up to it. While Ponder reads the history, more events of that very block may be added, always after
- * those that are there.
+ * The last final block by Ponder's count, a column of `_ponder_checkpoint`. No reorganization removes rows up
+ * to it. While Ponder reads the history, more events of that block may still be added, always after the
+ * existing ones.
  */
 export const FINAL_BLOCK = sql`least(substr(finalized_checkpoint, 27, 16)::bigint, 999999999998)`;
 

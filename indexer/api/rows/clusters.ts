@@ -17,8 +17,8 @@ export function clusterLoader(db: Database): ClusterLoader {
 }
 
 /**
- * Joins agents with the cluster that their row names. If that cluster was merged into another one, merges have
- * to be followed besides.
+ * Joins agents with the cluster that their row names. If that cluster was merged into another one, the loader
+ * has to follow the merges.
  */
 export const clusterIsNamed = sql`${schema.cluster.id} = coalesce(${schema.agent.ownershipCluster}, ${schema.agent.fingerprintCluster})`;
 
@@ -54,7 +54,7 @@ async function clusterRoots(db: Database, ids: readonly string[]): Promise<(Row<
   return ids.map(rootOf);
 }
 
-/** The ids of clusters, each with those of all that were merged into it, as the rows (`root`, `id`) of `merged`. */
+/** The ids of clusters and of all clusters that were merged into them, as rows (`root`, `id`) of `merged`. */
 function withMerged(ids: readonly string[]): SQL {
   const { cluster } = schema;
   return sql`WITH RECURSIVE merged AS (

@@ -7,7 +7,7 @@ import * as schema from "../../ponder.schema.ts";
 import type { Database } from "../database.ts";
 import { known, type RowList, readAlong } from "./list.ts";
 
-/** Which hires; times are unix seconds, `paidFrom` inclusive, `paidBefore` exclusive. */
+/** A filter for hires. Times are unix seconds, `paidFrom` inclusive, `paidBefore` exclusive. */
 export type HireWhere = Partial<
   Record<"seller" | "buyer" | "capability" | "outcome" | "evidence", string | null> &
     Record<"paidFrom" | "paidBefore", number | null>
@@ -71,7 +71,9 @@ export function countedHires(
   };
 }
 
-/** What a hire cost, its outcome, and the present trust tier of its buyer; null when the buyer is not an agent. */
+/**
+ * A hire's price and outcome, and the present trust tier of its buyer; null when the buyer is not an agent.
+ */
 export type SampledHire = Pick<Row<"hire">, "price" | "outcome" | "latencyMs"> & { tier: number | null };
 
 /** The latest `limit` hires in the window from a seller, or for a capability. */

@@ -20,7 +20,7 @@ type TableOf<Found> = PgTable & { readonly $inferSelect: Found };
 /** Rows of a table in an order. The other modules of this folder make them; readers take one as it is. */
 export type RowList<Found> = {
   table: TableOf<Found>;
-  /** What the list is ordered by, all in one direction. No two rows have the same values for all of these. */
+  /** The columns of the order, all in one direction. No two rows have the same values for all of these. */
   order: readonly OrderKey[];
   direction: "asc" | "desc";
   /** A condition that the same index answers. */
@@ -41,7 +41,7 @@ export type RowList<Found> = {
   columns?: readonly (keyof Found & string)[] | undefined;
 };
 
-/** Which part of a list to read: the rows after a place, or the rows before it, backward. */
+/** The part of a list to read: the rows after a place, or the rows before it, backward. */
 export type ListPart = { size: number; backward: boolean; after: Place | null };
 
 /** A row, and its place as JSON. */

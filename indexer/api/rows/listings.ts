@@ -79,7 +79,7 @@ export function listingsOf(address: string, which: "live" | "all"): RowList<Row<
   };
 }
 
-/** Which live listings; all conditions must hold. Prices are atomic units. */
+/** A filter for live listings. All conditions must hold. Prices are atomic units. */
 export type OfferWhere = Partial<{
   capability: string | null;
   paymentMode: string | null;
@@ -142,14 +142,16 @@ export function offerList(where: OfferWhere, orderBy: OfferOrder): RowList<Row<"
   };
 }
 
-/** A live listing, its agent, the cluster that the agent named first, its trust score and its suspensions. */
+/**
+ * A live listing with its agent, the cluster that the agent's row names, its trust score and its suspensions.
+ */
 export type Match = {
   listing: Row<"listing">;
   agent: Row<"agent">;
   cluster: Row<"cluster"> | null;
   /**
-   * The figure by which it is ordered before its rank: a whole number, the best the largest. A listing without
-   * a figure has the lowest value.
+   * The figure that comes before the rank in the order: a whole number, and a larger one is better. A listing
+   * without a figure has the lowest value.
    */
   figure: number;
   /** In units of 10⁻⁹; null before it was computed. */
@@ -158,7 +160,10 @@ export type Match = {
   suspensions: string | null;
 };
 
-/** What a listing must meet; null lets everything pass. Prices are atomic units, rates are cut to whole percent and tenths. */
+/**
+ * The requirements for a listing; null lets everything pass. Prices are atomic units. Rates are cut to whole
+ * percent and tenths.
+ */
 export type ListingFilter = {
   capability: string;
   maxPrice: string | null;

@@ -7,7 +7,7 @@ import type { RowList } from "./list.ts";
 
 const { attestation, breach, hire, slaClaim, slaMonitoring, steward, telemetry, clientError } = schema;
 
-/** Which trust scores. */
+/** A filter for trust scores. */
 export type ScoreWhere = { minScore?: number | null; minTier?: number | null };
 
 /** The lowest score, in units of 10⁻⁹, that reaches a share. */
@@ -72,7 +72,7 @@ export async function nextRulingDue(db: Database): Promise<number | null> {
   return next?.decidedBy ?? null;
 }
 
-/** What a breach owes to buyers. */
+/** The debts of a breach to buyers. */
 export function claimsOf(breachId: string): RowList<Row<"slaClaim">> {
   return {
     table: slaClaim,
@@ -103,7 +103,7 @@ export function failuresSince(agent: string, since: number): RowList<Row<"hire">
   };
 }
 
-/** What went wrong according to the buyers of hires, by hire, and which buyers blamed their own request. */
+/** What buyers reported as the failure, by hire, and the hires whose buyers blamed their own request. */
 export async function failureReasons(
   db: Database,
   hires: readonly Row<"hire">[],

@@ -117,7 +117,7 @@ export function leaderList(capability: string): RowList<RowOf<"capabilityAgent">
   };
 }
 
-/** One of {@link leaderList}, with its agent and the cluster that the agent named first. */
+/** A row of {@link leaderList}, with its agent and the cluster that the agent's row names. */
 export type Leading = {
   entry: RowOf<"capabilityAgent">;
   agent: Row<"agent">;

@@ -8,7 +8,7 @@ import { eventsAt } from "./events.ts";
 /** The log of a transfer. */
 export type Place = { block: number; log: number };
 
-/** What a transfer's log says; `value` in atomic units. */
+/** The content of a transfer's log; `value` in atomic units. */
 export type TransferAt = { tx: string; from: string; value: bigint };
 
 /** The transfers at some logs, in their order; null where there is none. All but a few are payments. */

@@ -8,7 +8,7 @@ import { rowsById } from "./rowsById.ts";
  * The latest tripped signals of each funder, the last first, in the order of the funders. It makes three
  * look-ups for any number of funders.
  *
- * @param most how many trips of one funder
+ * @param most the most signals of one funder
  * @param takeRows called with the number of rows before they are read; may throw
  */
 export async function latestTrips(

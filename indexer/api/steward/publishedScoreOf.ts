@@ -2,17 +2,17 @@ import { type ScoreReport, type ScoreSources, scoreReport } from "tallystick-der
 import { linesOf } from "tallystick-derive/steward/sla/lines";
 import type { Row } from "tallystick-derive/tables";
 
-/** Reads rows by their ids; those that are not there are left out. */
+/** Reads rows by their ids. Unknown ids are left out. */
 export type FindRows = <T extends "steward" | "sla" | "attestation" | "breach" | "guarantee">(
   table: T,
   ids: readonly string[],
 ) => Promise<Row<T>[]>;
 
-/** A trust score as it is published, and the rows that it is made of. */
+/** A published trust score, and its source rows. */
 export type PublishedScore = { report: ScoreReport; sources: ScoreSources };
 
 /**
- * What is known of an agent's trust; null before its score was first computed.
+ * An agent's trust score with its parts; null before the score was first computed.
  *
  * @param time of the last tick, unix seconds
  */

@@ -19,16 +19,16 @@ import { type FailuresJson, failuresRoute, reportKeyRoute, slaRoute, trustReport
 
 const DAY = 86_400;
 
-/** Breaches that an SLA's status shows. */
+/** The most breaches that an SLA's status shows. */
 const SHOWN_BREACHES = 20;
 
-/** Probers whose word on its own monitoring is shown. */
+/** The most probers whose findings about an agent's own monitoring are shown. */
 const SHOWN_PROBERS = 20;
 
 /**
  * Adds the REST routes of trust scores and SLAs.
  *
- * @param reportKey signs reports, 32 bytes; null: there are none
+ * @param reportKey signs reports, 32 bytes; null: no reports
  */
 export function serveSteward(app: OpenAPIHono, db: Database, reportKey: Uint8Array | null): void {
   app.openapi(trustReportRoute, async (context) => {
@@ -57,13 +57,13 @@ function requireKey(reportKey: Uint8Array | null): Uint8Array {
   });
 }
 
-/** Rows by their ids; unlike a union of tables, one table's rows are of one type. */
+/** Rows by their ids. It takes one table, so that TypeScript knows the type of the rows. */
 export function finderOf(db: Database): FindRows {
   return (table, ids) => (ids.length === 0 ? Promise.resolve([]) : rowsById(db, table, ids)) as never;
 }
 
 /**
- * What a node says of an agent, as it signs it.
+ * The signed report of a node about an agent.
  *
  * @throws TallystickError `unknown_agent`, `no_trust_score`
  */

@@ -20,7 +20,7 @@ export const STREAM_PATH = "/v1/stream";
 
 export type StreamOptions = {
   db: Database;
-  /** Milliseconds between two looks for news. */
+  /** Milliseconds between two checks for new events. */
   pollMs?: number;
   heartbeatMs?: number;
   maxClients?: number;
@@ -28,14 +28,14 @@ export type StreamOptions = {
   maxBuffered?: number;
   /** How long a client may accept no data. */
   patienceMs?: number;
-  /** Whether the database does not answer; then no stream can begin. */
+  /** Tells whether the database does not answer. Then no stream can begin. */
   isAway?: () => boolean;
   /** Finds the budget of a client; without it streams are not limited. */
   budgetOf?: (request: IncomingMessage) => ClientBudget;
 };
 
 export type Stream = {
-  /** Takes over a connection that asks for `/v1/stream`; true if it was such a one. */
+  /** Takes over a connection that asks for `/v1/stream`. Returns false for any other connection. */
   upgrade: (request: IncomingMessage, socket: Duplex, head: Buffer) => boolean;
   /** Closes the connections of all clients in an orderly way. */
   close: () => void;
@@ -134,7 +134,7 @@ export function createStream(options: StreamOptions): Stream {
           void refuse(socket, tooMany("has as many streams open as it may", SECONDS_TO_COME_AGAIN));
           return true;
         }
-        // However it ends: refused by the handshake, said goodbye to, or torn down.
+        // Runs at every kind of end: a refused handshake, a normal close, or a broken connection.
         if (leave !== undefined) socket.once("close", leave);
         if (socket.destroyed) leave?.();
         server.handleUpgrade(request, socket, head, (it) => welcome(it, query.data, budget));

@@ -11,7 +11,7 @@ export type StreamMessage = Pick<TimelineRow, "position" | "kind" | "subject" | 
   text: string;
 };
 
-/** What clients can ask for. */
+/** The topics that clients can ask for. */
 export const TOPICS = ["hires", "ratings", "tiers", "anchors", "audits", "sla"] as const;
 export type Topic = (typeof TOPICS)[number];
 

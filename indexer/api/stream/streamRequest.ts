@@ -4,7 +4,7 @@ import { TOPICS } from "./messages.ts";
 
 const POSITION = /^\d{12}\/\d{8}\/\d{16}\/\d{6}$/;
 
-/** What a client of `/v1/stream` may ask for in the URL. */
+/** The parameters in the URL of `/v1/stream`. */
 export const streamQuery = z.object({
   topics: z
     .string()

@@ -13,9 +13,9 @@ export type Reorg = { position: string };
 export type TimelineFeed = {
   /** The latest position that is known. */
   head: () => string;
-  /** What happened after a position, oldest first: from memory when it is recent. */
+  /** The events after a position, the oldest first. Recent ones come from memory. */
   after: (position: string, limit: number) => Promise<StreamMessage[]>;
-  /** Calls back when something happened, or was taken back. */
+  /** Calls back when there are new events, or events were taken back. */
   subscribe: (listener: (reorg: Reorg | null) => void) => () => void;
   /** Checks for news now instead of at the next interval. */
   poll: () => Promise<void>;
@@ -29,9 +29,9 @@ const BATCH = 500;
 const BEGINNING = "";
 
 /**
- * Follows the timeline while anybody listens.
+ * Follows the timeline while there are listeners.
  *
- * @param parameters.everyMs between two looks at the database
+ * @param parameters.everyMs the time between two reads of the database
  */
 export function createTimelineFeed({ db, everyMs }: { db: Database; everyMs: number }): TimelineFeed {
   const listeners = new Set<(reorg: Reorg | null) => void>();
@@ -107,7 +107,7 @@ export function createTimelineFeed({ db, everyMs }: { db: Database; everyMs: num
         listeners.delete(listener);
         if (listeners.size > 0) return;
         clearTimeout(timer);
-        // Events while nobody listens are read later, when somebody does.
+        // Events that come while nobody listens are read when the next listener comes.
         floor = null;
         recent = [];
       };

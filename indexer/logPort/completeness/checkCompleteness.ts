@@ -30,7 +30,7 @@ export type Gap = {
   difference: bigint;
 };
 
-/** What is missing, in words: `5 atomic units that it received`. */
+/** The missing amount in words: `5 atomic units that it received`. */
 export function missingOf({ difference }: Pick<Gap, "difference">): string {
   const [amount, what] = difference > 0n ? [difference, "received"] : [-difference, "sent"];
   return `${amount} atomic units that it ${what}`;
@@ -63,8 +63,8 @@ export type CompletenessOptions = {
   at?: BlockAt;
   verified?: ReadonlyMap<Address, Verified>;
   /**
-   * The stored transfers to the wallets in a range. Without it the port is asked again. Then the check is
-   * about the source, and not about the stored rows.
+   * The stored transfers to the wallets in a range. Without it the port is read again. Then the source is
+   * checked, and not the stored rows.
    */
   received?: (
     wallets: readonly Address[],

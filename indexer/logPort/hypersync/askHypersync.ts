@@ -30,7 +30,7 @@ export type HypersyncQuery = {
 type Failed = { outcome: RequestOutcome; error: Error; waitMs: number | undefined };
 
 /**
- * Asks a HyperSync server, again where it failed for a while.
+ * Asks a HyperSync server. Repeats the request after temporary errors.
  *
  * @param query null: asks `GET /height`
  * @returns the answer's JSON

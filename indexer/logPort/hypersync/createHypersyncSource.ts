@@ -30,8 +30,9 @@ export type HypersyncSourceOptions = Retries & {
 };
 
 /**
- * Reads final history from a HyperSync server over its JSON API. An answer may end before the range does; the next request
- * goes on where it ended. The server also has blocks that are not final, so a caller asks only for those that are.
+ * Reads final history from a HyperSync server over its JSON API. An answer may end before the range does; the
+ * next request goes on where it ended. The server also has blocks that are not final, so callers must ask
+ * only for final blocks.
  */
 export function createHypersyncSource(options: HypersyncSourceOptions): HistorySource {
   const { url, token, apiToken, walletsPerRequest = 3_000 } = options;

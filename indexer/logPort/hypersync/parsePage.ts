@@ -31,7 +31,7 @@ export const FIELDS = {
   ],
 };
 
-/** What one answer of a HyperSync server has. */
+/** The content of one answer of a HyperSync server. */
 export type HypersyncPage = {
   /** The first block that was not read. */
   next: number;
@@ -112,7 +112,7 @@ function logOf(
   return decode(place, topicsOf(topics, spot), log.data ?? "0x", spot);
 }
 
-/** A time is told in hexadecimal or as a number, by the version of the server. */
+/** Depending on its version, the server gives a time in hexadecimal or as a number. */
 function timeOf(value: unknown, at: Spot): number {
   if (typeof value === "string" && /^0x[0-9a-f]{1,12}$/i.test(value)) return Number(value);
   return naturalOf(value, at);

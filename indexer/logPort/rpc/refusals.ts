@@ -2,15 +2,10 @@
 export type RpcFault = { code: number; message: string };
 
 /**
- * What a node means by an error:
- * - `range`: more blocks at once than it ever allows
- * - `size`: more logs, bytes or work than it does at once, for these blocks
- * - `wallets`: more topics than it allows
- * - `rate`: too often
- * - `behind`: it does not have these blocks yet
- * - `unknownBlock`: it does not have the block of this hash
- * - `history`: it does not have these blocks any more
- * - `other`: what we have not seen
+ * The meaning of a node's error: - `range`: more blocks in one request than the node ever allows - `size`:
+ * too many logs or bytes, or too much work, for these blocks - `wallets`: too many topics - `rate`: too many
+ * requests - `behind`: the node does not have these blocks yet - `unknownBlock`: the node has no block with
+ * this hash - `history`: the node no longer has these blocks - `other`: an error that we do not know
  */
 export type Refusal = "range" | "size" | "wallets" | "rate" | "behind" | "unknownBlock" | "history" | "other";
 

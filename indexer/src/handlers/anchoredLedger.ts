@@ -27,7 +27,10 @@ import { type GrownPage, pageKey } from "../segments/storedTree.ts";
 import { anchorKey } from "../timeline.ts";
 import { lower, placeOf } from "./place.ts";
 
-/** More than two would wait for the main thread, which does as much work for each record as recovering a key. */
+/**
+ * More than two threads would wait for the main thread, whose own work for a record costs as much as
+ * recovering a key.
+ */
 const MAX_THREADS = 2;
 
 const signatureThreads = new SignatureThreads({
@@ -40,7 +43,7 @@ const signatureThreads = new SignatureThreads({
   },
 });
 
-// This process has not reached what an earlier process waited for, so it is cleared until then.
+// An earlier process reported a wait. This process is not there yet, so the report is cleared.
 void operations.reportUnblocked();
 
 ponder.on("AnchoredLedger:Opened", async ({ event, context }) => {
@@ -106,9 +109,9 @@ ponder.on("AnchoredLedger:Anchored", async ({ event, context }) => {
       continue;
     }
     if (record.error === undefined) {
-      // The chain is asked about contracts, and may not answer.
+      // Contract wallets are checked on the chain, which may not answer.
       const asked = await retryUntilAvailable(() => contractVerdict(context.client, record, trusting), waits);
-      // Ponder undoes what was written so far together with the block.
+      // Ponder undoes the earlier writes together with the block.
       if (asked === null) return;
       if (asked.result !== undefined) record.erc1271 = asked.result;
     }
@@ -136,7 +139,10 @@ async function loadAndKeep(
   return loaded;
 }
 
-/** Records whose changes are written together: many touch the same rows, and nobody sees one before its block. */
+/**
+ * The number of records whose changes are written together. Many change the same rows, and no reader sees
+ * them before the end of the block.
+ */
 const WRITTEN_TOGETHER = 256;
 
 type AnchoredContext = Context<"AnchoredLedger:Anchored">;
@@ -180,7 +186,7 @@ async function saveGenericWork(
   await context.db.insert(genericEntry).values({ ...row, hash: entry.currentHash, type: entryType(entry) });
 }
 
-/** What happens while a segment is not available. */
+/** The actions while a segment is not available. */
 function waiting(
   context: AnchoredContext,
   { args, block }: Event<"AnchoredLedger:Anchored">,
@@ -196,7 +202,7 @@ function waiting(
     { block: number, hash: block.hash },
     {
       onBlocked: async ({ attempts, reason }: { attempts: number; reason: string }) => {
-        // Powers of two: rare enough for a log that is read, often enough for one that is searched.
+        // The first, second, fourth, eighth attempt and so on. This keeps the log short.
         if (Math.log2(attempts) % 1 === 0) {
           logWarning({ msg: "Waiting for a ledger segment", ...line, attempts, reason });
         }

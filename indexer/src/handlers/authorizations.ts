@@ -1,14 +1,14 @@
 import type { Hex } from "tallystick-protocol/hex";
 
-/** A log of the token: `hash` is that of its block. */
+/** A log of the token. `hash` is the hash of its block. */
 type TokenLog = { block: number; hash: Hex; log: number; tx: Hex };
 
 /** An AuthorizationUsed (EIP-3009), kept for the Transfer that follows it. */
 export type Authorization = { block: number; log: number; tx: string; authorizer: string };
 
 /**
- * Says which transfers were authorized: the token logs AuthorizationUsed right before the transfer. It remembers what this
- * process has read, so that the database is asked once for each block.
+ * Tells which transfers were authorized: the token logs AuthorizationUsed right before the transfer. It keeps
+ * what this process has read, so it asks the database only once for each block.
  */
 export class Authorizations {
   /** The latest log of the token that was read, with its authorization if it is one. */
@@ -21,8 +21,9 @@ export class Authorizations {
   }
 
   /**
-   * @param last reads the authorization that was stored last, perhaps by another process or before the chain went back.
-   * Logs are read in order without a gap, so after an earlier one of the same block there is none that is unknown
+   * @param last reads the authorization that was stored last, perhaps by another process or before a reorg.
+   * Logs come in order without a gap. So if an earlier log of the same block was read, no authorization is
+   * missing
    */
   async isAuthorized(
     { block, hash, log, tx }: TokenLog,

@@ -3,9 +3,9 @@ import { sql } from "ponder";
 import { ponderSchema } from "../../ponderProcess.ts";
 
 /**
- * Takes the lock of the schema to which this process writes. Ponder takes it at every start but one: where an indexer has
- * ended before its first checkpoint, the next one finds tables and no checkpoint, continues, and leaves the lock as it was,
- * which is open. Then a second indexer could write to the same tables, and a check for that would say no.
+ * Takes the lock of the schema to which this process writes. Ponder takes it itself, with one exception: if
+ * an indexer ended before its first checkpoint, the next one finds tables without a checkpoint, continues,
+ * and leaves the lock open. Then a second indexer could write to the same tables.
  */
 export async function holdSchema(db: Context["db"]): Promise<void> {
   const schema = ponderSchema();

@@ -4,7 +4,7 @@ import { logEvent } from "../eventLog.ts";
 import { lower } from "./place.ts";
 import { metadataOf, ofRegistry, textsOf } from "./registryValues.ts";
 
-// Where no registries are configured, they are none of Ponder's contracts.
+// If no registries are configured, they are not among Ponder's contracts.
 if (config.registries !== null) indexIdentities();
 
 function indexIdentities(): void {

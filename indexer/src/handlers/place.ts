@@ -1,7 +1,7 @@
 import type { Address } from "tallystick-protocol/address";
 import type { Hex } from "tallystick-protocol/hex";
 
-/** What every log event of Ponder has. */
+/** The fields of every log event of Ponder. */
 type LogEvent = {
   block: { number: bigint; timestamp: bigint };
   log: { address: string; logIndex: number };
@@ -13,7 +13,7 @@ export function placeOf({ block, log }: Pick<LogEvent, "block" | "log">) {
   return { block: Number(block.number), time: Number(block.timestamp), log: log.logIndex };
 }
 
-/** An address or hash in the one spelling used inside: lower case. */
+/** An address or hash in the internal spelling: lower case. */
 export function lower(hex: string): Address {
   return hex.toLowerCase() as Address;
 }

@@ -10,7 +10,7 @@ import { type KeyedLine, keyedLines, positionKey } from "../positionKey.ts";
 import { paymentOfTransfer } from "../transferOfPayment.ts";
 import { RowCache } from "./rowCache.ts";
 
-/** What the derivation needs of a database, by table and primary key. */
+/** What the projector needs from a database, by table and primary key. */
 export type RowDatabase = {
   find<T extends TableName>(table: T, id: string): Promise<Row<T> | null>;
   insert<T extends TableName>(table: T, rows: Row<T>[]): Promise<void>;
@@ -18,20 +18,23 @@ export type RowDatabase = {
   update<T extends TableName>(table: T, before: Row<T>, after: Row<T>): Promise<void>;
   /** Stores events that no row contains. */
   logEvents(events: { position: string; event: DeriveEvent }[]): Promise<void>;
-  /** Whether an event is in the log: as the payment that it became, or else itself at its position. */
+  /** Whether an event is in the log, either as the payment that it became or at its own position. */
   isLogged(event: LoggedEvent): Promise<boolean>;
   /** Called once, before the first event. */
   begin(): Promise<void>;
 };
 
-/** How the log has an event: as the payment that it became, or by itself. `position` sorts like the log. */
+/**
+ * The form of an event in the log: the payment that it became, or a line at its position. `position` sorts
+ * like the log.
+ */
 export type LoggedEvent = { position: string; payment: Row<"payment"> | null };
 
 /** The result of applying events. */
 export type Applied = {
   /** The new lines of the log, with their keys. */
   lines: readonly KeyedLine[];
-  /** What all events changed together, and what each changed. */
+  /** The changes of all events together, and the changes of each event. */
   together: readonly RowChange[];
   each: (readonly RowChange[])[];
 };
@@ -54,7 +57,7 @@ export class Projector {
   }
 
   /**
-   * The rows as they are before an event, to read by `run`.
+   * The rows before an event, for `run`.
    *
    * @param block the hash of its block; "" for the parameters, which have none
    */
@@ -114,9 +117,9 @@ export class Projector {
   }
 
   /**
-   * Forgets the rows, unless the last applied event is part of the next event's past. After the database went back, the
-   * events from there on come again, so the first of them is not later than the last applied one. After a reorganization it
-   * may be later, in another block, and then the last one is gone from the log.
+   * Forgets the cached rows, unless the last applied event is still in the log before the next event. If the
+   * database went back, the same events come again, so the next event is not later than the last one. After a
+   * reorganization the next event may be later, but then the last one is no longer in the log.
    */
   async #checkPast(database: RowDatabase, position: string, block: string): Promise<void> {
     if (this.#last === null) {
@@ -131,7 +134,10 @@ export class Projector {
     this.#forgotten++;
   }
 
-  /** How often the database went back. What was read from its rows before that no longer holds. */
+  /**
+   * The number of times that the database went back. Everything that was read from its rows before is then
+   * invalid.
+   */
   get forgotten(): number {
     return this.#forgotten;
   }
@@ -150,7 +156,7 @@ export class Projector {
   }
 }
 
-/** New rows a table at a time, changed ones one by one. */
+/** New rows are written one table at a time, changed rows one by one. */
 async function write(database: RowDatabase, changes: readonly RowChange[]): Promise<void> {
   const inserted = new Map<TableName, Row<TableName>[]>();
   for (const { table, before, after } of changes) {

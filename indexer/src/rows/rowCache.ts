@@ -2,18 +2,22 @@ import { type Row, type TableName, tables } from "tallystick-derive/tables";
 import type { RowChange } from "tallystick-derive/transaction";
 import { BloomFilter } from "./bloomFilter.ts";
 
-/** Bits of the filter: 16 MiB, enough for ten million rows. */
+/** The size of the filter as a power of two of bits: 16 MiB, enough for ten million rows. */
 const LOG2_BITS = 27;
 
-/** The least number of rows that are kept, those used last; about twice as many at most. */
+/** The cache keeps at least so many of the rows that were used last, and at most about twice as many. */
 const ROWS = 100_000;
 
 /**
- * The same for payments: nearly every receipt is for one of the latest, and the others only push out what is used again.
+ * The same for payments. It is smaller, because nearly every receipt is for one of the latest payments, and
+ * older ones would only push out other rows.
  */
 const PAYMENTS = 25_000;
 
-/** Rows that are seldom read again after they are written. They would push out others. */
+/**
+ * Tables whose rows are seldom read again after they are written. In the cache they would push out other
+ * rows.
+ */
 const WRITTEN_ONCE: ReadonlySet<TableName> = new Set<TableName>([
   "audit",
   "hire",
@@ -40,7 +44,7 @@ export class RowCache {
     this.#payments = new LatestRows(keep.payments);
   }
 
-  /** The row, null when there is none, undefined when only the database knows. */
+  /** The row; null when there is none; undefined when only the database knows. */
   get<T extends TableName>(table: T, id: string): Row<T> | null | undefined {
     const row = this.#latest(table).get(table, id);
     if (row !== undefined) return row;
@@ -56,7 +60,7 @@ export class RowCache {
   wrote(changes: readonly RowChange[]): void {
     for (const { table, before, after } of changes) {
       if (before === null) this.#written?.add(table, after.id);
-      // What was read of it before no longer holds, also not that it did not exist.
+      // Forgets what was read of a row, also that it did not exist.
       if (WRITTEN_ONCE.has(table)) this.#rows.drop(table, after.id);
       else this.#latest(table).put(table, after.id, after);
     }
@@ -83,7 +87,8 @@ export class RowCache {
 }
 
 /**
- * The rows used last, at least this many and about twice as many at most: two generations, of which the older is dropped.
+ * The rows that were used last, at least so many and about twice as many at most. There are two generations,
+ * and the older one is dropped.
  */
 class LatestRows {
   readonly #keep: number;

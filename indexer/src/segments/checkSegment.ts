@@ -7,9 +7,9 @@ import { MerkleFrontier } from "tallystick-protocol/merkle/merkleFrontier";
 import { sha256ByNode } from "tallystick-runtime/hashing/sha256ByNode";
 import { type GrownPage, TreeGrowth } from "./storedTree.ts";
 
-/** How much of a ledger is loaded. The next segment has to continue it. */
+/** The loaded part of a ledger. The next segment must continue it. */
 export type LedgerHead = {
-  /** Entries so far, and the Merkle root over them. */
+  /** The number of entries so far, and the Merkle root over them. */
   size: number;
   root: Hex;
   /** The complete subtrees of that tree, largest first. */
@@ -29,7 +29,7 @@ export const EMPTY_LEDGER: LedgerHead = {
   bytes: 0,
 };
 
-/** The entries that were read are not the anchored ones. */
+/** The entries that were read differ from the anchored ones. */
 export class SegmentContradictionError extends TallystickError {
   constructor(message: string, cause?: unknown) {
     super({ code: "segment_contradiction", message, cause });
@@ -37,11 +37,11 @@ export class SegmentContradictionError extends TallystickError {
 }
 
 /**
- * Checks the lines of a segment against the ledger so far and the anchored root: every entry's form and hash, the chain, and
- * the Merkle root of the new size.
+ * Checks the lines of a segment against the ledger so far and the anchored root: every entry's form and hash,
+ * the chain, and the Merkle root of the new size.
  *
  * @param root the root that was anchored for `head.size + lines.length` entries
- * @returns the entries, what they add to the pages of the stored tree, and the head for the next segment
+ * @returns the entries, the additions to the pages of the stored tree, and the head for the next segment
  * @throws SegmentContradictionError with the first thing that is wrong
  */
 export function checkSegment(

@@ -8,7 +8,7 @@ import type { GrownPage } from "./storedTree.ts";
 /** One anchor of a followed ledger: its entries `[oldSize, newSize)` have to be loaded. */
 export type Anchor = { oldSize: bigint; newSize: bigint; root: Hex };
 
-/** A checked segment: its entries, what they add to the stored tree, and the ledger's head after it. */
+/** A checked segment: its entries, its additions to the stored tree, and the ledger's head after it. */
 export type LoadedSegment = {
   entries: LedgerEntry[];
   /** The canonical lines of the entries. */
@@ -20,8 +20,9 @@ export type LoadedSegment = {
 /**
  * Loads a segment and checks it. Entries that contradict the root count as missing.
  *
- * @param head how far the ledger is loaded
- * @throws SegmentUnavailableError, SegmentContradictionError, or a TallystickError that says why it cannot be loaded at all
+ * @param head the loaded part of the ledger
+ * @throws SegmentUnavailableError, SegmentContradictionError, or a TallystickError that says why it cannot be
+ * loaded at all
  */
 export async function loadSegment(
   anchor: Anchor,
@@ -43,7 +44,7 @@ export async function loadSegment(
   }
   const to = Number(anchor.newSize);
   const request = { from: head.size, to, byteOffset: head.bytes, signal };
-  // A heartbeat anchors the same size again. There is nothing to read, but the root must be ours.
+  // An anchor may repeat the same size. Then there is nothing to read, but the root must be the same.
   const lines = to === head.size ? [] : await source(request);
   return { ...checkSegment(head, lines, anchor.root), lines };
 }

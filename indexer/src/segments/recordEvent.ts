@@ -8,19 +8,22 @@ import { recordFromPayload } from "tallystick-protocol/records/record";
 /** The position of a record: the anchor's log, and its place in the ledger. */
 export type RecordPosition = { block: number; time: number; log: number; ledger: Hex; seq: number };
 
-/** Generic work (swarm.at §4.1) is in the same ledger, but is not a protocol record and decides no row. */
+/**
+ * Generic work (swarm.at §4.1) is in the same ledger, but it is not a protocol record and changes no row of
+ * the derivation.
+ */
 const GENERIC_WORK = "settlement";
 
-/** The entry's type as it is stored with it, or null when it has none that could be a type's name. */
+/** The entry's type, or null when it has no valid type name. */
 export function entryType({ payload }: LedgerEntry): string | null {
   const type = Object.hasOwn(payload, "type") ? payload.type : undefined;
   return typeof type === "string" && /^[\w.-]{1,64}$/.test(type) ? type : null;
 }
 
 /**
- * The event by which an entry reaches the derivation; null for generic work. A payload that cannot be read as a record (a
- * missing field, floats or integers beyond ±(2^53 − 1) in the body) becomes an event with an `error`, which is kept as
- * invalid.
+ * The derivation's event for an entry; null for generic work. A payload that cannot be read as a record (a
+ * missing field, floats or integers beyond ±(2^53 − 1) in the body) becomes an event with an `error`, which
+ * is kept as invalid.
  */
 export function recordEvent(entry: LedgerEntry, position: RecordPosition): RecordEvent | null {
   const type = entryType(entry);
@@ -40,7 +43,7 @@ export function recordEvent(entry: LedgerEntry, position: RecordPosition): Recor
   }
 }
 
-/** The reason quotes keys of the payload, which may contain what a text column cannot. */
+/** The reason may quote keys of the payload, with characters that a text column cannot store. */
 function printable(text: string): string {
   return text.replaceAll(/[^\x20-\x7e]/g, "?").slice(0, 500);
 }

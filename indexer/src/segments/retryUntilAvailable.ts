@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** What happens while something is not available. */
+/** The actions while something is not available. */
 export type Waiting = {
   /**
-   * Whether the block that it is for is still on the chain. Only a certain no (another block has its number) counts: nothing
-   * is ever skipped because a node lags behind.
+   * Whether the block of this work is still on the chain. Only a certain no counts (another block has its
+   * number), because a node that lags behind must not cause a skip.
    */
   isCanonical: () => Promise<boolean>;
   /** Called while waiting. Its errors are the caller's own and end the wait. */
@@ -18,10 +18,10 @@ export type Waiting = {
 };
 
 /**
- * Tries until it succeeds, for as long as it takes: an anchor proves that its entries exist, and without them everything
- * after it would be a guess.
+ * Tries until it succeeds, without a time limit. An anchor proves that its entries exist, and without them
+ * everything after the anchor would be wrong.
  *
- * @returns what the attempt gave, or null when the block it is for was reorged away
+ * @returns the result, or null when a reorg removed the block
  * @throws whatever `keepAlive` throws, and the abort reason of `signal`
  */
 export async function retryUntilAvailable<Result>(
@@ -42,7 +42,8 @@ export async function retryUntilAvailable<Result>(
     }
     await sleep(wait, undefined, { signal });
     await waiting.keepAlive();
-    // Two answers in a row, because behind one RPC address there may be nodes on different forks.
+    // Two equal answers in a row are needed, because one RPC address may have nodes on different forks behind
+    // it.
     const canonical = await waiting.isCanonical().catch(() => true);
     if (!canonical && lastSaid === false) {
       await waiting.onUnblocked();

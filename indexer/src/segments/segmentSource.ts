@@ -11,16 +11,25 @@ export type SegmentRequest = { from: number; to: number; byteOffset: number; sig
 /** Reads the lines of a segment, without newlines. Does not check them. */
 export type SegmentSource = (request: SegmentRequest) => Promise<string[]>;
 
-/** The entries are not available now. They may be later. The message is published: it names no path and no URL. */
+/**
+ * The entries are not available now. They may be later. The message is published, so it names no path and no
+ * URL.
+ */
 export class SegmentUnavailableError extends TallystickError {
   constructor(message: string, cause?: unknown) {
     super({ code: "segment_unavailable", message, cause });
   }
 }
 
-/** Entries asked for at once: about a megabyte, and at the very most 70 MB, as a record is at most 64 KiB. */
+/**
+ * The number of entries in one request: about a megabyte, and at most 70 MB, because a record has at most 64
+ * KiB.
+ */
 const PAGE = 1_000;
-/** More bytes than a thousand entries can have. A longer answer is not read to its end: a segment's source may be anyone's. */
+/**
+ * More bytes than a thousand entries can have. A longer answer is not read completely, because the source may
+ * belong to anyone.
+ */
 const MAX_PAGE_BYTES = 80 << 20;
 const TIMEOUT_MS = 30_000;
 const CHUNK = 1 << 18;
@@ -28,7 +37,7 @@ const CHUNK = 1 << 18;
 /**
  * Opens the source of a ledger's entries.
  *
- * @param ledgerId the ledger: the source may be another follower, which follows several
+ * @param ledgerId the ledger, because the source may follow several ledgers
  * @throws (the source) SegmentUnavailableError when not all entries are there
  */
 export function openSegmentSource(config: SegmentSourceConfig, ledgerId: Hex): SegmentSource {
@@ -63,7 +72,7 @@ async function readHttp(
 
 async function get(url: string, signal: AbortSignal): Promise<string> {
   try {
-    // A source must not send us into our own network.
+    // Redirects are refused, so that a source cannot send us into our own network.
     const redirect = "manual";
     const limited = AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]);
     const response = await fetch(url, { redirect, signal: limited });
@@ -82,7 +91,7 @@ async function get(url: string, signal: AbortSignal): Promise<string> {
   }
 }
 
-/** `ledger.jsonl`, read from where the segment begins, so that the cost does not grow with the ledger. */
+/** `ledger.jsonl`, read from the beginning of the segment, so that the cost does not grow with the ledger. */
 async function readFolder(folder: string, { from, to, byteOffset }: SegmentRequest): Promise<string[]> {
   let handle: FileHandle | undefined;
   try {

@@ -2,20 +2,19 @@ import { type SignedRecord, signedText } from "tallystick-protocol/records/recor
 import type { KnownSigner, KnownSigners } from "tallystick-protocol/signatures/knownSigners";
 import type { Question, SignatureThreads } from "tallystick-runtime/signatures/signatureThreads";
 
-/** Records whose signatures go to a thread together. */
+/** The number of records whose signatures go to a thread together. */
 export const BATCH = 32;
 
-/** The most batches at one time, so that a long segment is not held in memory twice. */
+/** The most batches at one time, so that a long segment is not in memory twice. */
 const BATCHES_AHEAD = 16;
 
 /** Record types whose bodies hold a second signature, and its key. */
 const NESTED: { [type: string]: string } = { listing: "payee_signature", receipt: "buyer_signature" };
 
 /**
- * Lets threads read the signatures of a segment's records while the main thread handles earlier records. Their results are
- * remembered where the main thread looks before it recovers a key itself. What they miss, it does itself.
- *
- * A segment smaller than a batch is not worth it.
+ * Lets threads read the signatures of a segment's records while the main thread handles earlier records.
+ * Their results go into a cache that the main thread reads before it recovers a key. For a missing result it
+ * recovers the key itself. A segment that is smaller than a batch needs no threads.
  */
 export class SignersAhead {
   readonly #records: readonly (SignedRecord | null)[];
@@ -23,7 +22,7 @@ export class SignersAhead {
   readonly #known: KnownSigners;
   readonly #batches: Promise<void>[] = [];
 
-  /** @param records those whose signatures will be asked about, null for the others */
+  /** @param records the records with signatures to check; null at the places of all other entries */
   constructor(
     records: readonly (SignedRecord | null)[],
     threads: Pick<SignatureThreads, "ask">,
@@ -35,7 +34,10 @@ export class SignersAhead {
     if (records.length >= BATCH) this.#goOn(0);
   }
 
-  /** Resolves when the threads' result for record `index` is remembered. Ask for one after the other. */
+  /**
+   * Resolves when the threads' result for record `index` is in the cache. Call it for one record after the
+   * other.
+   */
   async until(index: number): Promise<void> {
     if (index % BATCH !== 0 || this.#batches.length === 0) return;
     const batch = index / BATCH;

@@ -15,10 +15,10 @@ const PAGE = 2 ** STEP;
 /** Digits of a hash. */
 const DIGITS = 64;
 
-/** The nodes at `height` from number 16 × `index` on: their hashes one behind the other, in bare hex. */
+/** The nodes at `height` from number 16 × `index` on: their hashes without separators, in bare hex. */
 export type TreePage = Place & { hashes: string };
 
-/** What is added to a page: `hashes` are new, or are appended to those of a stored page. */
+/** An addition to a page. `hashes` make a new page, or are appended to a stored one. */
 export type GrownPage = TreePage & { isStored: boolean };
 
 /** The key of a stored page. */
@@ -26,7 +26,7 @@ export function pageKey(ledger: string, { height, index }: Place): string {
   return `${ledger}/${height}/${index}`;
 }
 
-/** What a growing tree adds to its pages. */
+/** The additions of a growing tree to its pages. */
 export class TreeGrowth {
   readonly #pages = new Map<string, GrownPage>();
 
@@ -47,12 +47,12 @@ export class TreeGrowth {
 }
 
 /**
- * Leaf `index` and its audit path in the tree of the first `size` leaves, from the leaf up (RFC 6962 §2.1.1), from stored
- * pages.
+ * Leaf `index` and its audit path in the tree of the first `size` leaves, from the leaf up (RFC 6962 §2.1.1),
+ * from stored pages.
  *
  * @param index 0 ≤ index < size
- * @param read stored pages, by place, in any order. All that are asked for are needed
- * @throws when a node is missing: then the tree is not stored up to that size
+ * @param read reads stored pages by place, in any order. It must return all requested pages
+ * @throws when a node is missing, because then the tree is not stored up to that size
  */
 export async function storedInclusionProof(
   index: number,
@@ -70,7 +70,7 @@ export async function storedInclusionProof(
   };
 }
 
-/** What has to be hashed with a leaf on the way to the root: ranges of leaves, the nearest first. */
+/** The siblings of a leaf on the way to the root, as ranges of leaves, the nearest first. */
 function siblingsOf(index: number, size: number): [low: number, high: number][] {
   const ranges: [number, number][] = [];
   let [low, high] = [0, size];
@@ -104,7 +104,10 @@ function completeSubtrees(low: number, high: number): Place[] {
   return places;
 }
 
-/** The stored nodes just below a place, or the place itself: how many, and the number of the first. They are on one page. */
+/**
+ * The stored nodes just below a place, or the place itself if it is stored: the count and the number of the
+ * first. They are on one page.
+ */
 function below({ height, index }: Place): { first: number; count: number } {
   const count = 2 ** (height % STEP);
   return { first: index * count, count };
