@@ -11,7 +11,7 @@ describe("the bench of full registries", () => {
   it("derives what `derive` makes of the same log, and an event costs the same at its end", async () => {
     const options = { trustSignatures: true, sha256Hex: sha256HexByNode };
     const size = { identities: 100, feedback: 500 };
-    const { digest, parts, rows } = await measureIdentities(size);
+    const { digest, parts, rows, lookup, eventsPerSecond } = await measureIdentities(size);
     const store = new MemoryStore();
     for (const event of identityEvents(size)) apply(store, parseEvent(JSON.stringify(event)), options);
     expect(digest).to.equal(snapshotOf(store).digest);
@@ -19,6 +19,7 @@ describe("the bench of full registries", () => {
     const [standing] = [[...store.rows("feedback").values()].map((it) => it.standing)];
     expect(new Set(standing)).to.deep.equal(new Set(["backed", "unproven"]));
     expect(parts).to.have.length(10);
+    for (const figure of [lookup.any, lookup.fullest, eventsPerSecond]) expect(figure).to.be.above(0);
     expect(Math.max(...parts.slice(5).map(({ finds }) => finds))).to.be.lessThan(1);
   });
 }).timeout(60_000);

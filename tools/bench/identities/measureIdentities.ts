@@ -7,10 +7,14 @@ import type { DeriveEvent } from "tallystick-derive/events";
 import { STATE_ID } from "tallystick-derive/stateId";
 import { sha256HexByNode } from "tallystick-runtime/hashing/sha256HexByNode";
 import { Projector } from "../../../indexer/src/rows/projector.ts";
+import { seededRandom } from "../seededRandom.ts";
 import { type IdentitySize, identityEvents } from "./identityEvents.ts";
 import { SqliteRows } from "./sqliteRows.ts";
 
 const PARTS = 10;
+const LOOKUPS = 2_000;
+/** Feedbacks on a page. */
+const PAGE = 20;
 
 /** One tenth of the log. */
 export type PartFigures = {
@@ -26,6 +30,13 @@ export type PartFigures = {
 
 export type IdentityFigures = IdentitySize & {
   parts: PartFigures[];
+  /** Of a second of processor time. */
+  eventsPerSecond: number;
+  /**
+   * Microseconds of processor time for an identity with its wallet and a page of its feedback: of any identity, and of the one that a
+   * tenth of all feedback is about.
+   */
+  lookup: { any: number; fullest: number };
   peakMegabytes: number;
   rows: { identity: number; feedback: number; backing: number };
   digest: string;
@@ -50,9 +61,16 @@ export async function measureIdentities(size: IdentitySize): Promise<IdentityFig
       if (Math.floor((++n * PARTS) / all) > parts.length) parts.push(part.end());
     }
     const state = await database.find("state", STATE_ID);
+    const random = seededRandom(20);
+    const seconds = parts.reduce((sum, it) => sum + it.microseconds * it.events, 0) / 1e6;
     return {
       ...size,
       parts,
+      eventsPerSecond: n / seconds,
+      lookup: {
+        any: await lookUp(database, () => String(Math.floor(random() * size.identities))),
+        fullest: await lookUp(database, () => "0"),
+      },
       peakMegabytes: process.resourceUsage().maxRSS / 1024,
       rows: {
         identity: database.count("identity"),
@@ -65,6 +83,19 @@ export async function measureIdentities(size: IdentitySize): Promise<IdentityFig
     database.close();
     rmSync(folder, { recursive: true, force: true });
   }
+}
+
+async function lookUp(database: SqliteRows, choose: () => string): Promise<number> {
+  const begun = process.cpuUsage();
+  for (let n = 0; n < LOOKUPS; n++) {
+    const id = choose();
+    const identity = await database.find("identity", id);
+    if (identity === null) throw new Error(`There is no identity ${id}.`);
+    await database.find("identityLink", `${id}/${identity.links - 1}`);
+    database.page("feedback", `${id}/`, PAGE);
+  }
+  const { user, system } = process.cpuUsage(begun);
+  return (user + system) / LOOKUPS;
 }
 
 class Part {

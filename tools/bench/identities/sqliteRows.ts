@@ -12,6 +12,7 @@ export class SqliteRows implements RowDatabase {
   readonly #update: StatementSync;
   readonly #log: StatementSync;
   readonly #isLogged: StatementSync;
+  readonly #page: StatementSync;
 
   constructor(file: string) {
     this.#database = new DatabaseSync(file);
@@ -25,6 +26,9 @@ export class SqliteRows implements RowDatabase {
     this.#update = this.#database.prepare("UPDATE rows SET json = ? WHERE kind = ? AND id = ?");
     this.#log = this.#database.prepare("INSERT INTO log VALUES (?, ?)");
     this.#isLogged = this.#database.prepare("SELECT 1 FROM log WHERE position = ?");
+    this.#page = this.#database.prepare(
+      "SELECT json FROM rows WHERE kind = ? AND id > ? AND id < ? ORDER BY id LIMIT ?",
+    );
   }
 
   async find<T extends TableName>(table: T, id: string): Promise<Row<T> | null> {
@@ -51,6 +55,14 @@ export class SqliteRows implements RowDatabase {
   }
 
   async begin(): Promise<void> {}
+
+  /** The first rows whose key begins with `prefix`, which ends in a slash. */
+  page<T extends TableName>(table: T, prefix: string, count: number): Row<T>[] {
+    const end = `${prefix.slice(0, -1)}0`;
+    return this.#page
+      .all(table, prefix, end, count)
+      .map(({ json }) => JSON.parse(String(json), withBigints) as Row<T>);
+  }
 
   count(table: TableName): number {
     const row = this.#database.prepare("SELECT count(*) AS n FROM rows WHERE kind = ?").get(table);
