@@ -22,7 +22,7 @@ import {
 } from "./rational.ts";
 import { schedule } from "./schedule.ts";
 import { medianOf, percentilesOf } from "./statistics.ts";
-import { noteAmended, noteSale } from "./steward/outcomeDays.ts";
+import { noteAmended, noteSale, noteWithdrawn } from "./steward/outcomeDays.ts";
 import type { Row } from "./tables.ts";
 
 export type HireFacts = Outcome &
@@ -116,6 +116,7 @@ export function withdrawHire(context: ApplyContext, id: string): void {
   context.store.update("hire", id, { isCanary: true });
   if (hire.leavesDay !== null && hire.leavesDay > context.state.time)
     addDayVolume(context, hire, subtract(ZERO, weightOf(hire)));
+  noteWithdrawn(context, hire);
   hireBacksNoMore(context, id);
 }
 

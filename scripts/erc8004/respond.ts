@@ -1,10 +1,10 @@
 import type { Address } from "tallystick-protocol/address";
-import type { ResponseContent, SPAM_REASONS } from "tallystick-protocol/erc8004/responseFile";
+import type { SPAM_REASONS } from "tallystick-protocol/erc8004/responseFile";
 import { InvalidInputError } from "tallystick-protocol/errors";
 import { parseProofBundle, verifyProofBundle } from "tallystick-protocol/proof/proofBundle";
 import type { PostedOrNot } from "tallystick-sdk/erc8004/postFeedback";
 import type { Posting } from "tallystick-sdk/erc8004/posting";
-import { postResponse } from "tallystick-sdk/erc8004/postResponse";
+import { type PostResponseParameters, postResponse } from "tallystick-sdk/erc8004/postResponse";
 import { requestService } from "tallystick-sdk/requestService";
 import { openPosting, type PostOptions } from "./openPosting.ts";
 
@@ -35,7 +35,7 @@ export async function respond(
       "is required: the node keeps files only for those who have an entry in its ledger; or --uri";
     throw new InvalidInputError({ issues: [{ field: "--known-by", message }] });
   }
-  const said: ResponseContent =
+  const said: PostResponseParameters["said"] =
     verdict === undefined
       ? { spam: { reason: options.spam ?? "other", detail: options.detail ?? "" } }
       : { verdictProof: await verdictProof(posting, verdict) };

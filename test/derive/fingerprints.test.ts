@@ -28,6 +28,16 @@ describe("listing fingerprint", () => {
     expect(neededOverlap(25, 25, similarity), "exactly 0.92").to.equal(23);
   });
 
+  it("compares sets of whatever sizes at once when the smallest likeness is asked for", async () => {
+    const log = new EventLog({
+      clusterOthers: 1,
+      fingerprintSimilarity: { numerator: 1, denominator: 1e15 },
+    });
+    listTemplate(log, 1);
+    listTemplate(log, 2, ["text.translate"]);
+    expect(await clusterSizes(log)).to.deep.equal([2]);
+  });
+
   it("clusters a renamed template ring of four, and not one of three", async () => {
     for (const [count, sizes] of [
       [3, []],

@@ -90,6 +90,8 @@ export function salesSince(agent: string, since: number): RowList<Row<"hire">> {
     order: [hire.time, hire.id],
     direction: "desc",
     where: gte(hire.time, since),
+    // What an operator of audits had arranged is in no figure.
+    filter: eq(hire.isCanary, false),
   };
 }
 
@@ -99,7 +101,7 @@ export function failuresSince(agent: string, since: number): RowList<Row<"hire">
   return {
     ...list,
     of: { name: `failures since ${since}`, column: hire.seller, id: agent },
-    filter: eq(hire.outcome, "failure"),
+    filter: and(list.filter, eq(hire.outcome, "failure")),
   };
 }
 

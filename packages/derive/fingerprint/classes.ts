@@ -68,10 +68,12 @@ function sizesInRange(
   n: number,
   similarity: { numerator: number; denominator: number },
 ): [least: number, most: number] {
-  let [least, most] = [n, n];
-  while (least > 1 && neededOverlap(n, least - 1, similarity) <= least - 1) least--;
-  while (neededOverlap(n, most + 1, similarity) <= n) most++;
-  return [least, most];
+  // The smaller of two sets is the most that they can share: s ≥ n·(numerator / denominator)², and the same the other way round.
+  const [square, whole] = [BigInt(similarity.numerator) ** 2n, BigInt(similarity.denominator) ** 2n];
+  const least = (BigInt(n) * square + whole - 1n) / whole;
+  const most = (BigInt(n) * whole) / square;
+  const limit = BigInt(Number.MAX_SAFE_INTEGER);
+  return [Number(least), Number(most < limit ? most : limit)];
 }
 
 /** The tokens, ordered by how many classes of one size have them. */

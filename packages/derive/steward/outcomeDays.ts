@@ -53,6 +53,13 @@ export function noteAmended(context: ApplyContext, before: Row<"hire">, after: R
   });
 }
 
+/** An operator of audits had arranged the hire: it leaves its seller's sales and their days. */
+export function noteWithdrawn(context: ApplyContext, before: Row<"hire">): void {
+  noteAmended(context, before, { ...before, isCanary: true });
+  const row = context.store.get("steward", before.seller);
+  if (row !== null) context.store.update("steward", row.id, { sales: row.sales - 1 });
+}
+
 /**
  * The buyer of a hire says that its own request was at fault. Such a failure does not count (T007). A failure
  * that an audit found counts in any case.
@@ -117,6 +124,7 @@ function heardOf(context: ApplyContext, hire: Row<"hire">): { hire: Row<"hire">;
 
 /** The weights that a hire adds to its day. */
 function partOf(context: ApplyContext, hire: Row<"hire">): Omit<OutcomeDay, "day"> {
+  if (hire.isCanary) return { ok: ZERO, failed: ZERO };
   const weight = rational(1n, BigInt(hire.clusterSize));
   if (hire.outcome === "success") return { ok: weight, failed: ZERO };
   if (hire.outcome !== "failure") return { ok: ZERO, failed: ZERO };

@@ -43,7 +43,9 @@ export const paramsSchema = z.strictObject({
   /** Deploy batch (SHP §4.5.1): registrations within this many consecutive blocks. */
   deployBatchBlocks: positive.default(256),
   /** Listing fingerprint (SHP §4.5.1): cosine similarity of token sets, at least this. */
-  fingerprintSimilarity: share.default({ numerator: 23, denominator: 25 }),
+  fingerprintSimilarity: share
+    .refine((it) => it.numerator > 0, { error: "must be above 0", path: ["numerator"] })
+    .default({ numerator: 23, denominator: 25 }),
 
   /** Listings that an agent may have, live or retired. Each new listing is compared with all of them. */
   maxListings: positive.default(100),

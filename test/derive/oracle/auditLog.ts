@@ -24,8 +24,13 @@ import {
 /**
  * The log of such steps. Who is asked for a verdict is drawn by hashes, so it is derived on the way: the log is made, not judged,
  * by that.
+ *
+ * @param begin adds to the log before the first step
  */
-export async function auditLog({ rates, sameFamily, steps }: AuditSteps): Promise<EventLog> {
+export async function auditLog(
+  { rates, sameFamily, steps }: AuditSteps,
+  begin: (log: EventLog) => void = () => undefined,
+): Promise<EventLog> {
   const log = new EventLog({
     operator: OPERATOR,
     claimAttestors: [ATTESTOR],
@@ -61,6 +66,7 @@ export async function auditLog({ rates, sameFamily, steps }: AuditSteps): Promis
       ...{ do: "hire", seller: wallet(at), buyer: wallet(3 + at), capability: "text.translate" },
       ...{ hashes: "both", atomic: 500_000, count: 1 },
     });
+  begin(log);
   for (const { wait: seconds, blocks, action: it } of steps) {
     if (blocks > 0) log.after(seconds, blocks);
     await build.add(it);

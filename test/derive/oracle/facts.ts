@@ -146,6 +146,8 @@ export type Agent = Position & { tier: number };
 
 export type Facts = {
   params: Params;
+  /** Every set of tokens that listings ever had, in order of appearance, and how similar others then had to be. */
+  tokenSets: Map<string, { n: number; similarity: Params["fingerprintSimilarity"] }>;
   /** Index of the event being read, and where it stands. */
   now: number;
   at: { block: number; log: number | null; seq: number | null };

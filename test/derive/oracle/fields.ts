@@ -120,12 +120,16 @@ export function tierOf(facts: Facts, address: string, current: number): number {
   const sold = facts.hires.filter((it) => it.seller === address && inWindow(facts, it) && !it.isCanary);
   const rated = sum(sold.filter((it) => it.outcome !== "neutral").map(weightOf));
   const successes = sum(sold.filter((it) => it.outcome === "success").map(weightOf));
-  const rateHolds = 10n * successes >= 9n * rated;
+  const { numerator, denominator } = facts.params.tier2MinSuccessRate;
+  const rateHolds = BigInt(denominator) * successes >= BigInt(numerator) * rated;
   const capabilities = new Set(sold.flatMap((it) => it.capability ?? [])).size;
   const without = facts.claims.get(address) === "verified" ? 1 : 0;
-  if (current === 2) return rateHolds ? 2 : without;
-  const { tier2MinSuccesses: most, tier2MinCapabilities: breadth } = facts.params;
-  return rateHolds && successes >= BigInt(most) * UNIT && capabilities >= breadth ? 2 : without;
+  const { tier2MinSuccesses: most, tier2MinCapabilities: breadth, tier2RequiresClaim } = facts.params;
+  if (!rateHolds || (tier2RequiresClaim && without === 0)) return without;
+  if (current === 2) return 2;
+  if (successes < BigInt(most) * UNIT || capabilities < breadth) return without;
+  const buyers = sold.map((it) => it.buyer);
+  return distinctParties(facts, buyers) >= facts.params.tier2MinBuyers ? 2 : without;
 }
 
 function medians(sold: Hire[]): { [capability: string]: string } {

@@ -11,11 +11,15 @@ export function tokensOf(facts: Facts, agent: string): Set<string> {
  * are enough now. All pairs are looked at.
  */
 export function noteAlike(facts: Facts, changed: string): void {
+  const own = tokensOf(facts, changed);
+  const { tokenSets } = facts;
+  if (!tokenSets.has(keyOf(own)))
+    tokenSets.set(keyOf(own), { n: tokenSets.size, similarity: facts.params.fingerprintSimilarity });
   const agents = [...new Set(facts.listings.filter((it) => it.live).map((it) => it.agent))];
   const sets = new Map(agents.map((agent) => [agent, tokensOf(facts, agent)]));
   const alike = (agent: string) => {
     const own = sets.get(agent) ?? new Set();
-    return agents.filter((it) => it !== agent && cosineHolds(own, sets.get(it) ?? new Set()));
+    return agents.filter((it) => it !== agent && cosineHolds(facts, own, sets.get(it) ?? new Set()));
   };
   if (!sets.has(changed)) return;
   const joined = new Set<string>();
@@ -29,9 +33,18 @@ export function noteAlike(facts: Facts, changed: string): void {
   if (joined.size > 0) addTrip(facts, { signal: "listing_fingerprint", funder: null, members: joined });
 }
 
-function cosineHolds(a: Set<string>, b: Set<string>): boolean {
+const keyOf = (tokens: Set<string>) => [...tokens].sort().join("\n");
+
+/** By the similarity that was asked for when the later of the two sets first stood for somebody's listings. */
+function cosineHolds({ tokenSets }: Facts, a: Set<string>, b: Set<string>): boolean {
+  if (keyOf(a) === keyOf(b)) return true;
+  const [first, last] = [a, b]
+    .map((it) => tokenSets.get(keyOf(it)))
+    .sort((x, y) => (x?.n ?? 0) - (y?.n ?? 0));
+  if (first === undefined || last === undefined) return false;
+  const { numerator, denominator } = last.similarity;
   const shared = [...a].filter((it) => b.has(it)).length;
-  return 625 * shared * shared >= 529 * a.size * b.size;
+  return (denominator * shared) ** 2 >= numerator ** 2 * a.size * b.size;
 }
 
 function tokens({ capability, price, latency, mode, host }: Listing): string[] {

@@ -44,6 +44,38 @@ const list = fc.record({
   payee: fc.option(someone),
 });
 
+/** From the half of all tokens to all of them. */
+const similarity = fc.constantFrom(
+  { numerator: 23, denominator: 25 },
+  { numerator: 1, denominator: 2 },
+  { numerator: 3, denominator: 4 },
+  { numerator: 99, denominator: 100 },
+  { numerator: 1, denominator: 1 },
+);
+
+/**
+ * What stays as it is all through a log: an agent is held to other gates of Tier 2, and its stars to another decay, only by what
+ * next changes its figures.
+ */
+export const gates = fc.record(
+  {
+    tier2MinSuccesses: fc.constantFrom(1, 5, 11),
+    tier2MinSuccessRate: fc.constantFrom({ numerator: 1, denominator: 2 }, { numerator: 1, denominator: 1 }),
+    tier2MinCapabilities: fc.constantFrom(1, 2),
+    tier2MinBuyers: fc.constantFrom(2, 3),
+    tier2RequiresClaim: fc.boolean(),
+    starDecay: fc.constantFrom(
+      { numerator: 0, denominator: 1 },
+      { numerator: 1, denominator: 2 },
+      { numerator: 1, denominator: 1 },
+    ),
+    fingerprintSimilarity: similarity,
+  },
+  { requiredKeys: [] },
+);
+
+export type Gates = typeof gates extends fc.Arbitrary<infer T> ? T : never;
+
 const publish = fc.record({
   do: fc.constant("params" as const),
   hub: fc.option(fc.oneof(funder, someone)),
@@ -60,6 +92,7 @@ const publish = fc.record({
       maxIntermediaries: fc.constantFrom(0, 1, 2, 3),
       hubTransfers: fc.constantFrom(1, 2, 4, 12, 10_000),
       maxListings: fc.constantFrom(2, 100),
+      fingerprintSimilarity: similarity,
       clusterOthers: fc.constantFrom<number>(1, 2, 4, 5),
       fundingSpanSeconds: fc.constantFrom<number>(3_600, DAY / 2, 3 * DAY),
       deployBatchBlocks: fc.constantFrom<number>(1, 64, 1_000),

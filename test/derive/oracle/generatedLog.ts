@@ -11,6 +11,8 @@ import {
   clusterStep,
   type DistantAction,
   distantStep,
+  type Gates,
+  gates,
   OPERATOR,
   step,
 } from "./generatedActions.ts";
@@ -20,7 +22,9 @@ export const generatedLog = generatedLogOf({ minLength: 5, maxLength: 60 });
 
 /** Such logs of this many actions; most actions are an event or two, a few are dozens. */
 export function generatedLogOf(length: { minLength: number; maxLength: number }): fc.Arbitrary<EventLog> {
-  return fc.array(step, length).map((steps) => logOf(steps));
+  return fc
+    .tuple(fc.array(step, length), gates)
+    .map(([steps, kept]) => logOf(steps, [], {}, undefined, kept));
 }
 
 /** Logs of agents that stand in many clusters, some of which meet, and come apart when their funder is published as a hub. */
@@ -59,11 +63,12 @@ function logOf(
   listed: Address[] = [],
   params: Params = {},
   between: (log: EventLog) => void = () => {},
+  kept: Gates = {},
 ): EventLog {
   const roots = { operator: OPERATOR, claimAttestors: [ATTESTOR], auditArbiters: [ARBITER] };
-  const log = new EventLog({ ...roots, ...params });
+  const log = new EventLog({ ...roots, ...params, ...kept });
   for (const agent of listed) log.after(60, 300).listing(agent, "text.translate");
-  const build = new Builder(log);
+  const build = new Builder(log, kept);
   for (const { wait: seconds, blocks, action: it } of steps) {
     // A new block has a later time, and only a new block has.
     if (blocks > 0) log.after(seconds, blocks);
@@ -80,6 +85,7 @@ type Held = { id: Hex; seller: Address; buyer: Address; delivered: boolean; sett
 
 class Builder {
   readonly #log: EventLog;
+  readonly #kept: Gates;
   readonly #txs: Hex[];
   readonly #receipts: Receipt[] = [];
   readonly #escrows: Held[] = [];
@@ -87,8 +93,10 @@ class Builder {
   #version = 1;
   #rings = 0;
 
-  constructor(log: EventLog) {
+  /** @param kept what every record of parameters says alike */
+  constructor(log: EventLog, kept: Gates) {
     this.#log = log;
+    this.#kept = kept;
     this.#txs = Array.from({ length: 6 }, () => log.hash());
   }
 
@@ -258,7 +266,12 @@ class Builder {
           auditArbiters: [ARBITER],
           hubs: [...this.#hubs],
         };
-        log.record("params", OPERATOR, { version: ++this.#version, ...it.thresholds, ...roots });
+        log.record("params", OPERATOR, {
+          version: ++this.#version,
+          ...this.#kept,
+          ...it.thresholds,
+          ...roots,
+        });
         return;
       }
       case "enter":

@@ -36,6 +36,7 @@ export function oracle(
 ): ExpectedState {
   const facts: Facts = {
     params: defineParams(),
+    tokenSets: new Map(),
     now: 0,
     at: { block: 0, log: null, seq: null },
     asOf: 0,

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import { derivedSlas, derivedStewards } from "./derivedStewards.ts";
-import { slaLog, slaSteps } from "./slaLog.ts";
+import { slaLog, slaSteps, slaTimes } from "./slaLog.ts";
 import { oraclesOf } from "./steward.ts";
 
 /** How many generated logs; more with STEWARD_RUNS. */
@@ -12,8 +12,8 @@ describe("SLAs, derived and by the oracle", () => {
     const seen = new Map<string, number>();
     const note = (what: string) => seen.set(what, (seen.get(what) ?? 0) + 1);
     await fc.assert(
-      fc.asyncProperty(slaSteps, async (steps) => {
-        const log = await slaLog(steps);
+      fc.asyncProperty(slaSteps, slaTimes, async (steps, times) => {
+        const log = await slaLog(steps, times);
         const { store } = await log.derive();
         const { scores, slas } = oraclesOf(log.events);
         expect(derivedSlas(store)).to.deep.equal(slas);

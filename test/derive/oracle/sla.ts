@@ -261,6 +261,7 @@ export class SlaBook {
     const firstDay = this.slas.get(agent)?.firstDay ?? 0;
     return this.#facts.hires.filter((it) => {
       const day = dayOf(it.time);
+      if (it.isCanary) return false;
       const isFar = it.seller === agent && it.size === 1 && day > firstDay && day >= from && day <= to;
       return isFar && buyerFamilyOf(this.#facts, it) !== ownFamilyOf(this.#facts, agent);
     });

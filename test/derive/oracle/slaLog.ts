@@ -84,6 +84,19 @@ const action = fc.oneof(
 
 type Action = typeof action extends fc.Arbitrary<infer T> ? T : never;
 
+/** The times that parameters set, beside those that nobody set. */
+export const slaTimes = fc.record(
+  {
+    disputeSeconds: fc.constantFrom<number>(1, DAY, 3 * DAY),
+    reviewSeconds: fc.constantFrom<number>(1, DAY, 3 * DAY),
+    suspensionNoticeSeconds: fc.constantFrom<number>(1, 3_600, 3 * DAY),
+    replacedSeconds: fc.constantFrom<number>(1, DAY, 8 * DAY),
+  },
+  { requiredKeys: [] },
+);
+
+type Times = typeof slaTimes extends fc.Arbitrary<infer T> ? T : never;
+
 const wait = fc.constantFrom(0, 300, HOUR, 6 * HOUR, 23 * HOUR, DAY, 7 * DAY - 1, 7 * DAY, 7 * DAY + 1);
 
 export const slaSteps = fc.array(fc.record({ wait, action, tick: fc.boolean() }), {
@@ -92,8 +105,11 @@ export const slaSteps = fc.array(fc.record({ wait, action, tick: fc.boolean() })
 });
 
 /** A log of agents that promise, sell, are looked at, breach, dispute and are ruled on. */
-export async function slaLog(steps: { wait: number; action: Action; tick: boolean }[]): Promise<EventLog> {
-  const steward = { probers: [PROBER], arbitrators: [ARBITRATOR] };
+export async function slaLog(
+  steps: { wait: number; action: Action; tick: boolean }[],
+  times: Times = {},
+): Promise<EventLog> {
+  const steward = { probers: [PROBER], arbitrators: [ARBITRATOR], ...times };
   const log = new EventLog({ operator: OPERATOR, steward });
   for (const n of [1, 2, 300, 301, 302, 303])
     log.listing(wallet(n), `custom.kind${n}`, { price_usdc: String(2 ** (n % 20)) });

@@ -1,7 +1,11 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { derivedStewards } from "./derivedStewards.ts";
-import { stewardOracle } from "./steward.ts";
+import type { EventLog } from "../eventLog.ts";
+import { DAY, HOUR, wallet } from "../eventLog.ts";
+import { auditSteps } from "./auditActions.ts";
+import { auditLog } from "./auditLog.ts";
+import { derivedSlas, derivedStewards } from "./derivedStewards.ts";
+import { oraclesOf, stewardOracle } from "./steward.ts";
 import { stewardLog } from "./stewardLog.ts";
 
 /** How many generated logs; more with STEWARD_RUNS. */
@@ -31,6 +35,43 @@ describe("trust scores, derived and by the oracle", () => {
     // What none of many logs reach was not compared.
     if (RUNS >= 1_000) expect([...seen.keys()]).to.include.members(EXPECTED);
   }).timeout(0);
+
+  it("agree with promises, too, where audits roll hires back and operators reveal which they had arranged", async () => {
+    const seen = new Set<string>();
+    await fc.assert(
+      fc.asyncProperty(auditSteps, async (steps) => {
+        const log = await auditLog(steps, promises);
+        log.after(2 * HOUR).tick();
+        const { store } = await log.derive();
+        const { scores, slas } = oraclesOf(log.events);
+        expect(derivedStewards(store)).to.deep.equal(scores);
+        expect(derivedSlas(store)).to.deep.equal(slas);
+        for (const { hire } of store.rows("canary").values())
+          if (hire !== null && store.rows("hire").get(hire)?.isCanary) seen.add("canary");
+      }),
+      { numRuns: Math.ceil(RUNS / 2) },
+    );
+    if (RUNS >= 1_000) expect([...seen]).to.deep.equal(["canary"]);
+  }).timeout(0);
 });
+
+/** The sellers of a log with audits promise something, from the day before its first step on. */
+function promises(log: EventLog): void {
+  const guarantee = {
+    measurement_window: "30 days",
+    penalty: { type: "financial", amount: "1.5", currency: "USDC" },
+  };
+  for (const n of [1, 2, 3])
+    log.record("sla", wallet(n), {
+      agent_id: wallet(n),
+      version: "1",
+      guarantees: [
+        { ...guarantee, metric: "success_rate", target: "0.98", breach_threshold: "0.9" },
+        { ...guarantee, metric: "latency_p50", target: "400", unit: "milliseconds", breach_threshold: "500" },
+      ],
+      issued_at: log.time,
+    });
+  log.after(DAY).tick();
+}
 
 const EXPECTED = ["mutual", "cluster", "young", "no_sale", "crowd", "denied", "downtime", "endorsements: 4"];

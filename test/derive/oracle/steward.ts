@@ -187,7 +187,7 @@ function note(notes: Notes, facts: Facts, event: RecordEvent): void {
         });
       }
       for (const [agent, all] of Object.entries(served)) {
-        const hasSold = facts.hires.some(({ seller }) => seller === agent);
+        const hasSold = facts.hires.some(({ seller, isCanary }) => seller === agent && !isCanary);
         for (const host of all) {
           if (!isAgent(agent)) continue;
           const isSellers = hasSold && all.every((other) => host <= other);
@@ -301,7 +301,7 @@ function own(notes: Notes, facts: Facts, agent: string, time: number) {
   const month = windows[1] as (typeof windows)[number];
   const hires = facts.hires.filter((it) => {
     const day = Math.floor(it.time / DAY);
-    return it.seller === agent && day > today - 30 && day <= today;
+    return it.seller === agent && !it.isCanary && day > today - 30 && day <= today;
   });
   // In 720720ths: every cluster that a generated log can have divides it, or is left to the fraction.
   const lcm = hires.reduce((product, { size }) => product * BigInt(size), 1n);
@@ -403,7 +403,7 @@ function endorsed(
       ["mutual", holding(notes, it.endorser).some(({ endorser }) => endorser === agent)],
       ["cluster", sharedSize(facts, agent, it.endorser) > 1],
       ["young", time - registered < 30 * DAY],
-      ["no_sale", !facts.hires.some(({ seller }) => seller === it.endorser)],
+      ["no_sale", !facts.hires.some(({ seller, isCanary }) => seller === it.endorser && !isCanary)],
       ["crowd", isCrowd],
     ] as const;
     const reason = reasons.find(([, holds]) => holds)?.[0];

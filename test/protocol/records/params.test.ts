@@ -46,6 +46,10 @@ describe("packages/protocol/records/params", () => {
     expect(fieldsAtFault(parseParams, { fundingShare: { numerator: 5, denominator: 4 } })).to.deep.equal([
       "body.fundingShare.numerator",
     ]);
+    const none = { numerator: 0, denominator: 1 };
+    expect(fieldsAtFault(parseParams, { fingerprintSimilarity: none })).to.deep.equal([
+      "body.fingerprintSimilarity.numerator",
+    ]);
     expect(fieldsAtFault(parseParams, { hubs: [`0x${"A".repeat(40)}`] })).to.deep.equal(["body.hubs.0"]);
     expect(fieldsAtFault(parseParams, { ledgers: { short: ["receipt"] } })).to.deep.equal([
       "body.ledgers.short",

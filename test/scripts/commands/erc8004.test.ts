@@ -202,13 +202,14 @@ describe("tallystick erc8004", function () {
     expect(await codeOf(byVerdict("0".repeat(64))), "no entry").to.equal("not_in_ledger");
     // A verdict on another hire says nothing of this feedback, by whatever it differs.
     const zero = `0x${"00".repeat(32)}`;
-    for (const other of [
+    const others: RecordBody[] = [
       { hire: `${zero}-0` },
       { hire: zero },
       { hire: paid.tx_hash },
       { params_hash: zero },
       { result_hash: zero },
-    ]) {
+    ];
+    for (const other of others) {
       const refused = await byVerdict(await settle(other)).catch((error) => error);
       const fields = refused.issues?.map((it: { field: string }) => it.field);
       expect(fields, JSON.stringify(other)).to.deep.equal(["verdict_proof.entry"]);

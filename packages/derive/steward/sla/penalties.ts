@@ -40,7 +40,7 @@ function shareOut(context: ApplyContext, breach: Row<"breach">, amount: bigint):
   forEachRow(days, (day) =>
     forEachRow(itemsOf(context.store, slaHiresOf(breach.agent, day)), (id) => {
       const hire = context.store.get("hire", id);
-      if (hire === null || hire.price === 0n) return;
+      if (hire === null || hire.isCanary || hire.price === 0n) return;
       paid.set(hire.buyer, (paid.get(hire.buyer) ?? 0n) + hire.price);
       total += hire.price;
     }),

@@ -56,9 +56,9 @@ function dayRow({ store }: ApplyContext, id: string): Row<"slaDay"> {
   return row;
 }
 
-/** A hire inside one cluster does not count. */
+/** A hire inside one cluster does not count, nor one that an operator of audits had arranged. */
 function partOf({ hire, isExcused }: { hire: Row<"hire">; isExcused: boolean }): SlaPart {
-  if (hire.clusterSize !== 1) return NOTHING;
+  if (hire.clusterSize !== 1 || hire.isCanary) return NOTHING;
   return {
     ok: hire.outcome === "success" ? 1 : 0,
     failed: isFailure(hire, isExcused) ? 1 : 0,
