@@ -1,6 +1,7 @@
 #!/usr/bin/env node
-// Builds the portal into files that any HTTP host serves, under any path. `node portal/build.mjs [FOLDER]`; the default is
-// portal/dist, from where the node serves them. Plain JavaScript, so that any Node that Vite takes runs it as it is.
+// Builds the portal into files that any HTTP host serves, under any path. `node portal/build.mjs [FOLDER]`;
+// the default is portal/dist, from where the node serves them. It is plain JavaScript, so every Node that
+// Vite supports can run it directly.
 
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";

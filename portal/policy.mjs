@@ -1,6 +1,7 @@
 /**
- * What the portal's pages may do: run its own files, and ask nodes and chains over HTTPS, or on this machine. Styles are files
- * of its own, pictures too. `frame-ancestors` only counts as a header: the node adds it.
+ * The content policy of the portal's pages. They may run only the portal's own files, also for styles and
+ * pictures. They may send requests to nodes and chains over HTTPS or on this machine. `frame-ancestors` works
+ * only as a header, which the node adds.
  */
 export const POLICY = [
   "default-src 'none'",

@@ -1,21 +1,21 @@
 import { fileURLToPath } from "node:url";
 
 /**
- * How Vite serves the portal while somebody works on it, and how it builds it.
+ * The configuration with which Vite serves the portal for developers, and builds it.
  *
  * @type {import("vite").UserConfig}
  */
 export default {
   root: fileURLToPath(new URL(".", import.meta.url)),
-  // Wherever the files stand.
+  // Relative paths, so that the files work at any address.
   base: "./",
-  // The packages of this repository are read as they are.
+  // The packages of this repository are not bundled in advance.
   publicDir: false,
   oxc: { jsx: { runtime: "automatic", importSource: "preact" } },
   build: {
     target: "es2022",
     modulePreload: { polyfill: false },
-    // A file of its own for everything: the policy lets nothing be part of a page.
+    // Every asset is a separate file, because the policy forbids inline content.
     assetsInlineLimit: 0,
     reportCompressedSize: false,
   },

@@ -1,8 +1,8 @@
 #!/usr/bin/env node
-// The way in: `npm run demo`, `npm test` and `npm run tallystick` all start here, on a bare clone, under whatever
-// Node (>= 18) the shell has. It finds a Node that can run this repository or gets one from npm, installs the
-// dependencies under that Node when they are not what package-lock.json says, and hands over to scripts/cli.ts.
-// Plain JavaScript without dependencies, because nothing is installed yet when it runs. It speaks on stderr only:
+// The start of `npm run demo`, `npm test` and `npm run tallystick`, in a fresh clone and under any Node from
+// 18 on. It finds a Node that can run this repository, or gets one from npm. It installs the dependencies
+// under that Node if they differ from package-lock.json. Then it runs scripts/cli.ts. It is plain JavaScript
+// without dependencies, because nothing is installed yet when it runs. It prints only to stderr, because
 // stdout belongs to the command.
 
 import path from "node:path";
@@ -26,7 +26,7 @@ async function main(args) {
   env.TALLYSTICK_LIFELINE = "3";
   env.TSX_TSCONFIG_PATH = path.join(root, "tsconfig.json");
   return await run(node, ["--import", readTypeScript, path.join(root, "scripts", "cli.ts"), ...args], {
-    // npm runs scripts from the package's folder; a FILE argument means the folder the user is in.
+    // npm runs scripts in the package's folder, but a FILE argument is relative to the user's folder.
     cwd: process.env.npm_lifecycle_event && process.env.INIT_CWD ? process.env.INIT_CWD : process.cwd(),
     env,
     stdio: ["inherit", "inherit", "inherit", "pipe"],

@@ -51,7 +51,7 @@ export async function runCli(argv: string[]): Promise<number> {
 
 if (import.meta.main ?? process.argv[1] === import.meta.filename) {
   watchLifeline();
-  // `tallystick … | head` closes our output early, which is the reader's good right.
+  // `tallystick … | head` closes our output early. That is not an error.
   process.stdout.on("error", (error: NodeJS.ErrnoException) => {
     process.exit(error.code === "EPIPE" ? 0 : 1);
   });

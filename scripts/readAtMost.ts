@@ -3,7 +3,8 @@ import type { FileHandle } from "node:fs/promises";
 const CHUNK_BYTES = 1 << 16;
 
 /**
- * Reads an open file to its end. A pipe or a device says no size and may never end, so the bytes are counted as they come.
+ * Reads an open file to its end. A pipe or a device has no size and may never end, so the bytes are counted
+ * as they come.
  *
  * @returns undefined when there are more than `most` bytes
  */

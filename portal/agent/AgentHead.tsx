@@ -10,7 +10,7 @@ import { concernsOf, sentenceOf } from "./concerns.ts";
 import { FigureValue } from "./FigureValue.tsx";
 import { FIGURES } from "./figures.ts";
 
-/** The figures that a reader wants first. */
+/** The most important figures for a reader. */
 const FIRST = [
   "SUCCESS_RATE",
   "LAST_30D_HIRE_COUNT",

@@ -11,7 +11,7 @@ export type IdentityLink = {
 /** The first identities of an agent, and whether there are more. */
 export type AgentIdentities = { nodes: IdentityLink[]; pageInfo: { hasNextPage: boolean } };
 
-/** What the page of an agent asks of its identities. */
+/** The query of an agent's page about its identities. */
 export const AGENT_IDENTITIES = `identities(first: 10) {
       nodes {
         id isCurrent fromTime untilTime

@@ -9,7 +9,7 @@ const BADGES: { [status in EscrowState["status"]]: { name: string; kind: string 
   timedOut: { name: "Timed out", kind: "warn" },
 };
 
-/** What became of the money in an escrow, in a word or two. */
+/** The state of the money in an escrow, in a word or two. */
 export function EscrowBadge({ status }: Pick<EscrowState, "status">) {
   const { name, kind } = BADGES[status];
   return <span class={`badge ${kind}`}>{name}</span>;

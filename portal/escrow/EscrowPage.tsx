@@ -24,7 +24,9 @@ import { WalletSection } from "./WalletSection.tsx";
 
 const loadWallet = () => import("./wallet/EscrowWallet.tsx").then((it) => it.EscrowWallet);
 
-/** One escrow: its terms, its deadline, and what the reader can do with the money by their own wallet. */
+/**
+ * The page of one escrow: its terms, its deadline, and what the reader's own wallet can do with the money.
+ */
 export function EscrowPage({ id }: { id: Hex }) {
   useTitle(`Escrow ${shortHash(id)}`);
   const question = { query: ESCROW, variables: { id } };

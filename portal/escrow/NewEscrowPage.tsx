@@ -13,7 +13,7 @@ import { WalletSection } from "./WalletSection.tsx";
 
 const loadWallet = () => import("./wallet/DepositWallet.tsx").then((it) => it.DepositWallet);
 
-/** A new escrow: the terms, and the deposit by the reader's own wallet. */
+/** The page for a new escrow: the terms, and the deposit by the reader's own wallet. */
 export function NewEscrowPage({ search }: { search: URLSearchParams }) {
   useTitle("New escrow");
   const question = { query: CONTRACTS, variables: {} };

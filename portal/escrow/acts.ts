@@ -1,7 +1,7 @@
 import type { Hire } from "tallystick-protocol/escrow/hire";
 import { payeeOf } from "./termsOf.ts";
 
-/** What a person can do with money in an escrow, or say about it. */
+/** The actions of a person on an escrow. */
 export type ActName = "markDelivered" | "release" | "split" | "refund" | "timeoutRefund" | "withdraw";
 
 /**

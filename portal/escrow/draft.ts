@@ -27,7 +27,7 @@ export const EMPTY_DRAFT: Draft = {
   hireId: "",
 };
 
-/** What is wrong with a field, as a sentence. */
+/** A sentence that says what is wrong with a field. */
 export type DraftIssues = { [field in keyof Draft]?: string };
 
 const NOBODY: Hex = `0x${"0".repeat(40)}`;

@@ -1,8 +1,8 @@
-/** An amount of a token with six decimals, and how a person writes it. */
+/** Amounts of a token with six decimals, and their text form. */
 
 const PRICE = /^(0|[1-9]\d{0,30})(?:\.(\d{1,6}))?$/;
 
-/** `"0.50"` → `500000n`; null when it is no such amount. */
+/** `"0.50"` → `500000n`; null when the text is not an amount. */
 export function atomicOf(text: string): bigint | null {
   const found = PRICE.exec(text.trim());
   if (found === null) return null;

@@ -5,7 +5,7 @@ import { Time } from "../design/Time.tsx";
 import { linkTo } from "../router/route.ts";
 import type { LedgerAnswer, LedgerLine } from "./ledgerQuery.ts";
 
-/** Types that a reader may want alone. */
+/** The types that a reader can filter by. */
 const TYPES = [
   "receipt",
   "listing",
@@ -64,7 +64,7 @@ function typeOf({ record, type }: LedgerLine): string {
   return plainText(record?.type ?? type ?? "settlement", 60);
 }
 
-/** The entries of a ledger, the latest first, a page at a time. */
+/** Lists the entries of a ledger, the latest first, one page at a time. */
 export function EntryList(props: {
   ledger: string;
   search: URLSearchParams;

@@ -61,7 +61,7 @@ function Offered({ agent }: { agent: MarketAgent }) {
   );
 }
 
-/** Agents in the order of their rank. */
+/** Lists agents in the order of their rank. */
 export function AgentTable({ agents, total }: { agents: MarketAgent[]; total: number }) {
   return (
     <DataTable

@@ -25,7 +25,7 @@ export type Offer = {
 
 export type Offers = { agents: Offer[]; next_cursor: string | null };
 
-/** The filters that the page has a field for: their names in the page's address and in /v1/search, and how each is read. */
+/** The filters of the page: their names in the page's address and in /v1/search, and the parser of each. */
 export const FILTERS = [
   { name: "max_price_usdc", label: "Price at most (USDC)", read: decimal },
   { name: "max_latency_ms", label: "Latency at most (ms)", read: Number },

@@ -227,7 +227,10 @@ function Path({ path }: { path: string }) {
   return <code title={path}>{plainText(short, 120)}</code>;
 }
 
-/** A number with its digits in groups; seconds as days, hours or minutes too, and millionths as USDC. */
+/**
+ * Formats a number with grouped digits. Seconds are also shown as days, hours or minutes, and millionths as
+ * USDC.
+ */
 export function readable({ path, value }: ParamRow): string {
   if (!/^\d+$/.test(value) || !Number.isSafeInteger(Number(value))) return value;
   const number = Number(value);
@@ -238,7 +241,7 @@ export function readable({ path, value }: ParamRow): string {
   return text;
 }
 
-/** A value, with the addresses in it as the rest of the page shows them. */
+/** Shows a value, with its addresses in the form of the rest of the page. */
 function Value({ text }: { text: string }) {
   const words = text.split(", ");
   if (words.length > 0 && words.every((it) => /^0x[0-9a-f]{40}$/.test(it)))

@@ -1,6 +1,6 @@
 import { type Check, type Finding, fails, holds, isOpen } from "../verify/check.ts";
 
-/** What a node derived at a tick. */
+/** The digest of a node at a tick. */
 export type Digest = { block: number; digest: string };
 
 /** Compares the digests of two nodes at the same ticks. */

@@ -41,7 +41,7 @@ function isShare(value: unknown): value is { numerator: number; denominator: num
 }
 
 /**
- * What each valid record changed, compared with the valid record before it, the latest first. The first
+ * The changes of each valid record, compared with the valid record before it, the latest first. The first
  * record has no predecessor.
  */
 export function paramChanges(history: readonly ParamsRecord[]): ParamChange[] {

@@ -6,8 +6,8 @@ import { Waiting } from "../design/States.tsx";
 type State<Props> = { page: ComponentType<Props> | null; error: string };
 
 /**
- * A page that is loaded later. If the portal was published again meanwhile, its old files are gone; then it
- * says so.
+ * A page that is loaded later. If the portal was published again meanwhile, its old files are gone, and the
+ * page says so.
  */
 export function Later<Props extends object>({
   load,

@@ -48,7 +48,7 @@ const loadEscrow = () => import("../escrow/EscrowPage.tsx").then((it) => it.Escr
 const loadNewEscrow = () => import("../escrow/NewEscrowPage.tsx").then((it) => it.NewEscrowPage);
 const loadVerify = () => import("../verify/VerifyPage.tsx").then((it) => it.VerifyPage);
 
-/** The name of a page. A new search on the same page does not change it, so the page is not built anew. */
+/** The name of a page. A new search on the same page does not change it, so the page keeps its state. */
 function nameOf(route: Route): string {
   if (route.page === "agent") return `agent/${route.address}`;
   if (route.page === "cluster") return `cluster/${route.id}`;

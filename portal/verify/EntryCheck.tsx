@@ -8,7 +8,10 @@ import { useVerification } from "./useVerification.ts";
 import type { ToldEntry } from "./verifyEntry.ts";
 import { verifyInWorker } from "./verifyInWorker.ts";
 
-/** An entry of a ledger, checked here: its line, its record's signature, its place in the tree, and then that root on the chain. */
+/**
+ * Checks an entry of a ledger in the browser: its line, the signature of its record, its place in the tree,
+ * and the tree's root on the chain.
+ */
 export function EntryCheck({
   entry,
   isLinked,

@@ -1,7 +1,7 @@
 import { NodeError } from "../node/nodeError.ts";
 import { nodeUrl } from "../node/nodeUrl.ts";
 
-/** Longer than any entry that settlement takes. */
+/** The most characters of a line. It is more than settlement accepts. */
 const MAX_CHARACTERS = 4_000_000;
 
 /** The canonical line of an entry, as the node keeps it. */

@@ -1,12 +1,12 @@
 import { CanonicalChain } from "tallystick-protocol/ledger/canonicalChain";
 import { sha256ByWasm } from "./sha256ByWasm.ts";
 
-/** What a worker found in a part of a ledger's file: its leaves one after the other, 32 bytes each. */
+/** The result of a worker for a part of a ledger's file: its leaves without separators, 32 bytes each. */
 export type LedgerPart = { parent: string; head: string; leaves: Uint8Array<ArrayBuffer> };
 
 const NEWLINE = 0x0a;
 
-/** Where the hash of the entry before stands in a canonical line. */
+/** The place of the parent hash in a canonical line. */
 const PARENT_AT = `{"current_hash": "${"0".repeat(64)}", "parent_hash": "`.length;
 
 const scope = globalThis as unknown as {
@@ -16,7 +16,7 @@ const scope = globalThis as unknown as {
 
 const sha256 = sha256ByWasm();
 
-/** Verifies whole lines of a ledger; null when a line is not good, or may not be. */
+/** Verifies whole lines of a ledger; null when a line is bad or doubtful. */
 async function verify(part: Blob): Promise<LedgerPart | null> {
   const bytes = new Uint8Array(await part.arrayBuffer());
   const parent = String.fromCharCode(...bytes.subarray(PARENT_AT, PARENT_AT + 64));

@@ -4,8 +4,8 @@ import { type Sha256, sha256ByNoble } from "tallystick-protocol/sha256";
 const encoder = new TextEncoder();
 
 /**
- * SHA-256 in WebAssembly, in about a third of the time that JavaScript takes: most of what a large ledger costs. A browser
- * can be set to run no WebAssembly; then it is JavaScript's.
+ * SHA-256 in WebAssembly. It takes about a third of the time of JavaScript, and hashing is the largest cost
+ * of a large ledger. If the browser does not allow WebAssembly, JavaScript is used.
  */
 export async function sha256ByWasm(): Promise<Sha256> {
   try {

@@ -1,14 +1,14 @@
 import { type Finding, fails } from "./check.ts";
 import { fileKindOf } from "./fileKind.ts";
 
-/** Bytes that are read to find the kind of a file. */
+/** The number of bytes that are read to find the kind of a file. */
 const BEGIN = 1 << 16;
 
 /** The most bytes of a proof or a record, which is read as a whole. */
 const MAX_TEXT_BYTES = 16 << 20;
 
 /**
- * Verifies a file, whatever kind it is of. Nothing of it leaves the browser.
+ * Verifies a file of any kind. Nothing of it leaves the browser.
  *
  * @param keysText keys that the reader trusts, in the form of {@link readKeys}; may be empty
  */

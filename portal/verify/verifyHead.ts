@@ -23,8 +23,8 @@ export type ToldLedger = {
 export type Prove = (from: number, to: number) => Promise<Uint8Array[] | null>;
 
 /**
- * Checks that the ledger's id is computed from the contract that is asked. So a node cannot name a contract
- * of its own.
+ * Checks that the ledger's id is computed from the contract that is read. So a node cannot name its own
+ * contract.
  */
 export function idCheck({ place, named }: ToldLedger): Check {
   const { chainId, contract, ledger } = place;

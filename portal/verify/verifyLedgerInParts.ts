@@ -7,24 +7,27 @@ import { sha256ByWasm } from "./sha256ByWasm.ts";
 /** Bytes of a part. Each worker has one part in memory. */
 const PART_BYTES = 4 << 20;
 
-/** The end of a line is looked for in so many bytes behind the planned end of a part. */
+/** How many bytes after the planned end of a part are searched for the end of a line. */
 const MAX_LINE_BYTES = 1 << 17;
 
-/** Below this size one worker is done before others have started. */
+/**
+ * The smallest file for several workers. For smaller files one worker has finished before others have
+ * started.
+ */
 const MIN_BYTES = 2 * PART_BYTES;
 
 const MAX_WORKERS = 8;
 const NEWLINE = 0x0a;
 
-/** A line is not good, or not canonical. Reading line by line tells which. */
+/** Thrown when a line is bad or not canonical. Reading line by line then finds it. */
 class DoubtfulLedger extends Error {}
 
 /**
- * Verifies the file of a ledger on all cores: every line, the chain of hashes and the Merkle root. Memory does not grow with
- * the file.
+ * Verifies the file of a ledger on all cores: every line, the chain of hashes and the Merkle root. Memory
+ * does not grow with the file.
  *
- * @returns null when it is too small for that, or when any line is not good or not canonical: who reads it line by line
- * learns which
+ * @returns null when the file is too small, or a line is bad or not canonical. Then the caller reads it line
+ * by line
  */
 export async function verifyLedgerInParts(
   file: Blob,
@@ -53,7 +56,7 @@ async function assemble(
 ): Promise<VerifiedLedger> {
   const frontier = new MerkleFrontier(await sha256ByWasm());
   const take = cutter(file);
-  /** Parts that wait for those before them. */
+  /** Results of parts that wait for earlier parts. */
   const verified = new Map<number, LedgerPart & { end: number }>();
   let [head, joined] = [GENESIS_HASH, 0];
   const join = () => {
@@ -82,7 +85,7 @@ async function assemble(
 
 type Cut = { number: number; start: number; end: number };
 
-/** Cuts a file where lines end, one part after the other; null at its end. */
+/** Gives the parts of a file one after the other, cut at the ends of lines; null at the end of the file. */
 function cutter(file: Blob): () => Promise<Cut | null> {
   let [number, at] = [0, 0];
   const cut = async (): Promise<Cut | null> => {
@@ -98,7 +101,7 @@ function cutter(file: Blob): () => Promise<Cut | null> {
   };
 }
 
-/** The offset behind the first line that ends at `from` or later. */
+/** The offset after the first line that ends at `from` or later. */
 async function lineEnd(file: Blob, from: number): Promise<number> {
   const bytes = new Uint8Array(await file.slice(from - 1, from - 1 + MAX_LINE_BYTES).arrayBuffer());
   const at = bytes.indexOf(NEWLINE);
@@ -109,7 +112,7 @@ async function lineEnd(file: Blob, from: number): Promise<number> {
 function ask(worker: Worker, part: Blob): Promise<LedgerPart | null> {
   return new Promise((resolve, reject) => {
     worker.onmessage = ({ data }: { data: LedgerPart | null }) => resolve(data);
-    // Its program may not be to be had any more: then this worker goes on alone.
+    // The program of further workers may no longer be available. Then this worker continues alone.
     worker.onerror = () => reject(new DoubtfulLedger());
     worker.postMessage(part);
   });

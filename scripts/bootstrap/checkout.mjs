@@ -5,7 +5,7 @@ import { say } from "./say.mjs";
 
 /** The checkout. */
 export const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), "../..");
-/** What this checkout keeps for itself; ignored by git. */
+/** The private folder of this checkout. Git ignores it. */
 export const stateDir = path.join(root, ".tallystick");
 
 /** @param {string} file */
@@ -27,9 +27,12 @@ export function readText(file) {
 }
 
 /**
- * Runs `work` while no other process of this clone does: two first runs at once must not install over each other.
- * The lock is a file with the owner's pid; one whose owner is gone is taken over.
- * @template T @param {() => Promise<T>} work @returns {Promise<T>}
+ * Runs `work` while no other process of this clone runs such work, so that two first runs do not install at
+ * the same time. The lock is a file with the owner's pid. A lock without a living owner is taken over.
+ *
+ * @template T
+ * @param {() => Promise<T>} work
+ * @returns {Promise<T>}
  */
 export async function exclusively(work) {
   fs.mkdirSync(stateDir, { recursive: true });

@@ -33,15 +33,20 @@ export async function ensureContracts(node) {
     const hardhat = path.join(root, "node_modules", "hardhat", "dist", "src", "cli.js");
     const options = { cwd: root, env: withNodeFirst(node), stdio: ["ignore", "pipe", "pipe"] };
     const { code, output } = await runQuietly(node, [hardhat, "build", ...DEPLOYED], options);
-    if (code >= 128) process.exit(code); // a signal: the user's wish, not a failure
+    if (code >= 128) process.exit(code); // The user sent a signal, so this is not a failure.
     if (code !== 0)
       throw new BootstrapError(`The contracts do not compile:\n${output}`, "Fix them: `npm run build`.");
     fs.writeFileSync(builtFile, built);
   });
 }
 
-/** All .sol files below a folder of the checkout, with slashes. (`recursive` is not in every Node 18.)
- * @param {string} folder @returns {string[]} */
+/**
+ * All .sol files below a folder of the checkout, with slashes in their paths. (`recursive` is not in every
+ * Node 18.)
+ *
+ * @param {string} folder
+ * @returns {string[]}
+ */
 function solidityFiles(folder) {
   return fs.readdirSync(path.join(root, folder), { withFileTypes: true }).flatMap((entry) => {
     const name = `${folder}/${entry.name}`;

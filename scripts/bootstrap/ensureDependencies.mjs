@@ -8,10 +8,13 @@ import { BootstrapError, say } from "./say.mjs";
 const stampFile = path.join(root, "node_modules", ".tallystick-install");
 
 /**
- * What package-lock.json asks for on this machine and node_modules does not have. Optional packages count when they
- * name an os or cpu and it is ours: npm under Node 20 leaves out Hardhat's native part that way, without a word.
+ * The packages that package-lock.json requires on this machine and node_modules lacks. Optional packages
+ * count if they name this machine's os or cpu, because npm under Node 20 silently leaves out Hardhat's native
+ * part.
+ *
  * @param {{ packages: Record<string, any> }} lock package-lock.json
- * @param {{ packages: Record<string, any> } | undefined} installed node_modules/.package-lock.json, npm's own record
+ * @param {{ packages: Record<string, any> } | undefined} installed node_modules/.package-lock.json, npm's own
+ * record
  * @param {{ os: string, cpu: string, libc: string | undefined }} machine
  * @returns {string[]} paths such as "node_modules/viem"
  */
@@ -33,8 +36,11 @@ export function missingPackages(lock, installed, machine) {
   return missing;
 }
 
-/** Brings node_modules to what package-lock.json says, under `node`; does nothing when it is there already.
- * @param {string} node */
+/**
+ * Installs the packages of package-lock.json under `node`. Does nothing if they are there already.
+ *
+ * @param {string} node
+ */
 export async function ensureDependencies(node) {
   const lockFile = path.join(root, "package-lock.json");
   const text = readText(lockFile);
@@ -63,7 +69,7 @@ export async function ensureDependencies(node) {
   });
 }
 
-/** The C library, as package-lock.json names it; undefined where the question does not arise. */
+/** The C library, as package-lock.json names it; undefined on systems other than Linux. */
 function libc() {
   if (process.platform !== "linux") return undefined;
   const report = /** @type {any} */ (process.report);

@@ -8,7 +8,7 @@ import { BootstrapError, say } from "./say.mjs";
 /** The commands that serve a node's pages. */
 export const NEED_PORTAL = ["demo", "start", "indexer", "replica", "upgrade", "dev"];
 
-/** What the portal is made of, besides what npm installed. */
+/** The sources of the portal, without npm packages. */
 const SOURCES = ["portal", "packages/protocol", "packages/derive", "packages/sdk"];
 
 /** Builds the portal when its sources, its packages or the dependencies changed since the last time.
@@ -25,14 +25,19 @@ export async function ensurePortal(node) {
     say("building the portal, about 3 seconds");
     const options = { cwd: root, env: withNodeFirst(node), stdio: ["ignore", "pipe", "pipe"] };
     const { code, output } = await runQuietly(node, [path.join(root, "portal", "build.mjs")], options);
-    if (code >= 128) process.exit(code); // a signal: the user's wish, not a failure
+    if (code >= 128) process.exit(code); // The user sent a signal, so this is not a failure.
     if (code !== 0)
       throw new BootstrapError(`The portal does not build:\n${output}`, "Fix it: `npm run build:portal`.");
     fs.writeFileSync(builtFile, built);
   });
 }
 
-/** Its source files, with slashes. @param {string} folder @returns {string[]} */
+/**
+ * Its source files, with slashes in their paths.
+ *
+ * @param {string} folder
+ * @returns {string[]}
+ */
 function filesBelow(folder) {
   return fs.readdirSync(path.join(root, folder), { withFileTypes: true }).flatMap((entry) => {
     const name = `${folder}/${entry.name}`;

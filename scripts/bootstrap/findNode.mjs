@@ -5,9 +5,9 @@ import { exclusively, stateDir } from "./checkout.mjs";
 import { npm } from "./npm.mjs";
 import { BootstrapError, say } from "./say.mjs";
 
-/** Oldest Node that Hardhat 3 and its native part accept. */
+/** The oldest Node that Hardhat 3 and its native part accept. */
 export const MINIMUM_NODE = "22.13.0";
-/** The Node we fetch when the shell's is older: the one in .nvmrc, exactly. */
+/** The Node that is fetched if the shell's Node is older. It is exactly the one in .nvmrc. */
 export const FETCHED_NODE = "24.21.0";
 
 const windows = process.platform === "win32";
@@ -42,7 +42,10 @@ export function nodePackage(platform, arch) {
   return published.includes(name) ? name : undefined;
 }
 
-/** A Node that can run this repository: this one, the one TALLYSTICK_NODE names, one fetched before, or a new one. */
+/**
+ * A Node that can run this repository: the running one, the one that TALLYSTICK_NODE names, one that was
+ * fetched before, or a new one.
+ */
 export async function findNode() {
   const named = process.env.TALLYSTICK_NODE;
   if (named) {

@@ -29,8 +29,13 @@ export function findNpm(env, execPath, exists = fs.existsSync) {
   return candidates.find((file) => exists(file));
 }
 
-/** Runs npm under `node` with its words on stderr; npm's settings of the outer `npm run` do not leak in.
- * @param {string} node @param {string[]} args @param {string} cwd */
+/**
+ * Runs npm under `node`, with its output on stderr. The settings of the outer `npm run` are not passed on.
+ *
+ * @param {string} node
+ * @param {string[]} args
+ * @param {string} cwd
+ */
 export async function npm(node, args, cwd) {
   const cli = findNpm(process.env, process.execPath);
   if (!cli) {
@@ -43,7 +48,7 @@ export async function npm(node, args, cwd) {
   for (const name of ["npm_config_global", "npm_config_omit", "npm_config_include", "NODE_ENV"])
     delete env[name];
   const code = await run(node, [cli, ...args], { cwd, env, stdio: ["ignore", 2, 2] });
-  if (code >= 128) process.exit(code); // a signal: the user's wish, not a failure
+  if (code >= 128) process.exit(code); // The user sent a signal, so this is not a failure.
   if (code !== 0) {
     throw new BootstrapError(
       `npm ${args[0]} ended with ${code}.`,

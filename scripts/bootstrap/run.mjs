@@ -4,19 +4,25 @@ import path from "node:path";
 const parent = process.ppid;
 
 /**
- * Runs a program to its end, passing our signals on to it. Its third pipe is a lifeline: it closes when this process
- * ends, however it ends, so a child that watches it never outlives us. When npm started us and is gone, so are we.
- * @param {string} command @param {string[]} args
+ * Runs a program to its end, and passes our signals on to it. Its fourth descriptor is a pipe that closes
+ * when this process ends in any way. So a child that watches the pipe ends too. If npm started this process
+ * and is gone, this process ends.
+ *
+ * @param {string} command
+ * @param {string[]} args
  * @param {{ cwd: string, env: NodeJS.ProcessEnv, stdio: any[] }} options
- * @returns {Promise<number>} the exit code; a death by signal counts 128 + its number, as in a shell
+ * @returns {Promise<number>} the exit code; 128 plus the signal's number if a signal ended it, as in a shell
  */
 export async function run(command, args, options) {
   return await finish(spawn(command, args, options));
 }
 
 /**
- * Like `run`, for a program whose words matter only when it fails.
- * @param {string} command @param {string[]} args @param {{ cwd: string, env: NodeJS.ProcessEnv, stdio: any[] }} options
+ * Like `run`, for a program whose output matters only when it fails.
+ *
+ * @param {string} command
+ * @param {string[]} args
+ * @param {{ cwd: string, env: NodeJS.ProcessEnv, stdio: any[] }} options
  */
 export async function runQuietly(command, args, options) {
   const child = spawn(command, args, options);

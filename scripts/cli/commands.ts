@@ -14,7 +14,7 @@ export type CommandEntry = {
    * The settings that the command takes from `.env`. It gets no others. A command without settings does not
    * work with a real node.
    *
-   * A function is given the words after the command's name: what the sub-command is.
+   * A function gets the words after the command's name, so the settings can depend on the sub-command.
    */
   settings?: readonly string[] | ((words: readonly string[]) => Promise<readonly string[]>);
   load: () => Promise<Register>;

@@ -1,7 +1,7 @@
 import { InvalidArgumentError } from "commander";
 import { z } from "zod";
 
-/** An option's reader by a schema; a value that does not fit is a usage error that names the option. */
+/** Makes an option's parser from a schema. A wrong value is a usage error that names the option. */
 export function parseOption<T>(name: string, schema: z.ZodType<T>): (text: string) => T {
   return (text) => {
     const result = schema.safeParse(text);
@@ -15,7 +15,7 @@ const digits = z
   .regex(/^\d{1,15}$/, "must be a whole number")
   .transform(Number);
 
-/** The reader of an option that is a whole number. */
+/** The parser of an option that is a whole number. */
 export function wholeNumber(name: string): (text: string) => number {
   return parseOption(name, digits);
 }
@@ -26,7 +26,7 @@ const port = z
   .transform(Number)
   .refine((it) => it > 0 && it < 65_536, "must be from 1 to 65535");
 
-/** The reader of an option that is a port. */
+/** The parser of an option that is a port. */
 export function portNumber(name: string): (text: string) => number {
   return parseOption(name, port);
 }

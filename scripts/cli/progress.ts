@@ -19,10 +19,10 @@ const QUIET_MS = 3_000;
 const TELL_EVERY_MS = 30_000;
 
 /**
- * Progress as lines: one when a step is done, with its time. A terminal shows the steps under way below them, and other
- * outputs (a CI log) a line for a step that takes long.
+ * Progress as lines: one when a step is done, with its time. A terminal shows the steps under way below them,
+ * and other outputs (a CI log) a line for a step that takes long.
  *
- * @param parameters.silent says nothing at all
+ * @param parameters.silent prints nothing
  */
 export function createProgress({
   stream = process.stderr,

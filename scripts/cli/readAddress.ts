@@ -4,7 +4,7 @@ import { InvalidInputError } from "tallystick-protocol/errors";
 /**
  * Reads an address that somebody typed, in any case.
  *
- * @param field how the argument or option is called
+ * @param field the name of the argument or option
  * @throws InvalidInputError naming it
  */
 export function readAddress(text: string, field: string): Address {

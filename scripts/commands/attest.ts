@@ -27,7 +27,7 @@ const agentId = z
   .transform((text) => text.toLowerCase())
   .pipe(addressSchema);
 
-/** `tallystick attest`: a signed statement of what an agent's tests came to, from the reports of its test runner. */
+/** `tallystick attest`: signs the results of an agent's tests, from the reports of its test runner. */
 export function registerAttest(program: Command): void {
   // A seed belongs to the report before it.
   const reports: Options["junit"] = [];

@@ -7,8 +7,7 @@ import { readAuditingConfig } from "../../services/auditing/config.ts";
 import { watchShutdown } from "../cli/shutdown.ts";
 
 /**
- * `tallystick audit-operator`: the process of an operator of audits; `decide` settles a decision of its
- * people.
+ * `tallystick audit-operator`: the process of an operator of audits. `decide` settles a person's decision.
  */
 export function registerAuditOperator(program: Command): void {
   const operator = program

@@ -101,7 +101,7 @@ function asJson({ token, assignment }: AuditWork) {
   return { token, hire, round, attempt, capability, seller, buyer, amount_usdc_atomic: amount, due };
 }
 
-/** A pass needs no words; a fail says what is wrong with the work. */
+/** A pass needs no text. A fail says what is wrong with the work. */
 function defaultReasons(verdict: string): string[] {
   if (verdict === "pass") return ["meets_request"];
   if (verdict === "inconclusive") return ["cannot_judge"];

@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import { portNumber } from "../cli/parseOption.ts";
 import type { DemoOptions } from "../demo/runDemo.ts";
 
-/** `tallystick demo`: a whole node on this machine, and agents that live on it. */
+/** `tallystick demo`: runs a whole node on this machine, with agents that use it. */
 export function registerDemo(program: Command): void {
   program
     .command("demo")

@@ -21,7 +21,10 @@ type Options = DeriveOptions & {
   rpc?: string;
 };
 
-/** For all that a chain node is asked. The history of a thousand wallets of Base is thousands of requests. */
+/**
+ * The time for all requests to a chain's node. The history of a thousand wallets of Base takes thousands of
+ * requests.
+ */
 const CHAIN_MS = 6 * 3_600_000;
 
 /** `tallystick derive FILE`: the whole derivation, offline; `--from URL`: of the log that a node gives. */

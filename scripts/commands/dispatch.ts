@@ -3,7 +3,7 @@ import { surviveRequests } from "tallystick-runtime/http/requestScope";
 import { stderrLog as log } from "tallystick-runtime/stderrLog";
 import { untilAborted, watchShutdown } from "../cli/shutdown.ts";
 
-/** `tallystick dispatch`: sends tasks to models, and settles what they answer, until it is told to stop. */
+/** `tallystick dispatch`: sends tasks to models, and settles their answers, until it is told to stop. */
 export function registerDispatch(program: Command): void {
   program
     .command("dispatch")

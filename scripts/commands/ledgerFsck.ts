@@ -15,7 +15,7 @@ type Options = { key?: string[]; policy?: string; json?: boolean };
 /** The exit code when the check did not come to its end. */
 const NOT_CHECKED = 2;
 
-/** `tallystick ledger fsck DIR|URL`: every fault of a ledger or of a copy, each by its place. */
+/** `tallystick ledger fsck DIR|URL`: lists every fault of a ledger or of a copy, with its place. */
 export function registerLedgerFsck(ledger: Command): void {
   ledger
     .command("fsck")

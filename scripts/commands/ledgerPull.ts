@@ -53,7 +53,7 @@ export function registerLedgerPull(ledger: Command): void {
     });
 }
 
-/** The keys that sign this ledger's checkpoints, as far as they are at hand. */
+/** The keys that sign this ledger's checkpoints, if this machine has them. */
 async function ownKeys(config: SettlementConfig, folder: string): Promise<NoteVerifierKey[]> {
   const given = config.checkpointPrivateKey && { seed: fromHex(config.checkpointPrivateKey, 32) };
   const keys = [given, await readCheckpointKey(folder), await readCheckpointKey(folder, NEXT_KEY_FILE)];

@@ -41,7 +41,7 @@ export function registerRotateKey(ledger: Command): void {
       }
       const release = await lockFolder(folder);
       try {
-        // A rotation is of something: a key that is missing is restored first.
+        // A missing key must be restored before it can be rotated.
         if (!finish && config.checkpointPrivateKey === undefined) await checkpointKeys(folder, { size: 1 });
         const { seed, from = time } = finish
           ? await finishKeyRotation(folder, time, now)

@@ -9,7 +9,10 @@ import {
   table,
 } from "../query/nodeQuery.ts";
 
-/** `tallystick status`: where a node stands. Exits with 1 when it waits for a segment of a ledger, or for transfers. */
+/**
+ * `tallystick status`: the state of a node. Exits with 1 when it waits for a segment of a ledger, or for
+ * transfers.
+ */
 export function registerStatus(program: Command): void {
   addQueryOptions(
     program

@@ -9,7 +9,10 @@ import type { SimulatedMove } from "../steward/simulateWeights.ts";
 
 type Options = DeriveOptions & { weights: Weights; json?: boolean; most: number };
 
-/** `tallystick steward-simulate LOG --weights …`: who moves when the factors of the trust score weigh otherwise (T031). */
+/**
+ * `tallystick steward-simulate LOG --weights …`: which agents change rank under other weights of the trust
+ * score (T031).
+ */
 export function registerStewardSimulate(program: Command): void {
   const command = program
     .command("steward-simulate")

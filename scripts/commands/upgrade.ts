@@ -4,7 +4,7 @@ import { wholeNumber } from "../cli/parseOption.ts";
 import { repositoryRoot } from "../repositoryRoot.ts";
 import type { UpgradeOptions } from "../upgrade/runUpgrade.ts";
 
-/** `tallystick upgrade`: a new version of what is derived, without downtime. */
+/** `tallystick upgrade`: changes to a new version of the derived rows, without downtime. */
 export function registerUpgrade(program: Command): void {
   program
     .command("upgrade")

@@ -38,8 +38,8 @@ export type DemoChain = ReturnType<typeof createDemoChain>;
 const GAS = 1_000_000n;
 
 /**
- * What the agents do on the chain. Agents only sign; the relayer sends and pays, as a facilitator does for
- * x402. Everything is a real transaction. Each call waits for it, and throws if it was reverted.
+ * The agents' actions on the chain. Agents only sign. The relayer sends and pays, like a facilitator of x402.
+ * Everything is a real transaction. Each call waits for it, and throws if it was reverted.
  */
 export function createDemoChain(node: Node, signal: AbortSignal) {
   const connection = connect(node, signal);
@@ -119,7 +119,7 @@ function tokenVerbs({ send, authorization }: Connection, deployment: Deployment)
         encodeFunctionData({ abi: testUsdcAbi, functionName: "mint", args: [to.address, value] }),
       ),
 
-    /** A plain transfer, not a payment for anything. */
+    /** A plain transfer, which pays for nothing. */
     transfer: (from: Actor, to: Actor, value: bigint) =>
       send(
         from,

@@ -55,8 +55,8 @@ export const expectedAgents: ReadonlyMap<string, ExpectedAgent> = new Map<string
       distinctBuyers: 2,
     },
   ],
-  // Released twice, refunded, timed out without delivery: 2 of 4. The delivered one that timed out is neutral there, but
-  // its money went back too: 3 of 5. The deposit it never took up is nobody's hire.
+  // Released twice, refunded, timed out without delivery: 2 of 4. The delivered one that timed out is neutral
+  // for this rate, but its money went back too: 3 of 5. The deposit that forge never accepted is no hire.
   [
     actors.forge.address,
     {
@@ -101,7 +101,7 @@ export const expectedAgents: ReadonlyMap<string, ExpectedAgent> = new Map<string
   ],
   // Nobody hired it. Its part of the story is the SLA.
   [actors.harbor.address, nothing],
-  // Of its two escrow hires it let one time out after delivery.
+  // One of its two escrow hires timed out after delivery.
   [actors.acme.address, { ...nothing, hiresBought: 15, silentTimeoutRate: 0.5 }],
   [actors.bolt.address, { ...nothing, hiresBought: 14, silentTimeoutRate: 0 }],
   [actors.gripe.address, { ...nothing, hiresBought: 1, silentTimeoutRate: 0 }],
@@ -128,7 +128,7 @@ export type ExpectedAudit = {
   isRefundFalse: boolean;
   outcome: string;
   evidence: string;
-  /** What auditors said, in order. */
+  /** The auditors' verdicts, in order. */
   verdicts: string[];
 };
 
@@ -196,8 +196,9 @@ export const EXPECTED_EARNED = 25_000n;
 const DISPATCHED = 3;
 
 /**
- * 12 offers, and 13, 5 and 20 receipts. Then the parameters, 3 offers and 10 receipts of quill, 2 offers to audit, 2 audited offers and
- * receipts, 3 verdicts and a decision. Before all that the SLA. Beside these a receipt for each auditor that took its fee when it was hired.
+ * 12 offers, and 13, 5 and 20 receipts. Then the parameters, 3 offers and 10 receipts of quill, 2 offers to
+ * audit, 2 audited offers and receipts, 3 verdicts and a decision. Before all that the SLA. In addition a
+ * receipt for each auditor that took its fee when it was hired.
  */
 export const EXPECTED_ENTRIES = 50 + 1 + 13 + 2 + 4 + 4 + DISPATCHED + PROMISED;
 

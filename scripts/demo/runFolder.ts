@@ -5,10 +5,10 @@ import { repositoryRoot } from "../repositoryRoot.ts";
 
 const RUNS = path.join(repositoryRoot, ".tallystick", "demo");
 
-/** The file in which a run with `--keep` says how its node is reached. */
+/** The file in which a run with `--keep` stores how to reach its node. */
 const NODE = "node.json";
 
-/** What other programs of this checkout need to use a demo that keeps running. */
+/** The data with which other programs of this checkout use a running demo. */
 export type KeptNode = {
   pid: number;
   url: string;
@@ -41,7 +41,7 @@ export async function announceNode(folder: string, node: Omit<KeptNode, "pid">):
   const { url, databaseUrl, databaseSchema, settlementUrl, ledger } = node;
   const kept: KeptNode = { pid: process.pid, url, databaseUrl, databaseSchema, settlementUrl, ledger };
   const file = path.join(folder, NODE);
-  // A reader finds the whole file or none.
+  // A reader finds the complete file or none.
   await writeFile(`${file}.new`, JSON.stringify(kept));
   await rename(`${file}.new`, file);
 }

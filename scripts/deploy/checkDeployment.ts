@@ -55,7 +55,9 @@ export async function checkDeployment(rpcUrl: string, deployment: Deployment): P
   }
 }
 
-/** Whether code on a chain is what a contract here compiles to, whatever its immutables were set to. */
+/**
+ * Whether code on a chain is the compiled code of a contract here. The values of immutables do not matter.
+ */
 export function isCompiled(name: string, code: Hex): boolean {
   const file = path.join(repositoryRoot, "artifacts", "contracts", `${name}.sol`, `${name}.json`);
   const { deployedBytecode, immutableReferences = {} }: Artifact = JSON.parse(readFileSync(file, "utf8"));

@@ -32,12 +32,12 @@ export type DeployContractsParameters = {
   providerId: string;
   /** Whether the escrow and the ledger contract get the addresses that depend on their arguments alone (CREATE2). */
   deterministic?: boolean;
-  /** Folder of Ignition's journal: a deployment that was interrupted is taken up again from it. */
+  /** The folder of Ignition's journal. An interrupted deployment continues from it. */
   journal: string;
 };
 
 /**
- * Deploys the contracts by Hardhat Ignition and checks on the chain that they are there as asked for.
+ * Deploys the contracts by Hardhat Ignition, and checks on the chain that they are the requested ones.
  *
  * @throws TallystickError `deployment_failed`, `deployment_not_there`
  */
@@ -123,7 +123,10 @@ function lower(address: string): Address {
   return address.toLowerCase() as Address;
 }
 
-/** The block at the first attempt; a second attempt finds contracts of the first one below the head of its day. */
+/**
+ * The block at the first attempt. A second attempt needs it, because contracts of the first attempt are older
+ * than the present head.
+ */
 async function firstBlock(journal: string, head: () => Promise<number>): Promise<number> {
   const file = path.join(journal, "start-block");
   const known = await readFile(file, "utf8").catch(() => "");

@@ -12,7 +12,7 @@ const CURRENT = `query CurrentIdentities($address: Address!) {
 
 type Current = { agent: { identities: { nodes: { identity: { id: string } | null }[] } } | null };
 
-/** What the command line says. */
+/** The options of the command line. */
 export type FeedbackOptions = PostOptions & { agentId?: number; allowUnanchored?: boolean };
 
 /**

@@ -17,7 +17,7 @@ export type PostOptions = QueryOptions &
 const ASK_MS = 20_000;
 
 /**
- * Puts together who posts, and by what, from the options and the environment of an agent (`tallystick-mcp`).
+ * Opens everything that a post needs, from the options and the environment of an agent (`tallystick-mcp`).
  *
  * @throws InvalidInputError naming the option or the variable
  */

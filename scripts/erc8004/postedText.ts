@@ -1,6 +1,6 @@
 import { facts } from "../query/nodeQuery.ts";
 
-/** What of an outcome is shown. */
+/** The shown fields of an outcome. */
 type Shown = {
   status: string;
   agentId?: number;

@@ -5,7 +5,7 @@ import { type RegisteredOrNot, registerAgent } from "tallystick-sdk/erc8004/regi
 import { nodeAt } from "../query/nodeQuery.ts";
 import { openPosting, type PostOptions } from "./openPosting.ts";
 
-/** What the command line says. */
+/** The options of the command line. */
 export type RegisterOptions = PostOptions & {
   name: string;
   description: string;
@@ -17,7 +17,7 @@ export type RegisterOptions = PostOptions & {
 };
 
 /**
- * Registers the key's agent with what it offers at the node, or renews its file.
+ * Registers the key's agent with its offers at the node, or renews its file.
  *
  * @throws as `registerAgent`
  */

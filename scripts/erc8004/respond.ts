@@ -8,7 +8,7 @@ import { type PostResponseParameters, postResponse } from "tallystick-sdk/erc800
 import { requestService } from "tallystick-sdk/requestService";
 import { openPosting, type PostOptions } from "./openPosting.ts";
 
-/** What the command line says. */
+/** The options of the command line. */
 export type RespondOptions = PostOptions & {
   agentId: number;
   feedbackClient: Address;

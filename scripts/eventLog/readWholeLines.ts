@@ -1,7 +1,7 @@
 import { createReadStream } from "node:fs";
 import { wholeLines } from "tallystick-derive/wholeLines";
 
-/** Bytes of one read. Reading is then cheaper than splitting into lines. */
+/** The number of bytes of one read. With so many bytes, reading costs less than splitting into lines. */
 const CHUNK = 1 << 20;
 
 /**
@@ -10,8 +10,8 @@ const CHUNK = 1 << 20;
  * @throws TallystickError `unreadable_file`, or `line_too_long`
  */
 export async function* readWholeLines(file: string): AsyncGenerator<string> {
-  // The file is opened when the first line is wanted. An error in opening it then reaches the reader, and
-  // does not end the process.
+  // The file is opened when the first line is read. So the reader gets an error of opening it, and the
+  // process does not end.
   const input = file === "-" ? process.stdin : createReadStream(file, { highWaterMark: CHUNK });
   input.setEncoding("utf8");
   yield* wholeLines(file, input as AsyncIterable<string>);

@@ -28,15 +28,15 @@ export type TransferCheckOptions = {
 };
 
 /**
- * Compares a log with the chain, as a node does with its own: what wallets received by the log, minus what they sent by the
- * chain, has to be their balance at the log's last tick. So a reader finds a node that left transfers out. It does not see
- * what {@link checkCompleteness} does not see.
+ * Compares a log with the chain, as a node does with its own: what a wallet received by the log, minus what
+ * it sent by the chain, must be its balance at the log's last tick. So a reader finds a node that left
+ * transfers out. It has the same limits as {@link checkCompleteness}.
  */
 export class TransferCheck {
   #token: { address: Address; firstBlock: number } | undefined;
   #form: LogForm = "all";
   #tick: number | null = null;
-  /** Since the last tick: only there does a log have all of a block. */
+  /** The transfers since the last tick. Only at a tick does a log have the whole block. */
   readonly #late = new Map<string, { to: Address; value: bigint }>();
 
   /** Takes note of an event that was applied. All events of the log are needed, in their order. */
@@ -50,14 +50,16 @@ export class TransferCheck {
       this.#late.clear();
     }
     if (event.kind !== "transfer" && event.kind !== "history") return;
-    // One transfer may stand in the log twice: at its own place, and as what another event needed of the past.
+    // The log may have a transfer twice: at its own place, and as a line about the past that another event
+    // needed.
     const { block, log, to, value } = event;
     if (block <= (this.#tick ?? 0) || this.#late.size > MAX_LATE) return;
     this.#late.set(`${block}/${log}`, { to: to as Address, value: BigInt(value) });
   }
 
   /**
-   * Compares every wallet whose transfers the log must have: those that it watches, or all agents in a log of all transfers.
+   * Checks every wallet whose transfers the log must have: the watched wallets, or all agents in a log of all
+   * transfers.
    *
    * @throws TallystickError `no_comparison` for a log that cannot be compared; those of the chain's RPC
    */

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import path from "node:path";
 
-/** A server that says it runs on a data folder. */
+/** A server that runs on a data folder, by its own statement. */
 export type RunningServer = { pid: number; port: number };
 
 /**

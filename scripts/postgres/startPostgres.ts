@@ -170,7 +170,7 @@ async function persistentFolder(folder: string, user: OsUser | undefined): Promi
   });
 }
 
-/** A server left running on this folder, e.g. after its supervisor was killed too. */
+/** A server that still runs on this folder, for example after its supervisor was killed. */
 async function joinRunning(folder: string): Promise<PostgresServer | undefined> {
   const running = await runningServer(path.join(folder, "data"));
   if (!running) return undefined;

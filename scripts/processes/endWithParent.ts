@@ -1,4 +1,5 @@
-// Loaded into a program before it starts (`--import`): it ends when the process that started it is gone.
+// This file is loaded into a program before it starts (`--import`). It ends the program when the process that
+// started it is gone.
 import { watchLifeline } from "../cli/lifeline.ts";
 
 watchLifeline();

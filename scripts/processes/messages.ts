@@ -6,7 +6,7 @@ export type ProcessSpec = {
   args: string[];
   cwd: string;
   env: Record<string, string>;
-  /** Gets stdout and stderr; appended to. */
+  /** The file for stdout and stderr. New output is appended. */
   logFile: string;
   /** OS user to run as; only root can ask for another. */
   user?: { uid: number; gid: number };

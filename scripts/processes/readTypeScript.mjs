@@ -1,5 +1,5 @@
-// What a Node that is to run TypeScript imports first. Node 24 and later read it themselves, in a third of the time that
-// tsx takes. They read no `.tsx`, which only the portal has, and esbuild makes that.
+// The first import of a Node that runs TypeScript. Node 24 and later read TypeScript themselves, in a third
+// of tsx's time. They do not read `.tsx`, but only the portal has such files, and esbuild compiles them.
 if (process.features.typescript !== "strip" || Number.parseInt(process.versions.node, 10) < 24) {
   await import("tsx");
 }

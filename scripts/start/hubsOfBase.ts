@@ -1,11 +1,12 @@
-/** A wallet of an exchange, and where it is named as one. */
+/** A wallet of an exchange, and the source that names it. */
 type KnownHub = { address: `0x${string}`; name: string };
 
 /**
- * Wallets from which an exchange pays out to everybody, so that they tie no two strangers together. Their keys are the
- * exchanges' own on every chain of the EVM. Each is named by the list `cex_evms_addresses` of Dune's Spellbook
- * (github.com/duneanalytics/spellbook), which explorers and the exchanges' own proofs of reserves are the sources of. The
- * list is short: any wallet that has made `hubTransfers` transfers counts as one of this kind anyway.
+ * Wallets from which exchanges pay out to everybody. So money from them does not show a common owner. The
+ * exchanges have the keys on every chain of the EVM. Each wallet is in the list `cex_evms_addresses` of
+ * Dune's Spellbook (github.com/duneanalytics/spellbook). The sources of that list are explorers and the
+ * exchanges' own proofs of reserves. A short list is enough, because every wallet with `hubTransfers`
+ * transfers counts as such a wallet anyway.
  */
 export const HUBS_OF_BASE: readonly KnownHub[] = [
   { address: "0x28c6c06298d514db089934071355e5743bf21d60", name: "Binance 14" },

@@ -59,11 +59,11 @@ export type NodeEnvironment = {
 };
 
 /**
- * Completes the settings of a node: what `.env` leaves out comes from the network's preset, then from the recorded deployment
- * on its chain, then from what follows from the rest (the ledger's id, where settlement answers).
+ * Completes the settings of a node. A missing setting comes from the network's preset, then from the recorded
+ * deployment on its chain, then from the other settings (the ledger's id, the address of settlement).
  *
- * @param given the settings, empty ones taken for absent
- * @param part what is to be started with them: an indexer alone needs no key, but follows a ledger all the same
+ * @param given the settings; empty ones count as absent
+ * @param part the part to start with them. An indexer alone needs no key, but it still follows a ledger
  * @param deploymentOn reads `contracts/deployments/<chainId>.json`, if there is one
  * @throws InvalidInputError naming everything that is missing or wrong, all at once
  */
@@ -86,9 +86,9 @@ export async function nodeEnvironment(
   if (part === "node") complete({ TRUST_PROXY: "1" });
 
   const forSettlement = pick(set, (name) => settlementVariables.includes(name));
-  // On a chain of one's own nobody knows the node by its key.
+  // On a local chain nobody knows the node by its key.
   if (set.CHAIN_ID === "31337") complete({ REPORT_KEY: `0x${randomBytes(32).toString("hex")}` });
-  // Without the node's own settlement its settings only tell which ledger is followed, if they are there.
+  // Without the node's own settlement, its settings are only used to name the followed ledger.
   const settlement = attempt(() => readSettlementConfig(forSettlement), part === "node" ? issues : []);
   if (settlement?.anchoring !== undefined)
     complete({ LEDGERS: `${settlement.ledger}=${set.SETTLEMENT_URL}`, BOUND_LEDGERS: settlement.ledger });
@@ -108,7 +108,7 @@ export async function nodeEnvironment(
 }
 
 /**
- * The settings that are given, with those that the network's preset and the recorded deployment on its chain know.
+ * The given settings, completed from the network's preset and the recorded deployment on its chain.
  *
  * @returns `set`: all of them; `completed`: those that were not given
  */
@@ -127,7 +127,7 @@ export async function completeSettings(
   if (deployment !== undefined) complete(ofDeployment(deployment));
   const firstBlock = FIRST_BLOCKS[set.TOKEN_ADDRESS?.toLowerCase() ?? ""];
   if (set.CHAIN_ID === "8453" && firstBlock !== undefined) {
-    // Nothing that counts is older than the token.
+    // No relevant event is older than the token.
     complete({ START_BLOCK: String(firstBlock) });
     complete({ TOKEN_FIRST_BLOCK: String(Math.min(firstBlock, Number(set.START_BLOCK) || 0)) });
   }
@@ -147,7 +147,7 @@ function completing(set: Environment, completed: Environment): (defaults: Enviro
 
 function ofDeployment({ startBlock, token, hireEscrow, anchoredLedger, chainId }: Deployment): Environment {
   return {
-    // On a chain of one's own the guardian is a key that everybody has.
+    // On a local chain the guardian is a key that everybody has.
     ...(chainId !== 31_337 && { LEDGER_GUARDIAN: hireEscrow.guardian }),
     START_BLOCK: String(startBlock),
     TOKEN_ADDRESS: token,
@@ -156,7 +156,7 @@ function ofDeployment({ startBlock, token, hireEscrow, anchoredLedger, chainId }
   };
 }
 
-/** What settlement or the indexer alone can do without, a node cannot. */
+/** A node needs some settings that settlement or an indexer alone does not need. */
 function whatANodeNeeds(set: Environment): InputIssue[] {
   const hasKey = set.ANCHOR_SIGNER !== undefined || set.ANCHOR_PRIVATE_KEY_FILE !== undefined;
   return missing(hasKey ? { ...set, ANCHOR_PRIVATE_KEY: "elsewhere" } : set, [
@@ -167,7 +167,9 @@ function whatANodeNeeds(set: Environment): InputIssue[] {
   ]);
 }
 
-/** Another indexer, and a replica, have to read what the first one reads: else its rows would be others. */
+/**
+ * Another indexer or a replica must read the same sources as the first one. Otherwise its rows would differ.
+ */
 function whatAnIndexerNeeds(set: Environment): InputIssue[] {
   return missing(set, [
     ["ANCHORED_LEDGER", "the contract in which the followed ledgers are anchored"],
@@ -192,7 +194,7 @@ function attempt<Config>(read: () => Config, issues: InputIssue[]): Config | und
   }
 }
 
-/** One line for each setting, the most telling one when both processes complain. */
+/** One line for each setting. If both processes report it, the clearer line is taken. */
 function incomplete(issues: InputIssue[]): InvalidInputError {
   const byField = new Map<string, InputIssue>();
   for (const issue of issues) {

@@ -3,10 +3,10 @@ import type { Command } from "commander";
 import { wholeNumber } from "../cli/parseOption.ts";
 import { repositoryRoot } from "../repositoryRoot.ts";
 
-/** What the commands take that start one process of the read side. */
+/** The options of the commands that start one process of the read side. */
 export type PartOptions = { envFile?: string; schema?: string; port?: number; host?: string; logs: string };
 
-/** Adds the options; each wins over the setting that it names. */
+/** Adds the options. Each has priority over the setting of the same meaning. */
 export function addPartOptions(command: Command, schema: string): Command {
   return command
     .option("--env-file <file>", "the settings; default .env in the checkout")
@@ -16,7 +16,7 @@ export function addPartOptions(command: Command, schema: string): Command {
     .option("--logs <folder>", "where its log goes", path.join(repositoryRoot, ".tallystick", "logs"));
 }
 
-/** Runs it until it is told to stop. */
+/** Runs the process until it is told to stop. */
 export async function runPart(part: "indexer" | "replica", options: PartOptions): Promise<void> {
   const { readSettings } = await import("./readSettings.ts");
   const { runNode } = await import("./runNode.ts");

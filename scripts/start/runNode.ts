@@ -17,8 +17,8 @@ import { urlOf } from "./urlOf.ts";
  * @param parameters.logs the folder of the logs
  * @param parameters.part the whole node, another indexer, or a replica
  * @returns the exit code
- * @throws InvalidInputError when the database or the chain is not what the settings say, or a port is taken; TallystickError
- * `service_failed`
+ * @throws InvalidInputError when the database or the chain does not match the settings, or a port is taken;
+ * TallystickError `service_failed`
  */
 export async function runNode(
   node: NodeEnvironment,

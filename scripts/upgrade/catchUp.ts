@@ -35,11 +35,12 @@ export function missingOf(live: IndexerState, next: IndexerState | undefined): M
 }
 
 /**
- * Waits until the new indexer has what the old one has. Its heart must have beaten since: what one left that crashed may look caught
- * up, and the next one to start there takes a part of it back first.
+ * Waits until the new indexer has what the old one has. There must be a newer heartbeat. The state that a
+ * crashed indexer left may look complete, but the next one to start there first removes a part of it.
  *
  * @param parameters.lastBeat the heartbeat in the new schema before the upgrade began
- * @throws TallystickError `indexer_ended` when nobody indexes into the new schema any more; `indexer_without_lock`; `wait_timeout`
+ * @throws TallystickError `indexer_ended` when nobody indexes into the new schema any more;
+ * `indexer_without_lock`; `wait_timeout`
  */
 export async function catchUp(
   { query }: UpgradeSession,

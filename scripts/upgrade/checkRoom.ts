@@ -5,7 +5,7 @@ import type { UpgradeSession } from "./openUpgradeSession.ts";
 /** The most connections of another indexer, with those of its clients. */
 const CONNECTIONS = 15;
 
-/** What an upgrade needs of the server, as far as it can be known from here. */
+/** The resources of the server for an upgrade, as far as they are known. */
 export type Room = { bytesNeeded: number; bytesFree: number | undefined; connectionsFree: number };
 
 /**

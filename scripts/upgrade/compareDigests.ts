@@ -11,8 +11,8 @@ export type Digests = { block: number; old: string; new: string } | null;
 const REORG_MS = 15_000;
 
 /**
- * Compares what both have derived at their newest common tick. Digests that differ are looked at again for a while: one of the two
- * may not have heard of a reorganisation yet.
+ * Compares what both have derived at their newest common tick. If the digests differ, the comparison is
+ * repeated for a while, because one of the two may not know of a reorganisation yet.
  *
  * @throws TallystickError `digest_differs` or `no_common_tick`, unless the rules changed
  */

@@ -9,8 +9,9 @@ import { notViews } from "./switchViews.ts";
 const LOCKS_MS = 60_000;
 
 /**
- * Drops the schema of an indexer: one that an upgrade left unfinished, or the old one after a switch. Never one that views
- * read, one into which somebody indexes, or one that has tables which no indexer made.
+ * Drops the schema of an indexer: one that an upgrade left unfinished, or the old one after a switch. It
+ * refuses a schema that views read, one into which an indexer writes, or one with tables that no indexer
+ * made.
  *
  * @returns false when there is no such schema
  * @throws TallystickError `schema_is_read`, `schema_in_use`, `not_an_indexers`
@@ -46,9 +47,9 @@ export async function dropSchema(
 }
 
 /**
- * Drops what the last switch left: the views of before it, and the tables that they read.
+ * Drops the rest of the last switch: the views from before it, and the tables that they read.
  *
- * @returns the schemas that are gone; none when nothing was left
+ * @returns the dropped schemas
  */
 export async function dropOld(
   session: UpgradeSession,

@@ -10,13 +10,13 @@ export type IndexerState = {
   build: string;
   /** Whether it has read through the history. */
   isReady: boolean;
-  /** Whether an indexer holds the schema. After a crash it stays so until the heartbeat is old. */
+  /** Whether an indexer holds the schema. After a crash this stays true until the heartbeat is old. */
   isLocked: boolean;
   /** Unix milliseconds by the clock of the indexer's machine. */
   heartbeatAt: number;
   /** The last block that it has read. */
   block: number;
-  /** Block of the last tick: answers are as of there. */
+  /** The block of the last tick. Answers have the state of this block. */
   tick: number;
 };
 

@@ -11,7 +11,7 @@ export type LookAgainParameters = {
   signal: AbortSignal;
 };
 
-/** How long a database may be away without a break, for example while it restarts or is replaced. */
+/** How long a database may be away at a time, for example while it restarts or is replaced. */
 const AWAY_MS = 120_000;
 
 /**

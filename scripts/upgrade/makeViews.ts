@@ -5,9 +5,9 @@ import type { ViewNames } from "./schemaNames.ts";
 import { clearWay, notViews, switchViews } from "./switchViews.ts";
 
 /**
- * Makes the views that replicas read through, the first time.
+ * Makes the views that replicas read through, for the first time.
  *
- * @param schema of the indexer that answers now
+ * @param schema the schema of the indexer that answers now
  * @returns false when they read that schema already
  * @throws TallystickError `views_exist` when they read another; `no_such_schema`
  */

@@ -5,7 +5,10 @@ import { TallystickError } from "tallystick-protocol/errors";
 export type UpgradeSession = {
   /** Runs one statement; connects again, and takes the lock again, when the connection was lost. */
   query: (sql: string, values?: unknown[]) => Promise<pg.QueryResult>;
-  /** Runs the work in a transaction that waits for each lock a second at most; rolled back when it throws. */
+  /**
+   * Runs the work in a transaction, which waits at most a second for each lock. If the work throws, the
+   * transaction is rolled back.
+   */
   transaction: <T>(work: (query: UpgradeSession["query"]) => Promise<T>) => Promise<T>;
   close: () => Promise<void>;
 };
@@ -23,8 +26,8 @@ const MORE_MS = 5_000;
 const LOCK_MS = 1_000;
 
 /**
- * Opens the one connection of an upgrade. It holds an advisory lock, which Postgres gives back when this process is gone, however
- * it went: so nobody else upgrades the same views meanwhile, and nobody has to clean up.
+ * Opens the one connection of an upgrade. It holds an advisory lock, which Postgres releases when this
+ * process ends in any way. So nobody else upgrades the same views meanwhile, and nobody has to clean up.
  *
  * @throws TallystickError `database_unreachable`; `upgrade_running` when another has the lock
  */
@@ -52,7 +55,7 @@ export async function openUpgradeSession(parameters: {
     fresh.on("error", forget).on("end", forget);
     try {
       await fresh.connect();
-      // One that was killed holds it until the statement that it was in has ended.
+      // A killed process holds the lock until its running statement has ended.
       await fresh.query("SELECT pg_advisory_lock(hashtextextended($1, 0))", [`tallystick upgrade ${views}`]);
     } catch (error) {
       await fresh.end().catch(() => {});

@@ -1,9 +1,10 @@
 import type { UpgradeSession } from "./openUpgradeSession.ts";
 
 /**
- * How many processes answer from a schema or from views: each that does watches the database through one connection of this name.
+ * The number of processes that answer from a schema or from views. Each of them has one connection of this
+ * name, by which it watches the database.
  *
- * @param schema of views or tables; an indexer is one of those that answer from its own
+ * @param schema the schema of views or tables. An indexer counts as a reader of its own schema
  */
 export async function readersOf(query: UpgradeSession["query"], schema: string): Promise<number> {
   const { rows } = await query(

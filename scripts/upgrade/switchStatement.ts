@@ -2,10 +2,11 @@ import pg from "pg";
 import type { ViewNames } from "./schemaNames.ts";
 
 /**
- * The statement that points the views at the tables of a schema, which docs/operators.md shows. It is one transaction, and waits for
- * nobody who reads: statements before it read the old tables, those after it the new ones.
+ * The statement that points the views at the tables of a schema, which docs/operators.md shows. It is one
+ * transaction and does not wait for readers. Earlier statements read the old tables, later ones the new
+ * tables.
  *
- * @param schema of the tables
+ * @param schema the schema of the tables
  */
 export function switchStatement(schema: string, views: ViewNames): string {
   const [source, live, next, before] = [schema, views.live, views.next, views.before].map(

@@ -36,7 +36,8 @@ export async function clearWay(
 }
 
 /**
- * Points the views at the tables of a schema, in one transaction, if they are still not behind what answers now.
+ * Points the views at the tables of a schema, in one transaction, if these tables are still not behind the
+ * present ones.
  *
  * @param schemas without `live`, the views are made for the first time
  * @returns false when the new indexer has fallen back meanwhile; then nothing was switched
@@ -54,7 +55,7 @@ export async function switchViews(
         const now = await liveSchema(query, views.live);
         // The switch was done, but the connection broke before the confirmation.
         if (now === next) return { switched: true };
-        // While our connection was lost, so was our place.
+        // While our connection was lost, another process did an upgrade.
         if (now !== live) throw switchedMeanwhile(views.live, now);
         if (live !== undefined && !(await isReadyNow(query, { live, next }))) return { switched: false };
         await query(switchStatement(next, views));

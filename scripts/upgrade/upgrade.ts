@@ -20,10 +20,10 @@ export type UpgradeParameters = {
   views: string;
   /** Names the schema of the new indexer, given the live one. */
   nextFor: (live: string) => string;
-  /** Starts the new indexer there; undefined: somebody else has. */
+  /** Starts the new indexer there; undefined: somebody else has started it. */
   startIndexer: ((schema: string) => Promise<void>) | undefined;
   replicas: readonly string[];
-  /** Goes on although the build is the same, or there seems to be too little room. */
+  /** Continues even if the build is the same, or there seems to be too little room. */
   force: boolean;
   rulesChanged: boolean;
   /** Milliseconds that the new indexer has to catch up. */
@@ -41,9 +41,9 @@ export type Upgraded = Schemas & {
 };
 
 /**
- * Takes the replicas of a node from the tables of one indexer to those of another, without a request that fails between them. Up to
- * the switch, which is one transaction, nothing changes for anybody; after it the replicas read the new tables. Run again after a
- * crash it finds in the database where it was.
+ * Switches the replicas of a node from the tables of one indexer to those of another, without a failed
+ * request. The switch is one transaction. Before it nothing changes for anybody, and after it the replicas
+ * read the new tables. After a crash, a second run reads the progress from the database.
  *
  * @throws TallystickError with what to do next; before the switch in every case
  */
@@ -51,7 +51,7 @@ export async function upgrade(parameters: UpgradeParameters): Promise<Upgraded> 
   const { session, report, startIndexer, signal, withinMs, rulesChanged, patience = {} } = parameters;
   const views = viewNames(parameters.views);
   const { lastBeat, ...schemas } = await report.step("situation", () =>
-    // Who builds an index, say, makes the question for sizes wait.
+    // For example, while somebody builds an index, the query for sizes waits.
     lookAgain(() => checkSituation(parameters), {
       what: "the locks of others on the tables",
       withinMs: 60_000,
@@ -134,7 +134,7 @@ async function checkSituation(parameters: UpgradeParameters) {
   return { detail: `from ${live} to ${next}${room}`, fields: { live, next }, value };
 }
 
-/** Ponder refuses to index into tables of another build; an equal one derives what is there already. */
+/** Ponder refuses to index into tables of another build. With the same build the rows would be the same. */
 function checkBuild(live: IndexerState, next: IndexerState, schema: string, force: boolean): void {
   if (live.build !== next.build || force) return;
   throw new TallystickError({
@@ -144,7 +144,10 @@ function checkBuild(live: IndexerState, next: IndexerState, schema: string, forc
   });
 }
 
-/** After a crash a schema stays locked for a while; one that somebody writes to all the time is not ours to start another for. */
+/**
+ * After a crash a schema stays locked for a while. If somebody keeps writing to it, no second indexer may
+ * start there.
+ */
 async function untilFree({ session, signal }: UpgradeParameters, schema: string): Promise<void> {
   let first: number | undefined;
   await lookAgain(
@@ -163,7 +166,7 @@ async function untilFree({ session, signal }: UpgradeParameters, schema: string)
   );
 }
 
-/** The indexer's own start takes a while, also one that somebody else starts just now. */
+/** The start of an indexer takes a while, also if somebody else starts it. */
 async function untilIndexerIsThere(parameters: UpgradeParameters, { live, next }: Schemas): Promise<void> {
   const { session, signal, force, startIndexer } = parameters;
   const { before, after } = await lookAgain(

@@ -15,9 +15,9 @@ type Output = {
 };
 
 /**
- * Compiles a standard JSON input with the compiler that npm installed: nothing is downloaded.
+ * Compiles a standard JSON input with the compiler that npm installed, without a download.
  *
- * @throws TallystickError `not_compiled` with the compiler's words
+ * @throws TallystickError `not_compiled` with the compiler's message
  */
 export function compileInput(input: StandardInput, source: string, contract: string): Compiled {
   const solc = createRequire(import.meta.url)("solc") as {

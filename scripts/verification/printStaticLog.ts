@@ -6,7 +6,7 @@ import { verifyStaticLog } from "../../services/settlement/staticLog/verifyStati
 import { readPolicy } from "./readPolicy.ts";
 
 /**
- * Verifies a static log and prints what it comes to. The exit code is 1 when it does not hold.
+ * Verifies a static log and prints the result. The exit code is 1 when the log is not valid.
  *
  * @throws TallystickError `unreadable_log`; InvalidInputError naming an option
  */

@@ -14,7 +14,7 @@ export type StandardInput = {
   };
 };
 
-/** The code of a contract, and what its constructor takes. */
+/** The code of a contract, and the parameters of its constructor. */
 const OUTPUT = ["abi", "evm.bytecode.object", "evm.deployedBytecode.object"];
 
 /** The part of an input that one contract needs: its sources and those they import, and its output alone. */
@@ -50,7 +50,7 @@ function importsOf(content: string): string[] {
   );
 }
 
-/** As the compiler does: relative to the importing file, or by the remapping with the longest prefix. */
+/** The compiler's rule: relative to the importing file, or by the remapping with the longest prefix. */
 function resolveImport({ settings }: StandardInput, from: string, imported: string): string {
   if (imported.startsWith(".")) return path.posix.join(path.posix.dirname(from), imported);
   const [best] = settings.remappings

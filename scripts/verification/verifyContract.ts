@@ -11,9 +11,9 @@ import { constructorInputs, runtimeCode } from "./runtimeCode.ts";
 export type VerifiedContract = {
   contract: FrozenName;
   address: Address;
-  /** What the constructor was given, by name; the code on chain has these values in it. */
+  /** The constructor's arguments by name. The code on chain contains these values. */
   values: { [name: string]: string };
-  /** The same as explorers ask for it. */
+  /** The same in the form for explorers. */
   constructorArguments: Hex;
   /**
    * Whether the address follows from the init code and its arguments, so that only this constructor wrote the contract's
@@ -25,10 +25,10 @@ export type VerifiedContract = {
   differences: string[];
 };
 
-/** A contract's code to compare with, and a sentence for each way in which it is not the frozen one. */
+/** A contract's code for the comparison, and a sentence for each difference from the frozen code. */
 export type CompiledFrozen = { compiled: Compiled; differences: string[] };
 
-/** The frozen source of a contract, compiled; what differs from the frozen code is a difference. */
+/** Compiles the frozen source of a contract, and lists its differences from the frozen code. */
 export function compileFrozen(name: FrozenName): CompiledFrozen {
   const frozen = readFrozen(name);
   const compiled = compileInput(readFrozenInput(name), inputSource(name), name);
@@ -47,11 +47,11 @@ export function compileFrozen(name: FrozenName): CompiledFrozen {
 }
 
 /**
- * Compares a contract on a chain with what its source compiles to, immutables filled in, and its address with the one
- * that it gets through CreateX.
+ * Compares a contract on a chain with its compiled source, with its immutables filled in. Also compares its
+ * address with the one that CreateX gives it.
  *
- * @param compiled what {@link compileFrozen} gave
- * @param isPlain it was deployed with `--plain`, so another address is no difference
+ * @param compiled the result of {@link compileFrozen}
+ * @param isPlain whether it was deployed with `--plain`. Then another address is no difference
  */
 export async function verifyContract(
   client: PublicClient,

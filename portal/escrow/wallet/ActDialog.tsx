@@ -125,7 +125,7 @@ function StepWords({ step, again }: { step: Step; again: () => void }) {
   );
 }
 
-/** Simulates the wish whenever it changes, and sends it on request. `wish`: null while it is incomplete. */
+/** Simulates the wish whenever it changes, and sends it on request. `wish` is null while it is incomplete. */
 function useAct({
   act,
   connected,

@@ -4,15 +4,15 @@ import type { ActName } from "../acts.ts";
 import { atomicOf, decimalOf } from "../usdc.ts";
 import type { Wish } from "./prepareAct.ts";
 
-/** What the reader writes for an act: the seller's part of a split, or the hash of what was delivered. */
+/** The reader's input for an action: the seller's part of a split, or the hash of the delivered work. */
 export type Written = Pick<Wish, "toSeller" | "resultHash">;
 
-/** The text that the field of an act begins with. */
+/** The initial text of an action's field. */
 export function beginningOf(name: ActName, { amount }: Hire): string {
   return name === "split" ? decimalOf(amount / 2n) : "";
 }
 
-/** Reads the field of an act; null when it holds no such value. Acts without a field give nothing. */
+/** Reads the field of an action; null when the text is not valid. Actions without a field give undefined. */
 export function readField(name: ActName, text: string, { amount }: Hire): Written | null {
   if (name === "split") {
     const toSeller = atomicOf(text);
@@ -33,7 +33,7 @@ type Props = {
   onInput: (text: string) => void;
 };
 
-/** The field of an act that takes one. */
+/** The field of an action that has one. */
 export function ActField({ name, hire, text, isBad, isDisabled, onInput }: Props) {
   if (name !== "split" && name !== "markDelivered") return null;
   const isSplit = name === "split";

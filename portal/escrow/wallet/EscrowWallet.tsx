@@ -23,7 +23,7 @@ export type EscrowWalletProps = {
   onStanding: (standing: EscrowState) => void;
 };
 
-/** What a reader can do with an escrow, by their own wallet. */
+/** Shows what the reader's own wallet can do with an escrow. */
 export function EscrowWallet({ ground, terms, onStanding }: EscrowWalletProps) {
   const wallet = useWallet();
   const transactions = useTransactions(wallet.connected?.chain ?? null, terms.id);

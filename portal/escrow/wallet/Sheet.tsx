@@ -1,7 +1,7 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 
-/** A dialogue over the page, closed by Escape; the page behind it cannot be reached meanwhile. */
+/** A dialogue over the page. Escape closes it. Until then the page behind it cannot be used. */
 export function Sheet(props: { title: string; onClose: () => void; children: ComponentChildren }) {
   const { title, onClose, children } = props;
   const dialog = useRef<HTMLDialogElement>(null);

@@ -5,7 +5,7 @@ import { isFinal, type Progress } from "./followTransaction.ts";
 import { chainName } from "./knownChains.ts";
 import { MAX_CONFIRMATIONS, type TransactionsState } from "./useTransactions.ts";
 
-/** The transactions on their way, each with where it is. */
+/** Lists the pending transactions with their states. */
 export function Transactions({ transactions }: { transactions: TransactionsState }) {
   const { followed, isFollowing, confirmations, setConfirmations, dismiss } = transactions;
   if (followed.length === 0) return null;

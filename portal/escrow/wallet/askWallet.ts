@@ -60,7 +60,10 @@ const CODES: { [code: number]: [code: WalletCode, message: string, hint: string]
   [-32601]: ["unsupported", "The wallet does not support this.", "Use another wallet."],
 };
 
-/** What a wallet's refusal means (EIP-1193, EIP-1474). The cause is kept: it may carry the contract's error. */
+/**
+ * Converts a wallet's refusal to an error (EIP-1193, EIP-1474). The cause is kept, because it may contain the
+ * contract's error.
+ */
 function refusedBy(cause: unknown): WalletError {
   const { code, message } = Object(cause) as { code?: unknown; message?: unknown };
   const known = typeof code === "number" ? CODES[code] : code === "ACTION_REJECTED" ? CODES[4001] : undefined;

@@ -67,7 +67,7 @@ const WORDS: { [name: string]: (args: Arguments) => string } = {
   TokenPaused: () => "The token stands still: its maker has stopped all payments.",
 };
 
-/** The error with which the contract, or the token behind it, refuses a call, with a sentence for people. */
+/** The error with which the contract or its token refuses a call, with a sentence for people. */
 export type Refusal = { name: string; words: string };
 
 /**

@@ -13,7 +13,7 @@ type Release = {
   name: string;
   initCode: string;
   runtime: { start: number; length: number };
-  /** The name of each immutable, and the offsets in the runtime code at which its 32 bytes stand. */
+  /** The name of each immutable, and the offsets of its 32 bytes in the runtime code. */
   immutables: { [name: string]: number[] };
 };
 
@@ -84,7 +84,7 @@ function sameCode(
   };
 }
 
-/** Every immutable of a HireEscrow, by the name it has in the sources (OpenZeppelin's EIP712, and its own). */
+/** Every immutable of a HireEscrow, by its name in the sources (OpenZeppelin's EIP712, and its own). */
 function immutablesOf(it: {
   chainId: number;
   address: Hex;

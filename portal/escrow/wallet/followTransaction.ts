@@ -3,8 +3,9 @@ import type { Chain, SentTransaction } from "./createChain.ts";
 import { keepPending, type Pending } from "./pendingStore.ts";
 
 /**
- * Where a transaction is. `unseen`: the chain does not know it yet. `elsewhere`: the wallet is on another chain now, so nothing can be
- * seen. `replaced`: another one of the account took its place, `same` with the same call at another price, `cancelled` with nothing.
+ * The state of a transaction. `unseen`: the chain does not know it yet. `elsewhere`: the wallet is on another
+ * chain now, so its state is unknown. `replaced`: another transaction of the account has its nonce. `same`:
+ * that one makes the same call at another price. `cancelled`: that one does nothing.
  */
 export type Progress =
   | { state: "asked" | "unseen" | "waiting" | "elsewhere" }
@@ -27,14 +28,17 @@ export type Follow = {
   pending: Pending;
   /** The number of confirmations after which a transaction counts as done, including its own block. */
   confirmations: number;
-  /** It also gets the transaction, because one that is sent again at another price has another hash. */
+  /**
+   * It also gets the transaction, because the hash changes when the transaction is sent again at another
+   * price.
+   */
   onProgress: (progress: Progress, pending: Pending) => void;
   signal: AbortSignal;
 };
 
 /**
  * Follows a transaction until it is done, failed or replaced. If a reorganisation drops it, it is waiting
- * again. Errors of the chain are reported, and do not end the following.
+ * again. Errors of the chain are reported and do not end this.
  */
 export async function followTransaction({
   chain,

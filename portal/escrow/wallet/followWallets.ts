@@ -4,7 +4,7 @@ import { isProvider, type Provider } from "./provider.ts";
 /** A wallet in the reader's browser. `rdns` names its maker, and the page remembers the choice by it. */
 export type FoundWallet = { id: string; name: string; rdns: string; provider: Provider };
 
-/** Nobody really has more wallets. Further ones are ignored. */
+/** The most wallets. Further ones are ignored. */
 const MAX_WALLETS = 20;
 
 /** How long to wait for wallets of EIP-6963 before looking for an old one, in milliseconds. */

@@ -4,9 +4,9 @@ import { isAddressText, isHexText } from "./createChain.ts";
 /** A transaction that the wallet was asked for. It is stored, so that the page knows it after a reload. */
 export type Pending = {
   key: string;
-  /** What it does, as a heading. */
+  /** The action, as a heading. */
   title: string;
-  /** The escrow it is about. */
+  /** The id of its escrow. */
   id: Hex;
   chainId: number;
   from: Hex;

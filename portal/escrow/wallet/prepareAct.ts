@@ -10,7 +10,10 @@ import { type Ground, readGround, readStanding } from "./readGround.ts";
 import { tokenAbi } from "./tokenDomain.ts";
 import { WalletError } from "./walletError.ts";
 
-/** The action that a reader wants to take with the money in an escrow. `resultHash`: of what was delivered, if it has one. */
+/**
+ * The action that a reader wants to take on an escrow. `resultHash` is the hash of the delivered work, if
+ * there is one.
+ */
 export type Wish = { name: ActName; toSeller?: bigint; account?: Hex; resultHash?: Hex };
 
 /** A transaction whose simulation succeeded, its highest cost (wei), and notes for the reader. */
@@ -67,8 +70,8 @@ function receiversOf({ hire }: EscrowTerms, { name }: Wish): Hex[] {
 }
 
 /**
- * Notes for accounts that the token bars, if the token tells it (Circle's does). Their part stays in the
- * contract until they are no longer barred.
+ * Notes about accounts that the token bars, if the token reports this (Circle's USDC does). Their part stays
+ * in the contract until they are no longer barred.
  */
 export async function barredNotes(chain: Chain, token: Hex, accounts: readonly Hex[]): Promise<string[]> {
   const barred = await Promise.all(

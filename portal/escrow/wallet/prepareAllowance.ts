@@ -8,14 +8,14 @@ import { tokenAbi } from "./tokenDomain.ts";
 import { WalletError } from "./walletError.ts";
 
 /**
- * The next transaction of a deposit by allowance, which was tried on the chain. `clear` comes first only for tokens that
- * change no allowance but from nothing.
+ * The next transaction of a deposit by allowance, which was tried on the chain. `clear` comes first only for
+ * tokens that accept a new allowance only after a zero allowance.
  */
 export type AllowanceStep = { next: "clear" | "allow" | "deposit"; call: Call; fee: bigint };
 
 /**
- * Finds the next transaction of a deposit by allowance. The contract may take exactly the amount, and only by a deposit of
- * the buyer's own.
+ * Finds the next transaction of a deposit by allowance. The allowance is exactly the amount, so the contract
+ * cannot take more.
  *
  * @throws WalletError `refused`, `no_gas`
  */

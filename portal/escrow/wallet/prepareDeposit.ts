@@ -20,7 +20,7 @@ import { type Ground, readGround, readStanding } from "./readGround.ts";
 import { readTokenDomain, tokenAbi, tokenAnswer } from "./tokenDomain.ts";
 import { WalletError } from "./walletError.ts";
 
-/** A payment that the buyer signs (EIP-3009): who sends it is of no matter. */
+/** A payment that the buyer signs (EIP-3009). Any account may send it. */
 export type SignedPayment = { by: "signature"; authorization: Authorization; domain: TokenDomain };
 
 /** A deposit that is ready: how it is paid, and notes for the reader. */
@@ -48,7 +48,7 @@ const GOOD_SECONDS = 3_600;
 /** The decimals of USDC, with which this page writes every amount. */
 const DECIMALS = 6;
 
-/** A contract wallet's signature may be long; none is longer than this, in hex digits. */
+/** The longest signature of a contract wallet, in hex digits. */
 const MAX_SIGNATURE_LENGTH = 20_000;
 
 /**

@@ -34,7 +34,7 @@ export async function readAccounts(
  * Asks the wallet to send a transaction that was simulated before. It is stored before the wallet is asked,
  * so that the page knows it after a reload.
  *
- * @throws WalletError; nothing was sent, but where it says that it may have been
+ * @throws WalletError. Nothing was sent, unless the error says that it may have been sent
  */
 export async function sendCall(
   { provider, chain }: { provider: Provider; chain: Chain },

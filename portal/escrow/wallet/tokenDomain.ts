@@ -21,7 +21,7 @@ export const tokenAbi = parseAbi([
 
 const DOMAIN_TYPE = "EIP712Domain(string name,string version,uint256 chainId,address verifyingContract)";
 
-/** What a token answers; null when it has no such function. A wallet that does not answer is an error as ever. */
+/** A token's answer; null when the token has no such function. If the wallet does not answer, this throws. */
 export async function tokenAnswer<Answer>(ask: () => Promise<Answer>): Promise<Answer | null> {
   try {
     return await ask();
@@ -34,10 +34,10 @@ export async function tokenAnswer<Answer>(ask: () => Promise<Answer>): Promise<A
 }
 
 /**
- * Finds the EIP-712 domain of a token that takes payments by signature (EIP-3009). It tries the values of the token and those of the node. The token's
- * own DOMAIN_SEPARATOR shows which are right.
+ * Finds the EIP-712 domain of a token that takes payments by signature (EIP-3009). It tries the values of the
+ * token and those of the node. The token's own DOMAIN_SEPARATOR shows which are right.
  *
- * @returns null when it takes none, or when no domain fits; then the buyer pays by allowance
+ * @returns null when the token takes no such payments, or no domain fits. Then the buyer pays by allowance
  */
 export async function readTokenDomain(
   chain: Chain,

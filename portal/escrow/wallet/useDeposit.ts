@@ -8,7 +8,7 @@ import { sendCall } from "./sendCall.ts";
 import type { Connected } from "./useWallet.ts";
 import { asWalletError, type WalletError } from "./walletError.ts";
 
-/** Where a deposit is. `isOfSignature`: an allowance may work where a payment by signature failed. */
+/** The state of a deposit. `isOfSignature`: a payment by signature failed, and an allowance may work. */
 export type DepositStep =
   | { step: "reading" | "signing" | "trying" | "sending" | "allowing" | "waiting" }
   | { step: "failed"; error: WalletError; isOfSignature: boolean }
@@ -19,17 +19,18 @@ export type DepositParameters = {
   ground: Ground;
   told: { name: string | null; version: string | null };
   terms: EscrowTerms;
-  /** How many of the reader's transactions have ended. */
+  /** The number of the reader's transactions that have ended. */
   finished: number;
-  /** Called with the transaction of an allowance; the deposit is still to come. */
+  /** Called with the transaction of an allowance, which comes before the deposit. */
   onAllowed: (pending: Pending) => void;
   /** Called with the transaction of the deposit. */
   onSent: (pending: Pending) => void;
 };
 
 /**
- * Checks everything for a deposit, then signs, simulates and sends it. A deposit by allowance takes one transaction more:
- * it waits for the first, and goes on. Closing the dialogue stops it before the next request to the wallet.
+ * Checks everything for a deposit, then signs, simulates and sends it. A deposit by allowance needs one more
+ * transaction: it waits for the allowance, and then continues. Closing the dialogue stops it before the next
+ * request to the wallet.
  */
 export function useDeposit({
   connected,
@@ -81,7 +82,7 @@ export function useDeposit({
       setStep({ step: "trying" });
       return await sendDeposit((await depositCall(chain, { terms, way, signature })).call);
     }
-    // The reader reads of another transaction than the one that they agreed to.
+    // The dialogue now shows another transaction than the one that the reader agreed to.
     if (shown.by !== "allowance" || shown.next !== way.next) return setStep({ step: "ready", ready });
     if (way.next === "deposit") return await sendDeposit(way.call);
     setStep({ step: "allowing" });

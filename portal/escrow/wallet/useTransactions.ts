@@ -10,7 +10,7 @@ export type TransactionsState = {
   followed: readonly Followed[];
   /** Whether a wallet is connected, through which the transactions are followed. */
   isFollowing: boolean;
-  /** How many transactions have ended. When it grows, data that was read before may be old. */
+  /** The number of transactions that have ended. When it grows, data that was read before may be old. */
   finished: number;
   confirmations: number;
   setConfirmations: (count: number) => void;
@@ -70,7 +70,7 @@ export function useTransactions(chain: Chain | null, id: Hex | null): Transactio
     try {
       localStorage.setItem(KEY, String(whole));
     } catch {
-      // The browser refuses storage. The setting then holds until the page is closed.
+      // If the browser refuses storage, the setting is lost when the page is closed.
     }
   };
   return { followed, isFollowing: chain !== null, finished, confirmations, setConfirmations, add, dismiss };

@@ -5,12 +5,12 @@ import { createDemoChain, type Escrow } from "../demoChain.ts";
 import type { DemoNode } from "../startDemoNode.ts";
 import { REVIEW } from "./openMarket.ts";
 
-/** Long enough to look at it for a day, in seconds. */
+/** The time until the deadline, in seconds: enough to look at it for a day. */
 const TIME_TO_DELIVER = 86_400n;
 
 /**
- * Leaves money of acme's in an escrow for forge, so that who opens the portal of a demo that keeps running finds an escrow
- * whose clock runs. The story is over by then, and what was read back of it stays.
+ * Leaves money of acme in an escrow for forge. So the portal of a running demo has an escrow with a running
+ * deadline. The story is over at that time, so its results do not change.
  */
 export async function leaveEscrow(node: DemoNode, signal: AbortSignal): Promise<Escrow> {
   const chain = createDemoChain(node, signal);

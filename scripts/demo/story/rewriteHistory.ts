@@ -20,7 +20,10 @@ import type { DemoNode } from "../startDemoNode.ts";
 export type RewriteResult = {
   /** The line that was changed, from 1. */
   line: number;
-  /** What `verify-ledger` said to the ledger as it is, to the changed file, and to the one with new hashes. */
+  /**
+   * The results of `verify-ledger` for the real ledger, for the changed file, and for the file with new
+   * hashes.
+   */
   verifyLedger: { honest: string; edited: string; resealed: string };
   /** The transaction that should have anchored the new history, and why the contract refused it. */
   anchor: { transaction: Hex; refusedWith: string };
@@ -39,11 +42,11 @@ const VERDICTS = [
 ];
 
 /**
- * The operator changes one entry of a copy of its ledger, and `verify-ledger` names the line. Then it computes
- * all later hashes anew, so that the file verifies again, and sends an anchor of it, signed with its own key.
- * The contract refuses the anchor.
+ * The operator changes one entry of a copy of its ledger, and `verify-ledger` names the line. Then it
+ * computes all later hashes anew, so that the file verifies again, and sends an anchor of it, signed with its
+ * own key. The contract refuses the anchor.
  *
- * @throws TallystickError `demo_rewrite_passed` when anything lets the lie through
+ * @throws TallystickError `demo_rewrite_passed` when any check accepts the lie
  */
 export async function rewriteHistory(
   node: DemoNode,

@@ -2,7 +2,7 @@ import type { AgentRecords } from "../agentRecords.ts";
 import type { DemoChain } from "../demoChain.ts";
 import type { DemoNode } from "../startDemoNode.ts";
 
-/** What each chapter of the story works with. */
+/** The things that each chapter of the story uses. */
 export type Scene = {
   node: DemoNode;
   /** Ends the story. */

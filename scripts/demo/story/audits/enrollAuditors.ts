@@ -14,7 +14,7 @@ const { acme, bolt, operator, pool, quill, scribe } = actors;
 /** How long a consent to audits waits on the demo's node, in seconds. On other nodes it waits a day. */
 export const CONSENT_SECONDS = 60;
 
-/** What quill sells: the same as scribe, a little cheaper. */
+/** The offers of quill: the same as scribe's, a little cheaper. */
 const QUILLS = [
   { ...TRANSLATE, price: "0.40" },
   { ...SUMMARIZE, price: "0.20" },

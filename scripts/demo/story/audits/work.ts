@@ -6,8 +6,8 @@ export const SOURCE =
 export const FACTS = [/\bsticks?\b/i, /\bdebts?\b/i, /\bhal(f|ves)\b/i, /\bmatch/i];
 
 /**
- * What mirage delivers: it is short, in the right language and made of the source's words, but it says nothing
- * that the source says.
+ * The delivery of mirage. It is short, in the right language, and made of the source's words, but it has
+ * nothing of the source's content.
  */
 export const GARBAGE = "The lender had another length, and the borrower paid both sides.";
 

@@ -2,7 +2,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 
-/** What a model of the demo says to a task. */
+/** The answer of a demo model to a task. */
 type Says = (goal: string) => { answer: unknown; confidence: number } | undefined;
 
 /** Models with the faults of real ones: the small one cannot add, and the sly one invents sums. */
