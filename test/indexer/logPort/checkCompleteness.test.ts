@@ -138,16 +138,19 @@ describe("the completeness of transfers", () => {
     expect(checked).to.have.length(25);
   });
 
-  it("leaves out wallets above the count, and none at it", async () => {
-    const [watched] = [[WALLETS[0]!]];
-    const counts = (["transfersTo", "transfersFrom"] as const).map(
-      (kind) => chain.find({ kind, wallets: watched }, { from: 0, to: chain.head }).length,
-    );
-    const most = Math.max(...counts);
-    const below = await checkCompleteness(options({ watched, hubTransfers: most - 1 }), CALL);
-    expect(below).to.deep.include({ hubs: watched, checked: [], gaps: [] });
-    const at = await checkCompleteness(options({ watched, hubTransfers: most }), CALL);
-    expect(at).to.deep.include({ hubs: [], checked: watched, gaps: [] });
+  it("leaves out wallets above the count, received or sent, and none at it", async () => {
+    const count = (kind: "transfersTo" | "transfersFrom", wallet: Address) =>
+      chain.find({ kind, wallets: [wallet] }, { from: 0, to: chain.head }).length;
+    const ahead = (wallet: Address) => count("transfersTo", wallet) - count("transfersFrom", wallet);
+    const [receives, sends] = [WALLETS.find((it) => ahead(it) > 0)!, WALLETS.find((it) => ahead(it) < 0)!];
+    for (const wallet of [receives, sends]) {
+      const watched = [wallet];
+      const most = Math.max(count("transfersTo", wallet), count("transfersFrom", wallet));
+      const below = await checkCompleteness(options({ watched, hubTransfers: most - 1 }), CALL);
+      expect(below).to.deep.include({ hubs: watched, checked: [], gaps: [] });
+      const at = await checkCompleteness(options({ watched, hubTransfers: most }), CALL);
+      expect(at).to.deep.include({ hubs: [], checked: watched, gaps: [] });
+    }
   });
 
   it("goes on behind what it has verified, and finds what is lost after that", async () => {
@@ -209,6 +212,14 @@ describe("the completeness of transfers", () => {
     };
     const { checked, gaps } = await checkCompleteness(options({ port, rounds: 1 }), CALL);
     expect([checked.length, gaps.length, sizes]).to.deep.equal([120, 0, [120, 60, 30, 30, 60, 30, 30]]);
+    const never = {
+      ...source,
+      transfersTo: async () => {
+        throw new TooManyLogsError(source.name, 1);
+      },
+    };
+    const error = await checkCompleteness(options({ port: never, rounds: 1 }), CALL).catch((it) => it);
+    expect(error).to.be.instanceOf(TooManyLogsError);
   });
 
   it("asks balances of the block by its hash, and says when the node has no state there", async () => {
