@@ -61,6 +61,9 @@ export const tables = {
     begun: "text",
     /** Whether transfers to it are searched for money that comes back to a buyer. */
     traced: "boolean",
+    /** The end of the list of large transfers that reached it (see `families/keptFlows.ts`): each transfer reads this row anyway. */
+    reached: "number",
+    reachedTail: "text",
   },
   /**
    * In a relevant log: a summary of the transfers that reached a wallet before it was watched, as far as the

@@ -23,8 +23,10 @@ export function changeWallet(
   return row;
 }
 
+const EMPTY = { ...emptyRow("wallet"), fundings: "", origin: "", begun: "", reachedTail: "" };
+
 function newWallet(id: string): Row<"wallet"> {
-  return { ...emptyRow("wallet"), id, fundings: "", origin: "", begun: "" };
+  return { ...EMPTY, id };
 }
 
 /** Writes the wallets that this event changed, each once. */

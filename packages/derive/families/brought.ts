@@ -1,5 +1,5 @@
 import type { ApplyContext } from "../applyContext.ts";
-import { itemOf, listLength } from "../lists.ts";
+import { itemIn } from "../lists.ts";
 import { isRelevant } from "../relevant/isRelevant.ts";
 import { hasSentTooMany } from "../relevant/senders.ts";
 import type { Row } from "../tables.ts";
@@ -30,15 +30,15 @@ function take(
 ): bigint {
   const before = context.store.get("brought", member.id);
   const now = { ...(before ?? { id: member.id, seen: 0, left: 0n, lender: null, rest: 0n }) };
-  const length = listLength(context.store, reached(member.id));
+  const end = reached(context, member.id);
   while (now.left < wanted) {
     if (now.lender !== null) {
       if (!borrow(context, now, wanted - now.left, looks)) break;
       continue;
     }
-    if (now.seen === length || looks.left === 0) break;
+    if (now.seen === end.length || looks.left === 0) break;
     looks.left--;
-    const inflow = parseInflow(itemOf(context.store, reached(member.id), now.seen) ?? "");
+    const inflow = parseInflow(itemIn(context.store, end, now.seen) ?? "");
     now.seen++;
     if (isFromOutside(context, inflow)) now.left += inflow.value;
     else if (cameThrough(context, member, inflow.from)) [now.lender, now.rest] = [inflow.from, inflow.value];

@@ -1,5 +1,5 @@
 import type { ApplyContext } from "../applyContext.ts";
-import { append, itemOf, itemsOf, listLength } from "../lists.ts";
+import { append, itemIn, itemsOf } from "../lists.ts";
 import { forEachRow } from "../loadedRows.ts";
 import { watch } from "../relevant/inflow.ts";
 import { isRelevant } from "../relevant/isRelevant.ts";
@@ -62,8 +62,9 @@ export function eachChangedFlow(
 
 function addReached(context: ApplyContext, wallet: string): void {
   const since = context.state.time - context.params.windowSeconds;
-  for (let n = listLength(context.store, reached(wallet)) - 1; n >= 0; n--) {
-    const inflow = parseInflow(itemOf(context.store, reached(wallet), n) ?? "");
+  const end = reached(context, wallet);
+  for (let n = end.length - 1; n >= 0; n--) {
+    const inflow = parseInflow(itemIn(context.store, end, n) ?? "");
     if (inflow.time <= since) return;
     addFlow(context, wallet, inflow);
   }

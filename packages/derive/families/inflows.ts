@@ -10,6 +10,7 @@ import {
   hasSpent,
   type Inflow,
   parseInflow,
+  valueIn,
   withInflow,
   withSpent,
 } from "./origin.ts";
@@ -70,7 +71,7 @@ export function noteDeclaration(context: ApplyContext, address: string): void {
  */
 export function noteLargest(context: ApplyContext, wallet: string, inflow: Inflow): void {
   const last = lastItem(context.store, largestOf(wallet));
-  if (last === null || parseInflow(last).value < inflow.value)
+  if (last === null || valueIn(last) < inflow.value)
     append(context.store, largestOf(wallet), formatInflow(inflow));
 }
 

@@ -1,10 +1,12 @@
 import type { ApplyContext } from "../applyContext.ts";
-import { append } from "../lists.ts";
+import { type ListEnd, withItem } from "../lists.ts";
+import { changeWallet, findWallet } from "../wallets.ts";
 import { formatInflow, type Inflow } from "./origin.ts";
 
 /** Keeps a transfer that is as large as a funding, in case its receiver or a wallet that descends from it buys. */
 export function keepFlow(context: ApplyContext, wallet: string, inflow: Inflow): void {
-  append(context.store, reached(wallet), formatInflow(inflow));
+  const { length, tail } = withItem(context.store, reached(context, wallet), formatInflow(inflow));
+  changeWallet(context, wallet, { reached: length, reachedTail: tail });
 }
 
 /** Whether the owner of the money is known: it does not come from a hub and is not newly minted. */
@@ -12,7 +14,11 @@ export function isOfSomebody({ how }: Inflow): boolean {
   return how === "plain" || how === "payout";
 }
 
-/** The list of the transfers that are kept for a wallet, in the order in which they reached it. */
-export function reached(wallet: string): string {
-  return `reached/${wallet}`;
+/**
+ * The end of the list of the transfers that are kept for a wallet, in the order in which they reached it. The wallet's own
+ * row holds it.
+ */
+export function reached(context: ApplyContext, wallet: string): ListEnd {
+  const row = findWallet(context, wallet);
+  return { id: `reached/${wallet}`, length: row?.reached ?? 0, tail: row?.reachedTail ?? "" };
 }

@@ -15,7 +15,8 @@ export type Act = Place & { time: number };
 /** What is stored of a wallet: its largest inflow before it first spent, and where it first spent. */
 export type Origin = { inflow: Inflow | null; act: Act | null };
 
-const NOTHING = "-";
+/** Begins the line of a wallet that spent. */
+const SPENT = ";";
 
 /** `<from> <value> <block> <log> <time> <how>`. */
 export function formatInflow({ from, value, block, log, time, how }: Inflow): string {
@@ -28,9 +29,9 @@ export function parseInflow(line: string): Inflow {
   return { from, value: BigInt(value), ...at, how: how as How };
 }
 
-/** Whether a wallet spent, without reading the rest. */
+/** Whether a wallet spent, by one character: each transfer asks it of both sides. */
 export function hasSpent(origin: string): boolean {
-  return origin.includes(";");
+  return origin.startsWith(SPENT);
 }
 
 /**
@@ -38,20 +39,25 @@ export function hasSpent(origin: string): boolean {
  * first one stays.
  */
 export function withInflow(origin: string, inflow: Inflow): string {
-  if (origin !== "" && parseInflow(origin).value >= inflow.value) return origin;
-  return formatInflow(inflow);
+  return origin !== "" && valueIn(origin) >= inflow.value ? origin : formatInflow(inflow);
 }
 
-/** A wallet spends for the first time. */
+/** The value of an inflow, without reading the rest of its line. */
+export function valueIn(line: string): bigint {
+  const start = line.indexOf(" ") + 1;
+  return BigInt(line.slice(start, line.indexOf(" ", start)));
+}
+
+/** A wallet spends for the first time: `;<block> <log> <time>;<its largest inflow before, or nothing>`. */
 export function withSpent(origin: string, { block, log, time }: Act): string {
-  return `${origin === "" ? NOTHING : origin};${block} ${log} ${time}`;
+  return `${SPENT}${block} ${log} ${time}${SPENT}${origin}`;
 }
 
 export function parseOrigin(origin: string): Origin {
-  const [inflow = "", act] = origin.split(";");
+  const [inflow = "", act] = hasSpent(origin) ? origin.split(SPENT).slice(1).toReversed() : [origin];
   const [block, log, time] = act?.split(" ").map(Number) ?? [];
   return {
-    inflow: inflow === NOTHING || inflow === "" ? null : parseInflow(inflow),
+    inflow: inflow === "" ? null : parseInflow(inflow),
     act: act === undefined ? null : { block: block ?? 0, log: log ?? 0, time: time ?? 0 },
   };
 }
