@@ -38,6 +38,8 @@ export const actors = {
   mirage: actor("mirage"),
   /** Sells good translations by escrow. */
   sterling: actor("sterling"),
+  /** Sells bad translations by escrow. */
+  pewter: actor("pewter"),
   /** Takes good work, and then takes its money back. */
   gripe: actor("gripe"),
   /** Promises uptime, breaks the promise once, and keeps it afterwards. */
@@ -65,6 +67,7 @@ export const agents: Actor[] = [
   actors.quill,
   actors.mirage,
   actors.sterling,
+  actors.pewter,
   actors.harbor,
   actors.acme,
   actors.bolt,

@@ -99,11 +99,23 @@ export const expectedAgents: ReadonlyMap<string, ExpectedAgent> = new Map<string
     actors.sterling.address,
     { ...nothing, last30dHireCount: 1, last30dHireCountRaw: 1, refundRate: 1, distinctBuyers: 1 },
   ],
+  // Its buyer was refunded, and two auditors found the work bad. So the failure stands.
+  [
+    actors.pewter.address,
+    {
+      ...nothing,
+      last30dHireCount: 1,
+      last30dHireCountRaw: 1,
+      successRate: 0,
+      refundRate: 1,
+      distinctBuyers: 1,
+    },
+  ],
   // Nobody hired it. Its part of the story is the SLA.
   [actors.harbor.address, nothing],
   // One of its two escrow hires timed out after delivery.
   [actors.acme.address, { ...nothing, hiresBought: 15, silentTimeoutRate: 0.5 }],
-  [actors.bolt.address, { ...nothing, hiresBought: 14, silentTimeoutRate: 0 }],
+  [actors.bolt.address, { ...nothing, hiresBought: 15, silentTimeoutRate: 0 }],
   [actors.gripe.address, { ...nothing, hiresBought: 1, silentTimeoutRate: 0 }],
   // 20 hires at 1/5 each count 4, and four buyers of one cluster are one: far from Tier 2, with a perfect record.
   [
@@ -154,6 +166,19 @@ export const expectedAudits: ReadonlyMap<string, ExpectedAudit> = new Map<string
       verdicts: ["PASS"],
     },
   ],
+  [
+    actors.pewter.address,
+    {
+      ...{
+        cause: "CONTESTED",
+        status: "FAILED",
+        isRefundFalse: false,
+        outcome: "FAILURE",
+        evidence: "ESCROW",
+      },
+      verdicts: ["FAIL", "FAIL"],
+    },
+  ],
 ]);
 
 /** The expected state of an SLA. */
@@ -187,23 +212,23 @@ export const expectedSlas: ReadonlyMap<string, ExpectedSla> = new Map<string, Ex
 const PROMISED = 5 + 19;
 
 /**
- * What the auditors earned and were paid, in atomic units: three fees for the first fail, one for the second,
- * one for the pass.
+ * What the auditors earned and were paid, in atomic units: of the two hires that failed, three fees for the first fail
+ * and one for the second, and one for the pass.
  */
-export const EXPECTED_EARNED = 25_000n;
+export const EXPECTED_EARNED = 45_000n;
 
 /** Two tasks that models did, and the closing entry of one that is held. */
 const DISPATCHED = 3;
 
 /**
  * 12 offers, and 13, 5 and 20 receipts. Then the parameters, 3 offers and 10 receipts of quill, 2 offers to
- * audit, 2 audited offers and receipts, 3 verdicts and a decision. Before all that the SLA. In addition a
+ * audit, 3 audited offers and receipts, 5 verdicts and a decision. Before all that the SLA. In addition a
  * receipt for each auditor that took its fee when it was hired.
  */
-export const EXPECTED_ENTRIES = 50 + 1 + 13 + 2 + 4 + 4 + DISPATCHED + PROMISED;
+export const EXPECTED_ENTRIES = 50 + 1 + 13 + 2 + 6 + 6 + DISPATCHED + PROMISED;
 
-/** 11 of scribe, 2 of rookie, 5 of forge, 20 in the ring, 10 of quill, and the two that were audited. */
-export const EXPECTED_HIRES = 50;
+/** 11 of scribe, 2 of rookie, 5 of forge, 20 in the ring, 10 of quill, and the three that were audited. */
+export const EXPECTED_HIRES = 51;
 
-/** The ends of forge's six deposits and of sterling's one. */
-export const EXPECTED_ESCROWS = { RELEASED: 2, REFUNDED: 2, TIMED_OUT: 3 };
+/** The ends of forge's six deposits and of one each of sterling and pewter. */
+export const EXPECTED_ESCROWS = { RELEASED: 2, REFUNDED: 3, TIMED_OUT: 3 };

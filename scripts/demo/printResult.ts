@@ -42,16 +42,17 @@ export function agentTable(answers: AgentAnswer[]): string {
   return table.toString();
 }
 
-/** The two hires that were drawn, their results, and who judged them. */
+/** The three hires that were drawn, their results, and who judged them. */
 function auditLines({ audits }: Answer): string[] {
   const judgesOf = (seller: string) => {
     const rounds = audits.nodes.find(({ sellerAddress }) => sellerAddress === seller)?.rounds ?? [];
     return rounds.flatMap(({ attempts }) => attempts.map((it) => nameOf(it.auditorAddress))).join(" and ");
   };
-  const { mirage, sterling } = actors;
+  const { mirage, pewter, sterling } = actors;
   return [
     `mirage's summary passed every check; drawn, ${judgesOf(mirage.address)} failed it: rolled back, no success any more`,
     `sterling's buyer took good work and its money back; drawn, ${judgesOf(sterling.address)} passed it: no failure`,
+    `pewter's buyer took bad work and its money back; drawn, ${judgesOf(pewter.address)} failed it: the refund stands`,
   ];
 }
 

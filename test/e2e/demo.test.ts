@@ -56,9 +56,9 @@ describe("npm run demo", function () {
     expect(demo.rewrite.anchor.refusedWith).to.equal(`Inconsistent(OldRootMismatch, ${size}, ${size + 1})`);
   });
 
-  it("has had garbage drawn, failed twice and rolled back, and good work drawn and passed", () => {
+  it("has had garbage drawn, failed twice and rolled back, a false refund found out, and a right one left as it is", () => {
     const verdictsOf = (name: string) => {
-      const { address } = actors[name as "mirage" | "sterling"];
+      const { address } = actors[name as "mirage" | "sterling" | "pewter"];
       const audit = demo.audits.find(({ sellerAddress }) => sellerAddress === address);
       const attempts = audit?.rounds.flatMap(({ attempts }) => attempts) ?? [];
       expect(new Set(attempts.map((it) => it.auditorAddress)).size).to.equal(attempts.length);
@@ -66,6 +66,7 @@ describe("npm run demo", function () {
     };
     expect(verdictsOf("mirage")).to.deep.equal(["ROLLED_BACK", "FAIL", "FAIL"]);
     expect(verdictsOf("sterling")).to.deep.equal(["PASSED", "PASS"]);
+    expect(verdictsOf("pewter")).to.deep.equal(["FAILED", "FAIL", "FAIL"]);
   });
 
   it("has had an SLA broken, disputed and upheld, and what that cost is over", () => {

@@ -53,7 +53,7 @@ function perfect(): Answer {
     })),
     auditors: {
       nodes: [
-        { address: "0x04", accruedUsdc: "0.02", paidUsdc: "0.02" },
+        { address: "0x04", accruedUsdc: "0.04", paidUsdc: "0.04" },
         { address: "0x05", accruedUsdc: "0.005", paidUsdc: "0.005" },
       ],
     },
@@ -77,7 +77,7 @@ describe("scripts/demo/readBack", () => {
     expect(differences(answer, target)).to.deep.equal([
       "ring-1's last30dHireCount is 20, not 4",
       "ring-1's trustTier is 2, not 0",
-      "the number of hires is 49, not 50",
+      "the number of hires is 50, not 51",
     ]);
   });
 
@@ -89,8 +89,8 @@ describe("scripts/demo/readBack", () => {
     const found = differences(answer, target).join("\n");
     expect(found)
       .to.contain("mirage's hire")
-      .and.contain("sterling's hire")
-      .and.contain("the number of audits is 1, not 2")
+      .and.contain("pewter's hire")
+      .and.contain("the number of audits is 2, not 3")
       .and.contain("the auditors' paidUsdc");
   });
 

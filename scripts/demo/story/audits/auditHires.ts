@@ -27,8 +27,8 @@ type Act = (title: string, play: (scene: Scene) => Promise<string>) => Promise<u
 
 /**
  * The chapter on audits (SHP §8.3). Worthless work in a valid form is drawn, two auditors fail it, and it is
- * rolled back. Good work whose buyer took its money back is drawn too, and passes. Agents, auditors and
- * operator run the same code as in production.
+ * rolled back. Work whose buyers took their money back is drawn too: the good work passes, and the bad work fails,
+ * so that its refund stands. Agents, auditors and operator run the same code as in production.
  */
 export async function auditHires(scene: Scene, act: Act): Promise<{ paidBefore: number }> {
   const parties = openParties(scene);
@@ -43,8 +43,9 @@ export async function auditHires(scene: Scene, act: Act): Promise<{ paidBefore: 
     });
     await act("audited", async () => {
       const { bought, refunded } = await sellAudited(scene, parties);
+      const refunds = [...new Set(refunded.map(({ money }) => money))].join(" and ");
       const passed = bought.verification.all_passed ? "passed its buyer's checks" : "was found out at once";
-      return `a summary of nothing ${passed}; a good translation was ${refunded.money}`;
+      return `a summary of nothing ${passed}; a good and a bad translation were ${refunds}`;
     });
     await act("audits", async () => {
       const [desk] = operating;
@@ -107,13 +108,13 @@ async function judgeAndDecide(
   };
 
   await chain.mineToTick();
-  await untilStatus("two auditors", { ASSIGNED: 2 });
-  await judge(2);
-  await chain.mineToTick();
-  await untilStatus("a second auditor", { ASSIGNED: 1, PASSED: 1 });
+  await untilStatus("auditors of three hires", { ASSIGNED: 3 });
   await judge(3);
+  await chain.mineToTick();
+  await untilStatus("second auditors", { ASSIGNED: 2, PASSED: 1 });
+  await judge(5);
   await chain.passTime(FIRST_PAYMENTS_AFTER);
-  await untilStatus("a challenge", { CHALLENGED: 1, PASSED: 1 });
+  await untilStatus("a challenge", { CHALLENGED: 1, FAILED: 1, PASSED: 1 });
 
   await chain.mineToTick();
   await desk.round();
@@ -129,13 +130,13 @@ async function judgeAndDecide(
   await anchored();
   await desk.round();
   await parties.untilReceipted(signal);
-  await untilStatus("the rollback", { ROLLED_BACK: 1, PASSED: 1 });
+  await untilStatus("the rollback", { ROLLED_BACK: 1, FAILED: 1, PASSED: 1 });
   const { failures, taken } = desk.state();
   if (failures > 0) throw new Error(`${failures} parts of the operator's rounds failed.`);
   // Each of the two auditors is paid in advance at least once. For a second hire at the same time it is paid
   // only after its verdict.
   if (taken < auditors.length) throw new Error(`${taken} auditors took their fee when they were hired.`);
-  return "garbage failed twice and was rolled back; the good work passed; its auditors are paid";
+  return "garbage failed twice and was rolled back; a false refund was found out, a right one stands; auditors are paid";
 }
 
 /** Waits until the node's audits have given statuses. */

@@ -1,21 +1,21 @@
 import { parseUsdc } from "tallystick-protocol/amount";
 import type { RecordBody } from "tallystick-protocol/json/recordBody";
 import { parseListing } from "tallystick-protocol/records/listing";
-import { actors } from "../../actors.ts";
+import { type Actor, actors } from "../../actors.ts";
 import { SUMMARIZE, TRANSLATE } from "../openMarket.ts";
 import type { Scene } from "../scene.ts";
 import { CONSENT_SECONDS } from "./enrollAuditors.ts";
 import { ESCROW_MODE, type Parties } from "./openParties.ts";
-import { GARBAGE, SENTENCE, SOURCE, TRANSLATION } from "./work.ts";
+import { GARBAGE, MISTRANSLATION, SENTENCE, SOURCE, TRANSLATION } from "./work.ts";
 
 /** How long the sellers of this chapter may take. A busy machine is slow. */
 const LATENCY_MS = 20_000;
 
-const { acme, gripe, mirage, operator, sterling } = actors;
+const { acme, bolt, gripe, mirage, operator, pewter, sterling } = actors;
 
 /**
- * Two sellers agree to audits. mirage sells a summary of nothing, which passes its buyer's checks; sterling a good translation, whose
- * buyer takes its money back.
+ * Three sellers agree to audits. mirage sells a summary of nothing, which passes its buyer's checks. sterling sells a good
+ * translation and pewter a bad one, and both buyers take their money back after delivery: one refund is false, the other right.
  */
 export async function sellAudited({ chain, records, untilAnchored, signal }: Scene, parties: Parties) {
   const audit = { operator: operator.address };
@@ -31,26 +31,29 @@ export async function sellAudited({ chain, records, untilAnchored, signal }: Sce
     ],
     work: () => ({ summary: GARBAGE }),
   });
-  const good = await parties.sell({
-    actor: sterling,
-    listings: [
-      {
-        capability: TRANSLATE.capability,
-        price_usdc: TRANSLATE.price,
-        max_latency_ms: LATENCY_MS,
-        payment_mode: ESCROW_MODE,
-        audit,
-      },
-    ],
-    work: () => ({ text: TRANSLATION, detected_lang: "en" }),
-  });
+  const translator = (actor: Actor, text: string) =>
+    parties.sell({
+      actor,
+      listings: [
+        {
+          capability: TRANSLATE.capability,
+          price_usdc: TRANSLATE.price,
+          max_latency_ms: LATENCY_MS,
+          payment_mode: ESCROW_MODE,
+          audit,
+        },
+      ],
+      work: () => ({ text, detected_lang: "en" }),
+    });
+  const good = await translator(sterling, TRANSLATION);
+  const bad = await translator(pewter, MISTRANSLATION);
   await chain.mint(gripe, parseUsdc("1"));
-  for (const { seller } of [garbage, good]) await seller.publish();
+  for (const { seller } of [garbage, good, bad]) await seller.publish();
   await untilAnchored((await records.latest()).size);
   await chain.passTime(CONSENT_SECONDS + 1);
   await parties.setClocks();
 
-  const hireOf = ({ seller }: typeof good) => ({
+  const hireOf = ({ seller }: typeof garbage) => ({
     listing: parseListing(seller.listings[0]?.body as RecordBody),
     maxLatencyMs: LATENCY_MS,
     telemetry: false,
@@ -63,16 +66,20 @@ export async function sellAudited({ chain, records, untilAnchored, signal }: Sce
     params: { text: SOURCE },
     maxPriceUsdc: SUMMARIZE.price,
   });
-  const buyer = parties.buyer(gripe);
-  const refunded = await buyer.hire({
-    ...hireOf(good),
-    capability: TRANSLATE.capability,
-    params: { text: SENTENCE },
-    maxPriceUsdc: TRANSLATE.price,
-    // This buyer calls every result bad.
-    verify: () => ({ all_passed: false, checks: { content: false }, details: {} }),
-  });
-  await buyer.idle();
+  const refundedBy = async (actor: Actor, party: typeof good) => {
+    const buyer = parties.buyer(actor);
+    const hired = await buyer.hire({
+      ...hireOf(party),
+      capability: TRANSLATE.capability,
+      params: { text: SENTENCE },
+      maxPriceUsdc: TRANSLATE.price,
+      // Both buyers call what they got bad.
+      verify: () => ({ all_passed: false, checks: { content: false }, details: {} }),
+    });
+    await buyer.idle();
+    return hired;
+  };
+  const refunded = await Promise.all([refundedBy(gripe, good), refundedBy(bolt, bad)]);
   await parties.untilReceipted(signal);
   await untilAnchored((await records.latest()).size);
   return { bought, refunded };

@@ -11,7 +11,10 @@ export const FACTS = [/\bsticks?\b/i, /\bdebts?\b/i, /\bhal(f|ves)\b/i, /\bmatch
  */
 export const GARBAGE = "The lender had another length, and the borrower paid both sides.";
 
-/** The sentence that gripe wants translated, and its right translation. */
+/** The sentence that gripe and bolt want translated, and its right translation. */
 export const SENTENCE = "The lender kept one half of the stick, and the borrower kept the other half.";
 export const TRANSLATION =
   "Il creditore teneva una metà del bastone e il debitore teneva l'altra metà della stessa asta.";
+
+/** What pewter delivers for it: Italian words that say something else. */
+export const MISTRANSLATION = "Il bastone teneva il creditore, e la metà del debitore era un'altra asta.";
