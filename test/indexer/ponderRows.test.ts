@@ -34,6 +34,8 @@ describe("the derivation's rows in Ponder", () => {
       origin: "",
       begun: "",
       traced: false,
+      reached: 0,
+      reachedTail: "",
     };
     await rows.insert("wallet", [{ ...wallet }]);
     const before = await rows.find("wallet", "0x01");
