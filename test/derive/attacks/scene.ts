@@ -24,11 +24,11 @@ export type Attack = {
 };
 
 /**
- * How many transfers make a wallet busy (`hubTransfers`), and how often money goes round: on a real chain far fewer, since
- * each block takes its time there.
+ * How many transfers make a wallet busy (`hubTransfers`), how often money goes round, and each how many days where that takes a
+ * month: on a real chain all far less often, since each block takes its time there.
  */
-export type Scale = { busy: number; rounds: number };
-export const FULL: Scale = { busy: 10_000, rounds: 1_000 };
+export type Scale = { busy: number; rounds: number; days: number };
+export const FULL: Scale = { busy: 10_000, rounds: 1_000, days: 1 };
 
 export type Cost = { locked: bigint; lost: bigint; wallets: number; seconds: number };
 

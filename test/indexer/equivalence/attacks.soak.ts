@@ -50,7 +50,7 @@ describe("attacks on a reputation, on a real chain and two nodes", function () {
   });
   after(() => world?.close());
 
-  const scale = { busy: 200, rounds: 50 };
+  const scale = { busy: 200, rounds: 50, days: 10 };
   const attacks = [
     ...buyingAttacks(scale),
     ...ringAttacks(),
