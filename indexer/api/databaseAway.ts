@@ -5,7 +5,7 @@ import type { DatabaseWatch } from "../databaseWatch.ts";
 import { COME_AGAIN, problem } from "./problem.ts";
 
 const DETAIL =
-  "The database of this node does not answer; it is looked for all the time. Try again later, or another node.";
+  "The database of this node does not answer; the node keeps trying to reach it. Try again later, or ask another node.";
 
 /** The answer of a route that needs the database while the database is away. */
 export function databaseAway(): Response {

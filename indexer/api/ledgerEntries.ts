@@ -51,7 +51,7 @@ export function ledgerEntries(db: Database, { ids, lines }: FollowedLedgers): Ho
         },
       });
     }
-    return problem(503, "not_ready", "The ledger changes just now; ask again.");
+    return problem(503, "not_ready", "The ledger is just changing; ask again.");
   });
   return app;
 }

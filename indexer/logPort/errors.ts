@@ -78,7 +78,7 @@ export class SourceBehindError extends LogSourceError {
     super({
       source,
       code: "source_behind",
-      message: `it has no block ${block} yet, so that what it says up to there cannot be believed`,
+      message: `it has no block ${block} yet, so its answers up to there cannot be trusted`,
       hint: "Wait, or read from another source.",
       details: { block },
     });

@@ -9,8 +9,8 @@ export class OrphanedError extends TallystickError {
   constructor(block: number) {
     super({
       code: "block_orphaned",
-      message: `Block ${block} is not on the chain any more.`,
-      hint: "Nothing has to be done: the chain's other blocks are read in its place.",
+      message: `Block ${block} is no longer on the chain.`,
+      hint: "You need to do nothing: the chain's present blocks are read instead.",
     });
   }
 }

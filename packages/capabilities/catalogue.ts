@@ -60,7 +60,7 @@ export async function loadFamily(id: FamilyId): Promise<AnyCapability> {
     throw new TallystickError({
       code: "capability_unavailable",
       message: `The definition of ${id} could not be loaded: ${cause instanceof Error ? cause.message : cause}`,
-      hint: "Try again; when the page was published anew since it was opened, open it again.",
+      hint: "Try again. If the page was published again since you opened it, reload it.",
       cause,
     });
   }

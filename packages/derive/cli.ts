@@ -86,7 +86,7 @@ function describe({ store, events }: DerivedLog, print: Command["print"]): strin
   throw new TallystickError({
     code: "no_digest",
     message: "The log has no tick, so it has no digest.",
-    hint: "A digest stands for the state at a tick. Logs that a node exports have them.",
+    hint: "A digest is the hash of the state at a tick. Logs that a node exports have ticks.",
   });
 }
 

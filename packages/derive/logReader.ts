@@ -96,7 +96,7 @@ export class LogReader {
       throw new TallystickError({
         code: "empty_log",
         message: "The log has no events.",
-        hint: "Even a node that has seen nothing writes a first line. Look at how the log was written.",
+        hint: "Even a node without events writes a first line. Check how the log was written.",
       });
     }
   }
@@ -127,7 +127,7 @@ function parseLine(text: string, line: number): DeriveEvent {
     throw new TallystickError({
       code: "invalid_event",
       message: `Line ${line} is not an event: ${[issue?.field, issue?.message].filter(Boolean).join(" ")}.`,
-      hint: "An event log is what `tallystick export` writes: one JSON object a line. If this line is its last, it was cut off.",
+      hint: "An event log is what `tallystick export` writes: one JSON object on each line. If this is the last line, the log was cut off.",
       cause,
     });
   }
@@ -158,8 +158,8 @@ function notFirst(line: number): TallystickError {
 function outOfOrder(line: number): TallystickError {
   return new TallystickError({
     code: "events_out_of_order",
-    message: `Line ${line} stands before or at the place of the line above it.`,
-    hint: "Events are in the order of block, log and seq, and the tick of a block is its last.",
+    message: `Line ${line} is not after the line above it.`,
+    hint: "Events must be in the order of block, log and seq. The tick of a block comes last.",
   });
 }
 
@@ -167,23 +167,23 @@ function pastInAll(line: number, kind: string): TallystickError {
   return new TallystickError({
     code: "history_in_all",
     message: `Line ${line} is of kind ${kind}. A log of all transfers has no such line.`,
-    hint: "By its first line the log has every transfer at its place. One that has those that matter says form: relevant there.",
+    hint: "The first line says that the log has all transfers. The first line of a log with only relevant transfers has form: relevant.",
   });
 }
 
 function pastTooLate(line: number, event: number): TallystickError {
   return new TallystickError({
     code: "history_too_late",
-    message: `Line ${line} tells what was before line ${event}, but its own position is not before that line.`,
-    hint: "Lines of kind history and count stand right before the event that needs them, and tell of positions before its own.",
+    message: `Line ${line} is about the past of line ${event}, but its position is not before that line.`,
+    hint: "Lines of the kinds history and count come right before the event that needs them, and have earlier positions.",
   });
 }
 
 function timeRunsBack(line: number, before: number, after: number): TallystickError {
   return new TallystickError({
     code: "time_runs_back",
-    message: `Line ${line} has the time ${after}, which is before that of the line above it, ${before}.`,
-    hint: "The time of an event is its block's, and no block is older than the one before it.",
+    message: `Line ${line} has the time ${after}, which is before the time of the line above it, ${before}.`,
+    hint: "The time of an event is the time of its block. No block is older than the one before it.",
   });
 }
 

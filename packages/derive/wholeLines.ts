@@ -49,7 +49,7 @@ function tooLong(name: string, line: number): TallystickError {
   return new TallystickError({
     code: "line_too_long",
     message: `Line ${line} of ${name} has more than ${MAX_LINE_LENGTH} characters.`,
-    hint: "This is no log of events: those are lines of JSON, none of them longer than an entry of a ledger.",
+    hint: "This is not an event log. The lines of an event log are JSON, and no line is longer than an entry of a ledger.",
   });
 }
 

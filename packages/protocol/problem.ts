@@ -87,11 +87,7 @@ export function problemOf(
 
 /** The answer to every error that is not for the client. */
 export function internalProblem(): Problem {
-  return problem(
-    500,
-    "internal",
-    "The request could not be served. The cause is in the log of whoever serves it.",
-  );
+  return problem(500, "internal", "The request could not be served. The cause is in the server's log.");
 }
 
 /** A code may have any name, even the name of a property that every object has. */

@@ -7,7 +7,7 @@ export class JunitError extends TallystickError {
       code: "junit_report",
       message: `${file}: ${message}`,
       field: file,
-      hint: hint ?? "Give the XML file that the test runner wrote, whole and unchanged.",
+      hint: hint ?? "Give the complete, unchanged XML file of the test runner.",
     });
   }
 }

@@ -32,7 +32,7 @@ export function openAuditChain(rpcUrl: string) {
       throw new TallystickError({
         code: "chain_unavailable",
         message: `The chain could not be asked: ${(cause as Error).message.split("\n")[0]}`,
-        hint: "Check --rpc. It has to know the latest hundred blocks with their state.",
+        hint: "Check --rpc. It must have the latest hundred blocks with their state.",
         cause,
       });
     }

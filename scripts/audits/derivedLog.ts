@@ -53,7 +53,7 @@ export async function deriveLogOf(url: string, signal?: AbortSignal): Promise<De
     throw new TallystickError({
       code: "log_incomplete",
       message: `The log of ${url} has nothing final yet, or does not name its token.`,
-      hint: "Ask again once the node has indexed some blocks.",
+      hint: "Ask again when the node has indexed some blocks.",
     });
   }
   return { store, params: JSON.parse(state.params), token, ticks, records, lastBlock };

@@ -111,7 +111,7 @@ function defaultReasons(verdict: string): string[] {
   }
   throw new TallystickError({
     code: "reason_missing",
-    message: "A fail needs a --reason: the seller and the next auditor want to know what is wrong.",
+    message: "A fail needs a --reason, because the seller and the next auditor must know what is wrong.",
     hint: "Give one, such as --reason fabricated.",
     field: "--reason",
   });

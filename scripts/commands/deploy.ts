@@ -121,7 +121,7 @@ async function planDeployment(options: Options): Promise<Plan> {
     throw new TallystickError({
       code: "already_deployed",
       message: `${output} records a deployment on chain ${chainId} already.`,
-      hint: "A new version is a new deployment: name another file by --output.",
+      hint: "A new version is a new deployment. Name another file by --output.",
     });
   }
   const privateKey = deployerKey();
@@ -205,7 +205,7 @@ async function chooseGuardian(
       throw new TallystickError({
         code: "guardian_is_a_key",
         message: `The guardian ${guardian} is ${describeGuardian(found)}.`,
-        hint: "Give --guardian-owners to have a Safe deployed, or say --guardian-is-a-key if that is what you want.",
+        hint: "Give --guardian-owners to deploy a Safe, or --guardian-is-a-key if you want a key.",
       });
     }
     return { guardian };
@@ -263,6 +263,6 @@ async function confirm(): Promise<void> {
   throw new TallystickError({
     code: "not_confirmed",
     message: "Nothing was sent.",
-    hint: "Answer yes, or give --yes where nobody can answer.",
+    hint: "Answer yes, or give --yes if nobody can answer.",
   });
 }

@@ -38,8 +38,8 @@ export function registerLedgerPull(ledger: Command): void {
       if (head === undefined || head.size === 0n || config.ledger === "local") {
         throw new TallystickError({
           code: "nothing_anchored",
-          message: "The contract holds nothing of this ledger: there is no anchor to restore it up to.",
-          hint: "Are LEDGER_ORIGIN, ANCHOR_PRIVATE_KEY and ANCHORED_LEDGER those of the lost service?",
+          message: "The contract has no anchor of this ledger, so there is nothing to restore.",
+          hint: "Check that LEDGER_ORIGIN, ANCHOR_PRIVATE_KEY and ANCHORED_LEDGER are those of the lost service.",
         });
       }
       const folder = ledgerFolder(config);

@@ -34,7 +34,7 @@ export async function askChain({ anchoring, ledger }: SettlementConfig): Promise
     throw new TallystickError({
       code: "not_anchored",
       message: "The settings name no ledger on a chain.",
-      hint: "Set ANCHOR_PRIVATE_KEY, ANCHORED_LEDGER, RPC_URL and CHAIN_ID as the service has them.",
+      hint: "Use the service's own ANCHOR_PRIVATE_KEY, ANCHORED_LEDGER, RPC_URL and CHAIN_ID.",
     });
   }
   const client = createPublicClient({ transport: http(anchoring.rpcUrl), cacheTime: 0 });

@@ -82,7 +82,7 @@ async function openLedger(): Promise<{ anchoring: AnchoringConfig; id: Hex; stat
   if (state !== undefined && anchoring !== undefined && id !== "local") return { anchoring, id, state };
   throw new TallystickError({
     code: "not_open",
-    message: `The contract knows no ledger ${id}.`,
+    message: `The contract has no ledger ${id}.`,
     hint: "Its id is made of LEDGER_FIRST_WRITER (or ANCHOR_WRITER, if none has followed), LEDGER_GUARDIAN and LEDGER_ORIGIN.",
   });
 }
@@ -145,6 +145,6 @@ function noGuardian(): TallystickError {
   return new TallystickError({
     code: "no_guardian",
     message: "The settings name no guardian of the ledger.",
-    hint: "LEDGER_GUARDIAN is fixed with the ledger's id. A ledger without one can only be handed on by its writer.",
+    hint: "LEDGER_GUARDIAN is fixed with the ledger's id. Without a guardian, only the writer can pass the ledger on.",
   });
 }

@@ -45,7 +45,7 @@ async function simulate(file: string, { weights, most, json, ...options }: Optio
   if (file === "-") {
     throw new TallystickError({
       code: "unreadable_file",
-      message: "The log is read twice, which standard input cannot be.",
+      message: "The log is read twice, but standard input can be read only once.",
       hint: "Write it to a file: tallystick export, or tallystick derive --from URL --keep FILE.",
     });
   }

@@ -140,8 +140,8 @@ export async function readBack(url: string, target: Target, signal?: AbortSignal
   if (wrong.length === 0) return answer;
   throw new TallystickError({
     code: "demo_mismatch",
-    message: `The node does not answer what the story must give:\n${wrong.map((it) => `    ${it}`).join("\n")}`,
-    hint: "Either a rule of the derivation changed, or the story did: see scripts/demo/expectations.ts.",
+    message: `The node's answers differ from the expected ones:\n${wrong.map((it) => `    ${it}`).join("\n")}`,
+    hint: "A rule of the derivation or the story changed: see scripts/demo/expectations.ts.",
     details: wrong,
   });
 }

@@ -75,6 +75,6 @@ function missing(message: string): TallystickError {
   return new TallystickError({
     code: "deployment_not_there",
     message,
-    hint: "Check the RPC URL: is it the chain that was deployed to, and has it caught up?",
+    hint: "Check that the RPC URL leads to the chain of the deployment, and that its node is up to date.",
   });
 }

@@ -70,7 +70,7 @@ export async function deployContracts(parameters: DeployContractsParameters): Pr
     throw new TallystickError({
       code: "deployment_failed",
       message: `Ignition could not deploy: ${(cause as Error).message}`,
-      hint: "Fix what it says and run the same command again: it goes on where it stopped.",
+      hint: "Correct what it reports, and run the same command again: it continues where it stopped.",
       cause,
     });
   } finally {

@@ -56,8 +56,8 @@ export class KeptLog implements LogKeep {
     if ((await this.#file.stat()).size !== this.#size) {
       throw new TallystickError({
         code: "file_changed",
-        message: `${this.name} is being written by somebody else.`,
-        hint: "Let only one command at a time keep a log in a file.",
+        message: `${this.name} is written by another process.`,
+        hint: "Only one command at a time may write a log to a file.",
       });
     }
     const bytes = Buffer.from(lines.map((line) => `${line}\n`).join(""));

@@ -17,8 +17,8 @@ export async function checkNode(environment: Environment): Promise<void> {
   throw new InvalidInputError({
     issues,
     code: "node_not_ready",
-    message: "What the settings name is not there:",
-    hint: "Nothing was started. Correct .env, or start what is missing, and try again.",
+    message: "The settings name things that do not exist:",
+    hint: "Nothing was started. Correct .env, or start the missing service, and try again.",
   });
 }
 

@@ -16,8 +16,8 @@ export async function requireFreePorts(places: readonly Listening[]): Promise<vo
   throw new InvalidInputError({
     issues,
     code: "port_taken",
-    message: "Another process listens where this node is going to:",
-    hint: "Is another node running? Stop it, or give this one ports of its own.",
+    message: "Another process already listens at a port of this node:",
+    hint: "If another node is running, stop it, or give this one other ports.",
   });
 }
 

@@ -124,7 +124,7 @@ function ended(schema: string): TallystickError {
   return new TallystickError({
     code: "indexer_ended",
     message: `Nobody indexes into ${schema} any more.`,
-    hint: "Its log says why it ended. Start it again, then the upgrade: it goes on where it was.",
+    hint: "Its log says why it ended. Start it again, and then the upgrade, which continues where it was.",
   });
 }
 
@@ -132,7 +132,7 @@ function withoutLock(schema: string): TallystickError {
   return new TallystickError({
     code: "indexer_without_lock",
     message: `An indexer writes to ${schema} without the lock of its tables: it was started after one that ended before its first block.`,
-    hint: "Nothing was switched. Start that indexer again, so that it takes the lock, then the upgrade: it goes on where it was.",
+    hint: "Nothing was switched. Start that indexer again, so that it takes the lock. Then start the upgrade, which continues where it was.",
   });
 }
 
@@ -140,6 +140,6 @@ function gone(schema: string): TallystickError {
   return new TallystickError({
     code: "live_schema_gone",
     message: `The tables of ${schema}, which the views read, are gone.`,
-    hint: "The views cannot be read. `tallystick upgrade --make-views SCHEMA` makes them anew.",
+    hint: "The views cannot be read. `tallystick upgrade --make-views SCHEMA` makes them again.",
   });
 }

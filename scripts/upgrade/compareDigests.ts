@@ -44,7 +44,7 @@ export async function compareDigests(
     throw new TallystickError({
       code: "digest_differs",
       message: `At block ${common.block} ${live} has the digest ${common.old}, and ${next} ${common.new}.`,
-      hint: "Nothing was switched. If rules or parameters changed that is as it should be: run it again with --rules-changed. Else `tallystick rederive` says which of the two is wrong.",
+      hint: "Nothing was switched. If rules or parameters changed, the digests must differ: run it again with --rules-changed. Otherwise `tallystick rederive` shows which of the two is wrong.",
       details: common,
     });
   }

@@ -107,6 +107,6 @@ function notAnIndexers(schema: string, tables: string[]): TallystickError {
   return new TallystickError({
     code: "not_an_indexers",
     message: `${schema} has tables that no indexer made: ${tables.slice(0, 5).join(", ")}.`,
-    hint: "Nothing was dropped. Look whether it is the schema that you mean.",
+    hint: "Nothing was dropped. Check that this is the right schema.",
   });
 }

@@ -33,7 +33,7 @@ export async function makeViews(
     throw new TallystickError({
       code: "views_exist",
       message: `${views.live} reads ${live} already.`,
-      hint: `Nothing was changed. \`tallystick upgrade --follow-only --schema ${schema}\` switches it, without a fall back.`,
+      hint: `Nothing was changed. \`tallystick upgrade --follow-only --schema ${schema}\` switches it, but without a way back.`,
     });
   }
   await clearWay(session, views, signal);

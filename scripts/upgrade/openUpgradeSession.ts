@@ -107,6 +107,6 @@ function running(views: string): TallystickError {
   return new TallystickError({
     code: "upgrade_running",
     message: `Another upgrade of ${views} is under way.`,
-    hint: "Nothing was changed. Wait until it has ended; one that was killed gives its place back when its last statement has.",
+    hint: "Nothing was changed. Wait until it has ended; a killed one holds the lock until its last statement has ended.",
   });
 }

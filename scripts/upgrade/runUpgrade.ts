@@ -253,7 +253,7 @@ async function abandonSchema(run: Run, schema: string): Promise<number> {
   if (schema === (node.environment.DATABASE_SCHEMA ?? "tallystick")) {
     throw new TallystickError({
       code: "schema_of_settings",
-      message: `${schema} is DATABASE_SCHEMA of the settings: the next start of the node goes on there.`,
+      message: `${schema} is DATABASE_SCHEMA of the settings: the next start of the node continues there.`,
       hint: "Nothing was dropped. Name another schema in the settings first.",
     });
   }

@@ -74,7 +74,7 @@ function switchedMeanwhile(views: string, now: string | undefined): TallystickEr
   return new TallystickError({
     code: "switched_meanwhile",
     message: `Somebody else has switched ${views} meanwhile: it reads ${now ?? "no indexer's tables"}.`,
-    hint: "This run switched nothing. Look who did, then run it again.",
+    hint: "This run switched nothing. Find out who did this, then run it again.",
   });
 }
 

@@ -139,8 +139,8 @@ function checkBuild(live: IndexerState, next: IndexerState, schema: string, forc
   if (live.build !== next.build || force) return;
   throw new TallystickError({
     code: "same_build",
-    message: `The indexer of ${schema} is of the build that answers already (${live.build}): nothing that decides rows differs.`,
-    hint: `Nothing was switched. A change of the API alone needs no new schema: replace replicas one by one. --force switches all the same; \`tallystick upgrade --abandon ${schema}\` removes it.`,
+    message: `The indexer of ${schema} has the build that already answers (${live.build}): nothing that affects rows differs.`,
+    hint: `Nothing was switched. A change of the API alone needs no new schema: replace replicas one by one. --force switches anyway; \`tallystick upgrade --abandon ${schema}\` removes it.`,
   });
 }
 
@@ -244,6 +244,6 @@ function tooLittleRoom(issues: InvalidInputError["issues"]): InvalidInputError {
     issues,
     code: "too_little_room",
     message: "There is too little room for a second indexer:",
-    hint: "Nothing was changed. Make room, or go on all the same with --force.",
+    hint: "Nothing was changed. Make room, or continue anyway with --force.",
   });
 }

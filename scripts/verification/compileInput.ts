@@ -31,7 +31,7 @@ export function compileInput(input: StandardInput, source: string, contract: str
     throw new TallystickError({
       code: "not_compiled",
       message: `${contract} does not compile: ${error?.formattedMessage ?? "the compiler says nothing of it"}`,
-      hint: "contracts/frozen/ is written by npm run freeze; take it from version control again.",
+      hint: "npm run freeze writes contracts/frozen/. Restore it from version control.",
     });
   }
   return {

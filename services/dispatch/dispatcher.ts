@@ -327,7 +327,7 @@ function conflicting(taskId: string): TallystickError {
   return new TallystickError({
     code: "conflicting_task",
     message: `The task ${taskId} is another one.`,
-    hint: "Give each task an id of its own, best a UUID.",
+    hint: "Give each task its own id, preferably a UUID.",
     field: "task_id",
   });
 }

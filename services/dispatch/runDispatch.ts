@@ -90,7 +90,7 @@ async function lockFolder(folder: string): Promise<() => Promise<void>> {
     new TallystickError({
       code: "dispatch_folder",
       message,
-      hint: "Stop the other dispatcher, see to the folder's permissions, or set DISPATCH_DIR.",
+      hint: "Stop the other dispatcher, check the folder's permissions, or set DISPATCH_DIR.",
       cause,
     });
   let file: Awaited<ReturnType<typeof open>>;

@@ -16,7 +16,7 @@ export async function openProberFolder(folder: string): Promise<() => Promise<vo
     new TallystickError({
       code: "prober_folder",
       message,
-      hint: "Stop the other prober, see to the folder's permissions, or set PROBER_DIR.",
+      hint: "Stop the other prober, check the folder's permissions, or set PROBER_DIR.",
       cause,
     });
   let file: Awaited<ReturnType<typeof open>>;

@@ -94,7 +94,7 @@ export class Witness {
         status: 404,
         code: "unknown_log",
         message: `This witness does not follow ${JSON.stringify(origin)}.`,
-        hint: "Ask its operator to take the log's verifier key into the list of logs.",
+        hint: "Ask its operator to add the log's verifier key to the list of logs.",
       });
     }
     const good: NoteSignature[] = [];
@@ -137,7 +137,7 @@ function requireConsistent(
       lastSize === size
         ? `Size ${size} was cosigned with another root.`
         : `The proof does not show that size ${size} continues size ${lastSize}.`,
-    hint: "If the proof is right, the log has two histories: do not write on, and compare it with its copies.",
+    hint: "If the proof is right, the log has two histories: stop writing, and compare it with its copies.",
   });
 }
 

@@ -19,8 +19,8 @@ export function witnessSeed(folder: string, { isNew }: { isNew: boolean }): Uint
     if (/^[0-9a-f]{64}\n?$/.test(text)) return Uint8Array.from(Buffer.from(text.trimEnd(), "hex"));
     throw new TallystickError({
       code: "bad_witness_key",
-      message: `${file} does not hold a key of 64 hex digits.`,
-      hint: "Restore it from a copy. Logs and readers know this witness by it.",
+      message: `${file} does not have a key of 64 hex digits.`,
+      hint: "Restore it from a copy. Logs and readers know this witness by this key.",
     });
   }
   if (isNew) return makeSeed(folder, file);

@@ -35,7 +35,7 @@ export function readPageArgs({ first, after, last, before }: PageArgs): PageRequ
   if (size > MAX_PAGE) {
     throw queryError(
       "PAGE_TOO_LARGE",
-      `${name} must be at most ${MAX_PAGE}; go on with the cursor of the last edge.`,
+      `${name} must be at most ${MAX_PAGE}; continue with the cursor of the last edge.`,
     );
   }
   return { backward, size, cursor: (backward ? before : after) ?? null };

@@ -80,11 +80,11 @@ function maskError(error: unknown, message: string, isDev?: boolean): Error {
   const code = (cause as { code?: unknown }).code;
   if (code === QUERY_CANCELED) return queryTimeout();
   if (isDatabaseAway(cause)) {
-    const message = "The database of this node does not answer now; try again later, or another node.";
+    const message = "The database of this node does not answer now; try again later, or ask another node.";
     return refusal("DATABASE_UNAVAILABLE", message, { status: 503, retryAfter: 5 });
   }
   if (cause instanceof Error && cause.message.startsWith("timeout exceeded when trying to connect")) {
-    const message = "This node has too much to do; try again later, or ask another.";
+    const message = "This node is too busy; try again later, or ask another node.";
     return refusal("OVERLOADED", message, { status: 503, retryAfter: 5 });
   }
   return maskAny(error, message, isDev);

@@ -129,7 +129,7 @@ function follow(
   context.charge(SUBSCRIPTION_POINTS);
   const admitted = admittedOf(connection.incoming);
   if (admitted?.becomeStream() === false) {
-    const message = "This address has as many streams open as it may; close one first.";
+    const message = "This address already has its maximum of open streams; close one first.";
     throw refusal("TOO_MANY_SUBSCRIPTIONS", message, { status: 429, retryAfter: 30 });
   }
   return new Repeater<Happening>(async (push, stop) => {

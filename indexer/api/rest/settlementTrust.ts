@@ -55,7 +55,7 @@ export function serveSettlementTrust(app: OpenAPIHono, db: Database): void {
       throw new TallystickError({
         code: "unknown_agent",
         message: `No outcome of proposals of ${id} was reported.`,
-        hint: "The operator tells outcomes of agents that it gave a key (tallystick keys add NAME --agent ADDRESS).",
+        hint: "The operator reports outcomes only of agents that have a key from it (tallystick keys add NAME --agent ADDRESS).",
       });
     }
     return context.json({ agent_id: row.id, source: "operator" as const, ...settlementFigures(row) }, 200);

@@ -52,8 +52,8 @@ function requireKey(reportKey: Uint8Array | null): Uint8Array {
   if (reportKey !== null) return reportKey;
   throw new TallystickError({
     code: "no_report_key",
-    message: "This node signs no trust reports: it was given no key.",
-    hint: "Its operator sets REPORT_KEY to 0x and 64 random hex digits. GraphQL tells the same, unsigned: agent { steward { … } }.",
+    message: "This node signs no trust reports, because it has no key.",
+    hint: "Its operator sets REPORT_KEY to 0x and 64 random hex digits. GraphQL has the same data without a signature: agent { steward { … } }.",
   });
 }
 
@@ -74,7 +74,7 @@ async function trustReportOf(db: Database, address: string) {
     throw new TallystickError({
       code: "no_trust_score",
       message: `${address} has no trust score yet.`,
-      hint: "An agent has one within an hour of its first hire as a seller, its first attestation, or a prober's first report on it.",
+      hint: "An agent gets its score within an hour of its first hire as a seller, its first attestation, or a prober's first report on it.",
     });
   }
   const { row, attestation } = published.sources;
@@ -132,7 +132,7 @@ async function failuresOf(
   if (agent.privateListings > 0) {
     throw new TallystickError({
       code: "private_metrics",
-      message: `${address} asks for private metrics: its hires are not published one by one.`,
+      message: `${address} asks for private metrics, so its hires are not published one by one.`,
     });
   }
   const since = time - days * DAY;

@@ -126,7 +126,7 @@ export function createStream(options: StreamOptions): Stream {
       if (!query.success) void refuse(socket, problemResponse(invalidInputFromZod(query.error)));
       else if (isAway?.()) void refuse(socket, databaseAway());
       else if (server.clients.size >= maxClients) {
-        const detail = "This node streams to no more clients; try another.";
+        const detail = "This node cannot take more streaming clients; try another node.";
         void refuse(socket, problem(503, "too_many_clients", detail), SECONDS_TO_COME_AGAIN);
       } else {
         const leave = budget?.openStream();

@@ -21,7 +21,7 @@ export async function* relevantLog(
     throw new TallystickError({
       code: "not_all",
       message: "The log does not begin with the parameters of a log of all transfers.",
-      hint: "A relevant log is made of one that has every transfer; its first line has the kind params, and no other form than all.",
+      hint: "A relevant log is made from a log of all transfers. The first line of such a log has the kind params and the form all.",
     });
   }
   const store = new MemoryStore();

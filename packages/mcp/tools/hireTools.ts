@@ -149,7 +149,7 @@ function registerCancelHire(server: McpServer, context: McpContext): void {
           throw new TallystickError({
             code: "not_running",
             message: "This hire is not running in this server.",
-            hint: "get_hire says what became of it.",
+            hint: "get_hire shows its result.",
           });
         }
         running.cancel();

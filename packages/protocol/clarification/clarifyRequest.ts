@@ -75,7 +75,7 @@ export function readClarifyRequest(value: unknown): { request: ClarifyRequest; s
       code: "unsupported_protocol",
       message: `protocol: must be ${CLARIFY_PROTOCOL}`,
       field: "protocol",
-      hint: "Clarification is new in this version; hires stay with the earlier one.",
+      hint: "Clarification needs this version. Hires use the earlier one.",
     });
   }
   const result = clarifyRequestSchema.safeParse(value);

@@ -51,6 +51,6 @@ export function checkBinding({ type, body }: { type: string; body: RecordBody },
   if (first === undefined) return;
   const code = isUnbound(body) ? "unbound" : first.field === "body.type" ? "other_type" : "other_ledger";
   const hint =
-    "Sign type and ledger inside the body. GET /v1/ledger/latest says how the ledger is called; sign for it only if it is the one you mean.";
+    "Sign type and ledger inside the body. GET /v1/ledger/latest gives the ledger's name. Sign for it only if it is the right ledger.";
   throw new InvalidInputError({ issues, code, hint });
 }

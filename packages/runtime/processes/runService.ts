@@ -42,6 +42,6 @@ function stopsTooLong(stopMs: number): TallystickError {
   return new TallystickError({
     code: "stops_too_long",
     message: `The service did not stop within ${stopMs / 1_000} seconds.`,
-    hint: "It ends now. What it has acknowledged is on disk, and it goes on from there when it starts again.",
+    hint: "It ends now. Everything that it acknowledged is on disk, and it continues from there at the next start.",
   });
 }

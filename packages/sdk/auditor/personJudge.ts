@@ -41,7 +41,7 @@ export function personJudge(store: KeyValueStore): AuditDesk {
       message: work
         ? `${token} is ${work.stage}, so it does not wait for a judgement.`
         : `${token} is not an audit of this node.`,
-      hint: "List what waits, and give the token as it stands there.",
+      hint: "List the waiting audits, and give a token from that list.",
     });
   }
 

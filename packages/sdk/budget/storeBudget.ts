@@ -57,7 +57,7 @@ export function storeBudget({ store, name, limit }: StoreBudgetParameters): Budg
     }
     throw new TallystickError({
       code: "budget_busy",
-      message: `The budget ${name} is changed by too many at once.`,
+      message: `Too many processes change the budget ${name} at the same time.`,
     });
   }
 

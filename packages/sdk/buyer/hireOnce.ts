@@ -66,7 +66,7 @@ function stopped(hiring: Hiring, error: unknown): unknown {
   const isLate = error instanceof DeadlineError;
   return failed(hiring, {
     code: isLate ? error.code : "aborted",
-    message: isLate ? error.message : "The hire was given up by its caller after its payment was sent.",
+    message: isLate ? error.message : "The caller stopped the hire after its payment was sent.",
     money: mode.whenSent,
     escrow: mode.escrowOf?.(sent),
     cause: error,
@@ -230,7 +230,7 @@ function hiredBefore(hiring: Hiring): HireFailedError {
   return failed(hiring, {
     code: "hired_before",
     message:
-      "This hire was sent to this seller before, by a process whose notes are gone. Nothing was paid by this call.",
+      "This hire was sent to this seller before, by a process whose records are lost. Nothing was paid by this call.",
     hint: "Look the job up by its id at the seller, or give another idempotency key for a new hire.",
     money: "authorized",
   });

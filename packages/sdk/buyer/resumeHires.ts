@@ -192,7 +192,7 @@ function asFailure(hiring: Hiring, cause: unknown, money: MoneyState): HireFaile
 function verifyNeeded(hiring: Hiring, money: MoneyState): HireFailedError {
   return failed(hiring, {
     code: "verify_needed",
-    message: "This hire was made with a check of its caller's own.",
+    message: "The caller of this hire gave its own check.",
     hint: "Give `resume` the same `verify`.",
     money,
   });

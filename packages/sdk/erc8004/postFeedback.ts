@@ -119,7 +119,7 @@ async function makeFile(parameters: PostFeedbackParameters): Promise<{ file: Jso
     throw new TallystickError({
       code: "not_anchored_yet",
       message: "The receipt and its rating are not anchored on the chain yet. Nothing was sent.",
-      hint: "Call again after the ledger's next anchor; GET /v1/ledger/latest says how it goes.",
+      hint: "Call again after the ledger's next anchor; GET /v1/ledger/latest shows the state of anchoring.",
     });
   }
   return { file, read };
@@ -143,7 +143,7 @@ async function requireAgent(
   throw new TallystickError({
     code: "not_the_agent",
     message: `Identity ${agentId} has the wallet ${wallet}, and the hire's seller is ${seller}. Nothing was sent.`,
-    hint: "Name the seller's identity; the seller names its wallet there by setAgentWallet.",
+    hint: "Name the seller's identity. The seller sets its wallet there by setAgentWallet.",
   });
 }
 

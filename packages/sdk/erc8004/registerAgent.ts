@@ -165,7 +165,7 @@ async function findIdentity(
   throw new TallystickError({
     code: "which_identity",
     message: `${owner} registered and has the identities ${owned.slice(0, 20).join(", ")}.`,
-    hint: "Nothing was sent. Say which one is to be renewed (--agent-id).",
+    hint: "Nothing was sent. Name the one to change (--agent-id).",
   });
 }
 

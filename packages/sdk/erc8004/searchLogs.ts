@@ -24,7 +24,7 @@ export async function searchLogs<Log>(
       throw new ChainError({
         code: "search_too_long",
         message: `The last ${WINDOW * BigInt(MAX_WINDOWS)} blocks do not have it, and no more are searched.`,
-        hint: "Nothing was sent. Say from which block on to search (--from-block), or which identity is meant (--agent-id).",
+        hint: "Nothing was sent. Name the first block of the search (--from-block), or the identity (--agent-id).",
         neverSent: true,
       });
     }

@@ -113,7 +113,7 @@ async function send<Found>(
     if (text.includes("insufficient funds")) {
       throw new ChainError({
         code: "no_gas_money",
-        message: `${account.address} has not the ${cost.totalEth} ETH that ${call.functionName} may cost.`,
+        message: `${account.address} does not have the ${cost.totalEth} ETH that ${call.functionName} may cost.`,
         hint: "Nothing was sent. Give the account ether on this chain.",
         neverSent: true,
         cause,

@@ -33,7 +33,7 @@ export function createKeeperBatches(calls: EscrowCalls, batchMs = BATCH_MS): Kee
         throw new ChainError({
           code: "chain_unreachable",
           message: `A batch of ${items.length} was not mined within ${batchMs / 1_000} s.`,
-          hint: "It is looked at again.",
+          hint: "The keeper checks it again.",
         });
       } finally {
         for (const { key } of items) onTheirWay.delete(key);

@@ -121,6 +121,6 @@ function budgetSpent(perDay: number): TallystickError {
   return new TallystickError({
     code: "tokens_spent",
     message: `Another question could take more than the ${perDay} tokens of this day.`,
-    hint: "It is asked tomorrow, or raise tokensPerDay.",
+    hint: "The auditor asks again tomorrow, or you raise tokensPerDay.",
   });
 }

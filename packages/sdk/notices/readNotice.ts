@@ -32,6 +32,6 @@ function notOne(why: string): TallystickError {
   return new TallystickError({
     code: "not_a_notice",
     message: `What came ${why}.`,
-    hint: "Leave it, and answer with an error.",
+    hint: "Ignore it, and answer with an error.",
   });
 }

@@ -93,7 +93,7 @@ function refused(url: string, path: string, { status, text }: Answer): Tallystic
     message: `${url} answers ${path} with ${status}${typeof detail === "string" ? `: ${printable(detail, 300)}` : ""}`,
     hint:
       status === 404
-        ? "Is it a node of this version? Older ones give no log."
+        ? "Check the version of the node: older ones have no log."
         : "Run the command again later.",
   });
 }

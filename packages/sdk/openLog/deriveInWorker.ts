@@ -51,6 +51,6 @@ function workerFailed(message: string | undefined): TallystickError {
   return new TallystickError({
     code: "worker_failed",
     message: `The worker that derives the log has ended: ${message || "its program was not found"}.`,
-    hint: "Give startWorker if the program of the worker is kept elsewhere than beside this one.",
+    hint: "Give startWorker if the worker's program is not in the same folder as this file.",
   });
 }

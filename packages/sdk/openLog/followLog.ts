@@ -77,6 +77,6 @@ function tooLong(url: string, last: number, most: number): TallystickError {
   return new TallystickError({
     code: "log_too_long",
     message: `${url} says that its log has ${last} lines; no more than ${most} are read.`,
-    hint: "If you believe it, allow more (--max-lines).",
+    hint: "If you trust the node, allow more (--max-lines).",
   });
 }

@@ -23,7 +23,7 @@ export async function requireAdopted(store: KeyValueStore): Promise<void> {
     if (key === undefined) continue;
     throw new TallystickError({
       code: "store_of_before",
-      message: `The store has entries of a version before this one, such as ${key}, which do not say to which seller they belong.`,
+      message: `The store has entries of an older version, such as ${key}, which do not say to which seller they belong.`,
       hint: "If one seller alone used this store, stop it and run adoptStore({ store, seller }) once; else give each seller a new store.",
       details: { key },
     });
@@ -52,7 +52,7 @@ export async function adoptStore(parameters: { store: KeyValueStore; seller: str
     throw new TallystickError({
       code: "store_of_another",
       message: `${key} was signed by ${signer}, not by ${seller}.`,
-      hint: "Sellers that shared a store cannot be told apart in it: give each a new one.",
+      hint: "The store does not show which seller an entry belongs to: give each seller a new store.",
       details: { key },
     });
   }

@@ -64,7 +64,7 @@ export function directMode(parameters: DirectModeParameters): SettlementMode {
       if (from !== buyer) {
         throw new PaymentInvalidError({
           code: "payer_is_not_buyer",
-          message: `The payment is ${from}'s, the hire ${buyer}'s.`,
+          message: `The payment is from ${from}, but the buyer of the hire is ${buyer}.`,
           hint: "Sign the payment with the wallet of buyer_id.",
         });
       }

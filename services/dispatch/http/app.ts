@@ -180,7 +180,7 @@ function unknownTask(): TallystickError {
   return new TallystickError({
     code: "unknown_task",
     message: "This dispatcher knows no such task of yours.",
-    hint: "Outcomes are kept for seven days; the ledger keeps them for good (GET /v1/status/{task_id}).",
+    hint: "Outcomes are kept for seven days. The ledger keeps them permanently (GET /v1/status/{task_id}).",
   });
 }
 
@@ -188,6 +188,6 @@ function notRunning(): TallystickError {
   return new TallystickError({
     code: "not_running",
     message: "The task is over.",
-    hint: "GET it to see what became of it.",
+    hint: "GET the task to see its result.",
   });
 }

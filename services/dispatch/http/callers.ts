@@ -16,7 +16,7 @@ export function ownerOf(authorization: string | undefined, callers: ReadonlyMap<
   throw new TallystickError({
     code: "unauthorized",
     message: "This route needs a key of this dispatcher.",
-    hint: "Send Authorization: Bearer <key>, with a key that stands in DISPATCH_API_KEYS.",
+    hint: "Send Authorization: Bearer <key>, with a key of DISPATCH_API_KEYS.",
   });
 }
 

@@ -110,7 +110,7 @@ export function anchorContract(parameters: AnchorContractParameters): AnchorCont
       throw new TallystickError({
         code: "anchor_reverted",
         message: `Transaction ${receipt.transactionHash} was refused by the contract.`,
-        hint: "The head on chain changed meanwhile; it is read again.",
+        hint: "The head on chain changed meanwhile. The service reads it again.",
       });
     }
     return receipt.transactionHash;
@@ -122,7 +122,7 @@ export function anchorContract(parameters: AnchorContractParameters): AnchorCont
       if (firstWriter !== writer) {
         throw new TallystickError({
           code: "not_open",
-          message: `The contract knows no ledger ${ledgerId}, which ${writer} is to go on with.`,
+          message: `The contract has no ledger ${ledgerId}, which ${writer} is to go on with.`,
           hint: "Set LEDGER_FIRST_WRITER, LEDGER_GUARDIAN, LEDGER_ORIGIN and ANCHORED_LEDGER as the first writer had them.",
         });
       }

@@ -76,7 +76,7 @@ function chainUnknown(): TallystickError {
     code: "chain_unknown",
     message:
       "The chain has not answered since the start, so nobody knows whether this ledger is an older copy.",
-    hint: "Check RPC_URL. Reading works; writes are taken as soon as the chain has answered once.",
+    hint: "Check RPC_URL. Reading works. Writes are accepted as soon as the chain has answered once.",
   });
 }
 
@@ -84,6 +84,6 @@ function staleChain(block: bigint, agreedAt: bigint): TallystickError {
   return new TallystickError({
     code: "stale_chain",
     message: `The RPC answers with block ${block}; it knew block ${agreedAt} before, which agreed with the ledger.`,
-    hint: "A node behind RPC_URL lags or follows another branch. It is asked again.",
+    hint: "A node behind RPC_URL is behind, or follows another branch. The service asks again.",
   });
 }

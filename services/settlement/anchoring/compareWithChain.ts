@@ -24,7 +24,7 @@ export function compareWithChain(
       code: "chain_ahead",
       message: `The contract holds ${head.size} entries, the disk only ${tree.size}.`,
       hint:
-        "Entries that were anchored are missing here: this is an older copy, or another process writes the ledger. Stop the" +
+        "Anchored entries are missing here: this is an older copy, or another process writes the ledger. Stop the" +
         " service, restore the newest copy or run: tallystick ledger pull --from URL",
     });
   }
@@ -35,21 +35,21 @@ export function compareWithChain(
       message: `The first ${size} entries on disk are not the ones that were anchored.`,
       hint:
         "The ledger's file was replaced or rewritten, or another process writes the ledger. Stop the service, restore the" +
-        " file from a copy; the contract takes no other history.",
+        " file from a copy: the contract accepts no other history.",
     });
   }
   if (ledger.isEquivocated) {
     throw new TallystickError({
       code: "ledger_equivocated",
       message: "The contract has marked this ledger: its writer signed two histories.",
-      hint: "Nothing can be anchored in it any more. Begin another ledger with a new LEDGER_ORIGIN and a new key.",
+      hint: "Nothing more can be anchored in it. Begin another ledger with a new LEDGER_ORIGIN and a new key.",
     });
   }
   if (ledger.writer !== writer && ledger.formerSize !== null) {
     throw new TallystickError({
       code: "writer_changed",
       message: `From entry ${ledger.formerSize} on the ledger is written by ${ledger.writer}; ${writer} wrote it before.`,
-      hint: "Stop this service: its part is over. What it took behind that entry stands in no ledger, and has to be sent to the new one.",
+      hint: "Stop this service, because it is no longer the writer. Entries that it accepted after that one are in no ledger. Send them to the new writer.",
     });
   }
   if (ledger.writer !== writer) {
@@ -75,7 +75,7 @@ export function haltOf({ ledger }: LedgerOnChain): TallystickError | undefined {
   return new TallystickError({
     code: "guardian_announced",
     message: `The ledger's guardian has announced the writer ${announced.next}, from ${isoTime(announced.readyAt)} on. Until then nothing can be anchored.`,
-    hint: "If that was not agreed on, have the guardian withdraw it. Else this service ends when the new writer accepts.",
+    hint: "If you did not agree to that, ask the guardian to withdraw it. Otherwise this service ends when the new writer accepts.",
   });
 }
 

@@ -57,7 +57,7 @@ export function contractSigner(parameters: ContractSignerParameters): WriterSign
       }
       throw new TallystickError({
         code: "writer_refuses",
-        message: `The writer ${writer}, a contract, does not take the signature of ${account.address}.`,
+        message: `The writer ${writer}, a contract, does not accept the signature of ${account.address}.`,
         hint: "ANCHOR_PRIVATE_KEY has to be an owner's, and one owner has to be enough (a Safe's threshold of 1).",
       });
     },

@@ -91,8 +91,8 @@ async function ask(fetch: Fetch, url: string, apiKey: string): Promise<z.output<
   } catch (cause) {
     throw new TallystickError({
       code: "x_unavailable",
-      message: status === 429 ? "X takes no more questions for now." : "X could not be asked.",
-      hint: "Try again in some minutes; the challenge stays good until it expires.",
+      message: status === 429 ? "X accepts no more requests for now." : "X could not be asked.",
+      hint: "Try again in some minutes; the challenge is valid until it expires.",
       cause,
     });
   }

@@ -135,7 +135,7 @@ function badChallenge(message: string): InvalidInputError {
   return new InvalidInputError({
     code: "invalid_challenge",
     issues: [{ field: "nonce", message }],
-    hint: "POST /v1/claim gives a new one.",
+    hint: "POST /v1/claim gives a new challenge.",
   });
 }
 

@@ -85,7 +85,7 @@ export class LedgerClock {
     if (ahead > MAX_AHEAD_SECONDS) {
       const message = `The ledger's last entry is ${seconds(ahead)} ahead of the clock.`;
       const hint =
-        "Set the machine's clock (NTP). If the time of the entry is wrong, writes go on when that time has come.";
+        "Set the machine's clock (NTP). If the entry's time is wrong, writes work again when that time has come.";
       gate.close("clock", clockError(message, hint));
     } else if (this.#doubt) gate.close("clock", this.#doubt);
     else gate.open("clock");

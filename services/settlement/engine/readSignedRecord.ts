@@ -54,7 +54,8 @@ export function readSignedRecord(
 function unsignedRating(): InvalidInputError {
   return new InvalidInputError({
     code: "unsigned_rating",
-    message: "A rating is signed by the hire's buyer or seller; this one is not. It was not taken.",
+    message:
+      "The hire's buyer or seller must sign a rating. Neither signed this one, so it was not accepted.",
     issues: [{ field: "body", message: "is required: the rating, as its wallet signs it" }],
     hint:
       'Send {rating_token, comment?, body, signature}, with body = {type: "rating", ledger, receipt, side, stars, latency_ms?, comment_hash?}: ' +

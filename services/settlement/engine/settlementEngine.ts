@@ -278,7 +278,7 @@ export class SettlementEngine {
     throw new TallystickError({
       code: "rules_refuse",
       message: `The rules do not allow it now: ${refusal}`,
-      hint: "Review it again when they do, or reject it. Nothing was written.",
+      hint: "Review it again when the rules allow it, or reject it. Nothing was written.",
     });
   }
 
@@ -334,7 +334,7 @@ export class SettlementEngine {
     throw new TallystickError({
       code: "conflicting_record",
       message: `The ledger has another ${before.type} for the same thing.`,
-      hint: "What is settled stays as it is. Read it at GET /v1/ledger/entries?from=index&to=index+1.",
+      hint: "A settled record never changes. Read it at GET /v1/ledger/entries?from=index&to=index+1.",
       details: { existing: entry },
     });
   }

@@ -130,7 +130,7 @@ export class FileStore {
 function full(kind: FileKind): TallystickError {
   return new TallystickError({
     code: "files_full",
-    message: `This node keeps no more files of the kind ${kind}.`,
+    message: `This node has no room for more files of the kind ${kind}.`,
     hint: "Keep the file elsewhere and name its address (--uri), or use another node.",
   });
 }

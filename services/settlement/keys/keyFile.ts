@@ -40,7 +40,7 @@ export async function readKeyFile(file: string): Promise<StoredKey[]> {
     throw new TallystickError({
       code: "keys_unreadable",
       message: `${file} is not a file of API keys.`,
-      hint: "Restore it from a copy, or remove it and give out new keys with tallystick keys add.",
+      hint: "Restore it from a copy, or remove it and make new keys with tallystick keys add.",
       cause,
     });
   }

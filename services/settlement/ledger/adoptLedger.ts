@@ -37,7 +37,7 @@ export async function adoptLedger(
     throw new TallystickError({
       code: "no_ledger",
       message: `There is no ${file}.`,
-      hint: "Set LEDGER_DIR and the other settings as the service has them: they name the folder.",
+      hint: "Use the service's own LEDGER_DIR and other settings, because they name the folder.",
     });
   });
   const ledger = await DiskLedger.open({ folder });
@@ -51,7 +51,7 @@ export async function adoptLedger(
         code: "last_signed_present",
         message: `${path.join(folder, LAST_SIGNED_FILE)} is there: ${known.size} entries were signed over.`,
         hint:
-          "Nothing needs to be adopted. If entries that were signed over are lost for good, fetch what was anchored with" +
+          "Nothing needs to be adopted. If signed entries are permanently lost, fetch the anchored ones with" +
           " tallystick ledger pull; without a chain, remove the file and adopt again.",
       });
     }

@@ -303,8 +303,8 @@ function committedElsewhere(cause: unknown): TallystickError {
   const reason = cause instanceof Error ? cause.message : String(cause);
   return new TallystickError({
     code: "ledger_unavailable",
-    message: `The ledger cannot be written here: ${reason}. What was sent is settled; the shared store has it.`,
-    hint: "Another machine goes on with it. The operator checks the disk (space, permissions, health).",
+    message: `The ledger cannot be written here: ${reason}. What you sent is settled: the shared store has it.`,
+    hint: "Another machine continues the ledger. The operator checks the disk (space, permissions, health).",
     cause,
   });
 }

@@ -54,7 +54,7 @@ async function fetchPage(
     throw new TallystickError({
       code: "source_unavailable",
       message: `${baseUrl} does not give the entries from ${from} on: ${(cause as Error).message}`,
-      hint: "Ask another follower or replica. It has to follow this ledger, and to have reached its last anchor.",
+      hint: "Ask another follower or replica. It must follow this ledger and have its last anchor.",
       cause,
     });
   }

@@ -46,7 +46,7 @@ export class LineTooLongError extends TallystickError {
     super({
       code: "line_too_long",
       message: `The line that begins at byte ${start} has more than ${MAX_LINE_BYTES} bytes.`,
-      hint: "A ledger has one entry a line. Is this file one?",
+      hint: "A ledger has one entry on each line. This file is probably no ledger.",
     });
   }
 }

@@ -20,7 +20,7 @@ export async function lockFolder(folder: string): Promise<ReleaseLock> {
     throw new TallystickError({
       code: "ledger_locked",
       message: `Another process writes the ledger in ${folder}.`,
-      hint: "Stop the other process, or give this one a folder of its own (LEDGER_DIR, MIRROR_DIR).",
+      hint: "Stop the other process, or give this one its own folder (LEDGER_DIR, MIRROR_DIR).",
     });
   }
   return () => file.close();

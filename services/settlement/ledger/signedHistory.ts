@@ -116,28 +116,28 @@ function requireContained(
       message: `Nobody knows what was signed of this ledger: ${file} is missing beside ${tree.size} entries.`,
       hint:
         of === "all"
-          ? "Restore it from the copy the ledger is from. Without one, stop the service and run: tallystick ledger adopt"
-          : "Is ANCHOR_WORDS_DIR there? If anchors are signed for a relayer for the first time, stop the service and run: tallystick ledger adopt",
+          ? "Restore it from the same copy as the ledger. Without such a copy, stop the service and run: tallystick ledger adopt"
+          : "Check that the folder in ANCHOR_WORDS_DIR exists. If anchors are signed for a relayer for the first time, stop the service and run: tallystick ledger adopt",
     });
   }
   if (last.size > tree.size) {
     throw new TallystickError({
       code: "last_signed_ahead",
-      message: `${last.size} entries were signed over, and the ledger has only ${tree.size}.`,
+      message: `${last.size} entries were signed, and the ledger has only ${tree.size}.`,
       hint:
         of === "all"
           ? "Entries are missing: this is an older copy. Stop the service and restore the newest one, or run: tallystick ledger pull --from URL"
-          : "An anchor of them was signed, and the contract may not have it yet. Restore the newest copy; if those entries are lost, only another writer can go on with the ledger (docs/ledger/succession.md).",
+          : "An anchor of them was signed, and the contract may not have it yet. Restore the newest copy. If those entries are lost, only another writer can continue the ledger (docs/ledger/succession.md).",
     });
   }
   if (toHex(tree.root(last.size)) !== last.root) {
     throw new TallystickError({
       code: "last_signed_contradicts",
-      message: `The first ${last.size} entries of the ledger are not the ones that were signed over.`,
+      message: `The first ${last.size} entries of the ledger are not the signed ones.`,
       hint:
         of === "all"
           ? "The ledger's file was replaced or rewritten. Stop the service and restore it from a copy."
-          : "An anchor of others was signed. Stop the service and restore the newest copy; if those entries are lost, only another writer can go on with the ledger (docs/ledger/succession.md).",
+          : "An anchor of other entries was signed. Stop the service and restore the newest copy. If those entries are lost, only another writer can continue the ledger (docs/ledger/succession.md).",
     });
   }
   return last;

@@ -36,7 +36,7 @@ export class SourceContradictsError extends TallystickError {
     super({
       code: "source_contradicts",
       message: `${where} gave entries that are not those of its checkpoint: ${reason}.`,
-      hint: "Nothing of it was published here. If it goes on, mirror another source; what was seen is kept below evidence/.",
+      hint: "Nothing of it was published here. If this continues, mirror another source. The evidence is stored below evidence/.",
       cause,
     });
   }
@@ -48,7 +48,7 @@ export class AnchorContradictsError extends TallystickError {
     super({
       code: "ledger_forked",
       message: `The contract holds ${anchored} for the first ${size} entries, and the log has ${found} there.`,
-      hint: "The ledger has two histories: keep the evidence, and tell its operator and its followers. Is MIRROR_LEDGER this log's id?",
+      hint: "The ledger has two histories: keep the evidence, and tell its operator and its followers. First check that MIRROR_LEDGER is this log's id.",
     });
   }
 }

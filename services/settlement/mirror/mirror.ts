@@ -212,7 +212,7 @@ export class Mirror {
     }
     throw new TallystickError({
       code: "checkpoint_refused",
-      message: `The checkpoint of ${from.where} is not taken: ${objection.replace(/\.$/, "")}.`,
+      message: `The checkpoint of ${from.where} is not accepted: ${objection.replace(/\.$/, "")}.`,
       hint: "Compare the key or the policy with what the ledger's operator publishes (GET /v1/ledger/key).",
     });
   }
@@ -369,7 +369,7 @@ async function readKnown({
     throw new TallystickError({
       code: "mirror_of_another",
       message: `${folder} is a copy of ${origin}, which is not the log of the given key.`,
-      hint: "Give this mirror a folder of its own (MIRROR_DIR).",
+      hint: "Give this mirror its own folder (MIRROR_DIR).",
     });
   }
   // Reading the whole copy finds what is damaged.
@@ -396,7 +396,7 @@ function asRefusal(error: unknown, folder: string): TallystickError {
   return new TallystickError({
     code: "mirror_unwritable",
     message: `The copy in ${folder} could not be written: ${(error as Error).message}.`,
-    hint: "Check the disk (space, permissions). It goes on by itself.",
+    hint: "Check the disk (space, permissions). The mirror tries again by itself.",
     cause: error,
   });
 }

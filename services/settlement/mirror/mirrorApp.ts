@@ -102,7 +102,7 @@ export function createMirrorApp({ mirror, ledgerId, bucket, onFault }: MirrorApp
       message: "This mirror does not know its log by that id.",
       hint:
         ledgerId === undefined
-          ? "Its operator sets MIRROR_LEDGER. Without `ledger` its log is meant."
+          ? "Its operator sets MIRROR_LEDGER. Without `ledger` the request means its own log."
           : `It has ${ledgerId}.`,
     });
   }
@@ -110,6 +110,6 @@ export function createMirrorApp({ mirror, ledgerId, bucket, onFault }: MirrorApp
   function requireNote(): string {
     const { note } = mirror;
     if (note !== undefined) return note;
-    throw new TallystickError({ code: "not_ready", message: "This mirror has nothing of its log yet." });
+    throw new TallystickError({ code: "not_ready", message: "This mirror has no entries of its log yet." });
   }
 }

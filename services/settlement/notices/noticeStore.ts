@@ -78,9 +78,9 @@ export class NoticeStore {
       if (word.issued_at === known.issued_at && known.agents === agents) return keptOf(known);
       throw new TallystickError({
         code: "stale_subscription",
-        message: "This buyer has sent a request for this address that is as new, or newer.",
+        message: "This buyer has already sent a request for this address that is not older.",
         field: "body.issued_at",
-        hint: "Sign it anew with the present time.",
+        hint: "Sign it again with the present time.",
       });
     }
     const isHeld = known !== undefined && known.agents !== "";
@@ -118,7 +118,7 @@ export class NoticeStore {
       throw new TallystickError({
         code: "too_many_subscriptions",
         message: `A buyer has at most ${MAX_PER_BUYER} addresses for notices.`,
-        hint: "Take one back first: sign it again with no agents, and wait an hour.",
+        hint: "Cancel one first: sign it again without agents, and wait an hour.",
       });
     }
     if (this.#count("SELECT count(*) AS n FROM subscription") < this.#most) return;
@@ -128,7 +128,7 @@ export class NoticeStore {
     if (largest === undefined || largest.id === siteOf(url)) {
       throw new TallystickError({
         code: "notices_full",
-        message: "This node keeps no more addresses for notices.",
+        message: "This node has no room for more notice addresses.",
         hint: "Follow its stream (GET /v1/stream?topics=sla), or use another node.",
       });
     }

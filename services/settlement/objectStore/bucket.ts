@@ -171,6 +171,6 @@ function unavailable(where: string, name: string, reason: string): TallystickErr
   return new TallystickError({
     code: "bucket_unavailable",
     message: `${name} of ${where} could not be read or written: ${reason}.`,
-    hint: "Check MIRROR_S3_URL, its region and its key. Nothing was overwritten; the next look tries again.",
+    hint: "Check MIRROR_S3_URL, its region and its key. Nothing was overwritten. The next round tries again.",
   });
 }

@@ -163,7 +163,7 @@ function contradicts(where: string, reason: string, cause?: unknown): Tallystick
   return new TallystickError({
     code: "bucket_contradicts",
     message: `${where} holds something else than this log: ${reason}.`,
-    hint: "Nothing was overwritten. Give each log a prefix of its own in MIRROR_S3_URL, or compare the two by tallystick ledger fsck.",
+    hint: "Nothing was overwritten. Give each log its own prefix in MIRROR_S3_URL, or compare the two with tallystick ledger fsck.",
     cause,
   });
 }

@@ -109,8 +109,8 @@ function readLine(text: string, number: number): Rejected {
   } catch (cause) {
     throw new TallystickError({
       code: "rejected_corrupt",
-      message: `${REJECTED_FILE} line ${number}: it is not what was written.`,
-      hint: "The file of rejected proposals was changed by hand, or damaged. Restore it from a copy, or remove it: then the hour's rejections are not told.",
+      message: `${REJECTED_FILE} line ${number}: it differs from what was written.`,
+      hint: "The file of rejected proposals was changed by hand, or damaged. Restore it from a copy, or remove it. If it is removed, the rejections of that hour are not reported.",
       cause,
     });
   }

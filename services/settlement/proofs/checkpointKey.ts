@@ -47,7 +47,7 @@ export async function readCheckpointKey(
   }
   throw new TallystickError({
     code: "bad_checkpoint_key",
-    message: `${file} does not hold a key of 64 hex digits.`,
+    message: `${file} does not have a key of 64 hex digits.`,
     hint: "Restore it from a copy. Followers of this ledger know it by this key.",
   });
 }
@@ -116,8 +116,8 @@ export async function startKeyRotation(folder: string, now: number): Promise<Che
   if (next !== undefined) {
     throw new TallystickError({
       code: "rotation_under_way",
-      message: `${path.join(folder, NEXT_KEY_FILE)} is there: another key follows already.`,
-      hint: `It takes over by --finish, from ${isoDay(rotationEnd(next))} on.`,
+      message: `${path.join(folder, NEXT_KEY_FILE)} exists: the next key was already made.`,
+      hint: `It replaces the present key by --finish, from ${isoDay(rotationEnd(next))} on.`,
     });
   }
   return writeNewKey(folder, NEXT_KEY_FILE, Math.floor(now));
@@ -144,7 +144,7 @@ export async function finishKeyRotation(folder: string, now: number, early = fal
     throw new TallystickError({
       code: "rotation_too_early",
       message: `Both keys sign until ${isoDay(rotationEnd(next))}: followers have to learn the next one.`,
-      hint: "If the present key is in wrong hands, add --now, and tell the followers.",
+      hint: "If somebody else has the present key, add --now, and tell the followers.",
     });
   }
   await rename(path.join(folder, NEXT_KEY_FILE), path.join(folder, CHECKPOINT_KEY_FILE));

@@ -252,8 +252,8 @@ export class Checkpoints {
 function pending(): TallystickError {
   return new TallystickError({
     code: "checkpoint_pending",
-    message: "The next checkpoint is not made yet.",
-    hint: "A clock makes one within a second or two. Ask again.",
+    message: "The next checkpoint is not ready yet.",
+    hint: "It is ready within two seconds. Ask again.",
     details: { headers: { "retry-after": "1" } },
   });
 }

@@ -96,6 +96,6 @@ function wrongAnswer(what: string): TallystickError {
   return new TallystickError({
     code: "signer_answer",
     message: `The command in ANCHOR_SIGNER printed ${what}.`,
-    hint: "It has to sign the 32 bytes of `digest` as they are, with the key of ANCHOR_SIGNER_ADDRESS (docs/settlement/operations.md).",
+    hint: "It must sign the 32 bytes of `digest` unchanged, with the key of ANCHOR_SIGNER_ADDRESS (docs/settlement/operations.md).",
   });
 }

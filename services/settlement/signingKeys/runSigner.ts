@@ -102,6 +102,6 @@ function failed(reason: string): TallystickError {
   return new TallystickError({
     code: "signer_failed",
     message: `The command in ANCHOR_SIGNER gave no signature: ${reason}.`,
-    hint: "Run it by hand with a line of JSON (docs/settlement/operations.md). What was not signed is tried again.",
+    hint: "Run it by hand with a line of JSON (docs/settlement/operations.md). The service tries again by itself.",
   });
 }

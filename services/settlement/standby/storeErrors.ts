@@ -5,7 +5,7 @@ export function takenOver(position: number): TallystickError {
   return new TallystickError({
     code: "ledger_taken_over",
     message: `Another process writes the ledger: entry ${position} of it is not this one's.`,
-    hint: "Nothing of this was written. This process ends; started again, it stands by.",
+    hint: "Nothing of this was written. This process ends. When it is started again, it stands by.",
   });
 }
 
@@ -14,7 +14,7 @@ export function leaseLost(): TallystickError {
   return new TallystickError({
     code: "ledger_taken_over",
     message: "Another process has the ledger's lease.",
-    hint: "This process ends; started again, it stands by. Was it stopped, or cut off from the database, for longer than LEDGER_LEASE_SECONDS?",
+    hint: "This process ends. When it is started again, it stands by. It was probably stopped, or cut off from the database, for longer than LEDGER_LEASE_SECONDS.",
   });
 }
 
@@ -22,7 +22,7 @@ export function storeUnavailable(cause: unknown): TallystickError {
   return new TallystickError({
     code: "store_unavailable",
     message: `The shared store does not answer: ${reasonOf(cause)}.`,
-    hint: "Check LEDGER_STORE_URL and the database. What was sent and not answered may be settled; send it again, the same record gets the same entry.",
+    hint: "Check LEDGER_STORE_URL and the database. A request without an answer may be settled. Send it again: the same record gets the same entry.",
     cause,
   });
 }
@@ -31,7 +31,7 @@ export function storeUnavailable(cause: unknown): TallystickError {
 export function outcomeUnknown(): TallystickError {
   return new TallystickError({
     code: "outcome_unknown",
-    message: "The shared store has not said yet whether this is settled.",
+    message: "The shared store has not answered yet whether this is settled.",
     hint: "Send it again: the same record gets the same entry. For a proposal ask GET /v1/status/{task_id} first.",
     details: { headers: { "retry-after": "5" } },
   });
@@ -41,7 +41,7 @@ export function storeEmpty(size: number): TallystickError {
   return new TallystickError({
     code: "store_empty",
     message: `The shared store has no entry of this ledger, which has ${size} entries here.`,
-    hint: "Was the database lost or another one set? Restore it. If this is the newest copy of the ledger, run: tallystick ledger share",
+    hint: "The database was lost, or another one is set. Restore it. If this is the newest copy of the ledger, run: tallystick ledger share",
   });
 }
 
@@ -57,7 +57,7 @@ export function storeContradicts(position: number, cause?: unknown): TallystickE
   return new TallystickError({
     code: "store_contradicts",
     message: `The shared store and this machine's file have different entries before entry ${position}.`,
-    hint: "One of them was written without the other. Compare both with the chain (tallystick verify-ledger) before you move either away.",
+    hint: "One of them was written without the other. Compare both with the chain (tallystick verify-ledger) before you remove one of them.",
     cause,
   });
 }
@@ -74,7 +74,7 @@ export function foreignRow(what: string): TallystickError {
   return new TallystickError({
     code: "store_foreign_row",
     message: `${what} in the shared store was not written by a machine of this ledger.`,
-    hint: "Is LEDGER_STORE_KEY the same on every machine? Else somebody writes into the database: find out who, before you remove the row.",
+    hint: "Check that LEDGER_STORE_KEY is the same on every machine. If it is, a stranger writes into the database: find out who, before you remove the row.",
   });
 }
 

@@ -73,6 +73,6 @@ function standsBy(): TallystickError {
   return new TallystickError({
     code: "standby",
     message: "Another machine writes this ledger; this one stands by.",
-    hint: "Send it to that one. This one takes over when the other gives no sign for LEDGER_LEASE_SECONDS.",
+    hint: "Send it to that machine. This machine takes over when the other one is silent for LEDGER_LEASE_SECONDS.",
   });
 }

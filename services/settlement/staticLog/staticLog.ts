@@ -77,8 +77,8 @@ export class StaticLog {
     if (isOurs) return there.size;
     throw new TallystickError({
       code: "static_log_contradicts",
-      message: `${file} is not of this ledger as it is here.`,
-      hint: "If it has more entries, or others, this copy of the ledger is not the newest: compare them. Else name another folder.",
+      message: `${file} does not belong to this copy of the ledger.`,
+      hint: "If it has more entries, or other ones, this copy of the ledger is not the newest: compare them. Otherwise name another folder.",
     });
   }
 

@@ -82,6 +82,6 @@ function invalid(source: string, reason: string): TallystickError {
   return new TallystickError({
     code: "log_invalid",
     message: `${source} does not verify: ${reason}.`,
-    hint: "The log was changed, or it is another one.",
+    hint: "The log was changed, or it is another log.",
   });
 }

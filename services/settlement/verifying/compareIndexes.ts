@@ -82,9 +82,9 @@ export async function compareIndexes(parameters: CompareIndexesParameters): Prom
 export function indexDiffers(where: string): TallystickError {
   return new TallystickError({
     code: "index_differs",
-    message: `The ledger's index is not what follows from the ledger (${where}).`,
+    message: `The ledger's index does not follow from the ledger (${where}).`,
     hint:
-      "It was taken away. Stop the service, find out who changed it and look at the disk's health, then start again: it makes" +
+      "The index was removed. Stop the service, find out who changed it, and check the disk's health. Then start again: it makes" +
       " a new one.",
   });
 }

@@ -216,14 +216,14 @@ function unread(count: number): TallystickError {
   return new TallystickError({
     code: "ledger_unread",
     message: `The last start has not read all of the ledger yet: ${count.toLocaleString("en-US")} entries. Writes wait for it.`,
-    hint: "It goes on by itself; GET /health says how far it is. Reads are served meanwhile.",
+    hint: "It continues by itself, and GET /health shows the progress. Reads work meanwhile.",
   });
 }
 
 function ledgerChanged(error: LedgerLineError): TallystickError {
   return new TallystickError({
     code: "ledger_changed",
-    message: `The ledger's file is not what was written: line ${error.line}: ${error.reason}.`,
+    message: `The ledger's file differs from what was written: line ${error.line}: ${error.reason}.`,
     hint: "Stop the service and restore the file from a copy; followers have one. Then find out who changed it.",
     cause: error,
   });

@@ -112,7 +112,7 @@ function unavailable({ name }: PolicyWitness, reason: string, cause?: unknown): 
   return new TallystickError({
     code: "witness_unavailable",
     message: `The witness ${name} has not cosigned: ${reason}.`,
-    hint: "It is asked again. See to its address and its key in WITNESS_POLICY.",
+    hint: "The service asks again. Check its address and its key in WITNESS_POLICY.",
     cause,
   });
 }

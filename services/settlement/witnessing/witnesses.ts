@@ -296,7 +296,7 @@ export class Witnesses {
       code: "witness_ahead",
       message: `The witness ${witness.name} ${why}.`,
       hint:
-        "Do not write on: another copy of this ledger is newer, or has another history. Find it and compare. If the witness is" +
+        "Stop writing: another copy of this ledger is newer, or has another history. Find it and compare. If the witness is" +
         " wrong, take it out of WITNESS_POLICY. Then start the service again.",
     });
     this.#parameters.gate.close("witness", this.#ahead);
@@ -308,7 +308,7 @@ export class Witnesses {
     return new TallystickError({
       code: "witness_quorum_missing",
       message: `The quorum of witnesses has not cosigned in time. ${without.join(" ")}`.trim(),
-      hint: "See to the witnesses (GET /health names them), or unset WITNESS_REQUIRED.",
+      hint: "Check the witnesses (GET /health names them), or unset WITNESS_REQUIRED.",
     });
   }
 

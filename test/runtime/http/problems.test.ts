@@ -20,7 +20,7 @@ const hint = "Do it otherwise.";
 const internal: ExpectedProblem = {
   status: 500,
   code: "internal",
-  detail: "The request could not be served. The cause is in the log of whoever serves it.",
+  detail: "The request could not be served. The cause is in the server's log.",
 };
 const of = (code: string, more: object = {}) =>
   new TallystickError({ code, message: "It is so.", hint, ...more });
