@@ -4,18 +4,22 @@ import { wholeNumber } from "../../scripts/cli/parseOption.ts";
 /** The most that memory may grow from the second day to the last, in MB: what a garbage collection happens to leave. */
 const GROWTH_MB = 20;
 
+type Options = { hosts: number; hourHosts: number; weekHosts: number; days: number };
+
 /** `npm run soak:prober`: the long form of the prober among local hosts that runs with the tests. */
 export function registerSoakProber(program: Command): void {
   program
     .command("soak-prober")
     .description(
       "Let a prober look at local hosts in one slot of real time, over TLS, seven in a hundred of which hang, drip, never end,\n" +
-        "redirect, fail, break or lie; then a simulated week without a network, and its memory day by day.",
+        "redirect, fail, break or lie; then an hour's slots as fast as hosts answer, in which some fail for exactly two and three slots,\n" +
+        "the prober is killed, and its uplink lost; then a simulated week without a network, and its memory day by day.",
     )
     .option("--hosts <count>", "in the slot (0: no slot)", wholeNumber("--hosts"), 10_000)
+    .option("--hour-hosts <count>", "in the hour (0: no hour)", wholeNumber("--hour-hosts"), 2_000)
     .option("--week-hosts <count>", "in the week", wholeNumber("--week-hosts"), 1_000)
     .option("--days <count>", "of the week (0: none)", wholeNumber("--days"), 7)
-    .action(async ({ hosts, weekHosts, days }: { hosts: number; weekHosts: number; days: number }) => {
+    .action(async ({ hosts, hourHosts, weekHosts, days }: Options) => {
       const { soakSlot, soakWeek } = await import("../bench/prober/soakProber.ts");
       const stop = new AbortController();
       for (const name of ["SIGINT", "SIGTERM"] as const) process.once(name, () => stop.abort());
@@ -33,6 +37,16 @@ export function registerSoakProber(program: Command): void {
         say(`wrong             ${it.wrong.length}`);
         for (const line of it.wrong.slice(0, 20)) say(`  ${line}`);
         if (it.wrong.length > 0 || it.mostAtOnce > 1) process.exitCode = 1;
+      }
+      if (hourHosts > 0) {
+        const { soakHour } = await import("../bench/prober/soakHour.ts");
+        const it = await soakHour(hourHosts, stop.signal);
+        say(
+          `an hour           of ${it.hosts} hosts in ${it.seconds.toFixed(0)} s, ${it.residentMb} MB; ${it.underWay} were being asked when it was killed`,
+        );
+        say(`wrong             ${it.wrong.length}`);
+        for (const line of it.wrong.slice(0, 20)) say(`  ${line}`);
+        if (it.wrong.length > 0 || it.underWay > it.hosts / 2) process.exitCode = 1;
       }
       if (days > 0) {
         const all = await soakWeek(weekHosts, days, stop.signal, (it) =>

@@ -1,10 +1,10 @@
 // Hosts for the soak of a prober, in a process of their own: one TLS server for every address of 127/8. Prints
-// its port. GET /counts at 127.0.0.1 returns how often each host was asked.
+// its port. GET /counts at 127.0.0.1 returns how often each host was asked, GET /slot/N says which slot of the hour it is.
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { createServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { requiredHeaders } from "tallystick-sdk/x402/paymentHeaders";
-import { kindOf } from "./localAddresses.ts";
+import { isUp, kindOf } from "./localAddresses.ts";
 import { testCertificate } from "./testCertificate.ts";
 
 const terms = (payTo: string): { [name: string]: string } =>
@@ -27,12 +27,18 @@ const terms = (payTo: string): { [name: string]: string } =>
 const asked = new Map<string, number>();
 const open = new Map<string, number>();
 let mostAtOnce = 0;
+let slot = 0;
 
 const server = createServer(testCertificate, async (request, response) => {
   const address = request.socket.localAddress ?? "";
   request.socket.on("error", () => {});
   if (request.url === "/counts") {
     response.end(JSON.stringify({ asked: Object.fromEntries(asked), mostAtOnce }));
+    return;
+  }
+  if (request.url?.startsWith("/slot/")) {
+    slot = Number(request.url.slice("/slot/".length));
+    response.end("{}");
     return;
   }
   asked.set(address, (asked.get(address) ?? 0) + 1);
@@ -48,7 +54,8 @@ const server = createServer(testCertificate, async (request, response) => {
 
 function answer(address: string, { socket }: IncomingMessage, response: ServerResponse, body: string): void {
   const { seller_id: seller } = JSON.parse(body) as { seller_id: string };
-  switch (kindOf(address)) {
+  const kind = kindOf(address);
+  switch (kind) {
     case "hangs":
       return;
     case "drips": {
@@ -77,6 +84,11 @@ function answer(address: string, { socket }: IncomingMessage, response: ServerRe
       return;
     case "lies":
       response.writeHead(402, terms(`0x${"66".repeat(20)}`)).end("{}");
+      return;
+    case "twice":
+    case "thrice":
+      if (isUp(kind, slot)) response.writeHead(402, terms(seller)).end("{}");
+      else response.writeHead(500).end();
       return;
     case "answers":
       response.writeHead(402, terms(seller)).end("{}");

@@ -1,7 +1,16 @@
-/** The bad kinds of hosts. Of a hundred hosts seven are bad, one of each kind; the others answer. */
-const BAD = ["hangs", "drips", "endless", "redirects", "fails", "breaks", "lies"] as const;
+/** The bad kinds of hosts. Of a hundred hosts seven are bad, one of each kind; one fails twice, one three times; the others answer. */
+const BAD = ["hangs", "drips", "endless", "redirects", "fails", "breaks", "lies", "twice", "thrice"] as const;
 
 export type Kind = (typeof BAD)[number] | "answers";
+
+/** The slots of an hour in which hosts of these kinds fail: as many in a row as is no downtime, and as is. */
+const FAILING: { [kind in Kind]?: readonly number[] } = { twice: [2, 3], thrice: [6, 7, 8] };
+
+/** Whether a host gives terms in a slot of the hour. */
+export function isUp(kind: Kind, slot: number): boolean {
+  if (kind === "answers" || kind === "lies") return true;
+  return FAILING[kind] !== undefined && !FAILING[kind].includes(slot);
+}
 
 /** The address of the nth host, in 127.64/10. */
 export function addressOf(n: number): string {

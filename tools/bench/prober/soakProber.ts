@@ -1,88 +1,12 @@
-import { spawn } from "node:child_process";
-import { once } from "node:events";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import path from "node:path";
-import { createInterface } from "node:readline";
 import { setTimeout as wait } from "node:timers/promises";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
-import type { Address } from "tallystick-protocol/address";
-import type { RecordBody } from "tallystick-protocol/json/recordBody";
-import { compiledOnce, programEndingWithParent } from "../../../scripts/processes/nodeProgram.ts";
 import { ask } from "../../../services/probing/net/ask.ts";
-import { Prober, type ProberParameters } from "../../../services/probing/prober.ts";
-import { openProberFolder } from "../../../services/probing/proberFolder.ts";
-import { drawnMoments } from "../../../services/probing/schedule/drawnMoments.ts";
 import { SLOT_SECONDS, SLOTS_PER_DAY } from "../../../services/probing/schedule/slots.ts";
-import { addressOf, kindOf } from "./localAddresses.ts";
+import { addressOf, isUp, kindOf } from "./localAddresses.ts";
+import { agentOf, DAY, DAY_SECONDS, listingsOf, nameOf, openProber, openWorld } from "./soakWorld.ts";
+import { startHosts } from "./startHosts.ts";
 import { testCertificate } from "./testCertificate.ts";
-
-/** A UTC day, in days since 1970. */
-const DAY = 20_454;
-const DAY_SECONDS = 86_400;
-const KEY = `0x${"77".repeat(32)}` as const;
-
-const agentOf = (n: number): Address => `0x${n.toString(16).padStart(40, "0")}`;
-const nameOf = (n: number): string => `h${n}.seller.example`;
-
-async function* listingsOf(hosts: number, port: number) {
-  for (let n = 0; n < hosts; n++)
-    yield {
-      agent: agentOf(n),
-      payee: null,
-      capability: "compute.statistics.mean",
-      paymentMode: "direct",
-      endpoint: `https://${nameOf(n)}:${port}`,
-      maxLatencyMs: 30_000,
-    };
-}
-
-type World = { folder: string; sent: RecordBody[]; remove: () => Promise<void> };
-
-/**
- * A folder in which every host is already stored as the host of its agent. Otherwise the prober would use the
- * first slot to find that out.
- */
-async function openWorld(hosts: number, port: number): Promise<World> {
-  const folder = mkdtempSync(path.join(tmpdir(), "tallystick-soak-prober-"));
-  const release = await openProberFolder(folder);
-  const known = { robotsDay: DAY, optedOut: false };
-  const entries = Array.from({ length: hosts }, (_, n) => {
-    const today = { [agentOf(n)]: DAY };
-    return [`${nameOf(n)}:${port}`, { ...known, served: today, asked: today }];
-  });
-  writeFileSync(path.join(folder, "hosts.json"), JSON.stringify(Object.fromEntries(entries)));
-  const remove = async (): Promise<void> => {
-    await release();
-    rmSync(folder, { recursive: true, force: true });
-  };
-  return { folder, sent: [], remove };
-}
-
-function openProber(
-  { folder, sent }: World,
-  own: Pick<ProberParameters, "now" | "listings" | "requestsPerSecond"> & Partial<ProberParameters>,
-): Promise<Prober> {
-  return Prober.open({
-    folder,
-    region: "soak",
-    maxHosts: 100_000,
-    keep: { days: 3, bytes: 1_000_000_000 },
-    moments: drawnMoments(KEY),
-    asker: { address: agentOf(0), userAgent: "tallystick-prober/1.0 (+soak)" },
-    policy: { problemOf: () => undefined, isPublic: () => true },
-    leaveOut: [],
-    resolve: async (host) => [addressOf(Number(/^h(\d+)\./.exec(host)?.[1]))],
-    testUplink: async () => true,
-    send: async (body) => {
-      sent.push(body);
-      return { hash: "00" };
-    },
-    log: (sentence, fields) => process.stderr.write(`${sentence} ${JSON.stringify(fields ?? {})}\n`),
-    ...own,
-  });
-}
 
 /** The results of one slot in real time. */
 export type SlotFigures = {
@@ -162,10 +86,9 @@ function wrongOnes(
 ): string[] {
   return Array.from({ length: hosts }, (_, n) => n).flatMap((n) => {
     const kind = kindOf(addressOf(n));
-    const isUp = kind === "answers" || kind === "lies";
     const seen = JSON.stringify(told.get(`${nameOf(n)}:${port}`));
     const times = asked[addressOf(n)] ?? 0;
-    const isRight = seen === JSON.stringify([1, isUp ? 0 : 1]) && times === 1;
+    const isRight = seen === JSON.stringify([1, isUp(kind, 0) ? 0 : 1]) && times === 1;
     return isRight ? [] : [`${nameOf(n)} ${kind}: told ${seen}, asked ${times} times`];
   });
 }
@@ -177,40 +100,6 @@ function mostWithinASecond(begun: number[]): number {
     most = Math.max(most, at - from + 1);
   }
   return most;
-}
-
-async function startHosts() {
-  const { args, env, stdio } = programEndingWithParent("tools/bench/prober/hostServer.ts");
-  const child = spawn(process.execPath, args, {
-    env: { ...env, PATH: process.env.PATH, ...compiledOnce },
-    stdio,
-  });
-  if (child.stdout === null) throw new Error("the hosts have no output");
-  child.stderr?.pipe(process.stderr);
-  const [line] = (await once(createInterface({ input: child.stdout }), "line")) as [string];
-  const { port } = JSON.parse(line) as { port: number };
-  const counts = async () => {
-    const stop = new AbortController();
-    const { cert: ca } = testCertificate;
-    const url = `https://seller.example:${port}/counts`;
-    const pieces: Buffer[] = [];
-    const { request } = await import("node:https");
-    const asked = request(url, {
-      ca,
-      lookup: (_host, { all }, found) => {
-        if (all) found(null, [{ address: "127.0.0.1", family: 4 }]);
-        else found(null, "127.0.0.1", 4);
-      },
-      signal: stop.signal,
-    }).end();
-    const [response] = await once(asked, "response");
-    for await (const piece of response) pieces.push(piece as Buffer);
-    return JSON.parse(Buffer.concat(pieces).toString("utf8")) as {
-      asked: { [address: string]: number };
-      mostAtOnce: number;
-    };
-  };
-  return { port, counts, kill: () => child.kill("SIGKILL") };
 }
 
 /** Memory and disk at the end of a simulated day. */
