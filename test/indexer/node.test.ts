@@ -47,7 +47,7 @@ const META = `{ meta { block digest indexedBlock ledgers { id size root head }
 
 /** One real node after another over one real chain; the tests build on each other, as the story does. */
 describe("the indexer as a process, on a real chain and a real Postgres", function () {
-  this.timeout(120_000);
+  this.timeout(400_000);
   this.slow(20_000);
 
   let folder: string;

@@ -35,7 +35,8 @@ export async function startIndexer(
     }),
     logFile,
     isReady: async (signal) => (await fetch(`${url}/health`, { signal })).ok,
-    stop: [{ signal: "SIGTERM", waitMs: 10_000 }],
+    // One that is killed keeps its schema locked. On a busy machine an end takes long.
+    stop: [{ signal: "SIGTERM", waitMs: 60_000 }],
   });
 
   /** Asks GraphQL and gives `data`, in the shape that the test says it has. */
@@ -50,7 +51,7 @@ export async function startIndexer(
       throw new Error(JSON.stringify(answer.errors));
     return answer.data;
   };
-  const until = <T>(what: string, look: () => Promise<T | undefined | false>, withinMs = 60_000) =>
+  const until = <T>(what: string, look: () => Promise<T | undefined | false>, withinMs = 180_000) =>
     waitUntil(look, { what, withinMs, everyMs: 50 });
 
   return {
