@@ -1,8 +1,9 @@
 /**
- * Writes contracts/frozen/: the init code that deterministic deployments use, from the compiled contracts, and the compiler's
- * input that gives it. Run after `hardhat build`. A change there changes every address of later deployments; earlier ones stay where they are.
+ * Writes contracts/frozen/: the init code that deterministic deployments use, from the compiled contracts,
+ * and the compiler's input that gives it. Run after `hardhat build`. A change there changes every address of
+ * later deployments; earlier ones stay where they are.
  *
- * Also writes portal/escrow/releases/, by which the portal knows the escrow's code on a chain.
+ * Also writes portal/escrow/releases/, by which the portal recognizes the escrow's code on a chain.
  */
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
@@ -29,7 +30,7 @@ type HardhatArtifact = {
 };
 type BuildInfo = { solcLongVersion: string; input: StandardInput };
 
-/** What has to be frozen now. Needs the artifacts of `hardhat build`. */
+/** The contracts to freeze now. Needs the artifacts of `hardhat build`. */
 export async function compiledContract(
   name: FrozenName,
 ): Promise<{ contract: FrozenContract; input: StandardInput }> {

@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 
 const repository = fileURLToPath(new URL("..", import.meta.url));
 
-/** What is generated: the name of the constant (and of its file) and the contract whose ABI it is. */
+/** The generated files: the name of the constant and its file, and the contract of the ABI. */
 export const GENERATED_ABIS = [
   { name: "hireEscrowAbi", artifact: "contracts/HireEscrow.sol/HireEscrow.json" },
   { name: "anchoredLedgerAbi", artifact: "contracts/AnchoredLedger.sol/AnchoredLedger.json" },

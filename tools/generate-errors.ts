@@ -5,7 +5,7 @@ import { contractErrors } from "./errorDocs/contractErrors.ts";
 import { documentOf } from "./errorDocs/documentOf.ts";
 import { type ErrorSite, errorSites } from "./errorDocs/errorSites.ts";
 
-/** Every error code, what it means and what to do; a test holds it to the sources. */
+/** Every error code, its meaning and what to do. A test compares the file with the sources. */
 export const ERRORS_FILE = "docs/errors.md";
 
 const read = (file: string): string => readFileSync(path.join(repositoryRoot, file), "utf8");

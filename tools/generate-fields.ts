@@ -59,7 +59,7 @@ function selectionText(): string {
   return selection.join("\n");
 }
 
-/** A file that is written by hand around what is generated between two marks. */
+/** A file that is written by hand, except for the generated part between two marks. */
 function between(file: string, begin: string, end: string, text: string): string {
   const now = readFileSync(`${repositoryRoot}/${file}`, "utf8");
   const [before, rest] = now.split(`${begin}\n`);

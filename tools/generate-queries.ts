@@ -21,7 +21,10 @@ import { repositoryRoot } from "../scripts/repositoryRoot.ts";
 const SDL = `${repositoryRoot}/indexer/schema.graphql`;
 const OPERATIONS = `${repositoryRoot}/packages/sdk/query/operations.graphql`;
 
-/** The typed functions of the client, made of the committed SDL and operations; a test holds the file to both. */
+/**
+ * The typed functions of the client, made of the committed SDL and operations; a test compares the file with
+ * both.
+ */
 export const QUERIES_FILE = `${repositoryRoot}/packages/sdk/query/createGraphqlClient.ts`;
 
 /** How scalars arrive in JSON. Those not named are strings: addresses, ids, money, large integers. */

@@ -5,7 +5,7 @@ import { runInLanes } from "./testing/runInLanes.ts";
 import { runStep } from "./testing/runStep.ts";
 import { allSteps, buildStep, chosenTests, type TestStep } from "./testing/steps.ts";
 
-/** What to run; without files and grep everything. */
+/** The tests to run. Without files and grep: all. */
 export type RunAllTestsParameters = {
   files?: string[];
   grep?: string;

@@ -2,12 +2,12 @@ import { Hono } from "hono";
 import type { Metrics } from "./metrics.ts";
 import type { OperatorState } from "./operatorRound.ts";
 
-/** After this many rounds without one that ended well, the process is not healthy. */
+/** After so many rounds in a row with an error, the process is not healthy. */
 const STALE_ROUNDS = 10;
 
 /**
- * `GET /health`: 200 while rounds end well, else 503. `GET /metrics`: for Prometheus. `GET /challenged`: the hires that
- * wait for a decision. For the operator's own network: strangers need none of it, and it only reads.
+ * `GET /health`: 200 while rounds end well, else 503. `GET /metrics`: for Prometheus. `GET /challenged`: the
+ * hires that wait for a decision. It is for the operator's own network. It only reads.
  */
 export function operatorApp(parameters: {
   state: () => OperatorState;

@@ -9,7 +9,7 @@ import { BudgetError } from "tallystick-sdk/errors";
 import type { KeyValueStore } from "tallystick-sdk/store/keyValueStore";
 import type { AuditorAccount, OpenAssignment, OperatorRules } from "./operatorNode.ts";
 
-/** Accepts every answer to such a hire. The auditor's verdict comes through the ledger, where others judge it. */
+/** Accepts every answer to such a hire, because the auditor's verdict comes through the ledger. */
 export const anyAnswer: Verify = () => ({ all_passed: true, checks: {}, details: {} });
 
 /** How long an auditor may take to accept an assignment, in milliseconds. */
@@ -19,8 +19,8 @@ const HIRE_MS = 30_000;
 const REMINDERS = [0, 0.5, 0.8] as const;
 
 /**
- * What is remembered of an assignment: how often its auditor was asked, whether it has accepted, and the offer and its
- * address. The offer stays the same however often it is made, so that it is one hire.
+ * The stored state of an assignment: how often its auditor was asked, whether it has accepted, and the offer
+ * with its address. Each attempt makes the same offer, so that it is one hire.
  */
 type Asked = { times: number; isTaken: boolean; feeAtomic: string; endpoint: string };
 
@@ -67,7 +67,7 @@ export function createAuditorHires({ buyer, store, payBefore, atOnce, log }: Aud
       // The same assignment is the same hire, in any process. It is paid once.
       idempotencyKey: isTaken ? `${token}.${times}` : token,
       maxAttempts: 1,
-      // It was drawn already. Its suspension concerns another service.
+      // The auditor was already drawn, so a suspension for its SLA does not matter here.
       allowSuspended: true,
       telemetry: false,
       verify: anyAnswer,
@@ -100,7 +100,7 @@ export function createAuditorHires({ buyer, store, payBefore, atOnce, log }: Aud
           const token = auditToken(it);
           const known = await store.get<Asked>(keyOf(token));
           if (!isDue(it, known?.times ?? 0, of.time)) continue;
-          // A payment that is not earned yet is enough: nobody is paid in advance for two.
+          // An auditor with an advance that it has not earned yet gets no second advance.
           const hasCredit = (credit.get(it.auditor) ?? 0n) > 0n;
           const fee = payBefore && !hasCredit ? feeFor(of.fees, it.amount) : 0n;
           const asked = known ?? {

@@ -35,9 +35,9 @@ export type CanaryDeskParameters = {
 };
 
 /**
- * Arranges canaries: commits to a list of hires and their right verdicts, makes them once that is anchored, and publishes
- * the list when their audits have ended. So auditors' errors are measured against truths that nobody could fit to their
- * verdicts.
+ * Arranges canaries: commits to a list of hires and their right verdicts, makes them once that is anchored,
+ * and publishes the list when their audits have ended. So nobody could choose the right verdicts after seeing
+ * the auditors' verdicts.
  */
 export function createCanaryDesk({ plans, store, openBuyer, settle, log }: CanaryDeskParameters) {
   const keyOf = ({ name }: CanaryPlan): string => `canary/${name}`;

@@ -25,7 +25,7 @@ export type AuditingConfig = {
   poolKey: Hex;
   /** Refunds held escrows that name it as arbiter. */
   arbiterKey?: Hex;
-  /** What was decided and is not finished. */
+  /** Decisions that are not finished. */
   folder: string;
   host: string;
   port: number;
@@ -80,7 +80,7 @@ const environmentSchema = z.object({
   DEV_MODE: flag("0"),
 });
 
-/** The variables that the process reads. No others need to be in its environment. */
+/** The variables that the process reads. It needs no others. */
 export const auditingVariables = Object.keys(environmentSchema.shape);
 
 /**

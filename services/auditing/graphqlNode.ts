@@ -6,11 +6,11 @@ import { type Fetch, ServiceError } from "tallystick-sdk/requestService";
 import { zeroAddress } from "viem";
 import type { OpenAssignment, OperatorNode, OperatorRules, RolledBackEscrow } from "./operatorNode.ts";
 
-/** How many of a list are asked for at once, and read in all. The rest comes in later rounds. */
+/** The number of items in one request, and in all. The rest comes in later rounds. */
 const PAGE = 100;
 const MAX_LISTED = 5_000;
 
-/** How many of the latest rolled back hires are looked at. */
+/** The number of the latest rolled back hires that are checked. */
 const MAX_ROLLED_BACK = 500;
 
 const PAGED = "pageInfo { hasNextPage endCursor }";
@@ -187,7 +187,7 @@ function rulesOf(
   };
 }
 
-/** Not those that the operator judges itself: nobody can be hired for them. */
+/** Assignments that the operator judges itself are left out, because nobody can be hired for them. */
 function assignmentOf(node: AssignmentNode, endpoint: string | undefined): OpenAssignment[] {
   const { auditedHire: hire, round, attempt, auditorAddress: auditor, assignedAt: time, due, audit } = node;
   if (node.auditorType !== "AUDITOR" || endpoint === undefined || audit === null || due === null) return [];

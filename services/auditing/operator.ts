@@ -24,7 +24,7 @@ export function createOperator(parameters: OperatorParameters): Operator {
   let runRound: (() => Promise<void>) | undefined;
   const { round, start, close } = repeatRounds(
     (signal) => {
-      // What a round learns stays for the next one.
+      // The state that stays from one round to the next.
       runRound ??= createRound(parameters, state, signal);
       return runRound();
     },

@@ -7,7 +7,7 @@ export type NodeStatus = { time: number; isBlocked: boolean };
 
 /** The rules of an operator, as a node has them now. Amounts are atomic units. */
 export type OperatorRules = {
-  /** Who pays the operator's auditors; null when the parameters name no such operator. */
+  /** The account that pays the operator's auditors; null when the parameters name no such operator. */
   pool: Address | null;
   auditArbiters: readonly Address[];
   /** In ascending order of `from`: the fee of a verdict on a hire of that price or more. */
@@ -20,12 +20,12 @@ export type OpenAssignment = {
   round: number;
   attempt: number;
   auditor: Address;
-  /** Where the auditor says that it can be hired. */
+  /** The address at which the auditor can be hired, by its own offer. */
   endpoint: string;
   capability: string;
   /** The price of the audited hire, in atomic units. */
   amount: bigint;
-  /** When the tick assigned it, and until when nobody else is looked for, in unix seconds. */
+  /** When the tick assigned it, and the time until which no other auditor is looked for, in unix seconds. */
   time: number;
   due: number;
 };
@@ -39,7 +39,7 @@ export type RolledBackEscrow = { id: Hex; escrow: Address; hire: Hire };
 /** A hire that two auditors found bad, and that waits for its operator's decision. */
 export type ChallengedHire = { hire: string; seller: Address; capability: string | null; time: number };
 
-/** What the operator's process asks a node. The answers are as of the last tick. */
+/** The questions of an operator's process to a node. The answers have the state of the last tick. */
 export type OperatorNode = {
   status: (signal?: AbortSignal) => Promise<NodeStatus>;
   rules: (signal?: AbortSignal) => Promise<OperatorRules>;

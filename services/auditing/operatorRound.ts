@@ -124,7 +124,7 @@ export function createRound(
 
   return async () => {
     const failuresBefore = state.failures;
-    // Signed payments are followed whatever the node says: only the chain is needed.
+    // Signed payments are followed even without the node, because only the chain is needed.
     await part("payments under way", async () => {
       const { settled, waiting } = await payments.follow(signal);
       state.paidAtomic += settled;

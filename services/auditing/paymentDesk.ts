@@ -80,7 +80,7 @@ export function createPaymentDesk(parameters: PaymentDeskParameters) {
   /** Decides a payment. @returns whether one is on its way now */
   async function begin({ auditor, accrued, paid }: AuditorAccount): Promise<boolean> {
     const known = await store.get<{ paid: string }>(`paid/${auditor}`);
-    // A node that is behind this process would have it pay again.
+    // If the node is behind this process, its answer would cause a second payment.
     if (known !== undefined && paid < BigInt(known.paid)) {
       log("The node knows of less than was paid; nothing is paid by what it says.", { auditor, paid });
       return false;

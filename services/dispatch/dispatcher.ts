@@ -26,7 +26,7 @@ const REMEMBER_MS = 7 * 86_400_000;
 const SWEEP_MS = 30_000;
 
 export type DispatcherParameters = {
-  /** What models.yaml says: `readModels(text)`. */
+  /** The content of models.yaml: `readModels(text)`. */
   models: ModelTable;
   settlement: Settlement;
   /** `fileStore(folder)`, of one process only. */
@@ -72,9 +72,12 @@ export type Dispatcher = {
   state: (taskId: string, owner?: string) => Promise<TaskState | undefined>;
   /** Waits for a running task. */
   outcome: (taskId: string) => Promise<Outcome> | undefined;
-  /** Ends a running task; false when it does not run. What is proposed already may still settle. */
+  /** Ends a running task; false when it does not run. Work that was already proposed may still settle. */
   cancel: (taskId: string, owner?: string) => Promise<boolean>;
-  /** Continues what an earlier process left. Call it once, at the start. Returns the number of these tasks. */
+  /**
+   * Continues the open tasks of an earlier process. Call it once, at the start. Returns the number of these
+   * tasks.
+   */
   resume: () => Promise<number>;
   budget: CallBudget;
   /** Tasks that run, and that wait. */
@@ -303,7 +306,7 @@ function openAll(table: ModelTable, open: (model: Model) => OpenedModel): Map<st
   return new Map([...table.models].map(([name, model]) => [name, open(model)]));
 }
 
-/** Lets this many work at once. The others wait in the order in which they came. */
+/** Lets so many tasks work at once. The others wait in the order in which they came. */
 function queue(atOnce: number) {
   let running = 0;
   const waiting: (() => void)[] = [];

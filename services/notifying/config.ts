@@ -14,7 +14,7 @@ export type NotifierConfig = {
   nodeUrl: string;
   /** Signs the notices; its address is settlement's NOTIFIER. */
   privateKey: Hex;
-  /** What waits, and what was sent. */
+  /** The waiting notices, and those that were sent. */
   folder: string;
   host: string;
   port: number;
@@ -38,7 +38,7 @@ const environmentSchema = z.object({
     .transform((text) => text === "1" || text === "true"),
 });
 
-/** The variables that the process reads. No others need to be in its environment. */
+/** The variables that the process reads. It needs no others. */
 export const notifierVariables = Object.keys(environmentSchema.shape);
 
 /**

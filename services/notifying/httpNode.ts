@@ -5,7 +5,7 @@ import { type Fetch, requestService } from "tallystick-sdk/requestService";
 import type { LocalAccount } from "viem";
 import type { BreachStep, NotifierNode, Subscription } from "./notifierNode.ts";
 
-/** Steps in one answer; and how many are read in a round. The rest waits for the next one. */
+/** The number of steps in one answer, and in one round. The rest waits for the next round. */
 const PAGE = 100;
 const MAX_STEPS = 5_000;
 
@@ -36,7 +36,8 @@ export function createHttpNode(parameters: {
         finalBlock = page.final_block;
         cursor = page.next_cursor;
         const last = page.steps.at(-1);
-        // A page with nothing on it is the end, whatever it says of a next one: else a node could hold a round for ever.
+        // An empty page is the end, even if it names a next page. Otherwise a bad node could keep a round
+        // running forever.
         if (last === undefined) break;
         if (last.block === block || steps.length < MAX_STEPS) continue;
         if (cursor === null) break;

@@ -13,7 +13,10 @@ export type Subscription = {
   since: number;
 };
 
-/** What a sender of notices asks of a node. Every call throws ServiceError when the node does not answer as it should. */
+/**
+ * The questions of a sender of notices to a node. Every call throws ServiceError when the node does not
+ * answer as it should.
+ */
 export type NotifierNode = {
   /** The steps of final blocks from a block on, in order, and the last final block. */
   stepsFrom: (block: number, signal: AbortSignal) => Promise<{ steps: BreachStep[]; finalBlock: number }>;

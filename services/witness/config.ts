@@ -17,7 +17,7 @@ export type WitnessConfig = {
   name: string;
   host: string;
   port: number;
-  /** Where it keeps its key and its last cosignatures. */
+  /** The folder of its key and its last cosignatures. */
   folder: string;
   logs: readonly NoteVerifierKey[];
   /** Its Ed25519 seed; absent: one is kept in its folder. */

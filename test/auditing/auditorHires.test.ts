@@ -114,7 +114,7 @@ describe("the hires of drawn auditors", function () {
     expect(told).to.have.length(1);
   });
 
-  it("pay nobody in advance for two, nor who has earned less than it was paid", async () => {
+  it("pay no advance for a second hire, and no advance to an auditor that has earned less than it was paid", async () => {
     const { seller } = await openAuditor();
     const pool = await openPool();
     const open = [1, 2, 3].map((n) => assignmentOf(seller, n));
@@ -129,7 +129,7 @@ describe("the hires of drawn auditors", function () {
     expect(await pool.wallet.paid()).to.equal(FEE);
   });
 
-  it("pay nobody where the operator pays after verdicts, nor one that asks for more, nor beyond the budget", async () => {
+  it("pay nothing if the operator pays after verdicts, if the auditor asks for more, or above the budget", async () => {
     const { seller, told } = await openAuditor();
     const greedy = await openAuditor("0.005001");
     const pool = await openPool();

@@ -123,7 +123,7 @@ describe("the payments of an auditors' pool", function () {
     expect(await transfersTo(chain, scene.pool, scene.auditors[0])).to.deep.equal([15_000n]);
   });
 
-  it("are not made again for a node that knows less than before, nor in place of one under way", async () => {
+  it("are not made again when the node knows less than before, or when a payment is pending", async () => {
     const scene = await open();
     const desk = deskOf(scene, { confirmations: 3 });
     await round(desk, scene, owed);

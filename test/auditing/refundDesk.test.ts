@@ -67,7 +67,7 @@ describe("the refunds of hires that were rolled back", function () {
     expect(await desk().round([shown], named, forever)).to.equal(1);
   });
 
-  it("are none of another arbiter's, of another contract's, nor where the parameters do not name this one", async () => {
+  it("are not made for another arbiter, for another contract, or if the parameters do not name this arbiter", async () => {
     const foreign = await held({ arbiter: newWallet().address });
     const it = await held();
     const other = `0x${"5e".repeat(20)}` as Address;

@@ -51,7 +51,7 @@ describe("a custom capability", () => {
     }
   });
 
-  it("is refused when its schemas are none", () => {
+  it("is refused when its schemas are not valid schemas", () => {
     for (const value of [null, "schema", [], {}, { input }, { input: true, output }, { input: [], output }]) {
       expect(codeOf(value)).to.equal("invalid_schema");
     }

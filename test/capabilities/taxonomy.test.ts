@@ -22,7 +22,7 @@ describe("the taxonomy of capabilities", () => {
     expect(findFamily("compute.math.numeric")?.parts).to.deep.equal({});
   });
 
-  it("says of a value that is none of the family's which there are", () => {
+  it("lists the possible values when a value does not belong to the family", () => {
     expect(capabilityProblem("image.upscale.3x")).to.deep.equal({
       message: "is no standard capability: image.upscale.{factor} has no factor 3x",
       hint: "{factor} is 2x, 4x; other ids begin with custom.",

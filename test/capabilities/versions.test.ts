@@ -28,7 +28,7 @@ describe("verification versions", () => {
     expect(versionStatus(capability, "v1", BUMP + window + 1)).to.equal("current");
   });
 
-  it("are unknown before they are published, and when there are none", () => {
+  it("are unknown before they are published, and for a capability without versions", () => {
     expect(versionStatus(capability, "v1", BUMP - 1)).to.equal("unknown");
     expect(versionStatus(capability, "v3", 3 * BUMP)).to.equal("unknown");
   });

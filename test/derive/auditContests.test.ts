@@ -93,7 +93,7 @@ describe("a refund after delivery", () => {
       ]);
     });
 
-  it("is one also when the receipt comes after it; a seller's own, or one before delivery, is none", async () => {
+  it("also counts when the receipt comes after it; a refund by the seller, or before delivery, does not count", async () => {
     const log = market();
     const late = log.deposit(SELLER, BUYER);
     log.delivered(late).refunded(late, BUYER);
@@ -206,7 +206,7 @@ describe("a contested hire", () => {
 });
 
 describe("a buyer's false refund", () => {
-  it("is none when it had said before that nothing came", async () => {
+  it("does not count when the buyer had reported before that nothing arrived", async () => {
     const nothing = { verification: { all_passed: false } };
     for (const [told, late, count] of [
       [nothing, false, 0],

@@ -27,7 +27,7 @@ async function sellerOf(log: EventLog) {
 }
 
 describe("what a confirmed fail does in bootstrap", () => {
-  it("is nothing by itself, nor when it is dismissed", async () => {
+  it("has no effect by itself, and no effect when it is dismissed", async () => {
     const log = scene();
     log.hire(SELLER, BUYER, HASHES);
     const { figures: before } = await sellerOf(log);

@@ -292,7 +292,7 @@ describe("an operator's own judgement", () => {
     expect(store.rows("auditOperator").get(AUDITED)).to.include({ issued: 2, failed: 1, unassigned: 0 });
   });
 
-  it("is none when the capability is mature", async () => {
+  it("has no effect when the capability is mature", async () => {
     const log = await aged(scene({ auditors: 10, audit: { ...SLOW, pairSeconds: 400 * DAY } }));
     log.after(40 * DAY);
     log.hire(SELLER, wallet(600), HASHES);

@@ -170,7 +170,7 @@ describe("who audits", () => {
     expect(await rosterAt()).to.deep.equal([wallet(51), wallet(53)]);
   });
 
-  it("is neither buyer nor seller, nor in a cluster with either", async () => {
+  it("is not the buyer, not the seller, and not in a cluster with one of them", async () => {
     for (const side of [SELLER, BUYER]) {
       const log = scene({ auditors: 1 });
       for (const it of [side, wallet(100), wallet(60), wallet(61)]) {

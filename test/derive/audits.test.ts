@@ -22,7 +22,7 @@ import { DAY, EventLog, OTHER_LEDGER, wallet } from "./eventLog.ts";
 describe("which hires are drawn", () => {
   const number = drawNumber(sha256HexByNoble, ["any", "words"]);
 
-  it("are none at 0 ppm, all at 1,000,000, all but at most one at 999,999, and at most one at 1", () => {
+  it("are no hires at 0 ppm, all at 1,000,000, all except at most one at 999,999, and at most one at 1", () => {
     for (const count of [0, 1, 2, 999]) {
       const drawn = (ppm: number, u: bigint) => [...drawnPlaces(count, ppm, u)];
       for (const u of [0n, 1n, 500_000n, 999_999n, number]) {
@@ -87,7 +87,7 @@ describe("a listing's consent to audits", () => {
     ]);
   });
 
-  it("in any other form is none, nor is one to an operator that the parameters do not name", async () => {
+  it("does not count in any other form, or for an operator that the parameters do not name", async () => {
     const forms: RecordJson[] = [
       AUDITED,
       { operator: AUDITED, more: 1 },
@@ -170,7 +170,7 @@ describe("a hire that may be audited", () => {
     }
   });
 
-  it("is none that a pool buys, nor one too small to count", async () => {
+  it("is not bought by a pool, and is not too small to count", async () => {
     const log = scene();
     log.hire(SELLER, POOL, HASHES);
     log.hire(SELLER, BUYER, { ...HASHES, amount: 999 });

@@ -75,7 +75,7 @@ describe("records that are not meant as what they stand for", () => {
   });
 });
 
-describe("records in the form of before, which name neither their type nor their ledger", () => {
+describe("records in the older form, without their type and their ledger", () => {
   it("count in a ledger until its first record of the other form, and none after", async () => {
     const log = new EventLog(roots);
     const [one, two, three] = [1, 2, 3].map(() => log.hire(seller, buyer)) as [string, string, string];

@@ -226,7 +226,7 @@ describe("funding origin", () => {
     expect(second?.[1].merged_into, "the older id stays").to.equal(first?.[0]);
   });
 
-  it("is named after the nearest few of the first span that trips, when several do at once", async () => {
+  it("is named after the nearest few agents of the first span, when several spans trip the signal at once", async () => {
     const log = new EventLog({ operator: wallet(900) });
     log.record("params", wallet(900), { version: 2, fundingSpanSeconds: 35, deployBatchBlocks: 1 });
     for (const n of [1, 2, 5, 3, 4]) {

@@ -236,7 +236,7 @@ describe("edges of the derivation", () => {
     }
   });
 
-  it("a hire with a hub is none: it makes nobody an agent and uses nothing up", async () => {
+  it("a hire with a hub does not count: it makes nobody an agent and uses up nothing", async () => {
     const [operator, seller, buyer] = [wallet(9), wallet(1), wallet(2)];
     for (const hub of [seller, buyer]) {
       const log = new EventLog({ operator });

@@ -33,7 +33,7 @@ describe("funding families, at the boundaries", () => {
     expect(await familyOf((log) => [log.transfer(B, G, 1), log.transfer(F, B, 5)])).to.equal(B);
   });
 
-  it("are not fixed by a registration, nor by the consent of a payee: both are free", async () => {
+  it("are not fixed by a registration or by the consent of a payee, because both are free", async () => {
     expect(await familyOf((log) => [log.transfer(F, B, 5), log.listing(B, "x.y")])).to.equal(F);
     expect(await familyOf((log) => [log.listing(B, "x.y"), log.transfer(F, B, 5)])).to.equal(F);
     const consent = (log: EventLog) => [

@@ -43,7 +43,7 @@ describe("params records", () => {
     const funder = wallet(100);
     const log = new EventLog({ operator });
     publish(log, { version: 2, clusterOthers: 5 });
-    // Five fundings a day apart from nothing: no trip while five others are asked for.
+    // Five fundings, a day apart: the signal does not trip while it needs five other agents.
     for (const n of [1, 2, 3, 4, 5]) log.after(60, 300).transfer(funder, wallet(n), 1_000_000);
     for (const n of [1, 2, 3, 4, 5]) log.after(1, 300).listing(wallet(n), "text.translate");
     publish(log, { version: 3, clusterOthers: 2 });
@@ -88,7 +88,7 @@ describe("params records", () => {
     }
   });
 
-  it("that publish a hub drop its trips, keep those of others, and undo the weights that came of them alone", async () => {
+  it("that publish a hub drop the signals that it tripped, keep those of others, and undo the weights that came only from the dropped ones", async () => {
     const hub = wallet(100);
     const owner = wallet(101);
     const log = new EventLog({ operator });
@@ -143,7 +143,7 @@ describe("params records", () => {
     });
   });
 
-  it("that take a hub back do not bring its trips back, neither for those it funded nor for itself", async () => {
+  it("that take a hub back do not restore the signals that it tripped, for the agents that it funded and for itself", async () => {
     const hub = wallet(100);
     const log = new EventLog({ operator });
     for (const n of [1, 2, 3, 4]) log.transfer(hub, wallet(n), 1_000_000);

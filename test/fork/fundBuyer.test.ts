@@ -55,7 +55,7 @@ describe("fundBuyer", () => {
 });
 
 describe("fork settings", () => {
-  it("are none without FORK_URL", () => {
+  it("are not set without FORK_URL", () => {
     expect(readForkSettings({ FORK_BLOCK: "1" })).to.equal(undefined);
   });
 

@@ -285,7 +285,7 @@ describe("The contracts on a fork", function () {
     expect(await status(terms)).to.equal(STATUS.Released);
   });
 
-  it("deploys an escrow of its own where none is named", async () => {
+  it("deploys its own escrow if none is named", async () => {
     const { escrow: _, ...rest } = settings;
     const own = await newForkedWorld(fork, { ...rest, token: world.tokenAddress });
     expect(own.escrowAddress).not.to.equal(world.escrowAddress);

@@ -431,7 +431,7 @@ describe("the indexer as a process, on a real chain and a real Postgres", functi
     expect(error.message).to.contain("tallystick");
   });
 
-  describe("when a segment is not to be had", () => {
+  describe("when a segment is not available", () => {
     /** A scrape waits a second for the database and says NaN then, which a busy machine may bring about. */
     const metric = async () => {
       for (let n = 0; n < 20; n++) {

@@ -41,7 +41,7 @@ describe("what Ponder's Vite leaves to Node", () => {
       expect(plugin.load(inRepository("indexer/ponder.schema.ts"))).not.to.include("default");
     });
 
-    it("is never a module that imports what only Ponder knows, nor a library's, nor a stranger's", () => {
+    it("is never a module that imports Ponder's virtual modules, a module of a library, or a stranger's module", () => {
       const folder = inRepository("indexer/src/handlers");
       const asking = readdirSync(folder)
         .map((file) => path.join(folder, file))

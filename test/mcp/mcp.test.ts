@@ -175,7 +175,7 @@ describe("tallystick-mcp", () => {
     ).to.contain("unknown_quote");
   });
 
-  it("asks and hires nobody that is suspended for its SLA, nor at an offer of before", async () => {
+  it("asks and hires no agent that is suspended for its SLA, even at an earlier offer", async () => {
     const { call } = await connect();
     const { agents } = await call("search_agents", { capability: RESEARCH });
     const asked = { agent_id: agents[0].agent_id, capability: RESEARCH, brief: "Thirty words." };

@@ -113,7 +113,7 @@ describe("a sender of notices", () => {
     expect(taken).to.deep.equal([noticeId({ ...step(), subscription: known.id })]);
   });
 
-  it("sends nothing to an address that did not ask for it, nor for one that was taken back", async () => {
+  it("sends nothing to an address that did not confirm, or for a cancelled subscription", async () => {
     const sent: string[] = [];
     const deaf: Post = async ({ text, url }) => {
       sent.push(`${JSON.parse(text).type} ${url}`);

@@ -165,7 +165,7 @@ describe("verification in the portal", function () {
       ]);
     });
 
-    it("says neither yes nor no of what is not final and not so yet", () => {
+    it("gives no verdict on a figure that is not final yet", () => {
       const earlier = { ...snapshot, asOf: { block: 60, time: 1 } };
       expect(failsOf({ figures: { ...figures, success_rate: 1 } }, earlier)).to.deep.equal([]);
       expect(claimChecks({ ...claim, figures: { ...figures, success_rate: 1 } }, earlier)[0]?.state).to.equal(

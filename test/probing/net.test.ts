@@ -67,7 +67,7 @@ describe("a request of a prober", () => {
     );
   });
 
-  it("believes no certificate of its own making, nor one of another name", async () => {
+  it("refuses a self-signed certificate and a certificate for another name", async () => {
     const server = https.createServer(testCertificate, (_request, response) => response.end("{}"));
     open.push(server);
     await new Promise<void>((resolve) => server.listen(0, "127.3.0.1", resolve));

@@ -73,7 +73,7 @@ describe("the pacer", () => {
     expect(pacer.waiting).to.equal(0);
   });
 
-  it("does not do what nobody wants any more, nor keeps more than so many", async () => {
+  it("drops work that nobody wants any more, and keeps a limited number of waiting requests", async () => {
     const pacer = new Pacer({ perSecond: 1_000, maxWaiting: 2 });
     const wanted = { key: "a", isUrgent: true, isWanted: () => true };
     const first = Promise.withResolvers<number>();

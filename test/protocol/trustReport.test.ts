@@ -66,7 +66,7 @@ describe("a trust report", () => {
       expect(() => verifyTrustReport(bad)).to.throw(/trust_report|object/);
   });
 
-  it("of an earlier day is refused to who asks for a new one, and so is one without a date", () => {
+  it("of an earlier day, or without a date, is refused when a new one is requested", () => {
     const then = Date.parse(report_date) / 1_000;
     expect(verifyTrustReport(read(), { notBefore: then }).isValid).to.equal(true);
     expect(verifyTrustReport(read(), { notBefore: then + 1 })).to.include({

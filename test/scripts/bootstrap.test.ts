@@ -92,7 +92,7 @@ describe("scripts/bootstrap", () => {
       expect(findNpm(yarn, "/usr/bin/node", here("/opt/yarn/bin/yarn.js", besideNode))).to.equal(besideNode);
     });
 
-    it("looks along the PATH when the running Node brings none, and says so when there is none", () => {
+    it("searches the PATH when the running Node has no npm, and reports when there is none", () => {
       const env = { PATH: "/a/bin:/b/bin" };
       const npm = "/b/lib/node_modules/npm/bin/npm-cli.js";
       expect(findNpm(env, "/cache/node/bin/node", here(npm))).to.equal(npm);

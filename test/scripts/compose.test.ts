@@ -101,7 +101,7 @@ describe("the container files", () => {
     for (const port of services.flatMap(([, it]) => it.ports ?? [])) expect(port).to.match(/^127\.0\.0\.1:/);
   });
 
-  it("may write into every volume of theirs", () => {
+  it("may write into all their volumes", () => {
     const [, made = ""] = /^RUN mkdir -p (.+) && chown -R node:node \/data /m.exec(read("Dockerfile")) ?? [];
     // Docker gives a new volume to whoever has the folder in the image: to root, when it is not there.
     const written = ours.flatMap(([, { volumes = [] }]) => volumes.filter((it) => /^[a-z]+:/.test(it)));

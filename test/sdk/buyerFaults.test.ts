@@ -86,7 +86,7 @@ describe("a hire in direct mode whose buyer misbehaves, or is hit", () => {
     expect(await chain.balanceOf(seller.wallet)).to.equal(PRICE);
   });
 
-  it("underpays: it gets neither work nor charge", async () => {
+  it("underpays: it gets no work and is not charged", async () => {
     const { buyer, balances, seller } = await scene();
     between(market, seller, async (ask, input, init) =>
       withTerms(await ask(input, init), (option) => ({ ...option, amount: String(PRICE - 1n) })),

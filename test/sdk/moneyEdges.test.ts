@@ -197,7 +197,7 @@ describe("the edges of a hire's money", function () {
   describe("a first call for free", () => {
     const free = { ...LISTING, first_call_free: true };
 
-    it("is none for a buyer that has paid before", async () => {
+    it("is refused to a buyer that has paid before", async () => {
       const seller = await market.openSeller(OFFER);
       const buyer = await market.openBuyer();
       expect(await buyer.hire(ORDER)).to.include({ amount: PRICE });
@@ -213,7 +213,7 @@ describe("the edges of a hire's money", function () {
       await again.close();
     });
 
-    it("is none for a buyer whose history cannot be read", async () => {
+    it("is refused to a buyer whose history cannot be read", async () => {
       await market.openSeller({
         listings: [free],
         handlers: OFFER.handlers,

@@ -62,7 +62,7 @@ describe("a start that fails", () => {
   it("because a held proposal was changed has nothing open, and gives the folder free", () =>
     expectClosed("held.jsonl", (file) => appendFileSync(file, "{}\n"), "held_corrupt"));
 
-  it("because its checkpoint key is none has nothing open, and gives the folder free", () =>
+  it("because its checkpoint key is malformed has nothing open, and unlocks the folder", () =>
     expectClosed("checkpoint.key", (file) => writeFileSync(file, "no key"), "bad_checkpoint_key"));
 
   it("beside another writer leaves that one's lock alone", async () => {

@@ -6,7 +6,7 @@ import { createProgress } from "../../scripts/cli/progress.ts";
 const MAX_MICROSECONDS = 5;
 const MAX_SHARE_OF_BACKFILL = 0.1;
 
-/** `npm run bench:families`: what it costs to know whose money every wallet began with. */
+/** `npm run bench:families`: the cost of funding families. */
 export function registerBenchFamilies(program: Command): void {
   program
     .command("bench-families")

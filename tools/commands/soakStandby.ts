@@ -1,6 +1,9 @@
 import type { Command } from "commander";
 
-/** `npm run soak:standby`: two machines with one ledger, of which the one that writes is stopped in every way. */
+/**
+ * `npm run soak:standby`: two machines share one ledger, and the writing machine is stopped in every possible
+ * way.
+ */
 export function registerSoakStandby(program: Command): void {
   program
     .command("soak-standby")

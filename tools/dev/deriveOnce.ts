@@ -4,8 +4,8 @@ import { describeError } from "../../scripts/cli/printError.ts";
 import { deriveLog } from "../../scripts/eventLog/deriveLog.ts";
 import { readWholeLines } from "../../scripts/eventLog/readWholeLines.ts";
 
-// Derives a log with the code as it is now, in a process of its own, which loads it anew. argv: the log, where the snapshot goes,
-// and the options of `tallystick derive` as JSON.
+// Derives a log with the present code, in a new process. argv: the log, the file for the snapshot, and the
+// options of `tallystick derive` as JSON.
 
 const [log = "", result = "", options = "{}"] = process.argv.slice(2);
 try {

@@ -12,7 +12,7 @@ import { watchDatabase } from "../../indexer/databaseWatch.ts";
 import { openOperations } from "../../indexer/operations.ts";
 import { openReadDatabase } from "../../indexer/readDatabase.ts";
 
-/** What the process that serves is told. */
+/** The input of the serving process. */
 export type ServedNode = {
   port: number;
   databaseUrl: string;

@@ -1,6 +1,6 @@
 /**
- * What an error means, and what to do, where the place that makes it says only one of them or neither. What a source says comes
- * first: an entry here fills a gap.
+ * The meanings and hints of errors whose source does not give both. What a source says comes first:
+ * an entry here fills a gap.
  */
 export const advice: { readonly [code: string]: { means?: string; do?: string } } = {
   DATABASE_UNAVAILABLE: { do: "Ask again after the seconds in Retry-After, or ask another node." },

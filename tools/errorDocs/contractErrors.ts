@@ -1,8 +1,8 @@
-/** An error of a contract: what it looks like, what it means, what to do. */
+/** An error of a contract: its form, its meaning, and what to do. */
 export type ContractError = { signature: string; means: string; do: string };
 
 /**
- * The errors that an interface declares, with what is said above each.
+ * The errors that an interface declares, with the comment above each.
  *
  * @param pages the contract's pages, whose tables say in the last column what to do
  */

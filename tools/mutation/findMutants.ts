@@ -104,7 +104,7 @@ function changesOf(node: AstNode, text: (start: number, end: number) => string):
     case "IfStatement":
     case "WhileStatement": {
       const [from, to] = rangeOf(node.condition as AstNode);
-      // A loop that never ends shows no more than one that runs out of gas.
+      // A loop without an end is as useless as one that runs out of gas.
       return held(from, to, node.nodeType === "IfStatement" ? ["true", "false"] : ["false"]);
     }
     case "FunctionCall": {

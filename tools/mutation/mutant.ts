@@ -8,7 +8,7 @@ export type Mutant = {
   operator: string;
   /** 1-based. */
   line: number;
-  /** Byte offsets of what is replaced. */
+  /** The byte offsets of the replaced code. */
   start: number;
   end: number;
   original: string;

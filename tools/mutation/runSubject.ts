@@ -25,9 +25,10 @@ const CODE_LIMIT = 2 * 24_576;
 /**
  * Runs the tests of a source file on each of its mutants.
  *
- * Compiling is what takes time. So mutants are compiled many at once, without the optimizer, into one contract that chooses
- * between them; what its tests kill is killed. What they let pass, and what cannot be chosen so, is compiled by
- * itself exactly as the contract is deployed, and tested again: only that makes a survivor.
+ * Compiling is what takes time. So mutants are compiled many at once, without the optimizer, into one
+ * contract that chooses between them; a mutant that fails a test there is killed. The other mutants, and
+ * those that such a contract cannot contain, are compiled separately, exactly as the contract is deployed,
+ * and tested again. Only a mutant that passes this counts as a survivor.
  *
  * @param survives whether a mutant is expected to survive; such a mutant is run alone at once
  */

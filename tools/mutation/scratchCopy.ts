@@ -49,7 +49,7 @@ export function makeScratchCopy(): ScratchCopy {
 }
 
 /**
- * Copies what is built already, so that only changed files are compiled. Absolute paths in Hardhat's cache are
+ * Copies the existing build, so that only changed files are compiled. Absolute paths in Hardhat's cache are
  * adapted.
  */
 function copyBuild(folder: string): void {

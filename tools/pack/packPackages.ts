@@ -35,9 +35,9 @@ export type PackedPackage = {
 type Room = { folder: string; own: OwnManifest };
 
 /**
- * Makes a tarball of each package that others install: those whose package.json has `publishConfig.exports`. Modules that
- * no entry point leads to stay out. What siblings import beside the entry points is exported as `internal/…`, each module
- * by name; nothing else can be reached.
+ * Makes a tarball of each package that others install: those whose package.json has `publishConfig.exports`.
+ * Modules that no entry point leads to stay out. Other modules that siblings import are exported as
+ * `internal/…`, each by name. Nothing else can be imported.
  *
  * @param outFolder where the tarballs go
  * @throws TallystickError `pack_failed`

@@ -15,7 +15,7 @@ const PATIENCE_MS = 600_000;
 /** Seconds by the clock, and of processor time; null where the system does not tell. */
 export type Took = { seconds: number; cpuSeconds: number | null };
 
-/** What each round took, here and in Chromium; and the highest memory of the page's process, in MB. */
+/** The time of each round, here and in Chromium; and the highest memory of the page's process, in MB. */
 export type LedgerFileFigures = {
   entries: number;
   bytes: number;
@@ -26,9 +26,10 @@ export type LedgerFileFigures = {
 };
 
 /**
- * Verifies one generated ledger file by turns: as `tallystick verify-ledger` does, and on the portal's page in Chromium.
+ * Verifies one generated ledger file by turns: as `tallystick verify-ledger` does, and on the portal's page
+ * in Chromium.
  *
- * @param say called with what is done next
+ * @param say called with the next step
  */
 export async function measureLedgerFile(
   { entries, rounds }: { entries: number; rounds: number },

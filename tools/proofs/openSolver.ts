@@ -2,7 +2,7 @@ import { init } from "z3-solver";
 
 /** Z3 in this process, one query at a time. */
 export type Solver = {
-  /** What Z3 prints for an SMT-LIB text; "unknown" when `effort` (Z3's resource units) was not enough. */
+  /** The output of Z3 for an SMT-LIB text; "unknown" when `effort` (Z3's resource units) was not enough. */
   answer: (query: string, effort: number) => Promise<string>;
   /** Ends Z3's threads, which would keep this process running. */
   close: () => void;

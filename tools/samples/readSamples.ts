@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { repositoryRoot } from "../../scripts/repositoryRoot.ts";
 
-/** One output of a seller, with what it was asked for. */
+/** One output of a seller, with its request. */
 export type Sample = {
   capability: string;
   /** What the sample shows: `an Italian invoice`, `cut off after half`. */

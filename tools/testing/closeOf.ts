@@ -5,7 +5,7 @@ import type { TestStep } from "./steps.ts";
 /** The steps in the order in which they ended. */
 export type Results = { step: Pick<TestStep, "name" | "counts" | "needsBuild">; result: StepResult }[];
 
-/** How many of the slowest files the close names; none of a run that has few. */
+/** The number of slow files that the summary names. It names none if there are few files. */
 const SLOWEST_SHOWN = 12;
 
 /**

@@ -7,7 +7,7 @@ export type RunInLanesParameters = {
   lanes: number;
   /** No further step begins once it is aborted. */
   signal: AbortSignal;
-  /** Where the results go, in the order in which the steps end. */
+  /** Receives the results, in the order in which the steps end. */
   results: Results;
   run: (step: TestStep) => Promise<StepResult>;
 };
@@ -21,8 +21,8 @@ const NOT_BUILT: StepResult = {
 };
 
 /**
- * Runs steps side by side, in their order. One that needs the contracts waits for the step {@link BUILD}, when there is one among
- * them, and lets those behind it go first that do not; when the build fails it fails too.
+ * Runs steps side by side, in their order. A step that needs the contracts waits for the step {@link BUILD},
+ * if there is one, and later steps without that need go first. If the build fails, the step fails too.
  */
 export async function runInLanes(
   steps: readonly TestStep[],

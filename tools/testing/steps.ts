@@ -40,7 +40,9 @@ const preparations: TestStep[] = [
   },
 ];
 
-/** Every step, in the order in which they are begun: those that need no contracts run while the contracts build. */
+/**
+ * All steps in the order in which they begin. Steps that need no contracts run while the contracts are built.
+ */
 export function allSteps(): TestStep[] {
   // By one checker: four, the default, find out four times what the types of libraries are.
   const types = {
@@ -90,7 +92,7 @@ const APART: Record<string, string[]> = {
   tools: ["proofs"],
 };
 
-/** Folders whose tests neither deploy nor read a contract. */
+/** Folders whose tests do not use a contract. */
 const WITHOUT_CONTRACTS = ["capabilities", "derive", "docs", "protocol"].map((folder) => `test/${folder}`);
 
 function testFolders(): string[] {

@@ -21,11 +21,11 @@ const TOKENS_BESIDE = 1_000;
 const MAX_REQUESTS = 4;
 const MAX_PAUSE_MS = 60_000;
 
-/** What a call works with. */
+/** The context of a call. */
 export type CallContext = {
   openModel: (model: Model) => OpenedModel;
   budget: CallBudget;
-  /** The task it is for, and what that may cost at most. */
+  /** The task of the call, and the highest cost of this task. */
   task: string;
   taskLimit?: Picodollars | undefined;
   /** A finished call of this step, by this process or an earlier one. */
@@ -40,12 +40,12 @@ export type CallContext = {
   signal: AbortSignal;
 };
 
-/** Tokens that a prompt may take, at most. */
+/** The most tokens that a prompt may take. */
 export function promptTokens({ instructions, prompt }: ExecutorPrompt, schema: object): number {
   return utf8ToBytes(instructions + prompt + JSON.stringify(schema)).length + TOKENS_BESIDE;
 }
 
-/** The result of a request after which the same is asked again. */
+/** The result of a failed request that is repeated. */
 const AGAIN = { again: true } as const;
 
 /**
@@ -167,7 +167,7 @@ function recorder(about: {
   });
 }
 
-/** A call that the clock or the client cut off may have cost as much as it can. */
+/** A call that was cut off may have had the highest possible cost. */
 function failureOf(error: unknown, signal: AbortSignal): CallFailure {
   if (error instanceof CallFailure) return error;
   if (!signal.aborted) throw error;

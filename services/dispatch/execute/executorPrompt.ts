@@ -4,7 +4,7 @@ import type { Task } from "../tasks/task.ts";
 /** The prompt of a model: its instructions and its data. */
 export type ExecutorPrompt = { instructions: string; prompt: string };
 
-/** What a task is made of. */
+/** The parts of a task. */
 export type PromptParts = {
   task: Pick<Task, "goal" | "params" | "capability">;
   /** The JSON Schema of the whole answer, confidence included. */

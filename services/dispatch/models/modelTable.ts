@@ -5,7 +5,7 @@ export const TIERS = ["thrifty", "standard", "premium"] as const;
 
 export type Tier = (typeof TIERS)[number];
 
-/** What a token costs, by its kind. */
+/** The price of a token, by its kind. */
 export type Prices = {
   input: Picodollars;
   /** The price of prompt tokens that the vendor had in its cache. */

@@ -193,7 +193,7 @@ export class TaskRun {
     return { outcome: { ...base, status: "SETTLED", hash, index, timestamp, shadowed } };
   }
 
-  /** What every outcome has. */
+  /** The fields of every outcome. */
   totals(): Pick<Outcome, "task_id" | "cost_usd" | "calls" | "escalations" | "tier"> {
     const records = Object.values(this.#file.calls).filter(({ isFree }) => !isFree);
     const cost = records.reduce((sum, { record }) => sum + (readDollars(record.cost_usd) ?? 0n), 0n);

@@ -7,7 +7,7 @@ import type { Settlement } from "../triage/houseRules.ts";
 import type { KindRecord } from "../triage/kindRecords.ts";
 import type { TaskFiles } from "./taskFile.ts";
 
-/** What all tasks of a dispatcher share. */
+/** The things that all tasks of a dispatcher share. */
 export type World = {
   table: ModelTable;
   /** The dispatcher's name in the ledger. */

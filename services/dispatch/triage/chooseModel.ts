@@ -2,7 +2,7 @@ import { costOf, type Model } from "../models/modelTable.ts";
 
 /** The least bytes of a token: English has four, other languages and code less. */
 const BYTES_PER_TOKEN = 3;
-/** Tokens of an answer of usual size, by which models are compared and for which there has to be room. */
+/** The tokens of an answer of usual size. Models are compared by it, and must have room for it. */
 const USUAL_ANSWER = 1_000;
 
 /**

@@ -76,7 +76,7 @@ const NUMBERS = /\d+(?:[.,]\d+)*/g;
 /** A longer prompt is counted by its length only, so the time stays short for any input. */
 const READ = 100_000;
 
-/** This many tasks of a kind weigh as much as knowing nothing of it. */
+/** The weight of the prior: so many tasks of a kind count as much as the assumption without any task. */
 const DOUBT = 4;
 
 /**

@@ -5,7 +5,7 @@ import { type Fetch, requestService } from "tallystick-sdk/requestService";
 /** Where proposals are settled, and the key for it. */
 export type Settlement = { baseUrl: string; apiKey: string; fetch?: Fetch };
 
-/** What a dispatcher needs to know of settlement's rules. */
+/** The part of settlement's rules that a dispatcher needs. */
 export type HouseRules = {
   /** The operator's own text for every agent. */
   coreLogic: unknown;

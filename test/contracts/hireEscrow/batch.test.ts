@@ -121,7 +121,7 @@ describe("HireEscrow: batch", () => {
   });
 
   describe("given items that are not the sender's to make", () => {
-    it("should keep the sender the sender: neither a stranger nor the contract itself has a word", async () => {
+    it("should act as the sender of the batch: a stranger or the contract itself has no rights", async () => {
       const w = batching();
       const terms = await w.held();
       const calls = [
@@ -174,7 +174,7 @@ describe("HireEscrow: batch", () => {
       expect(await w.statuses([inside, outside])).to.deep.equal([STATUS.Held, STATUS.Released]);
     });
 
-    it("should take no ether, of which its items would each think it theirs", async () => {
+    it("should refuse ether, because each item would count it as its own", async () => {
       const w = batching();
       const data = w.abi.encodeFunctionData("batch", [[], 0n]);
       await expect(

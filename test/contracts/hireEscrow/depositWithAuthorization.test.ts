@@ -22,7 +22,7 @@ describe("HireEscrow: depositWithAuthorization", () => {
       expect(await state(terms)).to.deep.equal({ status: STATUS.Held, delivered: false, amount: AMOUNT });
     });
 
-    it("should need neither allowance nor ether of the buyer", async () => {
+    it("should need no allowance and no ether from the buyer", async () => {
       const { escrow, escrowAddress, token, buyer, hire, networkHelpers, signAuthorization, state } = world();
       const terms = await hire();
       await token.connect(buyer).approve(escrowAddress, 0n);
@@ -95,7 +95,7 @@ describe("HireEscrow: depositWithAuthorization", () => {
   });
 
   describe("given an authorization that does not fit the terms", () => {
-    it("should refuse terms of which any was changed after signing", async () => {
+    it("should refuse terms if one of them was changed after signing", async () => {
       const { escrow, token, buyer, stranger, hire, signAuthorization } = world();
       const terms = await hire();
       const signature = await signAuthorization(buyer, terms);

@@ -31,7 +31,7 @@ describe("HireEscrow: the smallest things", () => {
     );
   });
 
-  it("should neither transfer nor credit nothing", async () => {
+  it("should make no transfer and no credit of zero", async () => {
     const { escrow, token, buyer, held } = world();
     const hire = await held({ fee: 1n });
     const receipt = await (await escrow.connect(buyer).split(hire, 2n, "0x")).wait();

@@ -73,7 +73,7 @@ describe("identities, at the boundaries", () => {
     }
   });
 
-  it("are none where their mint was not seen, nor what was said of them", async () => {
+  it("are ignored when their mint was not seen, together with all feedback on them", async () => {
     const log = new RegistryLog();
     log.sold(1, OWNER, SELLER).wallet(1, SELLER);
     log.feedback(1, BUYER);

@@ -102,7 +102,7 @@ function addFunding(facts: Facts, funder: string, agent: string, time: number): 
   });
 }
 
-/** The groups are whole spans, by the definition; the trips are those that name clusters, as they are taken. */
+/** The groups are whole spans, by the definition. The tripped signals name the clusters, in their order. */
 function addSpans(facts: Facts, spans: Spans): void {
   const { signal, funder, entries, entry, length, back } = spans;
   const whole = new Set<string>();

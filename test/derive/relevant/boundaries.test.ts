@@ -116,7 +116,7 @@ describe("a relevant log, at the boundaries", () => {
     }
   });
 
-  it("has all three steps of a leg of which the first lies before everybody's registration, and no fourth", async () => {
+  it("has three transfers of a funding path, the first from before everybody's registration, and no fourth one", async () => {
     for (const [steps, size] of [
       [3, 4],
       [4, 0],
@@ -141,7 +141,7 @@ describe("a relevant log, at the boundaries", () => {
     }
   });
 
-  it("does not look behind a sender of hubTransfers, nor behind one that was an agent then", async () => {
+  it("does not follow money behind a sender of hubTransfers transfers, or behind a sender that was an agent at that time", async () => {
     const log = new EventLog({ hubTransfers: 5 });
     const [exchange, passer] = [wallet(60), wallet(61)];
     for (let n = 0; n < 9; n++) log.transfer(wallet(300 + n), exchange, 1_000_000);
@@ -246,7 +246,7 @@ describe("a relevant log, at the boundaries", () => {
     ]);
   });
 
-  it("changes nothing by lines of the past that are told again, nor by transfers that concern nobody", async () => {
+  it("changes nothing when lines about the past come again, or by transfers that concern nobody", async () => {
     const log = new EventLog({ operator, hubTransfers: 8 });
     for (const agent of four) log.transfer(wallet(50), agent, 1_000_000);
     for (const agent of four) log.transfer(funder, agent, 1_000_000);

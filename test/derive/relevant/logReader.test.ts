@@ -90,7 +90,7 @@ describe("reading a relevant log", () => {
     expect(late.code).to.equal("time_runs_back");
   });
 
-  it("refuses one from before the first block, and one of which nothing says of what token", async () => {
+  it("refuses a transfer from before the first block, and a transfer whose token is unknown", async () => {
     for (const n of [1, 4]) {
       const early = await failure((log) => log.map((it, at) => (at === n ? { ...it, block: 0 } : it)));
       expect(early.code).to.equal("transfer_before_first_block");

@@ -132,7 +132,7 @@ describe("what gaming the trust score costs", () => {
     expect([uptime, successRate, score]).to.deep.equal([1_000_000_000, 0, 200_000_000]);
   });
 
-  it("thousands of dead listings to void slots: none is looked at that was down before", async () => {
+  it("thousands of dead listings to void slots: a host that was down before does not count", async () => {
     const log = stewardLog();
     const dead = Object.fromEntries(
       Array.from({ length: 900 }, (_, n) => [`d${n}.example:443`, slots("0".repeat(12))]),

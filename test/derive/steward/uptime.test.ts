@@ -169,7 +169,7 @@ describe("uptime: a prober that is away itself", () => {
     expect(await outage(400, 400, { before: DOWN })).to.deep.equal([24, 4, 4]);
   });
 
-  it("is not made so by hosts of agents that never sold anything, nor by many of one that did", async () => {
+  it("is not taken to be cut off because of hosts of agents without sales, or because of many hosts of one seller", async () => {
     expect(await outage(400, 400, { sellers: 19 }), "19 sellers").to.deep.equal([24, 4, 4]);
     expect(await outage(400, 400, { sellers: 20 }), "20 sellers").to.deep.equal([20, 0, 0]);
     const log = stewardLog();
@@ -298,7 +298,7 @@ describe("uptime: whose hosts", () => {
     }
   });
 
-  it("is no host of which one of two says so", async () => {
+  it("is not decided by one of two probers", async () => {
     const log = stewardLog({ probers: 2 });
     goTo(log, START + HOUR + 1);
     report(log, FIRST, 0, { hosts: { [HOST]: DOWN } });

@@ -374,7 +374,7 @@ describe("GraphQL: audits", () => {
     ]);
   });
 
-  it("judged again are audits of their own, and wait for no decision; nor do contested ones", async () => {
+  it("judged again are separate audits that wait for no decision, and contested ones do not wait either", async () => {
     const { dismissed, challenged } = story.hires;
     const { pool } = story.database;
     await pool.query(

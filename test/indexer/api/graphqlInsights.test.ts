@@ -66,7 +66,7 @@ describe("GraphQL: insights", () => {
     expect(insights.agentPercentiles).to.deep.include({ sample: 43, complete: true });
   });
 
-  it("tell nothing of agents with private metrics, or that are none", async () => {
+  it("show nothing about agents with private metrics, or about unknown agents", async () => {
     for (const field of ["agentSeries", "agentPercentiles"]) {
       const code = (agent: string) =>
         story.codeOf(`{ insights { ${field}(agent: "${agent}") { __typename } } }`);

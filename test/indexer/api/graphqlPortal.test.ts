@@ -198,7 +198,7 @@ describe("GraphQL: what a page of the portal asks for at once", () => {
       });
     });
 
-    it("of no ledger are none, and cursors out of range or of other lists are refused or empty", async () => {
+    it("of an unknown ledger are an empty list; cursors that are out of range or from other lists are refused, or give nothing", async () => {
       expect(await story.ask('{ ledgerEntries(ledger: "0x00") { totalCount nodes { id } } }')).to.deep.equal({
         ledgerEntries: { totalCount: 0, nodes: [] },
       });

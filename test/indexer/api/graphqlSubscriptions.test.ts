@@ -157,7 +157,7 @@ describe("GraphQL subscriptions over server-sent events", () => {
     small.server.close();
   });
 
-  it("refuse a position that none is", async () => {
+  it("refuse a malformed position", async () => {
     for (const after of ["x", "'; DROP TABLE timeline", "1"]) {
       const { value } = await follow(`hireCounted(after: "${after}") ${HIRE}`).next();
       expect(value?.errors?.[0]?.extensions.code, after).to.equal("INVALID_CURSOR");

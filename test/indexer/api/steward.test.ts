@@ -357,7 +357,7 @@ describe("trust scores and SLAs in the API", () => {
       expect(await found({ steward_tier: "VERIFIED" })).to.deep.equal([]);
     });
 
-    it("refuse what is not a filter of theirs", async () => {
+    it("refuse unknown filters", async () => {
       for (const wrong of [
         { steward_tier: "GOOD" },
         { min_steward_score: 1.1 },

@@ -127,7 +127,7 @@ describe("the derivation over a database", () => {
     expect(kept.others, "transfers that are no payments").to.be.greaterThan(0);
   }).timeout(60_000);
 
-  it("notices that a transfer is gone of which only the payment was kept", async () => {
+  it("notices that a reorg removed a transfer that is only stored as a payment", async () => {
     const log = new EventLog();
     log.after(60).transfer(wallet(1), wallet(2), 5_000_000);
     log.after(60).transfer(wallet(3), wallet(2), 7_000_000);

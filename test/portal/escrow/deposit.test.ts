@@ -183,7 +183,7 @@ describe("a deposit in the portal, by the reader's wallet", function () {
     expect(reader.sent()).to.equal(1);
   });
 
-  it("sends nothing when the signature is refused, is somebody else's, or is none", async () => {
+  it("sends nothing when the signature is refused, malformed or from another account", async () => {
     await fill();
     await read();
     await ready();

@@ -60,7 +60,7 @@ describe("what the portal takes for a released escrow", function () {
     expect(check(frozen, "0x")).to.equal(null);
   });
 
-  it("is not one on another chain, nor at another address", () => {
+  it("does not include code on another chain or at another address", () => {
     expect(releasedCode(frozen.code, { chainId: 8_453, address: frozen.address })).to.equal(null);
     expect(releasedCode(frozen.code, { chainId, address: `0x${"66".repeat(20)}` })).to.equal(null);
   });

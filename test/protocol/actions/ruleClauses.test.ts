@@ -369,7 +369,7 @@ describe("rules and actions that are refused", () => {
       expect(path(value)).to.deep.equal([{ field: "action.path", message }]);
     });
 
-  it("may not set what every object has, nor name a program by a path that has two spellings", () => {
+  it("may not set properties that every object has, or name a program by a path with two spellings", () => {
     const env = JSON.parse('{"__proto__":"1"}');
     expect(complaint(() => readAction(terminal([], { env })))).to.deep.equal({
       code: "invalid_action",

@@ -77,7 +77,7 @@ describe("verifySettlementToken", () => {
     expect(check(token, { isUsed })).to.deep.equal({ valid: false, reason: "was used before" });
   });
 
-  it("takes none of another service or another ledger", () => {
+  it("refuses a token of another service or of another ledger", () => {
     const other = ed25519.getPublicKey(new Uint8Array(32).fill(8));
     expect(check(token, { publicKey: other })).to.deep.equal({
       valid: false,
@@ -93,7 +93,7 @@ describe("verifySettlementToken", () => {
     expect(check(`tst_${Buffer.from(text).toString("base64url")}.${plain}`).valid).to.equal(false);
   });
 
-  it("takes none whose claims were changed, or spelled otherwise", () => {
+  it("refuses a token with changed claims or another spelling", () => {
     const [body = "", signature = ""] = token.slice(4).split(".");
     const text = Buffer.from(body, "base64url").toString();
     const forged = (changed: string): string =>

@@ -62,7 +62,7 @@ describe("consensus on a task", () => {
     ]);
   });
 
-  it("never counts a signer twice nor a staker at all, whatever is said in whatever order", () => {
+  it("never counts a signer twice or a staker's vote, for any steps in any order", () => {
     const step = fc.tuple(
       fc.constantFrom(...consensusTypes),
       fc.constantFrom("a", "b"),

@@ -31,7 +31,7 @@ describe("the fees of platform escrows", () => {
     expect(defineParams().escrowFees).to.deep.equal(PUBLISHED_FEES);
   });
 
-  it("never take more than the amount, nor more than the band says", () => {
+  it("never exceed the amount or the fee of the band", () => {
     fc.assert(
       fc.property(fc.bigInt({ min: 0n, max: 10n ** 15n }), (amount) => {
         const fee = escrowFee(amount);

@@ -187,7 +187,7 @@ describe("a chain of canonical lines", () => {
     }
   });
 
-  it("takes no invalid digit of the hash, nor one that would make up for another", () => {
+  it("refuses an invalid digit of the hash, even if another digit hides it", () => {
     const line = entryLine(sealEntry({ timestamp: 1, taskId: "a", parentHash: GENESIS_HASH, payload: {} }));
     // 1f, say, as one sixteen too many and one too few.
     const made = line.replace(

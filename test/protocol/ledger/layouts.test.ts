@@ -183,7 +183,7 @@ describe("the layout of a ledger's lines", () => {
     expect((await refused(`\ufeff${canonical}`)).reason).to.match(/expected a value/);
   });
 
-  it("changes neither leaf nor root: they are of the canonical lines", () => {
+  it("does not change leaf and root, which come from the canonical lines", () => {
     const chain = new LedgerChain({ layout: "any" });
     const line = ` ${canonical}`;
     const checked = chain.nextEntry(line);

@@ -37,7 +37,7 @@ describe("a cosignature", () => {
     expect(verify(null, message, publicKey, signature.subarray(8))).to.equal(true);
   });
 
-  it("is none for another text, time, name, key, length or type", () => {
+  it("is not valid for another text, time, name, key, length or type", () => {
     const mine = cosign(TEXT, NAME, SEED, 1_000);
     const at = (signature: object, text = TEXT) =>
       cosignedAt({ text, signatures: [{ ...mine, ...signature }] }, key);
@@ -57,7 +57,7 @@ describe("a cosignature", () => {
     );
   });
 
-  it("says nothing at time 0, nor later than a number can say exactly", () => {
+  it("is not valid at time 0, or at a time that no number holds exactly", () => {
     for (const time of [0, 2 ** 53]) {
       const note = { text: TEXT, signatures: [cosign(TEXT, NAME, SEED, time)] };
       expect(cosignedAt(note, key), String(time)).to.equal(undefined);

@@ -39,7 +39,7 @@ describe("the writer's word under a checkpoint", () => {
     expect(headSignatureOf(noteWith(line(key)), "tallystick.test/other", WRITER)).to.equal(undefined);
   });
 
-  it("is not written in a length that none has", () => {
+  it("is not written with an impossible length", () => {
     for (const word of [
       { by: "key", signature: ofLength(64) },
       { by: "contract", signature: "0x" },

@@ -97,7 +97,7 @@ describe("receipts", () => {
     expect(await issuesOf(body)).to.deep.equal([]);
   });
 
-  it("are none for a hire of oneself", async () => {
+  it("are refused for a hire of oneself", async () => {
     expect(await issuesOf({ ...body, buyer: body.agent_id! })).to.deep.equal(["body.buyer"]);
   });
 

@@ -60,7 +60,7 @@ describe("tallystick derive", function () {
     expect(err).to.contain(`left out 1 transfers of ${TOKEN}`);
   });
 
-  it("refuses a log of which nothing says what its transfers are of, and prints no numbers", async () => {
+  it("refuses a log whose token is unknown, and prints no figures", async () => {
     const { code, out, err } = await derive(linesOf(story()), ["--trust-signatures"]);
     expect({ code, out }).to.deep.equal({ code: 1, out: "" });
     expect(err).to.contain("token_unknown").and.contain("--token");

@@ -14,7 +14,7 @@ describe("tallystick verify-signature", () => {
   });
   after(() => rm(folder, { recursive: true, force: true }));
 
-  it("says of which day a report is, and refuses one that is older than was asked for", async () => {
+  it("prints the day of a report, and refuses a report that is too old", async () => {
     const date = `${new Date(Date.now() - 30 * HOUR).toISOString().slice(0, 19)}Z`;
     const report = { agent_id: `0x${"1a".repeat(20)}`, report_date: date, trust_score: 0.9 };
     const signing = { secretKey: new Uint8Array(32).fill(7), verificationUrl: "https://node.example" };

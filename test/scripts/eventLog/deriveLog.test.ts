@@ -165,7 +165,7 @@ describe("scripts/eventLog", () => {
     expect(early.message).to.match(/^Line 2 /);
   });
 
-  it("refuses two logs in one, and one of which nothing is there", async () => {
+  it("refuses two logs in one file, and an empty log", async () => {
     const both = (lines: string[]) => [...lines, (lines[0] as string).replace('"block":1', '"block":99')];
     const later = (lines: string[]) => both(lines).map((it) => it.replace(/"time":\d+/, '"time":1767225600'));
     const error = await failure(linesOf(exported(), later));

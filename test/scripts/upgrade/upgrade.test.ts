@@ -222,7 +222,7 @@ describe("scripts/upgrade", function () {
     expect(await live()).to.equal("tallystick_v1");
   });
 
-  it("never lets answers fall back: not by one block of a chain that goes on, nor when the old indexer starts again", async () => {
+  it("never lets answers go back by a block, while the chain grows or when the old indexer starts again", async () => {
     await indexer("tallystick_v2", { block: 19, digests: { 10: "0xa" } });
     let block = 20;
     const onTell = () => {

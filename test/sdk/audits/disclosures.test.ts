@@ -204,7 +204,7 @@ describe("the work of a hire that may be audited", () => {
     expect((await ask(elsewhere, assignment)).status).to.equal(404);
   });
 
-  it("is kept neither by seller nor buyer where no listing agrees to audits", async () => {
+  it("is not kept by seller or buyer if no listing agrees to audits", async () => {
     const store = memoryStore();
     const { audit: _, ...listing } = LISTING;
     const { journal } = await hired({ store, listings: [listing] });

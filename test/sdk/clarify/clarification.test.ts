@@ -218,7 +218,7 @@ describe("clarification", () => {
     expect((await ask()).outcome).to.equal("quote");
   });
 
-  it("lets nobody use up the rounds of another, nor send a request twice", async () => {
+  it("lets nobody use up the rounds of another buyer, or send a request twice", async () => {
     const post = async (body: object) =>
       (await market.fetch(`${listing.endpoint}/clarify`, { method: "POST", body: JSON.stringify(body) }))
         .status;

@@ -209,7 +209,7 @@ describe("the index of a ledger, on disk", () => {
     expect(rows(left)).to.equal(await anew());
   });
 
-  it("that went back by some entries takes none of them twice", async () => {
+  it("that went back by some entries adds each of them once", async () => {
     const { size, end, head } = { ...positionOf(650), size: 650 };
     await close();
     // As one who can write the file would do it: with the right end and hash for that size.

@@ -117,7 +117,7 @@ describe("a ledger that is imported", () => {
     expect(await refusal(other)).to.have.property("code", "not_importable");
   });
 
-  it("takes no other ledger's place, nor that of one in use", async () => {
+  it("does not replace another ledger, or a ledger in use", async () => {
     const file = write(`${entries(3).join("\n")}\n`);
     await imported(file);
     const before = readFileSync(target(), "latin1");

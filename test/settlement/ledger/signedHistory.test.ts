@@ -57,7 +57,7 @@ describe("the history that was signed", () => {
     expect(readFileSync(path.join(folder.path, LAST_SIGNED_FILE), "utf8")).to.equal(before);
   });
 
-  it("refuses an older copy, another history, and a ledger of which nobody knows what was signed", async () => {
+  it("refuses an older copy, another history, and a ledger without a record of what was signed", async () => {
     await writeLastSigned(folder.path, { size: 6, root: toHex(treeOf(6).root()) });
     for (const [tree, code] of [
       [treeOf(5), "last_signed_ahead"],

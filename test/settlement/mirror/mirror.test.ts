@@ -224,7 +224,7 @@ describe("a mirror of a ledger", () => {
     expect(await verified()).to.equal(900);
   });
 
-  it("does not hold against an honest source what a liar left there in part, nor what an anchor shows of it", async () => {
+  it("does not blame an honest source for parts that a liar left, or for what an anchor shows of these parts", async () => {
     const ledger = await ledgerOf(1_500);
     const forged = await ledgerOf(1_500, "forged");
     const lies = logOf(forged, { note: noteOf(ledger) });

@@ -158,7 +158,7 @@ describe("a copy of a log in an object store", () => {
     expect(await verified()).to.equal(900);
   });
 
-  it("never touches the objects of another log, nor of another history of this one", async () => {
+  it("never touches the objects of another log, or of another history of this log", async () => {
     const ledger = await ledgerOf(300);
     await (await copyOf(await publish(ledger))).round();
     const before = new Map(store.objects);

@@ -197,7 +197,7 @@ describe("the outcomes of an hour", () => {
     expect(readFileSync(file).length, "all of it was told").to.equal(0);
   });
 
-  it("name agents beyond one record in further parts, all of which a later start tells to the end", async () => {
+  it("put agents that do not fit into one record into further parts, which a later start completes", async () => {
     const file = path.join(folder.path, "keys.json");
     const text = JSON.parse(readFileSync(file, "utf8"));
     const agents = Array.from({ length: 300 }, (_, n) => `0x${(n + 1).toString(16).padStart(40, "0")}`);

@@ -97,7 +97,7 @@ describe("proofs over HTTP", () => {
     expect(toHex(earlier.root)).to.equal(toHex(service.ledger.tree.root(1)));
   });
 
-  it("are made by a clock and not by whoever asks: of other sizes there is none", async () => {
+  it("are made by a clock and not by a request, so other sizes have no checkpoint", async () => {
     await grow(1);
     await noteOf(1);
     // All on disk at one moment: the clock sees them together.

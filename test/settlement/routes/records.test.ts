@@ -117,7 +117,7 @@ describe("records over HTTP", () => {
       expect(json.detail).to.contain("4096 bytes in all").and.to.contain("1 more have 4212");
     });
 
-    it("are not to be had as names of checks either", async () => {
+    it("are not allowed as names of checks either", async () => {
       for (const names of [Array.from({ length: 257 }, (_, n) => `check ${n}`), ["x".repeat(129)]]) {
         const checks = Object.fromEntries(names.map((name) => [name, true]));
         const body = await envelope(receiptBody({ verification: { all_passed: true, checks } }));
@@ -261,7 +261,7 @@ describe("records over HTTP", () => {
       );
     });
 
-    it("refuses everybody else's word, and figures that are none", async () => {
+    it("refuses records by others, and malformed figures", async () => {
       const { hash: receipt } = await settleReceipt();
       await refused("/telemetry", await measured({ receipt }, seller), 400, "invalid_input", "signer");
       await refused(
@@ -350,7 +350,7 @@ describe("records over HTTP", () => {
       expect(await consensus()).to.deep.include({ final: proposal, final_at: 5 });
     });
 
-    it("counts the form of before until the ledger's first record of the new one, as the derivation does", async () => {
+    it("counts the older form until the ledger's first record of the new form, like the derivation", async () => {
       const [staker, one, two, late] = agents as [LocalAccount, LocalAccount, LocalAccount, LocalAccount];
       const unbound = async (type: string, account: LocalAccount) => {
         const body = { task_id: "task-9", proposal };

@@ -280,7 +280,7 @@ describe("machines that share a ledger", function () {
     await other.close();
   });
 
-  it("take nothing from an older copy of the store, nor from an empty one, until their operator says which copy is the newest", async () => {
+  it("take nothing from an older copy of the store or from an empty store, until their operator says which copy is the newest", async () => {
     const a = await open("a");
     for (let n = 0; n < 3; n++) await settle(a);
     const whole = fileOf("a");

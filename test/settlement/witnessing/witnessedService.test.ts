@@ -122,7 +122,7 @@ describe("a ledger with witnesses", () => {
     expect((await restored.get("/v1/ledger/latest")).status).to.equal(200);
   });
 
-  it("goes on while all its witnesses are away, and says for its checkpoints that none has cosigned", async () => {
+  it("continues while all its witnesses are away, and says that no witness has cosigned its checkpoints", async () => {
     for (const witness of witnesses.splice(0)) await witness.close();
     const service = await open();
     expect((await settle(service, "a")).status).to.equal(200);

@@ -122,7 +122,7 @@ describe("the figures of routing and of shadows", () => {
     expect(auroc([{ score: 1, isWrong: true }])).to.satisfy(Number.isNaN);
   });
 
-  it("come of two halves of which each set gives as many, and of the whole command in a small form", () => {
+  it("come from two halves with equal parts of each set, and from a small run of the whole command", () => {
     const tasks = readTable().filter((_, at) => at % 12 === 0);
     const [choosing, reporting] = halves(tasks, seededRandom(1));
     const both = new Set([...choosing, ...reporting]);

@@ -147,7 +147,7 @@ describe("bundles for browsers", function () {
       expect(badParams).to.deep.include({ code: "invalid_params", asked: [] });
     });
 
-    it("neither pay nor blame anybody when the file of a verifier is not to be had", () => {
+    it("pay nobody and blame nobody when the file of a verifier is not available", () => {
       const { withoutFile, resumed, kept } = done.buyer;
       expect(withoutFile).to.deep.include({ code: "capability_unavailable", asked: [] });
       expect(resumed).to.deep.equal([{ code: "capability_unavailable", isOver: false, money: "authorized" }]);

@@ -59,7 +59,7 @@ describe("tools/testing/runInLanes", () => {
     expect(Object.fromEntries(ended())).to.deep.equal({ [BUILD]: 1, a: 1, free: 0 });
   });
 
-  it("waits for no build where there is none, and begins nothing once it was stopped", async () => {
+  it("waits for no build if there is none, and begins nothing after it was stopped", async () => {
     const { begun, end, all, stop, settle } = open([step("a"), step("b"), step("c")], 1);
     await settle();
     expect(begun).to.deep.equal(["a"]);

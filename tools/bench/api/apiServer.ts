@@ -9,10 +9,10 @@ import { protectServer } from "../../../indexer/api/protectServer.ts";
 import { createStream } from "../../../indexer/api/stream/createStream.ts";
 import { openReadDatabase } from "../../../indexer/readDatabase.ts";
 
-// The API as a process of its own, over a database that somebody filled, protected as a node's is. argv:
-// database URL, then as JSON the limits of one client (as in the configuration; without them there are none),
-// and how many proxies it believes. For every line on its input it prints how many seconds of processor time it
-// has used. When its input ends, its parent is gone, and it ends too.
+// The API as a separate process over a filled database, with the protection of a real node. argv: the
+// database URL, the limits of one client as JSON (as in the configuration; default: no limits), and the
+// number of trusted proxies. For every line on its input it prints how many seconds of processor time it has
+// used. When its input ends, its parent is gone, and it ends too.
 
 const [databaseUrl = "", limitsText, proxies = "0"] = process.argv.slice(2);
 const { db } = openReadDatabase({ databaseUrl, databaseSchema: "public" });

@@ -23,10 +23,10 @@ export function capabilityOf(n: number, agents: number): string {
 const hex = (n: string, width = 40) => `'0x' || lpad(to_hex(${n}), ${width}, '0')`;
 
 /**
- * Fills an empty indexer database with a market: agents with a listing each, hires of the last thirty days, one
- * seller with very many, and clusters of two, with one of a hundred members. The rows are those that the
- * derivation would make. Agents' sums are added up from the hires, in twelfths, because the clusters of hires
- * have at most four members.
+ * Fills an empty indexer database with a market: agents with one listing each, hires of the last thirty days,
+ * one seller with very many hires, clusters of two members, and one cluster of a hundred members. The rows
+ * are those that the derivation would make. Agents' sums are added up from the hires, in twelfths, because
+ * the clusters of hires have at most four members.
  */
 export async function loadMarket(
   pool: pg.Pool,

@@ -66,10 +66,10 @@ const NOBODY = { watches: () => false, before: async () => {}, beforeSync: () =>
 type World = { root: string; flow: CrashFlow; bootId: string };
 
 /**
- * Ends a settlement service at every write to its disk, by a kill and by a loss of power. It starts the service
- * again on what was left, and the clients repeat every request that got no answer. Then it checks that
- * everything that the service confirmed is still true, that nothing is in the ledger twice, and that nothing
- * contradicts what the service signed.
+ * Ends a settlement service at every write to its disk, by a kill and by a loss of power. It starts the
+ * service again on the files that were left, and the clients repeat every request that got no answer. Then it
+ * checks that everything that the service confirmed is still true, that nothing is in the ledger twice, and
+ * that nothing contradicts what the service signed.
  *
  * @throws TallystickError `crash_test_failed` saying at which write; LedgerLineError
  */

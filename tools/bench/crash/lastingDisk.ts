@@ -12,8 +12,9 @@ const SYNCS = ["sync", "datasync", "fsync", "fdatasync"];
 const FULL = 2;
 
 /**
- * What a disk certainly has after a loss of power, as strictly as POSIX allows: a file has the contents of its
- * last sync, and a name means what it meant when its folder was last synced. Everything later is lost.
+ * The state that a disk certainly has after a loss of power, by the strictest reading of POSIX. A file has
+ * the content of its last sync. A name leads to the file to which it led at the last sync of its folder.
+ * Everything later is lost.
  */
 export class LastingDisk {
   readonly #root: string;

@@ -5,7 +5,7 @@ import { type DiskWrite, watchWrites } from "./watchWrites.ts";
 /** How a process came to its end: it was killed, or the machine lost its power and everything that was not synced. */
 export type EndingKind = "killed" | "power lost";
 
-/** What a process leaves when it ends at one of its writes. */
+/** The files that a process leaves when it ends at one of its writes. */
 export type Ending<Confirmed> = {
   kind: EndingKind;
   /** For messages: which write, and how much of it was made. */
@@ -30,7 +30,7 @@ export type RunToRecord<Confirmed> = {
   root: string;
   /** What the process does, from its start to its end. */
   run: () => Promise<unknown>;
-  /** A copy of what was confirmed to others so far. */
+  /** A copy of everything that was confirmed to clients so far. */
   confirmed: () => Confirmed;
   /** Reads everything that the process publishes by itself, so that it counts as confirmed. */
   look: () => Promise<void>;

@@ -15,7 +15,7 @@ export type DiskWrite = {
   appends?: Buffer;
   /** Whether it begins by emptying the file. */
   empties?: boolean;
-  /** Whether it syncs what it writes, as `flush` asks for. */
+  /** Whether the call syncs what it writes, by the option `flush`. */
   flushes?: boolean;
   /** The database, if the call belongs to one. */
   database?: DatabaseSync;

@@ -56,7 +56,7 @@ export type SoakCounts = {
   paid: bigint;
   refunds: number;
   timeouts: number;
-  /** Hires whose money is not where the buyer was told, or that made or lost a unit. */
+  /** Hires whose money is not where the buyer's error or result says, or that created or lost a unit. */
   violations: string[];
 };
 
@@ -231,7 +231,7 @@ async function endsIn<T>(ms: number, name: string, work: Promise<T>): Promise<T>
   }
 }
 
-/** Where the money is, as the buyer is told. */
+/** Where the money is, by the result or error of the buyer. */
 async function moneyOf(hire: Promise<{ money: MoneyState | "released" }>): Promise<MoneyState | "released"> {
   try {
     return (await hire).money;

@@ -3,7 +3,9 @@ import type { DeriveEvent } from "tallystick-derive/events";
 import type { Row, TableName } from "tallystick-derive/tables";
 import type { LoggedEvent, RowDatabase } from "../../../indexer/src/rows/projector.ts";
 
-/** A node's rows in a file, so that a process has in memory only what a node has there. Counts what it is asked. */
+/**
+ * A node's rows in a file, so that a process has in memory only what a node has there. Counts the look-ups.
+ */
 export class SqliteRows implements RowDatabase {
   finds = 0;
   readonly #database: DatabaseSync;

@@ -33,7 +33,7 @@ export type KeeperSoakCounts = {
   hostileRefused: number;
   /** The cost of a round's honest work. */
   honestGas: number;
-  /** What the hostile wallets cost the keeper in each round. */
+  /** The keeper's costs for hostile wallets in each round. */
   hostileGas: number[];
   /**
    * What the hostile wallets paid themselves: code, balance and deposits, without the 21,000 of each
@@ -44,16 +44,16 @@ export type KeeperSoakCounts = {
   violations: string[];
 };
 
-/** The moods of hostile wallets on the chain: all but saying yes. */
+/** The behaviours of hostile wallets on the chain: everything except accepting. */
 const HOSTILE = Object.values(MOODS)
   .filter((mood) => mood !== MOODS.saysYes)
   .flatMap((mood) => [mood + ONLY_ON_CHAIN, mood]);
 
 /**
  * Runs rounds of a keeper on a real chain. Each round has honest work of every kind, and hostile wallets that
- * send all their instructions again and again. Some of these say yes until the transaction; others change their
- * mood after the keeper has accepted an instruction. Every honest instruction must be carried out in its own
- * round.
+ * send all their instructions again and again. Some of these accept until the transaction. Others change
+ * their behaviour after the keeper has accepted an instruction. Every honest instruction must be carried out
+ * in its own round.
  */
 export async function soakKeeper(parameters: SoakKeeperParameters): Promise<KeeperSoakCounts> {
   const { rounds, newcomers, honest, days = 1, chain, onRound, signal } = parameters;

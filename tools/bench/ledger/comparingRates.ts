@@ -20,7 +20,7 @@ export async function comparingRates(
   clients: number,
   each: number,
 ): Promise<ComparingRates> {
-  // A ledger that nobody has signed of is not written on, unless it is said that nothing was.
+  // A ledger without a record of what was signed is not continued. So this records that nothing was signed.
   await writeLastSigned(path.join(ledgerDir, "local"), { size: 0, root: toHex(EMPTY_ROOT) });
   const server = await startSettlement(ledgerDir, { CHECKPOINT_PRIVATE_KEY: `0x${"11".repeat(32)}` });
   // Behind the numbers of the receipts that the ledger has.

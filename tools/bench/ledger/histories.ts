@@ -18,7 +18,7 @@ type Disk = { leaves: Uint8Array[]; lastSigned: LastSigned | undefined };
 /** Everything around a writer, before its start and after its end. */
 type World = {
   chain: SimulatedChain;
-  /** Who sends anchors; see {@link playHistory}. */
+  /** The sender of anchors; see {@link playHistory}. */
   anchors: "sent" | "relayed" | "forgotten";
   words: Word[];
   disk: Disk;

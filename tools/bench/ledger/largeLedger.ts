@@ -122,8 +122,8 @@ export function pythonRate(file: string): number | undefined {
 }
 
 /**
- * What a service on the ledger takes: time and highest memory until it is open, and until every line was read and writes are
- * taken; a proof's time then, and the processor time of all of it.
+ * The cost of a service on the ledger: time and highest memory until it is open, and until every line was
+ * read and writes are taken; a proof's time then, and the processor time of all of it.
  */
 export type OpenedLedger = {
   seconds: number;

@@ -9,8 +9,8 @@ import { sha256ByNode } from "tallystick-runtime/hashing/sha256ByNode";
 type Read = { offset: number; chain: LedgerChain; count: number };
 
 /**
- * The one history that a ledger may have, by what its machines' files say, and by what clients and followers were told. Reads
- * each file on from where it was last read.
+ * The only history that a ledger may have, by the files of its machines, and by the answers to clients and
+ * followers. Reads each file on from where it was last read.
  */
 export class History {
   readonly #hashes: string[] = [];
@@ -43,7 +43,7 @@ export class History {
     this.#checkpoints.push(note);
   }
 
-  /** Reads what is new in a machine's file, and compares it with the others'. */
+  /** Reads the new lines of a machine's file, and compares them with the other files. */
   async read(file: string): Promise<void> {
     const read = this.#read.get(file) ?? {
       offset: 0,
@@ -68,7 +68,7 @@ export class History {
   }
 
   /**
-   * Holds what was answered and signed against the history, as far as that was read.
+   * Compares the answers and signatures with the history, as far as it was read.
    *
    * @param isWhole whether every file was read to its end, and nobody writes any more
    * @throws TallystickError `standby_test_failed` naming what was lost, or forked

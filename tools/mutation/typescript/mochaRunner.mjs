@@ -1,5 +1,6 @@
-// A plugin of Stryker that runs tests by mocha, in the process that Stryker starts. Stryker's own does not load beside mocha 12.
-// Stryker loads it in processes of its own, some of which know no TypeScript.
+// A plugin of Stryker that runs tests by mocha, in the process that Stryker starts. Stryker's own does not
+// load beside mocha 12. Stryker loads this file in its own processes, and some of them cannot read
+// TypeScript.
 import { INSTRUMENTER_CONSTANTS } from "@stryker-mutator/api/core";
 import { commonTokens, declareClassPlugin, PluginKind, tokens } from "@stryker-mutator/api/plugin";
 import {
@@ -10,7 +11,10 @@ import {
 } from "@stryker-mutator/api/test-runner";
 import Mocha from "mocha";
 
-/** How long a test may take that says nothing of it, in milliseconds: changed code counts what it runs, and is slower for it. */
+/**
+ * The time limit of a test without its own limit, in milliseconds. The changed code counts its statements, so
+ * it is slower.
+ */
 const TIMEOUT_MS = 180_000;
 
 /** The option that it reads: test files, from the folder that Stryker runs in. */

@@ -1,4 +1,4 @@
 import { Hono } from "hono";
 
-// Ponder wants an API; its own routes (/ready, /status, /metrics) are enough.
+// Ponder requires an API. Its own routes (/ready, /status, /metrics) are enough.
 export default new Hono();
