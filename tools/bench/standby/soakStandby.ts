@@ -35,8 +35,11 @@ export type SoakStandbyCounts = {
   takeoverSeconds: number[];
 };
 
-/** How long anything may take in a run before it has failed, in milliseconds, beside the lease. */
-const DEADLINE_MS = 60_000;
+/**
+ * How long anything may take in a run before it has failed, in milliseconds, beside the lease. On a machine at a load of 20 a process
+ * of low priority takes a minute to start. How long takeovers took is counted.
+ */
+const DEADLINE_MS = 300_000;
 
 /**
  * Two machines with one ledger under load, real processes with a real Postgres behind a proxy each. In each run something
