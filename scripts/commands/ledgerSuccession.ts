@@ -14,7 +14,7 @@ import {
 } from "viem";
 import type { LedgerState } from "../../services/settlement/anchoring/readLedgerOnChain.ts";
 import type { AnchoringConfig } from "../../services/settlement/config.ts";
-import { accountOfKey } from "../../services/settlement/signingKeys/signingKey.ts";
+import { accountOfKey } from "../../services/settlement/signingKeys/accountOfKey.ts";
 import { readAddress } from "../cli/readAddress.ts";
 import { askChain, ledgerConfig } from "./ledgerSettings.ts";
 

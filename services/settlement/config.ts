@@ -1,9 +1,10 @@
 import path from "node:path";
-import type { Address } from "tallystick-protocol/address";
+import { type Address, ZERO_ADDRESS } from "tallystick-protocol/address";
 import { InvalidInputError } from "tallystick-protocol/errors";
 import type { Hex } from "tallystick-protocol/hex";
 import { ledgerId } from "tallystick-protocol/ledger/anchor";
 import { addressProblem } from "tallystick-protocol/net/publicAddress";
+import { addressOf } from "tallystick-protocol/signatures/signHash";
 import { type Environment, readEnvironment } from "tallystick-runtime/configuration/readEnvironment";
 import {
   addressSetting,
@@ -13,8 +14,6 @@ import {
   proxiesSetting,
   wholeNumberSetting,
 } from "tallystick-runtime/configuration/settings";
-import { zeroAddress } from "viem";
-import { privateKeyToAccount } from "viem/accounts";
 import { z } from "zod";
 import type { SettlementMode } from "./engine/settlementEngine.ts";
 import type { RateLimitConfig } from "./http/rateLimits.ts";
@@ -184,7 +183,7 @@ const environmentSchema = z.object({
   RELAYER_PRIVATE_KEY_FILE: keyFile,
   ANCHOR_WORDS_DIR: z.string().optional(),
   ANCHORED_LEDGER: addressSetting.optional(),
-  LEDGER_GUARDIAN: addressSetting.default(zeroAddress),
+  LEDGER_GUARDIAN: addressSetting.default(ZERO_ADDRESS),
   RPC_URL: httpSetting.optional(),
   CHAIN_ID: wholeNumber.optional(),
   ANCHOR_INTERVAL_SECONDS: z.coerce.number().positive("must be more than 0").max(86_400).default(30),
@@ -394,8 +393,4 @@ function readWordsDir(env: z.output<typeof environmentSchema>): string {
   const fromLedger = path.relative(path.resolve(ledgerDir), path.resolve(wordsDir));
   if (!fromLedger.startsWith("..")) refuse("ANCHOR_WORDS_DIR", `must not lie in LEDGER_DIR: ${why}`);
   return wordsDir;
-}
-
-function addressOf(key: Hex): Address {
-  return privateKeyToAccount(key).address.toLowerCase() as Address;
 }

@@ -1,18 +1,16 @@
 import path from "node:path";
 import type { Hono } from "hono";
 import type { Address } from "tallystick-protocol/address";
-import { fromHex } from "tallystick-protocol/hex";
+import { fromHex, type Hex } from "tallystick-protocol/hex";
 import type { LedgerEntry } from "tallystick-protocol/ledger/entry";
 import type { ProofBundle } from "tallystick-protocol/proof/proofBundle";
 import { recoverByWasm } from "tallystick-protocol/signatures/recoverByWasm";
-import { askWallet } from "tallystick-runtime/erc1271/askWallet";
+import { addressOf } from "tallystick-protocol/signatures/signHash";
 import { type ReadSignature, readSignatureHere } from "tallystick-runtime/signatures/readSignature";
 import type { Log } from "tallystick-runtime/stderrLog";
 import { resolveHost } from "tallystick-sdk/net/resolveHost";
-import { createPublicClient, http } from "viem";
-import { privateKeyToAccount } from "viem/accounts";
+import type { LocalAccount } from "viem";
 import { createApp } from "./app.ts";
-import { xClaimChecker } from "./claims/claimChecker.ts";
 import { ClaimDesk } from "./claims/claimDesk.ts";
 import type { SettlementConfig } from "./config.ts";
 import { HeldProposals } from "./engine/heldProposals.ts";
@@ -82,11 +80,13 @@ const ANSWER_MS = 10_000;
  */
 export async function openService(parameters: OpenServiceParameters): Promise<SettlementService> {
   const { config, now, log, onFailure } = parameters;
-  const { folder, ruleBook, gate, backgroundWork, index, clock, ledger, measure, serve, shown } =
+  const { folder, ruleBook, gate, backgroundWork, index, clock, ledger, measure, serve, shown, verify } =
     await openLedger(parameters);
   const opened: Opened = { backgroundWork, ledger, index };
   const close = () => closeAll(opened);
   try {
+    // A stand-by machine has already read the ledger when its turn comes.
+    if (config.sharedStore) verify();
     const shared = await waitForTurn(parameters, { ledger, folder, gate });
     opened.shared = shared;
     // The order matters: entries that the index lacks must not be counted as spent twice.
@@ -100,13 +100,13 @@ export async function openService(parameters: OpenServiceParameters): Promise<Se
       kept.shareBy(shareHeldIn(shared.store));
     }
     takeUpHeld(kept, index, log);
-    const operator = outcomesOperator(config);
+    const operator = await outcomesOperator(config);
     const rejected = operator && (await RejectedWork.open(folder, index.toldHour ?? -1, onFailure));
     opened.rejected = rejected;
     const recover = await recoverByWasm();
     const readers = new SignatureReaders({ here: readSignatureHere(recover), log });
     opened.readers = readers;
-    const isContractSignature = isContractSignatureBy(config);
+    const isContractSignature = await isContractSignatureBy(config);
     const signatures = { isContractSignature, readSignature: readers.read };
     const parts = { ledger, index, ruleBook, held: kept, clock, now };
     const engine = createEngine(config, { ...parts, ...(rejected && { rejected }), ...signatures });
@@ -114,7 +114,7 @@ export async function openService(parameters: OpenServiceParameters): Promise<Se
     opened.signing = signs;
     await finishReleasesWhenOpen(engine, gate, log);
     const metrics = measure(createMetrics({ ledger, held: kept, now, ...shown, ...signs.shown }));
-    const pulse = createPulse({ config, engine, ledger, now, log, onFailure });
+    const pulse = await createPulse({ config, engine, ledger, now, log, onFailure });
     opened.pulse = pulse;
     const outcomes =
       operator && rejected && new HourlyOutcomes({ ...parts, engine, rejected, operator, log });
@@ -124,7 +124,7 @@ export async function openService(parameters: OpenServiceParameters): Promise<Se
     opened.notices = notices;
     const files = new FileStore(folder);
     opened.files = files;
-    const claimDesk = createClaimDesk(config, { engine, now, ...signatures });
+    const claimDesk = await createClaimDesk(config, { engine, now, ...signatures });
     const apiKeys = new ApiKeys({ keys: config.apiKeys, file: path.resolve(config.keysFile) });
     const app = createApp({
       engine,
@@ -145,6 +145,8 @@ export async function openService(parameters: OpenServiceParameters): Promise<Se
       now,
       log,
     });
+    // Else the threads that read begin when reads can be served: their memory does not add to that of the opening.
+    if (!config.sharedStore) verify();
     signs.start();
     pulse?.start();
     outcomes?.start();
@@ -279,8 +281,6 @@ async function openLedger({ config, now, log, onFailure }: OpenServiceParameters
   sayRepair(ledger, log);
   indexRetry.attach(index, ledger);
   verifier.keep(index, ledger);
-  // A stand-by machine has already read the ledger when its turn comes.
-  verifier.start();
   const measure = (by: Metrics): Metrics => {
     metrics = by;
     return by;
@@ -291,7 +291,8 @@ async function openLedger({ config, now, log, onFailure }: OpenServiceParameters
   };
   const shown = { gate, verification: () => verifier.state };
   const backgroundWork = [verifier, indexRetry];
-  return { folder, ruleBook, gate, backgroundWork, index, clock, ledger, measure, serve, shown };
+  const verify = () => verifier.start();
+  return { folder, ruleBook, gate, backgroundWork, index, clock, ledger, measure, serve, shown, verify };
 }
 
 /** Counts what was allowed within the time of the longest budget. */
@@ -317,8 +318,15 @@ async function finishReleasesWhenOpen(engine: SettlementEngine, gate: LedgerGate
 }
 
 /** Asks contract wallets, at the latest block; undefined without a chain. */
-function isContractSignatureBy({ rpcUrl, anchoring }: SettlementConfig): IsContractSignature | undefined {
+async function isContractSignatureBy({
+  rpcUrl,
+  anchoring,
+}: SettlementConfig): Promise<IsContractSignature | undefined> {
   if (rpcUrl === undefined) return undefined;
+  const [{ createPublicClient, http }, { askWallet }] = await Promise.all([
+    import("viem"),
+    import("tallystick-runtime/erc1271/askWallet"),
+  ]);
   const witness = anchoring?.contract;
   const client = createPublicClient({ transport: http(rpcUrl, ASKING) });
   return async (question) => (await askWallet(client, question, witness)) === "yes";
@@ -360,10 +368,10 @@ function identityOf({ ledger, anchoring }: SettlementConfig): ProofBundle["ledge
 }
 
 function claimAttestorOf({ claims }: SettlementConfig): Address | undefined {
-  return claims && (privateKeyToAccount(claims.privateKey).address.toLowerCase() as Address);
+  return claims && addressOf(claims.privateKey);
 }
 
-function createClaimDesk(
+async function createClaimDesk(
   { claims, devMode }: SettlementConfig,
   rest: {
     engine: SettlementEngine;
@@ -371,12 +379,13 @@ function createClaimDesk(
     isContractSignature: IsContractSignature | undefined;
     readSignature: ReadSignature;
   },
-): ClaimDesk | undefined {
+): Promise<ClaimDesk | undefined> {
   if (claims === undefined) return undefined;
+  const { xClaimChecker } = await import("./claims/claimChecker.ts");
   const { privateKey, xApiUrl, xApiKey } = claims;
   const { engine, now, isContractSignature, readSignature } = rest;
   return new ClaimDesk({
-    attestor: privateKeyToAccount(privateKey),
+    attestor: await accountOf(privateKey),
     secret: fromHex(privateKey, 32),
     checker: xClaimChecker({ url: xApiUrl, apiKey: xApiKey, devMode }),
     engine,
@@ -400,17 +409,23 @@ function openNotices(
 }
 
 /** Reports the outcomes of agents' proposals; undefined without the operator's key, or in a sandbox. */
-function outcomesOperator({ operatorPrivateKey, mode }: SettlementConfig) {
+async function outcomesOperator({ operatorPrivateKey, mode }: SettlementConfig) {
   if (operatorPrivateKey === undefined || mode === "sandbox") return undefined;
-  return privateKeyToAccount(operatorPrivateKey);
+  return accountOf(operatorPrivateKey);
 }
 
-function createPulse(
+/** viem is a third of a start, in time and in memory: who needs none of it does not load it. */
+async function accountOf(privateKey: Hex): Promise<LocalAccount> {
+  const { privateKeyToAccount } = await import("viem/accounts");
+  return privateKeyToAccount(privateKey);
+}
+
+async function createPulse(
   parameters: Omit<PulseParameters, "operator" | "intervalMs"> & { config: SettlementConfig },
-): Pulse | undefined {
+): Promise<Pulse | undefined> {
   const { config, ...rest } = parameters;
   const { operatorPrivateKey, pulseIntervalSeconds, mode } = config;
   if (operatorPrivateKey === undefined || pulseIntervalSeconds === 0 || mode === "sandbox") return undefined;
-  const operator = privateKeyToAccount(operatorPrivateKey);
+  const operator = await accountOf(operatorPrivateKey);
   return new Pulse({ ...rest, operator, intervalMs: pulseIntervalSeconds * 1_000 });
 }

@@ -1,18 +1,13 @@
 import path from "node:path";
 import { TallystickError } from "tallystick-protocol/errors";
-import { fromHex, type Hex } from "tallystick-protocol/hex";
-import { type AnchorDeployment, anchorTypedData } from "tallystick-protocol/ledger/anchor";
+import { fromHex } from "tallystick-protocol/hex";
 import { asOurOwn } from "tallystick-runtime/http/requestScope";
 import type { Log } from "tallystick-runtime/stderrLog";
-import { createPublicClient, http } from "viem";
-import { anchorContract } from "./anchoring/anchorContract.ts";
-import { Anchorer } from "./anchoring/anchorer.ts";
+import type { Anchorer } from "./anchoring/anchorer.ts";
 import { AnchorLog } from "./anchoring/anchorLog.ts";
-import { ChainWatch } from "./anchoring/chainWatch.ts";
-import type { LedgerOnChain } from "./anchoring/readLedgerOnChain.ts";
-import { contractSigner, keySigner, type WriterSigner } from "./anchoring/writerSigner.ts";
+import type { WriterSigner } from "./anchoring/writerSigner.ts";
 import type { AppDependencies } from "./appDependencies.ts";
-import type { AnchoringConfig, SettlementConfig } from "./config.ts";
+import type { SettlementConfig } from "./config.ts";
 import type { LedgerClock } from "./engine/ledgerClock.ts";
 import type { DiskLedger } from "./ledger/diskLedger.ts";
 import type { LedgerGate } from "./ledger/ledgerGate.ts";
@@ -21,7 +16,6 @@ import { SignedHistory } from "./ledger/signedHistory.ts";
 import { CheckpointClock } from "./proofs/checkpointClock.ts";
 import { checkpointKeys } from "./proofs/checkpointKey.ts";
 import { Checkpoints } from "./proofs/checkpoints.ts";
-import { accountOfKey } from "./signingKeys/signingKey.ts";
 import { StaticLog } from "./staticLog/staticLog.ts";
 import { Witnesses } from "./witnessing/witnesses.ts";
 
@@ -69,7 +63,9 @@ export async function openSigning(parameters: OpenSigningParameters): Promise<Si
   const { tree } = ledger;
   const ending = new AbortController();
   const history = await SignedHistory.open({ folder, tree, gate, checkFile: () => ledger.checkFile() });
-  const signer = config.anchoring && writerSigner(config.anchoring, ending.signal);
+  // With it comes viem: some 40 MB, and a third of the time of a start, for who has a chain.
+  const chain = config.anchoring && (await import("./anchoring/openAnchorer.ts"));
+  const signer = config.anchoring && chain?.writerSigner(config.anchoring, ending.signal);
   const words = await openWords(parameters);
   const checkpoints = new Checkpoints({
     origin: config.origin,
@@ -99,7 +95,7 @@ export async function openSigning(parameters: OpenSigningParameters): Promise<Si
   const anchorer =
     config.anchoring &&
     signer &&
-    createAnchorer(config.anchoring, {
+    chain?.createAnchorer(config.anchoring, {
       ...parameters,
       history,
       words,
@@ -230,17 +226,6 @@ function createWitnesses(
   });
 }
 
-/** Signs for the writer with the key in `ANCHOR_PRIVATE_KEY`, or by the command in `ANCHOR_SIGNER`. */
-function writerSigner(
-  { key, writer, rpcUrl, chainId, contract }: AnchoringConfig,
-  signal: AbortSignal,
-): WriterSigner {
-  const account = accountOfKey(key, signal);
-  if (account.address.toLowerCase() === writer) return keySigner(account);
-  const chain = createPublicClient({ transport: http(rpcUrl), cacheTime: 0 });
-  return contractSigner({ account, writer, chainId, chain, witness: contract });
-}
-
 /**
  * The record of anchors that were signed for another account to send; undefined when the writer sends its
  * anchors itself.
@@ -260,74 +245,6 @@ function headWriter({ anchoring, ledger }: SettlementConfig, signer: WriterSigne
   if (!anchoring || !signer || ledger === "local") return undefined;
   const { chainId, contract } = anchoring;
   return { chainId, contract, ledgerId: ledger, signer };
-}
-
-function createAnchorer(
-  anchoring: AnchoringConfig,
-  sources: OpenSigningParameters & {
-    history: SignedHistory;
-    words: SignedHistory | undefined;
-    signer: WriterSigner;
-    signal: AbortSignal;
-    checkpoints: Checkpoints;
-    anchorLog: AnchorLog;
-    witnesses: Witnesses | undefined;
-  },
-): Anchorer {
-  const { config, ledger, gate, clock, log, history, words, signer, signal } = sources;
-  const { checkpoints, anchorLog, witnesses } = sources;
-  const { intervalSeconds, maxEntries, writer, firstWriter, chainId, confirmations } = anchoring;
-  const intervalMs = intervalSeconds * 1_000;
-  const { tree } = ledger;
-  const deployment: AnchorDeployment = { chainId, contract: anchoring.contract };
-  const id = config.ledger as Hex;
-  return new Anchorer({
-    contract: anchorContract({
-      transport: http(anchoring.rpcUrl),
-      account: accountOfKey(anchoring.relayer, signal),
-      writer,
-      firstWriter,
-      sign: async ({ seq, size, root }) => {
-        const terms = { ledgerId: id, seq, newSize: size, newRoot: root };
-        return (await signer.sign(anchorTypedData(terms, deployment))).signature;
-      },
-      ...deployment,
-      ledgerId: id,
-      origin: config.origin,
-      guardian: anchoring.guardian,
-      confirmations,
-      pollingIntervalMs: Math.min(2_000, Math.max(100, intervalMs / 4)),
-    }),
-    tree,
-    // If the writer sends its anchors itself, it makes no signed statement before the contract has the
-    // anchor. A signature for a relayer is a statement at once, even if it is never mined.
-    watch: new ChainWatch({ tree, writer, gate, forgives: words === undefined }),
-    history: {
-      cover: async (size) => {
-        await history.cover(size);
-        await words?.cover(size);
-      },
-    },
-    ...(witnesses && {
-      sizeToAnchor: (oldSize: number, size: number) => witnesses.sizeToAnchor(oldSize, size),
-    }),
-    intervalMs,
-    maxEntries,
-    log,
-    isWaitedFor: () => gate.refusal !== undefined,
-    onAnswer: ({ block }) => clock.seen(block),
-    onCompared: ({ confirmed }) => signHead(confirmed),
-    onAnchored: (anchor) => anchorLog.add(anchor),
-  });
-
-  /** An error here must not stop anchoring. */
-  async function signHead(confirmed: LedgerOnChain["confirmed"]): Promise<void> {
-    if (confirmed === undefined || confirmed.size > BigInt(tree.size)) return;
-    const held = { size: Number(confirmed.size), root: confirmed.root };
-    await checkpoints.makeHead(held).catch((error) => {
-      log("The writer's word for an anchor could not be given.", { size: held.size, error });
-    });
-  }
 }
 
 function later(ms: number): Promise<void> {

@@ -4,8 +4,6 @@ import type { Hex } from "tallystick-protocol/hex";
 import { listenPublicly } from "tallystick-runtime/http/listenPublicly";
 import { repeatRounds } from "tallystick-runtime/repeatRounds";
 import type { Log } from "tallystick-runtime/stderrLog";
-import { createPublicClient, http } from "viem";
-import { readLedgerOnChain } from "../anchoring/readLedgerOnChain.ts";
 import { openBucket } from "../objectStore/bucket.ts";
 import { BucketCopy } from "../objectStore/bucketCopy.ts";
 import { Mirror, type MirrorState } from "./mirror.ts";
@@ -39,7 +37,7 @@ export async function openMirror({ config, source, recheck, now, log, onProgress
   const folder = path.resolve(config.folder);
   // This comes before any fetch, because a store that overwrites cannot be used.
   const bucket = config.bucket && (await openBucket({ config: config.bucket }));
-  const askAnchor = anchor && anchorOf(anchor);
+  const askAnchor = anchor && (await anchorOf(anchor));
   const mirror = await Mirror.open({ folder, source, trust, askAnchor, recheck, now, log, onProgress });
   const copy = bucket && new BucketCopy({ from: mirror.own, bucket, log });
   return {
@@ -94,7 +92,12 @@ export async function runMirror(parameters: RunMirrorParameters): Promise<Runnin
   };
 }
 
-function anchorOf({ ledgerId, rpcUrl, chainId, contract }: AnchorSource) {
+/** Asks the contract. viem is half of a mirror's memory: who asks no chain does not load it. */
+async function anchorOf({ ledgerId, rpcUrl, chainId, contract }: AnchorSource) {
+  const [{ createPublicClient, http }, { readLedgerOnChain }] = await Promise.all([
+    import("viem"),
+    import("../anchoring/readLedgerOnChain.ts"),
+  ]);
   const client = createPublicClient({ transport: http(rpcUrl), cacheTime: 0 });
   return async (): Promise<{ size: number; root: Hex } | undefined> => {
     const { ledger } = await readLedgerOnChain({ client, chainId, contract, ledgerId, confirmations: 0 });

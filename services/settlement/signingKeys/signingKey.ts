@@ -1,8 +1,6 @@
 import type { Address } from "tallystick-protocol/address";
 import type { Hex } from "tallystick-protocol/hex";
-import type { LocalAccount } from "viem";
-import { privateKeyToAccount } from "viem/accounts";
-import { commandAccount } from "./commandAccount.ts";
+import { addressOf } from "tallystick-protocol/signatures/signHash";
 import type { SignerCommand } from "./runSigner.ts";
 
 /** A key that signs: in this process, or behind a command, so that this process never has the key. */
@@ -12,15 +10,5 @@ export type SigningKey =
 
 /** The account of a key, lower case. */
 export function addressOfKey(key: SigningKey): Address {
-  if (key.kind === "command") return key.address;
-  return privateKeyToAccount(key.privateKey).address.toLowerCase() as Address;
-}
-
-/**
- * The account that signs with a key.
- *
- * @param signal ends a running command
- */
-export function accountOfKey(key: SigningKey, signal?: AbortSignal): LocalAccount {
-  return key.kind === "command" ? commandAccount({ ...key, signal }) : privateKeyToAccount(key.privateKey);
+  return key.kind === "command" ? key.address : addressOf(key.privateKey);
 }
