@@ -1,0 +1,51 @@
+import { expect } from "chai";
+import { checkFeedbackFile } from "tallystick-protocol/erc8004/checkFeedbackFile";
+import { writeJsonFile } from "tallystick-protocol/erc8004/jsonFile";
+import type { RecordBody } from "tallystick-protocol/json/recordBody";
+import type { SignedRecord } from "tallystick-protocol/records/record";
+import { type Forgery, feedbackOf, key } from "./support/feedbackOf.ts";
+
+/** What does not hold, and what was not checked, of a file over entries that are all in the ledger's tree. */
+async function judged(parameters: Parameters<typeof feedbackOf>[0]) {
+  const text = writeJsonFile((await feedbackOf(parameters)) as RecordBody).text;
+  const { findings } = checkFeedbackFile(text, { keys: [key] });
+  const fields = (holds: boolean | null) =>
+    findings.filter((it) => it.holds === holds && it.field !== "file").map(({ field }) => field);
+  return { wrong: fields(false), open: fields(null) };
+}
+
+/** A signature of as many bytes that nobody made. */
+const forged: Forgery = ({ signature, ...record }) => ({
+  ...record,
+  signature:
+    `${signature.slice(0, 10)}${signature[10] === "0" ? "1" : "0"}${signature.slice(11)}` as `0x${string}`,
+});
+
+describe("a feedback over entries that the ledger's operator wrote", () => {
+  it("holds when both are what buyer and seller signed", async () => {
+    expect(await judged({})).to.deep.equal({ wrong: [], open: [] });
+  });
+
+  it("does not hold when the seller did not sign the receipt, or the buyer the rating", async () => {
+    const receipt = "tallystick.receipt_proof.entry.signature";
+    const rating = "tallystick.rating_proof.entry.signature";
+    expect((await judged({ receiptAs: forged })).wrong).to.deep.equal([receipt]);
+    expect((await judged({ ratingAs: forged })).wrong).to.deep.equal([rating]);
+  });
+
+  it("does not hold when the rating was signed for another ledger", async () => {
+    const { wrong } = await judged({ ratingLedger: `0x${"44".repeat(32)}` });
+    expect(wrong).to.deep.equal(["body.ledger"]);
+  });
+
+  it("leaves a contract wallet's word to the chain", async () => {
+    const long = (record: SignedRecord): SignedRecord => ({
+      ...record,
+      signature: `0x${"ab".repeat(66)}`,
+    });
+    expect(await judged({ ratingAs: long })).to.deep.equal({
+      wrong: [],
+      open: ["tallystick.rating_proof.entry.signature"],
+    });
+  });
+});
