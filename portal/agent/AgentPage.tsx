@@ -51,12 +51,12 @@ function Unknown({ address }: { address: string }) {
 }
 
 function Known(props: AgentAnswer & { agent: NonNullable<AgentAnswer["agent"]> }) {
-  const { agent, params, insights } = props;
+  const { agent, params } = props;
   return (
     <>
       <AgentHead agent={agent} />
       <div class="two level">
-        {insights !== undefined && <AgentHistory series={insights.agentSeries} />}
+        {agent.series !== null && <AgentHistory series={agent.series} />}
         {params !== null && <TierGate agent={agent} params={params} />}
       </div>
       <AgentLists agent={agent} />

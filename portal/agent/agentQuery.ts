@@ -63,6 +63,8 @@ export type Agent = {
   ratings: { nodes: AgentRating[] };
   tierChanges: { nodes: AgentTierChange[] };
   cluster: { id: string; kind: string; members: { nodes: { address: string }[] } } | null;
+  /** Null for an agent with private metrics, and where the node sells insights. */
+  series: DaySeries | null;
 } & AgentTrust & { [alias: `f${number}`]: Explained };
 
 export type Tier2Params = {
@@ -89,12 +91,11 @@ export type AgentAnswer = {
   meta: Meta;
   params: Tier2Params | null;
   agent: Agent | null;
-  insights?: { agentSeries: DaySeries };
 };
 
 const explained = FIGURES.map(({ field }, n) => `f${n}: explain(field: ${field}) { ...Why }`).join("\n    ");
 
-export const AGENT = `query Agent($address: Address!, $insights: Boolean!) {
+export const AGENT = `query Agent($address: Address!) {
   ${META}
   params {
     version windowSeconds tier2MinSuccesses tier2MinCapabilities tier2MinBuyers tier2RequiresClaim
@@ -113,14 +114,10 @@ export const AGENT = `query Agent($address: Address!, $insights: Boolean!) {
     ratings(first: 10) { nodes { id stars side rater weight time } }
     tierChanges(first: 10) { nodes { id from to reason time } }
     cluster { id kind members(first: 24) { nodes { address } } }
+    series(days: 30) { from to days { day figures { hires successes failures volumeUsdc } } }
     ${AGENT_TRUST}
     ${AGENT_IDENTITIES}
     ${explained}
-  }
-  insights @include(if: $insights) {
-    agentSeries(agent: $address, days: 30) {
-      from to days { day figures { hires successes failures volumeUsdc } }
-    }
   }
 }
 fragment Why on Explanation { value numerator denominator formula source cadence }`;

@@ -5,10 +5,9 @@ import { CopyButton } from "./CopyButton.tsx";
 /** Shows the page's own query, so that a program can ask the same: as GraphQL and as a curl command. */
 export function AsQuery({ question }: { question: Question }) {
   const { query, variables } = question;
-  const asked = query.includes("$insights: Boolean!") ? { ...variables, insights: true } : variables;
-  const body = JSON.stringify({ query: query.replace(/\s+/g, " "), variables: asked });
+  const body = JSON.stringify({ query: query.replace(/\s+/g, " "), variables });
   const curl = `curl ${nodeUrl}/graphql -H 'content-type: application/json' -d '${body.replaceAll("'", "'\\''")}'`;
-  const graphiql = `${nodeUrl}/graphql?query=${encodeURIComponent(query)}&variables=${encodeURIComponent(JSON.stringify(asked))}`;
+  const graphiql = `${nodeUrl}/graphql?query=${encodeURIComponent(query)}&variables=${encodeURIComponent(JSON.stringify(variables))}`;
   return (
     <p class="as-query small soft">
       All of this page is one question. <a href={graphiql}>Open it in GraphiQL</a>, or take it along as curl{" "}

@@ -12,8 +12,17 @@ import { EntryCheck } from "../verify/EntryCheck.tsx";
 import { ENTRY, ENTRY_BY_HASH, type EntryAnswer, type LedgerEntry } from "./ledgerQuery.ts";
 import { readEntryName } from "./readEntryName.ts";
 
-/** Finds one entry of a ledger by its number or its hash, and shows it with its proof. */
-export function EntryCard({ ledger, wanted }: { ledger: string; wanted: string | null }) {
+/**
+ * Finds one entry of a ledger by its number or its hash, and shows it with its proof.
+ *
+ * @param told the wanted entry, when the page's own answer had it
+ */
+export function EntryCard(props: {
+  ledger: string;
+  wanted: string | null;
+  told: LedgerEntry | null | undefined;
+}) {
+  const { ledger, wanted, told } = props;
   const [isBad, setBad] = useState(false);
   const name = wanted === null ? undefined : readEntryName(wanted);
   const find = (event: SubmitEvent) => {
@@ -48,7 +57,8 @@ export function EntryCard({ ledger, wanted }: { ledger: string; wanted: string |
           </p>
         )}
       </form>
-      {name !== undefined && <Found ledger={ledger} name={name} />}
+      {name !== undefined &&
+        (told === undefined ? <Found ledger={ledger} name={name} /> : <Shown entry={told} ledger={ledger} />)}
     </section>
   );
 }
@@ -67,20 +77,18 @@ function Found({ ledger, name }: { ledger: string; name: number | string }) {
   );
   return (
     <Answered asked={asked} what="the entry">
-      {({ entry }) =>
-        entry === null ? (
-          <Notice kind="info" title="No such entry">
-            The ledger has none there that this node has loaded.
-          </Notice>
-        ) : (
-          <Shown entry={entry} ledger={ledger} />
-        )
-      }
+      {({ entry }) => <Shown entry={entry} ledger={ledger} />}
     </Answered>
   );
 }
 
-function Shown({ entry, ledger }: { entry: LedgerEntry; ledger: string }) {
+function Shown({ entry, ledger }: { entry: LedgerEntry | null; ledger: string }) {
+  if (entry === null)
+    return (
+      <Notice kind="info" title="No such entry">
+        The ledger has none there that this node has loaded.
+      </Notice>
+    );
   const { record, hash } = entry;
   return (
     <>

@@ -61,7 +61,7 @@ function columnsOf(ledger: string): Column<LedgerLine>[] {
 }
 
 function typeOf({ record, type }: LedgerLine): string {
-  return plainText(record?.type ?? type ?? "settlement", 60);
+  return plainText(record?.type ?? type ?? "settlement", 60).replaceAll("_", " ");
 }
 
 /** Lists the entries of a ledger, the latest first, one page at a time. */

@@ -1,17 +1,19 @@
+import { useState } from "preact/hooks";
 import { Address, Hash } from "../design/Address.tsx";
 import { AsQuery } from "../design/AsQuery.tsx";
 import { formatNumber, plainText, shortHash } from "../design/format.ts";
 import { Notice } from "../design/Notice.tsx";
 import { Answered } from "../design/States.tsx";
 import { Time } from "../design/Time.tsx";
-import { askGraphql } from "../node/askGraphql.ts";
+import { askGraphql, type Question } from "../node/askGraphql.ts";
 import { useAnswer } from "../node/useAnswer.ts";
 import { useTitle } from "../shell/useTitle.ts";
 import { ChainCard } from "../verify/ChainCard.tsx";
 import { EntryCard } from "./EntryCard.tsx";
 import { EntryList } from "./EntryList.tsx";
 import { HeadsCard } from "./HeadsCard.tsx";
-import { LEDGER, type Ledger, type LedgerAnswer } from "./ledgerQuery.ts";
+import { LEDGER, LEDGER_ENTRY, LEDGER_ENTRY_BY_HASH, type Ledger, type LedgerAnswer } from "./ledgerQuery.ts";
+import { readEntryName } from "./readEntryName.ts";
 import { TileCard } from "./TileCard.tsx";
 
 const NOBODY = `0x${"0".repeat(40)}`;
@@ -22,15 +24,13 @@ const NOBODY = `0x${"0".repeat(40)}`;
  */
 export function LedgerPage({ id, search }: { id: string; search: URLSearchParams }) {
   useTitle(`Ledger ${shortHash(id)}`);
-  const question = {
-    query: LEDGER,
-    variables: { id, after: search.get("after"), type: search.get("type") },
-  };
-  const asked = useAnswer<LedgerAnswer>(
-    `ledger ${id} ${search.get("type") ?? ""} ${search.get("after") ?? ""}`,
-    (signal) => askGraphql<LedgerAnswer>(question, signal),
-  );
   const entry = search.get("entry");
+  // The entry with which the page was opened comes in the same answer. Another one is asked for by itself, and the rest stays.
+  const [first] = useState(entry);
+  const question = questionOf(id, search, first);
+  const asked = useAnswer<LedgerAnswer>(`ledger ${JSON.stringify(question.variables)}`, (signal) =>
+    askGraphql<LedgerAnswer>(question, signal),
+  );
   return (
     <>
       <Answered asked={asked} what="the ledger" heading={`Ledger ${shortHash(id)}`}>
@@ -39,7 +39,12 @@ export function LedgerPage({ id, search }: { id: string; search: URLSearchParams
             <Head id={id} answer={answer} />
             {answer.ledger !== null && (
               <>
-                <EntryCard key={entry} ledger={id} wanted={entry} />
+                <EntryCard
+                  key={entry}
+                  ledger={id}
+                  wanted={entry}
+                  told={entry === first ? answer.entry : undefined}
+                />
                 <EntryList ledger={id} search={search} entries={answer.ledgerEntries} />
               </>
             )}
@@ -63,6 +68,15 @@ export function LedgerPage({ id, search }: { id: string; search: URLSearchParams
       <AsQuery question={question} />
     </>
   );
+}
+
+function questionOf(id: string, search: URLSearchParams, entry: string | null): Question {
+  const variables = { id, after: search.get("after"), type: search.get("type") };
+  const name = entry === null ? undefined : readEntryName(entry);
+  if (name === undefined) return { query: LEDGER, variables };
+  return typeof name === "number"
+    ? { query: LEDGER_ENTRY, variables: { ...variables, seq: name } }
+    : { query: LEDGER_ENTRY_BY_HASH, variables: { ...variables, hash: name } };
 }
 
 function Head({ id, answer }: { id: string; answer: LedgerAnswer }) {

@@ -40,10 +40,16 @@ export type LedgerAnswer = {
   ledger: Ledger | null;
   checkpoints: { totalCount: number; nodes: LedgerHead[] };
   ledgerEntries: { pageInfo: { hasNextPage: boolean; endCursor: string | null }; nodes: LedgerLine[] };
+  /** Missing unless the page was opened with an entry. */
+  entry?: LedgerEntry | null;
 };
 
-export const LEDGER = `query Ledger($id: ID!, $after: String, $type: String) {
+const ledgerWith = (
+  variables: string,
+  entry: string,
+) => `query Ledger($id: ID!, $after: String, $type: String${variables}) {
   ${META}
+  ${entry}
   ledger(id: $id) {
     id origin size root head block time writer firstWriter guardian equivocation { block size root ownRoot }
   }
@@ -98,3 +104,15 @@ export const ENTRY_BY_HASH = `query EntryByHash($hash: String!) {
   ${META}
   entry: ledgerEntryByHash(hash: $hash) ${PARTS}
 }`;
+
+export const LEDGER = ledgerWith("", "");
+
+/** The question of a ledger's page that was opened with one of its entries: by number, or by hash. */
+export const LEDGER_ENTRY = ledgerWith(
+  ", $seq: SafeInt!",
+  `entry: ledgerEntry(ledger: $id, seq: $seq) ${PARTS}`,
+);
+export const LEDGER_ENTRY_BY_HASH = ledgerWith(
+  ", $hash: String!",
+  `entry: ledgerEntryByHash(hash: $hash) ${PARTS}`,
+);

@@ -1,7 +1,7 @@
 import { Address } from "../design/Address.tsx";
 import { ClusterBadge, Tier } from "../design/Badges.tsx";
 import { type Column, DataTable } from "../design/DataTable.tsx";
-import { formatAmount, formatNumber, formatRate } from "../design/format.ts";
+import { formatAmount, formatNumber, formatRate, plainText } from "../design/format.ts";
 import { linkTo } from "../router/route.ts";
 import type { MarketAgent } from "./marketQuery.ts";
 
@@ -35,13 +35,13 @@ const COLUMNS: Column<MarketAgent>[] = [
   {
     name: "Cluster",
     cell: (it) => <ClusterBadge size={it.clusterSize} />,
-    value: (it) => it.clusterSize,
+    value: ({ clusterSize }) => (clusterSize > 1 ? clusterSize : null),
   },
-  { name: "Offers", cell: (it) => <Offered agent={it} />, value: (it) => offersOf(it).join(" ") },
+  { name: "Offers", cell: (it) => <Offered agent={it} />, value: (it) => offersOf(it).join(" ") || null },
 ];
 
 function offersOf({ listings }: MarketAgent): string[] {
-  return [...new Set(listings.nodes.map(({ capability }) => capability))];
+  return [...new Set(listings.nodes.map(({ capability }) => plainText(capability, 128)))];
 }
 
 function Offered({ agent }: { agent: MarketAgent }) {

@@ -2,7 +2,7 @@ import { useState } from "preact/hooks";
 import { AgentHistory } from "../agent/AgentHistory.tsx";
 import { AsQuery } from "../design/AsQuery.tsx";
 import { type Column, DataTable } from "../design/DataTable.tsx";
-import { formatAmount, formatNumber, formatRate } from "../design/format.ts";
+import { formatAmount, formatNumber, formatRate, plainText } from "../design/format.ts";
 import { Icon } from "../design/Icon.tsx";
 import { Answered } from "../design/States.tsx";
 import { Time } from "../design/Time.tsx";
@@ -14,7 +14,7 @@ import { placeOf } from "../shell/placeOf.ts";
 import { useTitle } from "../shell/useTitle.ts";
 import { AgentTable } from "./AgentTable.tsx";
 import { Feed } from "./Feed.tsx";
-import { MARKET, type Market, type Offered, type Trend } from "./marketQuery.ts";
+import { MARKET, type Market, type Offered } from "./marketQuery.ts";
 
 const QUESTION = { query: MARKET, variables: {} };
 
@@ -75,7 +75,7 @@ function SearchCard() {
 }
 
 function Glance({ market: answer }: { market: Market }) {
-  const { agents, hires, meta, insights, market, capabilities } = answer;
+  const { agents, hires, meta, market, capabilities } = answer;
   const { counts, window, series } = market;
   const [ledger] = meta.ledgers;
   return (
@@ -95,9 +95,7 @@ function Glance({ market: answer }: { market: Market }) {
           </dd>
         </div>
       </dl>
-      {insights !== undefined && insights.trends.nodes.length > 0 && (
-        <Capabilities trends={insights.trends.nodes} />
-      )}
+      <Hired capabilities={capabilities.nodes} />
       <div class="two even level">
         <AgentHistory series={series} title="Hires of the market, day by day" />
         <OfferedCard offered={capabilities.nodes} total={counts.capabilities} />
@@ -126,7 +124,7 @@ function Tile({ name, value }: { name: string; value: string }) {
 const OFFERED: Column<Offered>[] = [
   {
     name: "Capability",
-    cell: ({ capability }) => <a href={linkTo.market({ capability })}>{capability}</a>,
+    cell: ({ capability }) => <a href={linkTo.market({ capability })}>{plainText(capability, 128)}</a>,
     value: ({ capability }) => capability,
   },
   { name: "Sellers", cell: (it) => formatNumber(it.sellers), value: (it) => it.sellers, isNumber: true },
@@ -154,7 +152,7 @@ function OfferedCard({ offered, total }: { offered: Offered[]; total: number }) 
       <DataTable
         caption="What is offered"
         columns={OFFERED}
-        rows={offered}
+        rows={offered.filter(({ listings }) => listings > 0)}
         keyOf={({ capability }) => capability}
         total={total}
         empty="Nothing is offered now."
@@ -163,15 +161,19 @@ function OfferedCard({ offered, total }: { offered: Offered[]; total: number }) 
   );
 }
 
-function Capabilities({ trends }: { trends: Trend[] }) {
+function Hired({ capabilities }: { capabilities: Offered[] }) {
+  const hired = capabilities.flatMap(({ capability, window }) =>
+    window !== null && window.hires > 0 ? [{ capability, window }] : [],
+  );
+  if (hired.length === 0) return null;
   return (
     <section class="stack" aria-labelledby="hired">
       <h2 id="hired">What is hired</h2>
       <ul class="chips">
-        {trends.map(({ capability, window }) => (
+        {hired.map(({ capability, window }) => (
           <li key={capability}>
             <a class="chip" href={linkTo.market({ capability })}>
-              {capability}
+              {plainText(capability, 128)}
               <small>
                 {formatNumber(window.hires)} {window.hires === 1 ? "hire" : "hires"}
                 {window.successRate !== null && `, ${formatRate(window.successRate)} good`}

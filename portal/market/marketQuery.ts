@@ -25,17 +25,14 @@ export type MarketHire = {
 
 export type MarketTierChange = { id: string; agentAddress: string; from: number; to: number; time: number };
 
-export type Trend = {
-  capability: string;
-  window: { hires: number; successRate: number | null; volumeUsdc: string };
-};
-
 export type Offered = {
   capability: string;
   listings: number;
   sellers: number;
   lowestPriceUsdc: string | null;
   medianPriceUsdc: string | null;
+  /** Its hires of the window; null where the node sells insights. */
+  window: { hires: number; successRate: number | null } | null;
 };
 
 export type Totals = {
@@ -55,7 +52,7 @@ export type Totals = {
   series: DaySeries;
 };
 
-/** The answer to {@link MARKET}; `insights` is missing if the node sells them. */
+/** The answer to {@link MARKET}. */
 export type Market = {
   meta: Meta;
   agents: { totalCount: number; totalCountIsEstimate: boolean; nodes: MarketAgent[] };
@@ -63,10 +60,9 @@ export type Market = {
   tierChanges: { nodes: MarketTierChange[] };
   market: Totals;
   capabilities: { nodes: Offered[] };
-  insights?: { trends: { nodes: Trend[] } };
 };
 
-export const MARKET = `query Market($insights: Boolean!) {
+export const MARKET = `query Market {
   ${META}
   agents(orderBy: RANK, first: 25) {
     totalCount totalCountIsEstimate
@@ -87,9 +83,8 @@ export const MARKET = `query Market($insights: Boolean!) {
     allTime { hires volumeUsdc }
     series(days: 30) { from to days { day figures { hires successes failures volumeUsdc } } }
   }
-  capabilities(first: 12) { nodes { capability listings sellers lowestPriceUsdc medianPriceUsdc } }
-  tierChanges(first: 4) { nodes { id agentAddress from to time } }
-  insights @include(if: $insights) {
-    trends(first: 24) { nodes { capability window { hires successRate volumeUsdc } } }
+  capabilities(first: 24) {
+    nodes { capability listings sellers lowestPriceUsdc medianPriceUsdc window { hires successRate } }
   }
+  tierChanges(first: 4) { nodes { id agentAddress from to time } }
 }`;

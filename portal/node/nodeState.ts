@@ -1,3 +1,4 @@
+import { plainText } from "../design/format.ts";
 import type { AsOf } from "./asOf.ts";
 
 /** Fields for the state of the node. Every page adds them to its own query. */
@@ -29,13 +30,13 @@ export function faultOf({ meta, asOf }: NodeState, now: number): { title: string
     const { from, to, reason } = meta.blockedAtSegment;
     return {
       title: "This node waits for entries of a ledger",
-      text: `Entries ${from} to ${to}: ${reason}. ${stopped}`,
+      text: `Entries ${plainText(`${from} to ${to}: ${reason}`)}. ${stopped}`,
     };
   }
   if (meta?.blockedAtTransfers)
     return {
       title: "This node waits for transfers of the token",
-      text: `${meta.blockedAtTransfers.reason}. ${stopped}`,
+      text: `${plainText(String(meta.blockedAtTransfers.reason))}. ${stopped}`,
     };
   if (asOf !== null && now - asOf.time > BEHIND_SECONDS) {
     const minutes = Math.floor((now - asOf.time) / 60);

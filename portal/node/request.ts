@@ -32,7 +32,7 @@ export async function request(
       redirect: "error",
       referrerPolicy: "no-referrer",
     });
-    text = await response.text();
+    text = await textOf(response);
   } catch (cause) {
     signal?.throwIfAborted();
     throw unreachable(limit.aborted, cause);
@@ -41,6 +41,32 @@ export async function request(
   if (json === undefined || json === null || typeof json !== "object") throw notJson(response.status);
   if (!response.ok && !("errors" in json && "data" in json)) throw refusedBy(json, response);
   return { json, headers: response.headers, status: response.status };
+}
+
+/** Reads a body up to the limit; the rest is not read. A longer one is cut, so it is no JSON. */
+async function textOf({ body }: Response): Promise<string> {
+  const decoder = new TextDecoder();
+  const parts: string[] = [];
+  let length = 0;
+  const reader = body?.getReader();
+  while (reader !== undefined) {
+    const { value, done } = await reader.read();
+    if (done) break;
+    const part = decoder.decode(value, { stream: true });
+    parts.push(part);
+    length += part.length;
+    if (length > MAX_CHARACTERS) {
+      await reader.cancel();
+      break;
+    }
+  }
+  return parts.join("");
+}
+
+/** Seconds to wait before the next attempt, from 1 to 120; null when the node names none. */
+export function retryAfterOf(headers: Headers): number | null {
+  const seconds = Number(headers.get("retry-after") ?? Number.NaN);
+  return Number.isFinite(seconds) ? Math.min(Math.max(seconds, 1), 120) : null;
 }
 
 function tryJson(text: string): unknown {
@@ -73,13 +99,12 @@ function notJson(status: number): NodeError {
 function refusedBy(json: object, response: Response): NodeError {
   const { code, detail, hint, errors } = json as { [name: string]: unknown };
   const [first] = Array.isArray(errors) ? errors : [];
-  const seconds = Number(response.headers.get("retry-after") ?? Number.NaN);
   const text = (value: unknown): string | undefined =>
-    typeof value === "string" && value !== "" ? value.slice(0, 500) : undefined;
+    typeof value === "string" && value !== "" ? value : undefined;
   return new NodeError({
     code: text(code) ?? text(first?.extensions?.code) ?? `http_${response.status}`,
     message: text(detail) ?? text(first?.message) ?? `The node answers with status ${response.status}.`,
     hint: text(hint) ?? "",
-    retryAfter: Number.isFinite(seconds) ? Math.min(Math.max(seconds, 1), 120) : null,
+    retryAfter: retryAfterOf(response.headers),
   });
 }

@@ -9,7 +9,13 @@ import { CONTRACTS, ESCROW, type EscrowAnswer } from "../../portal/escrow/escrow
 import { termsOf } from "../../portal/escrow/termsOf.ts";
 import { HIRE, type HireAnswer } from "../../portal/hire/hireQuery.ts";
 import { momentsOf } from "../../portal/hire/momentsOf.ts";
-import { ENTRY, ENTRY_BY_HASH, LEDGER } from "../../portal/ledger/ledgerQuery.ts";
+import {
+  ENTRY,
+  ENTRY_BY_HASH,
+  LEDGER,
+  LEDGER_ENTRY,
+  LEDGER_ENTRY_BY_HASH,
+} from "../../portal/ledger/ledgerQuery.ts";
 import { MARKET, type Market } from "../../portal/market/marketQuery.ts";
 import { NETWORK } from "../../portal/network/networkQuery.ts";
 import { HEADS } from "../../portal/verify/askLedgers.ts";
@@ -32,6 +38,8 @@ describe("the questions of the portal", function () {
     HIRE,
     CLUSTER,
     LEDGER,
+    LEDGER_ENTRY,
+    LEDGER_ENTRY_BY_HASH,
     ENTRY,
     ENTRY_BY_HASH,
     HEADS,
@@ -45,10 +53,10 @@ describe("the questions of the portal", function () {
   }
 
   it("are answered, within every limit", async () => {
-    const market = await story.ask<Market>(MARKET, { insights: true });
+    const market = await story.ask<Market>(MARKET);
     expect(market.agents.nodes).to.have.length.above(3);
-    expect(market.insights?.trends.nodes).to.have.length.above(0);
-    const { agent } = await story.ask<AgentAnswer>(AGENT, { address: cast.busy, insights: true });
+    expect(market.capabilities.nodes[0]?.window?.hires).to.be.above(0);
+    const { agent } = await story.ask<AgentAnswer>(AGENT, { address: cast.busy });
     expect(agent?.listings.nodes).to.have.length.above(0);
     expect(agent?.f0).to.include({ numerator: "39" });
   });
@@ -78,19 +86,16 @@ describe("the questions of the portal", function () {
   });
 
   it("tell what put a ring together", async () => {
-    const { agent } = await story.ask<AgentAnswer>(AGENT, { address: cast.ring[0], insights: false });
+    const { agent } = await story.ask<AgentAnswer>(AGENT, { address: cast.ring[0] });
     const { cluster } = await story.ask<ClusterAnswer>(CLUSTER, { id: agent?.clusterId });
     expect(cluster?.members.nodes).to.have.length(5);
     expect(cluster?.graph.signals.map(({ funder }) => funder)).to.include(cast.funder);
     expect(cluster?.graph.edges).to.have.length.above(4);
   });
 
-  it("are answered without insights too", async () => {
-    const { agent, insights } = await story.ask<AgentAnswer>(AGENT, {
-      address: cast.secret,
-      insights: false,
-    });
-    expect(agent?.privateMetrics).to.equal(true);
-    expect(insights).to.equal(undefined);
+  it("are answered of private metrics and of nobody too", async () => {
+    const { agent } = await story.ask<AgentAnswer>(AGENT, { address: cast.secret });
+    expect(agent).to.include({ privateMetrics: true, series: null });
+    expect((await story.ask<AgentAnswer>(AGENT, { address: `0x${"ab".repeat(20)}` })).agent).to.equal(null);
   });
 });

@@ -53,7 +53,7 @@ to go on, on this node or on another on the same database. \`reorg: true\` says 
 | the market | \`market { counts window allTime series(days) }\` |
 | what is offered | \`capabilities(orderBy: HIRES) { nodes { listings sellers lowestPriceUsdc medianPriceUsdc } }\`, \`listings(where: {capability}, orderBy: PRICE)\` |
 | several agents | \`agentsByAddress(addresses)\` |
-| an agent's past | \`agent(address) { history(days) counterparties(as: BUYER) }\` |
+| an agent's past | \`agent(address) { history(days) series(days) counterparties(as: BUYER) }\` |
 | a cluster | \`cluster(id) { graph { nodes edges signals isWhole } }\`, \`clusters(orderBy: SIZE)\` |
 | what a reputation rests on | \`agent(address) { familyMember independence { buyerFamilies { family paidUsdc returned keptUsdc } directHires unreceipted unansweredEscrows } }\` |
 | a family of wallets | \`family(id) { founder members { reason payer sender amountUsdc tx } }\` |
@@ -64,7 +64,7 @@ to go on, on this node or on another on the same database. \`reorg: true\` says 
 | audits | \`auditOperators { nodes { address drawn failed unanswered owedUsdc } }\`, with the lists below |
 
 Totals, series and prices are kept as the chain grows; nothing is added up for a question. Where an operator sells insights, figures by capability and
-\`history\` are null.
+\`history\` and \`series\` of an agent are null.
 
 **Audits** (SHP §8.3; [specification](specification.md) section 11). These names stay; processes of operators and auditors lean on them.
 

@@ -1,11 +1,12 @@
 import { figuresOf } from "../insights/figures.ts";
 import { agentHistory, type DayRates, type RateHistory, WINDOW_DAYS } from "../insights/history.ts";
+import { agentSeries } from "../insights/series.ts";
 import type { RowOf } from "../rows/rowsById.ts";
 import { counterpartyList } from "../rows/tallies.ts";
 import { AgentRef, agentAt } from "./agent.ts";
 import { builder, OrderDirection } from "./builder.ts";
 import type { QueryContext } from "./context.ts";
-import { FiguresRef, takeDays } from "./hireFigures.ts";
+import { FiguresRef, SeriesRef, takeDays } from "./hireFigures.ts";
 import { listPage } from "./list.ts";
 
 type Side = "seller" | "buyer";
@@ -103,6 +104,17 @@ builder.objectFields(AgentRef, (t) => ({
     resolve: async ({ row }, { days }, context: QueryContext) => {
       const asked = takeDays(days, context);
       return isPrivate(row) || !context.insightsAreFree ? null : agentHistory(context.db, row.id, asked);
+    },
+  }),
+  series: t.field({
+    type: SeriesRef,
+    nullable: true,
+    description:
+      "Its hires as the seller, day by day. Null when it has private metrics, or when the operator sells insights.",
+    args: { days: t.arg.int({ defaultValue: 30 }) },
+    resolve: async ({ row }, { days }, context: QueryContext) => {
+      const asked = takeDays(days, context);
+      return isPrivate(row) || !context.insightsAreFree ? null : agentSeries(context.db, row.id, asked);
     },
   }),
 }));

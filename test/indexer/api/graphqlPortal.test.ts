@@ -336,6 +336,17 @@ describe("GraphQL: what a page of the portal asks for at once", () => {
       expect(history?.days[0]?.successRate).to.equal(null);
     }
     expect((await of(secret)).history).to.equal(null);
+    const { agent, insights, hidden } = await story.ask<{
+      agent: { series: object };
+      insights: { agentSeries: object };
+      hidden: { series: null };
+    }>(`{
+      agent(address: "${busy}") { series(days: 9) { from to days { day figures { hires } } } }
+      insights { agentSeries(agent: "${busy}", days: 9) { from to days { day figures { hires } } } }
+      hidden: agent(address: "${secret}") { series { from } }
+    }`);
+    expect(agent.series).to.deep.equal(insights.agentSeries);
+    expect(hidden).to.deep.equal({ series: null });
     expect(await story.codeOf(`{ agent(address: "${busy}") { history(days: 1000000) { from } } }`)).to.equal(
       "INVALID_ARGUMENT",
     );

@@ -128,11 +128,11 @@ describe("REST: the market, clusters and escrows", () => {
       };
     };
     const { data } = await ask(
-      `{ capabilities { nodes { listings window { hires } series { from } } } agent(address: "${busy}") { history { from } } }`,
+      `{ capabilities { nodes { listings window { hires } series { from } } } agent(address: "${busy}") { history { from } series { from } } }`,
     );
     expect(data?.capabilities.nodes).to.have.length.above(3);
     for (const row of data?.capabilities.nodes ?? []) expect(row).to.include({ window: null, series: null });
-    expect(data?.agent).to.deep.equal({ history: null });
+    expect(data?.agent).to.deep.equal({ history: null, series: null });
     const refused = await ask("{ capabilities(orderBy: HIRES) { nodes { capability } } }");
     expect(refused.errors?.[0]?.extensions.code).to.equal("PAYMENT_REQUIRED");
   });
