@@ -10,7 +10,7 @@ import type { Agent, AgentHire, AgentListing, AgentRating } from "./agentQuery.t
 const LISTINGS: Column<AgentListing>[] = [
   {
     name: "Capability",
-    cell: (it) => <a href={linkTo.market({ capability: it.capability })}>{it.capability}</a>,
+    cell: (it) => <a href={linkTo.market({ capability: it.capability })}>{plainText(it.capability, 128)}</a>,
     value: (it) => it.capability,
   },
   {
@@ -49,7 +49,7 @@ const EVIDENCE: { [evidence: string]: string } = {
 const HIRES: Column<AgentHire>[] = [
   {
     name: "Capability",
-    cell: (it) => <a href={linkTo.hire(it.id)}>{it.capability ?? "not named"}</a>,
+    cell: (it) => <a href={linkTo.hire(it.id)}>{plainText(it.capability ?? "not named", 128)}</a>,
     value: (it) => it.capability,
   },
   { name: "Outcome", cell: (it) => <Outcome outcome={it.outcome} />, value: (it) => it.outcome },

@@ -34,7 +34,7 @@ export function concernsOf(agent: Agent): string[] {
       raw > 0 && buyers < FEW_BUYERS,
       buyers === 1
         ? "All its hires are one buyer's."
-        : `All its hires are of ${formatNumber(buyers)} buyers.`,
+        : `All its hires come from ${formatNumber(buyers)} buyers.`,
     ],
     [refunds >= MANY_REFUNDS, `${formatRate(refunds)} of its escrow hires were refunded.`],
     [disputes > 0, `Audits found ${formatRate(disputes)} of its hires bad.`],

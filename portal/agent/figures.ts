@@ -23,7 +23,7 @@ export const FIGURE_GROUPS: { title: string; figures: Figure[] }[] = [
     title: "How well",
     figures: [
       figure("AVG_LATENCY_MS_P50", "Latency, median", "latency"),
-      figure("AVG_LATENCY_MS_P95", "Latency, 95 % are faster", "latency"),
+      figure("AVG_LATENCY_MS_P95", "Latency, 95% are faster", "latency"),
       figure("AVG_STARS", "Stars", "stars"),
       figure("TOTAL_RATINGS", "Ratings", "count"),
       figure("REFUND_RATE", "Refunded, of escrow hires", "rate"),

@@ -105,7 +105,7 @@ function Known({ audits: all }: { audits: Audits }) {
           <h2 id="audited">Hires that may be or were audited</h2>
           {params !== null && (
             <span class="soft">
-              {formatNumber(params.audit.ratePpm / 10_000)} % are drawn.{" "}
+              {formatNumber(params.audit.ratePpm / 10_000)}% are drawn.{" "}
               <a href={linkTo.network()}>All parameters</a>
             </span>
           )}

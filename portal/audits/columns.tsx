@@ -1,6 +1,6 @@
 import { Address } from "../design/Address.tsx";
 import type { Column } from "../design/DataTable.tsx";
-import { formatNumber, formatRate, plainText } from "../design/format.ts";
+import { formatNumber, formatRate, plainText, shortHash } from "../design/format.ts";
 import { Time } from "../design/Time.tsx";
 import { Usdc } from "../design/Usdc.tsx";
 import { linkTo } from "../router/route.ts";
@@ -25,13 +25,17 @@ export function State({ code }: { code: string }) {
 }
 
 function HireLink({ id }: { id: string }) {
-  return <a href={linkTo.hire(id)}>{`${id.slice(0, 10)}…`}</a>;
+  return (
+    <a class="hash" href={linkTo.hire(id)} title={plainText(id, 100)}>
+      {shortHash(plainText(id, 100))}
+    </a>
+  );
 }
 
 export const AUDIT_COLUMNS: Column<AuditOfHire>[] = [
   {
     name: "Capability",
-    cell: (it) => <a href={linkTo.hire(it.hire?.id ?? it.auditedHire)}>{it.capability}</a>,
+    cell: (it) => <a href={linkTo.hire(it.hire?.id ?? it.auditedHire)}>{plainText(it.capability, 128)}</a>,
     value: (it) => it.capability,
   },
   {
@@ -168,14 +172,14 @@ export const AUDITOR_COLUMNS: Column<AuditorOffer>[] = [
     isNumber: true,
   },
   {
-    name: "Bad work failed",
+    name: "Bad failed",
     cell: (it) => <Measured of={it} name="badFailed" />,
-    value: (it) => sharesOf(it, "badFailed"),
+    value: (it) => sharesOf(it, "badFailed") || null,
   },
   {
-    name: "Good work passed",
+    name: "Good passed",
     cell: (it) => <Measured of={it} name="goodPassed" />,
-    value: (it) => sharesOf(it, "goodPassed"),
+    value: (it) => sharesOf(it, "goodPassed") || null,
   },
   {
     name: "Earned",
@@ -200,7 +204,12 @@ function sharesOf({ errors }: AuditorOffer, name: Kind): string {
 /** A share that was measured on arranged hires, with the interval it lies in. */
 function Measured({ of, name }: { of: AuditorOffer; name: Kind }) {
   const measured = of.errors.nodes.filter((it) => it[name].of > 0);
-  if (measured.length === 0) return <span class="soft">not measured</span>;
+  if (measured.length === 0)
+    return (
+      <span class="soft" title="not measured">
+        –
+      </span>
+    );
   return (
     <span class="stack tight">
       {measured.map((it) => (
@@ -213,5 +222,5 @@ function Measured({ of, name }: { of: AuditorOffer; name: Kind }) {
 }
 
 function intervalOf({ interval }: MeasuredShare): string {
-  return `With 95 % confidence ${formatRate(interval[0])} to ${formatRate(interval[1])}`;
+  return `With 95% confidence ${formatRate(interval[0])} to ${formatRate(interval[1])}`;
 }

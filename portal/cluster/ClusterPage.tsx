@@ -1,6 +1,7 @@
 import { Address } from "../design/Address.tsx";
 import { AsQuery } from "../design/AsQuery.tsx";
 import { Tier } from "../design/Badges.tsx";
+import { CopyButton } from "../design/CopyButton.tsx";
 import { type Column, DataTable } from "../design/DataTable.tsx";
 import { formatNumber, formatRate, plainText } from "../design/format.ts";
 import { Notice } from "../design/Notice.tsx";
@@ -118,6 +119,18 @@ export function ClusterPage({ id }: { id: string }) {
   );
 }
 
+/** One row for each signal of a funder: as a cluster grows, the node tells one for each time that it tripped. */
+function joinedSignals(signals: readonly ClusterSignal[]): ClusterSignal[] {
+  const rows = new Map<string, ClusterSignal>();
+  for (const it of signals) {
+    const key = `${it.signal} ${it.funder} ${it.dropped}`;
+    const members = [...new Set([...(rows.get(key)?.members ?? []), ...it.members])];
+    const memberCount = Math.max(members.length, it.memberCount, rows.get(key)?.memberCount ?? 0);
+    rows.set(key, { ...it, members, memberCount });
+  }
+  return [...rows.values()];
+}
+
 function Known({ cluster }: { cluster: Cluster }) {
   const { size, kind, members, graph } = cluster;
   return (
@@ -131,7 +144,8 @@ function Known({ cluster }: { cluster: Cluster }) {
           Each hire among them counts 1/{size}. Work for others counts in full.
         </p>
         <p class="soft small">
-          formed <Time at={cluster.formedTime} isDate />, <code>{plainText(cluster.id, 60)}</code>
+          formed <Time at={cluster.formedTime} isDate /> as <code>{plainText(cluster.id, 60)}</code>{" "}
+          <CopyButton text={cluster.id} what="the cluster's id" />
         </p>
       </div>
       {graph.edges.length > 0 && (
@@ -160,7 +174,7 @@ function Known({ cluster }: { cluster: Cluster }) {
           <DataTable
             caption="Signals"
             columns={SIGNAL_COLUMNS}
-            rows={graph.signals}
+            rows={joinedSignals(graph.signals)}
             keyOf={(it) => it.id}
             empty="None."
           />

@@ -1,6 +1,7 @@
 import { DirectedGraph } from "graphology";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import Sigma from "sigma";
+import type { NodeLabelDrawingFunction } from "sigma/rendering";
 import { shortHash } from "../design/format.ts";
 import { linkTo } from "../router/route.ts";
 import { type PlacedWallet, placeGraph } from "./clusterGraph.ts";
@@ -13,7 +14,15 @@ const COLOURS: { [kind in PlacedWallet["kind"]]: string } = {
   escrow: "--good",
 };
 
-const SIZES: { [kind in PlacedWallet["kind"]]: number } = { member: 7, wallet: 5, hub: 8, escrow: 8 };
+const NAMES: { [kind in PlacedWallet["kind"]]: string } = {
+  member: "member",
+  wallet: "other wallet",
+  hub: "hub",
+  escrow: "escrow",
+};
+const KINDS = Object.keys(NAMES) as PlacedWallet["kind"][];
+
+const SIZES: { [kind in PlacedWallet["kind"]]: number } = { member: 8, wallet: 7, hub: 9, escrow: 9 };
 
 /**
  * Draws a cluster's funding graph with WebGL. The mouse wheel or two fingers zoom, and a click on a wallet
@@ -49,10 +58,11 @@ export function GraphView({ graph }: { graph: Cluster["graph"] }) {
         aria-label={`${wallets.length} wallets and ${links.length} ways of money between them; the table below has the same`}
       />
       <figcaption class="row small">
-        <span class="key member">member</span>
-        <span class="key wallet">other wallet</span>
-        <span class="key hub">hub</span>
-        <span class="key escrow">escrow</span>
+        {KINDS.filter((it) => wallets.some(({ kind }) => kind === it)).map((it) => (
+          <span key={it} class={`key ${it}`}>
+            {NAMES[it]}
+          </span>
+        ))}
         <span class="soft">zoom by the wheel; a wallet leads to its page</span>
       </figcaption>
     </figure>
@@ -74,27 +84,38 @@ function draw(element: HTMLElement, { wallets, links }: ReturnType<typeof placeG
     });
   const line = colourOf("--ink-soft");
   for (const { from, to, count } of links)
-    graph.addEdge(from, to, { size: count > 1 ? 2 : 1, color: line, type: "arrow" });
+    graph.addEdge(from, to, { size: many ? 1 : count > 1 ? 3 : 2, color: line, type: "arrow" });
+  /** Draws an address on a ground of its own, on the outer side of its wallet, so that no line crosses it. */
+  const drawLabel =
+    (ground: string, border: string): NodeLabelDrawingFunction =>
+    (context, { x, y, size, label }, { labelSize, labelFont }) => {
+      const text = String(label ?? "");
+      context.font = `${labelSize}px ${labelFont}`;
+      const width = context.measureText(text).width + 10;
+      const beside = x < 0.45 * element.clientWidth ? x - size - 4 - width : x + size + 4;
+      const most = element.clientWidth - width - 4;
+      // Where the edge is near, it stands below.
+      const isBelow = beside < 4 || beside > most;
+      const left = isBelow ? Math.min(Math.max(x - width / 2, 4), most) : beside;
+      const middle = isBelow ? y + size + labelSize : y;
+      context.fillStyle = colourOf(ground);
+      context.strokeStyle = colourOf(border);
+      context.beginPath();
+      context.roundRect(left, middle - 0.75 * labelSize, width, 1.5 * labelSize, 4);
+      context.fill();
+      context.stroke();
+      context.fillStyle = colourOf("--ink");
+      context.fillText(text, left + 5, middle + labelSize / 3);
+    };
   const sigma = new Sigma(graph, element, {
     allowInvalidContainer: true,
     labelColor: { color: colourOf("--ink") },
     labelFont: "monospace",
     labelSize: 12,
     labelRenderedSizeThreshold: many ? 6 : 4,
+    defaultDrawNodeLabel: drawLabel("--sunk", "--sunk"),
     // The library's own function always draws on white, so it is replaced.
-    defaultDrawNodeHover: (context, { x, y, size, label }, { labelSize, labelFont }) => {
-      const text = String(label ?? "");
-      context.font = `${labelSize}px ${labelFont}`;
-      const width = context.measureText(text).width + 16;
-      context.fillStyle = colourOf("--paper");
-      context.strokeStyle = line;
-      context.beginPath();
-      context.rect(x + size + 4, y - labelSize, width, 2 * labelSize);
-      context.fill();
-      context.stroke();
-      context.fillStyle = colourOf("--ink");
-      context.fillText(text, x + size + 12, y + labelSize / 3);
-    },
+    defaultDrawNodeHover: drawLabel("--paper", "--ink-soft"),
     minCameraRatio: 0.02,
     maxCameraRatio: 3,
   });
@@ -113,7 +134,7 @@ function colours(element: HTMLElement): (name: string) => string {
     probe.style.color = `var(${name})`;
     return getComputedStyle(probe).color;
   };
-  for (const name of [...Object.values(COLOURS), "--ink-soft", "--ink", "--paper"])
+  for (const name of [...Object.values(COLOURS), "--ink-soft", "--ink", "--paper", "--sunk"])
     found.set(name, read(name));
   probe.remove();
   return (name) => found.get(name) ?? "#888888";

@@ -1,3 +1,4 @@
+import { plainText } from "./format.ts";
 import { Icon } from "./Icon.tsx";
 
 const TIERS = [
@@ -25,7 +26,7 @@ const OUTCOMES: { [outcome: string]: { name: string; kind: string } } = {
 
 /** The outcome of a hire, in upper or lower case. */
 export function Outcome({ outcome }: { outcome: string }) {
-  const { name, kind } = OUTCOMES[outcome.toLowerCase()] ?? { name: outcome, kind: "" };
+  const { name, kind } = OUTCOMES[outcome.toLowerCase()] ?? { name: plainText(outcome, 40), kind: "" };
   return <span class={`badge ${kind}`}>{name}</span>;
 }
 

@@ -1,3 +1,5 @@
+import { formatDay } from "./format.ts";
+
 export type Bar = { label: string; good: number; bad: number; other: number };
 
 const [WIDTH, HEIGHT] = [640, 120];
@@ -19,8 +21,8 @@ export function BarChart({ bars, caption }: { bars: readonly Bar[]; caption: str
           let top = HEIGHT;
           return (
             <g key={label}>
-              <title>{`${label}: ${good} good, ${bad} bad, ${other} neither`}</title>
-              <rect class="ground" x={n * step} y={0} width={step} height={HEIGHT} />
+              <title>{`${formatDay(label)}: ${good} good, ${bad} bad, ${other} neither`}</title>
+              <rect class="ground" x={n * step + step * 0.14} y={0} width={step * 0.72} height={HEIGHT} />
               {parts.map(([kind, count]) => {
                 top -= scale(count);
                 return (
@@ -40,9 +42,9 @@ export function BarChart({ bars, caption }: { bars: readonly Bar[]; caption: str
         <rect class="floor" x={0} y={HEIGHT - 1} width={WIDTH} height={1} />
       </svg>
       <figcaption>
-        <span>{bars[0]?.label}</span>
+        <span>{formatDay(bars[0]?.label)}</span>
         <span>most on one day: {most}</span>
-        <span>{bars.at(-1)?.label}</span>
+        <span>{formatDay(bars.at(-1)?.label)}</span>
       </figcaption>
     </figure>
   );

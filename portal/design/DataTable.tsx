@@ -15,11 +15,14 @@ export type Column<Row> = {
 /** The most rows that are shown. The CSV file has all rows. */
 const MAX_SHOWN = 200;
 
+/** A longer table shows its first rows until the reader asks for the rest. */
+const [FOLDED, MIN_FOLDED] = [12, 20];
+
 type Order = { column: number; isDown: boolean } | null;
 
 /**
  * A table that the reader can sort by any column and save as CSV. The first column is the heading of each
- * row.
+ * row. On a phone each row is a card, in which every value has its column's name.
  */
 export function DataTable<Row>(props: {
   /** The name of the table, for screen readers and as the name of the CSV file. */
@@ -33,8 +36,10 @@ export function DataTable<Row>(props: {
 }) {
   const { caption, columns, rows, keyOf, empty, total } = props;
   const [order, setOrder] = useState<Order>(null);
+  const [isOpen, setOpen] = useState(false);
   if (rows.length === 0) return <Empty>{empty}</Empty>;
   const sorted = order === null ? rows : sortedBy(rows, columns[order.column], order.isDown);
+  const isFolded = !isOpen && rows.length >= MIN_FOLDED;
   const sortBy = (column: number) =>
     setOrder((now) => {
       const isDown = columns[column]?.isNumber === true;
@@ -55,7 +60,7 @@ export function DataTable<Row>(props: {
             </tr>
           </thead>
           <tbody>
-            {sorted.slice(0, MAX_SHOWN).map((row) => (
+            {sorted.slice(0, isFolded ? FOLDED : MAX_SHOWN).map((row) => (
               <tr key={keyOf(row)}>
                 {columns.map((column, n) =>
                   n === 0 ? (
@@ -63,7 +68,7 @@ export function DataTable<Row>(props: {
                       {column.cell(row)}
                     </th>
                   ) : (
-                    <td key={column.name} class={column.isNumber ? "number" : undefined}>
+                    <td key={column.name} class={classOf(column, row)} data-name={column.name}>
                       {column.cell(row)}
                     </td>
                   ),
@@ -73,10 +78,15 @@ export function DataTable<Row>(props: {
           </tbody>
         </table>
       </div>
-      <div class="row small soft">
+      <div class="row small soft below">
         <button type="button" class="button plain small csv" onClick={() => save(caption, columns, sorted)}>
           <Icon name="download" size={14} /> CSV
         </button>
+        {isFolded && (
+          <button type="button" class="button small" onClick={() => setOpen(true)}>
+            Show all {Math.min(rows.length, MAX_SHOWN).toLocaleString("en")} rows
+          </button>
+        )}
         {rows.length > MAX_SHOWN && (
           <span>
             {MAX_SHOWN} of {rows.length.toLocaleString("en")} shown; the CSV file has all
@@ -90,6 +100,12 @@ export function DataTable<Row>(props: {
       </div>
     </div>
   );
+}
+
+/** A cell without a value is left out of a card. */
+function classOf<Row>({ isNumber = false, value }: Column<Row>, row: Row): string | undefined {
+  const names = [isNumber ? "number" : "", (value(row) ?? "") === "" ? "none" : ""].filter((it) => it !== "");
+  return names.length === 0 ? undefined : names.join(" ");
 }
 
 function HeadCell<Row>(props: { column: Column<Row>; order: Order; n: number; sortBy: (n: number) => void }) {

@@ -26,7 +26,7 @@ export function formatRate(value: number | null | undefined): string {
  * amounts lines up. It never becomes a floating-point number.
  */
 export function formatAmount(usdc: string): string {
-  if (!signs.test(usdc)) return usdc;
+  if (!signs.test(usdc)) return plainText(String(usdc), 40);
   const [whole = "0", decimals] = usdc.split(".");
   const grouped = whole.replace(/\B(?=(\d{3})+$)/g, ",");
   return `${grouped}.${(decimals ?? "").padEnd(2, "0")}`;
@@ -41,7 +41,16 @@ export function formatLatency(ms: number | null | undefined): string {
 
 /** `0x1234…abcd`; short texts as they are. */
 export function shortHash(hash: string): string {
-  return hash.length > 16 ? `${hash.slice(0, hash.startsWith("0x") ? 8 : 6)}…${hash.slice(-4)}` : hash;
+  const text = plainText(hash, 200);
+  return text.length > 16 ? `${text.slice(0, text.startsWith("0x") ? 8 : 6)}…${text.slice(-4)}` : text;
+}
+
+const dayOf = new Intl.DateTimeFormat(undefined, { month: "short", day: "numeric", timeZone: "UTC" });
+
+/** A day in UTC, given as `2026-11-23`, in the reader's language; other text as it is. */
+export function formatDay(day: string | undefined): string {
+  const date = new Date(`${day}T00:00:00Z`);
+  return Number.isNaN(date.getTime()) ? plainText(day ?? "", 20) : dayOf.format(date);
 }
 
 /** How long ago, or how long until, in one unit. Both in seconds. */

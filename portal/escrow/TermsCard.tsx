@@ -22,7 +22,7 @@ export function TermsCard({ terms, provider }: { terms: EscrowTerms; provider: s
         <dd>
           <Hash hash={id} what="the escrow's id" />
         </dd>
-        <dt>Buyer's number</dt>
+        <dt>Hire id</dt>
         <dd>
           <Hash hash={hire.hireId} what="the hire's id" />
         </dd>

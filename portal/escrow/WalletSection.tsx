@@ -23,12 +23,12 @@ export function WalletSection<Props extends object>(props: {
         <Later load={load} {...wallet} />
       ) : (
         <>
-          {before}
           <p>
             <button type="button" class="button main" onClick={() => setUsed(true)}>
               <Icon name="shield" /> Use your wallet
             </button>
           </p>
+          {before}
         </>
       )}
     </section>

@@ -56,25 +56,25 @@ function Known({ hire }: { hire: Hire }) {
     <>
       <div class="stack">
         <div class="row">
-          <h1>{hire.capability ?? "A hire"}</h1>
+          <h1>{plainText(hire.capability ?? "A hire", 100)}</h1>
           <Outcome outcome={hire.outcome} />
           {hire.dispute && (
             <span class="badge bad">disputed by {plainText(hire.disputeSource ?? "", 20)}</span>
           )}
         </div>
         <p class="sum">
-          Its outcome rests on {EVIDENCE[hire.evidence] ?? hire.evidence}.
+          Its outcome rests on {EVIDENCE[hire.evidence] ?? plainText(hire.evidence, 40)}.
           {hire.clusterSize > 1 &&
             ` Buyer and seller shared a cluster of ${hire.clusterSize}, so it counts ${formatNumber(hire.weight)}.`}
         </p>
       </div>
-      <div class="two">
+      <div class="two level">
         <section class="card" aria-labelledby="life">
           <h2 id="life">What happened</h2>
           {moments.length === 0 ? (
             <Empty>The node tells no step of it.</Empty>
           ) : (
-            <ol class="feed">
+            <ol class="feed life">
               {moments.map(({ time, what, detail }) => (
                 <li key={`${time} ${what}`}>
                   <span class="head">
@@ -114,11 +114,10 @@ function Known({ hire }: { hire: Hire }) {
             )}
             <dt>Paid</dt>
             <dd>
-              {formatMode(hire.paymentMode)}
-              {hire.escrow !== null && (
-                <>
-                  , <a href={linkTo.escrow(hire.escrow.id)}>its escrow</a>
-                </>
+              {hire.escrow === null ? (
+                formatMode(hire.paymentMode)
+              ) : (
+                <a href={linkTo.escrow(hire.escrow.id)}>{formatMode(hire.paymentMode)}</a>
               )}
             </dd>
             <dt>Took</dt>

@@ -1,6 +1,7 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { Address } from "../design/Address.tsx";
 import { Outcome, Tier } from "../design/Badges.tsx";
+import { plainText } from "../design/format.ts";
 import { Empty } from "../design/States.tsx";
 import { Time } from "../design/Time.tsx";
 import { Usdc } from "../design/Usdc.tsx";
@@ -56,7 +57,7 @@ function Line({ item }: { item: FeedItem }) {
         <span class="head">
           <span class="what">
             <a href={linkTo.hire(item.id)} class="quiet-link">
-              {capability ?? "A hire"}
+              {plainText(capability ?? "A hire", 128)}
             </a>
           </span>
           <Outcome outcome={item.outcome} />

@@ -48,8 +48,8 @@ const CHANGES: Column<ParamChange>[] = [
     isNumber: true,
   },
   { name: "Parameter", cell: (it) => <Path path={it.path} />, value: (it) => it.path },
-  { name: "Before", cell: (it) => <Value text={it.from ?? "–"} />, value: (it) => it.from },
-  { name: "After", cell: (it) => <Value text={it.to ?? "–"} />, value: (it) => it.to },
+  { name: "Before", cell: (it) => <Value text={changed(it.path, it.from)} />, value: (it) => it.from },
+  { name: "After", cell: (it) => <Value text={changed(it.path, it.to)} />, value: (it) => it.to },
   { name: "From", cell: (it) => <Time at={it.time} isDate />, value: (it) => it.time, isNumber: true },
 ];
 
@@ -58,8 +58,8 @@ const PARAMS: Column<ParamRow>[] = [
   { name: "Value", cell: (it) => <Value text={readable(it)} />, value: (it) => it.value },
   {
     name: "Means",
-    cell: (it) => <span class="soft">{MEANINGS[it.path] ?? ""}</span>,
-    value: (it) => MEANINGS[it.path] ?? "",
+    cell: (it) => <span class="soft">{meaningOf(it)}</span>,
+    value: meaningOf,
   },
 ];
 
@@ -94,8 +94,8 @@ function Known({ network }: { network: Network }) {
   const rows = paramRows(params);
   const roots = rows.filter(({ path }) => ROOTS.test(path));
   const others = rows.filter(({ path }) => !ROOTS.test(path));
-  const thresholds = others.filter(({ path }) => path in MEANINGS);
-  const rest = others.filter(({ path }) => !(path in MEANINGS));
+  const thresholds = others.filter(({ path }) => Object.hasOwn(MEANINGS, path));
+  const rest = others.filter(({ path }) => !Object.hasOwn(MEANINGS, path));
   return (
     <>
       <dl class="tiles by-four">
@@ -227,6 +227,10 @@ function Path({ path }: { path: string }) {
   return <code title={path}>{plainText(short, 120)}</code>;
 }
 
+function meaningOf({ path }: ParamRow): string {
+  return Object.hasOwn(MEANINGS, path) ? (MEANINGS[path] ?? "") : "";
+}
+
 /**
  * Formats a number with grouped digits. Seconds are also shown as days, hours or minutes, and millionths as
  * USDC.
@@ -237,8 +241,12 @@ export function readable({ path, value }: ParamRow): string {
   const text = number.toLocaleString("en");
   if (/Seconds$/.test(path) && number >= 60) return `${text} (${formatAge(0, number).replace(" ago", "")})`;
   if (/Atomic$/.test(path)) return `${number / 1_000_000} USDC`;
-  if (/Ppm$/.test(path)) return `${number / 10_000} %`;
+  if (/Ppm$/.test(path)) return `${number / 10_000}%`;
   return text;
+}
+
+function changed(path: string, value: string | null): string {
+  return value === null ? "–" : readable({ path, value });
 }
 
 /** Shows a value, with its addresses in the form of the rest of the page. */

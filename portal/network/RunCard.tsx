@@ -32,7 +32,7 @@ export function RunCard() {
           <div class="stack tight" key={title}>
             <h3>{title}</h3>
             <p class="soft">{text}</p>
-            <p class="row">
+            <p>
               <code>{command}</code> <CopyButton text={command} what="the command" />
             </p>
           </div>

@@ -6,6 +6,7 @@ import { useRoute } from "../router/useRoute.ts";
 import { Bottom } from "./Bottom.tsx";
 import { Later } from "./Later.tsx";
 import { NodeFault } from "./NodeFault.tsx";
+import { PageBoundary } from "./PageBoundary.tsx";
 import { Top } from "./Top.tsx";
 import { useTitle } from "./useTitle.ts";
 
@@ -31,7 +32,9 @@ export function Portal() {
       <Top route={route} />
       <main id="main" class="wide" ref={main} tabIndex={-1}>
         <NodeFault />
-        <Page key={name} route={route} />
+        <PageBoundary key={name}>
+          <Page route={route} />
+        </PageBoundary>
       </main>
       <Bottom />
     </div>

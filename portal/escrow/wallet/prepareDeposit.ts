@@ -94,10 +94,10 @@ export async function prepareDeposit(
     chain.read(contract, hireEscrowAbi, "pausedUntil", []) as Promise<bigint>,
     isByAllowance ? null : readTokenDomain(chain, { chainId, token, told, account }),
   ]);
-  if (decimals !== null && decimals !== DECIMALS)
+  if (decimals !== DECIMALS)
     throw new WalletError({
       code: "other_token",
-      message: `The token counts with ${decimals} decimals, and this page writes amounts with ${DECIMALS}.`,
+      message: `The token counts with ${decimals ?? "unknown"} decimals, and this page writes amounts with ${DECIMALS}.`,
       hint: "It is not USDC. This page signs nothing for it.",
     });
   const time = BigInt(standing.time);
