@@ -233,6 +233,7 @@ const action = fc.oneof(
           elevatedPpm: fc.constantFrom(200_000, 1_000_000),
           elevatedSeconds: fc.constantFrom<number>(HOUR, 7 * DAY),
           contestedSeconds: fc.constantFrom<number>(HOUR, 7 * DAY),
+          contestedMinAtomic: fc.constantFrom("99999", "500001"),
           removedSeconds: fc.constantFrom<number>(HOUR, DAY),
           minAgreement: fc.constantFrom<number>(1, 2, 10),
           bountyMultiplier: fc.constantFrom(1, 3),
@@ -280,6 +281,7 @@ export const auditSteps = fc.record({
     minAgreement: fc.constantFrom(1, 2, 3, 10),
     maxDisagreement: fc.constantFrom({ numerator: 3, denominator: 10 }, { numerator: 1, denominator: 2 }),
     removedSeconds: fc.constantFrom(HOUR, DAY, 30 * DAY),
+    contestedMinAtomic: fc.constantFrom("100000", "99999", "500000"),
     fees: fc.constantFrom<{ fromAtomic: string; feeAtomic: string }[]>(
       [{ fromAtomic: "0", feeAtomic: "5000" }],
       [
