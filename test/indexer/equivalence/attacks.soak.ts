@@ -35,6 +35,8 @@ describe("attacks on a reputation, on a real chain and two nodes", function () {
   let databases: { all: string; relevant: string };
   let nodes: { all: IndexerProcess; relevant: IndexerProcess };
   let progress: Progress;
+  /** Fewer than all with `--grep`. */
+  let happened = 0;
 
   before(async () => {
     world = await openWorld();
@@ -63,6 +65,7 @@ describe("attacks on a reputation, on a real chain and two nodes", function () {
     it(`${attack.name}${isUndone ? ", with a reorg that takes its last block back" : ""}`, async () => {
       const played = { run, progress, ...(isUndone && { undone: UNDONE }) };
       progress = await playAttack(world, [nodes.all, nodes.relevant], attack, played);
+      happened++;
       if (isUndone) await expectAdvice(nodes.relevant, sellerOnChain(attack, run));
     });
   }
@@ -80,7 +83,7 @@ describe("attacks on a reputation, on a real chain and two nodes", function () {
 
   it("leave one log, whose lines are numbered, and one digest at every tick", async () => {
     const { lines, digests } = await historyOf(databases.all);
-    expect(lines.length).to.be.greaterThan(attacks.length * 20);
+    expect(lines.length).to.be.greaterThan(happened * 20);
     await expectNumbered(databases.all, lines);
     expect((await historyOf(databases.relevant)).digests).to.deep.equal(digests);
   });
