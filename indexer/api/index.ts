@@ -30,7 +30,7 @@ const stream = createStream({
 });
 const onFault = (error: unknown) =>
   logWarning({
-    msg: "A request left a fault behind",
+    msg: "A request caused an internal error",
     cause: error instanceof Error ? (error.stack ?? error.message) : String(error),
   });
 onHttpServer((server) =>

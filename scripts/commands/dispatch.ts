@@ -18,7 +18,7 @@ export function registerDispatch(program: Command): void {
       const config = readDispatchConfig(process.env);
       const { runDispatch } = await import("../../services/dispatch/runDispatch.ts");
       const shutdown = watchShutdown();
-      surviveRequests((error) => log("A request left a fault behind.", { error }));
+      surviveRequests((error) => log("A request caused an internal error.", { error }));
       const running = await runDispatch(config, log);
       process.stdout.write(
         `${JSON.stringify({ listening: running.url, models: [...config.models.models.keys()] })}\n`,

@@ -53,7 +53,7 @@ export function registerLedgerMirror(ledger: Command): void {
         shutdown.release();
         return;
       }
-      surviveRequests((error) => log("A request left a fault behind.", { error }));
+      surviveRequests((error) => log("A request caused an internal error.", { error }));
       const mirror = await runMirror(parameters);
       process.stdout.write(`${JSON.stringify({ listening: mirror.url, folder: mirror.folder })}\n`);
       await untilAborted(shutdown.signal);

@@ -24,7 +24,7 @@ export function registerWitness(program: Command): void {
       const shutdown = watchShutdown();
       const onFault = (error: unknown): void => {
         const reason = error instanceof Error ? error.message : String(error);
-        process.stderr.write(`${new Date().toISOString()} A request left a fault behind. ${reason}\n`);
+        process.stderr.write(`${new Date().toISOString()} A request caused an internal error. ${reason}\n`);
       };
       surviveRequests(onFault);
       const witness = await runWitness({ config, now: () => Date.now() / 1000, onFault });

@@ -2,8 +2,8 @@ import type { Address } from "tallystick-protocol/address";
 import type { PublicClient } from "viem";
 
 /**
- * The block before the first in which any of the contracts had code, by bisection. A node that does not keep the states of
- * old blocks makes it 0, which is never too late.
+ * Finds by bisection the last block in which none of the contracts had code. If the node has no old states,
+ * the result is 0, which is never too late.
  */
 export async function firstBlockWithCode(
   client: Pick<PublicClient, "getBlockNumber" | "getCode">,

@@ -42,7 +42,7 @@ export async function runKeeper(config: KeeperConfig): Promise<RunningKeeper> {
   const { host: hostname, port } = config;
   const server = serve({ fetch: app.fetch, hostname, port }, (at) => resolve(at.port)) as Server;
   server.on("error", reject);
-  guardServer(server, (error) => log("A request left a fault behind.", { error }));
+  guardServer(server, (error) => log("A request caused an internal error.", { error }));
   limitTime(server);
   protect(server, config);
   const url = `http://${hostname}:${await listening}`;

@@ -19,7 +19,7 @@ type Arranged = {
   nonces: Hex[];
   /** The entry with the commitment. */
   entry?: SettledEntry;
-  /** By hire: made, or no longer to be made. */
+  /** The state of each hire: made, or failed finally. */
   ended: { [index: number]: "made" | "failed" };
   isRevealed?: boolean;
 };
@@ -51,7 +51,7 @@ export function createCanaryDesk({ plans, store, openBuyer, settle, log }: Canar
     await store.putNew(keyOf(plan), fresh);
     const kept = (await store.get<Arranged>(keyOf(plan))) ?? fresh;
     if (kept.nonces.length !== plan.hires.length)
-      throw new Error(`The plan ${plan.name} has other hires than were committed to: give it another name.`);
+      throw new Error(`The plan ${plan.name} has other hires than its commitment: give it another name.`);
     return kept;
   }
 
@@ -87,7 +87,7 @@ export function createCanaryDesk({ plans, store, openBuyer, settle, log }: Canar
       return "made";
     } catch (error) {
       log("A canary could not be hired.", { plan: name, seller, error });
-      // Its money may be on the way: the same call resumes it.
+      // The payment may be pending. The same call resumes the hire.
       return error instanceof HireFailedError && error.money === "authorized"
         ? undefined
         : await endOf(nonce);

@@ -4,7 +4,7 @@ import type { OperatorState } from "./operatorRound.ts";
 /** The metrics of one process, for Prometheus. */
 export type Metrics = { text: () => Promise<string>; contentType: string };
 
-/** USDC, for people. Nothing is decided by these figures. */
+/** USDC as a float for people. These figures decide nothing. */
 const usdc = (atomic: bigint): number => Number(atomic) / 1_000_000;
 
 /** The figures of an operator's process. Nothing is global, so two in one process do not share any. */
@@ -48,10 +48,10 @@ export function createMetrics(state: () => OperatorState): Metrics {
   gauge("audit_payments_waiting", "Payments that are decided on and not final.", (it) => it.paymentsWaiting);
   gauge(
     "audit_payments_refused",
-    "Auditors that the budget had nothing for in the last round.",
+    "Auditors that were not paid in the last round, because the budget was spent.",
     (it) => it.paymentsRefused,
   );
-  gauge("audit_paid_usdc", "Paid for good, since the start.", (it) => usdc(it.paidAtomic));
+  gauge("audit_paid_usdc", "USDC whose payment is final, since the start.", (it) => usdc(it.paidAtomic));
   gauge("audit_owed_usdc", "What the pool owes its auditors.", (it) => usdc(it.owedAtomic));
   gauge("audit_budget_left_usdc", "What may still be spent in these 30 days.", (it) => usdc(it.budgetAtomic));
   gauge("audit_canary_plans_open", "Plans of canaries that are not revealed.", (it) => it.canariesOpen);

@@ -13,10 +13,10 @@ import type { LocalAccount } from "viem";
 /** The content of a transfer: atomic units as a decimal string. */
 export type Transfer = { auditor: Address; amount: string; nonce: Hex };
 
-/** A transfer that anybody can carry out until then, in unix seconds of the chain's clock. */
+/** A transfer that anybody can carry out until `validBefore`, in unix seconds of the chain's clock. */
 export type SignedTransfer = Transfer & { validBefore: number; signature: Hex };
 
-/** Signs a pool's transfers (EIP-3009), sends them, and knows which of its own are on their way. */
+/** Signs a pool's transfers (EIP-3009), sends them, and knows which of them are pending. */
 export function createPoolTransfers(parameters: {
   pool: LocalAccount;
   network: PaymentNetwork;
@@ -27,7 +27,7 @@ export function createPoolTransfers(parameters: {
 }) {
   const { pool, network, sender, validSeconds, log } = parameters;
   const from = pool.address.toLowerCase() as Address;
-  /** Sent by this process, by nonce. The transaction may wait somewhere. */
+  /** The transactions that this process sent, by nonce. They may still be pending. */
   const sent = new Map<Hex, Hex>();
 
   return {
@@ -40,7 +40,7 @@ export function createPoolTransfers(parameters: {
       const typedData = transferWithAuthorizationTypedData(authorization, tokenDomainOf(network));
       return { ...transfer, validBefore, signature: await pool.signTypedData(typedData) };
     },
-    /** Tries to send it. What could not be sent is looked at and sent again in the next round. */
+    /** Tries to send a transfer. If that fails, the next round checks it and sends it again. */
     send: async ({ auditor, amount, validBefore, nonce, signature }: SignedTransfer): Promise<void> => {
       const args = [from, auditor, BigInt(amount), 0n, BigInt(validBefore), nonce, signature];
       const functionName = "transferWithAuthorization";

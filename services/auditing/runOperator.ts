@@ -21,7 +21,7 @@ export async function runOperator(config: AuditingConfig): Promise<RunningOperat
   const { promise: listening, resolve, reject } = Promise.withResolvers<number>();
   const server = serve({ fetch: app.fetch, hostname, port }, (at) => resolve(at.port)) as Server;
   server.on("error", reject);
-  guardServer(server, (error) => log("A request left a fault behind.", { error }));
+  guardServer(server, (error) => log("A request caused an internal error.", { error }));
   limitTime(server);
   const url = `http://${hostname.includes(":") ? `[${hostname}]` : hostname}:${await listening}`;
   operator.start();

@@ -43,7 +43,7 @@ export async function runDispatch(config: DispatchConfig, log: Log): Promise<Run
       spans: config.traces ? openSpans() : noSpans,
       log,
     });
-    const onFault = (error: unknown): void => log("A request left a fault behind.", { error });
+    const onFault = (error: unknown): void => log("A request caused an internal error.", { error });
     const app = createDispatchApp({ dispatcher, callers, onFault });
     const server = createServer(getRequestListener(app.fetch));
     limit(server, config, onFault);

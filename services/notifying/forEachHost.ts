@@ -1,11 +1,11 @@
 import { hostOf } from "tallystick-protocol/net/publicAddress";
 
-/** Hosts that are spoken to at once. */
+/** The number of hosts that get messages at the same time. */
 const HOSTS_AT_ONCE = 16;
 
 /**
- * Works through messages, one at a time for a host and at most `most` of each; the rest waits. After a failure a host is
- * left alone until the next time.
+ * Sends messages, one at a time to each host and at most `most` to each. The rest waits for the next call.
+ * After a failure a host gets nothing more until the next call.
  *
  * @param send returns whether it succeeded
  */

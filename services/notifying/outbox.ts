@@ -12,7 +12,10 @@ import type { BreachStep, Subscription } from "./notifierNode.ts";
  */
 export const NEWS_SECONDS = 7 * 86_400;
 
-/** How long a notice is tried, and how long it is remembered that it was sent, in seconds. The memory outlives the news. */
+/**
+ * How long a notice is tried, and how long its id is remembered, in seconds. The id is remembered longer than
+ * a node reports the event.
+ */
 const TRYING_SECONDS = 3 * 86_400;
 const REMEMBERED_SECONDS = 30 * 86_400;
 
@@ -77,7 +80,7 @@ export function createOutbox(parameters: {
       for (const key of await store.keys("waiting")) {
         const notice = await store.get<WaitingNotice>(key);
         if (notice === undefined) continue;
-        // It ended, and so did its process before it was removed.
+        // It was sent or given up, but the process ended before it could remove it.
         if (await isSent(notice.id)) await store.delete(key);
         else found.push(notice);
       }

@@ -110,7 +110,7 @@ export async function runProber(
   const report = (): void => {
     reporting ??= prober
       .report()
-      .catch((error) => log("The reports could not be looked after.", { error }))
+      .catch((error) => log("The reports could not be made or sent.", { error }))
       .finally(() => {
         reporting = undefined;
       });
@@ -120,7 +120,7 @@ export async function runProber(
     monitored ??= monitoring
       .round()
       .catch((error) => {
-        if (!stop.signal.aborted) log("Agents' own monitoring could not be looked at.", { error });
+        if (!stop.signal.aborted) log("Agents' own monitoring could not be read.", { error });
       })
       .finally(() => {
         monitored = undefined;
@@ -170,7 +170,7 @@ async function listen(
   app.get("/monitoring", (c) => c.json({ agents: monitoring.reports() }));
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   const server = serve({ fetch: app.fetch, hostname: host, port }, () => resolve()) as Server;
-  guardServer(server, (error) => log("A request left a fault behind.", { error }));
+  guardServer(server, (error) => log("A request caused an internal error.", { error }));
   limitTime(server);
   limitSockets(server, { trustedProxies: 0 });
   server.on("error", (cause) =>

@@ -57,7 +57,7 @@ function listen(config: SettlementConfig, first: Served, close: () => Promise<vo
   const server = serve({ fetch, hostname: config.host, port: config.port }, ({ port }) =>
     say(config, served, port),
   ) as Server;
-  const onFault = (error: unknown) => log("A request left a fault behind.", { error });
+  const onFault = (error: unknown) => log("A request caused an internal error.", { error });
   guardServer(server, onFault);
   limitTime(server);
   limitSockets(server, { trustedProxies: config.rateLimits.trustedProxies });

@@ -6,7 +6,7 @@ import { runWitness } from "./runWitness.ts";
 
 await runService(async () => {
   const config = readWitnessConfig(process.env);
-  const onFault = (error: unknown) => log("A request left a fault behind.", { error });
+  const onFault = (error: unknown) => log("A request caused an internal error.", { error });
   const { url, verifierKey, origins, close } = await runWitness({
     config,
     now: () => Date.now() / 1000,

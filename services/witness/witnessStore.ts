@@ -47,8 +47,8 @@ export class WitnessStore {
   }
 
   /**
-   * Reads the last checkpoint and stores what `decide` makes of it, as one step that no other process can interrupt. It is
-   * on disk when this returns. When `decide` throws, nothing is stored.
+   * Reads the last checkpoint and stores the result of `decide`, in one step that no other process can
+   * interrupt. It is on disk when this returns. When `decide` throws, nothing is stored.
    */
   update(origin: string, decide: (last: Cosigned | undefined) => Cosigned): Cosigned {
     this.#database.exec("BEGIN IMMEDIATE");

@@ -144,7 +144,7 @@ describe("canaries", function () {
     const error = await deskOf(changed)
       .round(anchored, forever)
       .catch((it: Error) => it.message);
-    expect(error).to.contain("other hires than were committed to");
+    expect(error).to.contain("other hires than its commitment");
   });
 
   it("need a wallet each, and faults in their file do not tell its keys", () => {

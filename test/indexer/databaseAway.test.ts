@@ -116,7 +116,7 @@ describe("a node whose Postgres is away", function () {
     await node.chain.client.mine({ blocks: 1 });
     await node.indexer.untilTick(await node.chain.client.getBlockNumber());
     expect(node.indexer.log() + replica.log()).to.not.match(
-      /uncaughtException|unhandledRejection|fault behind/,
+      /uncaughtException|unhandledRejection|internal error/,
     );
   });
 });

@@ -27,7 +27,7 @@ describe("the indexer, whatever is written to its socket", function () {
     expect((await fetch(`${node.indexer.url}/health`)).status).to.equal(200);
     expect(await node.indexer.query("{ meta { block } }")).to.have.property("meta");
     expect(node.indexer.log()).to.not.match(
-      /uncaughtException|unhandledRejection|fault behind|request failed/i,
+      /uncaughtException|unhandledRejection|internal error|request failed/i,
     );
   };
 

@@ -20,16 +20,15 @@ function introduction(): string {
 \`POST /graphql\` (or \`GET\` with \`?query=\`), and in a browser GraphiQL with the examples below as tabs. The schema is
 \`indexer/schema.graphql\`. No key is needed; reads only.
 
-**Lists** are Relay connections: \`first\` and \`after\`, or \`last\` and \`before\`, at most ${MAX_PAGE} at once. Pages are found by where the last one
-ended, so page 1,000 costs what page 1 costs. A list narrowed by a filter that no index answers looks at ten rows for each that
-the page may have: a page may be short, even empty, while \`hasNextPage\` is true; go on with \`endCursor\`. \`totalCount\` is worked out only
-when asked for: counted up to ${MAX_COUNT.toLocaleString("en")}, beyond that an estimate to two digits, as \`totalCountIsEstimate\` says. \`orderDirection\` turns any list round.
-Every answer says in \`extensions.asOf\` what it is as of: block, time and digest of the last tick.
+**Lists** are Relay connections: \`first\` and \`after\`, or \`last\` and \`before\`, at most ${MAX_PAGE} at once. A page begins where the last one ended, so page 1,000 costs
+as much as page 1. If no index answers a filter, a page reads at most ten rows for each row that it may have. So a page may be short, even empty, while
+\`hasNextPage\` is true: continue with \`endCursor\`. \`totalCount\` is computed only on request: it is counted up to ${MAX_COUNT.toLocaleString("en")}, and above that it is an estimate to two
+digits (\`totalCountIsEstimate\`). \`orderDirection\` reverses any list. Every answer has the block, time and digest of its tick in \`extensions.asOf\`.
 
 **Ids** are the names that the chain, the ledger and the REST API use; \`node(id)\` finds any of them again.
 **Money** is a decimal string of USDC, **times** are unix seconds, **weights** are 1 or 1/size of the cluster that both sides shared.
 **Private metrics**: an agent whose listing asks for them is shown in buckets everywhere, in filters, orders, cursors and counts too.
-\`explain(field)\` says of every figure which rule made it, from which numerator and denominator, and which hires are behind it.
+\`explain(field)\` gives the rule of every figure, its numerator and denominator, and the hires behind it.
 
 **Limits**: ${LIMITS.depth} levels, ${LIMITS.aliases} aliases, ${LIMITS.tokens.toLocaleString("en")} words, a cost of ${LIMITS.cost.toLocaleString("en")}, ${MAX_ROWS.toLocaleString("en")} rows, ${LIMITS.queryBytes / 1024} KiB of query, ${LIMITS.answerCharacters / 1_000_000} million characters of
 answer, ${LIMITS.milliseconds / 1000} seconds. No batches. Every refusal has an \`extensions.code\`:
@@ -39,14 +38,14 @@ answer, ${LIMITS.milliseconds / 1000} seconds. No batches. Every refusal has an 
 | \`PAGE_TOO_LARGE\`, \`TOO_MANY_ROWS\`, \`QUERY_TOO_COSTLY\`, \`RESPONSE_TOO_LARGE\`, \`QUERY_TIMEOUT\` | ask for smaller pages or fewer fields |
 | \`QUERY_TOO_DEEP\`, \`QUERY_TOO_LONG\`, \`TOO_MANY_ALIASES\` | split the query |
 | \`INVALID_ARGUMENT\`, \`INVALID_CURSOR\`, \`BAD_REQUEST\`, \`GRAPHQL_PARSE_FAILED\`, \`GRAPHQL_VALIDATION_FAILED\` | correct it: the message names what |
-| \`NOT_FOUND\`, \`PRIVATE_METRICS\`, \`PAYMENT_REQUIRED\` | there is nothing to tell, or not for nothing |
+| \`NOT_FOUND\`, \`PRIVATE_METRICS\`, \`PAYMENT_REQUIRED\` | the data do not exist, are private, or cost money |
 | \`TOO_MANY_SUBSCRIPTIONS\`, \`OVERLOADED\`, \`DATABASE_UNAVAILABLE\` | try again later, or another replica |
 | \`INTERNAL_SERVER_ERROR\` | a fault of this node; its log has the cause |
 
-**Subscriptions** are server-sent events: \`hireCounted\`, \`tierChanged\` and \`breachChanged\`, with filters. Each event has a \`position\`; give it as \`after\`
-to go on, on this node or on another on the same database. \`reorg: true\` says that what came after \`position\` was taken back.
+**Subscriptions** are server-sent events: \`hireCounted\`, \`tierChanged\` and \`breachChanged\`, with filters. Each event has a \`position\`; give it as \`after\` to
+continue, on this node or on another one with the same database. \`reorg: true\` says that a reorg removed the events after \`position\`.
 
-**Pages.** What an explorer or a dashboard shows of one thing is one request:
+**Pages.** One request is enough for a page of an explorer or a dashboard:
 
 | of | ask |
 |---|---|
@@ -55,12 +54,12 @@ to go on, on this node or on another on the same database. \`reorg: true\` says 
 | several agents | \`agentsByAddress(addresses)\` |
 | an agent's past | \`agent(address) { history(days) series(days) counterparties(as: BUYER) }\` |
 | a cluster | \`cluster(id) { graph { nodes edges signals isWhole } }\`, \`clusters(orderBy: SIZE)\` |
-| what a reputation rests on | \`agent(address) { familyMember independence { buyerFamilies { family paidUsdc returned keptUsdc } directHires unreceipted unansweredEscrows } }\` |
+| the basis of a reputation | \`agent(address) { familyMember independence { buyerFamilies { family paidUsdc returned keptUsdc } directHires unreceipted unansweredEscrows } }\` |
 | a family of wallets | \`family(id) { founder members { reason payer sender amountUsdc tx } }\` |
 | a ledger | \`ledgerEntries(ledger, recordType)\`, \`ledgerEntryByHash(hash)\`, \`checkpoints(ledger)\` |
 | an escrow | \`escrow(id) { tx settlementTx steps { kind tx } }\` |
 | the node | \`meta { token contracts { anchoredLedger escrows } }\` |
-| what it goes by | \`params { version body }\`, \`paramsHistory { nodes { ledger seq record { body signer time } } }\` |
+| its parameters | \`params { version body }\`, \`paramsHistory { nodes { ledger seq record { body signer time } } }\` |
 | audits | \`auditOperators { nodes { address drawn failed unanswered owedUsdc } }\`, with the lists below |
 
 Totals, series and prices are kept as the chain grows; nothing is added up for a question. Where an operator sells insights, figures by capability and

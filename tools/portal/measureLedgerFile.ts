@@ -12,7 +12,7 @@ import { CHROMIUM_FLAGS, chromiumPath } from "./chromiumPath.ts";
 /** The longest time for one file in the browser, in milliseconds. */
 const PATIENCE_MS = 600_000;
 
-/** Seconds by the clock, and of processor time; null where the system does not tell. */
+/** Seconds by the clock, and of processor time; null if the system does not report it. */
 export type Took = { seconds: number; cpuSeconds: number | null };
 
 /** The time of each round, here and in Chromium; and the highest memory of the page's process, in MB. */
@@ -21,7 +21,7 @@ export type LedgerFileFigures = {
   bytes: number;
   commandLine: Took[];
   browser: Took[];
-  /** Of the process before the file, and at most; null where the system does not tell. */
+  /** Of the process before the file, and at most; null if the system does not report it. */
   memoryMb: { before: number; most: number } | null;
 };
 

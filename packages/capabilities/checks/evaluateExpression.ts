@@ -40,9 +40,9 @@ const TOKEN = /\s*(?:(\d+\.?\d*(?:e[-+]?\d+)?|\.\d+(?:e[-+]?\d+)?)|([a-z_]\w*)|(
 const MAX_DEPTH = 64;
 
 /**
- * Evaluates an arithmetic expression: `+ - * / %` (the remainder has the sign of the dividend), `^` or `**` (from the
- * right, before a sign), `!`, brackets, variables, `pi`, `e`, `tau` and functions (`ln`, `log2`, `log10`; there is no
- * `log`, which means one thing here and another there).
+ * Evaluates an arithmetic expression: `+ - * / %` (the remainder has the sign of the dividend), `^` or `**`
+ * (from the right, before a sign), `!`, brackets, variables, `pi`, `e`, `tau` and functions (`ln`, `log2`,
+ * `log10`; there is no `log`, because its base differs between languages).
  *
  * @throws Error saying what is wrong and where
  */

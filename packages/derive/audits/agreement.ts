@@ -36,7 +36,7 @@ export function leaveAgreement(
 }
 
 function judge(context: ApplyContext, before: Row<"auditor">, judgement: Judgement): void {
-  // An auditor that was removed for its verdicts starts again with its next offer.
+  // The next offer of an auditor that was removed for its verdicts starts its counts again.
   if (before.barredUntil !== null) return;
   const auditor = change(context, before, judgement, 1);
   const { id, epoch, judged, wrongFails, wrongPasses } = auditor;

@@ -7,9 +7,9 @@ import type { Row } from "../tables.ts";
 import { joinRoster, leaveRoster, rosterOf } from "./rosters.ts";
 
 /**
- * An agent offers an operator to audit these capabilities, or withdraws. A new offer brings back an auditor that was
- * removed. An auditor has a place on the rosters while its agent is in Tier 2. Other conditions are checked when it is
- * picked.
+ * Stores an agent's offer to audit these capabilities for an operator, or its withdrawal. A new offer brings
+ * back an auditor that was removed. An auditor has a place on the rosters while its agent is in Tier 2. Other
+ * conditions are checked when it is picked.
  */
 export function auditorSettled(context: ApplyContext, offer: Auditor): void {
   const { agent_id: agent, operator } = offer;
@@ -42,7 +42,7 @@ export function auditorSettled(context: ApplyContext, offer: Auditor): void {
   for (const capability of capabilities) joinRoster(context, rosterOf(operator, capability), agent);
 }
 
-/** An agent rose to Tier 2, or fell from it: it gains or loses its places on the rosters. */
+/** Gives an agent that rose to Tier 2 its places on the rosters, or takes them when it fell. */
 export function auditorTiered(context: ApplyContext, agent: string, isTier2: boolean): void {
   for (const operator of itemsOf(context.store, operatorsOf(agent))) {
     const auditor = auditorRow(context, operator, agent);

@@ -1,7 +1,7 @@
 import { addEntry, type Entry, entriesDown, entriesUp } from "../orderIndex.ts";
 import type { Store } from "../store.ts";
 
-/** An agent was funded: when, and the block in which it was registered. */
+/** An agent that was funded: the time of the funding, and the block in which the agent was registered. */
 export type Funded = { agent: string; time: number; block: number };
 
 /**

@@ -1,9 +1,12 @@
 import { skeleton } from "./plainText.ts";
 
-/** The rule for every action that has none of its own. */
+/** The rule for every action without its own rule. */
 export const DEFAULT_ACTION = "*";
 
-/** The form in which rules and actions are compared. Two spellings that a reader takes for one name have one form. */
+/**
+ * The form in which rules and actions are compared. Spellings that look like the same name have the same
+ * form.
+ */
 export function actionName(name: string): string {
   if (name === DEFAULT_ACTION) return name;
   const plain = name.replace(/[\p{Cf}\p{Cc}\p{Default_Ignorable_Code_Point}]/gu, "");

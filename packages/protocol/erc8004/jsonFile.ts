@@ -17,7 +17,8 @@ const LIMITS = { maxLength: MAX_FILE_BYTES, maxDepth: 16, maxValues: 4_000 };
 export type JsonFile = { text: string; hash: Hex };
 
 /**
- * The keccak-256 of a file's bytes: what `feedbackHash` and `responseHash` are (ERC-8004, Giving Feedback, Appending Responses).
+ * The keccak-256 of a file's bytes, the value of `feedbackHash` and `responseHash` (ERC-8004, Giving
+ * Feedback, Appending Responses).
  *
  * @param text its UTF-8 is hashed
  */

@@ -59,9 +59,11 @@ export class CanonicalChain {
   }
 
   /**
-   * Checks the next line: it is canonical, names the head as its parent, and hashes to the hash that it states.
+   * Checks the next line: it is canonical, names the head as its parent, and hashes to the hash that it
+   * states.
    *
-   * @returns its Merkle leaf; undefined when the line is not good, or may not be. The slow way then says which, and why
+   * @returns its Merkle leaf; undefined when the line is bad or doubtful. The slow way then decides, and says
+   * why
    */
   next(line: Uint8Array | string): Uint8Array | undefined {
     const length = this.#load(line);

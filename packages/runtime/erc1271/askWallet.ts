@@ -53,7 +53,7 @@ export async function askWallet(
     case VERDICTS.tooLittleGas:
       throw unavailable(`the RPC gives an eth_call less than ${PROBE_GAS} gas`);
     default:
-      throw unavailable("the RPC answered what the question cannot come to");
+      throw unavailable("the RPC gave an impossible answer");
   }
 }
 

@@ -23,7 +23,7 @@ export type RunningService = {
  * @param stopMs tests make it shorter
  */
 export async function runService(start: () => Promise<RunningService>, stopMs = STOP_MS): Promise<void> {
-  surviveRequests((error) => log("A request left a fault behind.", { error }), endWithError);
+  surviveRequests((error) => log("A request caused an internal error.", { error }), endWithError);
   const running = await start().catch(endWithError);
   process.stdout.write(`${JSON.stringify({ listening: running.url, ...running.about })}\n`);
   let isStopping = false;

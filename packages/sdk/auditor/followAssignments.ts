@@ -20,7 +20,8 @@ const REMEMBERED_MS = 86_400_000;
 const isEnded = ({ stage }: AuditWork): boolean => stage === "posted" || stage === "over";
 
 /**
- * Reads an auditor's assignments: writes down what is new and final, forgets what is over, and deletes what was shown.
+ * Reads an auditor's assignments: stores new final ones, forgets audits that are over, and deletes their
+ * work.
  *
  * @returns the audits to work on, the most urgent first
  * @throws ServiceError, ChainError when the node or the chain cannot be asked

@@ -18,10 +18,10 @@ export function verdictMark(entryHash: string): string {
 }
 
 /**
- * Finds a responder's response to one feedback. It is looked for from the registry's first block on; the search ends when as
- * many were seen as the contract counts.
+ * Finds a responder's response to one feedback. It searches back to the registry's first block. The search
+ * ends when it has found as many responses as the contract counts.
  *
- * @param isIt which one is meant
+ * @param isIt whether a response is the wanted one
  * @throws ChainError `chain_inconsistent` when the RPC counts more responses than it gives logs of
  */
 export async function findResponse(

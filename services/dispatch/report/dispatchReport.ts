@@ -15,7 +15,10 @@ export type KindReport = {
   escalated: number;
   shadowed: number;
   escrowed: number;
-  /** Of every request to a model: retries, shadows, classifiers, and tasks that never settled. */
+  /**
+   * The cost of every request to a model, including retries, shadows, classifiers, and tasks that never
+   * settled.
+   */
   spent_usd: string;
   /** An estimate: the tokens of the call that answered, at the prices of the premium model. */
   always_premium_usd: string;
@@ -30,7 +33,7 @@ export type DispatchReport = {
   calls: number;
   total: KindReport;
   spent_by_role: { [role: string]: string };
-  /** Of calls that the vendor did not count: the reserved amount. */
+  /** The reserved amounts of calls for which the vendor reported no tokens. */
   spent_uncounted_usd: string;
   kinds: { [kind: string]: KindReport };
   /** Institutional stickiness: the depth of the shared state that each client has settled. */
@@ -78,7 +81,7 @@ export function createDispatchReport(only?: string): {
     if (only !== undefined && given.dispatcher !== only) return;
     entries++;
     const parsed = taskMetadataSchema.safeParse(given);
-    const found = parsed.success ? entryFaults(parsed.data) : ["it is no record of a dispatcher"];
+    const found = parsed.success ? entryFaults(parsed.data) : ["it is not a dispatcher's record"];
     if (parsed.success) found.push(...count(parsed.data, taskId, payload));
     if (found.length === 0) sound++;
     for (const fault of found) if (faults.length < MAX_FAULTS) faults.push({ line, task_id: taskId, fault });
@@ -94,7 +97,7 @@ export function createDispatchReport(only?: string): {
       const before = calls.get(key);
       if (before) {
         // A closing entry and a release report the same calls.
-        if (!isDeepStrictEqual(before, call)) found.push(`${call.id}: an earlier entry tells it otherwise`);
+        if (!isDeepStrictEqual(before, call)) found.push(`${call.id}: an earlier entry has other data`);
         continue;
       }
       calls.set(key, call);

@@ -72,7 +72,7 @@ export async function openMonitoringDesk(
         await send(body);
       } catch (error) {
         const isRefused = error instanceof ServiceError && error.status >= 400 && error.status < 429;
-        log("What differs in agents' own monitoring could not be told.", { error, isRefused });
+        log("The differences in agents' own monitoring could not be reported.", { error, isRefused });
         if (!isRefused) return;
       }
       kept = { ...kept, waiting: kept.waiting.filter((it) => it !== body) };

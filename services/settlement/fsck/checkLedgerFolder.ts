@@ -12,7 +12,7 @@ import { FaultList, type Findings } from "./fault.ts";
 import { TolerantChain } from "./tolerantChain.ts";
 
 const RESTORE =
-  "Stop the service. Put the file back from a copy, or run: tallystick ledger pull --from URL, which keeps the good beginning and fetches the rest.";
+  "Stop the service. Restore the file from a copy, or run: tallystick ledger pull --from URL, which keeps the good beginning and fetches the rest.";
 
 /** Whether a folder is one of a settlement service's ledger. */
 export async function isLedgerFolder(folder: string): Promise<boolean> {
@@ -53,7 +53,7 @@ export async function checkLedgerFolder({
         const { leaf, reason } = chain.next(line);
         if (!line.terminated) {
           notes.push(
-            `Line ${tree.size + 1} has no end, as a crash leaves it: nobody was told of it. The service takes it off, or ends it, at its next start.`,
+            `Line ${tree.size + 1} is incomplete, as after a crash. It was never reported as settled. The service removes or completes it at its next start.`,
           );
           break;
         }
@@ -69,14 +69,14 @@ export async function checkLedgerFolder({
     }
   } catch (error) {
     if (!(error instanceof LineTooLongError)) throw error;
-    const what = "it is too long for an entry; nothing behind it was read";
+    const what = "it is too long for an entry; nothing after it was read";
     faults.add({ file: LEDGER_FILE, line: tree.size + 1, what, todo: RESTORE });
   }
   if (signed !== undefined && signedRoot !== signed.root) {
     const what =
       signedRoot === undefined
-        ? `${signed.size} entries were signed over, and the ledger has ${tree.size}`
-        : `its ${signed.size} entries are not the ones that were signed over`;
+        ? `${signed.size} entries were signed, and the ledger has ${tree.size}`
+        : `its ${signed.size} entries are not the signed ones`;
     faults.add({ file: LAST_SIGNED_FILE, what, todo: RESTORE });
   }
   if (
@@ -84,12 +84,12 @@ export async function checkLedgerFolder({
     tree.size > 0 &&
     faults.faults.every(({ file: at }) => at !== LAST_SIGNED_FILE)
   ) {
-    const todo = "Put it back from a copy, or run tallystick ledger adopt.";
-    faults.add({ file: LAST_SIGNED_FILE, what: "it is missing: what was signed is not known", todo });
+    const todo = "Restore it from a copy, or run tallystick ledger adopt.";
+    faults.add({ file: LAST_SIGNED_FILE, what: "it is missing, so it is unknown what was signed", todo });
   }
   if (tree.size > 0 && (await readCheckpointKey(folder).catch(() => undefined)) === undefined)
     notes.push(
-      `${CHECKPOINT_KEY_FILE} is not there, or holds no key: unless CHECKPOINT_PRIVATE_KEY is set, put it back from a copy.`,
+      `${CHECKPOINT_KEY_FILE} is missing, or has no key. Unless CHECKPOINT_PRIVATE_KEY is set, restore it from a copy.`,
     );
   return {
     kind: "ledger",
@@ -106,7 +106,7 @@ async function lastSigned(folder: string, faults: FaultList) {
     if (!(error instanceof TallystickError)) throw error;
     faults.add({
       file: LAST_SIGNED_FILE,
-      what: "it does not hold a size and a root",
+      what: "it does not have a size and a root",
       todo: error.hint ?? RESTORE,
     });
     return undefined;

@@ -49,7 +49,7 @@ export async function adoptLedger(
     if (known !== undefined && !lacksWord) {
       throw new TallystickError({
         code: "last_signed_present",
-        message: `${path.join(folder, LAST_SIGNED_FILE)} is there: ${known.size} entries were signed over.`,
+        message: `${path.join(folder, LAST_SIGNED_FILE)} is there: ${known.size} entries were signed.`,
         hint:
           "Nothing needs to be adopted. If signed entries are permanently lost, fetch the anchored ones with" +
           " tallystick ledger pull; without a chain, remove the file and adopt again.",

@@ -60,7 +60,7 @@ export async function openMirror({ config, source, recheck, now, log, onProgress
 export async function runMirror(parameters: RunMirrorParameters): Promise<RunningMirror> {
   const { config, now, log } = parameters;
   const { mirror, copy, round } = await openMirror(parameters);
-  const onFault = (error: unknown) => log("A request left a fault behind.", { error });
+  const onFault = (error: unknown) => log("A request caused an internal error.", { error });
   const { ledgerId } = config;
   const app = createMirrorApp({ mirror, ledgerId, bucket: copy && (() => copy.state), onFault });
   const settings = "MIRROR_HOST and MIRROR_PORT";

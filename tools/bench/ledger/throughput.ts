@@ -11,7 +11,10 @@ import { type SignedReceipt, signReceipts } from "./signedReceipts.ts";
 /** A monotonic clock, in seconds. */
 const seconds = (): number => performance.now() / 1000;
 
-/** Signature checks a second on one core, by each way of recovering keys; and the processor time of one by WASM. */
+/**
+ * Signature checks per second on one core, with each implementation; and the processor time of one check by
+ * WASM.
+ */
 export async function signatureLimits(): Promise<{ noble: number; wasm: number; wasmMicros: number }> {
   const receipts = await signReceipts(400);
   const measure = (recover: RecoverPublicKey, count: number): number => {
@@ -32,7 +35,7 @@ export async function signatureLimits(): Promise<{ noble: number; wasm: number; 
   return { noble: measure(recoverByNoble, 400), wasm: rate, wasmMicros: (user + system) / count };
 }
 
-/** Runs something against a fresh settlement process of its own. */
+/** Runs work against a new settlement process. */
 async function withServer<T>(run: (server: SettlementServer) => Promise<T>): Promise<T> {
   const folder = mkdtempSync(path.join(tmpdir(), "tallystick-bench-"));
   const server = await startSettlement(folder);
@@ -45,8 +48,8 @@ async function withServer<T>(run: (server: SettlementServer) => Promise<T>): Pro
 }
 
 /**
- * Durable receipts a second, and the processor time of one in microseconds: the service's (all threads; NaN where the system does
- * not tell) and its clients'.
+ * Durable receipts per second, and the processor time of one in microseconds: in the service (all threads;
+ * NaN if the system does not report it) and in the clients.
  */
 export type ReceiptRate = { clients: number; rate: number; serviceMicros: number; clientMicros: number };
 
@@ -74,10 +77,13 @@ export function receiptRates(clients: number[], each: number): Promise<ReceiptRa
 /** Microseconds of a tick of Linux's clock. */
 const TICK_MICROS = 10_000;
 
-/** The processor time that a process has taken so far, in microseconds; NaN where the system does not tell. */
+/**
+ * The processor time that a process has taken so far, in microseconds; NaN if the system does not report it.
+ */
 function cpuMicrosOf(pid: number | undefined): number {
   try {
-    // After the name, which may hold anything, in brackets: user and system time are the 12th and 13th.
+    // The name in brackets may contain anything. In the fields after it, user and system time are the 12th
+    // and 13th.
     const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ").at(-1)?.split(" ") ?? [];
     return (Number(fields[11]) + Number(fields[12])) * TICK_MICROS;
   } catch {
