@@ -323,6 +323,12 @@ export const commands: CommandEntry[] = [
     load: async () => (await import("../../tools/commands/benchAudits.ts")).registerBenchAudits,
   },
   {
+    name: "bench-derive",
+    summary: "measure how fast a log is derived offline",
+    hidden: true,
+    load: async () => (await import("../../tools/commands/benchDerive.ts")).registerBenchDerive,
+  },
+  {
     name: "bench-families",
     summary: "measure what families of money cost the derivation and a backfill",
     hidden: true,

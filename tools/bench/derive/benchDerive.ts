@@ -1,0 +1,58 @@
+import { execFile } from "node:child_process";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { promisify } from "node:util";
+import type { Progress } from "../../../scripts/cli/progress.ts";
+import { childEnvironment } from "../../../scripts/processes/childEnvironment.ts";
+import { nodeProgram } from "../../../scripts/processes/nodeProgram.ts";
+import { measureDerive } from "../index/measureDerive.ts";
+import type { WorldSize } from "../index/world.ts";
+import { writeLog } from "./writeLog.ts";
+
+/** Seconds of processor time, each the least of all runs: other work of the machine only ever adds to it. */
+export type DeriveCost = {
+  events: number;
+  readSeconds: number;
+  deriveSeconds: number;
+  eventsPerSecond: number;
+  /** The derivation, which reads the file as well, by the reading alone. */
+  ofReading: number;
+  peakMegabytes: number;
+  digest: string | null;
+};
+
+/** Derives a generated log with trusted signatures, and reads the same file without deriving it, in turn. */
+export async function benchDerive(size: WorldSize, runs: number, progress: Progress): Promise<DeriveCost> {
+  const folder = await mkdtemp(path.join(tmpdir(), "tallystick-derive-"));
+  try {
+    const file = path.join(folder, "log.jsonl");
+    await progress.step("log", async () => ({ value: await writeLog(size, file) }));
+    return await measureLog(file, runs, progress);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+async function measureLog(file: string, runs: number, progress: Progress): Promise<DeriveCost> {
+  let [readSeconds, deriveSeconds] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
+  let last = { events: 0, peakMegabytes: 0, digest: null as string | null };
+  for (let run = 1; run <= runs; run++) {
+    last = await progress.step(`run ${run} of ${runs}`, async () => {
+      const read = await readOnly(file);
+      const derived = await measureDerive(file, true);
+      readSeconds = Math.min(readSeconds, read.cpuSeconds);
+      deriveSeconds = Math.min(deriveSeconds, derived.cpuSeconds);
+      return { value: derived, detail: `${derived.cpuSeconds.toFixed(2)} s, reading ${read.cpuSeconds} s` };
+    });
+  }
+  const { events, peakMegabytes, digest } = last;
+  const rates = { eventsPerSecond: events / deriveSeconds, ofReading: deriveSeconds / readSeconds };
+  return { events, readSeconds, deriveSeconds, ...rates, peakMegabytes, digest };
+}
+
+async function readOnly(file: string): Promise<{ cpuSeconds: number }> {
+  const args = nodeProgram("tools/bench/derive/readProgram.ts", [file]);
+  const { stdout } = await promisify(execFile)(process.execPath, args, { env: childEnvironment() });
+  return JSON.parse(stdout);
+}
