@@ -1,13 +1,15 @@
 import type { ApplyContext } from "./applyContext.ts";
-import type { AgentChange } from "./openRows.ts";
 import type { Row } from "./tables.ts";
+
+/** The changed columns of an agent. */
+type AgentChange = Partial<Omit<Row<"agent">, "id">>;
 
 /** The agent, or null. An event may use an agent many times, but reads its row once. */
 export function findAgent(context: ApplyContext, address: string): Row<"agent"> | null {
   const open = context.agents.get(address);
   if (open !== undefined) return open.row;
   const row = context.store.get("agent", address);
-  if (row !== null) context.agents.set(address, { row, change: {}, isNew: false });
+  if (row !== null) context.agents.set(address, { row, stored: row });
   return row;
 }
 
@@ -19,7 +21,7 @@ export function agentRow(context: ApplyContext, address: string): Row<"agent"> {
 
 export function insertAgent(context: ApplyContext, row: Row<"agent">): void {
   context.touchedAgents.add(row.id);
-  context.agents.set(row.id, { row, change: {}, isNew: true });
+  context.agents.set(row.id, { row, stored: null });
 }
 
 /** Changes an agent's row and marks it to be looked at again at the end of the event. */
@@ -34,13 +36,11 @@ export function changeAgent(context: ApplyContext, address: string, change: Agen
   const open = context.agents.get(address);
   if (open === undefined) return;
   open.row = { ...row, ...change };
-  Object.assign(open.change, change);
 }
 
 /** Writes the agents that this event changed, each once. */
 export function saveAgents(context: ApplyContext): void {
-  for (const { row, change, isNew } of context.agents.values()) {
-    if (isNew) context.store.insert("agent", row);
-    else if (Object.keys(change).length > 0) context.store.update("agent", row.id, change);
+  for (const { row, stored } of context.agents.values()) {
+    if (row !== stored) context.store.put("agent", row);
   }
 }

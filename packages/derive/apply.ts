@@ -1,5 +1,5 @@
 import { saveAgents } from "./agentRow.ts";
-import { type ApplyContext, type ApplyOptions, openContext } from "./applyContext.ts";
+import { type ApplyContext, type ApplyOptions, type EventNotes, openContext } from "./applyContext.ts";
 import { leaveAgreement } from "./audits/agreement.ts";
 import { auditorTiered } from "./audits/auditors.ts";
 import { leaveFalseRefunds } from "./audits/contested.ts";
@@ -46,9 +46,16 @@ import { saveWallets } from "./wallets.ts";
 /**
  * Applies one event to the rows in `store`. The whole derivation is this function folded over the event log. It reads only
  * the event and the rows, so the same log gives the same rows anywhere.
+ *
+ * @param notes of the event before, for a caller that applies many to one store, see `openNotes`
  */
-export function apply(store: Store, event: DeriveEvent, options: ApplyOptions = {}): void {
-  const context = openContext(store, event, options);
+export function apply(
+  store: Store,
+  event: DeriveEvent,
+  options: ApplyOptions = {},
+  notes?: EventNotes,
+): void {
+  const context = openContext(store, event, options, notes);
   for (const phase of phases) phase(context, event);
 }
 
@@ -64,6 +71,7 @@ const phases: ((context: ApplyContext, event: DeriveEvent) => void)[] = [
 ];
 
 function settleAgents(context: ApplyContext): void {
+  if (context.touchedAgents.size === 0) return;
   forEachRow([...context.touchedAgents], (agent) => {
     settleTier(context, agent);
     settleSearchRank(context, agent);
@@ -75,6 +83,7 @@ function settleAgents(context: ApplyContext): void {
  * touched them would depend on the code.
  */
 function settleRosters(context: ApplyContext): void {
+  if (context.tiered.size === 0) return;
   for (const [agent, isTier2] of [...context.tiered].sort()) auditorTiered(context, agent, isTier2);
 }
 

@@ -1,7 +1,7 @@
 import { defineParams, type Params, paramsSchema } from "tallystick-protocol/records/params";
 import { type RecoverPublicKey, recoverByNoble } from "tallystick-protocol/signatures/recoverPublicKey";
 import { type DeriveEvent, type Position, positionOf } from "./events.ts";
-import { notingRows } from "./notingRows.ts";
+import { NotingRows } from "./notingRows.ts";
 import type { OpenAgent, OpenHireKey, OpenWallet } from "./openRows.ts";
 import type { Ask } from "./relevant/reads.ts";
 import { BUCKET_SECONDS } from "./scheduleBuckets.ts";
@@ -52,7 +52,45 @@ export type ApplyContext = {
   readonly touchedRows: Set<string>;
 };
 
-/** Opens the context of `event`. The first event of a log also inserts the state, with the default parameters. */
+/** What events note on their way. It can be used for one event after another, which costs less than making it anew for each. */
+export type EventNotes = Pick<
+  ApplyContext,
+  "store" | "agents" | "wallets" | "hireKeys" | "tiered" | "touchedAgents" | "touchedClusters" | "touchedRows"
+>;
+
+export function openNotes(store: Store): EventNotes {
+  const touchedRows = new Set<string>();
+  return {
+    store: new NotingRows(store, touchedRows),
+    agents: new Map(),
+    wallets: new Map(),
+    hireKeys: new Map(),
+    tiered: new Map(),
+    touchedAgents: new Set(),
+    touchedClusters: new Set(),
+    touchedRows,
+  };
+}
+
+/** Forgets what the event before noted, and what an event that failed left. */
+function clear({
+  agents,
+  wallets,
+  hireKeys,
+  tiered,
+  touchedAgents,
+  touchedClusters,
+  touchedRows,
+}: EventNotes): void {
+  for (const noted of [agents, wallets, hireKeys, tiered, touchedAgents, touchedClusters, touchedRows])
+    if (noted.size > 0) noted.clear();
+}
+
+/**
+ * Opens the context of `event`. The first event of a log also inserts the state, with the default parameters.
+ *
+ * @param notes of the event before, when that was applied to the same store
+ */
 export function openContext(
   store: Store,
   event: DeriveEvent,
@@ -63,11 +101,12 @@ export function openContext(
     ask = hasAll,
     stewardWeights = WEIGHTS,
   }: ApplyOptions = {},
+  notes: EventNotes = openNotes(store),
 ): ApplyContext {
-  const touchedRows = new Set<string>();
+  clear(notes);
   const state = stateAt(store, event);
   return {
-    store: notingRows(store, touchedRows),
+    ...notes,
     at: positionOf(event),
     isFirst: event.kind === "params",
     params: parseParams(state.params),
@@ -77,13 +116,6 @@ export function openContext(
     sha256Hex,
     ask,
     stewardWeights,
-    agents: new Map(),
-    wallets: new Map(),
-    hireKeys: new Map(),
-    tiered: new Map(),
-    touchedAgents: new Set(),
-    touchedClusters: new Set(),
-    touchedRows,
   };
 }
 

@@ -1,7 +1,7 @@
 import type { Address } from "tallystick-protocol/address";
 import { TallystickError } from "tallystick-protocol/errors";
 import { apply } from "./apply.ts";
-import type { ApplyOptions } from "./applyContext.ts";
+import { type ApplyOptions, openNotes } from "./applyContext.ts";
 import type { DeriveEvent } from "./events.ts";
 import { LogReader } from "./logReader.ts";
 import { MemoryStore } from "./memoryStore.ts";
@@ -38,6 +38,7 @@ export async function foldLog(
 ): Promise<DerivedLog> {
   const derived: DerivedLog = { store: new MemoryStore(), events: 0, otherTokens: new Map() };
   const reader = new LogReader(token);
+  const notes = openNotes(derived.store);
   for await (const text of texts) {
     for (const line of text.split("\n")) {
       const event = reader.read(line);
@@ -48,7 +49,7 @@ export async function foldLog(
         continue;
       }
       try {
-        apply(derived.store, event, options);
+        apply(derived.store, event, options, notes);
       } catch (cause) {
         throw contradicts(reader.line, cause);
       }

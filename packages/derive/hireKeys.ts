@@ -35,10 +35,7 @@ export function hireKeyTaken(context: ApplyContext, receipt: Row<"receipt">): bo
 /** Writes the keys that this event changed, each once. */
 export function saveHireKeys(context: ApplyContext): void {
   for (const { row, stored } of context.hireKeys.values()) {
-    if (row === null || row === stored) continue;
-    const { id, ...change } = row;
-    if (stored === null) context.store.insert("hireKey", row);
-    else context.store.update("hireKey", id, change);
+    if (row !== null && row !== stored) context.store.put("hireKey", row);
   }
 }
 

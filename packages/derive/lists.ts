@@ -14,11 +14,7 @@ type Rows = Pick<Store, "get">;
 
 export function append(store: Store, list: string, item: string): void {
   const row = store.get("list", list);
-  if (row === null) {
-    store.insert("list", { id: list, length: 1, tail: item });
-    return;
-  }
-  store.update("list", list, withItem(store, row, item));
+  store.put("list", { id: list, ...(row === null ? { length: 1, tail: item } : withItem(store, row, item)) });
 }
 
 /** The length of a list, and its last items: the content of its row. */

@@ -19,6 +19,10 @@ export class MemoryStore implements Store {
     if (rows.size === size) throw new Error(`The row ${row.id} is in ${table} already.`);
   }
 
+  put<T extends TableName>(table: T, row: Row<T>): void {
+    this.rows(table).set(row.id, row);
+  }
+
   update<T extends TableName>(table: T, id: string, change: Partial<Omit<Row<T>, "id">>): void {
     const rows = this.rows(table);
     const row = rows.get(id);

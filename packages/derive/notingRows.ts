@@ -7,6 +7,7 @@ import type { Row, TableName } from "./tables.ts";
  */
 const OF_SHP: ReadonlySet<TableName> = new Set([
   "audit",
+  "auditAssignment",
   "auditor",
   "auditMode",
   "auditModeChange",
@@ -48,10 +49,15 @@ const OF_IDENTITIES: ReadonlySet<TableName> = new Set([
  */
 export type DigestTree = "shp" | "steward" | "identities";
 
+const TREES: ReadonlyMap<TableName, DigestTree> = new Map<TableName, DigestTree>([
+  ...[...OF_SHP].map((table) => [table, "shp"] as const),
+  ...[...OF_STEWARD.keys()].map((table) => [table, "steward"] as const),
+  ...[...OF_IDENTITIES].map((table) => [table, "identities"] as const),
+]);
+
 /** The tree that the leaves of a table are in. */
 export function treeOf(table: TableName): DigestTree {
-  if (OF_STEWARD.has(table)) return "steward";
-  return OF_IDENTITIES.has(table) ? "identities" : "shp";
+  return TREES.get(table) ?? "shp";
 }
 
 /** Whether a column is part of the leaf of its row. */
@@ -59,27 +65,42 @@ export function isInLeaf(table: TableName, column: string): boolean {
   return OF_STEWARD.get(table)?.has(column) !== true;
 }
 
-/**
- * Wraps a store. It notes each change of a leaf in `touched` as `<table> <id>`, so no change is forgotten.
- */
-export function notingRows(store: Store, touched: Set<string>): Store {
-  return {
-    get: (table, id) => store.get(table, id),
-    insert: (table, row) => {
-      if (table === "auditAssignment") touched.add(`audit ${(row as Row<"auditAssignment">).audit}`);
-      else if (OF_STEWARD.has(table) || OF_IDENTITIES.has(table)) touched.add(`${table} ${row.id}`);
-      else if (OF_SHP.has(table) && !isWaiting(table, row)) touched.add(`${table} ${row.id}`);
-      return store.insert(table, row);
-    },
-    update: (table, id, change) => {
-      // A verdict and its fee are part of the leaf of its audit.
-      if (table === "auditAssignment" || OF_SHP.has(table) || OF_IDENTITIES.has(table))
-        touched.add(`${table} ${id}`);
-      else if (OF_STEWARD.has(table) && Object.keys(change).some((column) => isInLeaf(table, column)))
-        touched.add(`${table} ${id}`);
-      return store.update(table, id, change);
-    },
-  };
+/** Wraps a store. It notes each change of a leaf in `touched` as `<table> <id>`, so no change is forgotten. */
+export class NotingRows implements Store {
+  readonly #store: Store;
+  readonly #touched: Set<string>;
+
+  constructor(store: Store, touched: Set<string>) {
+    this.#store = store;
+    this.#touched = touched;
+  }
+
+  get<T extends TableName>(table: T, id: string): Row<T> | null {
+    return this.#store.get(table, id);
+  }
+
+  insert<T extends TableName>(table: T, row: Row<T>): void {
+    this.#noteRow(table, row);
+    this.#store.insert(table, row);
+  }
+
+  put<T extends TableName>(table: T, row: Row<T>): void {
+    this.#noteRow(table, row);
+    this.#store.put(table, row);
+  }
+
+  update<T extends TableName>(table: T, id: string, change: Partial<Omit<Row<T>, "id">>): void {
+    // The row of an assignment names its audit, and has no leaf of its own: its verdict and its fee are part of the audit's.
+    if (TREES.has(table) && Object.keys(change).some((column) => isInLeaf(table, column)))
+      this.#touched.add(`${table} ${id}`);
+    this.#store.update(table, id, change);
+  }
+
+  #noteRow(table: TableName, row: Row<TableName>): void {
+    if (!TREES.has(table) || isWaiting(table, row)) return;
+    const isAssignment = table === "auditAssignment";
+    this.#touched.add(isAssignment ? `audit ${(row as Row<"auditAssignment">).audit}` : `${table} ${row.id}`);
+  }
 }
 
 /** Whether a row is an audit that was not drawn. Such a row has no leaf. Most hires are never drawn. */

@@ -1,10 +1,7 @@
 import type { Row } from "./tables.ts";
 
-/** The changed columns of an agent. */
-export type AgentChange = Partial<Omit<Row<"agent">, "id">>;
-
-/** An agent as this event sees it, and the changes that are not in the store yet. */
-export type OpenAgent = { row: Row<"agent">; change: AgentChange; isNew: boolean };
+/** An agent as this event sees it, and as it is in the store; null when it is new. */
+export type OpenAgent = { row: Row<"agent">; stored: Row<"agent"> | null };
 
 /** The entry of a hire's key as this event sees it, and as it is in the store; null when there is none. */
 export type OpenHireKey = { row: Row<"hireKey"> | null; stored: Row<"hireKey"> | null };

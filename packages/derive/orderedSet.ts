@@ -20,13 +20,13 @@ export function addNumber(store: Store, set: string, value: bigint): void {
     change(store, set, value, 1);
     return;
   }
-  numbers.splice(placeOf(numbers, value), 0, value);
+  numbers.splice(placeOf(numbers, value), 0, String(value));
   if (numbers.length <= SMALL) {
-    store.update("orderedNode", set, { counts: formatSmall(numbers) });
+    store.put("orderedNode", { id: set, counts: formatSmall(numbers) });
     return;
   }
-  store.update("orderedNode", set, { counts: "" });
-  for (const number of numbers) change(store, set, number, 1);
+  store.put("orderedNode", { id: set, counts: "" });
+  for (const number of numbers) change(store, set, BigInt(number), 1);
 }
 
 /** Removes one of the numbers equal to `value`, which must be in the set. */
@@ -37,9 +37,9 @@ export function removeNumber(store: Store, set: string, value: bigint): void {
     return;
   }
   const place = placeOf(numbers, value);
-  if (numbers[place] !== value) throw new Error(`The set ${set} has no number ${value}.`);
+  if (numbers[place] !== String(value)) throw new Error(`The set ${set} has no number ${value}.`);
   numbers.splice(place, 1);
-  store.update("orderedNode", set, { counts: formatSmall(numbers) });
+  store.put("orderedNode", { id: set, counts: formatSmall(numbers) });
 }
 
 /** The numbers at `ranks`, counted from 0 in ascending order; the set must have more numbers than each. */
@@ -49,7 +49,7 @@ export function selectNumbers(store: Store, set: string, ranks: number[]): bigin
   for (const rank of ranks) {
     const number = numbers === null ? selectIn(store, { trees: [set], loose: [] }, rank) : numbers[rank];
     if (number === undefined) throw noSuchRank([set], rank);
-    selected.push(number);
+    selected.push(BigInt(number));
   }
   return selected;
 }
@@ -64,7 +64,7 @@ export function selectAcross(store: Pick<Store, "get">, sets: readonly string[],
   for (const set of sets) {
     const numbers = parseSmall(store.get("orderedNode", set)?.counts ?? "");
     if (numbers === null) trees.push(set);
-    else loose.push(...numbers);
+    else loose.push(...numbers.map(BigInt));
   }
   if (trees.length > 0) return selectIn(store, { trees, loose: loose.map(digitsOf) }, rank);
   const number = loose.sort((a, b) => (a < b ? -1 : a > b ? 1 : 0))[rank];
@@ -76,22 +76,22 @@ function noSuchRank(sets: readonly string[], rank: number): Error {
   return new Error(`The set ${sets.join(", ")} has no number of rank ${rank}.`);
 }
 
-/** The numbers of a set that is one row; null when it is a tree. */
-function parseSmall(text: string): bigint[] | null {
+/** The numbers of a set that is one row, as digits: few of them are looked at. Null when it is a tree. */
+function parseSmall(text: string): string[] | null {
   if (!text.startsWith("=")) return null;
-  return text.length === 1 ? [] : text.slice(1).split(",").map(BigInt);
+  return text.length === 1 ? [] : text.slice(1).split(",");
 }
 
-function formatSmall(numbers: bigint[]): string {
+function formatSmall(numbers: readonly string[]): string {
   return `=${numbers.join(",")}`;
 }
 
 /** How many numbers are below `value`. */
-function placeOf(numbers: bigint[], value: bigint): number {
+function placeOf(numbers: readonly string[], value: bigint): number {
   let [low, high] = [0, numbers.length];
   while (low < high) {
     const middle = (low + high) >> 1;
-    if ((numbers[middle] as bigint) < value) low = middle + 1;
+    if (BigInt(numbers[middle] ?? "") < value) low = middle + 1;
     else high = middle;
   }
   return low;

@@ -42,18 +42,22 @@ export function addPayment(
   key: string,
   payment: Omit<Row<"payment">, "id">,
 ): Row<"payment"> | null {
-  const { count, last } = knownPayments(context, key);
+  const { first, count, last } = knownPayments(context, key);
   if (count >= MAX_ALIKE || (last !== null && last.log >= payment.log)) return null;
-  const row = { id: `${key}/${count}`, ...payment };
+  const row = { id: count === 0 ? first : `${key}/${count}`, ...payment };
   context.store.insert("payment", row);
   return row;
 }
 
-/** The number of payments with this key, and the last of them. */
-function knownPayments(context: ApplyContext, key: string): { count: number; last: Row<"payment"> | null } {
-  if (context.store.get("payment", `${key}/0`) === null) return { count: 0, last: null };
+/** The id of the first payment with this key, how many there are, and the last of them. */
+function knownPayments(
+  context: ApplyContext,
+  key: string,
+): { first: string; count: number; last: Row<"payment"> | null } {
+  const first = `${key}/0`;
+  if (context.store.get("payment", first) === null) return { first, count: 0, last: null };
   const count = countPayments(context, key);
-  return { count, last: context.store.get("payment", `${key}/${count - 1}`) };
+  return { first, count, last: context.store.get("payment", `${key}/${count - 1}`) };
 }
 
 /**

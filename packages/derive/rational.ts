@@ -5,6 +5,7 @@ export const ZERO: Rational = { n: 0n, d: 1n };
 export const ONE: Rational = { n: 1n, d: 1n };
 
 export function rational(n: bigint, d = 1n): Rational {
+  if (d === 1n) return { n, d };
   if (d === 0n) throw new RangeError("A fraction needs a denominator other than 0.");
   if (d < 0n) return rational(-n, -d);
   const divisor = gcd(n < 0n ? -n : n, d);

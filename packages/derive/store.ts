@@ -10,6 +10,8 @@ export type Store = {
   get<T extends TableName>(table: T, id: string): Row<T> | null;
   /** Adds a row; its id must be new. */
   insert<T extends TableName>(table: T, row: Row<T>): void;
+  /** Writes a whole row, new or not. It costs less than an update, which copies the row. The caller must not change it afterwards. */
+  put<T extends TableName>(table: T, row: Row<T>): void;
   /** Changes some columns of a row that exists. */
   update<T extends TableName>(table: T, id: string, change: Partial<Omit<Row<T>, "id">>): void;
 };

@@ -29,6 +29,12 @@ export class Transaction implements Store {
     this.#add({ table, before: null, after: row });
   }
 
+  put<T extends TableName>(table: T, row: Row<T>): void {
+    const known = this.#changeOf(table, row.id);
+    if (known !== undefined) known.after = row;
+    else this.#add({ table, before: this.#base.get(table, row.id), after: row });
+  }
+
   update<T extends TableName>(table: T, id: string, change: Partial<Omit<Row<T>, "id">>): void {
     const known = this.#changeOf(table, id);
     if (known !== undefined) {
@@ -47,7 +53,7 @@ export class Transaction implements Store {
     for (const { table, before, after } of this.#changes) {
       if (store instanceof Transaction) store.#take({ table, before, after });
       else if (before === null) store.insert(table, after);
-      else store.update(table, after.id, after);
+      else store.put(table, after);
     }
   }
 

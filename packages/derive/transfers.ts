@@ -1,5 +1,6 @@
 import { ZERO_ADDRESS } from "tallystick-protocol/address";
 import { findAgent } from "./agentRow.ts";
+import { amountsOf } from "./amountsOf.ts";
 import type { ApplyContext } from "./applyContext.ts";
 import { isPool, poolPaid } from "./audits/fees.ts";
 import type { TransferEvent } from "./events.ts";
@@ -33,7 +34,7 @@ export function transferred(context: ApplyContext, event: TransferEvent): void {
   if (isPool(context, event.from)) poolPaid(context, event.from, event.to, value);
   if (kind !== null || event.from === ZERO_ADDRESS || isHubOrEscrow(context, event.from)) return;
 
-  const mayPay = value >= BigInt(context.params.minHireAtomic);
+  const mayPay = value >= amountsOf(context.params).minHire;
   const isListed = mayPay && hasLiveListing(context, event.to);
   if (isRelevant(context) && isListed) context.ask({ kind: "authorization" });
   if (mayPay && claimOnArrival(context, event, value)) return;
@@ -74,7 +75,7 @@ function noteForFamilies(
   if (isSpent) noteSpent(context, from, { block, log, time });
   if (gotTooMany) return;
   const kind = findWallet(context, from)?.kind ?? null;
-  const inflow = inflowOfTransfer(context, { ...event, value }, kind, sentTooMany);
+  const inflow = inflowOfTransfer(context, { from, to, value, block, log, time }, kind, sentTooMany);
   if (inflow === null) return;
   (isRelevant(context) ? noteLargest : noteInflow)(context, to, inflow);
   noteFlow(context, to, inflow);

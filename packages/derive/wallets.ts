@@ -18,24 +18,18 @@ export function changeWallet(
   change: Partial<Omit<Row<"wallet">, "id">>,
 ): Row<"wallet"> {
   const open = openWallet(context, address);
-  const row = { ...(open.row ?? newWallet(address)), ...change };
-  open.row = row;
-  return row;
+  // A row of the store is copied once. Then the copy, which is of this event, is changed again and again.
+  if (open.row === null) open.row = { ...EMPTY, id: address };
+  else if (open.row === open.stored) open.row = { ...open.row };
+  return Object.assign(open.row, change);
 }
 
 const EMPTY = { ...emptyRow("wallet"), fundings: "", origin: "", begun: "", reachedTail: "" };
 
-function newWallet(id: string): Row<"wallet"> {
-  return { ...EMPTY, id };
-}
-
 /** Writes the wallets that this event changed, each once. */
 export function saveWallets(context: ApplyContext): void {
-  for (const [address, { row, stored }] of context.wallets) {
-    if (row === stored || row === null) continue;
-    const { id: _, ...columns } = row;
-    if (stored === null) context.store.insert("wallet", row);
-    else context.store.update("wallet", address, columns);
+  for (const { row, stored } of context.wallets.values()) {
+    if (row !== stored && row !== null) context.store.put("wallet", row);
   }
 }
 

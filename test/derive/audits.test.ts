@@ -229,6 +229,7 @@ describe("a tick", () => {
         return store.get(table, id);
       },
       insert: (table, row) => store.insert(table, row),
+      put: (table, row) => store.put(table, row),
       update: (table, id, change) => store.update(table, id, change),
     };
     apply(counting, { block: log.block, time: log.time, kind: "tick", hash: tickHash(9) });

@@ -1,5 +1,6 @@
 import { toStringMethod } from "fast-check";
 import { apply } from "tallystick-derive/apply";
+import { openNotes } from "tallystick-derive/applyContext";
 import type { DeriveEvent, ParamsEvent, RecordEvent } from "tallystick-derive/events";
 import { MemoryStore } from "tallystick-derive/memoryStore";
 import { parseEvent } from "tallystick-derive/parseEvent";
@@ -196,8 +197,9 @@ export class EventLog {
   /** Applies the whole log and reads the state, through the line format that `derive` reads. */
   async derive(count = this.events.length): Promise<Snapshot & { store: MemoryStore }> {
     const store = new MemoryStore();
+    const notes = openNotes(store);
     for (const event of this.events.slice(0, count)) {
-      apply(store, parseEvent(JSON.stringify(event)), { trustSignatures: true });
+      apply(store, parseEvent(JSON.stringify(event)), { trustSignatures: true }, notes);
     }
     return { ...snapshotOf(store), store };
   }

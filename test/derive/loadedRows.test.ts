@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import { apply } from "tallystick-derive/apply";
+import { openNotes } from "tallystick-derive/applyContext";
 import type { DeriveEvent } from "tallystick-derive/events";
 import { append, itemsOf } from "tallystick-derive/lists";
 import { forEachRow, type LaterRows, LoadedRows } from "tallystick-derive/loadedRows";
@@ -37,12 +38,16 @@ async function applyLater(store: MemoryStore, event: DeriveEvent): Promise<numbe
 }
 
 describe("rows that are read while the derivation waits", () => {
-  it("derive what rows at hand derive", async () => {
+  it("derive what rows at hand derive, with the notes of the event before", async () => {
     await fc.assert(
       fc.asyncProperty(generatedLog, async ({ events }) => {
         const [atHand, later] = [new MemoryStore(), new MemoryStore()];
+        const notes = openNotes(atHand);
         for (const event of events) {
-          apply(atHand, event, options);
+          // As an event leaves it that failed in the middle.
+          notes.touchedAgents.add("0xnobody");
+          notes.wallets.set("0xnobody", { row: null, stored: null });
+          apply(atHand, event, options, notes);
           await applyLater(later, event);
         }
         for (const table of Object.keys(tables) as TableName[])
@@ -107,5 +112,30 @@ describe("rows that are read while the derivation waits", () => {
       throw new Error(`It ${read()}, and is wrong.`);
     });
     expect(await wrong.catch((error) => error.message)).to.equal("It is there, and is wrong.");
+  });
+});
+
+describe("a transaction", () => {
+  it("knows of a row that is written as a whole what was there before, and writes it once", () => {
+    const store = new MemoryStore();
+    store.insert("list", { id: "old", length: 1, tail: "a" });
+    const transaction = new Transaction(store);
+    transaction.put("list", { id: "old", length: 2, tail: "b" });
+    transaction.put("list", { id: "new", length: 1, tail: "c" });
+    transaction.put("list", { id: "new", length: 2, tail: "d" });
+    transaction.update("list", "old", { length: 3 });
+    expect(transaction.changes().map(({ before, after }) => [before, after])).to.deep.equal([
+      [
+        { id: "old", length: 1, tail: "a" },
+        { id: "old", length: 3, tail: "b" },
+      ],
+      [null, { id: "new", length: 2, tail: "d" }],
+    ]);
+    expect(store.get("list", "new")).to.equal(null);
+    transaction.commitTo(store);
+    expect([store.get("list", "old"), store.get("list", "new")]).to.deep.equal([
+      { id: "old", length: 3, tail: "b" },
+      { id: "new", length: 2, tail: "d" },
+    ]);
   });
 });

@@ -1,3 +1,4 @@
+import { amountsOf } from "../amountsOf.ts";
 import type { ApplyContext } from "../applyContext.ts";
 import { append, itemIn, itemsOf } from "../lists.ts";
 import { forEachRow } from "../loadedRows.ts";
@@ -17,7 +18,7 @@ import { type Inflow, parseInflow } from "./origin.ts";
  * receiver bought something, or is an ancestor of a buyer, it may also be money that came back from a seller.
  */
 export function noteFlow(context: ApplyContext, wallet: string, inflow: Inflow): void {
-  if (inflow.value < BigInt(context.params.minFundingAtomic)) return;
+  if (inflow.value < amountsOf(context.params).minFunding) return;
   keepFlow(context, wallet, inflow);
   if (findWallet(context, wallet)?.traced === true) addFlow(context, wallet, inflow);
 }

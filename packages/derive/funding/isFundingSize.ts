@@ -1,17 +1,12 @@
 import type { Params } from "tallystick-protocol/records/params";
+import { amountsOf } from "../amountsOf.ts";
 
 /**
  * Whether a transfer of `value`, the latest of all that make up `received`, is large enough to fund its
  * receiver: at least `minFundingAtomic`, and at least `fundingShare` of all it ever received. So tiny transfers
  * connect nobody, and every wallet has few funders, which limits the search for them.
  */
-export function isFundingSize(
-  { minFundingAtomic, fundingShare }: Params,
-  value: bigint,
-  received: bigint,
-): boolean {
-  return (
-    value >= BigInt(minFundingAtomic) &&
-    value * BigInt(fundingShare.denominator) >= received * BigInt(fundingShare.numerator)
-  );
+export function isFundingSize(params: Params, value: bigint, received: bigint): boolean {
+  const { minFunding, fundingShare } = amountsOf(params);
+  return value >= minFunding && value * fundingShare.denominator >= received * fundingShare.numerator;
 }

@@ -27,13 +27,16 @@ export function decayedSuccess(
   return all === 0n ? null : nanoOf(ok.n * failed.d, all);
 }
 
-/** The uptime in which older days weigh less; null without data. */
+/**
+ * The uptime in which older days weigh less; null without data. A weight is at most 10¹², a day has at most 288 slots, and
+ * there are at most 30 weights: the sums are below 2⁵³ and so exact.
+ */
 export function decayedUptime(
   days: readonly SlotDay[],
   today: number,
   weights: readonly bigint[],
 ): number | null {
-  let [up, all] = [0n, 0n];
+  let [up, all] = [0, 0];
   for (let at = days.length - 1; at >= 0; at--) {
     const { day, data, down } = days[at] as SlotDay;
     const weight = weights[today - day];
@@ -41,8 +44,8 @@ export function decayedUptime(
       if (day > today) continue;
       break;
     }
-    up += weight * BigInt(data - down);
-    all += weight * BigInt(data);
+    up += Number(weight) * (data - down);
+    all += Number(weight) * data;
   }
-  return all === 0n ? null : nanoOf(up, all);
+  return all === 0 ? null : nanoOf(BigInt(up), BigInt(all));
 }

@@ -59,16 +59,18 @@ export function endorsementsOf(counted: readonly CountedEndorsement[]): {
 
 /** The weighted sum of the factors, rounded half up. */
 export function scoreOf(factors: Factors, weights: Weights = WEIGHTS): number {
-  return averageOf(Object.keys(WEIGHTS) as FactorName[], factors, weights);
+  return averageOf(ALL, factors, weights);
 }
+
+const ALL = Object.keys(WEIGHTS) as FactorName[];
+const OWN = ALL.filter((name) => name !== "endorsements");
 
 /**
  * The score without its endorsements, scaled to 1 again. It is the worth of an agent's endorsement of
  * another. The agent's own endorsements are left out, so influence reaches only one step.
  */
 export function ownTrustOf(factors: Factors, weights: Weights = WEIGHTS): number {
-  const own = (Object.keys(WEIGHTS) as FactorName[]).filter((name) => name !== "endorsements");
-  return averageOf(own, factors, weights);
+  return averageOf(OWN, factors, weights);
 }
 
 /** The weighted average of some factors; 0 if none of them has a weight. */

@@ -62,19 +62,30 @@ export function formatSlotDays(days: readonly SlotDay[]): string {
   return text;
 }
 
-/** The sums over an N-day window: today and the N − 1 UTC days before. */
-export function sumSlots(days: readonly SlotDay[], today: number, window: number): Omit<SlotDay, "day"> {
+/**
+ * The sums over N-day windows: today and the N − 1 UTC days before. Each day is looked at once.
+ *
+ * @param windows the numbers of days, the shortest first
+ */
+export function sumSlots(
+  days: readonly SlotDay[],
+  today: number,
+  windows: readonly number[],
+): Omit<SlotDay, "day">[] {
   const sum = { data: 0, down: 0, raw: 0, denied: 0 };
-  for (let at = days.length - 1; at >= 0; at--) {
-    const it = days[at] as SlotDay;
-    if (it.day > today) continue;
-    if (it.day <= today - window) break;
-    sum.data += it.data;
-    sum.down += it.down;
-    sum.raw += it.raw;
-    sum.denied += it.denied;
-  }
-  return sum;
+  let at = days.length - 1;
+  return windows.map((window) => {
+    for (; at >= 0; at--) {
+      const it = days[at] as SlotDay;
+      if (it.day > today) continue;
+      if (it.day <= today - window) break;
+      sum.data += it.data;
+      sum.down += it.down;
+      sum.raw += it.raw;
+      sum.denied += it.denied;
+    }
+    return { ...sum };
+  });
 }
 
 /** The entry of a day. It is made if it is missing; null for a day that is too old to be kept. */

@@ -43,7 +43,7 @@ export function tickSteward(context: ApplyContext): void {
   const find = (agent: string) => due.get(agent) ?? context.store.get("steward", agent);
   forEachRow(due.values(), (row) => {
     addEndorsements(context, row, find);
-    context.store.update("steward", row.id, row);
+    context.store.put("steward", row);
   });
   for (const [slot, agents] of slots)
     closeSlot(
@@ -60,7 +60,10 @@ export function slotsOver(since: number, time: number): number[] {
   return Array.from({ length: to - first }, (_, n) => (first + n) % STEWARD_SLOTS);
 }
 
-/** All figures except the endorsements, in a row of their own. Rows have many columns, so each is copied once. */
+/**
+ * All figures except the endorsements, in a row of their own. A row has many columns, so it is copied once, and then
+ * changed column by column.
+ */
 function ownFigures(
   context: ApplyContext,
   before: Row<"steward">,
@@ -68,33 +71,31 @@ function ownFigures(
   weights: readonly bigint[],
 ): Row<"steward"> {
   const { change, days: slots } = takeSlots(context, before, away);
-  const row: Row<"steward"> = Object.assign({ ...before }, change);
+  const row: Row<"steward"> = { ...before };
+  Object.assign(row, change);
   const { block, time } = context.at;
   const today = dayOf(time);
-  const [week, month, quarter] = [7, 30, 90].map((days) => sumSlots(slots, today, days)) as [Sum, Sum, Sum];
+  const [week, month, quarter] = sumSlots(slots, today, [7, 30, 90]) as [Sum, Sum, Sum];
   const outcomes = parseOutcomeDays(row.outcomes);
   const { ok, failed } = sumOutcomes(outcomes, today, SCORE_DAYS);
   const all = ok.n * failed.d + failed.n * ok.d;
-  Object.assign(row, {
-    testCoverage: row.testsTotal === 0 ? 0 : nanoOf(BigInt(row.testsPassing), BigInt(row.testsTotal)),
-    uptime: month.data === 0 ? 0 : nanoOf(BigInt(month.data - month.down), BigInt(month.data)),
-    // ok / (ok + failed), over a common denominator.
-    successRate: all === 0n ? 0 : nanoOf(ok.n * failed.d, all),
-    freshness: row.ranAt === null ? 0 : freshnessOf(Math.floor((time - row.ranAt) / HOUR)),
-  } satisfies Partial<Row<"steward">>);
-  return Object.assign(row, {
-    computedBlock: block,
-    computedTime: time,
-    scoredAttestation: row.attestation,
-    ownTrust: ownTrustOf(factorsOf(row), context.stewardWeights),
-    succeeded: formatRational(ok),
-    failed: formatRational(failed),
-    slotSums: [week, month, quarter].map((it) => `${it.data}:${it.down}:${it.raw}`).join(" "),
-    denied: month.denied,
-    decayedSuccess: decayedSuccess(outcomes, today, weights),
-    decayedUptime: decayedUptime(slots, today, weights),
-    difficultySuccess: difficultySuccess(row, { ok, failed }, today),
-  } satisfies Partial<Row<"steward">>);
+  row.testCoverage = row.testsTotal === 0 ? 0 : nanoOf(BigInt(row.testsPassing), BigInt(row.testsTotal));
+  row.uptime = month.data === 0 ? 0 : nanoOf(BigInt(month.data - month.down), BigInt(month.data));
+  // ok / (ok + failed), over a common denominator.
+  row.successRate = all === 0n ? 0 : nanoOf(ok.n * failed.d, all);
+  row.freshness = row.ranAt === null ? 0 : freshnessOf(Math.floor((time - row.ranAt) / HOUR));
+  row.computedBlock = block;
+  row.computedTime = time;
+  row.scoredAttestation = row.attestation;
+  row.ownTrust = ownTrustOf(factorsOf(row), context.stewardWeights);
+  row.succeeded = formatRational(ok);
+  row.failed = formatRational(failed);
+  row.slotSums = [week, month, quarter].map((it) => `${it.data}:${it.down}:${it.raw}`).join(" ");
+  row.denied = month.denied;
+  row.decayedSuccess = decayedSuccess(outcomes, today, weights);
+  row.decayedUptime = decayedUptime(slots, today, weights);
+  row.difficultySuccess = difficultySuccess(row, { ok, failed }, today);
+  return row;
 }
 
 /**
@@ -112,7 +113,7 @@ function difficultySuccess(
   return all.n === 0n ? null : nanoOf(good.n * all.d, good.d * all.n);
 }
 
-type Sum = ReturnType<typeof sumSlots>;
+type Sum = ReturnType<typeof sumSlots>[number];
 
 /** The five factors of the score, from a row. */
 export function factorsOf(
@@ -135,19 +136,18 @@ function addEndorsements(
 ): void {
   const { counted, words, leftOut } = weighEndorsements(context, row, find);
   const { value, unique, average } = endorsementsOf(counted);
-  Object.assign(row, {
-    endorsements: value,
-    endorsementCount: counted.length,
-    uniqueEndorsers: unique,
-    endorserTrust: average,
-    counted: words,
-    leftOut,
-  } satisfies Partial<Row<"steward">>);
-  const algorithmScore = scoreOf(factorsOf(row), context.stewardWeights);
+  row.endorsements = value;
+  row.endorsementCount = counted.length;
+  row.uniqueEndorsers = unique;
+  row.endorserTrust = average;
+  row.counted = words;
+  row.leftOut = leftOut;
+  row.algorithmScore = scoreOf(factorsOf(row), context.stewardWeights);
   const { left, guarantees } = evaluateSla(context, row);
-  const score = nanoOf(BigInt(lessDenials(algorithmScore, row.denied)) * left.n, left.d * BigInt(NANO));
-  const slaLeft = formatRational(left);
-  Object.assign(row, { algorithmScore, score, slaLeft, guarantees, tier: tierOf(row, score) });
+  row.score = nanoOf(BigInt(lessDenials(row.algorithmScore, row.denied)) * left.n, left.d * BigInt(NANO));
+  row.slaLeft = formatRational(left);
+  row.guarantees = guarantees;
+  row.tier = tierOf(row, row.score);
 }
 
 function tierOf(row: Row<"steward">, score: number): number {

@@ -58,6 +58,10 @@ export async function operationsOfAudited(hires: number, ppm: number | null): Pr
       count++;
       return rows.insert(table, row);
     },
+    put: (table, row) => {
+      count++;
+      return rows.put(table, row);
+    },
     update: (table, id, change) => {
       count++;
       return rows.update(table, id, change);
