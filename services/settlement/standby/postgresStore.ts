@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import pg from "pg";
 import type { LedgerName } from "tallystick-protocol/records/ledgerName";
 import type { Log } from "tallystick-runtime/stderrLog";
-import { type Flush, isSeal, sealFlush, sealHeld } from "./flush.ts";
+import { type Flush, isSeal, MAX_FLUSH_BYTES, sealFlush, sealHeld } from "./flush.ts";
 import type { CommitOutcome, HeldLine, SharedStore } from "./sharedStore.ts";
 import { foreignRow } from "./storeErrors.ts";
 
@@ -66,7 +66,8 @@ type Row = {
   next_index: string;
   parent: string;
   head: string;
-  lines: string;
+  /** Null when it is longer than a flush can be. */
+  lines: string | null;
   seal: string;
 };
 
@@ -106,7 +107,7 @@ export function postgresStore({ url, key, ledger, leaseMs, log }: PostgresStoreP
     // The position is taken, perhaps by this same flush, if the answer to it was lost.
     const { rows } = await ask<Row>(
       "at",
-      `SELECT next_index, head FROM ${STORE_SCHEMA}.flush WHERE ledger = $1 AND first_index = $2`,
+      `SELECT next_index, left(head, 65) AS head FROM ${STORE_SCHEMA}.flush WHERE ledger = $1 AND first_index = $2`,
       [ledger, flush.first],
     );
     const [there] = rows;
@@ -157,7 +158,9 @@ const BEHIND_ITS_PREDECESSOR = `FROM (
   WHERE ledger = $1 AND first_index < $2 ORDER BY first_index DESC LIMIT 1
 ) AS before WHERE before.next_index = $2 AND before.head = $4`;
 
-const FLUSHES_FROM = `SELECT first_index, next_index, parent, head, lines, seal FROM ${STORE_SCHEMA}.flush
+/** A row's texts are cut to what ours can have: who has the database alone must not fill a machine's memory. */
+const FLUSHES_FROM = `SELECT first_index, next_index, left(parent, 65) AS parent, left(head, 65) AS head,
+  CASE WHEN octet_length(lines) <= ${2 * MAX_FLUSH_BYTES} THEN lines END AS lines, left(seal, 65) AS seal FROM ${STORE_SCHEMA}.flush
 WHERE ledger = $1 AND first_index >= (
   SELECT max(first_index) FROM ${STORE_SCHEMA}.flush WHERE ledger = $1 AND first_index <= $2
 ) ORDER BY first_index LIMIT $3`;
@@ -170,8 +173,8 @@ WHERE kept.holder = excluded.holder OR kept.until < clock_timestamp()
 
 function flushOf(row: Row, key: Uint8Array, ledger: LedgerName): Flush {
   const { parent, head, lines } = row;
-  const flush = { first: Number(row.first_index), next: Number(row.next_index), parent, head, lines };
-  if (isSeal(sealFlush(key, ledger, flush), row.seal)) return flush;
+  const flush = { first: Number(row.first_index), next: Number(row.next_index), parent, head };
+  if (lines !== null && isSeal(sealFlush(key, ledger, flush), row.seal)) return { ...flush, lines };
   throw foreignRow(`The row of entry ${flush.first}`);
 }
 

@@ -342,8 +342,15 @@ describe("machines that share a ledger", function () {
     await untilCode(b, "store_foreign_row");
     expect((await healthOf(b.standby)).json.size).to.equal(0);
     await b.close();
-    // Sealed, and of lines that are none.
+    // Endless lines behind a good seal, which is of the hashes: no machine takes them into its memory.
     const store = storeOf();
+    const ofEntry0 = (text: string) =>
+      sql(`UPDATE ${STORE_SCHEMA}.flush SET lines = ${text} WHERE first_index = 0`);
+    await ofEntry0("repeat('x', 9 << 20)");
+    const endless = await store.flushesFrom(0).catch((error) => error);
+    expect(endless).to.include({ code: "store_foreign_row" });
+    await ofEntry0(`'${lines.slice(0, lines.indexOf("\n") + 1).replaceAll("'", "''")}'`);
+    // Sealed, and of lines that are none.
     const [, head] = /"current_hash": "(\w+)/.exec(lines) as RegExpExecArray;
     await sql(`DELETE FROM ${STORE_SCHEMA}.flush WHERE first_index = 1`);
     await store.commit(flushAfter({ next: 1, head: head as string }, '{"current_hash": "00"}\n'));
