@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 pragma solidity 0.8.37;
 
-import {HireEscrow} from "../HireEscrow.sol";
 import {IHireEscrow} from "../interfaces/IHireEscrow.sol";
 import {HostileToken} from "./HostileToken.sol";
 import {TestBase} from "./Vm.sol";
@@ -36,7 +35,7 @@ contract EscrowHandler is TestBase {
 
     uint256 private constant MOST_HIRES = 24;
 
-    HireEscrow public immutable escrow;
+    IHireEscrow public immutable escrow;
     HostileToken public immutable token;
     address[6] public people;
 
@@ -54,7 +53,7 @@ contract EscrowHandler is TestBase {
 
     constructor() {
         token = new HostileToken();
-        escrow = new HireEscrow(address(token), address(this), "handler");
+        escrow = IHireEscrow(deployed("HireEscrow", abi.encode(token, this, "handler")));
         for (uint256 i = 0; i < people.length; ++i) {
             people[i] = vm.addr(i + 1);
             token.mint(people[i], 1e12);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 pragma solidity 0.8.37;
 
-import {HireEscrow} from "../HireEscrow.sol";
 import {IHireEscrow} from "../interfaces/IHireEscrow.sol";
 import {TestUSDC} from "./TestUSDC.sol";
 import {TestBase} from "./Vm.sol";
@@ -11,12 +10,12 @@ contract HireEscrowFuzzTest is TestBase {
     uint256 private constant BUYER_KEY = 0xb0b;
 
     TestUSDC private _token;
-    HireEscrow private _escrow;
+    IHireEscrow private _escrow;
     address private _buyer;
 
     function setUp() public {
         _token = new TestUSDC();
-        _escrow = new HireEscrow(address(_token), address(this), "fuzz");
+        _escrow = IHireEscrow(deployed("HireEscrow", abi.encode(_token, this, "fuzz")));
         _buyer = vm.addr(BUYER_KEY);
         _token.mint(_buyer, type(uint128).max);
         vm.prank(_buyer);

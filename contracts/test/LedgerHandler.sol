@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 pragma solidity 0.8.37;
 
-import {AnchoredLedger} from "../AnchoredLedger.sol";
 import {IAnchoredLedger} from "../interfaces/IAnchoredLedger.sol";
 import {MerkleReference} from "./MerkleReference.sol";
 import {TestBase} from "./Vm.sol";
@@ -31,7 +30,7 @@ contract LedgerHandler is TestBase {
     uint256 private constant GUARDIAN_KEY = 0x6a7d;
     uint256 private constant MOST_ENTRIES = 20;
 
-    AnchoredLedger public immutable ledger;
+    IAnchoredLedger public immutable ledger;
     address public immutable guardian;
     bytes32 public immutable id;
     address public writer;
@@ -49,7 +48,7 @@ contract LedgerHandler is TestBase {
     constructor() {
         writer = vm.addr(_writerKey);
         guardian = vm.addr(GUARDIAN_KEY);
-        ledger = new AnchoredLedger();
+        ledger = IAnchoredLedger(deployed("AnchoredLedger", ""));
         id = ledger.open("handler.example", writer, guardian);
     }
 

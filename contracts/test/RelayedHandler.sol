@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 pragma solidity 0.8.37;
 
-import {HireEscrow} from "../HireEscrow.sol";
 import {IHireEscrow} from "../interfaces/IHireEscrow.sol";
 import {HostileToken} from "./HostileToken.sol";
 import {TestBase} from "./Vm.sol";
@@ -26,7 +25,7 @@ contract RelayedHandler is TestBase {
     uint256 private constant MOST_HIRES = 40;
     uint256 private constant PEOPLE = 6;
 
-    HireEscrow public immutable escrow;
+    IHireEscrow public immutable escrow;
     HostileToken public immutable token;
     bytes32 private immutable _domain;
     address[PEOPLE] public people;
@@ -45,7 +44,7 @@ contract RelayedHandler is TestBase {
 
     constructor() {
         token = new HostileToken();
-        escrow = new HireEscrow(address(token), address(this), "relayed");
+        escrow = IHireEscrow(deployed("HireEscrow", abi.encode(token, this, "relayed")));
         for (uint256 i = 0; i < PEOPLE; ++i) {
             people[i] = vm.addr(i + 1);
             token.mint(people[i], 1e12);

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import path from "node:path";
-import hardhatConfig from "../../hardhat.config.ts";
+import { shippedSettings } from "../shippedSettings.ts";
 import type { AstNode } from "./astNode.ts";
 
 const require = createRequire(import.meta.url);
@@ -94,12 +94,11 @@ function run(
 ): Output {
   solc ??= require("solc") as NonNullable<typeof solc>;
   const read = (name: string) => replaced[name] ?? readFileSync(fileOf(folder, name), "utf8");
-  const { settings } = hardhatConfig.solidity as { settings: object };
   const input = {
     language: "Solidity",
     sources: Object.fromEntries(names.map((name) => [name, { content: read(name) }])),
     settings: {
-      ...settings,
+      ...shippedSettings,
       ...(quick && { optimizer: { enabled: false } }),
       metadata: { bytecodeHash: "none", appendCBOR: false },
       outputSelection: selection,

@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import path from "node:path";
-import hardhatConfig from "../../hardhat.config.ts";
 import { repositoryRoot } from "../../scripts/repositoryRoot.ts";
+import { shippedSettings } from "../shippedSettings.ts";
 import type { Solver } from "./openSolver.ts";
 
 const require = createRequire(import.meta.url);
@@ -65,7 +65,7 @@ let solc: { compile: (input: string, callbacks: unknown) => string } | undefined
 
 function run(source: string, contract: string, replaced: Record<string, string>): Output {
   solc ??= require("solc") as NonNullable<typeof solc>;
-  const { evmVersion } = (hardhatConfig.solidity as { settings: { evmVersion: string } }).settings;
+  const { evmVersion } = shippedSettings;
   const input = {
     language: "Solidity",
     sources: { [source]: { content: read(source, replaced) } },
