@@ -22,6 +22,19 @@ const RETRY_MS = 3_000;
 /** Long enough to install a browser and start it. */
 export const BROWSER_MS = INSTALL_MS + 120_000;
 
+/**
+ * What Chromium is not to have. For every window it would make two pages of its own for the address bar, which nobody sees and
+ * which cost more than most of ours. Chromium reads the last list only, so what Playwright has in its own stands here too.
+ */
+const WITHOUT = [
+  ...["WebUIOmniboxPopup", "WebUIOmniboxAimPopup"],
+  ...["AimEnabled", "AutoDeElevate", "AvoidCorsURLLoaderRestartOnRedirect"],
+  ...["AvoidUnnecessaryBeforeUnloadCheckSync", "BlockOriginHeaderModificationOnRedirect"],
+  ...["DestroyProfileOnBrowserClose", "DialMediaRouteProvider", "GlobalMediaControls", "HttpsUpgrades"],
+  ...["LensOverlay", "MediaRouter", "NetworkTimeServiceQuerying", "OptimizationHints", "PaintHolding"],
+  ...["ThirdPartyStoragePartitioning", "Translate"],
+];
+
 /** A browser that asks nobody for anything but what pages ask for. */
 const QUIET = [
   "--disable-gpu",
@@ -30,6 +43,7 @@ const QUIET = [
   "--disable-background-networking",
   "--disable-component-update",
   "--disable-sync",
+  `--disable-features=${WITHOUT.join(",")}`,
 ];
 
 /**
