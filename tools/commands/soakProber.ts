@@ -12,7 +12,7 @@ export function registerSoakProber(program: Command): void {
     .command("soak-prober")
     .description(
       "Let a prober look at local hosts in one slot of real time, over TLS, seven in a hundred of which hang, drip, never end,\n" +
-        "redirect, fail, break or lie; then an hour's slots as fast as hosts answer, in which some fail for exactly two and three slots,\n" +
+        "redirect, fail, break or lie; then an hour's slots, each as soon as the last is over, in which some fail for exactly two and three slots,\n" +
         "the prober is killed, and its uplink lost; then a simulated week without a network, and its memory day by day.",
     )
     .option("--hosts <count>", "in the slot (0: no slot)", wholeNumber("--hosts"), 10_000)
