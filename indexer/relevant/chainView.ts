@@ -9,10 +9,10 @@ import type { RetryRead } from "./retryRead.ts";
 /** After every log of a block. */
 export const END = 2 ** 40;
 
-/** The finalized head is asked for again after this many blocks. */
+/** The finalized head is requested again after this many blocks. */
 const ASK_AGAIN = 32;
 
-/** The token's transfers in the past of one block. */
+/** The token's transfers up to one block. */
 export type ChainView = {
   head: BlockAt;
   token: Address;
@@ -66,7 +66,7 @@ export class ChainTransfers {
   }
 }
 
-/** A transfer as the log has it. */
+/** A transfer, in the form of its log. */
 export function transferEvent(
   { block, time, log, from, to, value, tx }: TokenTransfer & { time: number },
   token: Address,
@@ -75,7 +75,7 @@ export function transferEvent(
   return { block, time, log, kind: "transfer", token, from, to, value: String(value), tx, authorized };
 }
 
-/** Whether anything is between two positions, neither included. */
+/** Whether `place` is after `after` and before `before`. Without `after`, only `before` counts. */
 export function isBetween(place: Place, after: Place | null, before: Place): boolean {
   const isAfter =
     after === null || place.block > after.block || (place.block === after.block && place.log > after.log);

@@ -51,8 +51,8 @@ export type CreateSellerParameters = {
   /** How long a silent process keeps its jobs from the seller's other processes, in milliseconds. Default 10,000. */
   leaseMs?: number;
   /**
-   * Reads the chain: a viem public client. With it nothing is delivered for a direct payment that the chain does not show,
-   * whatever a facilitator says. It also looks up what a crash left open.
+   * Reads the chain: a viem public client. With it nothing is delivered for a direct payment that the chain
+   * does not show, whatever a facilitator says. After a crash it also looks up the unfinished payments.
    */
   client?: PublicClient;
   /** How many blocks, the payment's own included, must show it. Default 1. */
@@ -108,18 +108,17 @@ export type Seller = {
 };
 
 /**
- * A seller: a Hono app with `POST /hire`, `GET /jobs/{id}`, `GET /capabilities/{id}/schema` and `GET /listings`, real
- * x402 payment, and receipts that reach the ledger whatever happens (SHP §7, §11, §12). A listing with `audit: {operator}` may
- * be audited (SHP §8.3): then `GET /audits/{hire}` shows the work to its auditor, at the root of the endpoint's origin.
+ * A seller: a Hono app with `POST /hire`, `GET /jobs/{id}`, `GET /capabilities/{id}/schema` and `GET
+ * /listings`, real x402 payment, and receipts that reach the ledger even after a crash (SHP §7, §11, §12). A
+ * listing with `audit: {operator}` may be audited (SHP §8.3): then `GET /audits/{hire}` shows the work to its
+ * auditor, at the root of the endpoint's origin.
  *
- * @example
- * const seller = await createSeller({ account, endpoint: "https://agent.example/v1", baseUrl, network: base,
+ * @example const seller = await createSeller({ account, endpoint: "https://agent.example/v1", baseUrl,
+ * network: base,
  *   facilitator: "https://facilitator.example", store: fileStore("./seller"),
  *   listings: [{ capability: "compute.statistics.mean", price_usdc: "0.02", max_latency_ms: 5000 }],
  *   handlers: { "compute.statistics.mean": ({ data }) => ({ result: mean(data) }) } });
- * await seller.resume();
- * await seller.publish();
- * serve({ fetch: seller.app.fetch, port: 8080 });
+ * await seller.resume(); await seller.publish(); serve({ fetch: seller.app.fetch, port: 8080 });
  */
 export async function createSeller(parameters: CreateSellerParameters): Promise<Seller> {
   const { account, endpoint, network } = parameters;

@@ -84,7 +84,7 @@ function Find() {
         </button>
         {isBad && (
           <span class="visually-hidden" role="alert">
-            That is neither an address nor a capability.
+            This is not an address or a capability.
           </span>
         )}
       </form>

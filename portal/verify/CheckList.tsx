@@ -22,7 +22,7 @@ export function CheckList({ finding }: { finding: Finding }) {
         </Notice>
       ) : (
         <Notice kind="info" title="Nothing was verified" isLive>
-          What is needed for it is not at hand.
+          The data for it is missing.
         </Notice>
       )}
       <ul class="checks">

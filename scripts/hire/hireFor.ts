@@ -34,7 +34,7 @@ export type HireOutcome =
     };
 
 /**
- * Makes the buyer that the environment describes, with the settings of `tallystick-mcp`: its wallet, chain
+ * Makes a buyer from the environment variables, with the settings of `tallystick-mcp`: its wallet, chain
  * and escrows, and its spending cap if there is one. Its journal is in `TALLYSTICK_STATE_DIR`, or in
  * `.tallystick/buyers/` under its address.
  */

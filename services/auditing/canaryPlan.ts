@@ -9,7 +9,7 @@ import { privateKeyToAccount } from "viem/accounts";
 import { z } from "zod";
 
 const canarySchema = z.strictObject({
-  /** The buyer's wallet. One that bought before would reveal the canary. */
+  /** The buyer's wallet. A wallet with earlier purchases would reveal the canary. */
   private_key: privateKeySetting,
   seller: addressSchema,
   capability: capabilitySchema,
@@ -36,13 +36,13 @@ const planSchema = z.strictObject({
     ),
 });
 
-/** Hires that the operator arranges, and what it knows of their work. */
+/** Hires that the operator arranges, and the known facts about their work. */
 export type CanaryPlan = z.output<typeof planSchema>;
 
 /**
  * Reads a plan of canaries.
  *
- * @throws InvalidInputError naming every field at fault; it never shows a key
+ * @throws InvalidInputError with the name of every invalid field, but never with a key
  */
 export function readCanaryPlan(text: string): CanaryPlan {
   const read = planSchema.safeParse(tryForeignJson(text));

@@ -16,14 +16,15 @@ import { createDispatcher, type Dispatcher } from "./dispatcher.ts";
 import { createDispatchApp } from "./http/app.ts";
 import { noSpans, openSpans } from "./telemetry.ts";
 
-/** Requests of one address that run, and that may wait: most of them only wait for a task. */
+/** The most requests of one address that run, and that wait. Most of them only wait for a task. */
 const AT_ONCE = 64;
 const WAITING = 256;
 
 export type RunningDispatch = { url: string; dispatcher: Dispatcher; close: () => Promise<void> };
 
 /**
- * Runs a dispatcher until it is closed. Resolves when it listens and has resumed what an earlier process left.
+ * Runs a dispatcher until it is closed. Resolves when it listens and has resumed the tasks of an earlier
+ * process.
  *
  * @throws TallystickError `dispatch_folder`, `cannot_listen`; InvalidInputError `missing_key`
  */
@@ -49,7 +50,7 @@ export async function runDispatch(config: DispatchConfig, log: Log): Promise<Run
     limit(server, config, onFault);
     await listen(server, config);
     const left = await dispatcher.resume();
-    if (left > 0) log("Tasks of an earlier process are gone on with.", { tasks: left });
+    if (left > 0) log("Tasks of an earlier process are continued.", { tasks: left });
     const { port } = server.address() as { port: number };
     return {
       url: `http://${host.includes(":") ? `[${host}]` : host}:${port}`,

@@ -16,16 +16,16 @@ export function notifierRegistry(state: () => NotifierState): Registry {
   };
   gauge(
     "notices_round_time_seconds",
-    "When the last whole round ended; 0 before.",
+    "The end of the last complete round; 0 before the first.",
     (it) => it.roundAt / 1_000,
   );
   gauge("notices_round_failures", "Rounds that failed, since the start.", (it) => it.failures);
   gauge("notices_subscriptions", "Subscriptions of buyers.", (it) => it.subscriptions);
-  gauge("notices_confirmed", "Subscriptions whose address wants notices.", (it) => it.confirmed);
-  gauge("notices_waiting", "Notices that were not taken yet.", (it) => it.waiting);
-  gauge("notices_delivered", "Notices that were taken, since the start.", (it) => it.delivered);
+  gauge("notices_confirmed", "Subscriptions with a confirmed address.", (it) => it.confirmed);
+  gauge("notices_waiting", "Notices that wait for delivery.", (it) => it.waiting);
+  gauge("notices_delivered", "Delivered notices since the start.", (it) => it.delivered);
   gauge("notices_failed", "Attempts that failed, since the start.", (it) => it.failed);
-  gauge("notices_given_up", "Notices that nobody took in time, since the start.", (it) => it.givenUp);
+  gauge("notices_given_up", "Notices that were not delivered in time, since the start.", (it) => it.givenUp);
   gauge("resident_memory_bytes", "Memory of the process.", () => process.memoryUsage.rss());
   return registry;
 }

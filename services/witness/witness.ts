@@ -20,7 +20,7 @@ import type { Cosigned, WitnessStore } from "./witnessStore.ts";
 export type WitnessParameters = {
   /** Its name in its signatures: a URL without a scheme. */
   name: string;
-  /** Its Ed25519 seed, 32 bytes; used for nothing else. */
+  /** Its Ed25519 seed, 32 bytes. Use this seed only for the witness. */
   seed: Uint8Array;
   /** The keys of the logs that it cosigns. A log may have several, and each alone is enough. */
   logs: readonly NoteVerifierKey[];
@@ -33,8 +33,8 @@ export type WitnessParameters = {
 const EMPTY_ROOT = sha256(new Uint8Array());
 
 /**
- * Watches that logs only grow: it cosigns a checkpoint when a key of its log signed it and a proof shows that it continues
- * the last one it cosigned (C2SP tlog-witness). It does not matter who brings the checkpoint.
+ * Ensures that logs only grow. The witness cosigns a checkpoint if a key of the log signed it and a proof
+ * shows that it continues the last cosigned checkpoint (C2SP tlog-witness). Anybody may send the checkpoint.
  */
 export class Witness {
   readonly name: string;
@@ -61,7 +61,7 @@ export class Witness {
   }
 
   /**
-   * Cosigns a checkpoint. The answer is on disk before it leaves.
+   * Cosigns a checkpoint. The answer is written to disk before it is sent.
    *
    * @param body of `add-checkpoint`
    * @returns the signature line
@@ -86,7 +86,7 @@ export class Witness {
     return line;
   }
 
-  /** The signatures of the log's own keys. A key is tried once, however many lines name it. */
+  /** The signatures of the log's own keys. Each key is tried once, even if many lines name it. */
   #requireLog(note: SignedNote, origin: string): NoteSignature[] {
     const keys = this.#parameters.logs.filter(({ name }) => name === origin);
     if (keys.length === 0) {

@@ -17,10 +17,10 @@ const WATCHED = ["indexer/api", "packages/protocol", "packages/derive", "package
 const NAME = "API";
 
 /**
- * Serves the API over a running node's rows, and starts it again when its code changes, until a signal. Code that does not run is
- * told of, and the next change is waited for.
+ * Serves the API over a running node's rows, and starts it again when its code changes, until a signal. If
+ * the code does not start, the error is shown and the next change is awaited.
  *
- * @param options.port default any free one; the same after every change
+ * @param options.port default: any free port, which stays the same after every change
  * @returns the exit code
  * @throws TallystickError when there is no node to serve
  */
@@ -33,7 +33,7 @@ export async function runDevApi({
   const url = `http://127.0.0.1:${port}`;
   const progress = createProgress();
   const say = (text: string) => void process.stderr.write(`${text}\n`);
-  /** Set while it answers. */
+  /** Set while the API answers. */
   let stopFollowing: (() => void) | undefined;
   let rounds = 0;
 
@@ -77,11 +77,11 @@ function apiService(node: ServedNode, logFile: string): Service {
     command: process.execPath,
     args: nodeProgram("tools/dev/serveApi.ts"),
     cwd: repositoryRoot,
-    // Not an argument: everybody on the machine reads those.
+    // An environment variable, because every user of the machine can read arguments.
     env: childEnvironment({ ...compiledOnce, SERVED_NODE: JSON.stringify(node) }),
     logFile,
     isReady: async (signal) => (await fetch(`http://127.0.0.1:${node.port}/`, { signal })).ok,
-    // It answers within a second; what hangs while it is loaded is a fault of the change.
+    // The API normally answers within a second. If it does not, the change is at fault.
     readyWithinMs: 30_000,
     stop: [{ signal: "SIGTERM", waitMs: 500 }],
   };

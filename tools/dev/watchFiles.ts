@@ -21,7 +21,7 @@ export type FileWatch = {
  */
 const TOGETHER_MS = 50;
 
-/** Temporary files that editors and programs make next to the files that they write. */
+/** Temporary files that editors and programs make beside the files that they write. */
 const PASSING = /^\.|~$|\.(?:swp|swx|tmp|new)$|^4913$/;
 
 /**

@@ -92,7 +92,7 @@ export const dataLookupWebSearch = defineCapability({
   },
 });
 
-/** The longer words' stems, and the shorter words of at least three letters. */
+/** The stems of long words, and short words of at least three letters. */
 function wordsOf(text: string): Set<string> {
   const bare = plain(text);
   const words = stemsOf(bare);

@@ -5,7 +5,7 @@ type Context = CheckContext<unknown, { svg: string }>;
 
 const contentsOf = ({ output, once }: Context): SvgContents => once("svg", () => readSvg(output.svg));
 
-/** The most shapes that references may add to those that are written. */
+/** The most shapes that references may add to the shapes in the text. */
 const MAX_REPEATED = 20_000;
 
 /** `image.generate.illustration.svg`: a drawing as SVG that any browser may show. */
@@ -51,7 +51,7 @@ export const imageGenerateIllustrationSvg = defineCapability({
       test: (context) => {
         const { active, repeated } = contentsOf(context);
         if (active !== undefined) return `contains ${active}`;
-        // A few hundred bytes of references could keep a viewer busy for ever.
+        // A few hundred bytes of references could keep a viewer busy forever.
         return repeated <= MAX_REPEATED ? undefined : `draws ${repeated} shapes or more by references`;
       },
     },

@@ -87,7 +87,10 @@ export function evaluateFundings(context: ApplyContext, agent: string): void {
   for (const leg of fundingsInto(context, agent)) evaluateLeg(context, row, leg);
 }
 
-/** F funded A when funding transfers in increasing order lead from F to A; the time is that of the last (SHP §4.5.1). */
+/**
+ * F funded A if a chain of funding transfers, each later than the one before, leads from F to A. The time of
+ * the funding is the time of the last transfer (SHP §4.5.1).
+ */
 function evaluateLeg(context: ApplyContext, agent: Row<"agent">, last: Leg): void {
   const funders = new Set<string>();
   collectFunders(context, last, context.params.maxIntermediaries, funders);

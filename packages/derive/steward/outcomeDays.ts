@@ -35,13 +35,13 @@ export function noteSale(context: ApplyContext, hire: Row<"hire">): void {
   takePaymentBack(context, hire.id);
 }
 
-/** Updates the day of a hire after more became known of it, or its weight changed. */
+/** Updates the day of a hire when a new fact about it became known or its weight changed. */
 export function noteAmended(context: ApplyContext, before: Row<"hire">, after: Row<"hire">): void {
   const row = context.store.get("steward", before.seller);
   const [was, is] = [partOf(context, before), partOf(context, after)];
   noteForSla(context, heardOf(context, before), heardOf(context, after));
   if (row === null) return;
-  // Its capability may have become known only now.
+  // Its capability may become known only now.
   const extraBefore = extraOf(context, before.id);
   const extra = before.capability === null ? takeDifficulty(context, after) : extraBefore;
   const isSame = compare(was.ok, is.ok) === 0 && compare(was.failed, is.failed) === 0;
@@ -53,7 +53,7 @@ export function noteAmended(context: ApplyContext, before: Row<"hire">, after: R
   });
 }
 
-/** An operator of audits had arranged the hire: it leaves its seller's sales and their days. */
+/** Removes a hire that an operator of audits arranged from its seller's sales and their days. */
 export function noteWithdrawn(context: ApplyContext, before: Row<"hire">): void {
   noteAmended(context, before, { ...before, isCanary: true });
   const row = context.store.get("steward", before.seller);
@@ -61,8 +61,8 @@ export function noteWithdrawn(context: ApplyContext, before: Row<"hire">): void 
 }
 
 /**
- * The buyer of a hire says that its own request was at fault. Such a failure does not count (T007). A failure
- * that an audit found counts in any case.
+ * The buyer of a hire declares that its own request caused the failure. Such a failure does not count (T007).
+ * A failure that an audit found counts in any case.
  */
 export function noteClientError(context: ApplyContext, hireId: string): void {
   if (context.store.get("clientError", hireId) !== null) return;

@@ -16,7 +16,7 @@ export function servicesProbed(context: ApplyContext, prober: string, { hour, se
     if (row === null) continue;
     const services = parseServices(row.served).filter((it) => isFresh(it, hour - SERVED_HOURS));
     for (const host of hosts) noteService(services, host, prober, hour);
-    // Each seller counts for one host only, the first by name, so that one sale does not vouch for many
+    // Each seller counts for one host only, the first by name, so that one sale does not count for many
     // hosts.
     const [first] = [...hosts].sort();
     if (row.sales > 0 && first !== undefined) noteSellerHost(context, prober, first, hour);

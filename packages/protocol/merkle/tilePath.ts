@@ -5,10 +5,11 @@ export const TILE_WIDTH = 256;
 export type Tile = { level: number | "entries"; index: number; width: number };
 
 /**
- * Reads what comes behind `tile/` in a C2SP tlog-tiles path: `<L>/<N>[.p/<W>]` or `entries/<N>[.p/<W>]`,
- * where N is in groups of three digits, all but the last with an `x` before it: 1234067 is `x001/x234/067`.
+ * Reads the part after `tile/` of a C2SP tlog-tiles path: `<L>/<N>[.p/<W>]` or `entries/<N>[.p/<W>]`, where N
+ * is written in groups of three digits. Every group except the last begins with `x`: 1234067 is
+ * `x001/x234/067`.
  *
- * @returns undefined for anything else, also for another spelling of such a path
+ * @returns undefined for any other text, also for another spelling of such a path
  */
 export function parseTilePath(path: string): Tile | undefined {
   const match = /^(entries|0|[1-9][0-9]?)\/((?:x[0-9]{3}\/)*[0-9]{3})(?:\.p\/([1-9][0-9]{0,2}))?$/.exec(path);
@@ -25,12 +26,12 @@ export function parseTilePath(path: string): Tile | undefined {
   return isTile ? { level, index, width } : undefined;
 }
 
-/** The reverse: the path of a tile behind `tile/`. */
+/** The reverse: the part of a tile's path after `tile/`. */
 export function formatTilePath({ level, index, width }: Tile): string {
   return `${level}/${formatTileIndex(index)}${width === TILE_WIDTH ? "" : `.p/${width}`}`;
 }
 
-/** A tile's number as its path has it. */
+/** A tile's number in the form that its path has. */
 export function formatTileIndex(index: number): string {
   const digits = String(index);
   const groups = digits.padStart(Math.ceil(digits.length / 3) * 3, "0").match(/.{3}/g) as string[];

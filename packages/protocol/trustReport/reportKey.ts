@@ -2,7 +2,7 @@ import { ed25519 } from "@noble/curves/ed25519.js";
 import { sha256 } from "@noble/hashes/sha2.js";
 import { bytesToHex } from "@noble/hashes/utils.js";
 
-/** The public half of the key that signs a node's trust reports, and how reports name it. */
+/** The public key of the key pair that signs a node's trust reports, and the key's name in the reports. */
 export type ReportKey = { algorithm: "Ed25519"; public_key: string; signed_by: string };
 
 /** @param secretKey 32 bytes */

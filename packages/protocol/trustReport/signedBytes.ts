@@ -7,11 +7,11 @@ import type { TrustReportVerification } from "./trustReport.ts";
 const DOMAIN = "tallystick/trust-report/v1\n";
 
 /**
- * The bytes that a trust report's signature covers: `tallystick/trust-report/v1`, a line feed, and the RFC 8785 bytes of
- * the report. `verification` is in them without its `signature` and without its `verification_url`, which is the address at
- * which the node was asked.
+ * The bytes that a trust report's signature covers: `tallystick/trust-report/v1`, a line feed, and the RFC
+ * 8785 bytes of the report. `verification` is in them without its `signature` and without its
+ * `verification_url`, which is the address of the request to the node.
  *
- * @throws InvalidInputError for what is no JSON
+ * @throws InvalidInputError for a value that is not JSON
  */
 export function signedBytes({
   verification,

@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { Duplex } from "node:stream";
 
-/** Called with a fault that nothing else caught. */
+/** Receives an error that no other code caught. */
 export type OnFault = (error: unknown) => void;
 
 const scope = new AsyncLocalStorage<Duplex>();
@@ -17,8 +17,9 @@ export function asOurOwn<T>(run: () => T): T {
 }
 
 /**
- * The last resort. An uncaught fault that belongs to a request ends only the connection of this request. Any
- * other fault goes to the earlier listeners. Without one it ends the process as usual.
+ * Handles errors that no other code caught. If the error belongs to a request, only the connection of this
+ * request ends. Any other error goes to the earlier listeners. Without a listener it ends the process as
+ * usual.
  */
 export function surviveRequests(onFault: OnFault, otherwise?: OnFault): void {
   for (const event of ["uncaughtException", "unhandledRejection"]) {

@@ -1,4 +1,5 @@
-// A thread that reads signatures for SignatureThreads: takes a list of [text, signature], gives back the readings.
+// A thread that reads signatures for SignatureThreads. It takes a list of [text, signature] and returns what
+// it read.
 import { parentPort } from "node:worker_threads";
 import { recoverByWasm } from "tallystick-protocol/signatures/recoverByWasm";
 import { readSignatureHere } from "./readSignature.ts";

@@ -8,7 +8,7 @@ import type { Chain, PublicClient, Transport } from "viem";
 export type ConfirmedProof = { transaction: Hex; block: number };
 
 /**
- * Checks a proof against the chain: whether its writer writes the ledger now, or did at this size, and
+ * Checks a proof against the chain: whether its writer writes the ledger now or wrote it at this size, and
  * whether the contract accepted exactly this size and root. The ledger is what the contract accepted, no
  * matter who signed it. So this also confirms a later writer, and a contract as writer.
  *

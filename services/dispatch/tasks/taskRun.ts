@@ -18,7 +18,10 @@ import { taskMetadata } from "./taskMetadata.ts";
 import type { Triage, WorkState } from "./workState.ts";
 import type { World } from "./world.ts";
 
-/** The most requests to models for one task: each leaves a record, and all of them have room in one proposal. */
+/**
+ * The most requests to models for one task. Each makes a record, and one proposal must hold all of these
+ * records.
+ */
 const MAX_CALLS = 24;
 const MAX_PAUSE_MS = 15_000;
 
@@ -54,7 +57,7 @@ export class TaskRun {
   /**
    * Does the task, tier by tier, until settlement has accepted it or no model is left.
    *
-   * @throws errors that are no end of a task: another process continues it
+   * @throws errors that do not end the task: another process continues it
    */
   async run(): Promise<Ended> {
     try {
@@ -77,7 +80,7 @@ export class TaskRun {
     }
   }
 
-  /** What the last process had reserved and did not book. */
+  /** The amounts that the last process reserved and did not book. */
   async #bookLostCalls(): Promise<void> {
     const { budget } = this.#world;
     const key = taskKey(this.#task.taskId);
@@ -172,7 +175,8 @@ export class TaskRun {
       const { reason, id, divergence } = result;
       return { status: "ESCROWED", reason, held: id, divergence };
     }
-    // Drift on every attempt is nobody's fault, and another tier would meet it too.
+    // If every attempt fails because the ledger changed meanwhile, no model is at fault, and another tier
+    // would fail in the same way.
     if (result.status === "REJECTED") {
       const isDrift = result.reason.startsWith("State drift");
       return isDrift
@@ -206,12 +210,13 @@ export class TaskRun {
     };
   }
 
-  /** Why a shadow is needed: never for private tasks. */
+  /** The reason for a shadow. Private tasks never have one. */
   async #shadowReasons(tier: Tier, rules: HouseRules): Promise<string[]> {
     const { shadow } = this.#world.table;
     const { isPrivate, action } = this.#task;
     if (shadow === undefined || isPrivate) return [];
-    // Drawn by chance, since a client could choose an id that is not drawn; and once, even if the task starts again.
+    // The draw is random, because a client could choose an id that is not drawn. It is made once, even if the
+    // task starts again.
     let drawn = this.#file.draws.shadow;
     if (drawn === undefined) {
       const number = this.#world.random();
@@ -250,7 +255,10 @@ export class TaskRun {
     return this.#world.files.change(this.#task.taskId, next);
   }
 
-  /** Waits for a settlement service that cannot be reached, or is busy, as long as the task may take. */
+  /**
+   * Waits until a settlement service that is busy or unreachable answers, at most until the deadline of the
+   * task.
+   */
   async #retryUntilAvailable<T>(work: () => Promise<T>): Promise<T> {
     for (let attempt = 0; ; attempt++) {
       try {
@@ -287,10 +295,10 @@ export class TaskStopped extends TallystickError {
     super({
       code: "dispatcher_closed",
       message: "The dispatcher stops.",
-      hint: "Send the same task again: what was done is not done twice.",
+      hint: "Send the same task again: finished work is not repeated.",
     });
   }
 }
 
-/** The client no longer wants it. */
+/** The client cancelled the task. */
 export class TaskCancelled extends Error {}

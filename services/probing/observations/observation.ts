@@ -3,12 +3,12 @@ import { isHex } from "tallystick-protocol/hex";
 
 /** One observation of a prober, which is one line of a file. `at` is unix milliseconds. */
 export type Observation = { slot: number; at: number; host: string } & (
-  | /** It is about to be looked at: written before anything is sent, so that nobody looks twice. */
+  | /** A look begins. This is written before anything is sent, so that nobody looks twice. */
   { what: "ask" }
   | { what: "up"; milliseconds: number }
-  | { what: "down"; why: string } /** The prober's own uplink failed: no data. */
+  | { what: "down"; why: string } /** The prober's own connection failed, so there is no data. */
   | { what: "ours" }
-  | { what: "served"; agent: Address } /** Asked for an agent that it did not serve. */
+  | { what: "served"; agent: Address } /** A request for an agent that the host does not serve. */
   | { what: "unserved"; agent: Address }
   | { what: "robots"; optedOut: boolean | undefined }
 );

@@ -48,7 +48,7 @@ export class IndexRetry {
     else this.#tryLater();
   }
 
-  /** Ends it. Resolves when its work has stopped. */
+  /** Stops the verification. Resolves when its work has stopped. */
   async stop(): Promise<void> {
     this.#isStopped = true;
     clearTimeout(this.#timer);

@@ -4,7 +4,7 @@ import { tryLock } from "fs-native-extensions";
 import { TallystickError } from "tallystick-protocol/errors";
 import { makeFolder } from "./makeFolder.ts";
 
-/** Releases the lock. The operating system does the same when the process ends in any way. */
+/** Releases the lock. The operating system also releases it when the process ends, for any reason. */
 export type ReleaseLock = () => Promise<void>;
 
 /**

@@ -98,7 +98,7 @@ export class LedgerVerifier {
     this.#running = this.#reading.then(() => this.#compareAgainAndAgain(index, ledger));
   }
 
-  /** Resolves when every line was read, or something was found. */
+  /** Resolves when every line was read or a fault was found. */
   get linesRead(): Promise<void> {
     return this.#reading;
   }
@@ -109,7 +109,7 @@ export class LedgerVerifier {
     return { unread: Math.min(unread, Math.max(1, unread - this.#read)), ...this.#state };
   }
 
-  /** Ends it. Resolves when its work has stopped. */
+  /** Stops the verification. Resolves when its work has stopped. */
   async stop(): Promise<void> {
     this.#end.abort();
     await this.#running;
@@ -194,7 +194,7 @@ export class LedgerVerifier {
       else resolve(message);
     });
     worker.on("error", reject);
-    worker.on("exit", (code) => reject(new Error(`the thread that compares ended with ${code}`)));
+    worker.on("exit", (code) => reject(new Error(`the comparing thread ended with ${code}`)));
     // Without this, listening for messages would keep the process alive.
     worker.unref();
     try {
