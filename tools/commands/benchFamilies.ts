@@ -1,10 +1,11 @@
-import type { Command } from "commander";
+import { type Command, InvalidArgumentError } from "commander";
 import { wholeNumber } from "../../scripts/cli/parseOption.ts";
 import { createProgress } from "../../scripts/cli/progress.ts";
 
 /** What a transfer may cost in the derivation, in microseconds of processor time, and its share of a backfill. */
 const MAX_MICROSECONDS = 5;
 const MAX_SHARE_OF_BACKFILL = 0.1;
+const MIN_TRANSFERS = 20_000;
 
 /** `npm run bench:families`: the cost of funding families. */
 export function registerBenchFamilies(program: Command): void {
@@ -14,11 +15,15 @@ export function registerBenchFamilies(program: Command): void {
       "Let a node read a generated chain (anvil, fetched by npx), derive its log with a sampling profiler on, and tell what\n" +
         "families take of it: processor time of a transfer, and shares of the derivation and of the node's backfill.",
     )
-    .option("--transfers <count>", "how long the chain is", wholeNumber("--transfers"), 20_000)
+    .option("--transfers <count>", "how long the chain is, 20000 or more", wholeNumber("--transfers"), 40_000)
     .option("--agents <count>", "agents, each with a listing", wholeNumber("--agents"), 1_000)
     .option("--json", "print JSON")
     .action(
       async ({ transfers, agents, json = false }: { transfers: number; agents: number; json?: boolean }) => {
+        if (transfers < MIN_TRANSFERS)
+          throw new InvalidArgumentError(
+            `--transfers must be at least ${MIN_TRANSFERS}: of a shorter chain hardly a block is final, so that nothing is backfilled.`,
+          );
         const { benchFamilies } = await import("../bench/families/benchFamilies.ts");
         const figures = await benchFamilies({ transfers, agents, rings: [4, 8, 32, 128] }, createProgress());
         if (json) {
