@@ -1,4 +1,4 @@
-import { type Command, InvalidArgumentError } from "commander";
+import type { Command } from "commander";
 import { wholeNumber } from "../../scripts/cli/parseOption.ts";
 import { createProgress } from "../../scripts/cli/progress.ts";
 
@@ -21,7 +21,7 @@ export function registerBenchFamilies(program: Command): void {
     .action(
       async ({ transfers, agents, json = false }: { transfers: number; agents: number; json?: boolean }) => {
         if (transfers < MIN_TRANSFERS)
-          throw new InvalidArgumentError(
+          throw new Error(
             `--transfers must be at least ${MIN_TRANSFERS}: of a shorter chain hardly a block is final, so that nothing is backfilled.`,
           );
         const { benchFamilies } = await import("../bench/families/benchFamilies.ts");
