@@ -4,12 +4,17 @@ const plain = new Intl.NumberFormat("en", { maximumFractionDigits: 2 });
 const rate = new Intl.NumberFormat("en", { style: "percent", maximumFractionDigits: 1 });
 const signs = /^-?\d+(?:\.\d+)?$/;
 
+/** From here on a number is written with an exponent. */
+const MAX_WRITTEN = 1e15;
+
 /** The text for an unknown figure. */
 export const NOTHING = "–";
 
 /** A count or an average, with at most two decimals. */
 export function formatNumber(value: number | null | undefined): string {
-  return value === null || value === undefined ? NOTHING : plain.format(value);
+  if (value === null || value === undefined) return NOTHING;
+  // Nothing that is counted is as large: hundreds of digits would only push the rest aside.
+  return Math.abs(value) < MAX_WRITTEN ? plain.format(value) : Number(value).toExponential(2);
 }
 
 /**
@@ -18,6 +23,7 @@ export function formatNumber(value: number | null | undefined): string {
  */
 export function formatRate(value: number | null | undefined): string {
   if (value === null || value === undefined) return NOTHING;
+  if (Math.abs(value) >= MAX_WRITTEN) return formatNumber(value);
   return rate.format(value < 1 && value > 0.999 ? 0.999 : value);
 }
 
@@ -35,6 +41,7 @@ export function formatAmount(usdc: string): string {
 /** Formats milliseconds for people. */
 export function formatLatency(ms: number | null | undefined): string {
   if (ms === null || ms === undefined) return NOTHING;
+  if (Math.abs(ms) >= MAX_WRITTEN) return formatNumber(ms);
   if (ms < 1_000) return `${plain.format(Math.round(ms))} ms`;
   return ms < 60_000 ? `${plain.format(ms / 1_000)} s` : `${plain.format(ms / 60_000)} min`;
 }

@@ -1,7 +1,7 @@
 import { useState } from "preact/hooks";
 import { Hash } from "../design/Address.tsx";
 import { type Column, DataTable } from "../design/DataTable.tsx";
-import { formatNumber } from "../design/format.ts";
+import { formatNumber, plainText } from "../design/format.ts";
 import { Icon } from "../design/Icon.tsx";
 import { Time } from "../design/Time.tsx";
 import { nodeUrl } from "../node/nodeUrl.ts";
@@ -14,7 +14,7 @@ import { verifyInWorker } from "../verify/verifyInWorker.ts";
 import type { LedgerHead } from "./ledgerQuery.ts";
 
 const COLUMNS: Column<LedgerHead>[] = [
-  { name: "Anchor", cell: ({ seq }) => seq, value: ({ seq }) => Number(seq), isNumber: true },
+  { name: "Anchor", cell: ({ seq }) => plainText(seq, 20), value: ({ seq }) => Number(seq), isNumber: true },
   {
     name: "Entries",
     cell: ({ size }) => formatNumber(Number(size)),
@@ -79,7 +79,7 @@ function Consistency({ ledger, heads }: Pick<Props, "ledger" | "heads">) {
       <select value={value} onChange={({ currentTarget }) => set(Number(currentTarget.value))}>
         {heads.map(({ id, seq, size }, n) => (
           <option key={id} value={n}>
-            {`anchor ${seq}: ${formatNumber(Number(size))} entries`}
+            {`anchor ${plainText(seq, 20)}: ${formatNumber(Number(size))} entries`}
           </option>
         ))}
       </select>
