@@ -375,6 +375,67 @@ describe("the portal", function () {
     expect(complaints).to.deep.equal([]);
   });
 
+  /** What a node may put in the place of a text: markup, an address that runs, what every object has, far too much. */
+  const words = [STRANGER, "javascript:document.title='owned'//", "constructor", "x".repeat(20_000)];
+  /** What a node may make of its answers. `n` counts the values. */
+  const lies: [name: string, lie: (value: unknown, key: string, n: number) => unknown][] = [
+    ["texts", (it, _, n) => (typeof it === "string" ? words[n % words.length] : it)],
+    ["numbers", (it, _, n) => (typeof it === "number" ? [-1, 1e300, -1e300, 0.5][n % 4] : it)],
+    ["other types", (it) => (typeof it === "string" ? 7 : typeof it === "number" ? "NaN" : it)],
+    ["no lists", (it) => (Array.isArray(it) ? null : it)],
+    ["nothing", (it, key) => (key === "data" || key === "" ? it : null)],
+  ];
+
+  it("says so, and runs nothing, when a node answers in another form than its API", async () => {
+    let lie: (key: string, value: unknown) => unknown = (_, value) => value;
+    const told = new Map<string, string>();
+    await page.route("**/graphql", async (route) => {
+      const asked = route.request().postData() ?? "";
+      const text = told.get(asked) ?? (await (await route.fetch()).text());
+      told.set(asked, text);
+      await route.fulfill({ contentType: "application/json", body: JSON.stringify(JSON.parse(text, lie)) });
+    });
+    const shown = [
+      "#/",
+      `#/agent/${cast.ring[0]}`,
+      `#/hire/${hireId}`,
+      `#/cluster/${clusterId}`,
+      `#/ledger/${LEDGER}?entry=0`,
+      "#/audits",
+      "#/network",
+      `#/escrow/0x${"ab".repeat(32)}`,
+      "#/escrow/new",
+    ];
+    const found: string[] = [];
+    for (const [name, change] of lies) {
+      let n = 0;
+      lie = (key, value) => change(value, key, n++);
+      for (const hash of shown) {
+        await page.goto("about:blank");
+        await page.goto(`${site.url}${hash}`);
+        await page.waitForFunction(() => {
+          const main = document.querySelector("main");
+          return main !== null && main.innerText.trim() !== "" && main.querySelector(".skeleton") === null;
+        });
+        const wrong = await page.evaluate(() => {
+          const text = document.querySelector("main")?.innerText ?? "";
+          const live =
+            "main :is(img, script, iframe, style, [href^='javascript:' i], [onerror]), .bottom [href^='javascript:' i]";
+          return [
+            ...[...document.querySelectorAll(live)].map((it) => it.outerHTML.slice(0, 200)),
+            // Signs that turn the text around them.
+            ...(text.match(/.{0,30}[\u202a-\u202e\u2066-\u2069].{0,30}/g) ?? []),
+            ...(document.querySelectorAll(".top nav a").length === 5 ? [] : ["without its bar"]),
+            ...(document.title.endsWith(" · Tallystick") ? [] : [document.title]),
+          ];
+        });
+        for (const it of wrong) found.push(`${name}, ${hash}: ${it}`);
+      }
+    }
+    expect(found).to.deep.equal([]);
+    expect(complaints).to.deep.equal([]);
+  });
+
   it("reads no answer to its end that has none, and asks not faster when it is told to", async () => {
     let questions = 0;
     await page.route("**/graphql", async (route) => {
