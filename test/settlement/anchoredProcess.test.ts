@@ -1,5 +1,8 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
+import { text } from "node:stream/consumers";
 import { expect } from "chai";
 import hre, { network } from "hardhat";
 import { anchoredLedgerAbi } from "tallystick-protocol/abi/anchoredLedgerAbi";
@@ -9,7 +12,7 @@ import { headTypedData, ledgerId } from "tallystick-protocol/ledger/anchor";
 import { LedgerLineError } from "tallystick-protocol/ledger/verifyLedger";
 import { headWord } from "tallystick-protocol/ledger/word";
 import { type HeadSignature, headSignatureOf, isHeadSignedBy } from "tallystick-protocol/note/headSignature";
-import { type NoteVerifierKey, parseSignedNote, parseVerifierKey } from "tallystick-protocol/note/signedNote";
+import { parseSignedNote } from "tallystick-protocol/note/signedNote";
 import { type ProofBundle, parseProofBundle } from "tallystick-protocol/proof/proofBundle";
 import { ProofError } from "tallystick-protocol/proof/provenEntry";
 import { createPublicClient, createWalletClient, type Hex, http, zeroAddress } from "viem";
@@ -18,11 +21,9 @@ import { hardhat } from "viem/chains";
 import { verifyLedgerFile } from "../../scripts/commands/verifyLedger.ts";
 import { verifyProofFile } from "../../scripts/commands/verifyProof.ts";
 import { freePort } from "../../scripts/processes/freePort.ts";
-import { pullLedger } from "../../services/settlement/ledger/pullLedger.ts";
-import { readMirrorConfig } from "../../services/settlement/mirror/mirrorConfig.ts";
-import { type RunningMirror, runMirror } from "../../services/settlement/mirror/runMirror.ts";
+import { compiledOnce, nodeProgram } from "../../scripts/processes/nodeProgram.ts";
 import { mortalRpc } from "./support/mortalRpc.ts";
-import { settle, settlementProcesses, stop } from "./support/settlementProcess.ts";
+import { listening, settle, settlementProcesses, stop } from "./support/settlementProcess.ts";
 import { temporaryFolder } from "./support/temporaryFolder.ts";
 
 /** The first account of Hardhat's local chain, which has money. */
@@ -44,7 +45,8 @@ describe("the settlement process with a chain", function () {
   });
   let contract: Address;
   let server: Awaited<ReturnType<typeof network.createServer>>;
-  const { start } = settlementProcesses(() => ({
+  const commands: ChildProcess[] = [];
+  const settings = () => ({
     LEDGER_DIR: folder.path,
     LEDGER_ORIGIN: origin,
     ANCHOR_PRIVATE_KEY: KEY,
@@ -52,7 +54,8 @@ describe("the settlement process with a chain", function () {
     RPC_URL: rpc.url,
     CHAIN_ID: String(hardhat.id),
     ANCHOR_INTERVAL_SECONDS: "0.2",
-  }));
+  });
+  const { start } = settlementProcesses(settings);
 
   before(async () => {
     await hre.tasks.getTask("build").run({ quiet: true });
@@ -67,7 +70,10 @@ describe("the settlement process with a chain", function () {
     contract = (await client.waitForTransactionReceipt({ hash })).contractAddress?.toLowerCase() as Address;
   });
   after(() => server.close());
-  afterEach(() => rpc.close());
+  afterEach(async () => {
+    for (const child of commands.splice(0)) child.kill("SIGKILL");
+    rpc.close();
+  });
 
   async function anchored(size: number): Promise<Hex> {
     const client = createPublicClient({ transport: http(rpcUrl) });
@@ -111,8 +117,8 @@ describe("the settlement process with a chain", function () {
   });
 
   const metric = async (url: string, name: string): Promise<number> => {
-    const text = await (await fetch(`${url}/metrics`)).text();
-    return Number(new RegExp(`^tallystick_${name} (\\S+)$`, "m").exec(text)?.[1]);
+    const page = await (await fetch(`${url}/metrics`)).text();
+    return Number(new RegExp(`^tallystick_${name} (\\S+)$`, "m").exec(page)?.[1]);
   };
   const until = async (condition: () => boolean | Promise<boolean>): Promise<void> => {
     while (!(await condition())) await new Promise((resolve) => setTimeout(resolve, 25));
@@ -182,10 +188,10 @@ describe("the settlement process with a chain", function () {
     const file = path.join(folder.path, "entry.proof");
     const bundle = async (): Promise<ProofBundle> => {
       for (;;) {
-        const text = await (await fetch(`${url}/v1/ledger/bundle?index=1`)).text();
-        writeFileSync(file, text);
+        const bytes = await (await fetch(`${url}/v1/ledger/bundle?index=1`)).text();
+        writeFileSync(file, bytes);
         // The contract may hold the root some moments before the service knows by which transaction.
-        if (parseProofBundle(text).anchor !== null) return parseProofBundle(text);
+        if (parseProofBundle(bytes).anchor !== null) return parseProofBundle(bytes);
         await new Promise((resolve) => setTimeout(resolve, 50));
       }
     };
@@ -240,58 +246,79 @@ describe("the settlement process with a chain", function () {
     expect(await stop(child, "SIGTERM")).to.equal(0);
   });
 
+  /** A `tallystick ledger …` with the settings of the service, or a mirror's. */
+  const tallystick = (args: string[], settings: Record<string, string>): ChildProcess => {
+    const child = spawn(process.execPath, nodeProgram("scripts/cli.ts", ["ledger", ...args]), {
+      env: { PATH: process.env.PATH, ...compiledOnce, ...settings },
+      cwd: folder.path,
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    commands.push(child);
+    return child;
+  };
+  const outcome = async (child: ChildProcess) => {
+    const [out, err, [code]] = await Promise.all([
+      text(child.stdout!),
+      text(child.stderr!),
+      once(child, "exit"),
+    ]);
+    return { code, out, err };
+  };
+
   it("loses its disk, and has from a mirror all that it had settled, so that its next checkpoints continue the last", async () => {
     const first = await start();
     for (const task of ["one", "two", "three"]) await settle(first.url, task);
-    const root = await anchored(3);
+    await anchored(3);
     rpc.state.dead = true;
     for (const task of ["four", "five"]) await settle(first.url, task);
     const ledgerFolder = path.dirname(first.file);
     const key = readFileSync(path.join(ledgerFolder, "checkpoint.key"));
     const vkey = (await (await fetch(`${first.url}/v1/ledger/key`)).text()).trim();
-    const mirrorOf = (source: string): Promise<RunningMirror> => {
-      const config = readMirrorConfig({
-        MIRROR_DIR: path.join(folder.path, "mirror"),
-        MIRROR_VKEY: vkey,
-        MIRROR_LEDGER: first.ledger,
-        MIRROR_INTERVAL_SECONDS: "1",
-        MIRROR_PORT: "0",
-        RPC_URL: rpcUrl,
-        CHAIN_ID: String(hardhat.id),
-        ANCHORED_LEDGER: contract,
-      });
-      return runMirror({ config, source, recheck: false, now: () => Date.now() / 1000, log: () => {} });
+    const mirroring = {
+      MIRROR_DIR: path.join(folder.path, "mirror"),
+      MIRROR_VKEY: vkey,
+      MIRROR_LEDGER: first.ledger,
+      MIRROR_INTERVAL_SECONDS: "1",
+      MIRROR_PORT: "0",
+      RPC_URL: rpcUrl,
+      CHAIN_ID: String(hardhat.id),
+      ANCHORED_LEDGER: contract,
     };
-    const mirror = await mirrorOf(first.url);
-    await until(() => mirror.state().size === 5 && mirror.state().anchoredSize === 3);
+    // The steps of docs/operators.md, by its commands.
+    const mirror = tallystick(["mirror", first.url], mirroring);
+    const { url: mirrorUrl } = await listening(mirror);
+    const mirrored = (name: string) => metric(mirrorUrl, `mirror_${name}`);
+    await until(async () => (await mirrored("entries")) === 5 && (await mirrored("anchored_entries")) === 3);
     const lines = readFileSync(first.file, "latin1");
     await stop(first.child, "SIGKILL");
     rmSync(ledgerFolder, { recursive: true });
 
-    const pull = (into: string, keys: NoteVerifierKey[]) =>
-      pullLedger({
-        folder: into,
-        baseUrl: mirror.url,
-        ledgerId: first.ledger as Hex,
-        anchored: { size: 3, root },
-        keys,
-      });
-    expect(await pull(path.join(folder.path, "by-anchor"), [])).to.include({ size: 3, behindAnchor: 0 });
-    const pulled = await pull(ledgerFolder, [parseVerifierKey(vkey)]);
-    expect(pulled).to.include({ size: 5, fetched: 5, behindAnchor: 2 });
+    // The service reaches the chain again; its settings are those that it had.
+    rpc.state.dead = false;
+    const pull = (...more: string[]) =>
+      outcome(tallystick(["pull", "--from", mirrorUrl, ...more], settings()));
+    const byAnchor = await pull();
+    expect(byAnchor.code, byAnchor.err).to.equal(0);
+    expect(byAnchor.out).to.contain("entries 3 (0 from disk, 3 fetched)").and.to.contain("checkpoint.key");
+    const pulled = await pull("--key", vkey);
+    expect(pulled.code, pulled.err).to.equal(0);
+    expect(pulled.out)
+      .to.contain("entries 5 (3 from disk, 2 fetched)")
+      .and.to.contain("2 entries behind the anchor");
     expect(readFileSync(first.file, "latin1")).to.equal(lines);
     writeFileSync(path.join(ledgerFolder, "checkpoint.key"), key);
-    await mirror.close();
+    expect(await stop(mirror, "SIGTERM")).to.equal(0);
 
-    rpc.state.dead = false;
     const second = await start();
     expect([second.size, second.ledger]).to.deep.equal([5, first.ledger]);
     expect(await settle(second.url, "six")).to.be.a("string");
     await anchored(6);
-    const follows = await mirrorOf(second.url);
-    await until(() => follows.state().size === 6 && follows.state().anchoredSize === 6);
-    expect(follows.state().refusal).to.equal(undefined);
-    await follows.close();
+    const checkpointed = async () =>
+      (await (await fetch(`${second.url}/v1/ledger/checkpoint`)).text()).split("\n")[1];
+    await until(async () => (await checkpointed()) === "6");
+    const follows = await outcome(tallystick(["mirror", second.url, "--once"], mirroring));
+    expect(follows.code, follows.err).to.equal(0);
+    expect(JSON.parse(follows.out)).to.include({ agrees: true, size: 6, anchoredSize: 6 });
     expect(await stop(second.child, "SIGTERM")).to.equal(0);
   });
 });
