@@ -12,8 +12,8 @@ export type Call = {
 /** A call that may stop early. */
 export type LimitedCall = Call & {
   /**
-   * Only the first this many logs of each wallet are needed. A wallet with fewer logs in the answer has no
-   * more. Without it all logs are read.
+   * The number of logs of each wallet that are needed, from the first on. A wallet with fewer logs in the
+   * answer has no more. Without it all logs are read.
    */
   limit?: number;
 };

@@ -126,7 +126,7 @@ export function familyNamed(name: FamilyId): CapabilityFamily {
   return taxonomy.find(({ id }) => id === name) as CapabilityFamily;
 }
 
-/** A family and what its placeholders stand for in one id: `{source: "en", target: "it"}`. */
+/** A family, and the values of its placeholders in one id: `{source: "en", target: "it"}`. */
 export type FoundFamily = { family: CapabilityFamily; parts: { [placeholder: string]: string } };
 
 /** The family that an id belongs to, undefined when there is none. */

@@ -69,8 +69,8 @@ export class LoadedRows implements Pick<Store, "get"> {
 }
 
 /**
- * Calls `next` with each item. If a row is not in memory, it goes on with the next item, so one attempt finds
- * all rows that the items need. Then the attempt ends.
+ * Calls `next` with each item. If a row is not in memory, it continues with the next item. So one attempt
+ * finds all rows that the items need. Then the attempt ends.
  */
 export function forEachRow<T>(items: Iterable<T>, next: (item: T) => void): void {
   let isMissing = false;

@@ -80,7 +80,7 @@ async function readPath(file: string): Promise<string> {
   }
 }
 
-/** Removes the fragment of a URL. In a feedback it names the receipt. */
+/** Removes the fragment of a URL. In a feedback file the fragment names the receipt. */
 function withoutFragment(source: string): string {
   return source.replace(/#.*$/s, "");
 }

@@ -8,7 +8,7 @@ import type { BreachStep, Subscription } from "./notifierNode.ts";
 
 /**
  * The age from which an event is no longer announced, in seconds. So a notifier that starts from zero, or
- * follows a node that does, sends no notices about the past.
+ * follows a node that indexes from zero, sends no notices about the past.
  */
 export const NEWS_SECONDS = 7 * 86_400;
 
@@ -39,7 +39,9 @@ export type Outbox = {
   /** Stores a notice of a step, unless it is stored or was sent already. Returns whether it is new. */
   add: (step: BreachStep, subscription: Subscription) => Promise<boolean>;
   waiting: () => Promise<WaitingNotice[]>;
-  /** Call it before an attempt. After that the notice waits, whatever happens to this process. */
+  /**
+   * Call it before an attempt. From then on the notice waits for its next attempt, even if this process ends.
+   */
   begin: (notice: WaitingNotice) => Promise<WaitingNotice>;
   end: (notice: WaitingNotice, how: NoticeEnd) => Promise<void>;
   /** Forgets what was sent so long ago that no node reports it any more. */

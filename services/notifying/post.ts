@@ -2,7 +2,7 @@ import { TallystickError } from "tallystick-protocol/errors";
 import { createPublicFetch, type PublicFetchParameters } from "tallystick-sdk/net/publicFetch";
 import { readBytes } from "tallystick-sdk/readBytes";
 
-/** How long a receiver may take to answer, in milliseconds, and most bytes of its answer that are read. */
+/** The time limit for a receiver's answer, in milliseconds, and the most bytes of it that are read. */
 const ANSWER_MS = 10_000;
 const MAX_ANSWER_BYTES = 4_096;
 

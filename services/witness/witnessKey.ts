@@ -9,8 +9,8 @@ export const WITNESS_KEY_FILE = "witness.key";
 /**
  * The Ed25519 seed of a witness, from its folder. It is made when the witness has cosigned nothing yet.
  *
- * @throws TallystickError `bad_witness_key`, or `witness_key_missing` when it has cosigned before: with a new key it would
- * be another witness to everybody who trusts it
+ * @throws TallystickError `bad_witness_key`, or `witness_key_missing` when it has cosigned before: with a new
+ * key, everybody who trusts it would see another witness
  */
 export function witnessSeed(folder: string, { isNew }: { isNew: boolean }): Uint8Array {
   const file = path.join(folder, WITNESS_KEY_FILE);

@@ -39,7 +39,7 @@ import { openOnChain, TestLedger } from "./support/testLedger.ts";
 
 const TICK_BLOCKS = 3;
 
-/** Code of a wallet that says yes, and of what it may become. */
+/** Code of a wallet that accepts every signature, and the codes that may replace it. */
 const YES: Hex = "0x631626ba7e60e01b60005260206000f3";
 const BECOMES: { [name: string]: Hex } = {
   true: YES,
@@ -50,7 +50,7 @@ const BECOMES: { [name: string]: Hex } = {
   gone: "0x",
 };
 
-/** Code that logs what it is called with: three topics, then the data. */
+/** Code that logs its call data: three topics, then the data. */
 const ANNOUNCER: Hex = ("0x6060360380606060003760403560203560003583600" + "0a300") as Hex;
 
 describe("a node's event log", () => {
@@ -75,7 +75,7 @@ describe("a node's event log", () => {
     await rm(folder, { recursive: true, force: true });
   });
 
-  /** A ledger on chain, what is in it, and how its entries are to appear. */
+  /** A ledger on chain, its entries, and the expected rows of these entries. */
   async function open(name: string) {
     const { id, anchor } = await openOnChain(chain, writer, `test.local/${name}`);
     const ledger = new TestLedger();
@@ -139,7 +139,8 @@ describe("a node's event log", () => {
     await payments();
     const [first, second, other] = [await open("first"), await open("second"), await open("other")];
 
-    // Every wallet said yes when its record was submitted; by the anchor they are what they are called.
+    // Every wallet accepted the signature when its record was submitted. At the anchor, each wallet behaves
+    // as its name says.
     const reader = createPublicClient({ transport: http(chain.rpcUrl) });
     const wallets = Object.keys(BECOMES).map((name, n) => ({
       name,
@@ -164,7 +165,7 @@ describe("a node's event log", () => {
     await first.anchor();
     await first.say("listing", listing(seller.address, "0.60"), seller);
     await first.anchor();
-    // A heartbeat has no entries, and a ledger that is not followed is none of ours.
+    // A heartbeat has no entries, and this node does not follow the other ledger.
     await first.anchor();
     await other.say("listing", listing(buyer.address), buyer);
     await other.anchor();
@@ -186,7 +187,7 @@ describe("a node's event log", () => {
     for (const [n, line] of expected.entries()) expect(events[n], `line ${n + 2}`).to.deep.equal(line);
     expect(events).to.have.length(expected.length);
 
-    // Or it would have been about less than it says.
+    // Otherwise it would cover less than it says.
     const verdicts = expected.flatMap((line) => (line.kind === "record" ? [line.erc1271] : []));
     expect(verdicts.slice(0, wallets.length)).to.deep.equal([true, false, false, false, false, undefined]);
     const kinds = new Set(expected.map(({ kind }) => kind));
@@ -219,7 +220,7 @@ describe("a node's event log", () => {
     await chain.send(chain.anchoredLedger, anchoredLedgerAbi, "proveFork", args);
   }
 
-  /** What the contract would not do: tells of one more anchor of a ledger whose writer was convicted. */
+  /** The contract would not do this: it logs one more anchor of a ledger whose writer was convicted. */
   async function anchorAllTheSame({ id, ledger, place }: Awaited<ReturnType<typeof open>>): Promise<void> {
     await ledger.save(place);
     const topic = keccak256(toBytes("Anchored(bytes32,uint64,uint64,uint64,bytes32)"));
@@ -239,7 +240,7 @@ describe("a node's event log", () => {
   }
 
   it("waits for a source of transfers, and where that has left one out: the node says whose do not add up", async () => {
-    // What the ledgers' contract was before it told of one more anchor.
+    // The code of the ledgers' contract before it logged one more anchor.
     await chain.client.setCode({ address: chain.anchoredLedger, bytecode: anchoredLedgerCode });
     const ledger = await open("lossy");
     await ledger.say("listing", listing(seller.address), seller);
@@ -278,7 +279,7 @@ describe("a node's event log", () => {
       const { block, blockedAtTransfers } = await said();
       expect(block).to.be.lessThan(Number(await chain.client.getBlockNumber()) - TICK_BLOCKS);
       const late = blockedAtTransfers as Late;
-      // It is missing on both sides; who paid was watched first.
+      // It is missing on both sides. The payers were watched first.
       expect(late.wallet, late.reason).to.equal(buyer.address);
       expect(late.reason).to.contain("lack 12345 atomic units that it sent");
       expect(rpc.dropped).to.be.greaterThan(0);

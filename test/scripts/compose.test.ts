@@ -58,7 +58,7 @@ describe("the container files", () => {
   const compose = parse(read("compose.yaml"), { merge: true }) as { services: Record<string, Service> };
   const services = Object.entries(compose.services);
   const ours = services.filter(([, service]) => service.build !== undefined);
-  /** What the image holds besides packages. */
+  /** The files of the image besides packages. */
   const copied = [...read("Dockerfile").matchAll(/^COPY (?!--from|packages\/)(.+) \S+$/gm)].flatMap(
     ([, names = ""]) => names.split(" "),
   );
@@ -103,7 +103,8 @@ describe("the container files", () => {
 
   it("may write into all their volumes", () => {
     const [, made = ""] = /^RUN mkdir -p (.+) && chown -R node:node \/data /m.exec(read("Dockerfile")) ?? [];
-    // Docker gives a new volume to whoever has the folder in the image: to root, when it is not there.
+    // Docker gives a new volume to the owner of the folder in the image, or to root if the image has no such
+    // folder.
     const written = ours.flatMap(([, { volumes = [] }]) => volumes.filter((it) => /^[a-z]+:/.test(it)));
     expect(written).to.have.length.above(6);
     for (const volume of written) expect(made.split(" ")).to.include(volume.split(":")[1]);
@@ -147,13 +148,13 @@ describe("the container files", () => {
     expect(compose.services.prometheus).to.deep.include({ profiles: ["metrics"] });
     const mounted = (compose.services.prometheus?.volumes ?? []).map((it) => it.split(":")[0]);
     expect(mounted).to.include.members(["./deploy/prometheus.yml", "./deploy/alerts.yml"]);
-    // The way from outside stays closed.
+    // Access from outside stays closed.
     expect(read("deploy/nginx.conf")).to.match(/location = \/metrics \{\s+deny all;/);
   });
 
   it("copy everything that the processes import, and install every package", () => {
     const packages = readdirSync(path.join(repositoryRoot, "packages"));
-    /** What a file may import by name: what its own manifest says, and the packages of the workspace. */
+    /** The names that a file may import: those in its own manifest, and the packages of the workspace. */
     const namesFor = (file: string): string[] => {
       const own = file.startsWith("packages/") ? `${file.split("/").slice(0, 2).join("/")}/` : "";
       const {
@@ -163,7 +164,7 @@ describe("the container files", () => {
       } = JSON.parse(read(`${own}package.json`)) as {
         [kind: string]: Record<string, string>;
       };
-      // What a peer is, the root installs; what begins with # is a file of its own.
+      // The root installs peer dependencies. A name that begins with # is a file of the same package.
       const names = Object.keys({ ...dependencies, ...peerDependencies, ...imports });
       return [...names, ...(own === "" ? packages.map((it) => `tallystick-${it}`) : [])];
     };
@@ -174,7 +175,7 @@ describe("the container files", () => {
     expect(manifests.map(([, name]) => name)).to.have.members(packages);
     const folders = [...new Set(copied.filter((name) => !name.includes(".")))];
     expect(folders).to.have.members(["packages", "portal", "services", "indexer", "docs"]);
-    // What is not in the build's context cannot be copied.
+    // A file outside of the build's context cannot be copied.
     for (const name of copied) expect(read(".dockerignore").split("\n")).to.include(`!${name}`);
     const files = folders.flatMap((folder) =>
       readdirSync(path.join(repositoryRoot, folder), { recursive: true, encoding: "utf8" })
@@ -220,7 +221,7 @@ describe("the container files", () => {
       }
       return "the peer";
     };
-    // What a client says of itself stands before what the proxy in front adds.
+    // The values that a client sends come before those that the proxy adds.
     expect(clientOf("1.1.1.1, 203.0.113.7")).to.equal("203.0.113.7");
     expect(clientOf("203.0.113.7")).to.equal("203.0.113.7");
     expect(clientOf("1.1.1.1,2001:DB8:1:2:3:4:5:6")).to.equal("2001:DB8:1:2");
@@ -239,7 +240,7 @@ describe("the container files", () => {
     const passing = locations.filter(({ body }) => body.includes("proxy_pass"));
     expect(passing.map(({ name }) => name)).to.deep.equal(["/", "= /v1/stream"]);
     for (const { name, body } of passing) {
-      // A location with headers of its own takes none from the server.
+      // A location with its own headers inherits none from the server.
       const headers = body.includes("proxy_set_header") ? body : server;
       const upgrades = !/proxy_set_header Upgrade "";/.test(headers);
       expect(upgrades, name).to.equal(name === "= /v1/stream");

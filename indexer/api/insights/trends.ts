@@ -8,7 +8,7 @@ import { figuresOf, type TallyFigures } from "./figures.ts";
 /** This week up to the day of the last tick, and the week before. */
 export type Fortnight = { last_7_days: TallyFigures; previous_7_days: TallyFigures };
 
-/** A capability's figures over the window, and of its last two weeks. */
+/** A capability's figures over the window, and over its last two weeks. */
 export type Trend = { capability: string; window: TallyFigures } & Fortnight;
 
 export type Trends = { capabilities: Trend[]; next_cursor: string | null };

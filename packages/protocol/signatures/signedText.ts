@@ -11,7 +11,7 @@ export function textDigest(text: string): Uint8Array {
   return keccak_256(utf8ToBytes(text));
 }
 
-/** The EIP-191 hash of 32 bytes that are signed as a message: what `ecrecover` is given. */
+/** The EIP-191 hash of 32 bytes that are signed as a message: the input of `ecrecover`. */
 export function messageHash(digest: Uint8Array): Uint8Array {
   return keccak_256(concatBytes(EIP191_HASH_PREFIX, digest));
 }

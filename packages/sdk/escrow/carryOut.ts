@@ -27,7 +27,7 @@ export type Carrier = ReturnType<typeof createCarrier>;
 /**
  * Takes instructions and carries them out in batches. Instructions that keys signed go first and together,
  * because their cost is known. Instructions of contract wallets go in separate batches. Each is tried off the
- * chain before it is sent, with as much gas as its account may still cost.
+ * chain before it is sent, with all the gas that remains in its account's allowance.
  */
 export function createCarrier(parameters: CarryOutParameters) {
   const { book, batches, maxBatch, now } = parameters;
@@ -80,7 +80,7 @@ export function createCarrier(parameters: CarryOutParameters) {
   }
 
   async function send(items: Instruction[], gasEach: bigint, done: (count: number) => void): Promise<void> {
-    // Noted before it is sent, so that a keeper that is killed in between knows of it.
+    // The transaction is stored before it is sent, so that a keeper that is killed in between finds it again.
     for (const it of items) if (it.reservation) await book.put(it);
     const { tried, failed, gasUsed } = await batches.send(items, gasEach).catch(async (error: unknown) => {
       const isSure = error instanceof ChainError && error.neverSent;
@@ -127,7 +127,7 @@ function createScreening(calls: EscrowCalls, outcomes: ReturnType<typeof createO
       for (const [at, it] of chunk.entries()) {
         const status = states[at]?.status ?? "none";
         if (status === "held") held.push(it);
-        // A provider that is behind does not know it yet.
+        // A provider that is behind may not have this escrow yet.
         else if (status === "none") await lookLater(it, "The escrow is not there.");
         else {
           sayDropped(it, `the escrow is ${status}`);

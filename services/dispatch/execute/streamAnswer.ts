@@ -14,13 +14,13 @@ export type Reply = {
   ended: string;
   /** The model's id as answered. */
   answeredBy: string;
-  /** Undefined when the vendor did not say, or said something impossible. */
+  /** Undefined if the vendor gave no value or an impossible one. */
   tokens: Tokens | undefined;
 };
 
 /** Why there is no answer. */
 export class CallFailure extends Error {
-  /** Whether the vendor certainly did no work, so that it costs nothing. */
+  /** True if the vendor certainly did no work, so the request costs nothing. */
   readonly isFree: boolean;
   /** Whether the same request may be sent again. */
   readonly isRetryable: boolean;
@@ -62,7 +62,8 @@ export async function streamAnswer(
     maxRetries: 0,
     abortSignal: both,
     telemetry: { isEnabled: false },
-    // No vendor keeps it, if its API allows that; a schema outside of the vendor's strict kind is accepted too.
+    // The vendor is asked not to store the request, if its API has that setting. A schema that the vendor's
+    // strict mode does not support is accepted too.
     providerOptions: { openai: { store: false, strictJsonSchema: false } },
     onError: () => {},
   });
@@ -98,8 +99,8 @@ export async function streamAnswer(
 }
 
 /**
- * Asks for JSON in a form, and reads it here: the SDK would parse it at every piece of a stream, which costs the square of
- * its length.
+ * Asks for JSON of a given form, and parses it here once. The SDK would parse it again at every piece of a
+ * stream, which takes quadratic time.
  */
 function jsonAnswer(schema: object | undefined): OutputInterface<string, never, never> {
   return {
@@ -115,13 +116,13 @@ function jsonAnswer(schema: object | undefined): OutputInterface<string, never, 
   };
 }
 
-/** An id of a model as it may be in the ledger. */
+/** A model's id, in the form that the ledger accepts. */
 function plainId(given: string | undefined, own: string): string {
   const plain = (given ?? "").replace(/[^\x21-\x7e]+/g, "").slice(0, 128);
   return plain === "" ? own : plain;
 }
 
-/** The counts, if they are possible: whole numbers within what the model can hold. */
+/** The counts, if they are possible: whole numbers within the limits of the model. */
 function tokensOf(
   { limits }: Model,
   given: { [kind in keyof Tokens]: number | undefined },
@@ -167,7 +168,7 @@ function retryAfterOf(headers: { [name: string]: string } | undefined): number |
   return Number.isNaN(at) ? undefined : Math.max(0, at - Date.now());
 }
 
-/** What {@link limitedFetch} cut, inside of the SDK's own errors. */
+/** The error of {@link limitedFetch}, which the SDK wraps into its own errors. */
 function isTooLarge(error: unknown): boolean {
   let it = error;
   for (let depth = 0; depth < 8 && it instanceof Error; depth++, it = it.cause)

@@ -141,7 +141,7 @@ function metricsOf(dispatcher: Dispatcher): { registry: Registry; count: (outcom
   };
 }
 
-/** The outcome; undefined when it takes longer, or nobody waits any more. The task continues. */
+/** The outcome; undefined if the time is over or nobody waits any more. The task continues. */
 async function firstOf(
   outcome: Promise<Outcome>,
   ms: number,

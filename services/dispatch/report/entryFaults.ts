@@ -10,8 +10,9 @@ import {
 } from "../triage/complexity.ts";
 
 /**
- * What in an entry's record does not follow from the rest of it: costs from tokens and prices, complexity from its
- * features, the tier from the complexity, an answer from a call. Empty when everything follows.
+ * The parts of an entry's record that do not follow from the rest of it: costs from tokens and prices,
+ * complexity from its features, the tier from the complexity, an answer from a call. Empty when everything
+ * follows.
  */
 export function entryFaults(told: TaskMetadata): string[] {
   const faults: string[] = [];
@@ -56,7 +57,10 @@ function callFault(
   return cost === readDollars(cost_usd) ? undefined : "its cost is not what tokens and prices come to";
 }
 
-/** What a token of a model costs, by an entry's own table; undefined when it is not there, or is no price of whole picodollars. */
+/**
+ * The price of a model's token in an entry's own table; undefined if the table has none, or if it is not a
+ * whole number of picodollars.
+ */
 export function pricesOf(told: TaskMetadata, model: string): Prices | undefined {
   const given = Object.hasOwn(told.prices.models, model) ? told.prices.models[model] : undefined;
   if (given === undefined) return undefined;

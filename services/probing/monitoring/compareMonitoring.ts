@@ -18,7 +18,7 @@ export type MonitoringRow = {
   differs: boolean;
 };
 
-/** The most guarantees that are read of an answer. An agent has no more. */
+/** The most guarantees that are read from an answer. An agent has no more. */
 const MAX_GUARANTEES = 64;
 
 /**

@@ -39,7 +39,8 @@ describe("the process of an auditor", function () {
       expect(await run({ path: "/v1/records", when: "after" })).to.equal("SIGKILL");
       expect(await run(null)).to.equal(0);
 
-      // The second process fixed its words; whoever judged after it said the same, and the ledger has it once.
+      // The second process stored its verdict. Every later process gave the same verdict, and the ledger has
+      // it once.
       expect(verdicts().map(({ body }) => body.reasons[0].detail)).to.deep.equal(["words 2"]);
       expect(readdirSync(path.join(folder, "bytes")).length, "what was shown is deleted").to.equal(0);
       expect(text()).not.to.match(/library|biblioteca/);

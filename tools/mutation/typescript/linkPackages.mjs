@@ -1,5 +1,6 @@
-// Run by Stryker in the folder of a changed copy: gives it a node_modules of its own, in which the packages of the workspace are those of
-// the copy. One link to the whole node_modules would lead every import by name back to the unchanged sources.
+// Stryker runs this in the folder of a changed copy. It gives the copy its own node_modules, whose workspace
+// packages are the copy's. With a link to the whole node_modules, every import by name would read the
+// unchanged sources.
 import { mkdirSync, readdirSync, symlinkSync } from "node:fs";
 import path from "node:path";
 
