@@ -1,6 +1,6 @@
 import hardhatConfig from "../hardhat.config.ts";
 
-const { compilers } = hardhatConfig.solidity as {
+const { compilers } = hardhatConfig.solidity as unknown as {
   compilers: [{ settings: { evmVersion: string; optimizer: object } }];
 };
 
