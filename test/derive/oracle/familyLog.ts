@@ -95,6 +95,15 @@ const action = fc.oneof(
       through: fc.option(fc.integer({ min: 20, max: 29 }).map(wallet)),
     }),
   },
+  // A payee that spends what an escrow paid out to it, and a buyer funded by a wallet that has sent much.
+  {
+    weight: 3,
+    arbitrary: fc.record({ do: fc.constant("paid" as const), seller, buyer, to: seller }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({ do: fc.constant("busy" as const), seller, sent: fc.constantFrom(4, 5, 6) }),
+  },
   {
     weight: 2,
     arbitrary: fc.record({ do: fc.constant("count" as const), hubTransfers: fc.constantFrom(2, 5, 10_000) }),
@@ -172,6 +181,24 @@ function logOf(steps: { wait: number; action: Action }[]): EventLog {
           log.transfer(from, to, 700_000);
         log.hire(it.seller, it.buyer);
         break;
+      case "paid": {
+        const payee = wallet(passers++);
+        escrow(log, {
+          ...{ do: "escrow", seller: it.seller, buyer: it.buyer, payee, delivered: false, how: "release" },
+          ...{ fee: 0, withdrawn: false, late: 0, receipt: true },
+        });
+        log.after(1);
+        log.hire(it.to, payee);
+        break;
+      }
+      case "busy": {
+        const [sender, newcomer] = [wallet(passers++), wallet(passers++)];
+        for (let n = 0; n < it.sent; n++) log.transfer(sender, wallet(21), 100_000);
+        log.transfer(sender, newcomer, 700_000);
+        log.after(1);
+        log.hire(it.seller, newcomer);
+        break;
+      }
       case "count":
         log.record("params", OPERATOR, {
           version: ++version,
