@@ -7,16 +7,12 @@ import type { ProofBundle } from "tallystick-protocol/proof/proofBundle";
 import { readProvenEntry } from "tallystick-protocol/proof/provenEntry";
 import { findResponse, type PostedResponse, verdictMark } from "./findResponse.ts";
 import type { PostedOrNot } from "./postFeedback.ts";
-import { keepFile, type Posting, uriOf } from "./posting.ts";
-import { receiptOfFeedback } from "./receiptOfFeedback.ts";
+import { keepFile, uriOf } from "./posting.ts";
+import { type GivenFeedback, receiptOfFeedback } from "./receiptOfFeedback.ts";
 import { requireRegistries } from "./registries.ts";
 import { sendOnce } from "./sendOnce.ts";
 
-export type PostResponseParameters = Posting & {
-  /** The feedback: the `index`-th one of this client for the agent. */
-  agentId: number;
-  feedbackClient: Address;
-  index: number;
+export type PostResponseParameters = GivenFeedback & {
   /** A verdict has to be on the hire whose receipt the feedback names; the proof of that receipt is added. */
   said: { verdictProof: ProofBundle } | Extract<ResponseContent, { spam: unknown }>;
   /** The hash of an entry of the node's ledger that the account signed. Not needed with a `uri`. */

@@ -1,3 +1,4 @@
+import type { Address } from "tallystick-protocol/address";
 import { identityRegistryAbi } from "tallystick-protocol/erc8004/identityRegistryAbi";
 import { InvalidInputError } from "tallystick-protocol/errors";
 import { type ProofBundle, parseProofBundle, verifyProofBundle } from "tallystick-protocol/proof/proofBundle";
@@ -5,7 +6,15 @@ import { checkReceipt } from "tallystick-protocol/records/receipt";
 import { recordFromPayload } from "tallystick-protocol/records/record";
 import { requestService } from "../requestService.ts";
 import { findFeedback, type PostedFeedback, receiptIn } from "./findFeedback.ts";
-import type { PostResponseParameters } from "./postResponse.ts";
+import type { Posting } from "./posting.ts";
+
+/** A feedback, and how the chain and the node are reached. */
+export type GivenFeedback = Posting & {
+  /** The feedback: the `index`-th one of this client for the agent. */
+  agentId: number;
+  feedbackClient: Address;
+  index: number;
+};
 
 /**
  * The proof of the receipt that a feedback names, from the node's ledger. The receipt has to be of a hire of the feedback's client with
@@ -14,7 +23,7 @@ import type { PostResponseParameters } from "./postResponse.ts";
  * @throws InvalidInputError naming `index` when the feedback is not there or names no receipt of such a hire; ProofError;
  * ServiceError `not_in_ledger`
  */
-export async function receiptOfFeedback(parameters: PostResponseParameters): Promise<ProofBundle> {
+export async function receiptOfFeedback(parameters: GivenFeedback): Promise<ProofBundle> {
   const { client, registries, agentId, feedbackClient, index, ledger, baseUrl, fetch } = parameters;
   const block = await client.getBlockNumber({ cacheTime: 0 });
   const place = { agentId, client: feedbackClient, block, fromBlock: registries.fromBlock };
@@ -40,7 +49,7 @@ export async function receiptOfFeedback(parameters: PostResponseParameters): Pro
 
 /** The identity's wallet when the feedback was given. An RPC that has no such old state gives the present one. */
 async function walletThen(
-  { client, registries, agentId }: PostResponseParameters,
+  { client, registries, agentId }: GivenFeedback,
   { block }: PostedFeedback,
 ): Promise<string> {
   const call = {
