@@ -135,7 +135,9 @@ describe("a ledger whose writer does not send its anchors", function () {
     await safe.execute(other, safe.address, swap(owner, third));
     expect(await verifyProofFile(file, { ledger, rpcUrl })).to.include({ writer, writer_confirms: false });
     await settle(running, 1);
-    await until(async () => String((await anchoring(running)).error).includes("does not take the signature"));
+    await until(async () =>
+      String((await anchoring(running)).error).includes("does not accept the signature"),
+    );
     await safe.execute(other, safe.address, swap(third, owner));
     await anchored(running, 4);
   });
@@ -247,7 +249,9 @@ describe("a ledger whose writer does not send its anchors", function () {
     const strict = await deploySafe(chain, [addressOf(owner), addressOf(other)], 2n);
     const running = await start({ ANCHOR_WRITER: strict.address });
     await settle(running, 1);
-    await until(async () => String((await anchoring(running)).error).includes("does not take the signature"));
+    await until(async () =>
+      String((await anchoring(running)).error).includes("does not accept the signature"),
+    );
     expect((await anchoring(running)).size).to.equal(0);
     await stop();
     const nobody = await start({ ANCHOR_WRITER: `0x${"12".repeat(20)}` });
@@ -307,7 +311,7 @@ describe("a ledger whose writer does not send its anchors", function () {
     await safe.execute(other, safe.address, swap);
     const stale = await start(bySafe(owner));
     await settle(stale, 1);
-    await until(async () => String((await anchoring(stale)).error).includes("does not take the signature"));
+    await until(async () => String((await anchoring(stale)).error).includes("does not accept the signature"));
     await stop();
     writeFileSync(keyFile, third);
     const last = await start(bySafe(third));

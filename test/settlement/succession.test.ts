@@ -233,7 +233,7 @@ describe("a ledger that another writer takes over", function () {
 
   it("is not opened anew by a follower whose settings name another", async () => {
     const lost = await start(diskOf("next"), { ...nextSettings(), LEDGER_FIRST_WRITER: guardian });
-    await until(async () => String((await health(lost)).anchoring.error).includes("knows no ledger"));
+    await until(async () => String((await health(lost)).anchoring.error).includes("has no ledger"));
   });
 
   /** The proof of an entry that never was, in a ledger of so many, with somebody's word for it. */

@@ -34,7 +34,9 @@ describe("a proof, against the chain", () => {
 
   it("is refused when it names no transaction or no ledger, or is of another chain or writer", async () => {
     expect(await refusal({ ...proof, transaction: null }, chainWith())).to.contain("was not anchored when");
-    expect(await refusal({ ...proof, ledger: null }, chainWith())).to.contain("no word of a ledger's writer");
+    expect(await refusal({ ...proof, ledger: null }, chainWith())).to.contain(
+      "no signature of a ledger's writer",
+    );
     expect(await refusal(proof, chainWith({}, { chainId: 1 }))).to.contain("leads to chain 1;");
     expect(await refusal(proof, chainWith({}, { writerNow: address("a2") }))).to.contain("and never did");
   });

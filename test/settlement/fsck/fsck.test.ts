@@ -276,7 +276,7 @@ describe("the check of a ledger and of its copies", () => {
       truncateSync(file, statSync(file).size - 5);
       const torn = await check();
       expect(torn).to.deep.include({ entries: 59, faults: [] });
-      expect(torn.notes.join()).to.match(/^Line 60 has no end/);
+      expect(torn.notes.join()).to.match(/^Line 60 is incomplete/);
       have(lines().slice(0, 40));
       expect((await check()).faults).to.have.length(1);
       expect((await check()).faults[0]).to.include({ file: "last-signed.json" });

@@ -241,11 +241,11 @@ describe("files of ERC-8004", () => {
     const by = `0x${"11".repeat(20)}` as const;
     expect(store.keep(file("12345"), "feedback", "a", by)).to.equal(true);
     expect(() => store.keep(file("123456"), "feedback", "b", by)).to.throw(
-      "no more files of the kind feedback",
+      "no room for more files of the kind feedback",
     );
     expect(store.keep(file("67890"), "feedback", "b", by)).to.equal(true);
     expect(store.keep(file("1234"), "registration", "a", by)).to.equal(true);
-    expect(() => store.keep(file("1"), "response", "a", by)).to.throw("no more files");
+    expect(() => store.keep(file("1"), "response", "a", by)).to.throw("no room for more files");
     store.close();
   });
 });
