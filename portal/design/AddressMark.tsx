@@ -7,7 +7,7 @@ const NOTCHES = 8;
  * because two addresses may look alike.
  */
 export function AddressMark({ address, size = 22 }: { address: string; size?: number }) {
-  const digits = Array.from(address.slice(2, 2 + NOTCHES * 2), (it) => Number.parseInt(it, 16));
+  const digits = Array.from(address.slice(2, 2 + NOTCHES * 2), (it) => Number.parseInt(it, 16) || 0);
   const hue = ((Number.parseInt(address.slice(-4), 16) || 0) % 12) * 30;
   return (
     <svg class="mark" width={size} height={size} viewBox="0 0 24 24" aria-hidden="true">
