@@ -72,8 +72,7 @@ function sizesInRange(
   const [square, whole] = [BigInt(similarity.numerator) ** 2n, BigInt(similarity.denominator) ** 2n];
   const least = (BigInt(n) * square + whole - 1n) / whole;
   const most = (BigInt(n) * whole) / square;
-  const limit = BigInt(Number.MAX_SAFE_INTEGER);
-  return [Number(least), Number(most < limit ? most : limit)];
+  return [Number(least), Number(most < MAX_TOKENS ? most : MAX_TOKENS)];
 }
 
 /** The tokens, ordered by how many classes of one size have them. */
@@ -91,6 +90,12 @@ function nearOf(id: string): string {
 
 /** The sizes that classes have, in order. */
 const SIZES = "classSizes";
+
+/**
+ * Classes with more tokens are not looked for. An agent would need 200,000 live listings for one, and has `maxListings` at the
+ * most. The index of sizes is read in steps of 65,536, so a range without an end would take for ever.
+ */
+const MAX_TOKENS = 1n << 20n;
 
 /** The list of classes of one size that have a token. */
 function posting(token: string, size: number): string {

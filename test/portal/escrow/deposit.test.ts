@@ -184,40 +184,6 @@ describe("a deposit in the portal, by the reader's wallet", function () {
     expect([signatures().length, reader.sent()]).to.deep.equal([0, 0]);
   });
 
-  it("clears an old allowance first where the token changes none but from nothing", async () => {
-    const { scene } = reader;
-    const plain = await scene.plain();
-    scene.node.change = (json) =>
-      json.replaceAll(scene.escrow, plain.escrow).replaceAll(scene.token, plain.token);
-    await scene.client.impersonateAccount({ address: scene.buyer.address });
-    await scene.write(plain.token, plain.tokenAbi, "approve", [plain.escrow, 1n], scene.buyer.address);
-    const allowance = () =>
-      scene.client.readContract({
-        address: plain.token,
-        abi: plain.tokenAbi,
-        functionName: "allowance",
-        args: [scene.buyer.address, plain.escrow],
-      });
-    await fill();
-    // As the tokens do that refuse to go from one allowance to another.
-    for (const method of ["eth_call", "eth_estimateGas"])
-      reader.wallet.answers.set(method, async (params) => {
-        const { data } = params[0] as { data: string };
-        const isChange = data.startsWith("0x095ea7b3") && !/^0+$/.test(data.slice(-64));
-        if (isChange && (await allowance()) !== 0n) throw new ProviderError(3, "execution reverted");
-        return await scene.connection.provider.request({ method, params: params as unknown[] });
-      });
-    await read();
-    await reader.page.getByText("only after the old one was cleared").waitFor();
-    const dialog = reader.page.getByRole("dialog");
-    await dialog.getByRole("button", { name: "Clear the old allowance" }).click();
-    await reader.page.getByText("Sent. Once it counts as done").waitFor();
-    await scene.client.mine({ blocks: 1 });
-    await dialog.getByRole("button", { name: "Allow 12.50 USDC" }).waitFor();
-    expect(await allowance()).to.equal(0n);
-    expect(reader.sent()).to.equal(1);
-  });
-
   it("deposits at once when the amount is allowed already, and offers an allowance when a signature is no way", async () => {
     const { scene } = reader;
     await fill();
