@@ -402,7 +402,7 @@ describe("machines that share a ledger", function () {
   it("settle through 20 losses and cuts of the one that writes, and lose and fork nothing", async function () {
     this.timeout(240_000);
     const answered: { hash: string; index: number }[] = [];
-    const openQuickly = (name: string) => open(name, {}, 1.5);
+    const openQuickly = (name: string) => open(name, {}, 3);
     let writer = await openQuickly("a");
     let other = await openQuickly("b");
     for (let run = 0; run < 20; run++) {
@@ -417,7 +417,8 @@ describe("machines that share a ledger", function () {
       writer.proxy.set("none");
       for (const { json } of await Promise.all(sent)) if (json.status === "SETTLED") answered.push(json);
       await closed;
-      if (!isLost) continue;
+      // On a busy machine a writer may lose its lease without a fault of ours. It has ended then.
+      if (!isLost && writer.failures.length === 0) continue;
       await writer.close();
       const back = await openQuickly(writer.name);
       [writer, other] = [other, back];
