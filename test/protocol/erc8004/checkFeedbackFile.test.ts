@@ -38,6 +38,13 @@ describe("a feedback over entries that the ledger's operator wrote", () => {
     expect(wrong).to.deep.equal(["body.ledger"]);
   });
 
+  it("has the registry's hash in upper case too", async () => {
+    const { text, hash } = writeJsonFile((await feedbackOf()) as RecordBody);
+    const given = `0x${hash.slice(2).toUpperCase()}`;
+    const { findings } = checkFeedbackFile(text, { hash: given, keys: [key] });
+    expect(findings.find(({ field }) => field === "file")?.holds).to.equal(true);
+  });
+
   it("leaves a contract wallet's word to the chain", async () => {
     const long = (record: SignedRecord): SignedRecord => ({
       ...record,
