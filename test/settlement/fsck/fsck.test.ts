@@ -284,7 +284,7 @@ describe("the check of a ledger and of its copies", () => {
       rmSync(path.join(ledger.folder, "checkpoint.key"));
       const bare = await check();
       expect(places(bare.faults)).to.deep.equal(["last-signed.json"]);
-      expect(bare.notes.join()).to.match(/^checkpoint.key is not there/);
+      expect(bare.notes.join()).to.match(/^checkpoint.key is missing/);
       writeFileSync(path.join(ledger.folder, "last-signed.json"), "{");
       expect(places((await check()).faults)).to.deep.equal(["last-signed.json"]);
     });
