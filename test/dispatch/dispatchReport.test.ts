@@ -93,7 +93,7 @@ describe("a report of dispatching, from a ledger alone", () => {
         "no call gave its answer",
         (it) => Object.assign(it, { shadow: { why: [], share: 1, model: "watch" } }),
       ],
-      ["no record", (it) => Object.assign(it, { calls: "none" })],
+      ["not a dispatcher's record", (it) => Object.assign(it, { calls: "none" })],
     ];
     for (const [fault, damage] of damages) {
       const { add, report } = createDispatchReport();

@@ -25,7 +25,6 @@ export type RunningService = {
 export async function runService(start: () => Promise<RunningService>, stopMs = STOP_MS): Promise<void> {
   surviveRequests((error) => log("A request caused an internal error.", { error }), endWithError);
   const running = await start().catch(endWithError);
-  process.stdout.write(`${JSON.stringify({ listening: running.url, ...running.about })}\n`);
   let isStopping = false;
   for (const signal of ["SIGTERM", "SIGINT"] as const) {
     process.on(signal, () => {
@@ -36,6 +35,8 @@ export async function runService(start: () => Promise<RunningService>, stopMs = 
       running.close().then(() => process.exit(0), endWithError);
     });
   }
+  // Last: whoever reads this may send a signal at once.
+  process.stdout.write(`${JSON.stringify({ listening: running.url, ...running.about })}\n`);
 }
 
 function stopsTooLong(stopMs: number): TallystickError {
