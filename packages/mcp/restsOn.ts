@@ -4,7 +4,7 @@
  */
 type Figures = { hires: number; independent_buyers: number; kept_usdc: string };
 
-/** "11 hires; 2 independent buyers; 0.40 USDC stayed": what an agent reads before it trusts a rate. */
+/** One line for an agent that reads a rate: "11 hires; 2 independent buyers; 0.40 USDC stayed". */
 export function restsOn({ hires, independent_buyers: buyers, kept_usdc: kept }: Figures): string {
   const stayed = /^[0-9]{1,20}[.][0-9]{2,6}$/.test(kept) ? kept : "an unknown sum of";
   return `${count(hires, "hire")}; ${count(buyers, "independent buyer")}; ${stayed} USDC stayed`;

@@ -1,4 +1,4 @@
-/** The number of words in a row that are compared. So many equal words are no accident. */
+/** The number of words in a row that are compared. So many equal words are not a coincidence. */
 const RUN = 6;
 
 /**

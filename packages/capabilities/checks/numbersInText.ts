@@ -25,7 +25,7 @@ const SCALES: [zeros: number, words: string][] = [
 ];
 const ZEROS = new Map(SCALES.flatMap(([zeros, words]) => words.split(" ").map((word) => [word, zeros])));
 
-/** The largest power of ten with a word in use is a quintillion. */
+/** The largest number that has a word of its own in these languages is a quintillion. */
 const MAX_ZEROS = 18;
 
 const SPACES = "\u00a0\u202f\u2009 ";

@@ -19,7 +19,7 @@ export function apply(m: Matrix, x: number, y: number): [number, number] {
 
 const STEP = /([a-z]{4,9})\s{0,9}\(([^()]{0,400})\)[\s,]{0,9}/iy;
 
-/** Reads a `transform` attribute; undefined when it is none that is understood. */
+/** Reads a `transform` attribute; undefined if it has a form that this reader does not know. */
 export function readTransform(text: string): Matrix | undefined {
   const whole = text.trim();
   let matrix: Matrix = IDENTITY;

@@ -22,7 +22,7 @@ export function isPathData(data: string): boolean {
   return walkPath(data, () => undefined);
 }
 
-/** The corners that a path leads through, its control points among them: what it draws lies between them. */
+/** The points of a path, with its control points. Everything that the path draws lies between them. */
 export function pathPoints(data: string): [x: number, y: number][] {
   const points: [number, number][] = [];
   let [x, y, startX, startY] = [0, 0, 0, 0];
@@ -46,7 +46,7 @@ export function pathPoints(data: string): [x: number, y: number][] {
   return points;
 }
 
-/** Goes through path data, command by command, as far as it is right; says whether all of it is. */
+/** Reads path data command by command and stops at the first error. Returns whether there was none. */
 function walkPath(data: string, visit: (command: string, numbers: number[]) => void): boolean {
   let at = 0;
   const take = (pattern: RegExp): string | undefined => {
@@ -71,7 +71,7 @@ function walkPath(data: string, visit: (command: string, numbers: number[]) => v
         numbers.push(Number(number));
         take(SEPARATOR);
       }
-      // Further pairs after a move are lines, which lead the same way.
+      // Further pairs after a move are lines. Their points are read in the same way.
       visit(command, numbers);
     }
   }

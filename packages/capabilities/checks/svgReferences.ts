@@ -1,7 +1,7 @@
 /** The size of a part of a drawing with all its references followed. */
 export type Drawn = { shapes: number; paths: number };
 
-/** Counting stops here. No real drawing has so much. */
+/** Counting stops here. No real drawing has so many shapes. */
 export const MAX_DRAWN = 1_000_000;
 
 /** A reference to an element by its id, and how often it is drawn there. */
@@ -45,7 +45,7 @@ export function svgReferences() {
   }
 
   return {
-    /** An element begins. Of two with one id the first is meant. */
+    /** Begins an element. If two elements have the same id, a reference means the first. */
     open: (own: Drawn, id: string | undefined, references: SvgReference[]): number => {
       const at = parts.push({ own, inside: [], references }) - 1;
       if (id !== undefined && !byId.has(id)) byId.set(id, at);

@@ -24,7 +24,7 @@ export const classifyTextSentiment = defineCapability({
   checks: {
     has_a_likely_winner: {
       since: "v1",
-      // The likeliest of three has at least a third.
+      // The most likely of three labels has at least a third of the probability.
       test: ({ output }) =>
         output.confidence >= 1 / 3 ? undefined : `is ${output.confidence} sure: less than chance`,
     },

@@ -4,7 +4,7 @@ import { CURRENCIES } from "../checks/isoCodes.ts";
 import { isPublicPage, isWebAddress } from "../checks/webAddress.ts";
 import { defineCapability } from "../defineCapability.ts";
 
-/** `data.extract.from-url`: named fields of a public page. A field that the page has not is null. */
+/** `data.extract.from-url`: named fields of a public page. A field that is missing on the page is null. */
 export const dataExtractFromUrl = defineCapability({
   id: "data.extract.from-url",
   summary: "named fields of a public page",

@@ -119,7 +119,7 @@ export const dataLookupStockPrice = defineCapability({
     },
     is_fresh: {
       since: "v1",
-      // Exchanges close: the last price of a long weekend is four days old.
+      // Exchanges close on weekends and holidays, so the last price may be four days old.
       test: ({ input, output }) =>
         isFresh(output.timestamp, input.asked_at, 5 * 86_400) ? undefined : "is older than five days",
     },

@@ -51,7 +51,7 @@ export const imageGenerateIllustrationSvg = defineCapability({
       test: (context) => {
         const { active, repeated } = contentsOf(context);
         if (active !== undefined) return `contains ${active}`;
-        // A few hundred bytes of references could keep a viewer busy forever.
+        // A few hundred bytes of references can keep a viewer busy for hours.
         return repeated <= MAX_REPEATED ? undefined : `draws ${repeated} shapes or more by references`;
       },
     },

@@ -3,7 +3,7 @@ import { keepsContent } from "../checks/keepsContent.ts";
 import { normalized, sharedStems, textLength } from "../checks/textMeasures.ts";
 import { defineCapability } from "../defineCapability.ts";
 
-/** `text.rewrite.formal` and `.casual`: the same said in another register. */
+/** `text.rewrite.formal` and `.casual`: the same text in another register. */
 export const textRewrite = defineCapability({
   id: "text.rewrite",
   summary: "the same said in another register, in the same language",

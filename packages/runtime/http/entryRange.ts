@@ -2,10 +2,10 @@ import { InvalidInputError } from "tallystick-protocol/errors";
 import { positionOf } from "./positionOf.ts";
 
 /**
- * Reads which entries `from` and `to` of a query name: `from` is 0 and `to` the size when absent.
+ * Reads the range of entries from `from` and `to` of a query. If they are absent, `from` is 0 and `to` is the size.
  *
- * @param size how many entries there are
- * @param what what that size is, for the error
+ * @param size the number of entries
+ * @param what words for the size, for the error
  * @throws InvalidInputError naming `from` and `to`
  */
 export function entryRange(

@@ -8,7 +8,7 @@ export class Turns {
   readonly #waiting: (() => void)[] = [];
   #running = 0;
 
-  /** @param most the present limit; asked again before each piece of work */
+  /** @param most returns the present limit; it is called again before each piece of work */
   constructor(most: () => number) {
     this.#most = most;
   }
@@ -20,7 +20,7 @@ export class Turns {
     try {
       return await work();
     } finally {
-      // The next in line starts, unless the limit has become smaller. At least one may always run.
+      // The next one in the queue starts, unless the limit has become smaller. At least one may always run.
       if (this.#waiting.length > 0 && (this.#running <= this.#most() || this.#running === 1))
         this.#waiting.shift()?.();
       else this.#running--;

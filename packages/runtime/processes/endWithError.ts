@@ -6,7 +6,7 @@ export function endWithError(error: unknown): never {
   process.exit(1);
 }
 
-/** What a process says about the error that ends it. An error that nobody expected is told with its stack. */
+/** The text that a process prints about the error that ends it. An unexpected error is printed with its stack. */
 export function errorText(error: unknown): string {
   if (!(error instanceof TallystickError))
     return `error: ${error instanceof Error ? error.stack : String(error)}\n`;

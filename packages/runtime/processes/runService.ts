@@ -10,15 +10,15 @@ const STOP_MS = 8_000;
 export type RunningService = {
   /** Where it listens. */
   url: string;
-  /** What its first line says besides. */
+  /** Further fields of its first line. */
   about?: { [name: string]: string };
   close: () => Promise<void>;
 };
 
 /**
- * Runs a service as a process of its own, until SIGTERM or SIGINT. It prints where it listens as one line of JSON. A fault of a
- * request ends that request. An error of the start, or any other fault, ends the process with exit code 1; so does a stop
- * that takes too long, since whatever was acknowledged is on disk.
+ * Runs a service as a process of its own, until SIGTERM or SIGINT. It prints where it listens as one line of JSON. A
+ * fault of a request ends only that request. An error at the start, or any other fault, ends the process with exit code
+ * 1. A stop that takes too long does the same: everything that was acknowledged is on disk.
  *
  * @param stopMs tests make it shorter
  */
@@ -35,7 +35,7 @@ export async function runService(start: () => Promise<RunningService>, stopMs = 
       running.close().then(() => process.exit(0), endWithError);
     });
   }
-  // Last: whoever reads this may send a signal at once.
+  // This line comes last, because its reader may send a signal at once.
   process.stdout.write(`${JSON.stringify({ listening: running.url, ...running.about })}\n`);
 }
 
