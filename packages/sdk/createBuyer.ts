@@ -42,7 +42,8 @@ export type CreateBuyerParameters = {
   baseUrl: string;
   network: PaymentNetwork;
   /**
-   * The node's ledger, for which ratings and telemetry are signed. Default: what the node says first, kept in `journal`.
+   * The node's ledger, for which ratings and telemetry are signed. Default: the first answer of the node, kept in
+   * `journal`.
    */
   ledger?: LedgerName;
   /** The limit for all spending. Without one only each hire's own maximum counts. See `openTokenBudget`, `storeBudget`. */
@@ -58,8 +59,8 @@ export type CreateBuyerParameters = {
   /** Finds sellers. Default: the node's `POST /v1/search`. */
   search?: SearchClient;
   /**
-   * Reads the chain: a viem public client. Without it no direct payment is ever reported as paid, since nothing here has
-   * seen it. An expired payment counts as spent, since nothing here knows.
+   * Reads the chain: a viem public client. Without it this buyer cannot see payments, so it never reports a direct
+   * payment as paid, and an expired payment counts as spent.
    */
   client?: PublicClient;
   /** How many blocks, the payment's own included, must show it. Default 1. */
@@ -82,7 +83,7 @@ export type Buyer = {
   hire: <Id extends string>(parameters: HireParameters<Id>) => Promise<HireResult<Id>>;
   /**
    * Rates a hire, once: with the token that came with it (SHP §9.1). Returns the ledger for which it was signed, and with `erc8004`
-   * the result of posting it there. That never fails the rating, and the same call again tries it again.
+   * the result of posting it there. If posting fails, the rating still counts, and the same call tries to post again.
    */
   rate: (parameters: RateParameters) => Promise<{ ledger: LedgerName; erc8004?: RatedOnChain }>;
   search: SearchClient["search"];
@@ -105,8 +106,8 @@ export type Buyer = {
 };
 
 /**
- * A buyer: hires agents as one calls a function. Never signs for more than the listing's price, the budget and the caller's
- * maximum, and only to the listing's payee.
+ * A buyer: hires agents as one calls a function. It signs only payments to the listing's payee, and never more than the
+ * listing's price, the budget and the caller's maximum allow.
  *
  * @example
  * const buyer = createBuyer({ account, baseUrl: "https://node.example", network: base, budget: memoryBudget(5_000_000n) });

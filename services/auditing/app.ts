@@ -2,18 +2,18 @@ import { Hono } from "hono";
 import type { Metrics } from "./metrics.ts";
 import type { OperatorState } from "./operatorRound.ts";
 
-/** After so many rounds in a row with an error, the process is not healthy. */
+/** After this many failed rounds in a row the process is unhealthy. */
 const STALE_ROUNDS = 10;
 
 /**
- * `GET /health`: 200 while rounds end well, else 503. `GET /metrics`: for Prometheus. `GET /challenged`: the
+ * `GET /health`: 200 while rounds succeed, else 503. `GET /metrics`: for Prometheus. `GET /challenged`: the
  * hires that wait for a decision. It is for the operator's own network. It only reads.
  */
 export function operatorApp(parameters: {
   state: () => OperatorState;
   metrics: Metrics;
   roundMs: number;
-  /** Milliseconds since 1970; and the start of the process. */
+  /** Both in milliseconds since 1970. `startedAt` is the start of the process. */
   now: () => number;
   startedAt: number;
 }): Hono {

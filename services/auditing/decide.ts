@@ -23,7 +23,7 @@ export async function decide(parameters: {
   const { baseUrl, ledger, account, decision, fetch } = parameters;
   const body = decision as RecordBody;
   const record = await signRecord({ type: "audit_actuation", ledger, body, account });
-  // Nothing is sent that the node would refuse.
+  // Checks the body by the node's own rules before it is sent.
   parseAuditActuation(record.body);
   const { text } = await requestService({ baseUrl, path: "/v1/records", body: record, fetch });
   return String((readForeignJson(text) as { hash?: unknown }).hash);

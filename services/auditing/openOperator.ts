@@ -92,7 +92,7 @@ export async function openOperator(parameters: OpenOperatorParameters): Promise<
   };
   // Hires that an earlier process left unfinished are resumed, in any state.
   await buyer.resume(anyAnswer).catch((error) => {
-    log("Earlier hires of auditors could not be taken up.", { error });
+    log("Unfinished hires of auditors could not be resumed.", { error });
   });
 
   return createOperator({

@@ -15,9 +15,8 @@ export type Operator = {
 
 /**
  * The operator of an audit network: hires the drawn auditors, pays what its pool owes them, refunds held
- * escrows of hires that were rolled back, and arranges canaries. It chooses nobody and decides nothing. A
- * draw names the auditors that it hires, the derivation says what it pays, and people decide on challenged
- * hires.
+ * escrows of hires that were rolled back, and arranges canaries. It chooses nothing itself: a draw names the auditors,
+ * the derivation computes what they are paid, and people decide on challenged hires.
  */
 export function createOperator(parameters: OperatorParameters): Operator {
   const state = freshState();

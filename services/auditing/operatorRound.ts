@@ -48,7 +48,7 @@ export type RoundParameters = {
   log: Log;
 };
 
-/** Before the first round. */
+/** The state before the first round. */
 export function freshState(): OperatorState {
   return {
     ...{ roundAt: 0, nodeTime: 0, taken: 0, reminded: 0, notTaken: 0, refunded: 0, failures: 0 },
@@ -78,7 +78,7 @@ export function createRound(
     } catch (error) {
       if (signal.aborted) return;
       state.failures++;
-      log("A part of the round failed; it is done again in the next.", { part: name, error });
+      log("A part of the round failed. The next round repeats it.", { part: name, error });
     }
   }
 

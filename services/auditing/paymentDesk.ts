@@ -82,7 +82,7 @@ export function createPaymentDesk(parameters: PaymentDeskParameters) {
     const known = await store.get<{ paid: string }>(`paid/${auditor}`);
     // If the node is behind this process, its answer would cause a second payment.
     if (known !== undefined && paid < BigInt(known.paid)) {
-      log("The node knows of less than was paid; nothing is paid by what it says.", { auditor, paid });
+      log("The node knows less than was paid, so its figures are not used for payments.", { auditor, paid });
       return false;
     }
     const amount = accrued - paid;
@@ -125,7 +125,7 @@ export function createPaymentDesk(parameters: PaymentDeskParameters) {
         } catch (error) {
           if (!(error instanceof BudgetError)) throw error;
           round.refused++;
-          log("The budget does not allow to pay an auditor.", { auditor: account.auditor, error });
+          log("The budget does not allow this payment to an auditor.", { auditor: account.auditor, error });
         }
       }
       return round;

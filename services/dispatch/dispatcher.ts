@@ -164,7 +164,7 @@ class RunningDispatcher implements Dispatcher {
     signal?.throwIfAborted();
     const { taskId, outcome } = await this.submit(given, { owner });
     const cancel = (): void =>
-      this.#running.get(taskId)?.stop.abort(new TaskCancelled("Whoever asked has left."));
+      this.#running.get(taskId)?.stop.abort(new TaskCancelled("The client has left."));
     if (signal?.aborted) cancel();
     signal?.addEventListener("abort", cancel, { once: true });
     return await outcome.finally(() => signal?.removeEventListener("abort", cancel));
@@ -189,7 +189,7 @@ class RunningDispatcher implements Dispatcher {
 
   async resume(): Promise<number> {
     const sweep = () =>
-      void this.#sweep().catch((error) => this.#world.log("What is left could not be looked at.", { error }));
+      void this.#sweep().catch((error) => this.#world.log("The unfinished tasks could not be checked.", { error }));
     this.#sweeper ??= setInterval(sweep, SWEEP_MS).unref();
     return await this.#sweep();
   }
@@ -223,7 +223,7 @@ class RunningDispatcher implements Dispatcher {
     const outcome = work().finally(() => this.#running.delete(task.taskId));
     outcome.catch((error) => {
       if (error instanceof TaskStopped) return;
-      log("A task is not over; it is gone on with later.", { task: task.taskId, error });
+      log("A task is not finished. It is continued later.", { task: task.taskId, error });
     });
     const entry = { owner: file.owner, request: file.request, outcome, stop };
     this.#running.set(task.taskId, entry);
@@ -247,7 +247,7 @@ class RunningDispatcher implements Dispatcher {
         if (file === undefined || file.phase === "over") return;
         this.#start(await readTask(file.given, file.owner), file);
         count++;
-      }).catch((error) => log("A task cannot be gone on with.", { task: taskId, error }));
+      }).catch((error) => log("A task cannot be continued.", { task: taskId, error }));
     }
     return count;
   }
@@ -306,7 +306,7 @@ function openAll(table: ModelTable, open: (model: Model) => OpenedModel): Map<st
   return new Map([...table.models].map(([name, model]) => [name, open(model)]));
 }
 
-/** Lets so many tasks work at once. The others wait in the order in which they came. */
+/** Lets `atOnce` tasks work at the same time. The others wait in the order in which they came. */
 function queue(atOnce: number) {
   let running = 0;
   const waiting: (() => void)[] = [];
@@ -329,7 +329,7 @@ function queue(atOnce: number) {
 function conflicting(taskId: string): TallystickError {
   return new TallystickError({
     code: "conflicting_task",
-    message: `The task ${taskId} is another one.`,
+    message: `The id ${taskId} belongs to another task.`,
     hint: "Give each task its own id, preferably a UUID.",
     field: "task_id",
   });

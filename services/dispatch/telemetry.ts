@@ -23,7 +23,7 @@ export type Spans = CallSpans & {
   task: (about: { kind: string; taskId: string }, work: () => Promise<Outcome>) => Promise<Outcome>;
 };
 
-/** Without telemetry nothing is made. */
+/** Used without telemetry. It makes no spans. */
 export const noSpans: Spans = {
   call: (_, work) => work(() => {}),
   task: (_, work) => work(),
@@ -31,7 +31,7 @@ export const noSpans: Spans = {
 
 /**
  * Spans by OpenTelemetry's conventions for generative AI, of the version of `@opentelemetry/semantic-conventions` that is
- * pinned here. Counts, names and times: never a prompt, an answer, or a reason in a model's words.
+ * pinned here. They have counts, names and times. They never have a prompt, an answer or other text of a model.
  */
 export function openSpans(tracer: Tracer = trace.getTracer("tallystick-dispatch")): Spans {
   const within = <T>(

@@ -75,7 +75,7 @@ export function createNotifier(parameters: NotifierParameters): Notifier {
     } catch (error) {
       if (signal.aborted) return;
       state.failures++;
-      log("A round of notices failed; the next one does it again.", { error });
+      log("A round of notices failed. The next round repeats it.", { error });
     }
   }
   const rounds = repeatRounds(work, { pauseMs: roundMs, closed: "The sender of notices was closed." });
@@ -123,7 +123,7 @@ async function deliver(
     if (to === undefined) await outbox.end(notice, "withdrawn");
     else if (notice.giveUpAt <= now() / 1_000) {
       state.givenUp++;
-      log("A notice was given up: its receiver never took it.", { notice: notice.id });
+      log("A notice was given up, because its receiver never accepted it.", { notice: notice.id });
       await outbox.end(notice, "given_up");
     } else if (notice.nextAt <= now() / 1_000) due.push({ ...notice, url: to.url });
   }
@@ -155,6 +155,6 @@ async function attempt(
     return true;
   }
   state.failed++;
-  log("A notice was not taken; it is sent again.", { notice: notice.id, reason: failure });
+  log("A notice was not accepted. It will be sent again.", { notice: notice.id, reason: failure });
   return false;
 }

@@ -117,7 +117,7 @@ export class Prober {
       delayMs: parameters.uplinkDelayMs ?? 2_000,
       clock: () => performance.now(),
       onChange: (isLost) =>
-        log(isLost ? "The uplink is lost; nothing is recorded." : "The uplink is there again."),
+        log(isLost ? "The uplink is lost. Nothing is recorded." : "The uplink is back."),
     });
     this.#outbox = new Outbox({
       folder: path.join(folder, "reports"),
@@ -200,7 +200,7 @@ export class Prober {
       await this.#table.load(eachOf(targets), dayOf(slotOf(now())));
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== "ENOENT")
-        log("What was remembered cannot be read.", { error });
+        log("The memory about hosts cannot be read.", { error });
     }
     await this.#outbox.open();
     for (let of = hour - HOURS_BACK; of <= hour; of++)
@@ -222,7 +222,7 @@ export class Prober {
       // New hosts get their turn in this slot, if it is not over yet.
       this.#replan();
     } catch (error) {
-      log("The node's listings could not be read; the ones from before stay.", { error });
+      log("The node's listings could not be read. The earlier listings stay.", { error });
     }
   }
 

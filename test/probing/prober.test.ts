@@ -218,7 +218,7 @@ describe("a prober among local hosts", function () {
       if (slot === 2) hosts.set("127.1.5.1", behaviours.broken);
       await prober.passSlot(FIRST_SLOT + slot);
       // Whether it is back is tried again and again.
-      if (slot === 7) await until(() => prober.logged.includes("The uplink is there again."));
+      if (slot === 7) await until(() => prober.logged.includes("The uplink is back."));
     }
     await prober.reportAt(FIRST_SLOT + 12);
     const { hosts: told } = reportOf(prober);

@@ -6,8 +6,8 @@ import type { AuditWork } from "./auditWork.ts";
 import { disclosedHireOf } from "./disclosedHireOf.ts";
 
 /**
- * An auditor accuses nobody of hiding work before this share of the time for a verdict is over, and before so
- * many tries.
+ * An auditor says that nobody showed the work only after this share of the time for a verdict, and after this many
+ * tries.
  */
 const ASKED_SHARE = 3 / 4;
 const MIN_TRIES = 3;

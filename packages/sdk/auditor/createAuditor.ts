@@ -27,7 +27,7 @@ export type CreateAuditorParameters = {
   store: KeyValueStore;
   /** Replaces the node at `baseUrl` as the source of assignments. */
   node?: AuditNode;
-  /** The node's ledger, for which verdicts are signed. Default: what the node says first, kept in `store`. */
+  /** The node's ledger, for which verdicts are signed. Default: the first answer of the node, kept in `store`. */
   ledger?: LedgerName;
   /** Where operators keep the work of challenged hires: origins, by operator. They are asked last. */
   operatorOrigins?: { [operator: string]: string };

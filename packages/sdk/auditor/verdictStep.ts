@@ -39,7 +39,7 @@ export function verdictStep(parameters: AuditStepParameters, { forward, later }:
     // would not delete it.
     await works.forgetBytes(token);
     const posted = await forward(work, { stage: "posted" });
-    log("A verdict stands in the ledger.", { token, verdict: record.body.verdict });
+    log("A verdict is in the ledger.", { token, verdict: record.body.verdict });
     return posted;
   };
 }

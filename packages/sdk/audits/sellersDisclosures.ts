@@ -50,7 +50,7 @@ export async function sellersDisclosures(parameters: {
       holder: seller,
       findAssignment: async (name, hire) => {
         const sale = await ofSales.find(name);
-        // A hire that it bought, or a sale that the list has no room for.
+        // The hire is one that this agent bought, or a sale that the list has no room for.
         return sale ?? (copies || ofSales.isCut() ? await ofHire(name, hire) : undefined);
       },
       kept: { find: async (hireId) => (await kept.find(hireId)) ?? (await copies?.find(hireId)) },

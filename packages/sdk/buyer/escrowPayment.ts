@@ -76,7 +76,7 @@ export function escrowPayment(parameters: {
     await relay.refund(hire, signer.address, await signer.refund(escrowId(hire, deployment)));
   const release = async (hire: Hire): Promise<Hex> =>
     await relay.release(hire, await signer.release(escrowId(hire, deployment)));
-  /** Carries out an instruction, and says what the contract then shows. */
+  /** Carries out an instruction, and returns the state that the contract then shows. */
   const settle = async (hire: Hire, work: (hire: Hire) => Promise<Hex>): Promise<Conclusion> => {
     let tx: Hex | undefined;
     try {

@@ -89,8 +89,8 @@ function isAtMost(amount: unknown, { price, maxPrice }: Agreed): boolean {
 }
 
 /**
- * The time until which a payment may be used. It is long enough for the work, and has a limit whatever the
- * seller asks for.
+ * The time until which a payment may be used. It is long enough for the work, and it has a limit that the seller cannot
+ * raise.
  */
 export function validUntil(option: PaymentRequirements, { listing }: Agreed, nowSeconds: number): bigint {
   const least = Math.ceil(listing.max_latency_ms / 1000) + 30;

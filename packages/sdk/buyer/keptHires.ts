@@ -18,7 +18,7 @@ export const MAX_KEPT_CHARACTERS = 128 * 1024 * 1024;
 
 const SWEEP_MS = 3_600_000;
 
-/** A hire that may have moved money, with all that is needed to look it up. */
+/** A hire that may have moved money, with everything that a look-up needs. */
 type SignedHire = { hireId: Hex; jobId: string; seller: string };
 
 /** A {@link HireFailedError} as JSON. */

@@ -21,7 +21,7 @@ export class UnreachableError extends Error {
 const MAX_ANSWER_BYTES = 32 * 1024 * 1024;
 
 /**
- * Sends requests to one seller's endpoint. None takes longer than its time, however slowly the seller sends.
+ * Sends requests to one seller's endpoint. Each has a time limit, also when the seller sends slowly.
  *
  * @throws UnreachableError without an answer; the outer signal's reason when that was aborted
  */

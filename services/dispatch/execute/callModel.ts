@@ -15,9 +15,9 @@ import type { ExecutorPrompt } from "./executorPrompt.ts";
 import { type Answer, readAnswer } from "./readAnswer.ts";
 import { CallFailure, type Reply, streamAnswer } from "./streamAnswer.ts";
 
-/** A token has a byte at least; roles, and the schema, take some more. */
+/** Tokens for roles and the schema, in addition to the text. A token has at least one byte. */
 const TOKENS_BESIDE = 1_000;
-/** Requests for one answer, the first included; and the longest wait that a vendor may ask for. */
+/** The most requests for one answer, including the first, and the longest pause that a vendor may ask for. */
 const MAX_REQUESTS = 4;
 const MAX_PAUSE_MS = 60_000;
 
@@ -49,12 +49,12 @@ export function promptTokens({ instructions, prompt }: ExecutorPrompt, schema: o
 const AGAIN = { again: true } as const;
 
 /**
- * Asks a model, and asks again while it is only busy. Each request is reserved in the budget and remembered before it
- * leaves, and again when it is over. So a later process finds it, and neither sends it nor pays for it again. A request
- * whose end no process saw counts as paid.
+ * Asks a model, and asks again while the model is busy. Each request is reserved in the budget and remembered before it
+ * leaves, and again when it is over. So a later process finds it and does not send it again. If no process saw the end
+ * of a request, it counts as paid.
  *
  * @param step names the call within its task
- * @throws CallBudgetError; the signal's reason; never because of what the model or its server did
+ * @throws CallBudgetError; the signal's reason. A fault of the model or its server is a result and not an error
  */
 export async function callModel(context: CallContext, step: string, call: Call): Promise<Answer> {
   let last = "no_answer";

@@ -9,15 +9,16 @@ export type PromptParts = {
   task: Pick<Task, "goal" | "params" | "capability">;
   /** The JSON Schema of the whole answer, confidence included. */
   schema: object;
-  /** Of the shared state: written by agents, so it is data. */
+  /** A part of the shared state. Agents wrote it, so it is data. */
   slice: { readonly [key: string]: unknown };
   /** `core_logic` of settlement's rules: text from the operator. */
   coreLogic: unknown;
 };
 
 /**
- * The prompt of one task. Only rules and the operator's text are in the instructions. What others wrote is in the prompt:
- * each part as JSON on one line between two fresh marks, which nobody can have written into it.
+ * The prompt of one task. Only rules and the operator's text are in the instructions. Text of others is in the prompt:
+ * each part as JSON on one line between two random marks. Nobody can know the marks in advance and write them into a
+ * text.
  */
 export function executorPrompt({ task, schema, slice, coreLogic }: PromptParts): ExecutorPrompt {
   const mark = freshMark();

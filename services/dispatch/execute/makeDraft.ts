@@ -26,8 +26,9 @@ export type DraftParameters = {
 };
 
 /**
- * Does a task on one tier from one context: by its cheapest model with enough context, checked by the form of the answer
- * and the capability's checks, and done again by a model of another family when the risk asks for that.
+ * Does a task on one tier from one context. The tier's cheapest model with enough room answers, and the form of the
+ * answer and the capability's checks are checked. If the risk asks for it, a model of another family does the task
+ * again.
  *
  * @throws DraftFault; CallBudgetError; the signal's reason
  */
@@ -87,7 +88,7 @@ async function verify({ capability, params }: Task, result: unknown): Promise<bo
   return (await verifyApart({ capability, params: params ?? {}, result })).all_passed;
 }
 
-/** The answers by how many samples agree, the earliest first among equals. */
+/** Groups equal answers. The largest group comes first, and among equal groups the earliest. */
 function mostAgreed(answers: { answer: unknown; confidence: number }[]) {
   const groups = new Map<string, { answer: unknown; confidence: number; count: number }>();
   for (const one of answers) {
@@ -99,7 +100,7 @@ function mostAgreed(answers: { answer: unknown; confidence: number }[]) {
   return [...groups.values()].sort((a, b) => b.count - a.count);
 }
 
-/** JSON with its keys in order: answers may hold fractions, which the canonical JSON of records refuses. */
+/** JSON with sorted keys. The canonical JSON of records cannot be used, because it refuses fractions. */
 function sameKey(value: unknown): string {
   return JSON.stringify(value, (_, it) =>
     it !== null && typeof it === "object" && !Array.isArray(it)

@@ -12,7 +12,7 @@ import type { Outcome } from "../tasks/outcome.ts";
 import { MAX_TASK_BYTES } from "../tasks/task.ts";
 import { ownerOf } from "./callers.ts";
 
-/** The longest that an answer waits for a task: proxies, and this server, cut idle connections. */
+/** The longest time that an answer waits for a task, because proxies and this server close idle connections. */
 const MAX_WAIT_MS = 50_000;
 
 const STATUS: StatusByCode = {
@@ -42,7 +42,8 @@ export type DispatchAppParameters = {
  *
  * - `POST /v1/dispatch`: a task (see `readTask`). Waits for its outcome up to `?wait_ms=` (default and most 50,000): 200 with the
  *   outcome, or 202 `{status: "RUNNING", task_id}`. The same task again joins it.
- * - `GET /v1/dispatch/{task_id}?wait_ms=`: the same of a task that was sent; `wait_ms` 0 unless given. 404 for those of others.
+ * - `GET /v1/dispatch/{task_id}?wait_ms=`: the same for a task that was sent before. Default of `wait_ms`: 0. 404 for
+ * tasks of other clients.
  * - `DELETE /v1/dispatch/{task_id}`: cancels it.
  */
 export function createDispatchApp({ dispatcher, callers, onFault }: DispatchAppParameters): Hono {

@@ -1,11 +1,11 @@
 import { TallystickError } from "tallystick-protocol/errors";
 
-/** The largest answer of a model's server, in bytes: an event of a stream takes some hundreds for a token. */
+/** The largest answer of a model's server, in bytes. In a stream each token takes some hundreds of bytes. */
 const MAX_BYTES = 16 * 1024 * 1024;
 
 /**
- * `fetch` for the servers of models: the answer is cut at a size, and no redirect is followed, so that a prompt and a key go
- * to the address in models.yaml and to no other.
+ * `fetch` for the servers of models: the answer has a limited size, and no redirect is followed. So prompts and keys go
+ * only to the address in models.yaml.
  */
 export function limitedFetch(fetch: typeof globalThis.fetch = globalThis.fetch, maxBytes = MAX_BYTES) {
   return async (input: RequestInfo | URL, init?: RequestInit): Promise<Response> => {

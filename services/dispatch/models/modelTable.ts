@@ -28,7 +28,7 @@ export type Model = {
   baseUrl?: string;
   /** The environment variable with its key. */
   apiKeyEnv?: string;
-  /** Models of one family make similar mistakes: a shadow is of another family. */
+  /** Models of one family make similar mistakes, so a shadow is always of another family. */
   family: string;
   prices: Prices;
   limits: {

@@ -1,15 +1,15 @@
 import { parseUsdc } from "tallystick-protocol/amount";
 
 /**
- * What calls cost is counted in picodollars, 10^-12 US dollars: a price of so many millionths of a dollar for a million tokens is
- * that many picodollars a token, so every sum is exact.
+ * The unit of costs: picodollars, 10^-12 US dollars. A price of one millionth of a dollar for a million tokens is one
+ * picodollar for a token, so every sum is exact.
  */
 export type Picodollars = bigint;
 
 const DECIMALS = 12;
 
 /**
- * A price for a million tokens, in dollars, as what one token costs: `"0.25"` → `250000n`.
+ * Converts a price in dollars for a million tokens to the price of one token: `"0.25"` → `250000n`.
  *
  * @throws InvalidInputError naming `field`
  */
@@ -17,7 +17,7 @@ export function parsePrice(text: string, field: string): Picodollars {
   return parseUsdc(text, field);
 }
 
-/** The price of a million tokens, in dollars, of what one token costs. */
+/** Converts the price of one token to a price in dollars for a million tokens. */
 export function formatPrice(price: Picodollars): string {
   return formatDollars(price * 1_000_000n);
 }
@@ -27,7 +27,7 @@ export function parseDollars(text: string, field: string): Picodollars {
   return parseUsdc(text, field) * 1_000_000n;
 }
 
-/** Dollars, the shortest form with at least two decimals: `1n` → `"0.000000000001"`. */
+/** Formats an amount as dollars, as short as possible with at least two decimals: `1n` → `"0.000000000001"`. */
 export function formatDollars(amount: Picodollars): string {
   const sign = amount < 0n ? "-" : "";
   const digits = (amount < 0n ? -amount : amount).toString().padStart(DECIMALS + 1, "0");

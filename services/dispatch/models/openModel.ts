@@ -6,13 +6,15 @@ import { InvalidInputError } from "tallystick-protocol/errors";
 import { limitedFetch } from "./limitedFetch.ts";
 import type { Model } from "./modelTable.ts";
 
-/** Written out: otherwise the SDK would read an address from the environment, and send prompts there. */
+/**
+ * The addresses are given here. Otherwise the SDK would read an address from the environment and send prompts there.
+ */
 const VENDORS = { openai: "https://api.openai.com/v1", anthropic: "https://api.anthropic.com/v1" };
 
 export type OpenedModel = Exclude<LanguageModel, string>;
 
 /**
- * Makes a model of the AI SDK of one in models.yaml.
+ * Makes a model of the AI SDK for a model of models.yaml.
  *
  * @param environment has its key
  * @throws InvalidInputError `missing_key` naming the variable
@@ -30,7 +32,7 @@ export function openModel(
   }
   const common = {
     fetch: limitedFetch(fetch),
-    // Never from the environment under the SDK's own names: only what models.yaml names is sent.
+    // The SDK must not read a key from the environment itself: only the keys that models.yaml names are sent.
     apiKey: apiKey ?? "none",
   };
   const opened = (): Extract<OpenedModel, { specificationVersion: "v4" }> => {

@@ -20,7 +20,7 @@ const modelSchema = z.strictObject({
   provider: z.enum(PROVIDERS),
   id: z.string().min(1).max(128),
   base_url: z.url({ protocol: /^https?$/, message: "must be an http or https address" }).optional(),
-  // A file that names another key, such as a wallet's, would send it to a vendor.
+  // If a file named another key, for example a wallet's, that key would be sent to a vendor.
   api_key_env: z
     .string()
     .regex(/^[A-Z][A-Z0-9_]{0,55}_API_KEY$/, "must be the name of a variable that ends in _API_KEY")
@@ -205,11 +205,11 @@ function faultsOf({ models, tiers, classifier, shadow }: Parsed, table: ModelTab
   }
   const known = (list: readonly string[], path: Path): void => {
     for (const [index, it] of list.entries())
-      if (!Object.hasOwn(models, it)) say([...path, index], `${it} stands nowhere under models`);
+      if (!Object.hasOwn(models, it)) say([...path, index], `${it} is not listed under models`);
   };
   for (const tier of TIERS) known(tiers[tier], ["tiers", tier]);
   if (classifier !== undefined && !Object.hasOwn(models, classifier))
-    say(["classifier"], `${classifier} stands nowhere under models`);
+    say(["classifier"], `${classifier} is not listed under models`);
   if (shadow) {
     known(shadow.models, ["shadow", "models"]);
     const families = new Set(table.shadow?.models.map(({ family }) => family));

@@ -38,7 +38,7 @@ export type DispatchReport = {
   kinds: { [kind: string]: KindReport };
   /** Institutional stickiness: the depth of the shared state that each client has settled. */
   clients: { [client: string]: { settled: number; keys: number } };
-  /** Share of the entries whose record follows from its own figures. Below 100.0 somebody has to explain it. */
+  /** Share of the entries whose record follows from its own figures. A share below 100.0 needs an explanation. */
   fidelity_percent: string;
   /** Lines whose record does not follow, at most 100. */
   faults: { line: number; task_id: string; fault: string }[];
@@ -180,7 +180,7 @@ function kindReport({ tasks, settled, escalated, shadowed, escrowed, spent, prem
   };
 }
 
-/** A share in percent, one decimal, rounded down: 99.96 % is not all. */
+/** A share in percent with one decimal, rounded down, so that 99.96 % is not shown as 100. */
 function percent(part: bigint, whole: bigint): string {
   const tenths = (part * 1_000n) / whole;
   const size = tenths < 0n ? -tenths : tenths;

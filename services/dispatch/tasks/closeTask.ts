@@ -42,7 +42,7 @@ export async function closeTask(world: World, task: Task, run: TaskRun, ended: E
       confidenceScore: 1,
       agentMetadata: taskMetadata(world, task, file, run.state, closing),
     }),
-    // Nobody waits for it, and the ledger may be busy.
+    // Many attempts are fine: nobody waits for this entry, and the ledger may be busy.
     maxAttempts: 50,
   });
   if (result.status !== "SETTLED")

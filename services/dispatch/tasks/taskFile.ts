@@ -15,7 +15,7 @@ export type FinishedCall = { record: CallRecord; result: unknown; isFree?: true 
 /** What is stored of a task, as JSON: enough for another process to continue it. */
 export type TaskFile = {
   taskId: string;
-  /** Whose key asked for it. */
+  /** The client whose key asked for it. */
   owner: string;
   /** SHA-256 of the request: the same id with another request is another task. */
   request: string;

@@ -243,7 +243,7 @@ export class TaskRun {
       finished: (step) => this.#file.calls[step],
       requireRoom: () => {
         if (Object.keys(this.#file.calls).length < MAX_CALLS) return;
-        throw new DraftFault(`${MAX_CALLS} requests to models did not suffice`);
+        throw new DraftFault(`${MAX_CALLS} requests to models were not enough`);
       },
       finish: async (step, call) => {
         this.#file = await this.#change((file) => ({ ...file, calls: { ...file.calls, [step]: call } }));
@@ -268,7 +268,7 @@ export class TaskRun {
           error instanceof ServiceError &&
           (error.status === 0 || error.status === 429 || error.status >= 500);
         if (!isPassing) throw error;
-        this.#world.log("Settlement does not answer; the task waits.", { task: this.#task.taskId, error });
+        this.#world.log("Settlement does not answer. The task waits.", { task: this.#task.taskId, error });
         const pause = Math.min(MAX_PAUSE_MS, 500 * 2 ** attempt);
         await wait(pause, undefined, { signal: this.#signal }).catch(() => this.#signal.throwIfAborted());
       }

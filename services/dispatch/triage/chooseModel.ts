@@ -1,12 +1,12 @@
 import { costOf, type Model } from "../models/modelTable.ts";
 
-/** The least bytes of a token: English has four, other languages and code less. */
+/** The assumed bytes of a token. English has about four, other languages and code have fewer. */
 const BYTES_PER_TOKEN = 3;
 /** The tokens of an answer of usual size. Models are compared by it, and must have room for it. */
 const USUAL_ANSWER = 1_000;
 
 /**
- * The cheapest model with room for a task; undefined when none has.
+ * The cheapest model with room for a task; undefined if there is none.
  *
  * @param bytes of the whole prompt
  */

@@ -1,7 +1,7 @@
 import { betweenMarks, freshMark, onOneLine } from "tallystick-sdk/modelJudge/markedData";
 import type { ExecutorPrompt } from "../execute/executorPrompt.ts";
 
-/** Characters of a task that a classifier is shown. */
+/** The number of characters of a task that a classifier sees. */
 const SHOWN = 8_000;
 
 /** The answer of a classifier: how hard a task is, in the form of every answer. */
@@ -15,7 +15,7 @@ export const classifierSchema: { readonly [keyword: string]: unknown } = {
   additionalProperties: false,
 };
 
-/** Asks how hard a task is. The author of the task may gain by another tier, so the task is shown as data. */
+/** Asks how hard a task is. The task is shown as data, because its author may want another tier. */
 export function classifierPrompt(task: string): ExecutorPrompt {
   const mark = freshMark();
   const instructions = [

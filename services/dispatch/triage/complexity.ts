@@ -1,9 +1,9 @@
 import { schemaDepth } from "./schemaDepth.ts";
 
-/** The name of the function below. A change to what it returns is another name. */
+/** The name of the function below. If its results change, it gets a new name. */
 export const COMPLEXITY_VERSION = "complexity/1";
 
-/** What complexity is computed from. */
+/** The input of the complexity. */
 export type ComplexityInput = {
   /** The work, in the client's words. */
   prompt: string;
@@ -30,7 +30,9 @@ export type ComplexityFeatures = {
   /** How deep the schema of the answer nests: 1 for an object of scalars, 0 for free text. */
   outputDepth: number;
   contextBytes: number;
-  /** Share of earlier tasks of this kind that had to be escalated, in thousandths; few tasks count for little. */
+  /**
+   * Share of earlier tasks of this kind that had to be escalated, in thousandths; a few tasks change it only a little.
+   */
   record: number;
 };
 
@@ -43,7 +45,7 @@ export type Complexity = {
 
 /**
  * What each feature adds, in thousandths: nothing up to `from`, all of `points` from `to` on, and a straight line between.
- * The sum is cut at 1,000. The numbers are chosen, not learned; docs/dispatch.md says how good they are.
+ * The sum is cut at 1,000. People chose the numbers. docs/dispatch.md says how good they are.
  */
 export const COMPLEXITY_POINTS: {
   readonly [feature in keyof ComplexityFeatures]: {
@@ -76,12 +78,13 @@ const NUMBERS = /\d+(?:[.,]\d+)*/g;
 /** A longer prompt is counted by its length only, so the time stays short for any input. */
 const READ = 100_000;
 
-/** The weight of the prior: so many tasks of a kind count as much as the assumption without any task. */
+/** The weight of the prior: the assumption before any task counts as much as this many tasks. */
 const DOUBT = 4;
 
 /**
- * How hard a task looks, from 0 to 1 (swarm.at §6.1): a function of the task and of nothing else, the same everywhere. Integers
- * are added, so no two machines differ in the last digit. It knows no meaning: it is a first guess, and escalation corrects it.
+ * How hard a task looks, from 0 to 1 (swarm.at §6.1): a function of the task and of nothing else, the same everywhere.
+ * It adds integers, so all machines get the same last digit. It does not understand the task. It is a first guess, and
+ * escalation corrects it.
  *
  * @example complexity({ prompt: "Which day is it?" }).value // 0
  */

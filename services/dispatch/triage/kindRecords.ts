@@ -2,7 +2,7 @@ import { tryForeignJson } from "tallystick-protocol/json/foreignJson";
 import { requestService } from "tallystick-sdk/requestService";
 import type { Settlement } from "./houseRules.ts";
 
-/** How far back the ledger is read at the start, how much at once, and how often. */
+/** How many entries are read back at the start, how many at once, and the time between two readings. */
 const BACK = 5_000;
 const PAGE = 500;
 const EVERY_MS = 10_000;

@@ -1,15 +1,15 @@
 /** Deeper levels are not counted. */
 const DEEPEST = 32;
 
-/** Keywords of JSON Schema below which the same value is described again. */
+/** Keywords of JSON Schema whose schemas describe the same value. */
 const SAME = ["anyOf", "oneOf", "allOf"];
-/** Keywords below which what stands inside of the value is described. */
+/** Keywords whose schemas describe parts of the value. */
 const NAMED = ["properties", "patternProperties"];
 const INSIDE = [...NAMED, "items", "prefixItems", "additionalProperties"];
 
 /**
- * Levels of objects and lists that a JSON Schema describes: 0 for a scalar, 1 for an object of scalars; at most 32. References
- * are not followed: a schema may name itself.
+ * The number of levels of objects and lists that a JSON Schema describes: 0 for a scalar, 1 for an object of scalars,
+ * at most 32. References are not followed, because a schema may refer to itself.
  */
 export function schemaDepth(schema: unknown): number {
   let level = expand([schema]);
@@ -27,7 +27,7 @@ function isContainer(schema: Schema): boolean {
   return schema.type === "object" || schema.type === "array" || INSIDE.some((keyword) => keyword in schema);
 }
 
-/** With the alternatives of each, a few levels down. Deeper ones describe nothing that a person would write. */
+/** The schemas with their alternatives, a few levels deep. No person writes deeper alternatives. */
 function expand(values: unknown[]): Schema[] {
   const all: Schema[] = [];
   let level = values.filter(isSchema);
