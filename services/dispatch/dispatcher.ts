@@ -189,7 +189,9 @@ class RunningDispatcher implements Dispatcher {
 
   async resume(): Promise<number> {
     const sweep = () =>
-      void this.#sweep().catch((error) => this.#world.log("The unfinished tasks could not be checked.", { error }));
+      void this.#sweep().catch((error) =>
+        this.#world.log("The unfinished tasks could not be checked.", { error }),
+      );
     this.#sweeper ??= setInterval(sweep, SWEEP_MS).unref();
     return await this.#sweep();
   }

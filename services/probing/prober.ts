@@ -116,8 +116,7 @@ export class Prober {
       test: parameters.testUplink,
       delayMs: parameters.uplinkDelayMs ?? 2_000,
       clock: () => performance.now(),
-      onChange: (isLost) =>
-        log(isLost ? "The uplink is lost. Nothing is recorded." : "The uplink is back."),
+      onChange: (isLost) => log(isLost ? "The uplink is lost. Nothing is recorded." : "The uplink is back."),
     });
     this.#outbox = new Outbox({
       folder: path.join(folder, "reports"),
