@@ -81,7 +81,7 @@ describe("the hires of drawn auditors", function () {
     ...{ accounts, fees: FEES, time },
   });
 
-  it("pay each its fee once when it asks, by the hire's price, and remind without paying", async () => {
+  it("pay each auditor its fee once when it asks, by the hire's price, and send reminders without payment", async () => {
     const { seller, told } = await openAuditor();
     const dear = await openAuditor("0.02");
     const pool = await openPool();
@@ -101,7 +101,7 @@ describe("the hires of drawn auditors", function () {
     expect(await pool.store.keys("asked")).to.deep.equal([]);
   });
 
-  it("reach one whose other service is suspended: it was drawn already", async () => {
+  it("also go to an auditor that is suspended for another service, because it was drawn already", async () => {
     const { seller, told } = await openAuditor();
     const { hosts } = world.market;
     const node = hosts["node.test"] as (typeof hosts)[string];
@@ -114,7 +114,7 @@ describe("the hires of drawn auditors", function () {
     expect(told).to.have.length(1);
   });
 
-  it("pay no advance for a second hire, and no advance to an auditor that has earned less than it was paid", async () => {
+  it("pay no second advance for a hire, and no advance to an auditor that has earned less than it was paid", async () => {
     const { seller } = await openAuditor();
     const pool = await openPool();
     const open = [1, 2, 3].map((n) => assignmentOf(seller, n));
@@ -146,7 +146,7 @@ describe("the hires of drawn auditors", function () {
     expect([...told, ...greedy.told]).to.deep.equal([]);
   });
 
-  it("do not wait for an auditor that is away, and go to the others", async () => {
+  it("do not wait for an auditor that does not answer, and go on to the others", async () => {
     const { seller, told } = await openAuditor();
     const pool = await openPool();
     const away = {
@@ -159,7 +159,7 @@ describe("the hires of drawn auditors", function () {
     expect(told).to.have.length(1);
   });
 
-  it("pay an assignment once at the most, whichever write the process ends at", async () => {
+  it("pay an assignment at most once, at whichever write the process ends", async () => {
     let whole = 0;
     const writes = await endAtEveryWrite<Pool & { seller?: OpenSeller }>({
       open: openPool,

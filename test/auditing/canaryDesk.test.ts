@@ -84,7 +84,7 @@ describe("canaries", function () {
   const revealOf = (scene: Scene) =>
     scene.settled.at(-1)?.body.reveal as unknown as { salt: string; hires: Canary[] } | undefined;
 
-  it("are committed to before they are hired, and revealed when their time has come", async () => {
+  it("are committed to before they are hired, and revealed at their set time", async () => {
     const scene = await open();
     const desk = deskOf(scene);
     expect(await desk.round({ time: REVEAL - 1, isAnchored: async () => false }, forever)).to.equal(1);
@@ -103,7 +103,7 @@ describe("canaries", function () {
     ]);
   });
 
-  it("are hired once, under the nonce that was committed to, whichever write the process ends at", async () => {
+  it("are hired once, under the committed nonce, at whichever write the process ends", async () => {
     let made = 0;
     const writes = await endAtEveryWrite<Scene>({
       open: () => open(1),
@@ -137,7 +137,7 @@ describe("canaries", function () {
     expect(made).to.be.greaterThan(writes / 2);
   });
 
-  it("of a plan that was changed under its name are refused", async () => {
+  it("are refused if their plan was changed and kept its name", async () => {
     const scene = await open();
     await deskOf(scene).round(anchored, forever);
     const changed = { ...scene, plan: { ...scene.plan, hires: scene.plan.hires.slice(1) } };
@@ -147,7 +147,7 @@ describe("canaries", function () {
     expect(error).to.contain("other hires than its commitment");
   });
 
-  it("need a wallet each, and faults in their file do not tell its keys", () => {
+  it("need one wallet each, and an error about their file shows no key", () => {
     const key = `0x${"12".repeat(32)}`;
     const hire = {
       private_key: key,

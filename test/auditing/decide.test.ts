@@ -31,7 +31,7 @@ describe("an operator's decision", () => {
       fetch: async (url, init) => await service.app.request(String(url), init as RequestInit),
     });
 
-  it("is written once, and a hire that has one takes no other", async () => {
+  it("is written once, and a second decision for the same hire is refused", async () => {
     const entry = await say("rollback");
     expect(entry).to.equal(service.ledger.head);
     const [file = ""] = globSync("**/ledger.jsonl", { cwd: folder });
@@ -44,7 +44,7 @@ describe("an operator's decision", () => {
     expect(service.ledger.size).to.equal(1);
   });
 
-  it("is refused, and nothing is written, when its form or its signer is another", async () => {
+  it("is refused, and nothing is written, if its form or its signer is wrong", async () => {
     const faults: [Promise<unknown>, string][] = [
       [say("maybe"), "body.decision"],
       [say("rollback", { hire: "the last one" }), "body.hire"],

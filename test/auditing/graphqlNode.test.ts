@@ -11,13 +11,13 @@ import { AUDITED, POOL, SELLER } from "../derive/auditScene.ts";
 import { type AuditStory, openAuditStory } from "../indexer/support/auditStory.ts";
 
 const schema = buildSchema(readFileSync(path.join(repositoryRoot, "indexer/schema.graphql"), "utf8"));
-describe("what an operator asks a node", () => {
-  it("is in the node's schema", () => {
+describe("an operator's questions to a node", () => {
+  it("fit the node's schema", () => {
     for (const [name, query] of Object.entries(operatorQueries))
       expect(validate(schema, parse(query)).map(String), name).to.deep.equal([]);
   });
 
-  describe("of a node that answers what no node may", () => {
+  describe("to a node that gives impossible answers", () => {
     const asking = async (answer: unknown, ask: (node: OperatorNode) => Promise<unknown>) => {
       let asked = 0;
       const node = createGraphqlNode({
@@ -33,13 +33,13 @@ describe("what an operator asks a node", () => {
     };
     const page = (nodes: unknown[], more: object) => ({ data: { page: { nodes, pageInfo: more } } });
 
-    it("ends a list whose pages are empty and never the last", async () => {
+    it("stop a list of empty pages that always name a next page", async () => {
       const answer = (n: number) => Response.json(page([], { hasNextPage: true, endCursor: `c${n}` }));
       const { result, asked } = await asking(answer, (node) => node.accounts());
       expect([result, asked]).to.deep.equal([[], 1]);
     });
 
-    it("ends a list that never ends at 5,000 rows", async () => {
+    it("stop an endless list at 5,000 rows", async () => {
       const row = { address: POOL, accruedUsdc: "0", paidUsdc: "0" };
       const full = Array.from({ length: 100 }, () => row);
       const answer = (n: number) => Response.json(page(full, { hasNextPage: true, endCursor: `c${n}` }));
@@ -47,7 +47,7 @@ describe("what an operator asks a node", () => {
       expect([(result as unknown[]).length, asked]).to.deep.equal([5_000, 50]);
     });
 
-    it("stops reading an answer that never ends", async () => {
+    it("stop reading an endless answer", async () => {
       let given = 0;
       const endless = () =>
         new Response(
@@ -63,7 +63,7 @@ describe("what an operator asks a node", () => {
       expect(given).to.be.below(40 * 1_048_576);
     });
 
-    it("takes no invalid amount, and no answer of another shape", async () => {
+    it("accept no invalid amount, and no answer of another shape", async () => {
       const amounts = ["1e9", "-1", "0.0000001", "NaN", null];
       for (const accruedUsdc of amounts) {
         const list = page([{ address: POOL, accruedUsdc, paidUsdc: "0" }], { hasNextPage: false });
@@ -77,7 +77,7 @@ describe("what an operator asks a node", () => {
     });
   });
 
-  describe("of a node with audits", () => {
+  describe("to a node with audits", () => {
     let story: AuditStory;
     before(async function () {
       this.timeout(60_000);
@@ -93,7 +93,7 @@ describe("what an operator asks a node", () => {
       ...story.store.rows(table).values(),
     ];
 
-    it("is where it stands, and its rules", async () => {
+    it("read the node's position and its rules", async () => {
       const { time, isBlocked } = await node().status();
       expect(isBlocked).to.equal(false);
       expect(time).to.be.above(1_700_000_000);
@@ -105,7 +105,7 @@ describe("what an operator asks a node", () => {
       expect((await node(SELLER).rules()).pool).to.equal(null);
     });
 
-    it("is every assignment that waits, with the endpoint of its auditor", async () => {
+    it("read every assignment that waits, with the endpoint of its auditor", async () => {
       const open = await node().openAssignments();
       const { assigned, secondRound } = story.hires;
       expect(open.map(({ hire }) => hire)).to.include.members([assigned, secondRound]);
@@ -130,7 +130,7 @@ describe("what an operator asks a node", () => {
       expect(await node(SELLER).openAssignments()).to.deep.equal([]);
     });
 
-    it("is every account of an auditor", async () => {
+    it("read every account of an auditor", async () => {
       const accounts = await node().accounts();
       const offers = rows("auditor");
       expect(accounts).to.have.deep.members(
@@ -139,7 +139,7 @@ describe("what an operator asks a node", () => {
       expect(accounts.some(({ accrued }) => accrued > 0n)).to.equal(true);
     });
 
-    it("is what waits for a decision, and no escrow that nobody rolled back", async () => {
+    it("read the hires that wait for a decision, and only escrows of hires that were rolled back", async () => {
       const { challenged, undisclosed } = story.hires;
       const found = await node().challenged();
       expect(found.map(({ hire }) => hire)).to.have.members([challenged, undisclosed]);
@@ -147,7 +147,7 @@ describe("what an operator asks a node", () => {
       expect(await node().rolledBackEscrows()).to.deep.equal([]);
     });
 
-    it("is when an entry was anchored", async () => {
+    it("read when an entry was anchored", async () => {
       const [record] = story.log.events.filter((it) => it.kind === "record");
       if (record?.kind !== "record") throw new Error("the story has no record");
       const { ledger, seq, time } = record;

@@ -59,7 +59,7 @@ describe("the process of an operator of audits", function () {
       node: fakeNode(pool.address, changes),
     });
 
-  it("pays each once, though it is killed before it sends and before it hears of what it sent", async () => {
+  it("pays each auditor once, even if it is killed before a payment is sent or before the answer arrives", async () => {
     withNotes();
     const auditors = [newWallet(), newWallet()];
     const accrued = auditors.map((auditor, n): [Wallet, bigint] => [auditor, 15_000n * BigInt(n + 1)]);
@@ -93,7 +93,7 @@ describe("the process of an operator of audits", function () {
     }
   });
 
-  it("pays what was there at a final tick, when the node tells its own pool, and after its first half hour", async () => {
+  it("pays amounts that were final at a tick, if the node names its own pool, and only after the first half hour", async () => {
     const auditor = newWallet();
     const finalTime = await chain.now();
     let time = finalTime + 1_000;
@@ -136,7 +136,7 @@ describe("the process of an operator of audits", function () {
     expect(await paid()).to.deep.equal([20_000n]);
   });
 
-  it("does the rest of a round when a part of it fails, and tells what waits for people", async () => {
+  it("does the rest of a round when a part of it fails, and reports the hires that wait for people", async () => {
     const challenged = [{ hire: `0x${"1".repeat(64)}-1`, seller: pool.address, capability: null, time: 5 }];
     const operator = await open({
       openAssignments: async () => {

@@ -69,7 +69,7 @@ describe("the payments of an auditors' pool", function () {
     Promise.all(scene.auditors.map((auditor) => transfersTo(chain, scene.pool, auditor)));
   const owed: [bigint, bigint] = [15_000n, 40_000n];
 
-  it("reach every auditor exactly once, whichever write the process ends at", async () => {
+  it("reach every auditor exactly once, at whichever write the process ends", async () => {
     const writes = await endAtEveryWrite<Scene>({
       open,
       run: async (scene, process) => {
@@ -95,7 +95,7 @@ describe("the payments of an auditors' pool", function () {
     expect(writes).to.be.greaterThan(8);
   });
 
-  it("are sent again when nobody knows whether they were, and taken once", async () => {
+  it("are sent again when it is unknown whether they were sent, and are accepted once", async () => {
     for (const isMined of [true, false]) {
       const scene = await open();
       let isLost = true;
@@ -111,7 +111,7 @@ describe("the payments of an auditors' pool", function () {
     }
   });
 
-  it("are one, of two processes without anything in common, and of one that lost its notes", async () => {
+  it("are made only once by two independent processes, or by a process that lost its notes", async () => {
     const scene = await open();
     const other = { ...scene, store: memoryStore() };
     const accounts = await accountsOf(chain, scene.pool, [[scene.auditors[0], 15_000n]]);
@@ -140,7 +140,7 @@ describe("the payments of an auditors' pool", function () {
     expect(await transfersTo(chain, scene.pool, auditor)).to.deep.equal([15_000n, 75_000n]);
   });
 
-  it("are signed anew when nobody took them in time, under the same nonce", async () => {
+  it("are signed again under the same nonce when nobody sent them in time", async () => {
     const scene = await open();
     const [auditor] = scene.auditors;
     const lost = deskOf(scene, {
@@ -163,7 +163,7 @@ describe("the payments of an auditors' pool", function () {
     expect(await transfersTo(chain, scene.pool, auditor)).to.deep.equal([15_000n]);
   });
 
-  it("stay within the budget, to the last unit, and wait below the least", async () => {
+  it("stay within the budget to the last unit, and wait while they are below the least amount", async () => {
     const scene = await open();
     const desk = deskOf(scene, { limit: 54_999n });
     expect(await round(desk, scene, owed)).to.deep.include({ waiting: 1, refused: 1 });

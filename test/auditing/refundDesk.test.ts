@@ -81,7 +81,7 @@ describe("the refunds of hires that were rolled back", function () {
     for (const { id } of [foreign, it]) expect((await calls().state(id)).status).to.equal("held");
   });
 
-  it("leave alone what was settled meanwhile", async () => {
+  it("change nothing about escrows that were settled meanwhile", async () => {
     const it = await held();
     const signer = createEscrowSigner({
       account: it.buyer.account,

@@ -45,7 +45,7 @@ describe("a custom capability", () => {
     expect(codeOf({ input_schema: input, output_schema: output })).to.equal("none");
   });
 
-  it("has to be custom by its id", () => {
+  it("needs an id that begins with custom.", () => {
     for (const other of ["text.sing.it", "customs.acme.ocr", "custom"]) {
       expect(codeOf({ input, output }, other)).to.equal("unknown_capability");
     }
@@ -57,7 +57,7 @@ describe("a custom capability", () => {
     }
   });
 
-  it("cannot make the buyer follow references, here or elsewhere", () => {
+  it("cannot make the buyer follow references, inside the schema or to other servers", () => {
     expect(codeOf(withInput({ $ref: "#" }))).to.equal("invalid_schema");
     expect(codeOf(withInput({ properties: { a: { $ref: "https://evil.example/s.json" } } }))).to.equal(
       "invalid_schema",
@@ -65,7 +65,7 @@ describe("a custom capability", () => {
     expect(codeOf(withInput({ $id: "https://evil.example/" }))).to.equal("invalid_schema");
   });
 
-  it("cannot make the buyer's regular expressions run long", () => {
+  it("cannot make the buyer's regular expressions run for a long time", () => {
     for (const pattern of [
       "^(a+)+$",
       "(x|xx)*y",

@@ -15,14 +15,14 @@ describe("the samples of every capability", () => {
     const damaged = own.filter(({ fails }) => fails !== undefined);
 
     describe(capability.id, () => {
-      it("has at least five good ones and ten damaged ones", () => {
+      it("have at least five good ones and ten damaged ones", () => {
         expect(good.length).to.be.at.least(5);
         expect(damaged.length).to.be.at.least(10);
         expect(new Set(own.map(({ name }) => name)).size).to.equal(own.length);
       });
 
       for (const { name, id, params, output } of good) {
-        it(`accepts, by every version: ${name}`, async () => {
+        it(`are accepted by every version: ${name}`, async () => {
           expect(await capabilityOf(id)).to.equal(capability);
           await checkInput(id, params);
           for (const { version } of capability.versions) {
@@ -34,7 +34,7 @@ describe("the samples of every capability", () => {
       }
 
       for (const { name, id, params, output, fails, version } of damaged) {
-        it(`refuses: ${name}`, async () => {
+        it(`are refused: ${name}`, async () => {
           await checkInput(id, params);
           const latest = await verifyOutput(id, params, output);
           expect(latest.all_passed).to.equal(false);
@@ -46,7 +46,7 @@ describe("the samples of every capability", () => {
         });
       }
 
-      it("damages something for every check", () => {
+      it("have a damaged one for every check", () => {
         const names = checksOf(capability, "v1").map(([name]) => name);
         const covered = new Set(damaged.map(({ fails }) => fails));
         expect(names.filter((name) => !covered.has(name))).to.deep.equal([]);

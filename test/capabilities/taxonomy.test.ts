@@ -16,7 +16,7 @@ describe("the taxonomy of capabilities", () => {
     }
   });
 
-  it("gives what the placeholders of an id stand for", () => {
+  it("gives the values of an id's placeholders", () => {
     expect(findFamily("audio.transcribe.it.json-with-timestamps")?.parts).to.deep.equal({ language: "it" });
     expect(findFamily("embed.text.anything")?.parts).to.deep.equal({ model: "anything" });
     expect(findFamily("compute.math.numeric")?.parts).to.deep.equal({});
@@ -30,7 +30,7 @@ describe("the taxonomy of capabilities", () => {
     expect(capabilityProblem("text.translate.en.it.rude")?.message).to.contain("has no level rude");
   });
 
-  it("finds no family by the names that every object has", () => {
+  it("finds no family under the names of properties that every object has", () => {
     for (const id of ["text.summarize.constructor", "text.rewrite.__proto__", "image.upscale.tostring"]) {
       expect(findFamily(id), id).to.equal(undefined);
       expect(capabilityProblem(id), id).not.to.equal(undefined);

@@ -18,7 +18,7 @@ describe("validateJson", () => {
     ]);
   });
 
-  it("names what is missing and what is not expected", () => {
+  it("names missing fields and unexpected fields", () => {
     expect(validateJson(schema, { date: [] }, "params")).to.deep.include({
       field: "params.date",
       message: "is not expected here",
@@ -29,7 +29,7 @@ describe("validateJson", () => {
     ]);
   });
 
-  it("says nothing of what fits", () => {
+  it("reports nothing about values that fit", () => {
     expect(validateJson(schema, { data: [1.5], "a/b": "c" }, "params")).to.deep.equal([]);
   });
 });

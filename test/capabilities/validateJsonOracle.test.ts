@@ -82,8 +82,8 @@ const isComparable = (shape: JsonSchema, given: unknown): boolean => {
   return !hasEmpty && !written.includes("toString") && !/"contains"|"__proto__"/.test(written);
 };
 
-describe("validateJson beside another validator", () => {
-  it("finds the same to fit and not to fit", () => {
+describe("validateJson compared with another validator", () => {
+  it("accepts and refuses the same values", () => {
     let [fitting, compared] = [0, 0];
     fc.assert(
       fc.property(schema, value, (shape, given) => {
@@ -99,7 +99,7 @@ describe("validateJson beside another validator", () => {
     expect(fitting).to.be.within(compared / 20, (compared * 19) / 20);
   });
 
-  it("counts what an array contains", () => {
+  it("counts the items that an array must contain", () => {
     const contains = { contains: { const: 1 }, minContains: 0, maxContains: 2 };
     const fits = (shape: JsonSchema, given: unknown) => validateJson(shape, given, "value").length === 0;
     expect(fits({ contains: { const: 1 } }, [])).to.equal(false);
@@ -115,8 +115,8 @@ describe("validateJson beside another validator", () => {
   });
 });
 
-describe("what a stranger's value or schema may cost", () => {
-  it("is limited in depth and number, and a circle is no endless value", () => {
+describe("the cost of a stranger's value or schema", () => {
+  it("is limited in depth and number, and a circular value does not run forever", () => {
     let deep: unknown = 0;
     for (let level = 0; level < 200_000; level++) deep = [deep];
     expect(validateJson({}, deep, "value")[0]?.message).to.contain(`${MAX_JSON_DEPTH} levels`);
@@ -128,7 +128,7 @@ describe("what a stranger's value or schema may cost", () => {
     expect(validateJson({}, wide, "value")[0]?.message).to.contain("values in it");
   });
 
-  it("finds the same item twice among a hundred thousand, and names no more than twenty faults", () => {
+  it("finds a repeated item among a hundred thousand, and names at most twenty faults", () => {
     const many = Array.from({ length: 100_000 }, (_, at) => ({ at }));
     const unique = { type: "array", uniqueItems: true };
     expect(validateJson(unique, many, "value")).to.deep.equal([]);
@@ -138,7 +138,7 @@ describe("what a stranger's value or schema may cost", () => {
     expect(validateJson({ items: false }, many, "value")).to.have.length(20);
   });
 
-  it("is given up after so many steps", () => {
+  it("ends the check after a fixed number of steps", () => {
     const forms = Array.from({ length: 1000 }, (_, at) => ({ const: at }));
     const many = Array.from({ length: 100_000 }, () => 999);
     expect(validateJson({ items: { anyOf: forms } }, many.slice(0, 100), "value")).to.deep.equal([]);

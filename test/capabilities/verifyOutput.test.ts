@@ -21,25 +21,25 @@ const codeOf = async (run: () => Promise<unknown>): Promise<string> => {
 };
 
 describe("capabilityOf", () => {
-  it("finds a family by any id of it, with the values of its placeholders", async () => {
+  it("finds the family of every id, with the values of its placeholders", async () => {
     const found = await findCapability("text.translate.en.it.business");
     expect(found?.capability.id).to.equal("text.translate");
     expect(found?.parts).to.deep.equal({ source: "en", target: "it", level: "business" });
   });
 
-  it("knows no id with a language, register or operation that is not listed", async () => {
+  it("finds no family for an id with a language, register or operation that is not listed", async () => {
     for (const id of ["text.translate.en.xx", "text.translate.en.it.rude", "compute.statistics.mode"]) {
       expect(await capabilityOf(id)).to.equal(undefined);
     }
   });
 
-  it("knows no id that is longer, shorter or written otherwise", async () => {
+  it("finds no family for an id that is longer, shorter or spelled differently", async () => {
     for (const id of ["text.translate", `${mean}.fast`, "Compute.Statistics.Mean", "compute..mean", ""]) {
       expect(await capabilityOf(id)).to.equal(undefined);
     }
   });
 
-  it("belongs every id to one family only", async () => {
+  it("finds only one family for each id", async () => {
     const catalogue = await loadCatalogue();
     for (const { id } of readSamples()) {
       const families = catalogue.filter((capability) =>
@@ -63,13 +63,13 @@ describe("checkInput", () => {
     expect(error.message).to.contain("params.data.1");
   });
 
-  it("applies the rules that a schema cannot say", async () => {
+  it("applies the rules that a schema cannot express", async () => {
     const run = () => checkInput("compute.statistics.stddev", { data: [1] });
     expect(await codeOf(run)).to.equal("invalid_params");
     await checkInput(mean, { data: [1] });
   });
 
-  it("refuses unknown standard ids, and says which there are", async () => {
+  it("refuses unknown standard ids, and lists the known ones", async () => {
     const caught = await checkInput("text.sing.it", { text: "la" }).catch((error: unknown) => error);
     expect((caught as TallystickError).code).to.equal("unknown_capability");
     expect((caught as TallystickError).hint).to.contain("text.translate.{source}.{target}");
@@ -79,7 +79,7 @@ describe("checkInput", () => {
 });
 
 describe("verifyOutput", () => {
-  it("gives the checks in the form that receipts and answers carry", async () => {
+  it("gives the checks in the form of receipts and answers", async () => {
     const verification = await verifyOutput(mean, { data: [1, 2] }, { result: 1.6 });
     expect(verification.checks).to.deep.equal({
       matches_schema: true,
@@ -95,12 +95,12 @@ describe("verifyOutput", () => {
     });
   });
 
-  it("counts every other check as failed when the schema does not fit", async () => {
+  it("counts all other checks as failed when the schema does not fit", async () => {
     const { checks } = await verifyOutput(mean, { data: [1] }, "1");
     expect(Object.values(checks)).to.deep.equal([false, false, false]);
   });
 
-  it("applies only the checks of the version asked for", async () => {
+  it("applies only the checks of the requested version", async () => {
     const old = await verifyOutput(mean, { data: [1, 2] }, { result: 1.6 }, "v0");
     expect(old).to.deep.equal({
       all_passed: true,
@@ -109,14 +109,14 @@ describe("verifyOutput", () => {
     });
   });
 
-  it("refuses versions there are not", async () => {
+  it("refuses unknown versions", async () => {
     for (const version of ["v2", "1", "v01", "latest"]) {
       const error = await verifyOutput(mean, { data: [1] }, { result: 1 }, version).catch((caught) => caught);
       expect(error.code).to.equal("unknown_verification_version");
     }
   });
 
-  it("never throws, whatever comes back, and says the same twice", async () => {
+  it("never throws for any result, and gives the same answer twice", async () => {
     const ids = [...new Map(readSamples().map((sample) => [sample.capability, sample])).values()];
     const output = fc.oneof(fc.anything(), fc.jsonValue());
     await fc.assert(
@@ -128,7 +128,7 @@ describe("verifyOutput", () => {
     );
   });
 
-  it("fails what throws when it is read", async () => {
+  it("fails a result that throws while it is read", async () => {
     const trap = Object.defineProperty({}, "result", {
       enumerable: true,
       get: () => {

@@ -18,7 +18,7 @@ const versions: PublishedVersion[] = [
 const capability = { versions };
 
 describe("verification versions", () => {
-  it("deprecate for 90 days after the next one, then retire", () => {
+  it("are deprecated for 90 days after the next one, and then retired", () => {
     const window = 90 * 86_400;
     expect(DEPRECATION_WINDOW_SECONDS).to.equal(window);
     expect(versionStatus(capability, "v0", BUMP - 1)).to.equal("current");
@@ -33,14 +33,14 @@ describe("verification versions", () => {
     expect(versionStatus(capability, "v3", 3 * BUMP)).to.equal("unknown");
   });
 
-  it("tell a buyer what to search for", () => {
+  it("give the versions that a buyer can search for", () => {
     expect(minVerificationVersion(capability, BUMP)).to.equal("v0");
     expect(minVerificationVersion(capability, BUMP + DEPRECATION_WINDOW_SECONDS + 1)).to.equal("v1");
     expect(currentVersion(capability, BUMP - 1)).to.equal("v0");
     expect(currentVersion(capability, 3 * BUMP)).to.equal("v2");
   });
 
-  it("are read from their name only as it is written", () => {
+  it("are read only from the exact spelling of their name", () => {
     expect(["v0", "v12", "v01", "1", "V1", "v1.0", "v-1"].map(versionNumber)).to.deep.equal([
       0,
       12,

@@ -17,11 +17,11 @@ describe("packages/protocol/abi", () => {
   });
 
   for (const entry of GENERATED_ABIS) {
-    it(`${entry.name} is what the contracts compile to (else: npm run generate:abi)`, async () => {
+    it(`${entry.name} is the ABI of the compiled contracts (else: npm run generate:abi)`, async () => {
       expect(await readFile(abiPath(entry.name), "utf8")).to.equal(await expectedAbiSource(entry));
     });
 
-    it(`${entry.name} reads as the compiler's own, but for the names of its types`, async () => {
+    it(`${entry.name} equals the compiler's own ABI except for the names of its types`, async () => {
       const file = join(repositoryRoot, "artifacts", entry.artifact);
       const { abi } = JSON.parse(await readFile(file, "utf8"));
       expect(comparable(parsed[entry.name])).to.deep.equal(comparable(abi));

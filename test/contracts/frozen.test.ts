@@ -17,14 +17,14 @@ describe("The frozen contracts", function () {
   // Instrumented for coverage the contracts are other ones.
   if (!hre.globalOptions.coverage) {
     for (const name of frozenNames) {
-      it(`should be what the source of ${name} compiles to (else decide, and: npm run freeze)`, async () => {
+      it(`should equal the compiled source of ${name} (else decide, and: npm run freeze)`, async () => {
         const { contract, input } = await compiledContract(name);
         expect(contract).to.deep.equal(readFrozen(name));
         expect(input).to.deep.equal(readFrozenInput(name));
         expect(contract.compiler.metadata).to.deep.equal({ bytecodeHash: "none" });
       });
     }
-    it("should be what the portal knows the escrow's code by (else: npm run freeze)", async () => {
+    it("should be the code by which the portal knows the escrow (else: npm run freeze)", async () => {
       expect(JSON.parse(readFileSync(releaseFile, "utf8"))).to.deep.equal(await releasedEscrow());
     });
   }
@@ -40,7 +40,7 @@ describe("The frozen contracts", function () {
     return { ...world, parameters, addresses: await deployFrozen({ connection: chain, ...parameters }) };
   }
 
-  it("should get the same addresses on every chain, known beforehand, whatever was sent before", async () => {
+  it("should get the same addresses on every chain, known beforehand, independent of earlier transactions", async () => {
     const [one, other] = [await deployed(0), await deployed(3)];
     expect(one.addresses).to.deep.equal(other.addresses);
     expect(one.addresses).to.deep.equal(frozenAddresses(one.parameters));
@@ -58,7 +58,7 @@ describe("The frozen contracts", function () {
     expect(new Set(escrows).size).to.equal(escrows.length);
   });
 
-  it("should get the same ledger address on every network, and an escrow's that differs where USDC's does", () => {
+  it("should get the same ledger address on every network, and another escrow address where USDC has another one", () => {
     const terms = { guardian: `0x${"6a".repeat(20)}`, providerId: PROVIDER };
     const [base, sepolia] = ["base", "base-sepolia"].map((name) =>
       frozenAddresses({ ...terms, token: networks[name]?.token as string }),
@@ -70,7 +70,7 @@ describe("The frozen contracts", function () {
     expect(frozenAddresses({ ...terms, token: base?.token as string })).to.deep.equal(base);
   });
 
-  it("should be used when somebody has deployed them already", async () => {
+  it("should be reused if somebody has deployed them already", async () => {
     const { chain, parameters, addresses, ethers } = await deployed(0);
     const block = await ethers.provider.getBlockNumber();
     expect(await deployFrozen({ connection: chain, ...parameters, salt: RELEASE_SALT })).to.deep.equal(

@@ -7,7 +7,7 @@ import { drift, measureGas, readSnapshot } from "../../tools/bench/gas/snapshot.
 describe("Gas", function () {
   this.timeout(300_000);
 
-  it("should call a figure drifted beyond one per cent, when it is new, and when it is gone", () => {
+  it("should report a figure that changes by more than one per cent, is new, or is gone", () => {
     const before = { steady: 10_000, dearer: 10_000, cheaper: 10_000, gone: 1 };
     expect(drift(before, { steady: 10_100, dearer: 10_101, cheaper: 9_899, new: 1 })).to.deep.equal([
       "dearer: 10000 → 10101 (1.01 %)",
@@ -19,17 +19,17 @@ describe("Gas", function () {
 
   // Instrumented contracts cost something else.
   if (!hre.globalOptions.coverage) {
-    describe("of the contracts as they are", () => {
+    describe("of the present contracts", () => {
       let figures: GasFigures;
       before(async () => {
         figures = await measureGas();
       });
 
-      it("should be that of the committed snapshot within one per cent (else look at it: npm run bench:gas -- --update)", async () => {
+      it("should equal the committed snapshot within one per cent (else look at it: npm run bench:gas -- --update)", async () => {
         expect(drift(await readSnapshot(), figures)).to.deep.equal([]);
       });
 
-      it("should keep below the goals", () => {
+      it("should stay below the goals", () => {
         for (const { name, actual, limit } of goals(figures)) expect(actual, name).to.be.at.most(limit);
       });
     });

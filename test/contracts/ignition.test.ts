@@ -3,7 +3,7 @@ import { deployTallystick } from "../../scripts/ignition/deployTallystick.ts";
 import { BUILD_TIMEOUT, freshChain } from "./support/chain.ts";
 import { newWorld, PROVIDER } from "./support/world.ts";
 
-describe("The contracts as Ignition deploys them", function () {
+describe("The contracts deployed by Ignition", function () {
   this.timeout(BUILD_TIMEOUT);
 
   it("should be a token, an escrow for it and a ledger contract on a chain without USDC", async () => {
@@ -25,7 +25,7 @@ describe("The contracts as Ignition deploys them", function () {
     );
   });
 
-  it("should use the token that is there when one is named", async () => {
+  it("should use an existing token when one is named", async () => {
     const chain = await freshChain();
     const { tokenAddress, guardian } = await newWorld(chain, "TestUSDC");
     const addresses = await deployTallystick({

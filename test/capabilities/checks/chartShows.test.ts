@@ -40,7 +40,7 @@ function bars(
 }
 const sheet = (ground: Colour = white): Canvas => new Canvas(300, 200, ground);
 
-describe("honest charts of many looks are taken", () => {
+describe("correct charts in many styles are accepted", () => {
   const slot = 165 / values.length;
   const lying = sheet();
   for (const [at, value] of values.entries()) {

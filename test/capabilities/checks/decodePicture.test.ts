@@ -48,7 +48,7 @@ describe("decodePicture", () => {
     expect(deep.rgbAt(0, 0)).to.equal(0x010203);
   });
 
-  it("refuses a depth that its colours cannot have, before it makes room for the picture", async () => {
+  it("refuses an impossible bit depth before it allocates memory for the picture", async () => {
     for (const [depth, colour] of [
       [255, 6],
       [4, 2],
@@ -61,7 +61,7 @@ describe("decodePicture", () => {
     }
   });
 
-  it("refuses a file in too many pieces, and one that says twice what it is", async () => {
+  it("refuses a file with too many chunks, and a file with a repeated chunk", async () => {
     const line = Buffer.from([0, 1, 2, 3]);
     const comments = Array.from({ length: 20_000 }, () => chunk("tEXt", Buffer.alloc(0)));
     expect(await complaint(png({ width: 1, height: 1 }, line, comments))).to.contain("chunks");
@@ -78,7 +78,7 @@ describe("decodePicture", () => {
     expect(pair.rgbAt(0, 0)).to.equal(0x070707);
   });
 
-  it("reads palettes, packed and not", async () => {
+  it("reads palettes with packed and with whole bytes", async () => {
     const palette = chunk("PLTE", Buffer.from([10, 20, 30, 40, 50, 60, 70, 80, 90]));
     const four = png({ width: 3, height: 1, depth: 2, colour: 3 }, Buffer.from([0, 0b00011000]), [palette]);
     const packed = await decodePicture(four);
@@ -102,14 +102,14 @@ describe("decodePicture", () => {
     expect(await complaint(png({ width: 2, height: 2 }, Buffer.alloc(15)))).to.contain("more image data");
   });
 
-  it("leaves a bomb at once", async () => {
+  it("stops a decompression bomb at once", async () => {
     const bomb = png({ width: 8, height: 8 }, Buffer.alloc(200_000_000));
     const before = process.memoryUsage().arrayBuffers;
     expect(await complaint(bomb)).to.contain("more image data");
     expect(process.memoryUsage().arrayBuffers - before).to.be.below(50_000_000);
   });
 
-  it("does not open what is not a part of the picture", async () => {
+  it("does not decompress chunks that the picture does not need", async () => {
     const profile = Buffer.concat([Buffer.from("icc\0\0", "latin1"), Buffer.from("not compressed at all")]);
     const text = png({ width: 1, height: 1 }, Buffer.from([0, 1, 2, 3]), [chunk("iCCP", profile)]);
     expect((await decodePicture(text)).rgbAt(0, 0)).to.equal(0x010203);

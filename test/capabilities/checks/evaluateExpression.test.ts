@@ -40,7 +40,7 @@ describe("evaluateExpression", () => {
     fc.assert(fc.property(expression, (text) => worthOf(text) === Number(new Function(`return ${text}`)())));
   });
 
-  it("says what it does not understand", () => {
+  it("names the part that it does not understand", () => {
     for (const text of [
       "",
       "1 +",
@@ -64,7 +64,7 @@ describe("evaluateExpression", () => {
     }
   });
 
-  it("cannot be made to run deep or long", () => {
+  it("limits depth and length", () => {
     expect(() => evaluateExpression("(".repeat(5000))).to.throw("nested");
     expect(() => evaluateExpression(`${"-".repeat(5000)}1`)).to.throw("nested");
     expect(() => evaluateExpression("9^9^9^9")).to.throw("finite");

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { isPathData } from "tallystick-capabilities/checks/svgPath";
 
 describe("isPathData", () => {
-  it("takes what browsers draw", () => {
+  it("accepts paths that browsers draw completely", () => {
     for (const data of [
       "M0 0",
       "m10,10 20,20 30 30z",
@@ -17,7 +17,7 @@ describe("isPathData", () => {
     }
   });
 
-  it("refuses what they stop at", () => {
+  it("refuses paths at which browsers stop", () => {
     for (const data of [
       "L1 1",
       "M1",

@@ -20,7 +20,7 @@ describe("measures of texts", () => {
     expect(textLength("漢字かな")).to.equal(10);
   });
 
-  it("find numbers in any way of writing them", () => {
+  it("find numbers in all notations", () => {
     const same = [
       ["1,240.50 euros", "1.240,50 Euro", "1 240,5 €", "1’240.50 Franken", "١٬٢٤٠٫٥"],
       ["1,234,567", "12,34,567", "1 234 567", "1.234.567", "1\u202f234\u202f567"],
@@ -61,20 +61,20 @@ describe("measures of texts", () => {
     expect(linksIn("https:// a@ @b.example a@b c@d.e")).to.deep.equal(["c@d.e"]);
   });
 
-  it("know the end of a sentence", () => {
+  it("recognise the end of a sentence", () => {
     for (const text of ["Done.", "“Done.”", "終わり。", "هل انتهيت؟", "Wait…", "(Yes!)"])
       expect(endsSentence(text)).to.equal(true);
     for (const text of ["Done", "and the", "well,"]) expect(endsSentence(text)).to.equal(false);
   });
 
-  it("compare what two texts are about", () => {
+  it("compare the topics of two texts", () => {
     expect(sharedStems("translation engines", "An engine translates.")).to.equal(1);
     expect(sharedStems("garden chairs", "An engine translates.")).to.equal(0);
   });
 });
 
 describe("languages", () => {
-  it("are told by their script in short texts, and by their words in longer ones", () => {
+  it("are recognised by their script in short texts, and by their words in longer ones", () => {
     expect(isInLanguage("Ciao", "it", 1)).to.equal(true);
     expect(isInLanguage("Привет", "it", 1)).to.equal(false);
     expect(isInLanguage("The meeting has moved to Thursday.", "it", 0.5)).to.equal(false);
@@ -85,7 +85,7 @@ describe("languages", () => {
 });
 
 describe("plain words", () => {
-  it("speak only where there is no doubt", () => {
+  it("give an answer only for clear texts", () => {
     expect(plainSentiment("An excellent, wonderful stay")).to.equal("positive");
     expect(plainSentiment("Not excellent, not wonderful")).to.equal(undefined);
     expect(plainSentiment("excellent but terrible")).to.equal(undefined);
@@ -96,7 +96,7 @@ describe("plain words", () => {
 });
 
 describe("mustPrint", () => {
-  it("says nothing where a statement may not run or not print", () => {
+  it("names no line of a statement that may not run or not print", () => {
     expect(mustPrint("print(\"a\")\nprint('b')", "python")).to.deep.equal(["a", "b"]);
     for (const code of [
       'if x:\n    print("a")',
@@ -116,7 +116,7 @@ describe("mustPrint", () => {
 });
 
 describe("isPublicPage", () => {
-  it("refuses the own machine, private networks and passwords", () => {
+  it("refuses this machine, private networks and passwords", () => {
     for (const url of ["https://example.com/", "http://8.8.8.8/x", "http://[2606:4700::1111]/"])
       expect(isPublicPage(url), url).to.equal(true);
     for (const url of [

@@ -48,11 +48,11 @@ function fragments(): string[] {
 const catalogue = await loadCatalogue();
 const samples = readSamples().filter(({ fails }) => fails === undefined);
 
-describe("what a verification costs", function () {
+describe("the cost of a verification", function () {
   this.timeout(600_000);
 
   for (const capability of catalogue) {
-    it(`grows with the size of what is sent, and no faster: ${capability.id}`, async () => {
+    it(`grows at most in proportion to the size of the input: ${capability.id}`, async () => {
       const sample = samples.find(({ capability: id }) => id === capability.id);
       if (!sample) throw new Error(`${capability.id} has no sample`);
       const { id, params, output } = sample;
@@ -132,7 +132,7 @@ describe("what a verification costs", function () {
     },
   };
   for (const [what, runWith] of Object.entries(named)) {
-    it(`grows with the size of ${what}, and no faster`, async () => {
+    it(`grows at most in proportion to the size of ${what}`, async () => {
       await expectLinear(what, runWith);
     });
   }

@@ -3,7 +3,7 @@ import { checkInput } from "tallystick-capabilities/checkInput";
 import { verifyOutput } from "tallystick-capabilities/verifyOutput";
 import { honestResults } from "./honestResults.ts";
 
-describe("honest results of many countries", () => {
+describe("honest results from many countries", () => {
   for (const { name, id, params, output } of honestResults) {
     it(`pass: ${id}, ${name}`, async () => {
       await checkInput(id, params);

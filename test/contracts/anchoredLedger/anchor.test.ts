@@ -16,7 +16,7 @@ describe("AnchoredLedger: anchor", () => {
   const ledger = useLedger();
 
   describe("given the writer and a proof that the new tree begins with the anchored one", () => {
-    it("should keep the new head and say what it replaced", async () => {
+    it("should store the new head and name the head that it replaced", async () => {
       const { contract, writer, id, tree, anchor, head, networkHelpers } = ledger();
       await expect(anchor(7)).to.emit(contract, "Anchored").withArgs(id, 1n, 0n, 7n, rootAt(tree, 7));
       const time = BigInt(await networkHelpers.time.latest()) + 50n;
@@ -49,8 +49,8 @@ describe("AnchoredLedger: anchor", () => {
     });
   });
 
-  describe("given the writer itself rewriting or forking its history", () => {
-    it("should refuse a tree in which an anchored entry is another, whatever proof comes with it", async () => {
+  describe("given a writer that rewrites or forks its history", () => {
+    it("should refuse a tree with another anchored entry, with any proof", async () => {
       const { contract, writer, id, anchor, tree } = ledger();
       await anchor(50);
       const forged = treeOf(80, 1);
@@ -111,7 +111,7 @@ describe("AnchoredLedger: anchor", () => {
         .withArgs(stranger.address, writer.address);
     });
 
-    it("should refuse the guardian, whether it sends, signs, or relays what another signed", async () => {
+    it("should refuse the guardian when it sends, signs, or relays a signature of another account", async () => {
       const { contract, id, guardian, stranger, writer, tree, signAnchor } = ledger();
       const root = rootAt(tree, 3);
       await expect(contract.connect(guardian).anchor(id, 3, root, [], "0x"))
@@ -128,14 +128,14 @@ describe("AnchoredLedger: anchor", () => {
       }
     });
 
-    it("should relay what the writer signed for the next seq", async () => {
+    it("should accept the writer's signature for the next seq from any sender", async () => {
       const { contract, id, stranger, writer, tree, signAnchor, head } = ledger();
       const signature = await signAnchor(writer, 1n, 3, rootAt(tree, 3));
       await contract.connect(stranger).anchor(id, 3, rootAt(tree, 3), [], signature);
       expect((await head()).size).to.equal(3n);
     });
 
-    it("should refuse the same signature a second time, and one that was overtaken", async () => {
+    it("should refuse a signature that was used before or was overtaken", async () => {
       const { contract, id, writer, tree, anchor, signAnchor } = ledger();
       await anchor(3);
       const heartbeat = await signAnchor(writer, 2n, 3, rootAt(tree, 3));
@@ -226,7 +226,7 @@ describe("AnchoredLedger: views", () => {
     expect(await contract.verifyInclusion(id, leaf, 33, proof)).to.equal(false);
   });
 
-  it("should tell of an earlier tree too, by a fresh consistency proof, so that old proofs go on working", async () => {
+  it("should also prove leaves of an earlier tree by a consistency proof, so that old proofs stay useful", async () => {
     const { contract, id, tree, anchor } = ledger();
     await anchor(50);
     const leaf = hexlify(tree.leaf(33));
@@ -281,7 +281,7 @@ describe("AnchoredLedger: views", () => {
     expect(await contract.isStale(id, 59)).to.equal(false);
   });
 
-  it("should know nothing of a ledger that is not open", async () => {
+  it("should know nothing about a ledger that is not open", async () => {
     const { contract, stranger, idOf } = ledger();
     const id = idOf(stranger.address);
     expect(await contract.writerOf(id)).to.equal(`0x${"00".repeat(20)}`);

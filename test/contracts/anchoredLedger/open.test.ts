@@ -5,7 +5,7 @@ import { EMPTY_ROOT, ORIGIN, useLedger } from "../support/ledger.ts";
 describe("AnchoredLedger: open", () => {
   const ledger = useLedger();
 
-  it("should open a ledger under the id that anybody can compute beforehand, and say so", async () => {
+  it("should open a ledger under an id that anybody can compute beforehand, and emit it", async () => {
     const { contract, stranger, guardian, idOf } = ledger();
     const id = idOf(stranger.address, "log.example/1");
     const args = ["log.example/1", stranger.address, guardian.address] as const;
@@ -24,7 +24,7 @@ describe("AnchoredLedger: open", () => {
     expect(await head()).to.deep.equal({ root: EMPTY_ROOT, size: 0n, time, seq: 0n });
   });
 
-  it("should open any number of ledgers, one per writer, guardian and origin, whoever sends", async () => {
+  it("should open any number of ledgers, one for each writer, guardian and origin, for any sender", async () => {
     const { contract, stranger, writer, guardian } = ledger();
     const asStranger = contract.connect(stranger);
     await asStranger.open("another.example", writer.address, guardian.address);
@@ -37,7 +37,7 @@ describe("AnchoredLedger: open", () => {
     );
   });
 
-  it("should not open one a second time, which would wipe its head", async () => {
+  it("should refuse to open a ledger a second time, which would erase its head", async () => {
     const { contract, writer, guardian, id, anchor, head } = ledger();
     await anchor(10);
     await expect(contract.connect(writer).open(ORIGIN, writer.address, guardian.address))
@@ -60,12 +60,12 @@ describe("AnchoredLedger: open", () => {
     }
   });
 
-  it("should refuse a ledger that nobody could write", async () => {
+  it("should refuse a ledger without a possible writer", async () => {
     const { contract, open } = ledger();
     await expect(open("log.example", ZeroAddress)).to.be.revertedWithCustomError(contract, "WriterIsZero");
   });
 
-  it("should take no evidence against a ledger that nobody opened", async () => {
+  it("should accept no evidence against a ledger that is not open", async () => {
     const { contract, writer, headWord } = ledger();
     const unknown = `0x${"42".repeat(32)}` as const;
     const one = await headWord(1, `0x${"01".repeat(32)}`, writer, unknown);

@@ -18,8 +18,8 @@ function forkOf(tree: MerkleTree, size: number, position: number): MerkleTree {
 describe("AnchoredLedger: proveFork", () => {
   const ledger = useLedger();
 
-  describe("given one word of the writer and the stored head", () => {
-    it("should convict whatever has been anchored since, so that anchoring once more saves nobody", async () => {
+  describe("given one signed word of the writer and the stored head", () => {
+    it("should convict even after later anchors, so that a further anchor does not help the writer", async () => {
       const { contract, id, tree, stranger, anchor, headWord } = ledger();
       const lie = await headWord(20, rootAt(forkOf(tree, 20, 3)));
       await anchor(20);
@@ -33,7 +33,7 @@ describe("AnchoredLedger: proveFork", () => {
       expect(await contract.isEquivocated(id)).to.equal(true);
     });
 
-    it("should convict by a word of the stored head's size, with an empty proof", async () => {
+    it("should convict by a word of the same size as the stored head, with an empty proof", async () => {
       const { contract, id, tree, anchor, headWord } = ledger();
       const lie = await headWord(20, rootAt(forkOf(tree, 20, 19)));
       await anchor(20);
@@ -52,7 +52,7 @@ describe("AnchoredLedger: proveFork", () => {
         .withArgs(id, 20n, rootAt(tree, 20), rootAt(fork, 20));
     });
 
-    it("should convict who signed a tree of no entries with a root that such a tree does not have", async () => {
+    it("should convict a writer that signed an empty tree with an impossible root", async () => {
       const { contract, id, anchor, headWord } = ledger();
       await anchor(20);
       const lie = await headWord(0, WRONG);
@@ -75,7 +75,7 @@ describe("AnchoredLedger: proveFork", () => {
       }
     });
 
-    it("should read nothing of a stored word but its kind", async () => {
+    it("should read only the kind of a stored word", async () => {
       const { contract, id, tree, writer, anchor, headWord } = ledger();
       await anchor(20);
       const lie = await headWord(20, WRONG);
@@ -93,7 +93,7 @@ describe("AnchoredLedger: proveFork", () => {
   });
 
   describe("given two words of the writer", () => {
-    it("should convict whatever is stored, for words of every kind and pair of sizes", async () => {
+    it("should convict with any stored head, for words of every kind and pair of sizes", async () => {
       const { contract, id, tree, headWord, anchorWord, networkHelpers } = ledger();
       const fresh = await networkHelpers.takeSnapshot();
       for (const [shorter, longer, position] of [
@@ -139,7 +139,7 @@ describe("AnchoredLedger: proveFork", () => {
   });
 
   describe("given words of one history", () => {
-    it("should never convict, whatever their number, order, seqs and sizes, and whatever proof is brought", async () => {
+    it("should never convict, with any number, order, seqs and sizes of words, and with any proof", async () => {
       const { contract, id, tree, anchor, headWord, anchorWord } = ledger();
       await anchor(9);
       const words = [STORED];
@@ -169,7 +169,7 @@ describe("AnchoredLedger: proveFork", () => {
       }
     }).timeout(180_000);
 
-    it("should not convict for two anchors of one seq, which an honest writer signs after a reorganisation", async () => {
+    it("should not convict for two anchors with one seq, which an honest writer signs after a reorganisation", async () => {
       const { contract, id, tree, anchorWord } = ledger();
       const before = await anchorWord(1n, 12, rootAt(tree, 12));
       const after = await anchorWord(1n, 19, rootAt(tree, 19));
@@ -179,7 +179,7 @@ describe("AnchoredLedger: proveFork", () => {
     });
   });
 
-  describe("given evidence that is not good", () => {
+  describe("given bad evidence", () => {
     it("should refuse the words in the wrong order", async () => {
       const { contract, id, tree, headWord } = ledger();
       const [longer, shorter] = [await headWord(16, WRONG), await headWord(15, rootAt(tree, 15))];
@@ -206,7 +206,7 @@ describe("AnchoredLedger: proveFork", () => {
       }
     });
 
-    it("should refuse what is not this writer's word about this ledger, as either word", async () => {
+    it("should refuse a statement that is not this writer's word about this ledger, in both places", async () => {
       const {
         contract,
         id,
@@ -271,7 +271,7 @@ describe("AnchoredLedger: proveFork", () => {
       return { ...world, prove: () => world.contract.proveFork(world.id, lie, STORED, root, []) };
     }
 
-    it("should take no anchor, no evidence and no other writer any more, and keep the head to be read", async () => {
+    it("should accept no anchor, no evidence and no other writer any more, and keep the head readable", async () => {
       const { contract, id, tree, writer, guardian, anchor, head, signAnchor, prove } = await marked();
       const relayed = await signAnchor(writer, 2n, 30, rootAt(tree, 30));
       for (const call of [
@@ -287,7 +287,7 @@ describe("AnchoredLedger: proveFork", () => {
       expect(await head()).to.include({ root: rootAt(tree, 20), size: 20n, seq: 1n });
     });
 
-    it("should leave the writer's other ledgers alone", async () => {
+    it("should not affect the writer's other ledgers", async () => {
       const { contract, open, idOf, writer, tree } = await marked();
       await open("other.example", writer.address);
       const other = idOf(writer.address, "other.example");

@@ -72,7 +72,7 @@ describe("Rfc9162", function () {
     const node = leafHash(Uint8Array.of(9));
     const nodes = (length: number) => Array.from({ length }, () => node);
 
-    it("should follow the longest paths there are, and refuse trees above 2^63 leaves", async () => {
+    it("should follow the longest possible paths, and refuse trees above 2^63 leaves", async () => {
       const huge = new SpelledOutTree([[LIMIT - 1n, node]]);
       const right = {
         leaf: node,
@@ -146,7 +146,7 @@ describe("Rfc9162", function () {
       ]);
     });
 
-    it("should let anything follow the empty tree, and only itself a tree of its own size", async () => {
+    it("should let any tree follow the empty tree, and only an equal tree follow one of its own size", async () => {
       const empty = { oldSize: 0, oldRoot: EMPTY_ROOT, proof: [] as Uint8Array[] };
       const same = consistent(5, 5);
       expect(
@@ -175,7 +175,7 @@ describe("Rfc9162", function () {
 
   // Notices within a second what the exhaustive runs below would notice later.
   describe("given small trees", () => {
-    it("should accept every proof, and refuse it with a bit flipped, a node missing, one more, or two swapped", async () => {
+    it("should accept every proof, and refuse it with a flipped bit, a missing node, an extra node, or two swapped nodes", async () => {
       const sizes = [1, 2, 3, 5, 6, 7, 8, 11];
       const paths = sizes.flatMap((size) => range(size).map((index) => included(index, size)));
       expect(new Set(await inclusion(paths))).to.deep.equal(new Set([VERDICT.Valid]));
@@ -198,14 +198,14 @@ describe("Rfc9162", function () {
       }
     });
 
-    it("should accept the consistency of every two sizes, 0 and equal ones among them", async () => {
+    it("should accept the consistency of every two sizes, including 0 and equal sizes", async () => {
       for (const newSize of range(MAX + 1)) {
         const verdicts = await consistency(range(newSize + 1).map((oldSize) => consistent(oldSize, newSize)));
         expect(verdicts.every((verdict) => verdict === VERDICT.Valid)).to.equal(true, `to ${newSize}`);
       }
     });
 
-    it("should refuse every inclusion proof with a bit flipped, a node missing, one more, or two swapped", async () => {
+    it("should refuse every inclusion proof with a flipped bit, a missing node, an extra node, or two swapped nodes", async () => {
       for (const size of upTo(MAX, [1, 2, 3, 5, 7, 8, 13, 64, 100])) {
         const mutants = range(size).flatMap((index) => {
           const right = included(index, size);
@@ -230,7 +230,7 @@ describe("Rfc9162", function () {
       }
     });
 
-    it("should refuse every consistency proof with a bit flipped, a node missing, one more, or two swapped", async () => {
+    it("should refuse every consistency proof with a flipped bit, a missing node, an extra node, or two swapped nodes", async () => {
       for (const newSize of upTo(MAX, [2, 3, 5, 8, 13, 65, 100])) {
         const mutants = range(newSize - 1, 1).flatMap((oldSize) => {
           const right = consistent(oldSize, newSize);
@@ -245,7 +245,7 @@ describe("Rfc9162", function () {
     });
   });
 
-  describe("given trees of up to 2^40 leaves, spelled out as in RFC 6962", () => {
+  describe("given trees of up to 2^40 leaves, computed by the definitions of RFC 6962", () => {
     const hashes = fc.uint8Array({ minLength: 32, maxLength: 32 });
     const trees = fc
       .record({
@@ -299,7 +299,7 @@ describe("Rfc9162", function () {
       );
     });
 
-    it("should refuse what was changed in them, as the TypeScript verifiers do", async () => {
+    it("should refuse changed proofs, as the TypeScript verifiers do", async () => {
       await fc.assert(
         fc.asyncProperty(trees, fc.nat(), async ({ newSize, oldSize, index, tree: huge }, seed) => {
           const [oldRoot, newRoot] = [huge.root(0n, oldSize), huge.root(0n, newSize)];

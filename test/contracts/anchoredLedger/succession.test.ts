@@ -9,7 +9,7 @@ describe("AnchoredLedger: succession", () => {
   const ledger = useLedger();
 
   describe("announceWriter", () => {
-    it("should announce a writer for seven days later, by the writer", async () => {
+    it("should let the writer announce another writer for seven days later", async () => {
       const { contract, id, writer, next, networkHelpers } = ledger();
       const time = (await networkHelpers.time.latest()) + 100;
       await networkHelpers.time.setNextBlockTimestamp(time);
@@ -24,7 +24,7 @@ describe("AnchoredLedger: succession", () => {
       expect(await contract.writerOf(id)).to.equal(writer.address);
     });
 
-    it("should let the writer go on anchoring, replace and withdraw what it announced itself", async () => {
+    it("should let the writer still anchor, and replace or withdraw its own announcement", async () => {
       const { contract, id, writer, next, stranger, anchor } = ledger();
       const asWriter = contract.connect(writer);
       await asWriter.announceWriter(id, next.address);
@@ -37,7 +37,7 @@ describe("AnchoredLedger: succession", () => {
       expect([...(await contract.announcedWriter(id))]).to.deep.equal([ZeroAddress, 0n, false]);
     });
 
-    it("should let the guardian replace the writer's, and stop the anchoring until it is settled", async () => {
+    it("should let the guardian replace the writer's announcement, and stop anchoring until it is settled", async () => {
       const { contract, id, writer, guardian, next, stranger, tree, anchor, signAnchor } = ledger();
       await contract.connect(writer).announceWriter(id, stranger.address);
       await contract.connect(guardian).announceWriter(id, next.address);
@@ -52,7 +52,7 @@ describe("AnchoredLedger: succession", () => {
       await anchor(5);
     });
 
-    it("should give the writer no veto of what the guardian announced", async () => {
+    it("should give the writer no veto against the guardian's announcement", async () => {
       const { contract, id, writer, guardian, next, stranger } = ledger();
       await contract.connect(guardian).announceWriter(id, next.address);
       for (const other of [writer.address, stranger.address, next.address]) {
@@ -62,7 +62,7 @@ describe("AnchoredLedger: succession", () => {
       }
     });
 
-    it("should refuse everybody else, the announced writer among them", async () => {
+    it("should refuse everybody else, also the announced writer", async () => {
       const { contract, id, writer, guardian, next, stranger } = ledger();
       await contract.connect(writer).announceWriter(id, next.address);
       for (const sender of [stranger, next]) {
@@ -72,7 +72,7 @@ describe("AnchoredLedger: succession", () => {
       }
     });
 
-    it("should start the seven days again when it is said again", async () => {
+    it("should start the seven days again when the announcement is repeated", async () => {
       const { contract, id, writer, next, networkHelpers } = ledger();
       await contract.connect(writer).announceWriter(id, next.address);
       await networkHelpers.time.increase(6 * DAY);
@@ -84,7 +84,7 @@ describe("AnchoredLedger: succession", () => {
       );
     });
 
-    it("should refuse nobody as the next writer, a withdrawal of nothing, and a ledger that is not open", async () => {
+    it("should refuse an empty writer, a withdrawal without an announcement, and a ledger that is not open", async () => {
       const { contract, id, writer, guardian } = ledger();
       await expect(contract.connect(writer).announceWriter(id, ZeroAddress)).to.be.revertedWithCustomError(
         contract,
@@ -100,7 +100,7 @@ describe("AnchoredLedger: succession", () => {
         .withArgs(WRONG);
     });
 
-    it("should treat who is writer and guardian at once as the writer, and a ledger without a guardian as one", async () => {
+    it("should treat an account that is writer and guardian as the writer, also without a guardian", async () => {
       const { contract, idOf, writer, next, tree } = ledger();
       for (const [origin, guardian] of [
         ["own.example", writer.address],
@@ -134,7 +134,7 @@ describe("AnchoredLedger: succession", () => {
       expect([...(await contract.announcedWriter(id))]).to.deep.equal([ZeroAddress, 0n, false]);
     });
 
-    it("should let the new writer anchor and the old one not, whoever sends what the old one signed", async () => {
+    it("should let the new writer anchor and refuse the old writer, whoever sends the old writer's signature", async () => {
       const { contract, id, writer, next, tree, anchor, succeed, signAnchor, head } = ledger();
       await anchor(12);
       const signedBefore = await signAnchor(writer, 2n, 20, rootAt(tree, 20));
@@ -150,7 +150,7 @@ describe("AnchoredLedger: succession", () => {
       expect(await head()).to.include({ size: 20n, seq: 2n });
     });
 
-    it("should keep every anchored entry: the new writer can rewrite as little as the old one", async () => {
+    it("should keep every anchored entry: the new writer cannot rewrite them either", async () => {
       const { contract, id, next, anchor, succeed } = ledger();
       await anchor(12);
       await succeed();
@@ -167,7 +167,7 @@ describe("AnchoredLedger: succession", () => {
       expect(await contract.guardianOf(id)).to.equal(guardian.address);
     });
 
-    it("should refuse everybody but the announced account, and when nobody is announced", async () => {
+    it("should refuse everybody except the announced account, and everybody when nobody is announced", async () => {
       const { contract, id, writer, guardian, next, stranger, networkHelpers } = ledger();
       await expect(contract.connect(next).acceptWriter(id))
         .to.be.revertedWithCustomError(contract, "NothingAnnounced")
@@ -181,7 +181,7 @@ describe("AnchoredLedger: succession", () => {
       }
     });
 
-    it("should never take a writer back, whose old words about lost entries would count again", async () => {
+    it("should never accept a former writer again, because its old words about lost entries would count again", async () => {
       const { contract, id, writer, next, succeed } = ledger();
       await succeed();
       await expect(contract.connect(next).announceWriter(id, writer.address))
@@ -191,7 +191,7 @@ describe("AnchoredLedger: succession", () => {
   });
 
   describe("words of a former writer", () => {
-    it("should be evidence up to the size at its change, and for thirty days", async () => {
+    it("should be evidence up to the size at the change of writer, and for thirty days", async () => {
       const { contract, id, writer, next, tree, anchor, succeed, headWord, networkHelpers } = ledger();
       await anchor(12);
       const lie = await headWord(12, WRONG);
@@ -220,7 +220,7 @@ describe("AnchoredLedger: succession", () => {
       expect(await contract.isEquivocated(id)).to.equal(true);
     });
 
-    it("should count beside a word of the new writer", async () => {
+    it("should count together with a word of the new writer", async () => {
       const { contract, id, next, tree, anchor, succeed, headWord } = ledger();
       await anchor(12);
       const old = await headWord(12, rootAt(tree, 12));
@@ -230,7 +230,7 @@ describe("AnchoredLedger: succession", () => {
       expect(await contract.isEquivocated(id)).to.equal(true);
     });
 
-    it("should not count what the announced writer says before it is the writer", async () => {
+    it("should not count words of the announced writer before it is the writer", async () => {
       const { contract, id, writer, next, anchor, headWord, tree } = ledger();
       await anchor(12);
       await contract.connect(writer).announceWriter(id, next.address);

@@ -11,7 +11,7 @@ const REENTERED = "0x3ee5aeb5"; // ReentrancyGuardReentrantCall()
 describe("Audit finding: re-entering to count one transfer twice", () => {
   const world = useWorld("HostileToken");
 
-  it("should hold nothing for a deposit whose money came with another deposit inside it", async () => {
+  it("should hold nothing for a deposit whose money came together with another deposit", async () => {
     const w = world();
     const [outer, inner] = [await w.hire(), await w.hire()];
     const nested = w.escrow.interface.encodeFunctionData("depositWithAuthorization", [
@@ -47,7 +47,7 @@ describe("Audit finding: re-entering to count one transfer twice", () => {
     expect(await w.token.balanceOf(w.escrowAddress)).to.equal(0n);
   });
 
-  it("should refuse every function that moves or books money while another one works", async () => {
+  it("should refuse every function that moves or books money while another one runs", async () => {
     const w = world();
     const [hire, other, late] = [await w.hire(), await w.held(), await w.held()];
     await w.pass(late);
@@ -91,7 +91,7 @@ describe("Audit finding: re-entering to count one transfer twice", () => {
 describe("Audit finding: a token's denylist blocking payments", () => {
   const world = useWorld("HostileToken");
 
-  it("should let no barred party keep the others from their money", async () => {
+  it("should let no barred party block the money of the others", async () => {
     const w = world();
     for (const barred of [w.payee, w.feeRecipient, w.buyer]) {
       const hire = await w.held();
@@ -129,7 +129,7 @@ describe("Audit finding: a transfer that fails silently, recorded as paid", () =
     ["returns true without moving anything", 6n],
     ["returns nothing without moving anything", 8n],
   ] as const) {
-    it(`should owe the money on, and say so, when a transfer ${name}`, async () => {
+    it(`should keep owing the money, and emit it, when a transfer ${name}`, async () => {
       const w = world();
       const hire = await w.held();
       await w.token.behave(behaviour);
@@ -146,7 +146,7 @@ describe("Audit finding: a transfer that fails silently, recorded as paid", () =
 describe("Audit finding: dodging the fee by rounding", () => {
   const world = useWorld();
 
-  it("should lose the fee's recipient less than one unit, however the money is split", async () => {
+  it("should cost the fee's recipient less than one unit, however the money is split", async () => {
     const w = world();
     const split = fc
       .record({ amount: fc.bigInt(2n, 1_000_000n), fee: fc.nat(10_000), part: fc.nat(10_000) })
@@ -192,7 +192,7 @@ describe("Audit finding: replaying a wallet's signature at its owner's other wal
     return { ...w, one, other, mine, theirs };
   }
 
-  it("should take an authorization, or a word on the hire, for the one buyer it names", async () => {
+  it("should accept an authorization, or a word about the hire, only for the buyer that it names", async () => {
     const w = await twoWallets();
     const authorization = await w.signAuthorization(w.buyer, w.mine);
     await expect(
@@ -204,7 +204,7 @@ describe("Audit finding: replaying a wallet's signature at its owner's other wal
       .withArgs(w.theirs.buyer);
   });
 
-  it("should take a release or a split for the one hire it names, though all its other terms are alike", async () => {
+  it("should accept a release or a split only for the hire that it names, even if all other terms are equal", async () => {
     const w = await twoWallets();
     for (const [wallet, hire] of [
       [w.one, w.mine],
@@ -224,7 +224,7 @@ describe("Audit finding: replaying a wallet's signature at its owner's other wal
     expect((await w.state(w.theirs)).status).to.equal(STATUS.Held);
   });
 
-  it("should take a refund in the name of the one party it names, though one key signs for two", async () => {
+  it("should accept a refund only in the name of the party that it names, even if one key signs for two", async () => {
     const w = await twoWallets();
     const judge = await w.wallet(w.buyer);
     const hire = { ...w.mine, arbiter: await judge.getAddress() };
@@ -241,7 +241,7 @@ describe("Audit finding: replaying a wallet's signature at its owner's other wal
 describe("Audit finding: events of hostile contracts", () => {
   const world = useWorld("HostileToken");
 
-  it("should be told from the escrow's own by their address, in one transaction with a real one", async () => {
+  it("should differ from the escrow's own by their address, also within one transaction", async () => {
     const w = world();
     const spoofer = await w.ethers.deployContract("EventSpoofer");
     const [real, spoofed] = [await w.hire(), await w.hire()];
@@ -253,7 +253,7 @@ describe("Audit finding: events of hostile contracts", () => {
     expect(await w.escrow.queryFilter(w.escrow.filters.Released())).to.deep.equal([]);
   });
 
-  it("should never be the escrow's: it says Deposited, Released or Refunded only as the books say", async () => {
+  it("should never be the escrow's: it emits Deposited, Released or Refunded only as the books say", async () => {
     const w = world();
     const [never, hire] = [await w.hire(), await w.held()];
     const calls = [never, hire].flatMap((terms) => [

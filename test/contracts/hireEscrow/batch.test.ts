@@ -23,8 +23,8 @@ describe("HireEscrow: batch", () => {
     };
   }
 
-  describe("given items that are all good", () => {
-    it("should release each by the buyer that sends, or by its signature, and pay all of them", async () => {
+  describe("given only valid items", () => {
+    it("should release each item for the buyer that sends or signed it, and pay all of them", async () => {
       const w = batching();
       const hires = [await w.held(), await w.held(), await w.held()];
       const signed = await w.signRelease(w.buyer, hires[1]!);
@@ -38,7 +38,7 @@ describe("HireEscrow: batch", () => {
       expect(await w.statuses(hires)).to.deep.equal(Array(3).fill(STATUS.Released));
     });
 
-    it("should answer how many were tried, done or not", async () => {
+    it("should return how many items were tried, done or not", async () => {
       const w = batching();
       const calls = [w.releaseOf(await w.held()), w.releaseOf(await w.hire()), w.releaseOf(await w.held())];
       expect(await w.escrow.connect(w.buyer).batch.staticCall(calls, GAS_EACH)).to.equal(3n);
@@ -46,7 +46,7 @@ describe("HireEscrow: batch", () => {
       expect(await w.send(w.stranger, [])).to.deep.equal({ failed: [], stopped: undefined });
     });
 
-    it("should take every verb, each by whoever may: a whole hire in one transaction", async () => {
+    it("should accept every verb from its allowed account: a whole hire in one transaction", async () => {
       const w = batching();
       const [released, split, refunded] = [await w.hire(), await w.hire(), await w.hire()];
       const permitted = await w.hire();
@@ -82,7 +82,7 @@ describe("HireEscrow: batch", () => {
       expect((await w.state(released)).delivered).to.equal(true);
     });
 
-    it("should send back each whose deadline has come, whoever calls, and report the others", async () => {
+    it("should refund each item whose deadline has come, for any caller, and report the others", async () => {
       const w = batching();
       const early = (await w.now()) + 500n;
       const [one, notYet, two] = [
@@ -120,8 +120,8 @@ describe("HireEscrow: batch", () => {
     });
   });
 
-  describe("given items that are not the sender's to make", () => {
-    it("should act as the sender of the batch: a stranger or the contract itself has no rights", async () => {
+  describe("given items that the sender may not make", () => {
+    it("should act as the sender of the batch: a stranger or the contract itself gets no rights", async () => {
       const w = batching();
       const terms = await w.held();
       const calls = [
@@ -144,7 +144,7 @@ describe("HireEscrow: batch", () => {
       expect(await w.state(terms)).to.deep.equal({ status: STATUS.Held, delivered: false, amount: AMOUNT });
     });
 
-    it("should hold no hire to which the contract is a party, so that its own call could be a word", async () => {
+    it("should hold no hire to which the contract is a party, so its own call is never a word", async () => {
       const w = batching();
       for (const change of [
         { seller: w.escrowAddress, payee: w.payee.address },
@@ -160,7 +160,7 @@ describe("HireEscrow: batch", () => {
       }
     });
 
-    it("should be refused as an item, and go on with the others", async () => {
+    it("should be refused as an item of itself, and continue with the others", async () => {
       const w = batching();
       const [inside, outside] = [await w.held(), await w.held()];
       const nested = w.abi.encodeFunctionData("batch", [[w.releaseOf(inside)], 100_000n]);
@@ -174,7 +174,7 @@ describe("HireEscrow: batch", () => {
       expect(await w.statuses([inside, outside])).to.deep.equal([STATUS.Held, STATUS.Released]);
     });
 
-    it("should refuse ether, because each item would count it as its own", async () => {
+    it("should refuse ether, because each item would count it again", async () => {
       const w = batching();
       const data = w.abi.encodeFunctionData("batch", [[], 0n]);
       await expect(
@@ -184,7 +184,7 @@ describe("HireEscrow: batch", () => {
   });
 
   describe("given items that fail", () => {
-    it("should leave them out, say which and why, and do the others", async () => {
+    it("should leave them out, report which and why, and do the others", async () => {
       const w = batching();
       const never = await w.hire();
       const settled = await w.held();
@@ -212,7 +212,7 @@ describe("HireEscrow: batch", () => {
       ]);
     });
 
-    it("should name no function that is not there, and none for too few bytes", async () => {
+    it("should name no function that does not exist, and none for too few bytes", async () => {
       const w = batching();
       const hire = await w.held();
       const whole = w.releaseOf(hire);
@@ -252,7 +252,7 @@ describe("HireEscrow: batch", () => {
   });
 
   describe("given several batches and verbs in one transaction", () => {
-    it("should begin each as if nothing had been: no guard stays up, whatever failed before", async () => {
+    it("should begin each with a clean state: no guard stays set after a failure", async () => {
       const w = batching();
       const wallet = await w.wallet(w.buyer);
       const buyer = await wallet.getAddress();
@@ -298,7 +298,7 @@ describe("HireEscrow: batch, of a token that calls back", () => {
   const world = useWorld("HostileToken");
   const REENTERED = "0x3ee5aeb5"; // ReentrancyGuardReentrantCall()
 
-  it("should refuse to start, and every verb with it, while one of its own items runs", async () => {
+  it("should refuse to start, together with every verb, while one of its own items runs", async () => {
     const w = world();
     const { interface: abi } = w.escrow;
     const [first, second] = [await w.held(), await w.held()];
@@ -322,7 +322,7 @@ describe("HireEscrow: batch, of a token that calls back", () => {
     expect((await w.state(second)).status).to.equal(STATUS.Held);
   });
 
-  it("should pay a hire once when it stands in a batch twice and is called back for a third time", async () => {
+  it("should pay a hire once if it is in a batch twice and the token calls back a third time", async () => {
     const w = world();
     const { interface: abi } = w.escrow;
     const [hire, other] = [await w.held(), await w.held()];
@@ -334,7 +334,7 @@ describe("HireEscrow: batch, of a token that calls back", () => {
     expect((await w.state(other)).status).to.equal(STATUS.Held);
   });
 
-  it("should let an item that fails half-way change nothing: no slot, no money, no event", async () => {
+  it("should change nothing by an item that fails half-way: no slot, no money, no event", async () => {
     const w = world();
     const { interface: abi } = w.escrow;
     const [hire, good] = [await w.held(), await w.held({ payee: w.stranger.address })];
@@ -356,7 +356,7 @@ describe("HireEscrow: batch, of a token that calls back", () => {
     expect((await w.state(hire)).status).to.equal(STATUS.Released);
   });
 
-  it("should not credit a barred payee when its item has too little gas to know, and credit it when it has", async () => {
+  it("should not credit a barred payee if its item has too little gas to find out, and credit it with enough gas", async () => {
     const w = world();
     const hire = await w.held();
     await w.token.deny(w.payee.address, true);

@@ -84,7 +84,7 @@ describe("HireEscrow: the gas of a batch", () => {
     expect((await escrow.queryFilter(escrow.filters.Released())).length).to.equal(0);
   });
 
-  it("should stop at once, without an error, when each is to have more gas than there is", async () => {
+  it("should stop at once, without an error, when each item asks for more gas than is left", async () => {
     const { escrow, releaseOf, send, held, state } = await batching();
     const hire = await held();
     const calls = [escrow.interface.encodeFunctionData("release", [hire, "0x"]), await releaseOf()];
@@ -98,7 +98,7 @@ describe("HireEscrow: the gas of a batch", () => {
     expect((await state(hire)).status).to.equal(STATUS.Held);
   });
 
-  it("should keep 20,000 for itself, though its items ask for nothing, and never run out within", async () => {
+  it("should keep 20,000 gas for itself even if its items ask for none, and never run out of gas inside", async () => {
     const { chain, send } = await batching();
     const calls = Array.from({ length: 4 }, () => "0xdeadbeef");
     const seen = new Set<bigint | undefined>();
@@ -112,7 +112,7 @@ describe("HireEscrow: the gas of a batch", () => {
     expect([...seen]).to.include.members([0n, undefined]);
   });
 
-  it("should end well when the last item that it could give its gas burns all of it", async () => {
+  it("should end normally when the last item burns all of its gas", async () => {
     const { buyer, escrow, escrowAddress, hire, wallet, releaseOf, send, chain } = await batching();
     const greedy = await wallet(buyer);
     const trap = await hire({ buyer: await greedy.getAddress() });
@@ -184,7 +184,7 @@ describe("HireEscrow: a batch of hostile calldata", () => {
   const run = (data: string) =>
     world().buyer.sendTransaction({ to: world().escrowAddress, data, gasLimit: 3_000_000n });
 
-  it("should refuse, and do nothing, when its argument is not an array", async () => {
+  it("should refuse and do nothing when its argument is not an array", async () => {
     const { ethers } = world();
     for (const data of [
       selector(),
@@ -202,7 +202,7 @@ describe("HireEscrow: a batch of hostile calldata", () => {
     }
   });
 
-  it("should undo what came before when an item is not a call", async () => {
+  it("should undo earlier items when an item is not a call", async () => {
     const { ethers, escrow, held, state } = world();
     const hire = await held();
     const release = escrow.interface.encodeFunctionData("release", [hire, "0x"]);
@@ -227,14 +227,14 @@ describe("HireEscrow: a batch of hostile calldata", () => {
     expect((await state(hire)).status).to.equal(STATUS.Released);
   });
 
-  it("should take an offset far beyond all calldata, which the compiler reads as negative, for an item of nothing", async () => {
+  it("should treat an offset far beyond all calldata, which the compiler reads as negative, as an empty item", async () => {
     const { escrow } = world();
     const data = body(...head, word(1n), word(2n ** 255n));
     const report = reportOf(escrow.interface, await (await run(data)).wait());
     expect(report).to.deep.equal({ failed: [[0n, "0x"]], stopped: undefined });
   });
 
-  it("should run one item as often as it is pointed at, and pay once", async () => {
+  it("should run one item for each reference to it, and pay once", async () => {
     const { escrow, held, state } = world();
     const hire = await held();
     const release = escrow.interface.encodeFunctionData("release", [hire, "0x"]);

@@ -4,7 +4,7 @@ import { PROVIDER, useWorld, ZeroAddress } from "../support/world.ts";
 describe("HireEscrow: construction and views", () => {
   const world = useWorld();
 
-  it("should name its token, guardian and provider for good", async () => {
+  it("should keep its token, guardian and provider forever", async () => {
     const { escrow, tokenAddress, guardian } = world();
     expect(await escrow.token()).to.equal(tokenAddress);
     expect(await escrow.guardian()).to.equal(guardian.address);
@@ -21,7 +21,7 @@ describe("HireEscrow: construction and views", () => {
     expect(domain.verifyingContract).to.equal(escrowDomain.verifyingContract);
   });
 
-  it("should name a hire by the EIP-712 digest that signers compute from its terms", async () => {
+  it("should identify a hire by the EIP-712 digest that signers compute from its terms", async () => {
     const { escrow, hire, idOf, payee, feeRecipient, arbiter } = world();
     const plain = await hire();
     const full = await hire({
@@ -36,7 +36,7 @@ describe("HireEscrow: construction and views", () => {
     expect(await escrow.escrowId(full)).to.equal(idOf(full));
   });
 
-  it("should give every term its part in that name", async () => {
+  it("should include every term in that identity", async () => {
     const { escrow, hire, stranger } = world();
     const base = await hire();
     const other = stranger.address;
@@ -56,7 +56,7 @@ describe("HireEscrow: construction and views", () => {
     expect(ids.size).to.equal(changes.length + 1);
   });
 
-  it("should know nothing of a hire that nobody deposited", async () => {
+  it("should know nothing about a hire that nobody deposited", async () => {
     const { hire, state } = world();
     expect(await state(await hire())).to.deep.equal({ status: 0n, delivered: false, amount: 0n });
   });
@@ -88,14 +88,14 @@ describe("HireEscrow: construction and views", () => {
       .withArgs(stranger.address);
   });
 
-  it("should refuse to be without a guardian", async () => {
+  it("should refuse a deployment without a guardian", async () => {
     const { ethers, escrow, tokenAddress } = world();
     await expect(
       ethers.deployContract("HireEscrow", [tokenAddress, ZeroAddress, PROVIDER]),
     ).to.be.revertedWithCustomError(escrow, "GuardianIsZero");
   });
 
-  it("should take no ether and answer no unknown call", async () => {
+  it("should accept no ether and answer no unknown call", async () => {
     const { escrowAddress, deployer, ethers } = world();
     await expect(deployer.sendTransaction({ to: escrowAddress, value: 1n })).to.revert(ethers);
     await expect(deployer.sendTransaction({ to: escrowAddress, data: "0xdeadbeef" })).to.revert(ethers);

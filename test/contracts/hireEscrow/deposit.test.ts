@@ -4,7 +4,7 @@ import { AMOUNT, STATUS, useWorld, ZeroAddress } from "../support/world.ts";
 describe("HireEscrow: deposit", () => {
   const world = useWorld();
 
-  describe("given terms that are in order and an allowance", () => {
+  describe("given valid terms and an allowance", () => {
     it("should move exactly the amount from the buyer to the escrow and hold it", async () => {
       const { ethers, escrow, token, buyer, seller, payee, escrowAddress, hire, state } = world();
       const terms = await hire({ payee: payee.address });
@@ -17,7 +17,7 @@ describe("HireEscrow: deposit", () => {
       expect(await state(terms)).to.deep.equal({ status: STATUS.Held, delivered: false, amount: AMOUNT });
     });
 
-    it("should tell all the terms, so that the hire can be rebuilt from the event", async () => {
+    it("should emit all the terms, so that the hire can be rebuilt from the event", async () => {
       const { escrow, buyer, payee, feeRecipient, arbiter, hire, idOf } = world();
       const terms = await hire({
         payee: payee.address,
@@ -41,14 +41,14 @@ describe("HireEscrow: deposit", () => {
         );
     });
 
-    it("should take the smallest amount, and a fee that is all of it", async () => {
+    it("should accept the smallest amount, and a fee that equals it", async () => {
       const { escrow, buyer, feeRecipient, hire, state } = world();
       const terms = await hire({ amount: 1n, fee: 1n, feeRecipient: feeRecipient.address });
       await escrow.connect(buyer).deposit(terms);
       expect((await state(terms)).amount).to.equal(1n);
     });
 
-    it("should take the largest amount that fits", async () => {
+    it("should accept the largest amount that fits", async () => {
       const { escrow, token, buyer, hire, state, release } = await withRelease();
       const amount = 2n ** 128n - 1n;
       await token.mint(buyer.address, amount);
@@ -77,7 +77,7 @@ describe("HireEscrow: deposit", () => {
   });
 
   describe("given a sender who is not the buyer", () => {
-    it("should refuse, whatever allowance the buyer gave", async () => {
+    it("should refuse, with any allowance of the buyer", async () => {
       const { escrow, seller, hire } = world();
       const terms = await hire();
       await expect(escrow.connect(seller).deposit(terms))
@@ -86,7 +86,7 @@ describe("HireEscrow: deposit", () => {
     });
   });
 
-  describe("given terms that are not in order", () => {
+  describe("given invalid terms", () => {
     const cases: {
       name: string;
       change: (w: ReturnType<typeof world>) => object | Promise<object>;
@@ -189,7 +189,7 @@ describe("HireEscrow: deposit", () => {
       });
     }
 
-    it("should refuse a deadline that is now, and take one a second later", async () => {
+    it("should refuse a deadline that is now, and accept one a second later", async () => {
       const { escrow, buyer, hire, networkHelpers, now } = world();
       const time = (await now()) + 100n;
       const terms = await hire({ deadline: time });
@@ -253,7 +253,7 @@ describe("HireEscrow: deposit", () => {
     });
   });
 
-  describe("given too little allowance or balance", () => {
+  describe("given too small an allowance or balance", () => {
     it("should fail with the token's reason and hold nothing", async () => {
       const { escrow, escrowAddress, token, buyer, hire, state } = world();
       const terms = await hire();

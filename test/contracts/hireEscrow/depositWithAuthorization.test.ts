@@ -32,7 +32,7 @@ describe("HireEscrow: depositWithAuthorization", () => {
       expect((await state(terms)).status).to.equal(STATUS.Held);
     });
 
-    it("should come to the same whoever relays first: the second relay fails and nothing moves twice", async () => {
+    it("should give the same result for every relayer: the second relay fails and nothing moves twice", async () => {
       const { escrow, escrowAddress, token, buyer, seller, stranger, hire, idOf, signAuthorization } =
         world();
       const terms = await hire();
@@ -44,7 +44,7 @@ describe("HireEscrow: depositWithAuthorization", () => {
       expect(await token.balanceOf(escrowAddress)).to.equal(AMOUNT);
     });
 
-    it("should be of no use to somebody who takes it to the token directly", async () => {
+    it("should be useless for somebody who takes it to the token directly", async () => {
       const { token, escrowAddress, buyer, stranger, hire, idOf, signAuthorization } = world();
       const terms = await hire();
       const signature = await signAuthorization(buyer, terms);
@@ -69,7 +69,7 @@ describe("HireEscrow: depositWithAuthorization", () => {
       ).to.be.revertedWithCustomError(token, "ERC3009InvalidSignature");
     });
 
-    it("should take a signature inside an ERC-6492 wrapper", async () => {
+    it("should accept a signature inside an ERC-6492 wrapper", async () => {
       const { escrow, buyer, hire, signAuthorization, state } = world();
       const terms = await hire();
       const signature = wrap6492(await signAuthorization(buyer, terms));
@@ -77,7 +77,7 @@ describe("HireEscrow: depositWithAuthorization", () => {
       expect((await state(terms)).status).to.equal(STATUS.Held);
     });
 
-    it("should take a contract wallet's signature, bare and wrapped", async () => {
+    it("should accept a contract wallet's signature, plain and wrapped", async () => {
       const { escrow, buyer, hire, signAuthorization, state, wallet } = world();
       const purchaser = await (await wallet(buyer)).getAddress();
       const bare = await hire({ buyer: purchaser });

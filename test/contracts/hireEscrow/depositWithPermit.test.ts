@@ -36,7 +36,7 @@ describe("HireEscrow: depositWithPermit", () => {
       expect(await state(terms)).to.deep.equal({ status: STATUS.Held, delivered: false, amount: AMOUNT });
     });
 
-    it("should not mind that somebody used the permit beforehand", async () => {
+    it("should work even if somebody used the permit before", async () => {
       const { escrow, escrowAddress, token, buyer, stranger, terms, until, permit, signature, state } =
         await signedByBuyer();
       await token
@@ -52,7 +52,7 @@ describe("HireEscrow: depositWithPermit", () => {
       expect((await state(terms)).status).to.equal(STATUS.Held);
     });
 
-    it("should use a standing allowance when there is no permit", async () => {
+    it("should use an existing allowance when there is no permit", async () => {
       const { escrow, buyer, hire, signHire, state } = world();
       const terms = await hire();
       await escrow.depositWithPermit(terms, 0n, 0n, "0x", await signHire(buyer, terms));
@@ -65,13 +65,13 @@ describe("HireEscrow: depositWithPermit", () => {
       expect((await state(terms)).status).to.equal(STATUS.Held);
     });
 
-    it("should take wrapped signatures", async () => {
+    it("should accept wrapped signatures", async () => {
       const { escrow, terms, until, permit, signature, state } = await signedByBuyer();
       await escrow.depositWithPermit(terms, AMOUNT, until, wrap6492(permit), wrap6492(signature));
       expect((await state(terms)).status).to.equal(STATUS.Held);
     });
 
-    it("should hand a contract wallet's longer permit signature to the token as it is", async () => {
+    it("should pass a contract wallet's longer permit signature to the token unchanged", async () => {
       const { ethers, escrow, escrowAddress, token, tokenAddress, buyer, hire, state, until, wallet } =
         await signedByBuyer();
       const purchaser = await wallet(buyer);
@@ -91,7 +91,7 @@ describe("HireEscrow: depositWithPermit", () => {
     });
   });
 
-  describe("given an allowance but not the buyer's word", () => {
+  describe("given an allowance without the buyer's word", () => {
     it("should refuse somebody else's signature over the hire", async () => {
       const { escrow, buyer, seller, hire, signHire } = world();
       const terms = await hire();

@@ -5,7 +5,7 @@ import { AMOUNT, FEE, PROVIDER, STATUS, useWorld, type World } from "../support/
 /** 200,000 for a payment, what a call keeps back of it, and some to go on with. */
 const GAS_FOR_A_PAYMENT = 200_000n + 200_000n / 63n + 10_000n;
 
-describe("HireEscrow: the smallest things", () => {
+describe("HireEscrow: boundary cases", () => {
   const world = useWorld();
 
   it("should pay a fee of one unit", async () => {
@@ -43,10 +43,10 @@ describe("HireEscrow: the smallest things", () => {
   });
 });
 
-describe("HireEscrow: the smallest things of a token that does not keep its word", () => {
+describe("HireEscrow: boundary cases of a token that breaks its rules", () => {
   const world = useWorld("HostileToken");
 
-  it("should ask for a payment's gas, to the unit", async () => {
+  it("should require a payment's gas, to the unit", async () => {
     const { escrow, token, buyer, held } = world();
     const hire = await held();
     await token.behave(9n); // Reverts
@@ -55,7 +55,7 @@ describe("HireEscrow: the smallest things of a token that does not keep its word
     expect(readError(escrow, error)).to.deep.equal(["NotEnoughGas", GAS_FOR_A_PAYMENT]);
   });
 
-  it("should say how a hire was settled before it says what could not be paid", async () => {
+  it("should emit how a hire was settled before it emits unpaid amounts", async () => {
     const { escrow, token, networkHelpers, buyer, held } = world();
     const hires = [await held(), await held(), await held(), await held()] as const;
     const [released, divided, refunded, overdue] = hires;
@@ -82,7 +82,7 @@ describe("HireEscrow: the smallest things of a token that does not keep its word
     ]);
   });
 
-  it("should say how much moved, upwards and downwards, whatever was there before", async () => {
+  it("should report how much moved, upwards and downwards, with any earlier balance", async () => {
     const { escrow, token, escrowAddress, buyer, seller, hire, held } = world();
     const settled = await held();
     await token.mint(escrowAddress, 123n);
@@ -115,7 +115,7 @@ describe("HireEscrow: a token with the plain permit only", () => {
     return { ...w, token, escrow: escrow as unknown as World["escrow"], hire };
   }
 
-  it("should be given the permit as v, r and s", async () => {
+  it("should get the permit as v, r and s", async () => {
     const { chain, token, escrow, buyer, hire } = await plain(world());
     const { chainId } = await chain.ethers.provider.getNetwork();
     const message = {
@@ -131,7 +131,7 @@ describe("HireEscrow: a token with the plain permit only", () => {
     expect((await escrow.stateOf(await escrow.escrowId(hire))).status).to.equal(STATUS.Held);
   });
 
-  it("should pay nothing while the token cannot say what it holds", async () => {
+  it("should pay nothing while the token cannot give a balance", async () => {
     const { ethers, token, escrow, buyer, hire } = await plain(world());
     await token.connect(buyer).approve(escrow, 10n * AMOUNT);
     await escrow.connect(buyer).deposit(hire);
@@ -143,10 +143,10 @@ describe("HireEscrow: a token with the plain permit only", () => {
   });
 });
 
-describe("HireEscrow: the smallest things of a token that brings more, or burns gas", () => {
+describe("HireEscrow: boundary cases of a token that transfers more, or burns gas", () => {
   const bringing = useWorld("HostileToken");
 
-  it("should refuse a deposit that brings one unit more than its amount, by whichever way", async () => {
+  it("should refuse a deposit that brings one unit more than its amount, by every way of depositing", async () => {
     const { escrow, token, buyer, hire, signHire, state } = bringing();
     await token.behave(14n); // BringsMore
     const terms = await hire();
@@ -163,7 +163,7 @@ describe("HireEscrow: the smallest things of a token that brings more, or burns 
     expect((await state(terms)).status).to.equal(STATUS.None);
   });
 
-  it("should ask for a payment's gas before the payment: one that burns its share and fails is credited", async () => {
+  it("should require a payment's gas before the payment: a payment that burns its share and fails is credited", async () => {
     const { escrow, token, buyer, payee, held } = bringing();
     const hire = await held({ fee: 0n });
     await token.behave(11n); // BurnsGas

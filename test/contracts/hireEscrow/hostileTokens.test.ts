@@ -78,7 +78,7 @@ async function balances(w: HostileWorld) {
   return Promise.all(accounts.map((account) => w.token.balanceOf(account)));
 }
 
-describe("HireEscrow: deposits of tokens that do not keep their word", () => {
+describe("HireEscrow: deposits of tokens that break their rules", () => {
   const world = useWorld("HostileToken");
 
   for (const behaviour of [
@@ -108,7 +108,7 @@ describe("HireEscrow: deposits of tokens that do not keep their word", () => {
     });
   }
 
-  it("should name what moved and what should have", async () => {
+  it("should report the amount that moved and the expected amount", async () => {
     const { escrow, token, hire } = world();
     const terms = await hire();
     await token.behave(BEHAVIOUR.MovesHalf);
@@ -117,7 +117,7 @@ describe("HireEscrow: deposits of tokens that do not keep their word", () => {
       .withArgs(AMOUNT / 2n, AMOUNT);
   });
 
-  it("should go by the balance and not mind a token that returns nothing", async () => {
+  it("should use the balance, and accept a token that returns nothing", async () => {
     const { escrow, token, buyer, hire, state } = world();
     const terms = await hire();
     await token.behave(BEHAVIOUR.ReturnsNothing);
@@ -125,7 +125,7 @@ describe("HireEscrow: deposits of tokens that do not keep their word", () => {
     expect((await state(terms)).status).to.equal(STATUS.Held);
   });
 
-  it("should believe no permit function that is not there", async () => {
+  it("should not trust a permit function that does not exist", async () => {
     const { escrow, buyer, hire, signHire, state } = world();
     const terms = await hire();
     const signature = await signHire(buyer, terms);
@@ -138,7 +138,7 @@ describe("HireEscrow: deposits of tokens that do not keep their word", () => {
   });
 });
 
-describe("HireEscrow: payments of tokens that do not keep their word", () => {
+describe("HireEscrow: payments of tokens that break their rules", () => {
   const world = useWorld("HostileToken");
 
   for (const { verb, go, owed } of WAYS_OUT) {
@@ -173,7 +173,7 @@ describe("HireEscrow: payments of tokens that do not keep their word", () => {
       "ReturnsNothing",
       "TakesFeeFromReceiver",
     ] satisfies Behaviour[]) {
-      it(`should credit nobody on ${verb} when a transfer ${described(behaviour)}: all of it left`, async () => {
+      it(`should credit nobody on ${verb} when a transfer ${described(behaviour)}: the whole amount left`, async () => {
         const w = world();
         const hire = await w.held();
         await w.held();
@@ -184,7 +184,7 @@ describe("HireEscrow: payments of tokens that do not keep their word", () => {
       });
     }
 
-    it(`should credit on ${verb} what is missing when a transfer moves half`, async () => {
+    it(`should credit on ${verb} the missing half when a transfer moves half`, async () => {
       const w = world();
       const hire = await w.held();
       await w.token.behave(BEHAVIOUR.MovesHalf);
@@ -194,7 +194,7 @@ describe("HireEscrow: payments of tokens that do not keep their word", () => {
       expect(await w.token.balanceOf(w.escrowAddress)).to.equal(AMOUNT / 2n);
     });
 
-    it(`should pay nothing on ${verb} when a transfer takes more than its amount, which is others' money`, async () => {
+    it(`should pay nothing on ${verb} when a transfer takes more than its amount, which belongs to others`, async () => {
       const w = world();
       const hire = await w.held();
       await w.held();
@@ -221,7 +221,7 @@ describe("HireEscrow: payments of tokens that do not keep their word", () => {
     expect(await credits(w)).to.deep.equal({ payee: 0n, feeRecipient: FEE, buyer: 0n });
   });
 
-  it("should add up the credits of several hires and pay them in one", async () => {
+  it("should add up the credits of several hires and pay them together", async () => {
     const w = world();
     const hires = [await w.held(), await w.held(), await w.held()];
     await w.token.deny(w.payee.address, true);
@@ -240,7 +240,7 @@ describe("HireEscrow: payments of tokens that do not keep their word", () => {
     await expect(call).to.emit(w.escrow, "Withdrawn").withArgs(w.payee.address, owed);
   });
 
-  it("should settle into credits while the token is paused or bars the escrow, and lose nothing", async () => {
+  it("should turn settlements into credits while the token is paused or bars the escrow, and lose nothing", async () => {
     const w = world();
     const [one, two] = [await w.held(), await w.held()];
     await w.token.pause(true);
@@ -252,7 +252,7 @@ describe("HireEscrow: payments of tokens that do not keep their word", () => {
     expect(await w.token.balanceOf(w.escrowAddress)).to.equal(2n * AMOUNT);
   });
 
-  it("should refuse to turn a payment into a credit for want of the sender's gas", async () => {
+  it("should refuse to turn a payment into a credit because the sender gave too little gas", async () => {
     const w = world();
     const hire = await w.held();
     await w.pass(hire);
@@ -271,7 +271,7 @@ describe("HireEscrow: payments of tokens that do not keep their word", () => {
     expect((await w.state(hire)).status).to.equal(STATUS.TimedOut);
   });
 
-  it("should say how much gas a payment that fails needs to have had", async () => {
+  it("should report how much gas a failing payment needs", async () => {
     const w = world();
     const hire = await w.held();
     await w.token.behave(BEHAVIOUR.Reverts);

@@ -61,7 +61,7 @@ describe("HireEscrow: markDelivered", () => {
       expect((await state(terms)).delivered).to.equal(false);
     });
 
-    it("should record it once only", async () => {
+    it("should record it only once", async () => {
       const { escrow, seller, held, idOf } = world();
       const terms = await held();
       await escrow.connect(seller).markDelivered(terms, RESULT, "0x");

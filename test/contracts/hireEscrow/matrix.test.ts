@@ -27,7 +27,7 @@ type Cell = { verb: Verb; speaker: Role; named: Role; way: Way; staged: Staged }
 const KINDS = process.env.MATRIX_KINDS?.split(",");
 
 for (const kind of ACCOUNTS.filter((it) => KINDS?.includes(it) ?? true)) {
-  describe(`HireEscrow: who may do what, of accounts of the kind ${kind}`, () => {
+  describe(`HireEscrow: the rights of accounts of the kind ${kind}`, () => {
     let world: MatrixWorld;
     before(async function () {
       this.timeout(BUILD_TIMEOUT);
@@ -35,7 +35,7 @@ for (const kind of ACCOUNTS.filter((it) => KINDS?.includes(it) ?? true)) {
     });
 
     for (const verb of VERBS) {
-      it(`should allow ${verb} to whom the rules do, in every state, and refuse it to all others`, async function () {
+      it(`should allow ${verb} to exactly the accounts that the rules name, in every state`, async function () {
         this.timeout(BUILD_TIMEOUT);
         let [allowed, refused] = [0, 0];
         for (const cell of cellsOf(verb, world)) {
@@ -49,7 +49,7 @@ for (const kind of ACCOUNTS.filter((it) => KINDS?.includes(it) ?? true)) {
       });
     }
 
-    it("should take no word for another: of another verb, hire, chain, contract, or with other terms", async function () {
+    it("should accept no word in place of another: of another verb, hire, chain, contract, or with other terms", async function () {
       this.timeout(BUILD_TIMEOUT);
       const staged = world.stages.find(({ situation }) => isPlain(situation, "held"));
       const fresh = world.stages.find(({ situation }) => isPlain(situation, "none"));

@@ -13,7 +13,7 @@ describe("HireEscrow: pause and unpause", () => {
   const world = useWorld();
 
   describe("given the guardian", () => {
-    it("should stop deposits of every kind until the pause ends, and say until when", async () => {
+    it("should stop deposits of every kind until the pause ends, and emit its end", async () => {
       const { escrow, guardian, buyer, hire, now, signAuthorization, signHire } = world();
       const terms = await hire({ deadline: (await now()) + 100n * DAY });
       await expect(escrow.connect(guardian).pause(DAY)).to.emit(escrow, "Paused");
@@ -30,7 +30,7 @@ describe("HireEscrow: pause and unpause", () => {
       }
     });
 
-    it("should end by itself in the second it names", async () => {
+    it("should end by itself in the named second", async () => {
       const { escrow, guardian, buyer, hire, now, networkHelpers, state } = world();
       const terms = await hire({ deadline: (await now()) + 100n * DAY });
       await escrow.connect(guardian).pause(DAY);
@@ -55,14 +55,14 @@ describe("HireEscrow: pause and unpause", () => {
       }
     });
 
-    it("should let a new pause replace the one before, longer or shorter", async () => {
+    it("should let a new pause replace the earlier one, longer or shorter", async () => {
       const { escrow, guardian, now } = world();
       await escrow.connect(guardian).pause(30n * DAY);
       await escrow.connect(guardian).pause(DAY);
       expect(await escrow.pausedUntil()).to.equal((await now()) + DAY);
     });
 
-    it("should let it end a pause, also one that is over", async () => {
+    it("should let the guardian end a pause, also one that is over", async () => {
       const { escrow, guardian, buyer, hire } = world();
       const terms = await hire();
       await escrow.connect(guardian).pause(DAY);
@@ -72,7 +72,7 @@ describe("HireEscrow: pause and unpause", () => {
       await escrow.connect(guardian).unpause();
     });
 
-    it("should leave every way out of a hire open and every balance as it is", async () => {
+    it("should leave every way out of a hire open and every balance unchanged", async () => {
       const { ethers, token, escrow, escrowAddress, guardian, buyer, seller, held, now, pass, state } =
         world();
       const deadline = (await now()) + 1_000n;
@@ -190,7 +190,7 @@ describe("HireEscrow: a Safe of 2 out of 3 as guardian", function () {
     await expect(escrow.connect(buyer).deposit(await hire())).to.emit(escrow, "Deposited");
   });
 
-  it("should do nothing with one confirmation, with one twice, or with a stranger's", async () => {
+  it("should do nothing with one confirmation, with one repeated, or with a stranger's", async () => {
     const { ethers, safe, escrow, owners, buyer } = await guarded();
     const pause = escrow.interface.encodeFunctionData("pause", [DAY]);
     for (const by of [[owners[0]], [owners[0], owners[0]], [owners[0], buyer]]) {

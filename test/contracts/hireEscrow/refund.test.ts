@@ -6,7 +6,7 @@ describe("HireEscrow: refund", () => {
 
   describe("given a held hire and the word of a party", () => {
     for (const party of ["buyer", "seller", "arbiter"] as const) {
-      it(`should send all of it back when the ${party} sends the refund`, async () => {
+      it(`should refund the whole amount when the ${party} sends the refund`, async () => {
         const w = world();
         const terms = await w.held();
         const call = w.escrow.connect(w[party]).refund(terms, w[party].address, "0x");
@@ -32,7 +32,7 @@ describe("HireEscrow: refund", () => {
       });
     }
 
-    it("should still be good after the deadline and after delivery was marked", async () => {
+    it("should still work after the deadline and after delivery was marked", async () => {
       const { escrow, buyer, seller, held, pass, state } = world();
       const terms = await held();
       await escrow.connect(seller).markDelivered(terms, terms.hireId, "0x");
@@ -64,7 +64,7 @@ describe("HireEscrow: refund", () => {
         .withArgs(arbiter.address);
     });
 
-    it("should not take the absence of an arbiter for an arbiter", async () => {
+    it("should not treat a missing arbiter as an arbiter", async () => {
       const { escrow, held } = world();
       const terms = await held({ arbiter: ZeroAddress });
       for (const signature of ["0x", `0x${"00".repeat(65)}`]) {
@@ -111,7 +111,7 @@ describe("HireEscrow: refund", () => {
   });
 
   describe("given a hire that is not held", () => {
-    it("should refuse one never deposited, and refund nothing twice", async () => {
+    it("should refuse a hire that was never deposited, and refund nothing twice", async () => {
       const { escrow, buyer, seller, hire, held, idOf } = world();
       const never = await hire();
       await expect(escrow.connect(buyer).refund(never, buyer.address, "0x"))

@@ -5,7 +5,7 @@ describe("HireEscrow: release", () => {
   const world = useWorld();
 
   describe("given a held hire and the buyer's word", () => {
-    it("should pay the amount less the fee to the payee and the fee to its recipient", async () => {
+    it("should pay the amount minus the fee to the payee, and the fee to its recipient", async () => {
       const { ethers, escrow, escrowAddress, token, buyer, seller, payee, feeRecipient, held } = world();
       const terms = await held();
       await expect(escrow.connect(buyer).release(terms, "0x")).to.changeTokenBalances(
@@ -38,7 +38,7 @@ describe("HireEscrow: release", () => {
       );
     });
 
-    it("should say so with the gross amount, and keep nothing in the slot", async () => {
+    it("should emit the gross amount, and keep nothing in the slot", async () => {
       const { escrow, buyer, seller, held, idOf, state } = world();
       const terms = await held();
       await expect(escrow.connect(buyer).release(terms, "0x"))
@@ -47,7 +47,7 @@ describe("HireEscrow: release", () => {
       expect(await state(terms)).to.deep.equal({ status: STATUS.Released, delivered: false, amount: 0n });
     });
 
-    it("should remember that delivery had been marked", async () => {
+    it("should keep the mark of an earlier delivery", async () => {
       const { escrow, buyer, seller, held, state } = world();
       const terms = await held();
       await escrow.connect(seller).markDelivered(terms, terms.hireId, "0x");
@@ -67,7 +67,7 @@ describe("HireEscrow: release", () => {
       );
     });
 
-    it("should still be good after the deadline, as long as the money is held", async () => {
+    it("should still work after the deadline, as long as the money is held", async () => {
       const { escrow, buyer, held, pass, state } = world();
       const terms = await held();
       await pass(terms);
@@ -138,7 +138,7 @@ describe("HireEscrow: release", () => {
         .withArgs(idOf(terms), STATUS.Released, STATUS.Held);
     });
 
-    it("should refuse terms that differ from the deposited ones in anything", async () => {
+    it("should refuse terms with any difference from the deposited ones", async () => {
       const { escrow, buyer, stranger, held } = world();
       const terms = await held();
       for (const change of [

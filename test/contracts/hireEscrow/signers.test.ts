@@ -10,7 +10,7 @@ describe("HireEscrow: signers", () => {
   const world = useWorld();
 
   describe("given contract wallets (ERC-1271) as buyer, seller and arbiter", () => {
-    it("should take their owners' signatures for every verb, bare and wrapped", async () => {
+    it("should accept their owners' signatures for every verb, plain and wrapped", async () => {
       const w = world();
       const [buying, selling, judging] = [
         await w.wallet(w.buyer),
@@ -58,7 +58,7 @@ describe("HireEscrow: signers", () => {
       }
     });
 
-    it("should take a wallet's call as its word", async () => {
+    it("should accept a wallet's call as its word", async () => {
       const { escrow, escrowAddress, buyer, hire, state, wallet } = world();
       const purchaser = await wallet(buyer);
       const terms = await hire({ buyer: await purchaser.getAddress() });
@@ -68,7 +68,7 @@ describe("HireEscrow: signers", () => {
       expect((await state(terms)).status).to.equal(STATUS.Released);
     });
 
-    it("should take no wallet that reverts, answers something else, answers a flood, or burns the gas", async () => {
+    it("should accept no wallet that reverts, gives another answer, a huge answer, or burns the gas", async () => {
       const { escrow, escrowAddress, buyer, hire, signRelease, wallet } = world();
       const purchaser = await wallet(buyer);
       const terms = await hire({ buyer: await purchaser.getAddress() });
@@ -86,7 +86,7 @@ describe("HireEscrow: signers", () => {
   });
 
   describe("given a key whose account delegates to code (EIP-7702)", () => {
-    it("should still take the key's signature, whatever the code says", async () => {
+    it("should still accept the key's signature, with any code", async () => {
       const { ethers, escrow, buyer, held, networkHelpers, signRelease, state, wallet, stranger } = world();
       const terms = await held();
       const signature = await signRelease(buyer, terms);
@@ -99,7 +99,7 @@ describe("HireEscrow: signers", () => {
   });
 
   describe("given a wallet that is not deployed yet (ERC-6492)", () => {
-    it("should refuse: its factory is not called", async () => {
+    it("should refuse its signature and not call its factory", async () => {
       const { escrow, held, signRelease, stranger, buyer } = world();
       const terms = await held();
       const wrapped = wrap6492(await signRelease(stranger, terms), await escrow.getAddress(), "0x8456cb59");
@@ -117,20 +117,20 @@ describe("Signatures: unwrap", () => {
     harness = (await world().ethers.deployContract("LibrariesHarness")) as unknown as LibrariesHarness;
   });
 
-  it("should answer the signature inside a wrapper, of any length", async () => {
+  it("should return the signature inside a wrapper, of any length", async () => {
     for (const inner of ["0x", "0x01", `0x${"ab".repeat(65)}`, `0x${"cd".repeat(200)}`]) {
       expect(await harness.unwrap(wrap6492(inner))).to.equal(inner);
       expect(await harness.unwrap(wrap6492(inner, undefined, "0x"))).to.equal(inner);
     }
   });
 
-  it("should answer anything else as it is", async () => {
+  it("should return anything else unchanged", async () => {
     for (const signature of ["0x", "0x1234", `0x${"ab".repeat(65)}`, `0x${"ab".repeat(500)}`, MAGIC]) {
       expect(await harness.unwrap(signature)).to.equal(signature);
     }
   });
 
-  it("should answer a wrapper that does not decode as it is, and never revert", async () => {
+  it("should return a wrapper that does not decode unchanged, and never revert", async () => {
     const word = (value: bigint) => AbiCoder.defaultAbiCoder().encode(["uint256"], [value]);
     const huge = 2n ** 256n - 1n;
     for (const [offset, length] of [
@@ -153,7 +153,7 @@ describe("Signatures: unwrap", () => {
     );
   });
 
-  it("should take off one wrapper only", async () => {
+  it("should remove only one wrapper", async () => {
     const inner = wrap6492("0x1234");
     expect(await harness.unwrap(wrap6492(inner))).to.equal(inner);
   });
@@ -179,7 +179,7 @@ describe("Signatures: isSignedBy", () => {
     };
   };
 
-  it("should know a key's signature from another's, and refuse the zero address", async () => {
+  it("should tell a key's signature from another key's, and refuse the zero address", async () => {
     const { buyer, seller } = world();
     const { hash, signature } = await signDigest(buyer);
     expect(await harness.isSignedBy(buyer.address, hash, signature)).to.equal(true);
@@ -189,7 +189,7 @@ describe("Signatures: isSignedBy", () => {
     expect(await harness.isSignedBy(nobody, hash, `0x${"00".repeat(65)}`)).to.equal(false);
   });
 
-  it("should refuse the other form of a key's signature (high s), which is no second signature", async () => {
+  it("should refuse the other form of a key's signature (high s), so there is no second signature", async () => {
     const { buyer } = world();
     const { hash, signature } = await signDigest(buyer);
     const order = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
@@ -199,7 +199,7 @@ describe("Signatures: isSignedBy", () => {
     expect(await harness.isSignedBy(buyer.address, hash, twin)).to.equal(false);
   });
 
-  it("should ask a contract wallet, whatever the length of the signature", async () => {
+  it("should ask a contract wallet with a signature of any length", async () => {
     const address = await wallet.getAddress();
     const { hash, signature } = await signDigest(world().buyer);
     expect(await harness.isSignedBy(address, hash, signature)).to.equal(true);

@@ -16,7 +16,7 @@ describe("HireEscrow: split", () => {
       );
     });
 
-    it("should round the share of the fee down, to the seller's gain of less than one unit", async () => {
+    it("should round the share of the fee down, so that the seller gains less than one unit", async () => {
       const { ethers, escrow, token, buyer, payee, feeRecipient, held } = world();
       const terms = await held({ amount: 3n, fee: 2n });
       await expect(escrow.connect(buyer).split(terms, 2n, "0x")).to.changeTokenBalances(
@@ -27,7 +27,7 @@ describe("HireEscrow: split", () => {
       );
     });
 
-    it("should say so with the gross amounts and keep nothing in the slot", async () => {
+    it("should emit the gross amounts and keep nothing in the slot", async () => {
       const { escrow, buyer, seller, held, idOf, state } = world();
       const terms = await held();
       await expect(escrow.connect(buyer).split(terms, 1n, "0x"))
@@ -36,7 +36,7 @@ describe("HireEscrow: split", () => {
       expect(await state(terms)).to.deep.equal({ status: STATUS.Split, delivered: false, amount: 0n });
     });
 
-    it("should work with amounts at the end of the type", async () => {
+    it("should work with the largest amounts of the type", async () => {
       const { ethers, escrow, token, buyer, payee, feeRecipient, held } = world();
       const amount = 2n ** 128n - 1n;
       await token.mint(buyer.address, amount);
@@ -69,7 +69,7 @@ describe("HireEscrow: split", () => {
       }
     });
 
-    it("should take 1 and the amount less 1", async () => {
+    it("should accept 1 and the amount minus 1", async () => {
       const { escrow, buyer, held, state } = world();
       for (const toSeller of [1n, AMOUNT - 1n]) {
         const terms = await held();

@@ -5,7 +5,7 @@ describe("HireEscrow: timeoutRefund", () => {
   const world = useWorld();
 
   describe("given a held hire whose deadline has come", () => {
-    it("should send all of it back, whoever calls, in the very second of the deadline", async () => {
+    it("should refund the whole amount for any caller, from the exact second of the deadline", async () => {
       const { ethers, escrow, escrowAddress, token, buyer, stranger, held, networkHelpers } = world();
       const terms = await held();
       await networkHelpers.time.setNextBlockTimestamp(terms.deadline);
@@ -17,7 +17,7 @@ describe("HireEscrow: timeoutRefund", () => {
       );
     });
 
-    it("should say that nothing had been delivered", async () => {
+    it("should emit that nothing had been delivered", async () => {
       const { escrow, buyer, seller, held, idOf, pass, state } = world();
       const terms = await held();
       await pass(terms);
@@ -27,7 +27,7 @@ describe("HireEscrow: timeoutRefund", () => {
       expect(await state(terms)).to.deep.equal({ status: STATUS.TimedOut, delivered: false, amount: 0n });
     });
 
-    it("should say that delivery had been marked, and still favour the buyer", async () => {
+    it("should emit that delivery had been marked, and still refund the buyer", async () => {
       const { escrow, buyer, seller, held, idOf, pass } = world();
       const terms = await held();
       await escrow.connect(seller).markDelivered(terms, terms.hireId, "0x");
@@ -48,7 +48,7 @@ describe("HireEscrow: timeoutRefund", () => {
         .withArgs(terms.deadline - 1n, terms.deadline);
     });
 
-    it("should not be fooled by an earlier deadline in the terms", async () => {
+    it("should not accept an earlier deadline in the terms", async () => {
       const { escrow, held, now } = world();
       const terms = await held();
       const forged = { ...terms, deadline: await now() };
@@ -57,7 +57,7 @@ describe("HireEscrow: timeoutRefund", () => {
   });
 
   describe("given a hire that is not held", () => {
-    it("should refuse one never deposited, and send nothing back twice", async () => {
+    it("should refuse a hire that was never deposited, and refund nothing twice", async () => {
       const { escrow, hire, held, idOf, pass } = world();
       const terms = await held();
       await held({ deadline: terms.deadline + 100n });
