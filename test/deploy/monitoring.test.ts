@@ -132,7 +132,7 @@ describe("alerts and the dashboard", () => {
     series = await exposed();
   });
 
-  it("read only what the processes expose", () => {
+  it("read only metrics that the processes expose", () => {
     const read = new Set<string>();
     for (const [where, expr] of expressions) {
       const names = metricsIn(expr).filter((name) => !LABELS.has(name));
@@ -159,7 +159,7 @@ describe("alerts and the dashboard", () => {
       ).to.equal(true);
   });
 
-  it("miss a metric that nobody exposes, and a histogram without its ending", () => {
+  it("report a metric that nobody exposes, and a histogram without its ending", () => {
     expect(series.has("tallystick_http_request_seconds")).to.equal(false);
     expect(series.has("tallystick_no_such")).to.equal(false);
     expect(metricsIn('sum by (job) (rate(tallystick_a_total{status="5xx"}[5m])) > 0')).to.deep.equal([
@@ -167,7 +167,7 @@ describe("alerts and the dashboard", () => {
     ]);
   });
 
-  it("say of each alert how bad it is and what to do, each by a name of its own", () => {
+  it("have a severity, an instruction and a unique name for each alert", () => {
     const all = rules.flatMap(({ rules: some }) => some);
     expect(new Set(all.map(({ alert }) => alert)).size)
       .to.equal(all.length)
@@ -182,7 +182,7 @@ describe("alerts and the dashboard", () => {
     }
   });
 
-  it("lay out panels that have a title each, do not overlap, and ask the chosen Prometheus", () => {
+  it("have panels with a title each, without overlap, that query the chosen Prometheus", () => {
     const { panels } = board;
     expect(new Set(panels.map(({ id }) => id)).size).to.equal(panels.length);
     for (const [n, a] of panels.entries()) {
@@ -202,7 +202,7 @@ describe("alerts and the dashboard", () => {
   });
 
   if (RUNS_PROMTOOL) {
-    it("are taken by promtool, each expression and the configuration", function () {
+    it("are accepted by promtool, with each expression and the configuration", function () {
       this.timeout(600_000);
       const apt = (...args: string[]) => execFileSync("apt-get", ["-qq", ...args], { stdio: "ignore" });
       try {

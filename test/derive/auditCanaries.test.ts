@@ -34,7 +34,7 @@ async function judged(log: EventLog, ...verdicts: string[]): Promise<EventLog> {
 }
 
 describe("a hire that an operator arranged", () => {
-  it("leaves every figure of both sides as it is revealed, and measures its auditor", async () => {
+  it("leaves every figure of both sides when it is revealed, and measures its auditor", async () => {
     const log = scene();
     commit(log, "good");
     log.after(60).hire(SELLER, wallet(3), { ...HASHES, latency_ms: 5 });
@@ -59,7 +59,7 @@ describe("a hire that an operator arranged", () => {
     expect((await log.derive()).agents[SELLER]).to.include({ last_30d_hire_count: 0, total_ratings: 0 });
   });
 
-  it("counts how often bad work was failed, and takes nobody off a roster", async () => {
+  it("counts how often bad work was failed, and removes nobody from a roster", async () => {
     const log = scene({ audit: { minAgreement: 1_000 } });
     commit(log, "bad");
     log.after(1).hire(SELLER, CANARY, arranged);
@@ -71,7 +71,7 @@ describe("a hire that an operator arranged", () => {
     expect([...store.rows("auditor").values()].every(({ isActive }) => isActive)).to.equal(true);
   });
 
-  it("stays what it is when two auditors contradict it: no list makes a fail go away", async () => {
+  it("keeps its outcome when two auditors contradict it: no list removes a fail", async () => {
     const log = scene();
     commit(log, "good");
     log.after(60).hire(SELLER, CANARY, arranged);
@@ -88,7 +88,7 @@ describe("a hire that an operator arranged", () => {
     });
   });
 
-  it("stays what it is when it was no canary", async () => {
+  it("keeps its outcome when it was no canary", async () => {
     const cases: { [status: string]: (log: EventLog) => void } = {
       late: (log) => {
         log.hire(SELLER, CANARY, arranged);
@@ -126,7 +126,7 @@ describe("a hire that an operator arranged", () => {
     }
   });
 
-  it("is one by its deposit, too, which its buyer made", async () => {
+  it("is recognised by its deposit too, if its buyer made the deposit", async () => {
     const log = scene();
     log.listing(SELLER, "text.translate", {
       ...{ payment_mode: "platform_escrow:swarmwage-partnered", audit: { operator: AUDITED } },
@@ -143,7 +143,7 @@ describe("a hire that an operator arranged", () => {
     expect((await only(log)).audit.status).to.equal("eligible");
   });
 
-  it("is its operator's word, committed to and revealed once", async () => {
+  it("is only the word of its operator, committed to and revealed once", async () => {
     const log = scene();
     const words = [
       commit(log, "good", wallet(23)),
@@ -188,7 +188,7 @@ describe("the exact interval of a share", () => {
   });
 });
 
-describe("who is alone too often", () => {
+describe("an auditor that is too often alone with its verdict", () => {
   const ONE = `${AUDITED}/${wallet(100)}`;
 
   /** A log that is derived as it grows: every word is given by whoever was drawn for it. */
@@ -279,7 +279,7 @@ describe("what an auditor earns", () => {
     return log;
   };
 
-  it("is the fee for a word, three times it for the first fail that is confirmed, and nothing for a silence", async () => {
+  it("is the fee for a verdict, three times the fee for the first confirmed fail, and nothing for silence", async () => {
     for (const [verdicts, expected] of [
       [["pass"], [5_000n]],
       [
@@ -313,7 +313,7 @@ describe("what an auditor earns", () => {
     }
   });
 
-  it("is that of the band of the price", async () => {
+  it("depends on the price band of the hire", async () => {
     const bands = [
       { fromAtomic: "0", feeAtomic: "1" },
       { fromAtomic: "500000", feeAtomic: "2" },
@@ -328,7 +328,7 @@ describe("what an auditor earns", () => {
     }
   });
 
-  it("is paid by transfers of the pool, and what one was paid too much pays for nobody else", async () => {
+  it("is paid by transfers of the pool, and an overpayment of one auditor pays for nobody else", async () => {
     const log = drawn(scene());
     await judged(log, "pass");
     const [first] = (await accountOf(log)).store.rows("auditAssignment").values();

@@ -3,8 +3,8 @@ import type { RecordBody } from "tallystick-protocol/json/recordBody";
 import { AUDITED, SELLER } from "./auditScene.ts";
 import { DAY, EventLog, START } from "./eventLog.ts";
 
-describe("what a listing's row says of audits", () => {
-  it("is what it said last that was new, and from when on that holds", async () => {
+describe("the consent to audits in a listing's row", () => {
+  it("is the last statement that changed something, with the time from which it holds", async () => {
     const log = new EventLog({ audit: { operators: {} } });
     const say = async (more: RecordBody) => {
       log.after(60).listing(SELLER, "text.translate", more);

@@ -63,7 +63,7 @@ describe("a refund after delivery", () => {
     [WEEK - 1, false],
     [WEEK, true],
   ] as const)
-    it(`is ${drawn ? "" : "not "}drawn for certain ${seconds} seconds after another of the same two`, async () => {
+    it(`is ${drawn ? "" : "not "}drawn for certain ${seconds} seconds after another refund between the same two`, async () => {
       const log = market();
       refunded(log);
       log.after(seconds - 60);
@@ -75,7 +75,7 @@ describe("a refund after delivery", () => {
       ]);
     });
 
-  it("of other two is drawn at the same time", async () => {
+  it("between two others is drawn at the same time", async () => {
     const log = market();
     refunded(log);
     refunded(log, { buyer: wallet(3) });
@@ -110,7 +110,7 @@ describe("a refund after delivery", () => {
 });
 
 describe("a contested hire", () => {
-  it("that passed is neutral, and false of its buyer; it is in no pass rate", async () => {
+  it("that passed is neutral and shows a false refund of its buyer; it is in no pass rate", async () => {
     const log = market();
     const id = refunded(log);
     expect((await figures(log))[SELLER]?.success_rate).to.equal(0);
@@ -121,7 +121,7 @@ describe("a contested hire", () => {
     expect(store.rows("hire").get(id)).to.include({ outcome: "neutral", evidence: "audit" });
   });
 
-  it("that failed changes nothing, however mature, and is nobody's to decide", async () => {
+  it("that failed changes nothing, even in a mature capability, and nobody has to decide it", async () => {
     for (const mature of [false, true]) {
       const log = market(mature ? { matureAuditors: 1, matureClusters: 1, matureSeconds: 1 } : {}, 8);
       if (mature) {
@@ -157,7 +157,7 @@ describe("a contested hire", () => {
     }
   });
 
-  it("that was drawn before its refund is an audit like others: no refund stops a fail", async () => {
+  it("that was drawn before its refund is a normal audit: no refund stops a fail", async () => {
     const log = market({ ratePpm: 1_000_000 });
     const id = log.deposit(SELLER, BUYER);
     log.receipt(SELLER, BUYER, { escrow_id: id, ...HASHES });
@@ -171,7 +171,7 @@ describe("a contested hire", () => {
     expect((await figures(log))[SELLER]).to.include({ dispute_rate: 1, audit_pass_rate: 0 });
   });
 
-  it("that passed before its refund makes that one false, too", async () => {
+  it("that passed before its refund makes that refund false too", async () => {
     const log = market({ ratePpm: 1_000_000 });
     const id = log.deposit(SELLER, BUYER);
     log.receipt(SELLER, BUYER, { escrow_id: id, ...HASHES });
@@ -182,7 +182,7 @@ describe("a contested hire", () => {
     expect(agents[BUYER]?.false_refunds).to.equal(1);
   });
 
-  it("is taken back when its seller signed other hashes for it", async () => {
+  it("is withdrawn when its seller signed other hashes for it", async () => {
     const log = market();
     const id = refunded(log);
     await concluded(log, "pass");
@@ -206,7 +206,7 @@ describe("a contested hire", () => {
 });
 
 describe("a buyer's false refund", () => {
-  it("does not count when the buyer had reported before that nothing arrived", async () => {
+  it("does not count when the buyer had already reported that nothing arrived", async () => {
     const nothing = { verification: { all_passed: false } };
     for (const [told, late, count] of [
       [nothing, false, 0],
@@ -223,7 +223,7 @@ describe("a buyer's false refund", () => {
     }
   });
 
-  it("makes its further refunds neutral for 30 days, strict", async () => {
+  it("makes its further refunds neutral for 30 days, with a strict limit", async () => {
     for (const [seconds, rate] of [
       [30 * DAY - 1, null],
       [30 * DAY, 0],
@@ -269,7 +269,7 @@ describe("after a hire was rolled back", () => {
       expect(await ppmOf(log)).to.equal(ppm);
     });
 
-  it("only those of the same verification version are drawn more often", async () => {
+  it("draws only its hires of the same verification version more often", async () => {
     for (const [before, after, ppm] of [
       ["v1", "v1", 200_000],
       ["v1", "v2", 10],
@@ -283,7 +283,7 @@ describe("after a hire was rolled back", () => {
     }
   });
 
-  it("so are those of its cluster, also of one that it joins later, and no more when that comes apart", async () => {
+  it("draws hires of its cluster more often too, also of a cluster that it joins later, until that cluster splits", async () => {
     for (const late of [false, true]) {
       const log = scene({ auditors: 6 });
       const [other, funder] = [wallet(60), wallet(70)];

@@ -39,7 +39,7 @@ describe("what a confirmed fail does in bootstrap", () => {
     expect(hire).to.include({ outcome: "success", dispute: false, evidence: "seller" });
   });
 
-  it("is a failure with dispute once its operator rolls it back, and the tier follows; the weight stays", async () => {
+  it("is a failure with dispute once its operator rolls it back, and the tier changes; the weight stays", async () => {
     const log = scene();
     log.hire(SELLER, BUYER, HASHES);
     expect((await sellerOf(log)).figures).to.include({
@@ -60,7 +60,7 @@ describe("what a confirmed fail does in bootstrap", () => {
     ).to.equal(0);
   });
 
-  it("outranks what the buyer says after, but for the latency", async () => {
+  it("has priority over later words of the buyer, except for the latency", async () => {
     const log = scene();
     const receipt = log.hire(SELLER, BUYER, { ...HASHES, latency_ms: 900 });
     await failed(log);
@@ -71,7 +71,7 @@ describe("what a confirmed fail does in bootstrap", () => {
     expect(figures).to.include({ success_rate: 0, avg_latency_ms: 7 });
   });
 
-  it("is carried by a hire whose escrow is still held into its counting", async () => {
+  it("stays with a hire whose escrow is still held until the hire is counted", async () => {
     const log = scene();
     log.listing(SELLER, "text.translate", { ...MODE, audit: { operator: AUDITED } });
     const id = log.after(DAY).deposit(SELLER, BUYER);
@@ -85,7 +85,7 @@ describe("what a confirmed fail does in bootstrap", () => {
     expect(figures).to.include({ success_rate: 0, dispute_rate: 1, refund_rate: 0 });
   });
 
-  it("is its operator's to decide alone, once, and of what failed alone", async () => {
+  it("is decided by its operator alone, once, and only for a hire that failed", async () => {
     const log = scene();
     log.hire(SELLER, BUYER, HASHES);
     log.after(60).tick(tickHash(1_000));
@@ -112,7 +112,7 @@ describe("audit_pass_rate", () => {
     return failed(log, ["pass"]);
   };
 
-  it("counts what passed for 30 days, strict", async () => {
+  it("counts passed audits for 30 days, with a strict limit", async () => {
     for (const [seconds, rate] of [
       [30 * DAY - 1, 1],
       [30 * DAY, null],
@@ -125,7 +125,7 @@ describe("audit_pass_rate", () => {
     }
   });
 
-  it("takes one back that passed before its seller signed other hashes for it", async () => {
+  it("removes a passed audit if its seller later signs other hashes for the hire", async () => {
     const log = await passed();
     const first = log.events.find((it) => it.kind === "record" && it.body.hire_id === "first");
     if (first?.kind !== "record") throw new Error("no receipt");

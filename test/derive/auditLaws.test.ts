@@ -34,7 +34,7 @@ async function eachAuditRecord(
 }
 
 describe("which hires are drawn", () => {
-  it("are the rate's share of 100,000, at every rate, and each place is drawn as often as any other", () => {
+  it("are a share of 100,000 given by the rate, at every rate, and each place is drawn equally often", () => {
     for (const ppm of [30_000, 200_000, 999_999]) {
       let [hires, drawn, ticks] = [0, 0, 0];
       const places = new Array<number>(50).fill(0);
@@ -61,7 +61,7 @@ describe("which hires are drawn", () => {
     }
   });
 
-  it("are the same places whatever its sides choose: amounts, names, words, wallets, transactions", async () => {
+  it("are at the same places for all choices of the two sides: amounts, names, words, wallets, transactions", async () => {
     const placesOf = async (choose: (n: number) => { buyer: Address; amount: number; hire_id: string }) => {
       const log = scene({ audit: { ratePpm: 100_000 } });
       for (let n = 0; n < 200; n++) {
@@ -87,7 +87,7 @@ describe("which hires are drawn", () => {
 
 describe("no record of an operator", () => {
   // A round that it takes itself, or has begun anew, changes who has just seen a buyer and seller, but not which hires are drawn.
-  it("makes a hire drawn, or but for rounds that it begins itself another auditor assigned, than would be", async () => {
+  it("changes which hires are drawn, or which auditor is assigned except in rounds that it begins itself", async () => {
     const words = [fc.constantFrom("rollback", "dismiss"), fc.boolean()] as const;
     await fc.assert(
       fc.asyncProperty(auditSteps, ...words, async (steps, decision, beginsRounds) => {
@@ -148,7 +148,7 @@ describe("no record of an operator", () => {
 });
 
 describe("records of audits", () => {
-  it("never change what a hire weighs, cost, or when it was", async () => {
+  it("never change a hire's weight, price or time", async () => {
     await fc.assert(
       fc.asyncProperty(auditSteps, async (steps) => {
         const log = await auditLog(steps);
@@ -164,7 +164,7 @@ describe("records of audits", () => {
     );
   }).timeout(0);
 
-  it("change a tier only by a hire of that seller's own; a canary's reveal touches nobody but both its sides", async () => {
+  it("change a tier only by a hire of the same seller; a canary's reveal affects only its two sides", async () => {
     await fc.assert(
       fc.asyncProperty(auditSteps, async (steps) => {
         await eachAuditRecord(await auditLog(steps), (changes, event) => {
@@ -188,7 +188,7 @@ describe("records of audits", () => {
 });
 
 describe("contested refunds between own wallets", () => {
-  it("gain their seller nothing in rates, tier, stars or volume, whoever finds the work good", async () => {
+  it("improve no rate, tier, stars or volume of their seller, whoever passes the work", async () => {
     const log = scene({ auditors: 6, audit: { ratePpm: 0, contestedSeconds: 1, pairSeconds: 1 } });
     log.listing(SELLER, "text.translate", {
       ...{ payment_mode: "platform_escrow:swarmwage-partnered", audit: { operator: AUDITED } },

@@ -51,7 +51,7 @@ async function aged(
   return log;
 }
 
-describe("a capability is mature", () => {
+describe("a capability becomes mature", () => {
   const isMature = async (log: EventLog) => modeIn((await log.derive()).store) === "mature";
 
   for (const auditors of [9, 10])
@@ -97,7 +97,7 @@ describe("a capability is mature", () => {
       expect(await isMature(log)).to.equal(most === 2);
     });
 
-  it("by the verdicts of the last 7 days alone, strict", async () => {
+  it("by the verdicts of the last 7 days only, with a strict limit", async () => {
     for (const [seconds, counts] of [
       [7 * DAY - 1, true],
       [7 * DAY, false],
@@ -112,7 +112,7 @@ describe("a capability is mature", () => {
     }
   });
 
-  it("is looked at after a verdict alone, and never taken back by itself", async () => {
+  it("is checked only after a verdict, and stays mature without a word of its operator", async () => {
     const log = await aged(scene({ auditors: 10, audit: SLOW }), { seconds: MONTH - 1 });
     log.after(DAY).tick();
     expect(await isMature(log)).to.equal(false);
@@ -135,7 +135,7 @@ describe("a mature capability", () => {
   const mode = (log: EventLog, by: Address, justification: string, more: RecordBody = {}) =>
     log.record("audit_mode", by, { capability: CAPABILITY, mode: "bootstrap", justification, ...more });
 
-  it("rolls back at once what two auditors found bad", async () => {
+  it("rolls back at once a hire that two auditors failed", async () => {
     const log = await mature();
     for (let n = 0; n < 2; n++) {
       const open = (await log.derive()).store.rows("auditAssignment");
@@ -152,7 +152,7 @@ describe("a mature capability", () => {
     expect(agents[SELLER]?.audit_pass_rate).to.equal(0);
   });
 
-  it("rolls back at once what its seller signed twice", async () => {
+  it("rolls back at once a hire whose seller signed two versions", async () => {
     const log = await mature();
     log.hire(SELLER, BUYER, { hire_id: "one", ...HASHES });
     log.receipt(SELLER, BUYER, { hire_id: "one", ...OTHER_HASHES });
@@ -163,7 +163,7 @@ describe("a mature capability", () => {
     ]);
   });
 
-  it("goes back to bootstrap by its operator's word alone, which counts once, and is as old as nothing then", async () => {
+  it("goes back to bootstrap only by its operator's word, which counts once, and starts again from zero", async () => {
     const log = await mature();
     const foreign = mode(log, wallet(23), "mine");
     const good = mode(log, AUDITED, "The auditors were one.");
@@ -224,7 +224,7 @@ describe("an operator's own judgement", () => {
     }
   });
 
-  it("is its own, of this round, once, and of no hire of its own", async () => {
+  it("is the operator's own, for this round, once, and never about its own hire", async () => {
     const { log, hire } = await waiting();
     const words = [
       judge(log, hire, 1, SELLER),
@@ -269,7 +269,7 @@ describe("an operator's own judgement", () => {
     }
   });
 
-  it("is confirmed by one that was drawn", async () => {
+  it("is confirmed by a drawn auditor", async () => {
     const { log, hire } = await waiting();
     for (const n of [1, 2]) {
       judge(log, hire, n);
@@ -312,7 +312,7 @@ describe("an operator's own judgement", () => {
 });
 
 describe("a challenged hire that is judged again", () => {
-  it("changes nothing of its seller, and shows how its operator decided", async () => {
+  it("changes nothing for its seller, and shows the operator's decision", async () => {
     for (const [decision, verdicts, agreed, differed] of [
       ["rollback", ["fail", "fail"], 1, 0],
       ["dismiss", ["fail", "fail"], 0, 1],

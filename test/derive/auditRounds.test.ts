@@ -49,7 +49,7 @@ describe("the rounds of an audit", () => {
     });
   }
 
-  it("are two when what passed is drawn to be looked at again", async () => {
+  it("are two when a passed hire is drawn for a second look", async () => {
     for (const [second, status] of [
       [["pass"], "passed"],
       [["fail", "fail"], "failed"],
@@ -76,7 +76,7 @@ describe("the rounds of an audit", () => {
 });
 
 describe("a verdict", () => {
-  it("counts late, until somebody else is assigned", async () => {
+  it("counts when it is late, until somebody else is assigned", async () => {
     for (const [seconds, hash, counts] of [
       [DAY - 61, tickHash(6), true],
       [DAY, undefined, true],
@@ -92,7 +92,7 @@ describe("a verdict", () => {
     }
   });
 
-  it("is the assigned auditor's own, once, of this round and attempt, and of the receipt's bytes", async () => {
+  it("counts only from the assigned auditor, once, for this round and attempt, and about the receipt's bytes", async () => {
     const log = drawn(scene());
     const faults = [
       await say(log, "fail", { round: 2 }),
@@ -124,7 +124,7 @@ describe("a verdict", () => {
   });
 });
 
-describe("who audits", () => {
+describe("an auditor", () => {
   const askedOf = async (log: EventLog) => (await only(log)).asked.map((it) => it.auditor);
 
   it("is in Tier 2, with a success in the capability", async () => {
@@ -151,7 +151,7 @@ describe("who audits", () => {
     expect(store.rows("rosterMember").size).to.equal(1);
   });
 
-  it("has its place from Tier 2 on, loses it with the tier, and those that rise at once stand by address", async () => {
+  it("has a place from Tier 2 on, loses it with the tier; auditors that rise together are ordered by address", async () => {
     const log = scene({ auditors: 0 });
     for (const n of [53, 51, 52]) offer(log, wallet(n));
     const rosterAt = async () => {
@@ -184,7 +184,7 @@ describe("who audits", () => {
     }
   });
 
-  it("is of no family of buyer or seller, as each was when it first acted", async () => {
+  it("is in no family of buyer or seller, as each family was at its first act", async () => {
     for (const [first, status] of [
       ["money", "assigning"],
       ["act", "assigned"],
@@ -212,7 +212,7 @@ describe("who audits", () => {
     }
   });
 
-  it("is not of the family whose money the buyer pays with, which no registration hides", async () => {
+  it("is not in the family whose money pays for the buyer, and no registration hides this", async () => {
     for (const [what, status, acts] of [
       ["the auditor's own money", "assigning", [[100, 2]]],
       [
@@ -247,7 +247,7 @@ describe("who audits", () => {
     }
   });
 
-  it("has nobody's family while it has not acted: an operator that began with nothing may still judge", async () => {
+  it("has no family before its first act, so an operator that received no money may still judge", async () => {
     for (const gift of [false, true]) {
       const log = scene({ auditors: 0 });
       if (gift) log.transfer(BUYER, AUDITED, 1_000);
@@ -264,7 +264,7 @@ describe("who audits", () => {
     [7 * DAY - 1, 1],
     [7 * DAY, 2],
   ] as const) {
-    it(`has ${asked === 1 ? "seen" : "not seen"} this buyer and seller ${seconds} seconds ago`, async () => {
+    it(`has ${asked === 1 ? "seen" : "not seen"} this buyer and seller in a hire ${seconds} seconds ago`, async () => {
       const log = drawn(scene({ auditors: 1, audit: { verdictSeconds: 30 * DAY } }));
       await say(log, "pass");
       log.hire(SELLER, BUYER, HASHES);
@@ -274,7 +274,7 @@ describe("who audits", () => {
     });
   }
 
-  it("confirms a fail only when no cluster, family, handle or host joins it to the first", async () => {
+  it("confirms a fail only if no cluster, family, handle or host links it to the first auditor", async () => {
     const joined: { [what: string]: (log: EventLog) => void } = {
       cluster: (log) => {
         for (const it of [wallet(100), wallet(101), wallet(60), wallet(61)]) {
@@ -319,7 +319,7 @@ describe("who audits", () => {
     }
   });
 
-  it("leaves the roster after three assignments in a row without a word, until it offers itself again", async () => {
+  it("leaves the roster after three unanswered assignments in a row, until it offers itself again", async () => {
     for (const speaks of [false, true]) {
       const log = scene({ auditors: 1, audit: { maxAttempts: 1 } });
       for (let n = 0; n < 4; n++) {
@@ -349,7 +349,7 @@ describe("who audits", () => {
     }
   });
 
-  it("is published with the clusters of all three, and with why others were passed over", async () => {
+  it("is published with the clusters of all three, and with the reasons why others were passed over", async () => {
     const log = scene({ auditors: 1 });
     log.hire(wallet(50), wallet(99), { capability: "text.summarize" });
     offer(log, wallet(50));

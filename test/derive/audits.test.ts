@@ -22,7 +22,7 @@ import { DAY, EventLog, OTHER_LEDGER, wallet } from "./eventLog.ts";
 describe("which hires are drawn", () => {
   const number = drawNumber(sha256HexByNoble, ["any", "words"]);
 
-  it("are no hires at 0 ppm, all at 1,000,000, all except at most one at 999,999, and at most one at 1", () => {
+  it("are none at 0 ppm, all at 1,000,000, all except at most one at 999,999, and at most one at 1", () => {
     for (const count of [0, 1, 2, 999]) {
       const drawn = (ppm: number, u: bigint) => [...drawnPlaces(count, ppm, u)];
       for (const u of [0n, 1n, 500_000n, 999_999n, number]) {
@@ -36,7 +36,7 @@ describe("which hires are drawn", () => {
     }
   });
 
-  it("are those of the formula, place by place, and as many as the rate says to within one", () => {
+  it("are those of the formula, place by place, and as many as the rate gives, plus or minus one", () => {
     for (const [count, ppm, u] of [
       [100, 30_000, number],
       [1_000, 333_333, 999_999n],
@@ -75,7 +75,7 @@ describe("a listing's consent to audits", () => {
     });
   }
 
-  it("is read where the buyer paid, not where the receipt comes", async () => {
+  it("counts as it was when the buyer paid, not when the receipt came", async () => {
     const log = scene();
     const id = log.deposit(SELLER, BUYER);
     const tx = log.transfer(BUYER, SELLER, 500_000, { authorized: true });
@@ -106,7 +106,7 @@ describe("a listing's consent to audits", () => {
 });
 
 describe("a hire that may be audited", () => {
-  it("is known before its escrow is settled, and when its receipt comes after", async () => {
+  it("is known before its escrow is settled, and when its receipt comes later", async () => {
     for (const order of ["receipt first", "receipt last"]) {
       const log = scene();
       log.listing(SELLER, "text.translate", {
@@ -122,7 +122,7 @@ describe("a hire that may be audited", () => {
     }
   });
 
-  it("of a seller that says nothing of its work may be drawn after the waiting time, and has failed", async () => {
+  it("of a seller that gives no hashes may be drawn after the waiting time, and fails", async () => {
     for (const [more, isEligible] of [
       [{}, true],
       [{ params_hash: HASHES.params_hash }, true],
@@ -143,7 +143,7 @@ describe("a hire that may be audited", () => {
     }
   });
 
-  it("under a name that the seller does not list fails like silence", async () => {
+  it("under a capability that the seller does not list fails like silence", async () => {
     const log = scene();
     log.hire(SELLER, BUYER, { capability: "text.something", ...HASHES });
     log.after(1).tick(tickHash(2));
@@ -151,7 +151,7 @@ describe("a hire that may be audited", () => {
     expect([audit.status, audit.reason]).to.deep.equal(["failed", "undisclosed"]);
   });
 
-  it("fails, drawn or not, once its seller signs other hashes for it, in whichever ledger", async () => {
+  it("fails, drawn or not, once its seller signs other hashes for it, in any ledger", async () => {
     for (const ratePpm of [0, 1_000_000]) {
       const log = scene({ audit: { ratePpm } });
       log.hire(SELLER, BUYER, { hire_id: "one", ...HASHES });
@@ -170,7 +170,7 @@ describe("a hire that may be audited", () => {
     }
   });
 
-  it("is not bought by a pool, and is not too small to count", async () => {
+  it("is not bought by a pool, and has at least the least price", async () => {
     const log = scene();
     log.hire(SELLER, POOL, HASHES);
     log.hire(SELLER, BUYER, { ...HASHES, amount: 999 });
@@ -179,7 +179,7 @@ describe("a hire that may be audited", () => {
 });
 
 describe("a tick", () => {
-  it("without a hash draws nothing, and nobody is forgotten by it", async () => {
+  it("without a hash draws nothing, and no waiting hire is lost by it", async () => {
     const log = scene();
     log.hire(SELLER, BUYER, HASHES);
     log.after(1).tick();
@@ -188,7 +188,7 @@ describe("a tick", () => {
     expect(auditsIn((await log.derive()).store).statuses).to.deep.equal(["assigned"]);
   });
 
-  it("does not draw from its own block: whoever makes it knows its hash", async () => {
+  it("does not draw by its own block, because the maker of the block knows its hash", async () => {
     const log = scene();
     log.hire(SELLER, BUYER, HASHES);
     log.tick(tickHash(2));
@@ -197,7 +197,7 @@ describe("a tick", () => {
     expect(auditsIn((await log.derive()).store).statuses).to.deep.equal(["assigned"]);
   });
 
-  it("of another chain draws others: applied again with another hash, the rows are those of that one alone", async () => {
+  it("of another chain draws other hires: after a replay with another hash only its own draws remain", async () => {
     const log = scene({ audit: { ratePpm: 500_000 }, auditors: 5 });
     for (let n = 0; n < 40; n++) log.hire(SELLER, wallet(200 + n), HASHES);
     const start = log.events.length;
@@ -217,7 +217,7 @@ describe("a tick", () => {
     expect(drawn.size, "the odd ones or the even ones").to.equal(2);
   });
 
-  it("looks at what it draws alone, however many hires stand there", async () => {
+  it("reads only the drawn hires, however many are waiting", async () => {
     const log = scene({ audit: { ratePpm: 10_000 } });
     for (let n = 0; n < 1_000; n++) log.hire(SELLER, BUYER, HASHES);
     log.after(1);

@@ -20,7 +20,7 @@ const rating = (receipt: string, stars = 1): RecordBody => ({ receipt, side: "bu
 const stake = { task_id: "t", proposal: "cd".repeat(32) };
 const claim = { agent_id: seller, x_handle: "ada", verification_hash: "a".repeat(64), state: "verified" };
 
-describe("records that are not meant as what they stand for", () => {
+describe("records that are used for another purpose", () => {
   it("change nothing: a contest as a verify, a rating as telemetry, a stake of one ledger as a verify in another", async () => {
     const log = new EventLog(roots);
     const receipt = log.hire(seller, buyer, { latency_ms: 900 });
@@ -46,7 +46,7 @@ describe("records that are not meant as what they stand for", () => {
     expect((await log.derive()).agents[seller]).to.include({ avg_latency_ms: 20, avg_stars: 1 });
   });
 
-  it("are not those of an attestor or operator for another ledger", async () => {
+  it("cannot come from another ledger's attestor or operator", async () => {
     const log = new EventLog(roots);
     log.listing(seller, "code.review");
     const claimed = log.record("claim", attestor, { ...claim, state: "unclaimed" }, OTHER_LEDGER);
@@ -64,7 +64,7 @@ describe("records that are not meant as what they stand for", () => {
     expect((await log.derive()).agents[seller]?.claim_status).to.equal("verified");
   });
 
-  it("have nothing beside the fields of their type", async () => {
+  it("have no fields except those of their type", async () => {
     const log = new EventLog();
     const receipt = log.hire(seller, buyer);
     log.record("rating", buyer, { ...rating(receipt), note: "x" });
@@ -106,7 +106,7 @@ describe("records in the older form, without their type and their ledger", () =>
     expect([agent?.avg_stars, agent?.claim_status]).to.deep.equal([3, "unclaimed"]);
   });
 
-  it("are ended only by a record that is signed, and for that ledger", async () => {
+  it("are ended only by a signed record for that ledger", async () => {
     const log = new EventLog(roots);
     const receipt = log.hire(seller, buyer);
     const elsewhere = log.record("stake", wallet(9), stake, OTHER_LEDGER);
@@ -132,7 +132,7 @@ describe("records in the older form, without their type and their ledger", () =>
     ]);
   });
 
-  it("stay what listings and receipts are", async () => {
+  it("is still the form of listings and receipts", async () => {
     const log = new EventLog({ boundLedgers: [LEDGER] });
     log.listing(seller, "code.review");
     log.hire(seller, buyer);
@@ -142,7 +142,7 @@ describe("records in the older form, without their type and their ledger", () =>
 });
 
 describe("a listing that is replayed into a second followed ledger", () => {
-  it("changes nothing: no old price, no life after retirement, no payee", async () => {
+  it("changes nothing: it brings back no old price, no retired listing and no payee", async () => {
     const log = new EventLog();
     const offers = (await log.derive()).store;
     expect(offers.rows("listing").size).to.equal(0);

@@ -46,7 +46,7 @@ describe("tallystick-derive", function () {
   });
   after(() => rm(folder, { recursive: true }));
 
-  it("prints a summary, the state as JSON, or the digest, of a file or of its input", async () => {
+  it("prints a summary, the state as JSON, or the digest, from a file or from standard input", async () => {
     const { store, ...expected } = await story().derive();
     const file = path.join(folder, "log");
     const log = `${linesOf(story()).join("\n")}\n`;
@@ -81,7 +81,7 @@ describe("tallystick-derive", function () {
     expect(err).to.contain(`left out 1 transfers of ${TOKEN}`);
   });
 
-  it("names the line that is wrong or too long, and prints no numbers", async () => {
+  it("names a line that is wrong or too long, and prints no figures", async () => {
     const [first = ""] = linesOf(story());
     for (const [input, ...said] of [
       [`${first}\n{"block":1}\n`, "Line 2 is not an event", "kind", "code: invalid_event"],

@@ -38,14 +38,14 @@ describe("funding origin", () => {
     }
   });
 
-  it("does not trip with two others", async () => {
+  it("does not trip with only two others", async () => {
     const log = new EventLog();
     for (const agent of agents.slice(0, 3)) log.transfer(funder, agent, 1_000_000);
     register(log, agents.slice(0, 3));
     expect(await clustersOf(log)).to.deep.equal([]);
   });
 
-  it("takes no transfer whose sender had sent, or whose receiver had received, hubTransfers before it", async () => {
+  it("ignores a transfer whose sender had sent, or whose receiver had received, hubTransfers transfers before", async () => {
     const four = agents.slice(0, 4);
     for (const [before, size, hubTransfers] of [
       [0, 4, 5],
@@ -75,7 +75,7 @@ describe("funding origin", () => {
     }
   });
 
-  it("does not tie strangers together that draw on one exchange which nobody lists", async () => {
+  it("does not join strangers that use one exchange which nobody lists", async () => {
     const exchange = wallet(100);
     const strangers = Array.from({ length: 30 }, (_, n) => wallet(n + 1));
     const log = new EventLog();
@@ -86,7 +86,7 @@ describe("funding origin", () => {
     expect(Object.values(clusters).filter((it) => it.kind === "ownership")).to.deep.equal([]);
   }).timeout(60_000);
 
-  it("leaves a seller of ten thousand payments an agent whose hires count", async () => {
+  it("keeps a seller with ten thousand payments an agent whose hires count", async () => {
     const [seller, buyer] = [wallet(1), wallet(2)];
     const log = new EventLog();
     log.listing(seller, "text.translate");
@@ -110,7 +110,7 @@ describe("funding origin", () => {
     }
   });
 
-  it("sees through two intermediaries, not three, and only in the order the money moved", async () => {
+  it("follows money through two intermediaries, not three, and only in the order of the transfers", async () => {
     for (const [hops, size] of [
       [2, 4],
       [3, 0],
@@ -149,7 +149,7 @@ describe("funding origin", () => {
     expect(await clustersOf(log)).to.deep.equal([]);
   });
 
-  it("ignores dust: less than a quarter of all that the receiver ever got, or less than minFundingAtomic", async () => {
+  it("ignores dust: less than a quarter of all that the receiver ever received, or less than minFundingAtomic", async () => {
     for (const [share, size] of [
       [1_000_000, 4],
       [999_999, 0],
@@ -182,7 +182,7 @@ describe("funding origin", () => {
     }
   });
 
-  it("does not come from hire payments: a customer of four sellers binds nobody", async () => {
+  it("does not come from hire payments: a buyer of four sellers joins nobody", async () => {
     const log = new EventLog();
     register(log, agents.slice(0, 4));
     for (const agent of agents.slice(0, 4)) log.after(1).hire(agent, funder, { amount: 1_000_000 });
@@ -211,7 +211,7 @@ describe("funding origin", () => {
     }
   });
 
-  it("takes in the funder once it is an agent, with every group it funded", async () => {
+  it("includes the funder once it is an agent, with every group that it funded", async () => {
     const log = new EventLog();
     for (const agent of [11, 12, 13, 14].map(wallet)) log.transfer(funder, agent, 1_000_000);
     register(log, [11, 12, 13, 14].map(wallet));
@@ -226,7 +226,7 @@ describe("funding origin", () => {
     expect(second?.[1].merged_into, "the older id stays").to.equal(first?.[0]);
   });
 
-  it("is named after the nearest few agents of the first span, when several spans trip the signal at once", async () => {
+  it("gets its id from the nearest agents of the first span when several spans trip the signal at once", async () => {
     const log = new EventLog({ operator: wallet(900) });
     log.record("params", wallet(900), { version: 2, fundingSpanSeconds: 35, deployBatchBlocks: 1 });
     for (const n of [1, 2, 5, 3, 4]) {
@@ -244,7 +244,7 @@ describe("funding origin", () => {
     expect(Object.entries(clusters).map(([name, { size }]) => [name, size])).to.deep.equal([[id, 5]]);
   });
 
-  it("is named by the presumed payment that was due first, then the one that came first, of those plain at one tick", async () => {
+  it("gets its id from the presumed payment that was due first, then from the one that came first", async () => {
     const operator = wallet(900);
     for (const [reconcileSeconds, named] of [
       [HOUR, [4, 5, 6, 7]],
@@ -270,7 +270,7 @@ describe("funding origin", () => {
     }
   });
 
-  it("finds the same clusters as looking at every span of every funder", async () => {
+  it("finds the same clusters as a check of every span of every funder", async () => {
     const transfer = fc.record({
       from: fc.integer({ min: 60, max: 62 }),
       to: fc.integer({ min: 1, max: 9 }),
@@ -342,7 +342,7 @@ describe("deploy batch", () => {
     }
   });
 
-  it("needs a funder in common", async () => {
+  it("needs a common funder", async () => {
     const log = new EventLog();
     for (const agent of agents.slice(0, 4)) {
       log.after(2 * DAY).transfer(wallet(Number(BigInt(agent)) + 500), agent, 1_000_000);
@@ -366,7 +366,7 @@ describe("dampening", () => {
     expect(derived[seller]?.distinct_buyers, "a cluster is one buyer").to.equal(1);
   });
 
-  it("leaves hires from outside, and those counted before, at full weight", async () => {
+  it("keeps hires from outside, and hires that were counted before, at full weight", async () => {
     const log = new EventLog();
     register(log, agents.slice(0, 4));
     const [seller = funder, buyer = funder] = agents;
@@ -380,7 +380,7 @@ describe("dampening", () => {
     expect(derived[seller]?.distinct_buyers).to.equal(2);
   });
 
-  it("counts buyers that were strangers and became a cluster as one from then on", async () => {
+  it("counts buyers as one from the moment when they become a cluster", async () => {
     const log = new EventLog();
     const seller = wallet(90);
     for (const buyer of agents.slice(0, 4)) log.hire(seller, buyer, { amount: 1_000 });

@@ -219,7 +219,7 @@ function treeOf(all: (string | undefined)[][]): Buffer {
 }
 
 describe("the digest", () => {
-  it("has leaves of RFC 8785, whatever an agent's figures are", () => {
+  it("has leaves in RFC 8785 form for any figures of an agent", () => {
     fc.assert(
       fc.property(anyAgent, anyPrices, (agent, prices) => {
         expect(leafText(agent, prices)).to.equal(canonicalLeaf(agent, prices));
@@ -228,7 +228,7 @@ describe("the digest", () => {
     );
   });
 
-  it("is the root over all agents and clusters, however they came to be", async () => {
+  it("is the root over all agents and clusters, in whatever order they came", async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(
@@ -258,7 +258,7 @@ describe("the digest", () => {
     );
   });
 
-  it("is the root over all audits too, whatever becomes of them", async () => {
+  it("is the root over all audits too, with any end", async () => {
     await fc.assert(
       fc.asyncProperty(auditSteps, async (steps) => {
         const { store } = await (await auditLog(steps)).derive();
@@ -269,7 +269,7 @@ describe("the digest", () => {
     );
   }).timeout(0);
 
-  it("is the root over trust scores and SLAs too, whatever becomes of them", async () => {
+  it("is the root over trust scores and SLAs too, with any values", async () => {
     // The short form plays the same logs each time, so that there are breaches among them.
     const asked = process.env.STEWARD_RUNS;
     const runs = asked === undefined ? { numRuns: 12, seed: 4 } : { numRuns: Number(asked) };
@@ -294,7 +294,7 @@ describe("the digest", () => {
     expect(breaches).to.be.greaterThan(0);
   }).timeout(0);
 
-  it("has a third root of a log that names registries, over all that was derived of identities", async () => {
+  it("has a third root if the log names registries, over everything that is derived about identities", async () => {
     await fc.assert(
       fc.asyncProperty(identityLog, async (log) => {
         const { store } = await log.derive();
@@ -315,7 +315,7 @@ describe("the digest", () => {
     );
   });
 
-  it("is kept per tick", async () => {
+  it("is stored for each tick", async () => {
     const log = new EventLog();
     log.tick().hire(wallet(1), wallet(2));
     log.tick().tick();

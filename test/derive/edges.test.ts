@@ -21,7 +21,7 @@ async function countedAfter(age: number, ...then: number[]) {
   return seen;
 }
 
-describe("edges of the derivation", () => {
+describe("boundary cases of the derivation", () => {
   it("a hire that is exactly as old as the window when it counts never enters it", async () => {
     const hires = async (age: number, ...then: number[]) =>
       (await countedAfter(age, ...then)).map((it) => it?.last_30d_hire_count_raw ?? 0);
@@ -30,7 +30,7 @@ describe("edges of the derivation", () => {
     expect(await hires(30 * DAY - 2, 1, 1)).to.deep.equal([1, 1, 0]);
   });
 
-  it("a volume that is exactly a day old when it counts never enters it", async () => {
+  it("a volume that is exactly a day old when its hire counts never enters it", async () => {
     const volumes = async (age: number, ...then: number[]) =>
       (await countedAfter(age, ...then)).map((it) => it?.last_24h_volume_usdc);
     expect(await volumes(DAY, 1, DAY)).to.deep.equal(["0.00", "0.00", "0.00"]);
@@ -73,7 +73,7 @@ describe("edges of the derivation", () => {
     expect(await averages(12 * 3_600), "the next day").to.equal(Number(((q + 5) / (q + 1)).toFixed(9)));
   });
 
-  it("ratings count by their own days, in whatever order they come to count", async () => {
+  it("ratings count by their own days, in any order of counting", async () => {
     const log = new EventLog({ reconcileSeconds: 20 * DAY });
     const late = log.hash();
     const first = log.receipt(seller, buyer, { tx: late });
@@ -99,7 +99,7 @@ describe("edges of the derivation", () => {
     expect((await agentOf(log))?.avg_latency_ms, "told before it counted").to.equal(800);
   });
 
-  it("a payee's consent counts for payments after it, also within a block", async () => {
+  it("a payee's consent counts for later payments, also within a block", async () => {
     const counts = async (order: ("consent" | "payment")[]) => {
       const log = new EventLog();
       const tx = log.hash();
@@ -130,7 +130,7 @@ describe("edges of the derivation", () => {
     expect(agents[seller]?.avg_cost_per_capability).to.have.all.keys("code.review");
   });
 
-  it("an escrow whose receipt turned out a duplicate has room for its own", async () => {
+  it("an escrow can get its own receipt after another receipt proved to be a duplicate", async () => {
     const log = new EventLog();
     const id = log.deposit(seller, buyer);
     const same = { hire_id: "same" };
@@ -172,7 +172,7 @@ describe("edges of the derivation", () => {
     expect(await clustered((n) => (n % 2 ? ":443" : "")), "the port that https has anyway").to.equal(4);
   });
 
-  it("fewer others make a cluster once clusterOthers is lowered, from the next thing that shows one", async () => {
+  it("a smaller clusterOthers makes clusters from the next event that trips one", async () => {
     const operator = wallet(14);
     const log = new EventLog({ operator });
     const list = (n: number, host: string) =>
@@ -188,7 +188,7 @@ describe("edges of the derivation", () => {
     for (const n of [4, 5, 6]) expect((await agentOf(log, wallet(n)))?.cluster_size).to.equal(3);
   });
 
-  it("of clusters that merge, the one that tripped first keeps its id, and the others say where they went", async () => {
+  it("when clusters merge, the one that tripped first keeps its id, and the others name it", async () => {
     const operator = wallet(14);
     const log = new EventLog({ operator });
     const ring = (funder: number, members: number[]) => {
@@ -216,7 +216,7 @@ describe("edges of the derivation", () => {
     expect(apart[second]).to.deep.include({ merged_into: null, size: 5 });
   });
 
-  it("a funder published as a hub takes its own signals away, and leaves those of listings alike", async () => {
+  it("a funder that is published as a hub loses its own signals, and signals of similar listings stay", async () => {
     const operator = wallet(14);
     const log = new EventLog({ operator });
     const ring = [1, 2, 3, 4];
@@ -236,7 +236,7 @@ describe("edges of the derivation", () => {
     }
   });
 
-  it("a hire with a hub does not count: it makes nobody an agent and uses up nothing", async () => {
+  it("a hire with a hub does not count: it makes nobody an agent and uses up no transfer", async () => {
     const [operator, seller, buyer] = [wallet(9), wallet(1), wallet(2)];
     for (const hub of [seller, buyer]) {
       const log = new EventLog({ operator });
@@ -252,7 +252,7 @@ describe("edges of the derivation", () => {
     }
   });
 
-  it("an authorized payment to a listed seller is presumed one also after a hundred alike", async () => {
+  it("an authorized payment to a listed seller is presumed a hire payment also after a hundred equal ones", async () => {
     const log = new EventLog({ fundingShare: { numerator: 0, denominator: 1 } });
     const four = [1, 2, 3, 4].map(wallet);
     for (const agent of four) log.after(1, 300).listing(agent, "text.translate");

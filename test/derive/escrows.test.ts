@@ -30,7 +30,7 @@ describe("escrow hires", () => {
     ]);
   });
 
-  it("count for a seller only by its own act: nobody writes into another's reputation by depositing", async () => {
+  it("count for a seller only after its own act: a deposit alone changes nobody's reputation", async () => {
     const {
       hire,
       seller: agent,
@@ -42,7 +42,7 @@ describe("escrow hires", () => {
     expect(payer?.hires_bought).to.equal(0);
   });
 
-  it("count by a receipt, before the deposit, while held, or after the settlement", async () => {
+  it("count with a receipt that comes before the deposit, while held, or after the settlement", async () => {
     for (const when of ["held", "settled"]) {
       const { hire } = await hireOf((log) => {
         const id = log.deposit(seller, buyer);
@@ -54,7 +54,7 @@ describe("escrow hires", () => {
     }
   });
 
-  it("wait for a long escrow's settlement once the receipt is joined to it", async () => {
+  it("wait for the settlement of a long escrow after the receipt is joined to it", async () => {
     const { hire } = await hireOf((log) => {
       const id = log.deposit(seller, buyer);
       log.receipt(seller, buyer, { escrow_id: id });
@@ -82,7 +82,7 @@ describe("escrow hires", () => {
     ]);
   });
 
-  it("do not take a receipt of other sides", async () => {
+  it("do not accept a receipt of other sides", async () => {
     const { hire } = await hireOf((log) => {
       const id = log.deposit(seller, buyer);
       log.receipt(wallet(8), buyer, { escrow_id: id });
@@ -127,7 +127,7 @@ describe("escrow hires", () => {
     expect(payer?.silent_timeout_rate).to.equal(0);
   });
 
-  it("are neutral on a timeout after delivery: no rate moves but refunds and the buyer's silence", async () => {
+  it("are neutral on a timeout after delivery: only the rates of refunds and of the buyer's silence change", async () => {
     const {
       hire,
       seller: agent,
@@ -141,7 +141,7 @@ describe("escrow hires", () => {
     expect(payer?.silent_timeout_rate).to.equal(1);
   });
 
-  it("succeed on a split that gives the seller at least half, and count what it got", async () => {
+  it("succeed on a split that gives the seller at least half, and count the seller's part", async () => {
     for (const [toSeller, outcome] of [
       [250_000, "success"],
       [249_999, "failure"],

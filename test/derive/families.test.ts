@@ -28,7 +28,7 @@ async function familyOf(fund: (log: EventLog) => unknown, params = {}): Promise<
 }
 
 describe("funding families, at the boundaries", () => {
-  it("are fixed by what came before the first transfer of value", async () => {
+  it("are fixed by the money that came before the first transfer of value", async () => {
     expect(await familyOf((log) => [log.transfer(F, B, 5), log.transfer(B, G, 1)])).to.equal(F);
     expect(await familyOf((log) => [log.transfer(B, G, 1), log.transfer(F, B, 5)])).to.equal(B);
   });
@@ -43,7 +43,7 @@ describe("funding families, at the boundaries", () => {
     expect(await familyOf(consent)).to.equal(F);
   });
 
-  it("of a seller are fixed by its registration, if it did not spend before", async () => {
+  it("of a seller are fixed by its registration, if it has not spent before", async () => {
     const log = (acts: (it: EventLog) => unknown) => {
       const it = new EventLog();
       acts(it);
@@ -63,7 +63,7 @@ describe("funding families, at the boundaries", () => {
     expect((await figures(paid.after(1).tick())).independent_buyers).to.equal(1);
   });
 
-  it("count money that came through the seller for the seller's own", async () => {
+  it("count money that came through the seller as the seller's own", async () => {
     const through = async (way: number[]) => {
       const log = new EventLog();
       log.listing(S, "x.y");
@@ -83,18 +83,18 @@ describe("funding families, at the boundaries", () => {
     expect((await figures(before.after(1).tick())).independent_buyers).to.equal(1);
   });
 
-  it("know nothing of transfers of nothing", async () => {
+  it("ignore transfers of nothing", async () => {
     const empty = (log: EventLog) => [log.transfer(B, G, 0), log.transfer(F, B, 1)];
     expect(await familyOf(empty)).to.equal(F);
     expect(await familyOf((log) => log.transfer(F, B, 0))).to.equal(B);
   });
 
-  it("go by the largest inflow, of equals by the first", async () => {
+  it("follow the largest inflow, and the first of equal ones", async () => {
     expect(await familyOf((log) => [log.transfer(F, B, 5), log.transfer(G, B, 5)])).to.equal(F);
     expect(await familyOf((log) => [log.transfer(F, B, 5), log.transfer(G, B, 6)])).to.equal(G);
   });
 
-  it("reach sixteen steps", async () => {
+  it("follow money for sixteen steps", async () => {
     const chain = (steps: number) => (log: EventLog) => {
       for (let n = 0; n < steps; n++) log.transfer(wallet(100 + n), n + 1 === steps ? B : wallet(101 + n), 9);
     };
@@ -102,7 +102,7 @@ describe("funding families, at the boundaries", () => {
     expect(await familyOf(chain(17))).to.equal("deep");
   });
 
-  it("begin behind hubs, senders by count and the zero address, each as of its own position", async () => {
+  it("begin after hubs, senders above the count and the zero address, each from its own position on", async () => {
     expect(await familyOf((log) => log.transfer(F, B, 5), { hubs: [F] })).to.equal(B);
     const later = (log: EventLog) => {
       log.transfer(F, B, 5);
@@ -120,7 +120,7 @@ describe("funding families, at the boundaries", () => {
     expect(await familyOf(both)).to.equal(F);
   });
 
-  it("take a payout of an escrow for its buyer's money, and a withdrawal for nothing", async () => {
+  it("count a payout of an escrow as its buyer's money, and ignore a withdrawal", async () => {
     const settle = (value: number) => (log: EventLog) => {
       const id = log.deposit(wallet(8), F, { payee: B });
       log.released(id).transfer(ESCROW, B, value);
@@ -145,7 +145,7 @@ describe("funding families, at the boundaries", () => {
     expect((await figures(log(30 * DAY, 3, true))).established_buyers).to.equal(0);
   });
 
-  it("get back what is at least 100,000 and in the window", async () => {
+  it("get back returned money of at least 100,000 units within the window", async () => {
     const log = (value: number, seconds: number) => {
       const it = new EventLog();
       it.transfer(ZERO_ADDRESS, F, 5_000_000);
@@ -161,7 +161,7 @@ describe("funding families, at the boundaries", () => {
     expect((await figures(log(100_000, 30 * DAY))).kept_usdc).to.equal("0.50");
   });
 
-  it("leave what they brought from outside, each unit once", async () => {
+  it("do not count money from outside as returned, and count each unit once", async () => {
     const kept = async (fund: (log: EventLog) => unknown, hires = 1) => {
       const log = new EventLog({ hubs: [wallet(90)] });
       log.listing(S, "x.y");
@@ -192,7 +192,7 @@ describe("funding families, at the boundaries", () => {
     expect(await kept(gift)).to.equal("0.00");
   });
 
-  it("look at sixteen transfers for a hire, and go on at the next", async () => {
+  it("look at sixteen transfers for a hire, and continue with the following ones", async () => {
     const kept = async (others: number, hires: number) => {
       const log = new EventLog();
       log.listing(S, "x.y");
@@ -206,7 +206,7 @@ describe("funding families, at the boundaries", () => {
     expect(await kept(16, 2)).to.equal("0.50");
   });
 
-  it("get nothing back by what a seller passes on to those after it", async () => {
+  it("do not count money as returned that a seller passes on to later accounts", async () => {
     const log = new EventLog();
     log.listing(S, "x.y");
     log.transfer(ZERO_ADDRESS, B, 5_000_000);
@@ -216,7 +216,7 @@ describe("funding families, at the boundaries", () => {
     expect((await figures(log.after(1).tick())).kept_usdc).to.equal("0.50");
   });
 
-  it("tell of fees that went to published recipients only", async () => {
+  it("show only fees that went to published recipients", async () => {
     const log = (feeRecipients: string[]) => {
       const it = new EventLog({ feeRecipients: feeRecipients as never });
       const id = it.deposit(S, B, { fee: 5_000, feeRecipient: G });
@@ -227,8 +227,8 @@ describe("funding families, at the boundaries", () => {
   });
 });
 
-describe("what was left out, at the boundaries", () => {
-  it("is a payment without a receipt for more than 24 hours, until it has one", async () => {
+describe("missing receipts, at the boundaries", () => {
+  it("include a payment without a receipt for more than 24 hours, until it has one", async () => {
     const log = (seconds: number) => {
       const it = new EventLog();
       it.listing(S, "x.y");
@@ -247,7 +247,7 @@ describe("what was left out, at the boundaries", () => {
     expect((await figures(mended.after(1).tick())).receipt_coverage).to.equal(1);
   });
 
-  it("count a payment once that a log tells twice, and go on", async () => {
+  it("count a payment once if a log has it twice", async () => {
     const log = new EventLog();
     log.listing(S, "x.y");
     const tx = log.after(1).transfer(B, S, 250_000, { authorized: true });
@@ -255,7 +255,7 @@ describe("what was left out, at the boundaries", () => {
     expect((await figures(log.after(DAY + 1).tick())).unreceipted_payments).to.equal(1);
   });
 
-  it("is an escrow that went back without a word for more than 24 hours", async () => {
+  it("include an escrow that was refunded without a word of the seller for more than 24 hours", async () => {
     const log = (seconds: number, act: (it: EventLog, id: `0x${string}`) => void = () => {}) => {
       const it = new EventLog();
       it.listing(S, "x.y");

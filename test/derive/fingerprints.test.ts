@@ -21,14 +21,14 @@ async function clusterSizes(log: EventLog): Promise<number[]> {
 }
 
 describe("listing fingerprint", () => {
-  it("needs a cosine of 0.92: 12 of 13 tokens will do, 11 of 12 will not", () => {
+  it("needs a cosine of 0.92: 12 of 13 tokens are enough, 11 of 12 are not", () => {
     const similarity = { numerator: 23, denominator: 25 };
     expect(neededOverlap(13, 13, similarity)).to.equal(12);
     expect(neededOverlap(12, 12, similarity)).to.equal(12);
     expect(neededOverlap(25, 25, similarity), "exactly 0.92").to.equal(23);
   });
 
-  it("compares sets of whatever sizes at once when the smallest likeness is asked for", async () => {
+  it("does not stop when the least similarity is almost zero, at which sets of all sizes can be similar", async () => {
     const log = new EventLog({
       clusterOthers: 1,
       fingerprintSimilarity: { numerator: 1, denominator: 1e15 },
@@ -38,7 +38,7 @@ describe("listing fingerprint", () => {
     expect(await clusterSizes(log)).to.deep.equal([2]);
   });
 
-  it("clusters a renamed template ring of four, and not one of three", async () => {
+  it("clusters four renamed copies of a template, and not three", async () => {
     for (const [count, sizes] of [
       [3, []],
       [4, [4]],
@@ -50,7 +50,7 @@ describe("listing fingerprint", () => {
     }
   });
 
-  it("forms no cluster of 200 honest sellers of one capability with hosts, prices and latencies of their own", async () => {
+  it("forms no cluster of 200 honest sellers of one capability with different hosts, prices and latencies", async () => {
     const log = new EventLog();
     for (let n = 1; n <= 200; n++) {
       log.after(1, 300).listing(wallet(n), "text.translate", {
@@ -62,7 +62,7 @@ describe("listing fingerprint", () => {
     expect(await clusterSizes(log)).to.deep.equal([]);
   });
 
-  it("does not merge with shared ownership: a copied listing drags no stranger into a ring", async () => {
+  it("does not merge with shared ownership: a copied listing brings no stranger into a ring", async () => {
     const log = new EventLog();
     const ring = [1, 2, 3, 4];
     for (const n of ring) log.after(1).transfer(wallet(100), wallet(n), 1_000_000);
@@ -80,7 +80,7 @@ describe("listing fingerprint", () => {
     ).to.equal(0.4);
   });
 
-  it("is looked at again when a listing changes or is retired", async () => {
+  it("is checked again when a listing changes or is retired", async () => {
     const log = new EventLog();
     for (let n = 1; n <= 3; n++) listTemplate(log, n);
     listTemplate(log, 4, template.slice(0, 2));
@@ -92,7 +92,7 @@ describe("listing fingerprint", () => {
     expect(agents[wallet(9)]?.signals_tripped).to.deep.equal([]);
   });
 
-  it("takes a hundred listings of an agent, live or retired, and no more new ones", async () => {
+  it("accepts a hundred listings of an agent, live or retired, and no more new ones", async () => {
     const log = new EventLog();
     for (let n = 0; n < 100; n++) log.listing(wallet(1), `work.kind${n}`, { retired: n === 0 });
     const refused = log.listing(wallet(1), "work.more");
@@ -106,7 +106,7 @@ describe("listing fingerprint", () => {
     ]);
   });
 
-  it("finds the same clusters as comparing all pairs after every change", async () => {
+  it("finds the same clusters as a comparison of all pairs after every change", async () => {
     const change = fc.record({
       agent: fc.integer({ min: 1, max: 9 }),
       capability: fc.constantFrom("a.one", "a.two", "a.three", "a.four"),

@@ -19,7 +19,7 @@ const funded = fc
   .map((it): Funded => ({ ...it, block: blockOf(it.agent) }));
 
 describe("the agents that a wallet funded", () => {
-  it("stand in order of time and of registration, each number once, few or many", async () => {
+  it("are in order of time and of registration, each number once, few or many", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(funded, { maxLength: 60 }), fc.nat(20_000), async (added, from) => {
         const store = new MemoryStore();

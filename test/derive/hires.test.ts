@@ -14,7 +14,7 @@ async function sellerOf(log: EventLog) {
 }
 
 describe("direct hires", () => {
-  it("count when an authorized payment and a receipt agree, whichever comes first", async () => {
+  it("count when an authorized payment and a receipt agree, in any order", async () => {
     const receiptLast = new EventLog();
     receiptLast.hire(seller, buyer);
     const receiptFirst = new EventLog();
@@ -47,7 +47,7 @@ describe("direct hires", () => {
     expect((await sellerOf(log))?.last_30d_hire_count_raw).to.equal(1);
   });
 
-  it("consume each log once, also when one transaction carries several alike", async () => {
+  it("use each log once, also when one transaction has several equal ones", async () => {
     const log = new EventLog();
     const tx = log.transfer(buyer, seller, 500_000, { authorized: true });
     log.transfer(buyer, seller, 500_000, { authorized: true, tx });
@@ -55,7 +55,7 @@ describe("direct hires", () => {
     expect((await sellerOf(log))?.last_30d_hire_count_raw).to.equal(2);
   });
 
-  it("find each of many logs alike in one transaction, in order", async () => {
+  it("find each of many equal logs in one transaction, in order", async () => {
     const log = new EventLog();
     const tx = log.hash();
     for (let n = 0; n < 37; n++) log.transfer(buyer, seller, 500_000, { authorized: true, tx });
@@ -69,7 +69,7 @@ describe("direct hires", () => {
     expect((await log.derive()).agents[seller]?.last_30d_hire_count).to.equal(37);
   });
 
-  it("are a hundred at most of transfers alike in one transaction, and a hundred receipts wait for one", async () => {
+  it("have at most a hundred equal transfers in one transaction, and a hundred receipts wait for one", async () => {
     const log = new EventLog();
     const [tx, later] = [log.hash(), log.hash()];
     for (let n = 0; n < 101; n++) log.transfer(buyer, seller, 500_000, { authorized: true, tx });
@@ -84,7 +84,7 @@ describe("direct hires", () => {
     expect(statuses.slice(200)).to.deep.equal(["pending", "unmatched"]);
   });
 
-  it("do not wait for a payee that has not agreed by then", async () => {
+  it("do not wait for a payee that has not agreed before the payment", async () => {
     const log = new EventLog();
     const tx = log.hash();
     const receipt = { tx, payee: other };
@@ -100,7 +100,7 @@ describe("direct hires", () => {
     ]);
   });
 
-  it("take the log that the receipt names", async () => {
+  it("use the log that the receipt names", async () => {
     const log = new EventLog();
     const tx = log.transfer(buyer, seller, 500_000, { authorized: true });
     log.transfer(buyer, seller, 500_000, { authorized: true, tx });
@@ -121,7 +121,7 @@ describe("direct hires", () => {
     ]);
   });
 
-  it("are unmatched from the first tick more than 24 hours after the receipt on", async () => {
+  it("are unmatched from the first tick that is more than 24 hours after the receipt", async () => {
     for (const [wait, counted] of [
       [DAY, true],
       [DAY + 1, false],
@@ -135,7 +135,7 @@ describe("direct hires", () => {
     }
   });
 
-  it("rest on the buyer's word when it signed, else on the seller's", async () => {
+  it("use the buyer's word when it signed, else the seller's", async () => {
     const log = new EventLog();
     log.hire(seller, buyer, { passed: false });
     log.hire(seller, buyer, { buyer_signature: "0x02" });
@@ -146,7 +146,7 @@ describe("direct hires", () => {
     ]);
   });
 
-  it("pay another payee only by that payee's consent in a listing from before the payment", async () => {
+  it("accept another payee only by that payee's consent in a listing from before the payment", async () => {
     const payee = wallet(9);
     const pay = (log: EventLog) =>
       log.receipt(seller, buyer, { tx: log.transfer(buyer, payee, 500_000, { authorized: true }), payee });
@@ -164,7 +164,7 @@ describe("direct hires", () => {
     expect((await sellerOf(after))?.last_30d_hire_count_raw).to.equal(0);
   });
 
-  it("count once when a second ledger carries the same entry, also if the first may not carry it", async () => {
+  it("count once when a second ledger has the same entry, also if the entry is not allowed in the first", async () => {
     const [own, copy] = [`0x${"1e".repeat(32)}`, `0x${"2e".repeat(32)}`] as const;
     for (const allowed of [["receipt"], ["listing"]]) {
       const log = new EventLog({ ledgers: { [own]: ["receipt"], [copy]: allowed } });
@@ -196,7 +196,7 @@ describe("direct hires", () => {
 });
 
 describe("free hires", () => {
-  it("need the buyer's signature, show once per buyer and seller, and count nowhere", async () => {
+  it("need the buyer's signature, are shown once for each buyer and seller, and count nowhere", async () => {
     const log = new EventLog();
     log.listing(seller, "text.translate");
     const free = { amount: 0, buyer_signature: "0x02" };
@@ -221,7 +221,7 @@ describe("free hires", () => {
 });
 
 describe("windows", () => {
-  it("hold a hire while its time is more than asOf minus 30 days, and its price for 24 hours", async () => {
+  it("include a hire while its time is after asOf minus 30 days, and its price for 24 hours", async () => {
     for (const [age, count, volume] of [
       [DAY - 1, 1, "0.50"],
       [DAY, 1, "0.00"],
@@ -241,7 +241,7 @@ describe("windows", () => {
     }
   });
 
-  it("pass over years without anything due in a few looks", async () => {
+  it("skip years without any due event in a few steps", async () => {
     const log = new EventLog();
     log.time = 0;
     log.events.splice(0, 1, { ...(log.events[0] as DeriveEvent), time: 0 } as DeriveEvent);

@@ -48,7 +48,7 @@ describe("laws of reputation", () => {
     ...fields
   }: Reputation) => fields;
 
-  it("copying another's listings may put it into a cluster of listings alike, and changes nothing else", async () => {
+  it("copying another agent's listings may join it to a cluster of similar listings, and changes nothing else", async () => {
     await fc.assert(
       fc.asyncProperty(generatedLog, async (log) => {
         const before = await log.derive();
@@ -66,7 +66,7 @@ describe("laws of reputation", () => {
     );
   });
 
-  it("trust does not pass on: what an agent's buyers and sellers do among others does not move it", async () => {
+  it("trust is not passed on: hires of an agent's buyers and sellers with others do not change its figures", async () => {
     await fc.assert(
       fc.asyncProperty(generatedLog, async (log) => {
         const before = await log.derive();
@@ -94,7 +94,7 @@ describe("laws of reputation", () => {
     );
   });
 
-  it("no word of others moves a tier: not a rating, not a record of a type that is not read", async () => {
+  it("no word of others changes a tier: no rating, and no record of a type that is not read", async () => {
     const tiersOf = ({ store }: Awaited<ReturnType<EventLog["derive"]>>) => [
       ...store.rows("tierChange").values(),
     ];
@@ -120,7 +120,7 @@ describe("laws of reputation", () => {
     );
   });
 
-  it("a hire never counts twice: settling every receipt again counts none again", async () => {
+  it("a hire never counts twice: nothing is counted when every receipt is settled again", async () => {
     await fc.assert(
       fc.asyncProperty(generatedLog, async (log) => {
         const before = await log.derive();
@@ -143,7 +143,7 @@ describe("laws of reputation", () => {
     );
   });
 
-  it("a ring of n whose other members each buy once from one adds (n−1)/n", async () => {
+  it("a ring of n agents whose members each buy once from one member adds (n−1)/n", async () => {
     for (const n of [4, 5, 8, 50]) {
       const log = new EventLog();
       const ring = Array.from({ length: n }, (_, at) => wallet(at + 1));
@@ -172,7 +172,7 @@ describe("laws of reputation", () => {
     expect(last).to.equal(0.5);
   });
 
-  it("clustering two strangers costs an outsider a quarter of all each of them ever received", async () => {
+  it("it costs an outsider a quarter of everything that two strangers ever received to join them in a cluster", async () => {
     for (const [gift, bound] of [
       [3_333_333, false],
       [3_333_334, true],
@@ -191,7 +191,7 @@ describe("laws of reputation", () => {
     }
   });
 
-  it("Tier 2 with own money costs ten payments of 0.001 USDC between two wallets that share no source", async () => {
+  it("Tier 2 by self-payment costs ten payments of 0.001 USDC between two wallets without a common source", async () => {
     for (const [hires, tier] of [
       [9, 0],
       [10, 2],

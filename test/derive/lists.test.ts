@@ -4,7 +4,7 @@ import { append, itemOf, itemsOf, lastItem, listLength } from "tallystick-derive
 import { MemoryStore } from "tallystick-derive/memoryStore";
 
 describe("lists", () => {
-  it("give what was appended, in order, of any length", async () => {
+  it("return the appended items, in order, at any length", async () => {
     const item = fc.string().map((text) => text.replaceAll("\n", " "));
     await fc.assert(
       fc.asyncProperty(fc.array(item, { maxLength: 70 }), async (items) => {
@@ -22,7 +22,7 @@ describe("lists", () => {
     );
   });
 
-  it("give what they had when they were asked, while they grow", async () => {
+  it("return the items that they had at the time of the question, while they grow", async () => {
     for (const length of [1, 15, 16, 17, 32]) {
       const store = new MemoryStore();
       for (let n = 0; n < length; n++) append(store, "list", String(n));

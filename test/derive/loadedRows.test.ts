@@ -38,7 +38,7 @@ async function applyLater(store: MemoryStore, event: DeriveEvent): Promise<numbe
 }
 
 describe("rows that are read while the derivation waits", () => {
-  it("derive what rows at hand derive, with the notes of the event before", async () => {
+  it("give the same results as rows in memory, with the notes of the event before", async () => {
     await fc.assert(
       fc.asyncProperty(generatedLog, async ({ events }) => {
         const [atHand, later] = [new MemoryStore(), new MemoryStore()];
@@ -89,7 +89,7 @@ describe("rows that are read while the derivation waits", () => {
     expect(later.reads).to.equal(2);
   });
 
-  it("let an error of the work through, but not of an attempt that lacked a row", async () => {
+  it("pass on errors of the work, except from an attempt that lacked a row", async () => {
     const store = new MemoryStore();
     store.insert("list", { id: "a", length: 1, tail: "is there" });
     const rows = new LoadedRows(laterRows(store));
@@ -116,7 +116,7 @@ describe("rows that are read while the derivation waits", () => {
 });
 
 describe("a transaction", () => {
-  it("knows of a row that is written as a whole what was there before, and writes it once", () => {
+  it("remembers the former value of a row that is written as a whole, and writes it once", () => {
     const store = new MemoryStore();
     store.insert("list", { id: "old", length: 1, tail: "a" });
     const transaction = new Transaction(store);

@@ -12,7 +12,7 @@ const number = fc.oneof(
 const entry = fc.record({ at: number, member: fc.constantFrom("", "0xa", "0xb", "0xc") });
 
 describe("an ordered index", () => {
-  it("gives the entries of any span in order, both ways, however many there are", async () => {
+  it("gives the entries of any range in order, in both directions, at any size", async () => {
     const entries = fc.array(entry, { maxLength: 60 });
     await fc.assert(
       fc.asyncProperty(entries, number, number, async (added, a, b) => {

@@ -8,7 +8,7 @@ const number = fc.oneof(fc.bigInt({ min: 0n, max: 5n }), fc.bigInt({ min: 0n, ma
 const step = fc.record({ value: number, remove: fc.boolean(), pick: fc.nat() });
 
 describe("an ordered set of numbers", () => {
-  it("selects as a sorted list does, whether it is one row or has grown into a tree", async () => {
+  it("selects like a sorted list, as one row and as a tree", async () => {
     const steps = fc.array(step, { maxLength: 200, size: "max" });
     await fc.assert(
       fc.asyncProperty(steps, async (steps) => {
@@ -28,7 +28,7 @@ describe("an ordered set of numbers", () => {
     );
   });
 
-  it("is selected from together with others, be they one row, trees, or not there", () => {
+  it("can be searched together with others: single rows, trees, or missing sets", () => {
     const sets = fc.array(fc.array(number, { maxLength: 90, size: "max" }), { minLength: 1, maxLength: 4 });
     fc.assert(
       fc.property(sets, fc.nat(), (sets, pick) => {
@@ -45,7 +45,7 @@ describe("an ordered set of numbers", () => {
     );
   });
 
-  it("refuses a rank that it does not have, and to take out what is not in it", () => {
+  it("refuses an impossible rank, and the removal of a missing number", () => {
     const store = new MemoryStore();
     addNumber(store, "set", 7n);
     expect(() => selectNumbers(store, "set", [1])).to.throw("has no number of rank 1");

@@ -28,7 +28,7 @@ describe("params records", () => {
     ]);
   });
 
-  it("are in the digest by their version", async () => {
+  it("enter the digest with their version", async () => {
     const quiet = new EventLog({ operator });
     quiet.after(1).tick();
     const changed = new EventLog({ operator });
@@ -39,7 +39,7 @@ describe("params records", () => {
     expect(a.digest).to.not.equal(b.digest);
   });
 
-  it("that ask for fewer others join all that are in a span with the next funding, not the nearest few alone", async () => {
+  it("that lower clusterOthers join all agents in a span at the next funding, not only the nearest few", async () => {
     const funder = wallet(100);
     const log = new EventLog({ operator });
     publish(log, { version: 2, clusterOthers: 5 });
@@ -56,7 +56,7 @@ describe("params records", () => {
     for (const n of [1, 2, 3, 4, 5, 6]) expect(agents[wallet(n)]?.cluster_size, `wallet ${n}`).to.equal(6);
   });
 
-  it("that ask for fewer others join all listings alike with the next one, also when one of them left before", async () => {
+  it("that lower clusterOthers join all similar listings at the next one, also if one of them left before", async () => {
     const log = new EventLog({ operator });
     const list = (n: number, retired = false) =>
       log.after(1).listing(wallet(n), "text.translate", { endpoint: "https://one.example", retired });
@@ -69,7 +69,7 @@ describe("params records", () => {
     expect([1, 2, 3, 4].map((n) => agents[wallet(n)]?.cluster_size)).to.deep.equal([3, 3, 1, 3]);
   });
 
-  it("that widen the span or the batch join all that the wider one holds", async () => {
+  it("that widen the span or the batch join all agents in the wider one", async () => {
     for (const [narrow, wide, blocks] of [
       [{ fundingSpanSeconds: 10 }, { fundingSpanSeconds: DAY }, 300],
       [{ deployBatchBlocks: 1, fundingSpanSeconds: 10 }, { deployBatchBlocks: 256 }, 10],
@@ -88,7 +88,7 @@ describe("params records", () => {
     }
   });
 
-  it("that publish a hub drop the signals that it tripped, keep those of others, and undo the weights that came only from the dropped ones", async () => {
+  it("that publish a hub drop the signals that it tripped, keep other signals, and undo weights that came only from the dropped ones", async () => {
     const hub = wallet(100);
     const owner = wallet(101);
     const log = new EventLog({ operator });
@@ -117,7 +117,7 @@ describe("params records", () => {
     expect((await log.derive()).agents[seller]?.distinct_buyers).to.equal(3);
   });
 
-  it("that publish a hub change no weight of a hire that has left the window, and what they changed leaves as it came", async () => {
+  it("that publish a hub change no weight of a hire outside of the window, and changed weights leave the window unchanged", async () => {
     const hub = wallet(100);
     const members = [1, 2, 3, 4].map(wallet);
     const log = new EventLog({ operator });
@@ -143,7 +143,7 @@ describe("params records", () => {
     });
   });
 
-  it("that take a hub back do not restore the signals that it tripped, for the agents that it funded and for itself", async () => {
+  it("that remove a hub do not restore the signals that it tripped, for its funded agents and for itself", async () => {
     const hub = wallet(100);
     const log = new EventLog({ operator });
     for (const n of [1, 2, 3, 4]) log.transfer(hub, wallet(n), 1_000_000);
@@ -160,7 +160,7 @@ describe("params records", () => {
     expect(agents[hub]?.cluster_size, "what it does from then on counts").to.be.greaterThan(4);
   });
 
-  it("that take a hub back leave its money known: the next one it funded within a span joins all others there", async () => {
+  it("that remove a hub keep its money known: the next agent that it funds within a span joins all others there", async () => {
     const hub = wallet(100);
     const log = new EventLog({ operator });
     for (const n of [1, 2, 3, 4, 5]) log.transfer(hub, wallet(n), 1_000_000);
@@ -173,7 +173,7 @@ describe("params records", () => {
   });
 
   for (const when of ["before", "after"]) {
-    it(`that publish a hub leave a funder that registers ${when} that with every group of its own`, async () => {
+    it(`that publish a hub leave a funder that registers ${when} with every group of its own`, async () => {
       const [owner, hub] = [wallet(100), wallet(101)];
       const log = new EventLog({ operator });
       for (let n = 1; n <= 8; n++) log.after(1, 300).listing(wallet(n), `text.task${n}`);
@@ -191,7 +191,7 @@ describe("params records", () => {
     });
   }
 
-  it("that publish a second hub leave the clusters alone that the first one alone held together with its own", async () => {
+  it("that publish a second hub keep clusters that the first hub alone held together with its own", async () => {
     const [ownerOfA, ownerOfB, ownerOfC, friend, first, second] = [100, 101, 102, 103, 110, 111].map(wallet);
     const log = new EventLog({ operator });
     const fund = (funder: Address | undefined, members: number[], amount: number) => {
@@ -223,7 +223,7 @@ describe("params records", () => {
     expect(roots.every((it) => it.members.length === it.size)).to.equal(true);
   });
 
-  it("never make an escrow anything else", async () => {
+  it("never turn an escrow into another kind of account", async () => {
     const log = new EventLog({ operator });
     const escrow = log.deposit(seller, wallet(2)) && log.events.find((it) => it.kind === "escrow.deposited");
     const contract = escrow?.kind === "escrow.deposited" ? escrow.escrow : seller;
@@ -233,7 +233,7 @@ describe("params records", () => {
     expect((await log.derive()).agents).to.not.have.property(contract);
   });
 
-  it("leave what was counted or is waiting to the windows and waiting times of its own day", async () => {
+  it("keep counted and waiting items under the windows and waiting times of their own day", async () => {
     const log = new EventLog({ operator });
     log.hire(seller, wallet(2), { amount: 5_000 });
     const late = log.transfer(wallet(3), seller, 7_000, { authorized: true });
@@ -256,7 +256,7 @@ describe("params records", () => {
 });
 
 describe("private metrics", () => {
-  it("publish buckets only while a live listing asks for them; tier and cluster stay", async () => {
+  it("are published as buckets only while a live listing asks for it; tier and cluster stay exact", async () => {
     const log = new EventLog();
     log.listing(seller, "text.translate", { private_metrics: true });
     for (let n = 0; n < 13; n++)

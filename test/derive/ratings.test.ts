@@ -19,7 +19,7 @@ async function reasons(log: EventLog): Promise<(string | null)[]> {
 }
 
 describe("ratings", () => {
-  it("are averaged, newer days weighing more by e^-0.1 a day, and do not drift as days pass", async () => {
+  it("are averaged with a weight of e^-0.1 for each day of age, and do not drift with time", async () => {
     const log = new EventLog();
     rate(log, log.hire(seller, buyer), 1);
     log.after(2 * DAY);
@@ -37,7 +37,7 @@ describe("ratings", () => {
     expect([later?.avg_stars, later?.total_ratings]).to.deep.equal([null, 2]);
   });
 
-  it("wait for their hire to be counted", async () => {
+  it("wait until their hire is counted", async () => {
     const log = new EventLog();
     const tx = log.hash();
     rate(log, log.receipt(seller, buyer, { tx }), 4);
@@ -46,7 +46,7 @@ describe("ratings", () => {
     expect((await sellerOf(log))?.avg_stars).to.equal(4);
   });
 
-  it("are one for each side of a receipt, by that side's wallet, for a receipt that exists", async () => {
+  it("are accepted once for each side of a receipt, from that side's wallet, if the receipt exists", async () => {
     const log = new EventLog();
     const receipt = log.hire(seller, buyer);
     rate(log, receipt, 4);
@@ -75,7 +75,7 @@ describe("ratings", () => {
 });
 
 describe("latency and prices", () => {
-  it("have nearest-rank percentiles and a mean, the buyer's telemetry before the seller's figure", async () => {
+  it("are given as nearest-rank percentiles and a mean; the buyer's telemetry has priority over the seller's figure", async () => {
     const log = new EventLog();
     const latencies = [100, 200, 300, 400, 1000];
     const receipts = latencies.map((latency_ms) => log.hire(seller, buyer, { latency_ms }));
@@ -93,7 +93,7 @@ describe("latency and prices", () => {
     expect((await sellerOf(log))?.avg_latency_ms).to.equal(null);
   });
 
-  it("show the median price of each capability, the mean of the middle two", async () => {
+  it("are given as the median price of each capability, the mean of the middle two", async () => {
     const log = new EventLog();
     for (const amount of [900_000, 100_000, 500_000]) log.hire(seller, buyer, { amount });
     for (const amount of [1_000, 2_001]) log.hire(seller, buyer, { amount, capability: "code.review" });
@@ -105,7 +105,7 @@ describe("latency and prices", () => {
 });
 
 describe("telemetry", () => {
-  it("overrules the seller's claim, but not the buyer's own signature on the receipt", async () => {
+  it("has priority over the seller's claim, but not over the buyer's own signature on the receipt", async () => {
     const failed = { latency_ms: 5, verification: { all_passed: false } };
     const log = new EventLog();
     const claimed = log.hire(seller, buyer);
@@ -129,7 +129,7 @@ describe("telemetry", () => {
     expect(await reasons(log)).to.have.length(2);
   });
 
-  it("does not overrule an escrow", async () => {
+  it("has no priority over an escrow", async () => {
     const log = new EventLog();
     const id = log.deposit(seller, buyer);
     log.delivered(id).released(id);
@@ -159,7 +159,7 @@ describe("human claims", () => {
     expect((await sellerOf(log))?.trust_tier).to.equal(0);
   });
 
-  it("are what an agent that loses Tier 2 falls back to", async () => {
+  it("keep an agent in Tier 1 when it loses Tier 2", async () => {
     const log = new EventLog({ claimAttestors: [attestor] });
     claim(log, "verified");
     for (let n = 0; n < 10; n++) log.hire(seller, buyer, { capability: `a.c${n % 3}`, amount: 1_000 });

@@ -17,7 +17,7 @@ const anyRational = fc
   .map(([n, d]) => rational(n, d));
 
 describe("exact fractions", () => {
-  it("add, subtract and multiply as the integers they stand for", () => {
+  it("add, subtract and multiply like the numbers that they represent", () => {
     fc.assert(
       fc.property(anyRational, anyRational, (a, b) => {
         const sum = add(a, b);
@@ -37,14 +37,14 @@ describe("exact fractions", () => {
     expect(compare(rational(108n, 6n), multiply(rational(120n, 6n), rational(9n, 10n)))).to.equal(0);
   });
 
-  it("round half up at the last step only", () => {
+  it("round half up, only at the last step", () => {
     expect(toNumber(rational(2n, 3n))).to.equal(0.666666667);
     expect(toNumber(rational(5n, 10_000_000_000n))).to.equal(0.000000001);
     expect(toNumber(rational(49n, 100_000_000_000n))).to.equal(0);
     expect(roundHalfUp(rational(5n, 2n), 0)).to.equal(3n);
   });
 
-  it("become the number that their nine decimals read as", () => {
+  it("become the number that is given by their nine decimals", () => {
     const part = fc.oneof(fc.bigInt({ min: 0n, max: 10n ** 30n }), fc.bigInt({ min: 0n, max: 5_000n }));
     const whole = fc.oneof(fc.bigInt({ min: 1n, max: 10n ** 20n }), fc.bigInt({ min: 1n, max: 5_000n }));
     fc.assert(

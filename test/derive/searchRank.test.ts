@@ -30,7 +30,7 @@ describe("the search rank", () => {
     expect(new Set(inOrder)).to.have.lengthOf(inOrder.length);
   });
 
-  it("cuts rates from the nine decimals that are published", () => {
+  it("truncates rates from the nine decimals that are published", () => {
     // 0.9499999999 is published as 0.95.
     const rate = { ratedWeight: "10000000000", successWeight: "9499999999" };
     expect(searchRankOf({ ...figures, ...rate }).successPercent).to.equal(95);
@@ -39,7 +39,7 @@ describe("the search rank", () => {
     expect(searchRankOf(figures)).to.include({ successPercent: null, starTenths: null });
   });
 
-  it("tells no more of an agent with private metrics than its published buckets", () => {
+  it("shows no more about an agent with private metrics than its published buckets", () => {
     const exact = { ratedWeight: "1000", successWeight: "987", windowWeight: "123", avgStars: "47/10" };
     const privately = searchRankOf({ ...figures, ...exact, privateListings: 1 });
     expect(privately).to.include({ successPercent: 90, starTenths: 45 });
@@ -73,7 +73,7 @@ describe("the search rank", () => {
     expect(store.rows("agent").get(buyer)?.successPercent).to.equal(null);
   });
 
-  it("keeps of a listing what a search compares", async () => {
+  it("stores the fields of a listing that a search compares", async () => {
     const log = new EventLog();
     const versions = ["v0", "v12", "v01", "beta"].map((version) => ({ verification_version: version }));
     for (const [n, version] of [...versions, {}].entries()) {

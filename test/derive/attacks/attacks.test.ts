@@ -12,7 +12,7 @@ import { attackTable } from "./table.ts";
 const PAGE = new URL("../../../docs/independence.md", import.meta.url);
 const [BEGIN, END] = ["<!-- attacks: test/derive/attacks, UPDATE_ATTACKS=1 -->", "<!-- end of attacks -->"];
 
-describe("what attacks on a reputation come to", () => {
+describe("the results of attacks on a reputation", () => {
   const rows: { attack: Attack; figures: Reputation }[] = [];
 
   const attacks = [
@@ -34,7 +34,7 @@ describe("what attacks on a reputation come to", () => {
     }).timeout(60_000);
   }
 
-  it("stands in docs/independence.md as it was derived", () => {
+  it("are in docs/independence.md as they were derived", () => {
     const page = readFileSync(PAGE, "utf8");
     const [before = "", rest = ""] = page.split(BEGIN);
     const after = rest.split(END)[1] ?? "";

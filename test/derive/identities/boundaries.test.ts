@@ -34,7 +34,7 @@ const linksOf = (store: MemoryStore) =>
   }));
 
 describe("identities, at the boundaries", () => {
-  it("stand for the wallet that registered them, until they are sold", async () => {
+  it("belong to the wallet that registered them, until they are sold", async () => {
     const log = new RegistryLog();
     log.register(1, SELLER);
     const kept = await derive(log);
@@ -45,7 +45,7 @@ describe("identities, at the boundaries", () => {
     expect(linksOf(store)).to.deep.equal([{ wallet: SELLER, isOver: true, counts: [0, 0, 0, 0] }]);
   });
 
-  it("have no wallet of a registration that moved the token too, whatever it tells last", async () => {
+  it("have no wallet if their registration also moved the token, whatever event comes last", async () => {
     const log = new RegistryLog();
     log.register(1, SELLER, { meanwhile: (tx) => log.sold(1, SELLER, OTHER, tx) });
     expect(walletOf(await derive(log))).to.equal(null);
@@ -58,7 +58,7 @@ describe("identities, at the boundaries", () => {
     expect(walletOf(await derive(apart))).to.equal(SELLER);
   });
 
-  it("take a wallet of twenty bytes that are not zero, under its own key alone", async () => {
+  it("accept a wallet of twenty bytes that are not zero, only under its own key", async () => {
     for (const [key, value, expected] of [
       ["agentWallet", OTHER, OTHER],
       ["agentWallet", `0x${"00".repeat(20)}`, null],
@@ -73,7 +73,7 @@ describe("identities, at the boundaries", () => {
     }
   });
 
-  it("are ignored when their mint was not seen, together with all feedback on them", async () => {
+  it("are ignored when their mint is missing, together with all feedback about them", async () => {
     const log = new RegistryLog();
     log.sold(1, OWNER, SELLER).wallet(1, SELLER);
     log.feedback(1, BUYER);
@@ -82,7 +82,7 @@ describe("identities, at the boundaries", () => {
       expect(store.rows(table).size, table).to.equal(0);
   });
 
-  it("sold between two hires: each hire backs what was said while its seller stood for the identity", async () => {
+  it("that are sold between two hires: each hire backs feedback from the time when its seller had the identity", async () => {
     const log = new RegistryLog();
     for (const seller of [SELLER, OTHER]) log.listing(seller, "text.translate");
     log.register(1, SELLER);
@@ -106,7 +106,7 @@ describe("identities, at the boundaries", () => {
     ]);
   });
 
-  it("without a wallet: what is said of one is about nobody", async () => {
+  it("without a wallet: feedback about them is about nobody", async () => {
     const log = new RegistryLog();
     log.register(1, SELLER);
     log.hire(SELLER, BUYER);
@@ -130,7 +130,7 @@ describe("feedback, at the boundaries", () => {
   };
   const standing = async (log: EventLog, id: string) => feedbackOf(await derive(log), id).standing;
 
-  it("is backed by a hire paid in its block or before, whenever the receipt comes", async () => {
+  it("is backed by a hire that was paid in its block or before, whenever the receipt comes", async () => {
     const told = (wait: number) => {
       const log = listed();
       const id = log.feedback(1, BUYER);
@@ -143,7 +143,7 @@ describe("feedback, at the boundaries", () => {
     expect(await told(1)).to.equal("unproven");
   });
 
-  it("is backed before its receipt is there by nothing, and by its hire from then on", async () => {
+  it("is backed by nothing before the receipt, and by its hire from then on", async () => {
     const log = listed();
     const tx = log.transfer(BUYER, SELLER, 500_000, { authorized: true });
     const id = log.after(60).feedback(1, BUYER);
@@ -152,7 +152,7 @@ describe("feedback, at the boundaries", () => {
     expect(await standing(log, id)).to.equal("backed");
   });
 
-  it("takes one hire each, the oldest first", async () => {
+  it("uses one hire each, the oldest first", async () => {
     const log = listed();
     const ids = [log.feedback(1, BUYER), log.after(60).feedback(1, BUYER), log.after(60).feedback(1, BUYER)];
     const store = await derive(log);
@@ -167,7 +167,7 @@ describe("feedback, at the boundaries", () => {
     expect(feedbackOf(later, waiting[0] ?? "").hire).to.equal(`${tx}-${hireLog(early)}`);
   });
 
-  it("that is revoked gives its hire to the next", async () => {
+  it("gives its hire to the next feedback when it is revoked", async () => {
     const log = listed();
     log.hire(SELLER, BUYER);
     const [first, second] = [log.feedback(1, BUYER), log.feedback(1, BUYER)];
@@ -190,7 +190,7 @@ describe("feedback, at the boundaries", () => {
     expect(linksOf(after)[0]?.counts).to.deep.equal([2, 1, 0, 1]);
   });
 
-  it("that is responded to stays what it is, whoever responds", async () => {
+  it("is not changed by responses", async () => {
     const log = listed();
     const id = log.feedback(1, BUYER);
     log.responded(id, SELLER).responded(id, wallet(77)).responded(`1/${BUYER}/9`, SELLER);
@@ -202,7 +202,7 @@ describe("feedback, at the boundaries", () => {
     ]);
   });
 
-  it("is the identity's own of its wallet, its owner, and who was one of these", async () => {
+  it("counts as the identity's own if it comes from its wallet, its owner, or a former one", async () => {
     const log = listed();
     log.wallet(1, OTHER);
     const [agent, owner] = [log.feedback(1, OTHER), log.feedback(1, SELLER)];
@@ -213,7 +213,7 @@ describe("feedback, at the boundaries", () => {
     expect(reasons).to.deep.equal(["agent", "owner", "former", "former"]);
   });
 
-  it("is the identity's own of a cluster, a buyer group and a family, also when that shows at the hire", async () => {
+  it("counts as the identity's own within a cluster, a buyer group and a family, also if the hire shows this later", async () => {
     const ring = listed();
     for (const n of [1, 2, 4, 5]) ring.transfer(wallet(100), wallet(n), 10_000_000);
     for (const n of [1, 2, 4, 5]) ring.after(1).listing(wallet(n), "text.translate");
@@ -260,7 +260,7 @@ describe("feedback, at the boundaries", () => {
     }
   });
 
-  it("that a hire backs takes another, or none, when an operator of audits had arranged that hire", async () => {
+  it("loses its hire, and uses another or none, if an operator of audits arranged that hire", async () => {
     const log = listed();
     const paid = [log.hire(SELLER, BUYER), log.after(1).hire(SELLER, BUYER)];
     const id = log.feedback(1, BUYER);
@@ -279,7 +279,7 @@ describe("feedback, at the boundaries", () => {
     expect(linksOf(store)[0]?.counts).to.deep.equal([1, 0, 0, 0]);
   });
 
-  it("waits for a hire up to 100 of a pair, and no more", async () => {
+  it("waits for a hire, at most 100 for each pair", async () => {
     const log = listed();
     const paid = Array.from({ length: 101 }, () =>
       log.transfer(BUYER, SELLER, 500_000, { authorized: true, tx: log.hash() }),
@@ -297,7 +297,7 @@ describe("feedback, at the boundaries", () => {
   });
 });
 
-describe("the registries as a source, at the boundaries", () => {
+describe("registries as a source of events, at the boundaries", () => {
   const sizes = (store: MemoryStore) => [store.rows("identity").size, store.rows("feedback").size];
   const status = (store: MemoryStore) => [...store.rows("registry").values()].map((it) => it.status);
   const say = (log: RegistryLog, n: number) => {
@@ -305,7 +305,7 @@ describe("the registries as a source, at the boundaries", () => {
     log.feedback(n, BUYER);
   };
 
-  it("are read from a listed implementation on, and from one that is not listed on no more", async () => {
+  it("are read from a listed implementation on, and no longer after an unlisted one", async () => {
     const log = new RegistryLog({}, false);
     say(log, 1);
     // A placeholder before the first is not an end.
@@ -340,7 +340,7 @@ describe("the registries as a source, at the boundaries", () => {
     });
   });
 
-  it("are those that the log names, each for its own events", async () => {
+  it("are the ones that the log names, each for its own events", async () => {
     const log = new RegistryLog();
     log.register(1, SELLER);
     const said = log.feedback(1, BUYER);

@@ -59,7 +59,7 @@ describe("laws of identities", () => {
     await fc.assert(fc.asyncProperty(identityLog, isFree), { numRuns: 25 });
   }).timeout(0);
 
-  it("nor any event of theirs among what agents do otherwise: hires, audits, families, scores", async () => {
+  it("no event of a registry changes anything when hires, audits, families and scores happen at the same time", async () => {
     const among = async (log: EventLog, other: EventLog) => {
       const mixed = mixOf(
         only(log, () => true, true),
@@ -71,7 +71,7 @@ describe("laws of identities", () => {
     await fc.assert(fc.asyncProperty(stewardLog, identityLog, among), { numRuns: 5 });
   }).timeout(0);
 
-  it("a log without registries has the digests that it had, and no row of identities", async () => {
+  it("a log without registries has the same digests as before, and no rows of identities", async () => {
     const log = new EventLog();
     for (let n = 2; n < 8; n++) log.after(60).hire(wallet(1), wallet(n));
     log.tick();

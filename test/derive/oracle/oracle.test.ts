@@ -18,7 +18,7 @@ describe("the derivation and the oracle", () => {
     await fc.assert(fc.asyncProperty(generatedLog, expectAgreement), { numRuns: RUNS });
   }).timeout(0);
 
-  it("agree that what an agent is paid once it is a hub funds nobody, however long it waits for a receipt", async () => {
+  it("agree that payments to a hub fund nobody, however long they wait for a receipt", async () => {
     const [payer, other, hub, operator] = [wallet(6), wallet(2), wallet(3), wallet(9)];
     const log = new EventLog({ operator });
     log.listing(other, "text.summarize");
@@ -31,12 +31,12 @@ describe("the derivation and the oracle", () => {
     await expectAgreement(log);
   });
 
-  it("agree when money comes from far off, to payees, and over wallets with many transfers", async () => {
+  it("agree when money comes from far away, to payees, and through wallets with many transfers", async () => {
     const log = distantLogOf({ minLength: 5, maxLength: 50 }, 1);
     await fc.assert(fc.asyncProperty(log, expectAgreement), { numRuns: Math.ceil(RUNS / 10) });
   }).timeout(0);
 
-  it("agree when clusters meet and come apart all the time", async () => {
+  it("agree when clusters merge and split all the time", async () => {
     await fc.assert(fc.asyncProperty(clusterLog, expectAgreement), { numRuns: Math.ceil(RUNS / 5) });
   }).timeout(0);
 });

@@ -36,7 +36,7 @@ describe("trust scores, derived and by the oracle", () => {
     if (RUNS >= 1_000) expect([...seen.keys()]).to.include.members(EXPECTED);
   }).timeout(0);
 
-  it("agree with promises, too, where audits roll hires back and operators reveal which they had arranged", async () => {
+  it("agree with SLAs too, while audits roll hires back and operators reveal arranged hires", async () => {
     const seen = new Set<string>();
     await fc.assert(
       fc.asyncProperty(auditSteps, async (steps) => {

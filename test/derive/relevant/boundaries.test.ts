@@ -29,7 +29,7 @@ function counts(lines: DeriveEvent[], side: "in" | "out") {
 }
 
 describe("a relevant log, at the boundaries", () => {
-  it("has what left a sender counted: hubTransfers − 1, hubTransfers and one more before the last leg", async () => {
+  it("has the number of transfers that left a sender: hubTransfers − 1, hubTransfers and one more before the last step", async () => {
     for (const [before, size, told] of [
       [4, 4, 0],
       [5, 0, 1],
@@ -61,7 +61,7 @@ describe("a relevant log, at the boundaries", () => {
     }
   });
 
-  it("has what reached a receiver counted: hubTransfers − 1, hubTransfers and one more before the leg", async () => {
+  it("has the number of transfers that reached a receiver: hubTransfers − 1, hubTransfers and one more before the step", async () => {
     for (const [before, size, told] of [
       [4, 4, 4],
       [5, 0, 4],
@@ -78,7 +78,7 @@ describe("a relevant log, at the boundaries", () => {
     }
   });
 
-  it("has the rest of what reached a wallet when hubTransfers becomes more", async () => {
+  it("has further transfers to a wallet when hubTransfers is raised", async () => {
     for (const [share, size] of [
       [1_000_000, 4],
       [999_999, 0],
@@ -98,7 +98,7 @@ describe("a relevant log, at the boundaries", () => {
     }
   });
 
-  it("has the sum of what reached a wallet before it was registered: a quarter of it exactly, and one less", async () => {
+  it("has the sum that reached a wallet before it was registered: exactly a quarter of it, and one unit less", async () => {
     for (const [value, size] of [
       [1_000_000, 4],
       [999_999, 0],
@@ -141,7 +141,7 @@ describe("a relevant log, at the boundaries", () => {
     }
   });
 
-  it("does not follow money behind a sender of hubTransfers transfers, or behind a sender that was an agent at that time", async () => {
+  it("does not follow money beyond a sender of hubTransfers transfers, or beyond a sender that was an agent at that time", async () => {
     const log = new EventLog({ hubTransfers: 5 });
     const [exchange, passer] = [wallet(60), wallet(61)];
     for (let n = 0; n < 9; n++) log.transfer(wallet(300 + n), exchange, 1_000_000);
@@ -160,7 +160,7 @@ describe("a relevant log, at the boundaries", () => {
     ).to.have.length(1);
   });
 
-  it("has a payment of the receipt's transaction, however long before the listing", async () => {
+  it("has the payment in the receipt's transaction, however long before the listing", async () => {
     const [seller, buyer] = [wallet(1), wallet(2)];
     for (const [authorized, signed, counted] of [
       [true, false, 1],
@@ -184,7 +184,7 @@ describe("a relevant log, at the boundaries", () => {
     }
   });
 
-  it("has of transfers alike in one transaction the first hundred, once", async () => {
+  it("has the first hundred of equal transfers in one transaction, once", async () => {
     const [seller, buyer] = [wallet(1), wallet(2)];
     const log = new EventLog();
     const tx = log.hash();
@@ -197,7 +197,7 @@ describe("a relevant log, at the boundaries", () => {
     expect(lines.filter((it) => it.kind === "history" && it.authorized === true)).to.have.length(100);
   });
 
-  it("judges what is told later by the hubs and parameters of its own position", async () => {
+  it("judges late lines by the hubs and parameters of their own position", async () => {
     for (const [published, size] of [
       ["before the legs", 0],
       ["after the legs", 0],
@@ -226,7 +226,7 @@ describe("a relevant log, at the boundaries", () => {
     }
   });
 
-  it("tells `authorized` only where somebody asks", async () => {
+  it("gives `authorized` only where a rule needs it", async () => {
     const [seller, buyer, other] = [wallet(1), wallet(2), wallet(3)];
     const log = new EventLog();
     log.listing(seller, "text.translate");
@@ -246,7 +246,7 @@ describe("a relevant log, at the boundaries", () => {
     ]);
   });
 
-  it("changes nothing when lines about the past come again, or by transfers that concern nobody", async () => {
+  it("does not change when lines about the past are repeated, or by transfers that concern nobody", async () => {
     const log = new EventLog({ operator, hubTransfers: 8 });
     for (const agent of four) log.transfer(wallet(50), agent, 1_000_000);
     for (const agent of four) log.transfer(funder, agent, 1_000_000);

@@ -37,7 +37,7 @@ async function failure(change: (log: Line[]) => Line[]): Promise<TallystickError
 }
 
 describe("reading a relevant log", () => {
-  it("takes what tells of the past out of order, right before the event that needs it", async () => {
+  it("accepts lines about the past out of order, directly before the event that needs them", async () => {
     const log = await lines();
     expect(log.map((it) => it.kind)).to.deep.equal([
       ...["params", "history", "history", "history", "count", "record", "transfer", "tick"],
@@ -46,7 +46,7 @@ describe("reading a relevant log", () => {
     expect((await read(log)).digest).to.match(/^0x/);
   });
 
-  it("refuses such lines in a log of all transfers, whether its first line says so or nothing", async () => {
+  it("refuses such lines in a log of all transfers, with or without a form in its first line", async () => {
     for (const first of [{ form: "all" }, { form: undefined }]) {
       for (const kind of ["history", "count"]) {
         const error = await failure((log) => [
@@ -61,7 +61,7 @@ describe("reading a relevant log", () => {
     }
   });
 
-  it("refuses a form that it does not know", async () => {
+  it("refuses an unknown form", async () => {
     for (const form of ["some", "", null, 1]) {
       const error = await failure(([first, ...others]) => [{ ...first, form }, ...others]);
       expect(error.code).to.equal("invalid_event");
@@ -118,7 +118,7 @@ describe("reading a relevant log", () => {
     }
   });
 
-  it("leaves the past of other tokens out, with a note", async () => {
+  it("leaves out the past of other tokens, with a note", async () => {
     const log = await lines();
     const other = log.map((it) => (it.kind === "history" ? { ...it, token: wallet(7), value: "9" } : it));
     const [first, ...rest] = log;

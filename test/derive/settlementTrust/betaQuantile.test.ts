@@ -21,7 +21,7 @@ const KNOWN: [alpha: number, beta: number, percentile: number][] = [
 ];
 
 describe("the 5th percentile of a Beta distribution", () => {
-  it("is what exact fractions say, by the other formula", () => {
+  it("equals the result of exact fractions, by the other formula", () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 60 }), fc.integer({ min: 2, max: 60 }), (alpha, beta) => {
         expect(isPercentile(alpha, beta, betaQuantile(alpha, beta))).to.equal(true);
@@ -38,14 +38,14 @@ describe("the 5th percentile of a Beta distribution", () => {
     );
   });
 
-  it("has an oracle that knows a wrong last digit", () => {
+  it("has an oracle that notices a wrong last digit", () => {
     const figure = betaQuantile(24, 2);
     for (const wrong of [figure - 1, figure + 1]) expect(isPercentile(24, 2, wrong)).to.equal(false);
     // Beta(1, 1) is even: the share below x is x.
     expect(shareBelow(1, 1, [3n, 7n]).map(String)).to.deep.equal(["3", "7"]);
   });
 
-  it("is what a library of arbitrary precision gives, as far as parameters go", () => {
+  it("equals the result of a library of arbitrary precision, up to the largest parameters", () => {
     for (const [alpha, beta, percentile] of KNOWN)
       expect(betaQuantile(alpha, beta), `Beta(${alpha}, ${beta})`).to.equal(percentile);
   });
@@ -61,7 +61,7 @@ describe("the 5th percentile of a Beta distribution", () => {
     );
   });
 
-  it("refuses parameters that are not whole, or too small", () => {
+  it("refuses parameters that are not whole numbers, or are too small", () => {
     for (const [alpha, beta] of [
       [0, 2],
       [1, 1],

@@ -69,7 +69,7 @@ const outcomes: fc.Arbitrary<Outcome> = fc
   });
 
 describe("settlement's trust in an agent", () => {
-  it("is the sum of what hours told, by the oracle's percentile and a mean of fractions", async () => {
+  it("is computed from the sum over hours, with the oracle's percentile and a mean of fractions", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(outcomes, { minLength: 1, maxLength: 4 }), async (told) => {
         const log = newLog().after(10 * HOUR);
@@ -96,7 +96,7 @@ describe("settlement's trust in an agent", () => {
     );
   });
 
-  it("reaches its levels at the bounds of the table, and not one success before", () => {
+  it("reaches its levels exactly at the limits of the table", () => {
     // Failures, and the successes from which on the agent is provisional, trusted and senior, all of complexity 1.
     const table = [
       [0, 8, 23, 100],
@@ -118,7 +118,7 @@ describe("settlement's trust in an agent", () => {
     expect(levelAfter(0, 0)).to.equal("untrusted");
   });
 
-  it("asks for a number of settled tasks beside the figure, whatever they weigh", () => {
+  it("needs a number of settled tasks in addition to the figure, with any weights", () => {
     const evidence = {
       settled: 4,
       rejected: 0,
@@ -131,7 +131,7 @@ describe("settlement's trust in an agent", () => {
     expect(levels).to.deep.equal([0, 1, 1, 2, 2, 3]);
   });
 
-  it("rounds against the agent: what was settled down to whole tasks, what was rejected up", () => {
+  it("rounds against the agent: settled work down to whole tasks, rejected work up", () => {
     const of = (settledComplexity: number, rejectedComplexity: number) =>
       betaOf({ settledComplexity, rejectedComplexity, settled: 0, rejected: 0, compared: 0, divergence: 0 });
     expect(of(999, 0)).to.deep.equal({ alpha: 1, beta: 2 });
@@ -143,7 +143,7 @@ describe("settlement's trust in an agent", () => {
     expect(of(6_000_000, 2_000_000)).to.deep.equal({ alpha: 751, beta: 252 });
   });
 
-  it("is less the mean divergence of what was compared, and never below 0", async () => {
+  it("is reduced by the mean divergence of compared tasks, and never below 0", async () => {
     const divergence = { compared: 3, sum: 100_000 };
     expect(
       penaltyOf({ ...({} as Row<"settlementTrust">), ...{ compared: 3, divergence: 100_000 } }),
@@ -158,7 +158,7 @@ describe("settlement's trust in an agent", () => {
     expect(await rowOf(log, OTHER)).to.deep.include({ trust: 0, level: 0 });
   });
 
-  it("counts the operator's word alone, of hours that are over, and each part of an hour once in a ledger", async () => {
+  it("counts only the operator's word about past hours, and each part of an hour once in a ledger", async () => {
     const log = newLog();
     const one = { [AGENT]: outcome(2, 1) };
     tell(log, one);

@@ -36,7 +36,7 @@ function logarithmOf(n: number): bigint {
 }
 
 describe("the arithmetic of the trust score", () => {
-  it("has a table of logarithms that a computation with big numbers gives too, to 10⁻¹⁵", () => {
+  it("has a table of logarithms that equals a computation with big numbers, to 10⁻¹⁵", () => {
     for (let n = 1; n <= 65; n++) {
       const error = logarithm(n) * 10n ** 30n - logarithmOf(n);
       expect(error < 0n ? -error : error, `log10(${n})`).to.satisfy((it: bigint) => it <= 10n ** 30n);
@@ -53,7 +53,7 @@ describe("the arithmetic of the trust score", () => {
     ]).to.deep.equal([333_333_333, 666_666_667, 1, 0]);
   });
 
-  it("gives the paper's factors as its formulas do", () => {
+  it("gives the paper's factors by its formulas", () => {
     expect(nanoOf(369n, 383n)).to.equal(963_446_475);
     expect(nanoOf(720n * 12n - 86n, 720n * 12n), "7.2 h are 86.4 slots").to.equal(990_046_296);
     expect(nanoOf(1223n, 1247n)).to.equal(980_753_809);
@@ -97,7 +97,7 @@ describe("the arithmetic of the trust score", () => {
     expect(scoreOf(printed)).to.equal(956_500_000);
   });
 
-  it("takes endorsers of one party for one, with the lowest trust", () => {
+  it("counts endorsers of one buyer group as one, with the lowest trust", () => {
     const { unique, average } = endorsementsOf([
       { party: "a", trust: 900_000_000 },
       { party: "a", trust: 100_000_000 },
@@ -106,7 +106,7 @@ describe("the arithmetic of the trust score", () => {
     expect([unique, average]).to.deep.equal([2, 300_000_000]);
   });
 
-  it("leaves endorsements out of what an endorser's word is worth", () => {
+  it("does not include endorsements in the value of an endorser's word", () => {
     const factors: Factors = {
       test_coverage: NANO,
       uptime: 0,
@@ -122,7 +122,7 @@ describe("the arithmetic of the trust score", () => {
     );
   });
 
-  it("takes .05 for each slot that an agent denies, .2 at most, and nothing below 0", () => {
+  it("subtracts .05 for each slot that an agent denies, at most .2, and never goes below 0", () => {
     expect([0, 1, 4, 5, 300].map((n) => lessDenials(500_000_000, n))).to.deep.equal([
       500_000_000, 450_000_000, 300_000_000, 300_000_000, 300_000_000,
     ]);
@@ -202,7 +202,7 @@ describe("tiers of the trust score", () => {
     it(`need ${what}, exactly`, () => expect([tier(is), tier(not)]).to.deep.equal([above, below]));
   }
 
-  it("ask for three quarters of a window's slots", () => {
+  it("need three quarters of a window's slots", () => {
     expect([hasEnoughData(1_512, 7), hasEnoughData(1_511, 7)]).to.deep.equal([true, false]);
   });
 });
