@@ -52,7 +52,7 @@ describe("trust tiers", () => {
     ).to.equal(2);
   });
 
-  it("revoke Tier 2 when the rate falls below nine tenths, however many hires there are, and say so", async () => {
+  it("revoke Tier 2 with a reason when the rate falls below nine tenths, at any number of hires", async () => {
     const log = new EventLog();
     hires(log, 18);
     hires(log, 2, false);
@@ -72,7 +72,7 @@ describe("trust tiers", () => {
     expect([...store.rows("tierChange").keys()]).to.deep.equal([`${seller}/0`, `${seller}/1`]);
   });
 
-  it("ask for as many buyers as the parameters say", async () => {
+  it("need as many buyers as the parameters say", async () => {
     for (const [buyers, tier] of [
       [5, 2],
       [6, 0],
@@ -83,7 +83,7 @@ describe("trust tiers", () => {
     }
   });
 
-  it("say of a claim that it was verified, and that it was taken back", async () => {
+  it("show when a claim was verified, and when it was withdrawn", async () => {
     for (const [count, changes] of [
       [0, ["0 → 1: the human claim was verified", "1 → 0: the human claim was taken back"]],
       [
@@ -127,7 +127,7 @@ describe("trust tiers", () => {
     ).to.equal(0);
   });
 
-  it("count dampened successes exactly: fifty of a ring of five are ten", async () => {
+  it("count dampened successes exactly: fifty successes in a ring of five are ten", async () => {
     const ring = [1, 2, 3, 4, 5].map(wallet);
     for (const [count, tier] of [
       [49, 0],

@@ -26,7 +26,7 @@ describe("the budget of calls to models", () => {
     { weight: 1, arbitrary: fc.record({ do: fc.constant("tomorrow" as const) }) },
   );
 
-  it("is that of a plain list of calls, whatever comes at once, across restarts and midnights", async () => {
+  it("equals a plain list of calls, with any concurrency, across restarts and midnights", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.array(step, { maxLength: 6 }), { maxLength: 12 }), async (rounds) => {
         const store = memoryStore();
@@ -87,7 +87,7 @@ describe("the budget of calls to models", () => {
     );
   });
 
-  it("lets a hundred calls at once spend what there is and no more", async () => {
+  it("lets a hundred concurrent calls spend no more than the budget", async () => {
     const budget = callBudget({ store: memoryStore(), perTask: 1_000n, perDay: 70n, now: () => 0 });
     const asked = Array.from({ length: 100 }, (_, at) =>
       budget.reserve({ id: `${at}`, task: `${at}`, amount: 3n }),
@@ -96,7 +96,7 @@ describe("the budget of calls to models", () => {
     expect(done.filter(({ status }) => status === "fulfilled")).to.have.length(23);
   });
 
-  it("makes no day new when the clock is put back", async () => {
+  it("starts no new day when the clock is set back", async () => {
     const store = memoryStore();
     let now = 5 * DAY_MS;
     const budget = callBudget({ store, perTask: 10n, perDay: 10n, now: () => now });
@@ -107,7 +107,7 @@ describe("the budget of calls to models", () => {
     expect(error).to.include({ code: "day_budget_spent" });
   });
 
-  it("is told in dollars that read back to the last digit", () => {
+  it("is written in dollars that read back to the last digit", () => {
     fc.assert(
       fc.property(fc.bigInt({ min: 0n, max: 10n ** 30n }), (amount) => {
         expect(readDollars(formatDollars(amount))).to.equal(amount);

@@ -15,7 +15,7 @@ describe("the complexity of a task", () => {
     expect(complexity({ prompt: work.join("\n") }).value).to.be.above(0.9);
   });
 
-  it("is what the published points add up to", () => {
+  it("is the sum of the published points", () => {
     const cases: [Parameters<typeof complexity>[0], number][] = [
       [{ prompt: "a".repeat(80) }, 0],
       [{ prompt: "a".repeat(1_240) }, 0.125],
@@ -61,7 +61,7 @@ describe("the complexity of a task", () => {
     }
   });
 
-  it("knows how deep an answer nests, whatever its schema says of itself", () => {
+  it("finds how deep an answer nests, also for a schema that refers to itself", () => {
     const self: { [key: string]: unknown } = { type: "object" };
     self.properties = { again: self };
     const cases: [unknown, number][] = [
@@ -77,7 +77,7 @@ describe("the complexity of a task", () => {
     for (const [schema, depth] of cases) expect(schemaDepth(schema)).to.equal(depth);
   });
 
-  it("takes no longer than the text is long, whatever is sent", () => {
+  it("takes time in proportion to the text, for any input", () => {
     const hostile = [
       " ".repeat(1_000_000),
       `${";".repeat(400)}${" ".repeat(900_000)}x`,

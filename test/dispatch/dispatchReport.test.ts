@@ -43,7 +43,7 @@ describe("a report of dispatching, from a ledger alone", () => {
   });
   after(() => scene.close());
 
-  it("counts every cent of every call, what a premium model would have cost, and who settled what", async () => {
+  it("counts every cent of every call, the cost of a premium model, and the work that each client settled", async () => {
     const report = (await reportLedger(file)) as DispatchReport;
     // 100 tokens of prompt and 20 of answer: small 0.000018, middle 0.00018, large 0.0009, watch 0.000036.
     expect(report.total).to.deep.equal({
@@ -65,7 +65,7 @@ describe("a report of dispatching, from a ledger alone", () => {
     expect(((await reportLedger(file, "somebody")) as DispatchReport).entries).to.equal(0);
   });
 
-  it("refuses a ledger that does not verify, by its line", async () => {
+  it("refuses a ledger that does not verify, and names the line", async () => {
     const lines = readFileSync(file, "utf8").split("\n");
     lines[1] = (lines[1] as string).replace('"cost_usd": "0.000018"', '"cost_usd": "0.000001"');
     const changed = path.join(scene.folder, "changed.jsonl");
@@ -106,7 +106,7 @@ describe("a report of dispatching, from a ledger alone", () => {
     }
   });
 
-  it("counts a call once that a closing entry and a release both tell of, and finds when they differ", () => {
+  it("counts a call once if a closing entry and a release both report it, and notices differences", () => {
     const { add, report } = createDispatchReport();
     return scene.entries().then((entries) => {
       const held = entries.find(({ task_id }) => task_id === "doubtful");

@@ -20,7 +20,7 @@ describe("a task's whole life in a dispatcher", () => {
   });
   afterEach(() => scene.close());
 
-  it("is settled by the cheapest model of its tier, and the entry says all that was done", async () => {
+  it("is settled by the cheapest model of its tier, and the entry has everything that was done", async () => {
     const outcome = await scene.dispatcher().dispatch(TASK);
     expect(outcome).to.deep.include({
       status: "SETTLED",
@@ -61,7 +61,7 @@ describe("a task's whole life in a dispatcher", () => {
     expect(await scene.dispatcher().budget.today()).to.deep.equal({ spent: 18_000_000n, reserved: 0n });
   });
 
-  it("escalates what has not the form, what settlement's rules refuse, and what is not sure, tier by tier", async () => {
+  it("escalates answers of a wrong form, answers that settlement's rules refuse, and unsure answers, tier by tier", async () => {
     await scene.reopen({ types: { "*": { type: "object", properties: { capital: { enum: ["Rome"] } } } } });
     scene.models.say = ({ model }) =>
       model === "small"
@@ -83,7 +83,7 @@ describe("a task's whole life in a dispatcher", () => {
     ]);
   });
 
-  it("ends with a closing entry when no tier can do it, with all that was spent and no answer", async () => {
+  it("ends with a closing entry when no tier can do it, with the total cost and no answer", async () => {
     scene.models.say = () => ({ answer: "Rome", confidence: 0.2 });
     const outcome = await scene.dispatcher().dispatch(TASK);
     expect(outcome).to.include({ status: "REJECTED", calls: 3, cost_usd: "0.001098" });
@@ -94,7 +94,7 @@ describe("a task's whole life in a dispatcher", () => {
     expect(outcome).to.have.property("closing", current_hash);
   });
 
-  it("is proposed again without another call when the state drifts elsewhere, and done again when its slice changes", async () => {
+  it("is proposed again without another call when other state changes, and done again when its own slice changes", async () => {
     const settleOther = async (update: object) => {
       const answer = await scene.service.post(
         "/v1/settle",
@@ -124,7 +124,7 @@ describe("a task's whole life in a dispatcher", () => {
     ]);
   });
 
-  it("waits in the queue of reviews with both answers when its shadow says something else, and what it cost is told at once", async () => {
+  it("waits for review with both answers when its shadow differs, and its cost is recorded at once", async () => {
     scene.models.say = ({ model }) => ({ answer: model === "watch" ? "Milan" : "Rome" });
     const yaml = modelsYaml(scene.models.url, SHADOW.replace("share: 0", "share: 1"));
     const outcome = await scene.dispatcher({}, yaml).dispatch(TASK);
@@ -141,7 +141,7 @@ describe("a task's whole life in a dispatcher", () => {
     expect(shadow).to.deep.equal({ why: ["drawn"], share: 1, model: "watch" });
   });
 
-  it("is shadowed when its action or tier asks for it, by another family, and never when it is private", async () => {
+  it("gets a shadow of another family when its action or tier requires it, and never when it is private", async () => {
     await scene.reopen({ actions: { "*": { allow: true }, "Pay-Out": { allow: true, shadow: true } } });
     const yaml = modelsYaml(scene.models.url, SHADOW.replace("tiers: []", "tiers: [premium]"));
     const dispatcher = scene.dispatcher({}, yaml);
@@ -162,7 +162,7 @@ describe("a task's whole life in a dispatcher", () => {
     expect(scene.models.asked.filter(({ model }) => model === "watch")).to.have.length(2);
   });
 
-  it("ends when its budget is out, before the call that it cannot pay, and the entry says what the calls before it cost", async () => {
+  it("ends when its budget is spent, before the call that it cannot pay, and the entry has the cost of earlier calls", async () => {
     scene.models.say = () => ({ text: "no" });
     const outcome = await scene.dispatcher().dispatch({ ...TASK, max_cost_usd: "0.002" });
     expect(outcome).to.include({ status: "BUDGET", calls: 1 });
@@ -173,7 +173,7 @@ describe("a task's whole life in a dispatcher", () => {
     expect(await day.dispatch({ ...TASK, task_id: "task-3" })).to.include({ status: "BUDGET", calls: 0 });
   });
 
-  it("takes the confidence of samples by how many agree, and of a capability by its checks", async () => {
+  it("takes the confidence from the agreement of samples, or from a capability's checks", async () => {
     const answers = ["Rome", "Milan", "Rome", "Rome", "Rome", "Rome", "Rome"];
     scene.models.say = () => ({ answer: answers[scene.models.asked.length - 1] });
     const dispatcher = scene.dispatcher();
@@ -194,7 +194,7 @@ describe("a task's whole life in a dispatcher", () => {
     expect(last.agent_metadata.dispatch.confidence.from).to.equal("verifier");
   });
 
-  it("is the same task when it comes again, and another one under its id is refused", async () => {
+  it("is the same task when it is sent again, and another task with its id is refused", async () => {
     const dispatcher = scene.dispatcher();
     const [first, second] = await Promise.all([dispatcher.dispatch(TASK), dispatcher.dispatch(TASK)]);
     expect(second).to.deep.equal(first);
@@ -205,7 +205,7 @@ describe("a task's whole life in a dispatcher", () => {
     expect(await dispatcher.state("task-1", "somebody")).to.equal(undefined);
   });
 
-  it("ends when whoever asked leaves or its time is over, and what was under way is booked in full", async () => {
+  it("ends when the client leaves or its time is over, and running calls are booked at full cost", async () => {
     let hang = true;
     const stop = new AbortController();
     scene.models.say = () => {
@@ -226,7 +226,7 @@ describe("a task's whole life in a dispatcher", () => {
     expect(await dispatcher.dispatch({ ...TASK, task_id: "task-4" })).to.include({ status: "SETTLED" });
   });
 
-  it("waits for a settlement service that is away, and settles once when an answer is lost", async () => {
+  it("waits for settlement while it does not answer, and settles once when an answer is lost", async () => {
     const inner = scene.fetch;
     let lose = 1;
     scene.fetch = async (input, init) => {
@@ -244,7 +244,7 @@ describe("a task's whole life in a dispatcher", () => {
     expect(await scene.dispatcher().dispatch({ ...TASK, task_id: "t-2" })).to.include({ status: "SETTLED" });
   });
 
-  it("lets a classifier say how hard it is, and records its answer", async () => {
+  it("takes its difficulty from a classifier, and records the classifier's answer", async () => {
     scene.models.say = ({ model }) => (model === "watch" ? { answer: 0.5 } : { answer: "Rome" });
     const outcome = await scene
       .dispatcher({}, modelsYaml(scene.models.url, "classifier: watch"))

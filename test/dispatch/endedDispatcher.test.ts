@@ -39,7 +39,7 @@ describe("a dispatcher that ends at any moment, and the next one", () => {
     ["is held", SHADOW.replace("share: 0", "share: 1"), (model: string) => ({ answer: model }), "ESCROWED"],
     ["fails", "", () => ({ text: "no" }), "FAILED"],
   ] as const) {
-    it(`of a task that ${what}: no finished call is paid for again, it settles or closes once, and the books are whole`, async () => {
+    it(`of a task that ${what}: no finished call is paid again, the task settles or closes once, and the books are complete`, async () => {
       const asked = new Map<string, string[]>();
       scene.models.say = ({ model, user }) => {
         const id = /Do (task-\d+)/.exec(user)?.[1] ?? "";

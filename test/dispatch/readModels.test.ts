@@ -141,7 +141,7 @@ describe("models.yaml", () => {
     });
   }
 
-  it("refuses a bomb of aliases, and a file that is too long", () => {
+  it("is refused with a bomb of aliases, and when it is too long", () => {
     const bomb = Array.from(
       { length: 12 },
       (_, at) => `a${at}: &a${at} [${at ? `*a${at - 1},`.repeat(9) : "1,"}]`,
@@ -150,14 +150,14 @@ describe("models.yaml", () => {
     expect(refusal(`# ${"x".repeat(300_000)}`).message).to.contain("longer than");
   });
 
-  it("names the variable of a key that is not there", () => {
+  it("names the variable of a missing key", () => {
     const { models } = readModels(YAML.replace("id: small", "id: small\n    api_key_env: MY_API_KEY"));
     expect(() => openModel(models.get("small") as never, {}))
       .to.throw(InvalidInputError)
       .with.property("field", "MY_API_KEY");
   });
 
-  it("is what the example says", () => {
+  it("equals the example", () => {
     const { tiers, shadow } = readModels(
       readFileSync(`${repositoryRoot}/services/dispatch/models.example.yaml`, "utf8"),
     );

@@ -40,7 +40,7 @@ describe("a dispatcher as a service", () => {
       body: typeof body === "string" ? body : JSON.stringify(body),
     });
 
-  it("does a task for who has a key, and says for whom in the ledger", async () => {
+  it("does a task for a client with a key, and names the client in the ledger", async () => {
     const app = appOf();
     const response = await send(app, TASK);
     expect(response.status).to.equal(200);
@@ -51,7 +51,7 @@ describe("a dispatcher as a service", () => {
     expect(metrics).to.contain("tallystick_dispatch_spent_usd 0.000018");
   });
 
-  it("answers 202 when it takes longer, tells the outcome later, cancels, and shows nobody the tasks of others", async () => {
+  it("answers 202 for a long task, gives the outcome later, cancels, and shows nobody the tasks of others", async () => {
     let free = () => {};
     scene.models.say = () => ({
       fault: (response) => {
@@ -74,7 +74,7 @@ describe("a dispatcher as a service", () => {
     free();
   });
 
-  it("refuses what it cannot understand by its field, and strangers", async () => {
+  it("refuses invalid tasks by their field, and refuses clients without a key", async () => {
     const app = appOf();
     const refused: [string, unknown, number, string][] = [
       ["no key of a caller", TASK, 401, "unauthorized"],
@@ -93,7 +93,7 @@ describe("a dispatcher as a service", () => {
     expect(await scene.entries()).to.deep.equal([]);
   });
 
-  it("makes spans by the conventions for generative AI, without a word of prompt or answer in them", async () => {
+  it("makes spans by the conventions for generative AI, without any words of prompt or answer", async () => {
     const exporter = new InMemorySpanExporter();
     const provider = new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] });
     const spans = openSpans(provider.getTracer("test"));
@@ -113,7 +113,7 @@ describe("a dispatcher as a service", () => {
     );
   });
 
-  it("is asked by agents through dispatch_task, which shows what a model wrote as a stranger's words", async () => {
+  it("is used by agents through dispatch_task, which shows a model's text as a stranger's words", async () => {
     const app = appOf();
     const contextOf = (settings: { [name: string]: string }) =>
       createMcpContext(readMcpConfig({ TALLYSTICK_URL: "http://node.test", ...settings }), {
@@ -141,7 +141,7 @@ describe("a dispatcher as a service", () => {
     expect(() => contextOf({ TALLYSTICK_DISPATCH_KEY: key })).to.throw("TALLYSTICK_DISPATCH_URL");
   });
 
-  it("runs on a port from its settings, one to a folder, and names what is wrong with them", async () => {
+  it("runs on the configured port, once for each folder, and names wrong settings", async () => {
     const server = serve({ port: 0, hostname: "127.0.0.1", fetch: scene.service.app.fetch });
     await new Promise((resolve) => server.once("listening", resolve));
     const file = path.join(scene.folder, "models.yaml");

@@ -11,12 +11,12 @@ const file = "packages/sdk/a.ts";
 describe("the page of errors", () => {
   const text = errorsText();
 
-  it("is what the sources say (npm run generate:errors)", () => {
+  it("equals the errors of the sources (npm run generate:errors)", () => {
     const written = readFileSync(path.join(repositoryRoot, ERRORS_FILE), "utf8");
     expect(written === text, "docs/errors.md is not up to date: npm run generate:errors").to.equal(true);
   });
 
-  it("has codes of every kind of place, with their status", () => {
+  it("has codes from all kinds of places, with their status", () => {
     const rows = text.split("\n");
     const rowOf = (code: string) => rows.find((row) => row.startsWith(`| \`${code}`));
     expect(rows.filter((row) => row.startsWith("| `"))).to.have.length.above(300);
@@ -27,7 +27,7 @@ describe("the page of errors", () => {
     expect(rows.filter((row) => /\| *\|$/.test(row))).to.deep.equal([]);
   });
 
-  it("reads an error as it is written, also in pieces", () => {
+  it("reads an error as it is written in the source, also when its text is in pieces", () => {
     const source = [
       "// code: 'no_code'",
       `const message = \`The seller asks \${n > 1 ? \`\${n} times\` : "once"} for\` + " more.";`,
@@ -47,7 +47,7 @@ describe("the page of errors", () => {
     ]);
   });
 
-  it("takes what a contract's error means from its interface, and what to do from its pages", () => {
+  it("takes a contract error's meaning from its interface, and the advice from its pages", () => {
     const solidity = [
       "    /// @notice Too late: `time` has",
       "    /// reached the deadline.",

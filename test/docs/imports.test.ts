@@ -118,7 +118,7 @@ const ROWS = "indexer/api/rows/";
 const OPENS = "indexer/api/database.ts";
 
 describe("imports between the rooms", () => {
-  it("are read as they are written", () => {
+  it("are found in the sources", () => {
     const text = [
       'import { a } from "./a.ts";',
       'import type {\n  B,\n  C,\n} from "../b.ts";',
@@ -150,7 +150,7 @@ describe("imports between the rooms", () => {
     expect(wrong).to.deep.equal([]);
   });
 
-  it("lead to files that are there, inside a package by their path and from outside by its name", () => {
+  it("lead to existing files, inside a package by path and from outside by name", () => {
     const wrong: string[] = [];
     for (const file of files) {
       for (const specifier of imports.get(file) ?? []) {
@@ -166,7 +166,7 @@ describe("imports between the rooms", () => {
     expect(wrong).to.deep.equal([]);
   });
 
-  it("bring nothing of Node's into what is pure", () => {
+  it("bring no module of Node into pure code", () => {
     const wrong = files.filter(
       (file) =>
         PURE.includes(roomOf(file)) &&
@@ -178,7 +178,7 @@ describe("imports between the rooms", () => {
     expect(drawn).to.deep.equal([]);
   });
 
-  it("lead to the tables of the API from its rows alone, and from those to none who asks for them", () => {
+  it("reach the API's tables only from its rows, and rows import no code that asks for them", () => {
     const api = files.filter((file) => file.startsWith("indexer/api/") && file !== OPENS);
     const isQuery = /^(ponder|drizzle-orm)(\/|$)/;
     const asks = /\bdb\s*\.\s*\w/;
@@ -194,7 +194,7 @@ describe("imports between the rooms", () => {
     expect(rows).to.include(`${ROWS}hires.ts`);
   });
 
-  it("never come back to where they began", () => {
+  it("never form a circle", () => {
     expect(circles()).to.deep.equal([]);
   });
 });

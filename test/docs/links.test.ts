@@ -11,7 +11,7 @@ const isOutside = (href: string) => /^[a-z]+:/.test(href);
 
 describe("the links of the documents", () => {
   for (const name of documents) {
-    it(`of ${name} lead to what is there, and to headings that are there`, () => {
+    it(`of ${name} lead to existing files and headings`, () => {
       for (const href of partsOf(textOf(name)).links.filter((it) => !isOutside(it))) {
         const [file = "", heading] = href.split("#");
         const target = file === "" ? name : path.join(path.dirname(name), file);
@@ -32,7 +32,7 @@ describe("the links of the pages that a node serves", () => {
   /** What the rest of the API answers (test/indexer/api). */
   const elsewhere = ["/", "/graphql", "/openapi.json", "/v1/params", "/status"];
 
-  it("lead to pages of the node, one from the other, and to headings that are there", async () => {
+  it("lead to existing pages and headings of the node", async () => {
     const app = servePages();
     const pages = new Map<string, string>();
     const waiting: [from: string, href: string][] = [["", "/docs/"]];
@@ -69,7 +69,7 @@ describe("the links of the pages that a node serves", () => {
     expect((await app.request("/docs/pictures/none.jpg")).status).to.equal(404);
   });
 
-  it("ask nothing that is kept from the public", async () => {
+  it("request no private route", async () => {
     const html = await (await servePages().request("/docs/")).text();
     expect(html).to.not.contain("/metrics");
   });

@@ -47,7 +47,7 @@ function isThere(named: string, document: string): boolean {
 }
 
 describe("the files and folders that the documents name", () => {
-  it("are told from other code", () => {
+  it("are distinguished from other code", () => {
     const text =
       "`docs/rest.md` `indexer/api/` `a.test.ts` `rest/list.ts` `NAME.ts` `npm test` `text/plain` `a.b` `docs/x.md#y`";
     const found = ["docs/rest.md", "indexer/api/", "a.test.ts", "rest/list.ts"];
@@ -61,7 +61,7 @@ describe("the files and folders that the documents name", () => {
     expect(isThere("gone.test.ts", "README.md")).to.equal(false);
   });
 
-  it("are there", () => {
+  it("exist", () => {
     const named = documents.flatMap((name) =>
       pathsIn(textOf(name), isOfRoom(name)).map((it) => [name, it] as const),
     );

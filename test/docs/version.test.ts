@@ -9,7 +9,7 @@ const read = (file: string): string => readFileSync(path.join(repositoryRoot, fi
 const { version } = JSON.parse(read("package.json")) as { version: string };
 
 describe("the version", () => {
-  it("is said by package.json, and what cannot read it there says the same", () => {
+  it("is in package.json, and files that cannot read it there have the same", () => {
     expect(MCP_SERVER.version).to.equal(version);
     expect(agentCard("https://node.example").version).to.equal(version);
     const lock = JSON.parse(read("package-lock.json"));
@@ -27,7 +27,7 @@ describe("the version", () => {
     expect(said.sort()).to.deep.equal(["packages/mcp/createTallystickMcp.ts", "packages/mcp/server.json"]);
   });
 
-  it("is no package's own: those that are published get it when they are made", () => {
+  it("is not written in any package: published packages get it when they are made", () => {
     const own = globSync("{packages,services}/*/package.json", { cwd: repositoryRoot }).filter(
       (file) => JSON.parse(read(file)).version !== undefined,
     );

@@ -22,12 +22,12 @@ const runsOf = ({ steps, strategy }: Job): string[] =>
 const runs = workflows.flatMap(([, { jobs }]) => Object.values(jobs).flatMap(runsOf));
 
 describe("the workflows", () => {
-  it("are YAML, as is all of .github", () => {
+  it("are valid YAML, like everything in .github", () => {
     expect(workflows.map(([file]) => path.basename(file))).to.include.members(["ci.yml", "nightly.yml"]);
     for (const file of files) expect(parse(read(file)), file).to.be.an("object");
   });
 
-  it("run npm scripts, tests and programs that are there", () => {
+  it("run only existing npm scripts, tests and programs", () => {
     expect(runs).to.include(".ci/run");
     for (const run of runs.filter((it) => !it.startsWith("${{"))) {
       const [, script = ""] = /\bnpm (?:run )?([\w:]+)/.exec(run) ?? [];
@@ -39,7 +39,7 @@ describe("the workflows", () => {
     }
   });
 
-  it("use actions by their commit, and can only read the repository", () => {
+  it("name actions by their commit, and can only read the repository", () => {
     for (const [file, { permissions, jobs }] of workflows) {
       expect(permissions, file).to.deep.equal({ contents: "read" });
       for (const { uses } of Object.values(jobs).flatMap(({ steps }) => steps))
@@ -49,7 +49,7 @@ describe("the workflows", () => {
 });
 
 describe("the npm scripts", () => {
-  it("lead to commands and files that are there", () => {
+  it("name existing commands and files", () => {
     const names = commands.map(({ name }) => name);
     for (const [script, line] of Object.entries(scripts)) {
       const [, command] = /bootstrap\.mjs ([\w-]+)/.exec(line) ?? [];
@@ -61,7 +61,7 @@ describe("the npm scripts", () => {
 });
 
 describe(".editorconfig", () => {
-  it("says what the formatter does", () => {
+  it("agrees with the formatter", () => {
     const { formatter } = JSON.parse(read("biome.json"));
     const sections = read(".editorconfig").split(/^\[/m);
     const settingOf = (section: string, name: string) =>

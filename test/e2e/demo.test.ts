@@ -48,7 +48,7 @@ describe("npm run demo", function () {
     return { code, out: `${run.out()}${run.err()}` };
   }
 
-  it("has one seller in Tier 2, counts the ring's 20 hires as 4, and is refused when it rewrites history", () => {
+  it("has one seller in Tier 2, counts the ring's 20 hires as 4, and its rewritten history is refused", () => {
     const named = (name: string) => demo.agents.find((agent) => agent.name === name);
     expect(named("scribe")).to.include({ trustTier: 2 });
     expect(named("ring-1")).to.include({ trustTier: 0, last30dHireCount: 4, last30dHireCountRaw: 20 });
@@ -56,7 +56,7 @@ describe("npm run demo", function () {
     expect(demo.rewrite.anchor.refusedWith).to.equal(`Inconsistent(OldRootMismatch, ${size}, ${size + 1})`);
   });
 
-  it("has had garbage drawn, failed twice and rolled back, a false refund found out, and a right one left as it is", () => {
+  it("has an audit that failed bad work twice and rolled it back, a false refund that was found, and a correct one that stayed", () => {
     const verdictsOf = (name: string) => {
       const { address } = actors[name as "mirage" | "sterling" | "pewter"];
       const audit = demo.audits.find(({ sellerAddress }) => sellerAddress === address);
@@ -69,7 +69,7 @@ describe("npm run demo", function () {
     expect(verdictsOf("pewter")).to.deep.equal(["FAILED", "FAIL", "FAIL"]);
   });
 
-  it("has had an SLA broken, disputed and upheld, and what that cost is over", () => {
+  it("has an SLA that was broken, disputed and upheld, and whose penalty is over", () => {
     const [sla, ...others] = demo.slas;
     expect(others).to.deep.equal([]);
     expect(sla).to.include({ name: "harbor", overallStatus: "compliant" });
@@ -78,7 +78,7 @@ describe("npm run demo", function () {
     ]);
   });
 
-  it("takes no second decision on what its operator rolled back", async () => {
+  it("accepts no second decision about a hire that its operator rolled back", async () => {
     const { auditedHire = "" } = demo.audits.find(({ status }) => status === "ROLLED_BACK") ?? {};
     const words = ["audit-operator", "decide", auditedHire, "dismiss", "--reason", "other"];
     const settings = {
@@ -90,7 +90,7 @@ describe("npm run demo", function () {
     expect(code).to.equal(1);
   });
 
-  it("says to programs that work beside it how its node is reached, while it runs", async () => {
+  it("tells other programs how to reach its node, while it runs", async () => {
     expect(await nodeToServe({ databaseUrl: demo.databaseUrl })).to.deep.equal({
       databaseUrl: demo.databaseUrl,
       databaseSchema: "tallystick",
@@ -101,7 +101,7 @@ describe("npm run demo", function () {
     });
   });
 
-  it("keeps a chain whose clock goes on when nobody sends anything", async () => {
+  it("keeps a chain whose clock moves on without transactions", async () => {
     const lastBlock = async () => {
       const body = { jsonrpc: "2.0", id: 1, method: "eth_getBlockByNumber", params: ["latest", false] };
       const headers = { "content-type": "application/json" };
@@ -127,7 +127,7 @@ describe("npm run demo", function () {
     expect(code).to.equal(0);
   });
 
-  it("is found out when somebody changes one derived row by hand", async () => {
+  it("notices when somebody changes one derived row by hand", async () => {
     const client = new pg.Client({ connectionString: demo.databaseUrl });
     await client.connect();
     // As somebody would who wants no trace: Ponder's triggers do not see it.
@@ -161,7 +161,7 @@ describe("npm run demo", function () {
     expect(derived.agents[actors.scribe.address]).to.include({ trust_tier: 2, success_rate: 0.909090909 });
   });
 
-  it("keeps a ledger that verifies, and whose bad line is named after one changed character", async () => {
+  it("keeps a ledger that verifies, and after one changed character the bad line is named", async () => {
     const good = await command("verify-ledger", demo.ledgerFile);
     expect(good.out).to.contain(`${demo.ledger.size}`).and.contain(demo.ledger.root);
     expect(good.code).to.equal(0);
@@ -235,7 +235,7 @@ describe("npm run demo", function () {
 
   // In a suite of its own: a suite's tests run before the suites inside it, and those need the node.
   describe("when it is told to end", () => {
-    it("stops what it kept when it is told to, and leaves no process and no port", async () => {
+    it("stops everything when it is told to, and leaves no process and no port", async () => {
       const ports = [demo.url, demo.rpcUrl, demo.settlementUrl, demo.databaseUrl].map((url) =>
         Number(new URL(url).port),
       );

@@ -128,7 +128,7 @@ describe("a ledger that is restored from its followers", function () {
     return { code, out, err };
   }
 
-  it("has every anchored entry again, goes on, and is followed on", async () => {
+  it("has every anchored entry again, continues, and is followed again", async () => {
     const first = await start();
     // Its first round anchors what it finds. If that were more than a few entries, the next one would not be due below.
     await waitUntil(async () => (await head()) !== undefined, {

@@ -81,7 +81,7 @@ describe("ERC-8004's registries, deployed or ours", function () {
 
   it("belong to one another", () => requireRegistries(client, registries));
 
-  it("take an agent once, with its own wallet", async () => {
+  it("register an agent once, with its own wallet", async () => {
     const wanted = { ...posting(agent), name: "Fork", description: "A test.", hire: [] };
     const registered = await registerAgent(wanted);
     expect(registered.status).to.equal("registered");
@@ -93,7 +93,7 @@ describe("ERC-8004's registries, deployed or ours", function () {
     expect(await registerAgent(wanted)).to.include({ status: "found", agentId });
   });
 
-  it("take a client's feedback once, with its value and tags, and none of the agent's owner", async () => {
+  it("accept a client's feedback once, with its value and tags, and none from the agent's owner", async () => {
     expect((await give(agentId)).status).to.equal("sent");
     const again = await give(agentId);
     expect(again.status === "found" && again.found).to.deep.include({
@@ -119,7 +119,7 @@ describe("ERC-8004's registries, deployed or ours", function () {
     expect(await self.catch((error) => error.code)).to.equal("call_refused");
   });
 
-  it("take anybody's response once, to feedback that is there", async () => {
+  it("accept anybody's response once, to existing feedback", async () => {
     const wanted = {
       ...{ ...posting(agent), agentId, feedbackClient: lower(buyer), index: 1 },
       said: { spam: { reason: "other", detail: "" } } as const,

@@ -22,7 +22,7 @@ const DAY = 86_400n;
  * On a fork of FORK_URL, with the escrow and the ledger that are named there, or one of our own with that chain's USDC and
  * Safe; without a URL, on a fork of a local node to which our contracts were deployed as to a live chain.
  */
-describe("The contracts on a fork", function () {
+describe("HireEscrow on a fork", function () {
   this.timeout(180_000);
   let supervisor: Supervisor | undefined;
   let folder: string | undefined;
@@ -53,12 +53,12 @@ describe("The contracts on a fork", function () {
     world = await fork.networkHelpers.loadFixture(enter);
   });
 
-  it("runs the code that this repository compiles to", async () => {
+  it("runs the compiled code of this repository", async () => {
     const code = await fork.ethers.provider.getCode(world.escrowAddress);
     expect(isCompiled("HireEscrow", code as `0x${string}`)).to.equal(true);
   });
 
-  it("knows the domain that the token's signatures are in", async () => {
+  it("uses the domain of the token's signatures", async () => {
     const separator = await world.token.getFunction("DOMAIN_SEPARATOR")();
     expect(TypedDataEncoder.hashDomain(world.tokenDomain)).to.equal(separator);
   });
@@ -91,7 +91,7 @@ describe("The contracts on a fork", function () {
       expect(await status(terms)).to.equal(STATUS.Held);
   });
 
-  it("pays payee and fee when the buyer releases, though a stranger sends it and the deadline has passed", async () => {
+  it("pays payee and fee when the buyer releases, even if a stranger sends it after the deadline", async () => {
     const { escrow, escrowAddress, buyer, stranger, payee, feeRecipient, held, idOf, moved, sign, status } =
       world;
     const terms = await held();
@@ -105,7 +105,7 @@ describe("The contracts on a fork", function () {
     expect(await status(terms)).to.equal(STATUS.Released);
   });
 
-  it("releases a batch, and only what the buyer signed of it", async () => {
+  it("releases a batch, and only items that the buyer signed", async () => {
     const { escrow, buyer, seller, stranger, payee, held, idOf, moved, sign, status } = world;
     const [first, second] = [await held(), await held()];
     const signatures = [
@@ -134,7 +134,7 @@ describe("The contracts on a fork", function () {
     expect(await status(terms)).to.equal(STATUS.Split);
   });
 
-  it("refunds all of it by the word of the buyer, the seller and the arbiter, and of nobody else", async () => {
+  it("refunds the whole amount by the word of the buyer, the seller or the arbiter, and of nobody else", async () => {
     const { escrow, escrowAddress, buyer, seller, arbiter, stranger, held, idOf, moved, sign, status } =
       world;
     for (const party of [buyer, seller, arbiter]) {
@@ -151,7 +151,7 @@ describe("The contracts on a fork", function () {
     }
   });
 
-  it("sends everything back from the deadline on, whoever asks, delivered or not", async () => {
+  it("refunds everything from the deadline on for any caller, delivered or not", async () => {
     const { escrow, escrowAddress, buyer, seller, stranger, held, moved, status } = world;
     const [terms, delivered] = [await held(), await held()];
     await escrow.connect(seller).markDelivered(delivered, ZeroHash, "0x");
@@ -170,7 +170,7 @@ describe("The contracts on a fork", function () {
     expect([await status(terms), await status(delivered)]).to.deep.equal([STATUS.TimedOut, STATUS.TimedOut]);
   });
 
-  it("lets two owners of the Safe stop deposits, one alone nothing, and nobody the ways out", async function () {
+  it("lets two owners of the Safe stop deposits, one owner nothing, and nobody the ways out", async function () {
     const { escrow, escrowAddress, safe, owners, buyer, hire, held, status } = world;
     if (safe === undefined) return skip(this, "its guardian is no Safe of which two owners confirm");
     const terms = await held();
@@ -208,7 +208,7 @@ describe("The contracts on a fork", function () {
     expect(deposit + release).to.be.within(100_000, 186_400);
   });
 
-  it("pays a payee that the token bars as soon as it is let in again", async function () {
+  it("pays a barred payee as soon as the token allows it again", async function () {
     const { escrow, buyer, stranger, payee, held, moved, bar } = world;
     const terms = await held();
     const due = AMOUNT - FEE;
@@ -220,7 +220,7 @@ describe("The contracts on a fork", function () {
     expect(later).to.deep.equal([due]);
   });
 
-  it("settles while the token stands still, takes no deposit, and pays when it goes on", async function () {
+  it("settles while the token is paused, accepts no deposit, and pays after the pause", async function () {
     const { escrow, buyer, stranger, payee, feeRecipient, hire, held, moved, stop, status } = world;
     const terms = await held();
     const parties = [payee, feeRecipient];
@@ -236,7 +236,7 @@ describe("The contracts on a fork", function () {
     expect(later).to.deep.equal([AMOUNT - FEE, FEE]);
   });
 
-  it("takes the word of a smart wallet: a Safe that signs for the token and for the escrow, and that sends", async () => {
+  it("accepts the word of a smart wallet: a Safe that signs for the token and for the escrow, and that sends", async () => {
     const { escrow, escrowAddress, token, tokenAddress, owners, payee, stranger } = world;
     const { authorization, hire, idOf, moved, status, typed } = world;
     const safe = await openSafe(
@@ -271,7 +271,7 @@ describe("The contracts on a fork", function () {
     expect(tokenAddress).to.equal((await escrow.token()).toLowerCase());
   });
 
-  it("takes the word of a key whose account has code (EIP-7702), sent and signed", async () => {
+  it("accepts the word of a key whose account has code (EIP-7702), sent and signed", async () => {
     const { escrow, escrowAddress, buyer, seller, payee, stranger, hire, idOf, moved, sign, status } = world;
     // Any code that knows nothing of signatures: what counts is still the key.
     for (const account of [buyer, seller]) await delegate(fork, account, escrowAddress, stranger);

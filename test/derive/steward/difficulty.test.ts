@@ -14,7 +14,7 @@ const told = async (it: EventLog) => {
 };
 
 describe("success by difficulty", () => {
-  it("weighs each hire by what its capability is said to be worth, and 1 where nothing is said", async () => {
+  it("weighs each hire by the published weight of its capability, and by 1 without a published weight", async () => {
     const it = log();
     sell(it, "custom.hard", true, 0);
     sell(it, "custom.easy", false, 1);
@@ -24,7 +24,7 @@ describe("success by difficulty", () => {
     expect([difficultySuccess, successRate]).to.deep.equal([727_272_727, 333_333_333]);
   });
 
-  it("is success alone where nothing is published, null without hires, and never in the score", async () => {
+  it("is the plain success rate where nothing is published, null without hires, and never in the score", async () => {
     const [plain, weighed] = [log({}), log()];
     for (const it of [plain, weighed]) {
       sell(it, "custom.hard", true, 0);
@@ -40,7 +40,7 @@ describe("success by difficulty", () => {
     expect((await told(neutral)).difficultySuccess).to.equal(null);
   });
 
-  it("keeps what a hire weighed when it was counted, also when its outcome changes later", async () => {
+  it("keeps the weight of a hire from the time when it was counted, also when its outcome changes later", async () => {
     const it = log();
     const receipt = sell(it, "custom.hard", false, 0);
     sell(it, "text.translate", true, 1);
@@ -51,7 +51,7 @@ describe("success by difficulty", () => {
     expect((await told(it)).difficultySuccess).to.equal(1_000_000_000);
   });
 
-  it("leaves its window with its hires", async () => {
+  it("drops hires when they leave the window", async () => {
     const it = log();
     sell(it, "custom.hard", true, 0);
     it.after(30 * DAY);
@@ -59,7 +59,7 @@ describe("success by difficulty", () => {
     expect((await told(it)).difficultySuccess).to.equal(0);
   });
 
-  it("is published within bounds", () => {
+  it("accepts only published weights within the limits", () => {
     const isGood = (published: unknown) => stewardParamsSchema.safeParse({ difficulty: published }).success;
     for (const good of ["0.000000001", "1", "100"]) expect(isGood({ "custom.x": good }), good).to.equal(true);
     for (const bad of ["0", "0.0", "100.000000001", "-1", "1e2", "", "x", 2])

@@ -33,7 +33,7 @@ describe("test coverage and freshness", () => {
     );
   });
 
-  it("is 0 unless tests were run twice, with two seeds or alike test by test", async () => {
+  it("is 0 unless tests were run twice, with two seeds or with equal results test by test", async () => {
     const full = 963_446_475;
     expect(await coverage([testRun({ seed: "1" })])).to.equal(0);
     expect(await coverage([testRun({ seed: "1" }), testRun({ seed: "1" })])).to.equal(0);
@@ -65,7 +65,7 @@ describe("test coverage and freshness", () => {
     }
   });
 
-  it("is of the latest run, whoever attests it, and of no earlier one told again", async () => {
+  it("uses the latest run, whoever attests it, and no earlier run that is reported again", async () => {
     const log = stewardLog();
     goTo(log, START + DAY);
     attest(log, { by: ATTESTOR, ran_at: START + 10 });
@@ -96,7 +96,7 @@ describe("test coverage and freshness", () => {
 describe("success rate", () => {
   const rate = async (log: EventLog) => (await stewardOf(log.after(3600).tick())).successRate;
 
-  it("is of today and the 29 UTC days before", async () => {
+  it("covers today and the 29 UTC days before", async () => {
     for (const [days, expected] of [
       [29, 500_000_000],
       [30, 0],
@@ -133,14 +133,14 @@ describe("success rate", () => {
     expect(await rate(log), "by escrow").to.equal(1_000_000_000);
   });
 
-  it("takes no success away for it", async () => {
+  it("does not change the successes for it", async () => {
     const log = stewardLog();
     const receipt = log.hire(AGENT, BUYER);
     log.record("telemetry", BUYER, { receipt, verification: { all_passed: true }, failure: "client_error" });
     expect(await rate(log)).to.equal(1_000_000_000);
   });
 
-  it("is 0 without a hire, and decays by day beside the score", async () => {
+  it("is 0 without a hire, and decays by day in addition to the score", async () => {
     const log = stewardLog();
     attest(log);
     const empty = await stewardOf(log.after(3600).tick());
@@ -173,7 +173,7 @@ describe("endorsements", () => {
   };
   const [first = wallet(100), second = wallet(101)] = endorsers;
 
-  it("count with what the endorser is by itself", async () => {
+  it("count with the endorser's own score without endorsements", async () => {
     const log = scene();
     attest(log, { agent_id: first, by: first });
     endorse(log, first, AGENT);
@@ -201,7 +201,7 @@ describe("endorsements", () => {
     }
   });
 
-  it("need an endorser of thirty days, exactly", async () => {
+  it("need an endorser that is thirty days old, exactly", async () => {
     for (const [seconds, count] of [
       [0, 0],
       [300, 1],
@@ -217,7 +217,7 @@ describe("endorsements", () => {
     }
   });
 
-  it("are a crowd from four endorsers within an hour on", async () => {
+  it("are ignored as a crowd from four endorsers within an hour on", async () => {
     for (const [endorserCount, seconds, count] of [
       [3, 0, 3],
       [4, 0, 0],
@@ -233,7 +233,7 @@ describe("endorsements", () => {
     }
   });
 
-  it("are three of one endorser at most, which are one endorser", async () => {
+  it("are at most three from one endorser, which count as one endorser", async () => {
     const log = scene();
     for (const kind of ["a1", "b1", "c1", "d1"]) endorse(log, first, AGENT, { capability: `custom.${kind}` });
     const { endorsementCount, uniqueEndorsers } = await told(log);
@@ -252,7 +252,7 @@ describe("endorsements", () => {
     expect([endorsementCount, uniqueEndorsers]).to.deep.equal([6, 3]);
   });
 
-  it("are taken back, and no old word brings one back", async () => {
+  it("can be withdrawn, and an old word does not bring one back", async () => {
     const log = scene();
     endorse(log, first, AGENT, { issued_at: START + 5 });
     endorse(log, first, AGENT, { issued_at: START + 6, revoked: true });
@@ -286,7 +286,7 @@ describe("endorsements", () => {
 });
 
 describe("when scores are computed", () => {
-  it("is when the five minutes of an agent's slot are over, once an hour", async () => {
+  it("is after the five minutes of an agent's slot, once an hour", async () => {
     const log = stewardLog();
     attest(log);
     log.tick();
@@ -301,7 +301,7 @@ describe("when scores are computed", () => {
     expect(times.slice(-3)).to.deep.equal([minute(2), minute(2), minute(14)]);
   });
 
-  it("is once at a tick that comes after hours", async () => {
+  it("is once at a tick that comes hours later", async () => {
     const log = close(stewardLog());
     attest(log);
     goTo(log, START + 50 * HOUR).tick();

@@ -22,7 +22,7 @@ import {
 } from "./stewardScene.ts";
 
 /** What gaming costs: each attack of docs/steward.md as a log, with the numbers that stand there. */
-describe("what gaming the trust score costs", () => {
+describe("what an attack on the trust score costs", () => {
   const [PROBER = wallet(30), SECOND = wallet(31), THIRD = wallet(32)] = PROBERS;
   const sybils = (count: number) => Array.from({ length: count }, (_, n) => wallet(1_000 + n));
 
@@ -41,7 +41,7 @@ describe("what gaming the trust score costs", () => {
   };
   const done = (log: EventLog) => log.after(HOUR).tick();
 
-  it("a ring that endorses itself, each the next: of one owner nothing counts; of none, each is worth what it is itself", async () => {
+  it("a ring of mutual endorsements: with one owner nothing counts; without, each one is worth its own score", async () => {
     for (const [fundedBy, endorsements, reason] of [
       [wallet(99), 0, `${wallet(1_009)} * cluster`],
       [undefined, 52_112_888, ""],
@@ -81,7 +81,7 @@ describe("what gaming the trust score costs", () => {
     expect(reasons.length).to.equal(395);
   });
 
-  it("33 sybils without a sale: nothing; with one sale of $0.001 each, and 31 days: .15 × .9 × what they are", async () => {
+  it("33 sybils without a sale add nothing; with one sale of $0.001 each and 31 days they add .15 × .9 × their own score", async () => {
     for (const [sell, value] of [
       [false, 0],
       [true, 264_705_882],
@@ -99,7 +99,7 @@ describe("what gaming the trust score costs", () => {
     }
   });
 
-  it("a bribed prober of three: its lies change nothing, and neither does its silence", async () => {
+  it("one bribed prober of three: its lies and its silence change nothing", async () => {
     const log = stewardLog({ probers: 3 });
     for (let hour = 0; hour < 24; hour++) {
       goTo(log, START + (hour + 1) * HOUR + 1);
@@ -115,7 +115,7 @@ describe("what gaming the trust score costs", () => {
     expect([uptime, slotSums.split(" ")[0]]).to.deep.equal([1_000_000_000, "288:0:0"]);
   });
 
-  it("an agent that answers only probes: its uptime is 1, and its success 0", async () => {
+  it("an agent that answers only probes has an uptime of 1 and a success rate of 0", async () => {
     const log = stewardLog();
     goTo(log, START + HOUR + 1);
     report(log, PROBER, 0, { hosts: { [HOST]: UP } });
@@ -132,7 +132,7 @@ describe("what gaming the trust score costs", () => {
     expect([uptime, successRate, score]).to.deep.equal([1_000_000_000, 0, 200_000_000]);
   });
 
-  it("thousands of dead listings to void slots: a host that was down before does not count", async () => {
+  it("thousands of dead listings cannot void slots: a host that was down before does not count", async () => {
     const log = stewardLog();
     const dead = Object.fromEntries(
       Array.from({ length: 900 }, (_, n) => [`d${n}.example:443`, slots("0".repeat(12))]),
@@ -151,7 +151,7 @@ describe("what gaming the trust score costs", () => {
     expect(slotSums.split(" ")[0]).to.equal("36:24:24");
   });
 
-  it("decoys of its own that go down with it: as many sellers as there are others, at least 11 of 20; without sales nothing", async () => {
+  it("decoys that go down together with the agent: they need as many sellers as the others, at least 11 of 20; without sales they have no effect", async () => {
     const lost = async (decoys: number, honest: number, sold = 1) => {
       const log = stewardLog();
       const names = (name: string, count: number) =>
@@ -197,7 +197,7 @@ describe("what gaming the trust score costs", () => {
     expect([...store.rows("guarantee").values()].map(({ status }) => status)).to.deep.equal(["at_risk"]);
   });
 
-  it("tests run until they pass: it is the agent's own word, shown as such, and worth .3 + .1 at most", async () => {
+  it("tests that are repeated until they pass: this is the agent's own word, shown as such, and worth at most .3 + .1", async () => {
     const log = stewardLog();
     attest(log, { runs: [testRun({ seed: "1", passing: 383 }), testRun({ seed: "2", passing: 383 })] });
     const { score, scoredAttestation, tier } = await stewardOf(log.after(600).tick());

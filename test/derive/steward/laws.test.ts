@@ -50,7 +50,7 @@ function shpDigests(store: MemoryStore) {
 }
 
 describe("laws of the trust score", () => {
-  it("no record of it changes any field, cluster or tier of SHP, nor any leaf of the digest's tree of SHP at any tick", async () => {
+  it("no record of the trust score changes any field, cluster or tier of SHP, or any leaf of the digest's SHP tree", async () => {
     let [breaches, scored] = [0, 0];
     await fc.assert(
       fc.asyncProperty(stewardLog, async (generated) => {
@@ -72,7 +72,7 @@ describe("laws of the trust score", () => {
     expect(scored, "logs whose trust scores differ").to.be.greaterThan(0);
   });
 
-  it("what others say of an endorser changes nobody's score but its own", async () => {
+  it("statements about an endorser change no score except its own", async () => {
     await fc.assert(
       fc.asyncProperty(stewardLog, fc.integer({ min: 1, max: 7 }), async (log, n) => {
         const fresh = Array.from({ length: 3 }, (_, at) => wallet(500 + at));
@@ -93,7 +93,7 @@ describe("laws of the trust score", () => {
     );
   });
 
-  it("nobody's score falls, or moves at all, by what a stranger says", async () => {
+  it("no score changes by the words of a stranger", async () => {
     await fc.assert(
       fc.asyncProperty(stewardLog, async (log) => {
         const stranger = wallet(900);

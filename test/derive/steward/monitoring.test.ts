@@ -30,8 +30,8 @@ async function told(log: EventLog) {
   return rows.map(({ agent, prober, differences }) => [agent, prober, JSON.parse(differences).differences]);
 }
 
-describe("what probers find of an agent's own monitoring", () => {
-  it("is shown by prober, the newest of each, also that it differs no more", async () => {
+describe("what probers find about an agent's own monitoring", () => {
+  it("is shown by prober, the newest finding of each, also when it no longer differs", async () => {
     const log = promisedLog();
     tell(log, [uptime]);
     tell(log, [{ ...uptime, claimed: null }], { by: SECOND });
@@ -46,7 +46,7 @@ describe("what probers find of an agent's own monitoring", () => {
     expect((await told(log))[0]).to.deep.equal([AGENT, PROBER, []]);
   });
 
-  it("is nothing of who promises nothing, and nothing that never differed", async () => {
+  it("is empty for an agent without an SLA, and for an agent whose figures never differed", async () => {
     const log = promisedLog();
     tell(log, [uptime], { agent: BUYER });
     tell(log, []);
@@ -54,7 +54,7 @@ describe("what probers find of an agent's own monitoring", () => {
     expect(await reasonsOf(log, "monitoring")).to.deep.equal([null, null]);
   });
 
-  it("is a prober's word of the parameters alone, and of no time to come", async () => {
+  it("counts only from a prober in the parameters, and not for a future time", async () => {
     const log = promisedLog();
     tell(log, [uptime], { by: BUYER });
     tell(log, [uptime], { ago: -1 });

@@ -97,7 +97,7 @@ function breached(penalty: RecordBody = reduction, more: { steward?: object } = 
 }
 
 describe("SLAs: what is a breach", () => {
-  it("is strictly beyond the threshold, and at target is compliant", async () => {
+  it("is strictly beyond the threshold, and a value at the target is compliant", async () => {
     for (const [ok, failed, status, count] of [
       [49, 1, "compliant", 0],
       [97, 3, "at_risk", 0],
@@ -179,7 +179,7 @@ describe("SLAs: what is a breach", () => {
     ).to.equal(0);
   });
 
-  it("needs the mean of the families' shares beyond the threshold too, one family one vote", async () => {
+  it("also needs the families' mean share beyond the threshold, with one vote for each family", async () => {
     const count = async (guarantee: RecordBody, content: number, bad: (log: EventLog) => void) => {
       const log = promise(stewardLog(), guarantee);
       goTo(log, START + DAY);
@@ -199,7 +199,7 @@ describe("SLAs: what is a breach", () => {
     expect(await count(success(), 24, torn)).to.equal(1);
   });
 
-  it("is of whole UTC days from the first midnight on", async () => {
+  it("uses whole UTC days from the first midnight on", async () => {
     for (const [day, count] of [
       [0, 0],
       [1, 1],
@@ -214,7 +214,7 @@ describe("SLAs: what is a breach", () => {
     }
   });
 
-  it("leaves out what its own buyer calls its own fault, and follows what is amended", async () => {
+  it("leaves out failures that the buyer calls its own fault, and follows amended reports", async () => {
     const log = promise(stewardLog(), success());
     goTo(log, START + DAY);
     hires(log, 27, true);
@@ -243,7 +243,7 @@ describe("SLAs: what is a breach", () => {
     expect(store.rows("orderedNode").get(latenciesOf(day))?.counts).to.equal(`=${latencies.join(",")}`);
   });
 
-  it("is of latencies by nearest rank", async () => {
+  it("uses latencies by nearest rank", async () => {
     for (const [late, current, count] of [
       [1, 100n, 0],
       [3, 7_501n, 1],
@@ -267,7 +267,7 @@ describe("SLAs: what is a breach", () => {
     );
   });
 
-  it("is none without data", async () => {
+  it("does not exist without data", async () => {
     const log = promise(stewardLog(), success(), latency(), uptime());
     const { store } = await goTo(log, START + 3 * DAY)
       .tick()
@@ -278,7 +278,7 @@ describe("SLAs: what is a breach", () => {
 });
 
 describe("SLAs: from a breach to its penalty", () => {
-  it("is detected, noticed, and stands when nobody disputes it for seven days", async () => {
+  it("is detected and announced, and stands when nobody disputes it for seven days", async () => {
     for (const [seconds, status] of [
       [week, "detected"],
       [week + 1, "confirmed"],
@@ -290,7 +290,7 @@ describe("SLAs: from a breach to its penalty", () => {
     }
   });
 
-  it("takes the agent's first dispute within seven days, and waits seven more for a ruling", async () => {
+  it("accepts the agent's first dispute within seven days, and waits seven more for a ruling", async () => {
     const dispute = (log: EventLog, id: string, by = AGENT) =>
       log.record("sla_dispute", by, {
         breach: id,
@@ -359,7 +359,7 @@ describe("SLAs: from a breach to its penalty", () => {
     );
   });
 
-  it("is ruled on to the second, and a late `overturned` lifts it from there on", async () => {
+  it("accepts a ruling until the last second, and a late `overturned` lifts the breach from then on", async () => {
     expect((await ruled("upheld", { wait: week })).reasons).to.equal(null);
     expect((await ruled("upheld", { wait: week + 1 })).reasons).to.equal(
       "a breach that is disputed cannot be upheld now",
@@ -372,7 +372,7 @@ describe("SLAs: from a breach to its penalty", () => {
     expect(score).to.equal(algorithmScore);
   });
 
-  it("goes to its end before the parameters' arbitrators change anything", async () => {
+  it("ends before new parameters change its arbitrators", async () => {
     const log = breached(reduction, { steward: { arbitrators: [], disputeSeconds: 60, reviewSeconds: 60 } });
     const { detectedTime, decidedBy } = await breachOf(log);
     expect(decidedBy - detectedTime).to.equal(60);
@@ -385,7 +385,7 @@ describe("SLAs: penalties", () => {
     return log.after(week + 1).tick();
   };
 
-  it("take a share of the score: .94 × .9 = .846, on day 1 .849133", () => {
+  it("reduce the score by a share: .94 × .9 = .846, on day 1 .849133", () => {
     const of = (amount: string, goodDays: number) =>
       ({ status: "confirmed", penalty: JSON.stringify({ ...reduction, amount }), goodDays }) as Row<"breach">;
     const left = (...breaches: Row<"breach">[]) => {
@@ -399,7 +399,7 @@ describe("SLAs: penalties", () => {
     expect(left({ ...of("0.1", 0), status: "detected" })).to.equal(940_000_000);
   });
 
-  it("are recovered from day by day, on days whose own value met the target", async () => {
+  it("decrease day by day, on days whose own value met the target", async () => {
     const log = confirmed(reduction);
     const before = await breachOf(log);
     expect(before.goodDays).to.equal(0);
@@ -502,7 +502,7 @@ describe("SLAs: penalties", () => {
     expect(await reasonsOf(log, "sla_payment")).to.deep.equal(["this transfer paid for a hire"]);
   });
 
-  it("owe nothing where all was given back", async () => {
+  it("create no debt where everything was given back", async () => {
     const log = promise(stewardLog(), success({ type: "financial", amount: "3", currency: "USDC" }));
     goTo(log, START + DAY);
     for (let n = 0; n < 21; n++) {
@@ -518,7 +518,7 @@ describe("SLAs: penalties", () => {
     expect([status, owed]).to.deep.equal(["confirmed", 0n]);
   });
 
-  it("owe nothing where nobody paid", async () => {
+  it("create no debt where nobody paid", async () => {
     const log = promise(
       stewardLog({ probers: 1 }),
       uptime({ type: "financial", amount: "100", currency: "USDC" }),
@@ -530,7 +530,7 @@ describe("SLAs: penalties", () => {
     expect([breach.status, breach.owed]).to.deep.equal(["confirmed", 0n]);
   });
 
-  it("keep badges until thirty good days and a ruling `reinstated`", async () => {
+  it("keep badges away until thirty good days and a ruling `reinstated`", async () => {
     const penalty = { type: "badge_revocation", revoke: ["sla_compliant"] };
     const log = confirmed(penalty);
     const breach = await breachOf(log);
@@ -560,7 +560,7 @@ describe("SLAs: uptime, hour by hour", () => {
     expect(rows(store, "guarantee")[0]).to.deep.include({ openBreach: null, fromDay: START / DAY + 4 });
   });
 
-  it("is none before three quarters of a day have data", async () => {
+  it("is not found before three quarters of a day have data", async () => {
     for (const [hours, count] of [
       [17, 0],
       [18, 1],
@@ -573,14 +573,14 @@ describe("SLAs: uptime, hour by hour", () => {
   });
 });
 
-describe("SLAs: what replaces them", () => {
+describe("SLAs: a new version", () => {
   const names = (store: MemoryStore) =>
     (store.rows("sla").get(AGENT)?.binding ?? "")
       .split("\n")
       .filter(Boolean)
       .map((id) => id.slice(AGENT.length + 1));
 
-  it("keep the data of a guarantee that says the same or more", async () => {
+  it("keep the data of a guarantee that promises the same or more", async () => {
     const log = promise(stewardLog(), success());
     goTo(log, START + 5 * DAY);
     promise(log, success(reduction, { target: "0.99" }));
@@ -593,7 +593,7 @@ describe("SLAs: what replaces them", () => {
     ]);
   });
 
-  it("bind thirty days more where they are weakened, dropped, withdrawn or cost less", async () => {
+  it("bind for thirty more days where they are weakened, dropped, withdrawn or made cheaper to break", async () => {
     const changes: RecordBody[][] = [
       [success(reduction, { target: "0.97" })],
       [success(reduction, { breach_threshold: "0.89" })],
@@ -614,7 +614,7 @@ describe("SLAs: what replaces them", () => {
     }
   });
 
-  it("leave an open breach its terms, and the guarantee binding until that is closed", async () => {
+  it("leave the terms of an open breach, and the guarantee binds until the breach is closed", async () => {
     const log = breached();
     promise(log);
     goTo(log, log.time + 40 * DAY).tick();
@@ -626,7 +626,7 @@ describe("SLAs: what replaces them", () => {
     expect(names((await log.derive()).store)).to.deep.equal(["success_rate/30/0"]);
   });
 
-  it("are at most so many that bind at once", async () => {
+  it("are limited in the number that bind at the same time", async () => {
     const log = stewardLog();
     for (let n = 0; n < 70; n++) {
       log.after(1);
@@ -637,7 +637,7 @@ describe("SLAs: what replaces them", () => {
     expect((await reasonsOf(log, "sla")).at(-1)).to.equal("more than 64 guarantees would bind");
   });
 
-  it("count only what is newer than the last", async () => {
+  it("count only if they are newer than the last", async () => {
     const log = stewardLog();
     const say = (issued_at: number, by = AGENT) =>
       log.record("sla", by, { agent_id: AGENT, version: "1", guarantees: [], issued_at });
@@ -662,7 +662,7 @@ describe("SLAs: days until a breach", () => {
     for (const [n, value] of values.entries()) closes = withClose(closes, 100 + n, BigInt(value));
     return daysUntilBreach({ metric, closes, threshold: BigInt(threshold) }, BigInt(current));
   };
-  it("are counted from three closes on, where the trend leads there, rounded up", () => {
+  it("are counted after three days, where the trend leads to a breach, rounded up", () => {
     expect(trend("uptime", [1000, 990])).to.equal(null);
     expect(trend("uptime", [1000, 990, 980])).to.equal(8);
     expect(trend("uptime", [1000, 990, 980], 981)).to.equal(9);

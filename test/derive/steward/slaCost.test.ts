@@ -47,7 +47,7 @@ function player(log: EventLog) {
 const plain = (_: string, value: unknown) => (typeof value === "bigint" ? String(value) : value);
 
 describe("SLAs: what they cost", () => {
-  it("an hour reads the same after five hundred failing and slow hires of two families as after fifty", () => {
+  it("an hour reads as much after five hundred failing and slow hires of two families as after fifty", () => {
     const log = stewardLog();
     log.record("sla", AGENT, { agent_id: AGENT, version: "1", guarantees, issued_at: log.time });
     const { store, play } = player(log);
@@ -74,7 +74,7 @@ describe("SLAs: what they cost", () => {
     expect(store.rows("breach").size, "a third family").to.equal(2);
   });
 
-  it("a hire writes the same after seven hundred latencies of its day, all different, as after two hundred", () => {
+  it("a hire writes as much after seven hundred different latencies of its day as after two hundred", () => {
     const log = stewardLog();
     log.record("sla", AGENT, { agent_id: AGENT, version: "1", guarantees, issued_at: log.time });
     const { store, play } = player(log);
@@ -95,7 +95,7 @@ describe("SLAs: what they cost", () => {
     expect(late / early).to.be.lessThan(2);
   });
 
-  it("a database is asked a few times for all the hires among whose buyers a breach is shared out", async () => {
+  it("the database gets only a few requests for all the hires whose buyers share a penalty", async () => {
     const asked: number[] = [];
     for (const count of [60, 600]) {
       const log = stewardLog();
@@ -130,7 +130,7 @@ describe("SLAs: what they cost", () => {
     expect(many).to.be.at.most(few + 5);
   });
 
-  it("names three families of a day with bad figures, or all, whatever is amended", () => {
+  it("names three families on a day with bad figures, or all if there are fewer, also after amendments", () => {
     const part = fc.record({
       ok: fc.constant(0),
       failed: fc.constantFrom(0, 1),

@@ -65,7 +65,7 @@ describe("the life of an SLA", () => {
     expect([status(), breaches().length]).to.deep.equal(["at_risk", 0]);
   });
 
-  it("is breached, all guarantees at once, each with its notice", async () => {
+  it("is breached in all guarantees at once, each with its notice", async () => {
     goTo(log, START + 3 * DAY + HOUR);
     sell(9, false, 9_000);
     await day(3);
@@ -76,7 +76,7 @@ describe("the life of an SLA", () => {
     expect(suspended(log.time)).to.equal(null);
   });
 
-  it("is disputed, once, and ruled on; what is upheld suspends a day later", async () => {
+  it("is disputed once and ruled on; an upheld breach suspends a day later", async () => {
     const [first, second] = [breachOf("success_rate", 7), breachOf("success_rate", 90)];
     goTo(log, START + 4 * DAY);
     for (const { id } of [first, first, second])
@@ -102,7 +102,7 @@ describe("the life of an SLA", () => {
     expect(suspended(ruled + 8 * DAY)).to.equal(null);
   });
 
-  it("that nobody disputed is confirmed when the time is over: buyers are owed, a badge is gone", async () => {
+  it("is confirmed without a dispute when the time is over: buyers are owed money, a badge is gone", async () => {
     await day(10, 13);
     const [money, badge] = [breachOf("success_rate", 30), breachOf("latency_p99", 30)];
     expect([stepsOf(money), stepsOf(badge)]).to.deep.equal([
@@ -125,7 +125,7 @@ describe("the life of an SLA", () => {
     expect([paid.paid, stepsOf(paid).filter((it) => it === "paid").length]).to.deep.equal([paid.owed, 3]);
   });
 
-  it("recovers: each closes after a day at target, and the badge is back after thirty of them and a ruling", async () => {
+  it("recovers: each breach closes after a day at target, and the badge returns after thirty of them and a ruling", async () => {
     for (let n = 12; n < 46; n++) {
       goTo(log, START + n * DAY + HOUR);
       sell(1, true);

@@ -58,7 +58,7 @@ describe("uptime: runs of failed slots", () => {
     expect(row.slots).to.equal(`${today}:0z0202000c010100`);
   });
 
-  it("count as (data − down) of data, and the raw share stands beside", async () => {
+  it("count as (data − down) / data, and the raw share is shown too", async () => {
     const row = await stewardOf(close(hoursOf(stewardLog(), ["100011110011"])));
     expect([row.uptime, row.slotSums]).to.deep.equal([750_000_000, "12:3:5 12:3:5 12:3:5"]);
   });
@@ -93,7 +93,7 @@ describe("uptime: what probers say together", () => {
     ["00..", isDown],
   ];
   for (const [words, month] of cases) {
-    it(`of ${words.length}: ${words} is ${month === isUp ? "up" : month === isDown ? "down" : "no data"}`, async () => {
+    it(`of ${words.length} probers: ${words} is ${month === isUp ? "up" : month === isDown ? "down" : "no data"}`, async () => {
       expect(await say(...words)).to.deep.equal(month);
     });
   }
@@ -106,7 +106,7 @@ describe("uptime: what probers say together", () => {
     expect(await monthOf(close(log))).to.deep.equal([12, 0, 0]);
   });
 
-  it("takes a report from the end of its hour on, for two hours, from probers and agents", async () => {
+  it("accepts a report from the end of its hour on, for two hours, from probers and agents", async () => {
     const log = stewardLog();
     goTo(log, START + HOUR - 1);
     report(log, FIRST, 0);
@@ -128,7 +128,7 @@ describe("uptime: what probers say together", () => {
     ]);
   });
 
-  it("takes an hour when its reports had two hours, not before", async () => {
+  it("counts an hour after its reports had two hours, not before", async () => {
     for (const [more, data] of [
       [0, 0],
       [1, 12],
@@ -140,7 +140,7 @@ describe("uptime: what probers say together", () => {
   });
 });
 
-describe("uptime: a prober that is away itself", () => {
+describe("uptime: a prober that is itself offline", () => {
   const others = (count: number) => Array.from({ length: count }, (_, n) => `h${n}.example:443`);
   /** The first hour all are up; in the second, `down` of them and the agent's own are down for four slots. */
   const outage = async (hosts: number, down: number, { before = UP, sellers = hosts } = {}) => {
@@ -158,18 +158,18 @@ describe("uptime: a prober that is away itself", () => {
     return monthOf(close(log));
   };
 
-  it("says nothing of a slot in which more than half of 20 hosts are down", async () => {
+  it("reports nothing for a slot in which more than half of 20 hosts are down", async () => {
     expect(await outage(20, 11)).to.deep.equal([20, 0, 0]);
     expect(await outage(20, 10), "half").to.deep.equal([24, 4, 4]);
     expect(await outage(19, 19), "19 hosts").to.deep.equal([24, 4, 4]);
     expect(await outage(21, 11), "11 of 21").to.deep.equal([20, 0, 0]);
   });
 
-  it("is not made so by listings that were dead before, however many", async () => {
+  it("is not assumed because of listings that were dead before, in any number", async () => {
     expect(await outage(400, 400, { before: DOWN })).to.deep.equal([24, 4, 4]);
   });
 
-  it("is not taken to be cut off because of hosts of agents without sales, or because of many hosts of one seller", async () => {
+  it("is not assumed because of hosts of agents without sales, or because of many hosts of one seller", async () => {
     expect(await outage(400, 400, { sellers: 19 }), "19 sellers").to.deep.equal([24, 4, 4]);
     expect(await outage(400, 400, { sellers: 20 }), "20 sellers").to.deep.equal([20, 0, 0]);
     const log = stewardLog();
@@ -184,7 +184,7 @@ describe("uptime: a prober that is away itself", () => {
     expect(await monthOf(close(log)), "16 hosts of one").to.deep.equal([24, 12, 12]);
   });
 
-  it("is known by a seller's host for 168 hours from when it was found to serve it", async () => {
+  it("is recognised by a seller's host for 168 hours after the host was found to serve the seller", async () => {
     for (const [gap, month] of [
       [167, [20, 0, 0]],
       [168, [24, 4, 4]],
@@ -205,7 +205,7 @@ describe("uptime: a prober that is away itself", () => {
     }
   });
 
-  it("is known by its own hosts alone, and goes on through hours", async () => {
+  it("is recognised by its own hosts alone, hour after hour", async () => {
     const log = stewardLog({ probers: 2 });
     const served = sellersOf(log, [...others(19), HOST]);
     const hosts = (word: [number, number]) =>
@@ -218,7 +218,7 @@ describe("uptime: a prober that is away itself", () => {
     expect(await monthOf(close(log)), "12 + 8 + 10 + 12").to.deep.equal([42, 0, 0]);
   });
 
-  it("costs the agent nothing where the others see that it is up, and nothing is hidden where they see that it is down", async () => {
+  it("costs the agent nothing if the other probers see it up, and hides nothing if they see it down", async () => {
     const log = stewardLog({ probers: 3 });
     const served = sellersOf(log, [...others(19), HOST]);
     const hosts = (word: [number, number], own: [number, number]) => ({
@@ -237,10 +237,10 @@ describe("uptime: a prober that is away itself", () => {
   });
 });
 
-describe("uptime: whose hosts", () => {
+describe("uptime: the hosts of an agent", () => {
   const hosts = { "a.example:443": UP, "b.example:443": DOWN };
 
-  it("is that of the worst of several, slot by slot", async () => {
+  it("uses the worst of several hosts, slot by slot", async () => {
     const log = stewardLog();
     goTo(log, START + HOUR + 1);
     const word = { "a.example:443": slots("000111111111"), "b.example:443": slots("111111111000") };
@@ -248,7 +248,7 @@ describe("uptime: whose hosts", () => {
     expect(await monthOf(close(log))).to.deep.equal([12, 6, 6]);
   });
 
-  it("takes the slots of a host for 168 hours from when it served the agent", async () => {
+  it("counts the slots of a host for 168 hours from when it served the agent", async () => {
     for (const [hour, data] of [
       [167, 12],
       [168, 0],
@@ -262,7 +262,7 @@ describe("uptime: whose hosts", () => {
     }
   });
 
-  it("takes nothing from before the host served it", async () => {
+  it("counts nothing from before the host served it", async () => {
     const log = stewardLog();
     goTo(log, START + HOUR + 1);
     report(log, FIRST, 0, { hosts: { [HOST]: DOWN }, served: {} });
@@ -280,7 +280,7 @@ describe("uptime: whose hosts", () => {
     expect(await monthOf(close(log))).to.deep.equal([24, 12, 12]);
   });
 
-  it("is no host that only a minority of those who look there found to serve the agent", async () => {
+  it("ignores a host that only a minority of its probers found to serve the agent", async () => {
     for (const [liars, data] of [
       [1, 12],
       [2, 24],
@@ -306,7 +306,7 @@ describe("uptime: whose hosts", () => {
     expect(await monthOf(close(log))).to.deep.equal([0, 0, 0]);
   });
 
-  it("is nothing for who is not an agent, and takes nothing from the host's own agent", async () => {
+  it("is empty for an address that is not an agent, and ignores the host's own agent", async () => {
     const log = stewardLog();
     goTo(log, START + HOUR + 1);
     report(log, FIRST, 0, { hosts: { [HOST]: UP }, served: { [wallet(88)]: [HOST], [AGENT]: [HOST] } });
@@ -335,7 +335,7 @@ describe("uptime: an agent's own word", () => {
     }
   });
 
-  it("counts its first word of an hour and host, and makes no host its own", async () => {
+  it("counts its first word about an hour and host, and adds no host by it", async () => {
     const log = stewardLog();
     goTo(log, START + HOUR + 1);
     report(log, AGENT, 0, { hosts: { [HOST]: slots("0000") } });

@@ -93,7 +93,7 @@ export function portalLies(demoOf: () => DemoResult): void {
         asked.test(at) ? change(body) : body;
     const [ring] = actors.ring;
 
-    it("finds that what an honest node says of an agent follows from its log", async () => {
+    it("finds that an honest node's figures of an agent follow from its log", async () => {
       const said = await told(ring.address, (_, body) => body);
       expect(said).not.to.contain("Does not hold");
       expect(said)
@@ -118,7 +118,7 @@ export function portalLies(demoOf: () => DemoResult): void {
       expect(said).to.contain("The node hides 1 members of its cluster").and.contain(hidden);
     });
 
-    it("names a receipt that was changed, since nobody signed it so", async () => {
+    it("names a receipt that was changed, because its signature does not fit", async () => {
       const lie = changing(/^\/v1\/events[^#]*$/, (body) =>
         body.replace('"all_passed":false', '"all_passed":true'),
       );
@@ -147,7 +147,7 @@ export function portalLies(demoOf: () => DemoResult): void {
       );
     });
 
-    it("names a line that was dropped: a refund that was hidden", async () => {
+    it("names a dropped line: a hidden refund", async () => {
       const isEvents = /^\/v1\/events\?after=0&[^#]*$/;
       const lie: Lie = (asked, body) => {
         if (/#tallystick-lines$/.test(asked))
@@ -189,7 +189,7 @@ export function portalLies(demoOf: () => DemoResult): void {
       console.log(`          checked in ${receiptMs.toFixed(0)} ms, from the press of the button`);
     });
 
-    it("names a receipt that says something else than was signed", async () => {
+    it("names a receipt with other content than the signed one", async () => {
       const lie = changing(/graphql$/, (body) => body.replace(/("latency_ms":)\d+/, "$11"));
       expect(await toldOfReceipt(lie)).to.contain("The page shows something else than what was signed");
     });
@@ -276,7 +276,7 @@ export function portalLies(demoOf: () => DemoResult): void {
       expect(rpc.asked).to.include("eth_call");
     });
 
-    it("says one source with one", async () => {
+    it("says that there is only one source with one", async () => {
       const said = await toldOfHeads(truth, rpcTruth, [rpc.url]);
       expect(said).to.contain("One source").and.contain("The node's head is the chain's");
     });
@@ -304,7 +304,7 @@ export function portalLies(demoOf: () => DemoResult): void {
       expect(said).to.contain("The node tells the head of another ledger");
     });
 
-    it("names a contract that is not the ledger's", async () => {
+    it("names a contract that does not have the ledger", async () => {
       const lie = changing(/graphql$/, (body) =>
         body.replace(/"anchoredLedger":"0x[0-9a-f]{40}"/, `"anchoredLedger":"0x${"cc".repeat(20)}"`),
       );
@@ -323,7 +323,7 @@ export function portalLies(demoOf: () => DemoResult): void {
       return await page.locator(".checks").first().innerText();
     };
 
-    it("finds any two heads of one history, by proof, by every entry and by tiles", async () => {
+    it("accepts any two heads of one history, by proof, by every entry and by tiles", async () => {
       expect(await toldOfLedger("Check the proof here", truth)).to.contain(
         "The later head is a continuation of the earlier one",
       );
@@ -356,7 +356,7 @@ export function portalLies(demoOf: () => DemoResult): void {
       expect(await toldOfLedger("Read every entry here", lie)).to.contain("The ledger is cut off");
     });
 
-    it("names what is missing at the end of a ledger file, by the chain", async () => {
+    it("names entries that are missing at the end of a ledger file, by the chain", async () => {
       [node.lie, rpc.lie, rpc.asked] = [truth, rpcTruth, []];
       await page.goto(`${node.url}#/verify`);
       await page.reload();
@@ -373,7 +373,7 @@ export function portalLies(demoOf: () => DemoResult): void {
       expect(said).to.match(/The last \d+ entries are missing in the file/);
     });
 
-    it("finds the escrow that the demo left, held, with the terms of its id", async () => {
+    it("finds the held escrow of the demo, with the terms of its id", async () => {
       [node.lie, rpc.lie] = [truth, rpcTruth];
       await page.goto(`${node.url}#/escrow/new`);
       await page.reload();
