@@ -31,7 +31,7 @@ describe("the build version, by which Ponder knows that it has to index again", 
   });
   after(() => rm(folder, { recursive: true }));
 
-  it("stays the same while nothing that decides rows changes", async () => {
+  it("stays the same while nothing that affects rows changes", async () => {
     const before = buildVersion(config, folder);
     await writeFile(path.join(folder, "packages/protocol", "notes.md"), "not source");
     expect(buildVersion({ params: defineParams(), registries: null }, folder)).to.equal(before);
@@ -44,7 +44,7 @@ describe("the build version, by which Ponder knows that it has to index again", 
     expect(buildVersion({ ...config, params }, folder)).not.to.equal(buildVersion(config, folder));
   });
 
-  it("changes with the registries that are read, and with the implementations that are understood", () => {
+  it("changes with the registries that are read, and with their known implementations", () => {
     const [identity, reputation, more] = ["0x1a", "0x2a", "0x3a"] as const;
     const read = (implementations: `0x${string}`[]) =>
       buildVersion({ ...config, registries: { identity, reputation, implementations } }, folder);
@@ -52,7 +52,7 @@ describe("the build version, by which Ponder knows that it has to index again", 
   });
 
   for (const room of DECIDE_ROWS) {
-    it(`changes when one byte of ${room}/ changes, or a source moves, and so does that of answers`, async () => {
+    it(`changes when one byte of ${room}/ changes, or a source moves, and so does the version of answers`, async () => {
       const before = versions();
       await writeFile(path.join(folder, room, "records", "b.ts"), "3");
       const changed = versions();
@@ -63,7 +63,7 @@ describe("the build version, by which Ponder knows that it has to index again", 
     });
   }
 
-  it("stays the same when the API changes, and that of answers does not", async () => {
+  it("stays the same when the API changes, and the version of answers does not", async () => {
     const before = versions();
     await writeFile(path.join(folder, API, "a.ts"), "3");
     const changed = versions();

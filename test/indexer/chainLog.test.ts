@@ -135,7 +135,7 @@ describe("a node's event log", () => {
     await act("timeoutRefund", [silent], buyer);
   }
 
-  it("is what the chain and the ledgers say, line by line", async () => {
+  it("equals the content of the chain and the ledgers, line by line", async () => {
     await payments();
     const [first, second, other] = [await open("first"), await open("second"), await open("other")];
 
@@ -239,7 +239,7 @@ describe("a node's event log", () => {
     expect([status, logs[0]?.topics[1]]).to.deep.equal(["success", id]);
   }
 
-  it("waits for a source of transfers, and where that has left one out: the node says whose do not add up", async () => {
+  it("waits for a source of transfers, and names the wallets whose transfers do not add up if the source left one out", async () => {
     // The code of the ledgers' contract before it logged one more anchor.
     await chain.client.setCode({ address: chain.anchoredLedger, bytecode: anchoredLedgerCode });
     const ledger = await open("lossy");

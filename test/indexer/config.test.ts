@@ -28,7 +28,7 @@ function issuesOf(env: Record<string, string | undefined>): Record<string, strin
 }
 
 describe("indexer configuration", () => {
-  it("asks for a payee and a facilitator when insights have a price", () => {
+  it("requires a payee and a facilitator when insights have a price", () => {
     const priced = { ...complete, INSIGHTS_PRICE_USDC: "0.01" };
     expect(readConfig(complete).insights).to.equal(null);
     expect(issuesOf(priced)).to.have.all.keys("INSIGHTS_PAY_TO", "X402_FACILITATOR_URL");
@@ -43,16 +43,16 @@ describe("indexer configuration", () => {
     });
   });
 
-  it("names everything that is missing at once", () => {
+  it("names all missing settings at once", () => {
     expect(issuesOf({})).to.have.all.keys("DATABASE_URL", "RPC_URL", "CHAIN_ID", "TOKEN_ADDRESS");
   });
 
-  it("takes an empty variable for an absent one", () => {
+  it("treats an empty variable as absent", () => {
     expect(issuesOf({ ...complete, CHAIN_ID: "" })).to.deep.equal({ CHAIN_ID: "is missing" });
     expect(readConfig({ ...complete, SETTLEMENT_URL: "", TICK_BLOCKS: "" }).settlementUrl).to.equal(null);
   });
 
-  it("believes one proxy less than settlement, being one of its proxies", () => {
+  it("trusts one proxy less than settlement, because it is one of settlement's proxies", () => {
     const believed = (count: string) => readConfig({ ...complete, TRUST_PROXY: count }).trustedProxies;
     expect([readConfig(complete).trustedProxies, ...["0", "1", "2", "3"].map(believed)]).to.deep.equal([
       0, 0, 0, 1, 2,
@@ -66,14 +66,14 @@ describe("indexer configuration", () => {
     });
   });
 
-  it("follows nobody and nothing unless told to", () => {
+  it("follows no ledger and no registry by default", () => {
     const { ledgers, anchoredLedger, params } = readConfig(complete);
     expect(ledgers.size).to.equal(0);
     expect(anchoredLedger).to.equal(null);
     expect(params).to.deep.include({ escrows: {}, ledgers: {}, operator: null, hubs: [], tickBlocks: 150 });
   });
 
-  it("reads lists of roots in any spelling, and keeps them in lower case", () => {
+  it("reads lists of trust roots in any spelling, and stores them in lower case", () => {
     const config = readConfig({
       ...complete,
       ESCROWS: ` ${escrow.toUpperCase().replace("0X", "0x")}=swarmwage-partnered , `,
@@ -88,7 +88,7 @@ describe("indexer configuration", () => {
     expect(config.params.ledgers[ledger]).to.include("receipt");
   });
 
-  it("refuses what is not of the form, and says which item", () => {
+  it("refuses settings of a wrong form, and names the item", () => {
     const issues = issuesOf({
       ...complete,
       DATABASE_URL: "mysql://localhost/x",
@@ -135,7 +135,7 @@ describe("indexer configuration", () => {
     });
   });
 
-  it("reads the registries of ERC-8004 that it is told of, of its own chain, and what is listed behind them", () => {
+  it("reads the named ERC-8004 registries, or those of its own chain, with the listed implementations", () => {
     expect(readConfig(complete).registries).to.equal(null);
     const [identity, reputation, more] = ["4a", "5a", "6a"].map((it) => `0x${it.repeat(20)}`);
     const told = {
@@ -159,7 +159,7 @@ describe("indexer configuration", () => {
       );
   });
 
-  it("reads the transfers that matter where millions are made, and all of them elsewhere, unless it is told", () => {
+  it("reads only the transfers that matter on busy chains by default, and all transfers elsewhere", () => {
     expect(readConfig(complete).transfers).to.deep.equal({ form: "all" });
     for (const CHAIN_ID of ["8453", "84532"]) {
       expect(readConfig({ ...complete, CHAIN_ID }).transfers.form).to.equal("relevant");

@@ -97,7 +97,7 @@ describe("a node whose Postgres is away", function () {
     for (const it of [pid, ...children]) process.kill(it, `SIG${signal}`);
   }
 
-  it("answers 503 with Retry-After while it takes connections and never answers, and serves when it goes on", async () => {
+  it("answers 503 with Retry-After while Postgres accepts connections and never answers, and serves when it continues", async () => {
     signalPostgres("STOP");
     try {
       await refusedEverywhere();
@@ -107,7 +107,7 @@ describe("a node whose Postgres is away", function () {
     await untilServed();
   });
 
-  it("answers 503 with Retry-After while it is stopped, and serves and indexes when it was started again", async () => {
+  it("answers 503 with Retry-After while Postgres is stopped, and serves and indexes after its restart", async () => {
     await node.supervisor.stop("postgres");
     await refusedEverywhere();
     await refusedEverywhere();

@@ -8,7 +8,7 @@ import { expectStartBeforeContracts } from "../../indexer/expectStartBeforeContr
 const ESCROW = `0x${"e5".repeat(20)}` as const;
 const LEDGER = `0x${"1e".repeat(20)}` as const;
 
-describe("the block where a node starts to read", () => {
+describe("the first block that a node reads", () => {
   /** The blocks in which the contracts were deployed; of blocks before `keepsFrom` the chain's node has no state. */
   const deployed = new Map<string, number>([
     [ESCROW, 20],
@@ -41,11 +41,11 @@ describe("the block where a node starts to read", () => {
   const check = (startBlock: number) =>
     expectStartBeforeContracts({ rpcUrl, startBlock, params, anchoredLedger: LEDGER, registries: null });
 
-  it("may be that of the first contract, or an earlier one", async () => {
+  it("may be the block of the first contract, or an earlier one", async () => {
     for (const block of [0, 1, 9, 10]) expect(await check(block)).to.deep.equal([]);
   });
 
-  it("is refused when a contract was there before, which is named", async () => {
+  it("is refused when a contract existed before, which is named", async () => {
     const error = await check(11).catch((it) => it);
     expect(error).to.be.instanceOf(InvalidInputError);
     expect(error.code).to.equal("start_block_too_late");
@@ -55,7 +55,7 @@ describe("the block where a node starts to read", () => {
     expect((await check(21).catch((it) => it)).issues).to.have.length(2);
   });
 
-  it("is not refused by a node that keeps no state so old, which is said", async () => {
+  it("is not refused if the RPC has no state that is so old, and this is reported", async () => {
     keepsFrom = 100;
     try {
       expect(await check(21)).to.deep.equal([ESCROW, LEDGER]);

@@ -7,7 +7,7 @@ import { type LonelyIndexer, startLonelyIndexer } from "./support/lonelyIndexer.
 const upgrade = (target: string, more = "") =>
   `GET ${target} HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n${more}\r\n`;
 
-describe("the indexer, whatever is written to its socket", function () {
+describe("the indexer with hostile bytes on its socket", function () {
   this.timeout(180_000);
   this.slow(60_000);
   let node: LonelyIndexer;
@@ -31,7 +31,7 @@ describe("the indexer, whatever is written to its socket", function () {
     );
   };
 
-  it("answers an upgrade whose target is no URL, and one that is cut off while it is refused", async () => {
+  it("answers an upgrade whose target is not a URL, and one that breaks off during the refusal", async () => {
     for (const target of ["//", "http://[", "*", "/v1/stream?%", "/v1/streams", "/graphql"]) {
       const answer = await converse(port, { parts: [upgrade(target)], listenMs: 5_000 });
       expect(statusesOf(answer), target).to.satisfy(([status]: number[]) => status! >= 400 && status! < 500);
@@ -41,7 +41,7 @@ describe("the indexer, whatever is written to its socket", function () {
     await stillServes();
   });
 
-  it("answers with a status of HTTP or closes, and stays up", async () => {
+  it("answers with a status of HTTP or closes the connection, and keeps running", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(hostileConversation, { minLength: 12, maxLength: 12 }), async (all) => {
         const answers = await Promise.all(all.map((one) => converse(port, one)));

@@ -3,7 +3,7 @@ import { defineParams } from "tallystick-protocol/records/params";
 import { hubsWarning } from "../../indexer/hubsWarning.ts";
 
 describe("a node that names no hub", () => {
-  it("says so on Base and its test network, and nowhere else", () => {
+  it("logs a warning on Base and its test network, and nowhere else", () => {
     const params = defineParams();
     for (const chainId of [8453, 84_532])
       expect(hubsWarning({ chainId, params })).to.contain("10000 transfers");

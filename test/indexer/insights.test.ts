@@ -62,7 +62,7 @@ function weightOf(hires: Row<"hire">[]): number {
 }
 
 describe("summaries of hires", () => {
-  it("are what adding up the hires gives, through outcomes that change and hires that leave the window", async () => {
+  it("equal the sums over the hires, after outcomes that change and hires that leave the window", async () => {
     const log = new EventLog();
     const [seller, other, buyer] = [wallet(1), wallet(2), wallet(3)];
     const ring = [11, 12, 13, 14].map(wallet);

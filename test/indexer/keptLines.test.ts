@@ -30,7 +30,7 @@ describe("the lines of followed ledgers", function () {
     Array.from({ length: to - from }, (_, n) => `{"${fork}": ${from + n}}`);
   const all = (size: number) => kept.read(ledger, 0, size, ROOM);
 
-  it("come back as they were kept, whatever the segments they came in", async () => {
+  it("come back as they were stored, with any segments", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.integer({ min: 0, max: 700 }), { maxLength: 6 }), async (sizes) => {
         const id = `0x${(ledgers++).toString(16).padStart(64, "0")}`;
@@ -47,7 +47,7 @@ describe("the lines of followed ledgers", function () {
     );
   });
 
-  it("are those of the history that came last: what a reorg took back is written over", async () => {
+  it("belong to the latest history: lines that a reorg took back are overwritten", async () => {
     await kept.keep(ledger, 0, lines(0, 300));
     await kept.keep(ledger, 300, lines(300, 1_000));
     await kept.keep(ledger, 300, lines(300, 420, "b"));
@@ -69,12 +69,12 @@ describe("the lines of followed ledgers", function () {
     }
   });
 
-  it("are kept once, whoever keeps them at the same moment", async () => {
+  it("are stored once when several processes store them at the same time", async () => {
     await Promise.all(Array.from({ length: 8 }, () => kept.keep(ledger, 0, lines(0, 500))));
     expect(await all(500)).to.deep.equal(lines(0, 500));
   });
 
-  it("end before a gap, and say so", async () => {
+  it("end before a gap, and the caller is told", async () => {
     expect(await kept.keep(ledger, 100, lines(100, 600))).to.equal(false);
     expect(await all(600)).to.deep.equal([]);
     expect(await kept.read(ledger, LINES_PER_ROW, 600, ROOM)).to.deep.equal(lines(LINES_PER_ROW, 600));
@@ -82,7 +82,7 @@ describe("the lines of followed ledgers", function () {
     expect(await all(600)).to.deep.equal(lines(0, 600));
   });
 
-  it("are given by the row once there is enough", async () => {
+  it("are stored by the row once there are enough", async () => {
     await kept.keep(ledger, 0, lines(0, 1_000));
     expect(await kept.read(ledger, 0, 1_000, 1)).to.have.length(LINES_PER_ROW);
     expect(await kept.read(ledger, 10, 20, 1)).to.deep.equal(lines(10, 20));

@@ -37,7 +37,7 @@ describe("the SDK's client of a node that assigns audits", () => {
     });
   };
 
-  it("gives the assignments that an auditor, a seller and a hire wait on: those of the derivation", async () => {
+  it("gives the assignments that wait for an auditor, on a seller and on a hire: those of the derivation", async () => {
     const expected = askedNow();
     expect(expected).to.have.length.above(1);
     const ids = expected.map(({ id }) => id).sort();
@@ -68,13 +68,13 @@ describe("the SDK's client of a node that assigns audits", () => {
     expect(await node().openOfHire(`0x${"ab".repeat(32)}-1`)).to.deep.equal([]);
   });
 
-  it("knows where agents are reached, and nothing of addresses that are not agents", async () => {
+  it("finds the addresses of agents, and nothing for addresses that are not agents", async () => {
     const [origin] = await node().originsOf(SELLER, "text.translate");
     expect(URL.canParse(origin ?? "")).to.equal(true);
     expect(await node().originsOf(wallet(9_998), null)).to.deep.equal([]);
   });
 
-  it("calls final what the chain calls final, at a block of the hash that drew", async () => {
+  it("uses the chain's finality, at a block of the hash that drew the auditor", async () => {
     const [assignment] = await node().openOfSeller(SELLER);
     if (!assignment?.tickHash) throw new Error("nothing is assigned");
     blocks.hash = assignment.tickHash;

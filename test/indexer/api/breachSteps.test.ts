@@ -69,7 +69,7 @@ describe("steps of breaches", () => {
   };
   const ask = async (query = "") => await (await app.request(`/v1/breach-steps${query}`)).json();
 
-  it("are given in order, of final blocks alone, from a block on and page by page", async () => {
+  it("are given in order, only of final blocks, from a block on and page by page", async () => {
     await finalize(1_000_000);
     const all = await ask();
     expect(all.steps.map((it: { step: string }) => it.step)).to.deep.equal(["detected", "confirmed"]);
@@ -92,7 +92,7 @@ describe("steps of breaches", () => {
       expect((await app.request(`/v1/breach-steps${query}`)).status, query).to.equal(400);
   });
 
-  it("are read whole by a sender of notices, and again from where it left off", async () => {
+  it("are read completely by a sender of notices, which continues where it stopped", async () => {
     await finalize(1_000_000);
     const sender = createHttpNode({
       ...{ baseUrl: "http://node.test", account: privateKeyToAccount(`0x${"61".repeat(32)}`) },
@@ -107,7 +107,7 @@ describe("steps of breaches", () => {
     expect(await sender.stepsFrom(finalBlock + 1, forever)).to.deep.equal({ steps: [], finalBlock });
   });
 
-  it("stand beside aliases, which mean an agent while it alone claims them", async () => {
+  it("are served next to aliases, and an alias means an agent while only this agent claims it", async () => {
     const meaning = async (alias: string) => {
       const response = await app.request(`/v1/aliases/${alias}`);
       const { agent_id, code } = (await response.json()) as { agent_id?: string; code?: string };
@@ -119,7 +119,7 @@ describe("steps of breaches", () => {
     expect(await meaning("The-Seller")).to.deep.equal([400, "invalid_input"]);
   });
 
-  it("are told on the stream, with the terms of their breach", async () => {
+  it("are sent on the stream, with the terms of their breach", async () => {
     const change = { table: "breachStep", before: null, after: { id: ids[0], agent: AGENT } };
     const [moment] = momentsOf([change as never]);
     expect(moment).to.deep.equal({ kind: "sla_step", subject: ids[0], agent: AGENT, counterpart: null });
@@ -129,7 +129,7 @@ describe("steps of breaches", () => {
     expect(JSON.parse(message?.text ?? "").data).to.include({ step: "detected", breach_threshold: "0.9" });
   });
 
-  it("are told by a GraphQL subscription, of one agent where that is asked", async () => {
+  it("are sent by a GraphQL subscription, for one agent if requested", async () => {
     const operations = { readBlocked: async () => null, readBlockedTransfers: async () => null };
     const yoga = graphqlServer({ db: database.db, operations, node, pollMs: 10 });
     const server = serve({

@@ -25,7 +25,7 @@ const ample: BudgetLimits = { pointsPerSecond: 1, burst: 1_000, atOnce: 4, waiti
 const costly = `{ ${Array.from({ length: 20 }, (_, n) => `a${n}: agents(first: 50) { nodes { id } }`).join(" ")} }`;
 const subscription = { query: 'subscription { hireCounted(after: "0") { position } }' };
 
-describe("the API under one client that asks too much", function () {
+describe("the API with one client that asks too much", function () {
   this.timeout(60_000);
   let story: ApiStory;
   let server: Server;
@@ -116,7 +116,7 @@ describe("the API under one client that asks too much", function () {
     expect(await statusOf("1.2.3.4", "{ meta { block } }")).to.equal(200);
   });
 
-  it("does not do what waits for its turn when what came before it has used up the points", async () => {
+  it("does not run a waiting request when earlier requests have used up the points", async () => {
     await open({ burst: 120, atOnce: 1, waiting: 64 });
     const answers = await Promise.all(Array.from({ length: 20 }, () => ask("1.2.3.4", { query: costly })));
     const served = answers.filter((it) => it.status === 200);
@@ -130,7 +130,7 @@ describe("the API under one client that asks too much", function () {
     expect(await statusOf("1.2.3.4", "{ meta { block } }")).to.equal(200);
   });
 
-  it("charges for the whole schema also when it is given from memory", async () => {
+  it("charges for the whole schema also when it comes from a cache", async () => {
     await open({ burst: 150 });
     const statuses: number[] = [];
     for (let n = 0; n < 12; n++)
@@ -139,7 +139,7 @@ describe("the API under one client that asks too much", function () {
     expect(statuses.at(-1)).to.equal(429);
   });
 
-  it("takes what a client writes of itself for nothing, and an IPv6 network for one client", async () => {
+  it("ignores addresses that a client writes itself, and counts an IPv6 network as one client", async () => {
     await open({ burst: 3 });
     for (let n = 0; n < 3; n++) await statusOf(`7.7.7.${n}, 1.2.3.4`, "{ __typename }");
     expect(await statusOf("8.8.8.8, 1.2.3.4", "{ __typename }")).to.equal(429);
@@ -148,7 +148,7 @@ describe("the API under one client that asks too much", function () {
     expect(await statusOf("2001:db8:0:1::1", "{ __typename }")).to.equal(200);
   });
 
-  it("counts every request of a pipeline, and closes behind the one that was too many", async () => {
+  it("counts every request of a pipeline, and closes the connection after the first one above the limit", async () => {
     await open({ burst: 5 });
     const request = "GET /graphql?query={__typename} HTTP/1.1\r\nHost: a\r\nX-Forwarded-For: 1.2.3.4\r\n\r\n";
     const answer = await converse(port, { parts: [request.repeat(50)], listenMs: 10_000 });
@@ -157,7 +157,7 @@ describe("the API under one client that asks too much", function () {
     expect(answer.closed).to.equal(true);
   });
 
-  it("gives it few turns at a time, so that another waits behind these only", async () => {
+  it("gives it few turns at a time, so that another client waits only for these", async () => {
     await open({ atOnce: 2, waiting: 3 });
     const answers = await Promise.all(Array.from({ length: 30 }, () => statusOf("1.2.3.4", costly)));
     expect(answers.filter((it) => it === 200).length).to.be.within(5, 29);
@@ -165,7 +165,7 @@ describe("the API under one client that asks too much", function () {
     expect(await statusOf("1.2.3.4", "{ meta { block } }")).to.equal(200);
   });
 
-  it("counts what a request has for others to read", async () => {
+  it("counts the bytes that a request makes the server read", async () => {
     await open({ burst: 40 });
     const long = `{ meta { block } } # ${"x".repeat(60_000)}`;
     expect(await statusOf("1.2.3.4", long)).to.equal(200);
@@ -175,7 +175,7 @@ describe("the API under one client that asks too much", function () {
     expect(await statusOf("5.6.7.8", "{ meta { block } }")).to.equal(200);
   });
 
-  it("keeps a proxy's connection for others, and holds back its answer to who goes on asking", async () => {
+  it("keeps a proxy's connection open, and delays its refusals to a client that keeps asking", async () => {
     await open({ burst: 1 });
     const request = "GET /v1/params HTTP/1.1\r\nHost: a\r\nX-Forwarded-For: 1.2.3.4\r\n\r\n";
     const other =
@@ -197,7 +197,7 @@ describe("the API under one client that asks too much", function () {
     expect(performance.now() - began).to.be.above(HOLD_MS * 0.9);
   });
 
-  it("reads nothing of who goes on asking, and tells it so without being asked", async () => {
+  it("does not read requests of a client that keeps asking, and answers its connections with 429", async () => {
     await open({ burst: 2 }, { sockets: 8 });
     const stranger = "203.0.113.9";
     // Its connections come through here, since nobody can be a stranger to its own machine.
@@ -224,7 +224,7 @@ describe("the API under one client that asks too much", function () {
     }
   });
 
-  it("counts subscriptions and WebSockets of a client together, and gives back each that ends", async () => {
+  it("counts subscriptions and WebSockets of a client together, and frees each one that ends", async () => {
     await open({ streams: 2 });
     const first = new AbortController();
     const accept = "text/event-stream";
@@ -256,7 +256,7 @@ describe("the API under one client that asks too much", function () {
     other.abort();
   });
 
-  it("holds back the refusal of a WebSocket too, from who goes on asking", async () => {
+  it("also delays the refusal of a WebSocket for a client that keeps asking", async () => {
     await open({ burst: 1 });
     const upgrade = (client: string) =>
       `GET /v1/stream HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nX-Forwarded-For: ${client}\r\n\r\n`;
@@ -268,7 +268,7 @@ describe("the API under one client that asks too much", function () {
     expect(performance.now() - began).to.be.above(HOLD_MS * 0.9);
   });
 
-  it("has every place again of streams that were dropped as soon as they were opened", async () => {
+  it("frees the places of streams that are dropped right after they are opened", async () => {
     await open({ burst: 1e6, streams: 0, atOnce: 0 }, { subscriptions: 5 });
     const body = JSON.stringify(subscription);
     const request = `POST /graphql HTTP/1.1\r\nHost: a\r\nAccept: text/event-stream\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
@@ -298,7 +298,7 @@ describe("the API under one client that asks too much", function () {
     for (const controller of controllers) controller.abort();
   });
 
-  it("lets an address have so many connections, and says 429 to the next", async () => {
+  it("allows an address a number of connections, and answers 429 to the next", async () => {
     await open({}, { sockets: 3 });
     const held = Array.from({ length: 3 }, () => connect(port, "127.0.0.1"));
     await Promise.all(held.map((socket) => new Promise((resolve) => socket.once("connect", resolve))));
@@ -317,7 +317,7 @@ describe("the API under one client that asks too much", function () {
     await waitUntil(isServed, { what: "room for a connection", withinMs: 10_000, everyMs: 20 });
   });
 
-  it("gives the whole schema once at the most, however it is put", async () => {
+  it("gives the whole schema at most once in a query of any form", async () => {
     await open({ burst: 1e6 });
     const aliases = (one: string) => Array.from({ length: 29 }, (_, n) => `a${n}: ${one}`).join(" ");
     const whole = "__schema { types { name fields { name type { name } args { name } } } }";

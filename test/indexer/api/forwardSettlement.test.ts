@@ -55,7 +55,7 @@ describe("the settlement routes of the indexer's origin", () => {
     ["GET", "/tlog/tile/entries/x001/000.p/17"],
   ];
   for (const [method, path] of routes) {
-    it(`${method} ${path} goes to settlement as it is, and its answer comes back`, async () => {
+    it(`include ${method} ${path}, which goes to settlement unchanged, and its answer comes back unchanged`, async () => {
       const body = method === "POST" ? '{"é": 1.0}' : null;
       const headers = { authorization: "Bearer key", "content-type": "application/json", cookie: "mine" };
       const response = await app.request(path, { method, body, headers });
@@ -91,13 +91,13 @@ describe("the settlement routes of the indexer's origin", () => {
     expect(seen).to.equal(undefined);
   });
 
-  it("do not carry huge bodies", async () => {
+  it("refuse huge bodies", async () => {
     const response = await app.request("/v1/receipts", { method: "POST", body: "x".repeat(300_000) });
     expect(await problemOf(response)).to.deep.equal({ status: 413, code: "payload_too_large" });
     expect(seen).to.equal(undefined);
   });
 
-  it("say so when there is no settlement service, or when it does not answer", async () => {
+  it("report when there is no settlement service, or when it does not answer", async () => {
     const none = createApi({ ...dependencies, settlementUrl: null });
     expect(await problemOf(await none.request("/v1/ledger/latest"))).to.deep.equal({
       status: 503,

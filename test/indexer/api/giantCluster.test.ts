@@ -80,7 +80,7 @@ describe("a giant cluster", () => {
   };
   const fields = "{ graph { nodes { address depth } edges { from to } signals { id memberCount } isWhole } }";
 
-  it("is shown as far as the limits go, by a handful of statements, and says that there is more", async () => {
+  it("is shown up to the limits, by a few statements, with a note that there is more", async () => {
     database.statements = 0;
     const { data, errors } = await ask(`{ a: cluster(id: "clst_part0499") ${fields} }`);
     expect(errors).to.equal(undefined);
@@ -96,7 +96,7 @@ describe("a giant cluster", () => {
     expect(((await response.json()) as { is_whole: boolean }).is_whole).to.equal(false);
   });
 
-  it("is not shown or read thirty times for one answer", async () => {
+  it("is neither shown nor read thirty times in one answer", async () => {
     database.statements = 0;
     const aliases = Array.from({ length: 29 }, (_, n) => `a${n}: cluster(id: "clst_part0499") ${fields}`);
     const { errors } = await ask(`{ ${aliases.join(" ")} }`);
@@ -104,7 +104,7 @@ describe("a giant cluster", () => {
     expect(database.statements).to.be.at.most(60);
   });
 
-  it("is a page of a list like any other", async () => {
+  it("is paged like any other list", async () => {
     const { data, errors } = await ask(
       `{ a: cluster(id: "clst_part0499") { members(first: 100) { nodes { id } } mergedIds } }`,
     );

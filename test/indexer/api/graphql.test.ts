@@ -102,7 +102,7 @@ describe("GraphQL", () => {
       );
     });
 
-    it("gives every agent the fields that the derivation gives it", async () => {
+    it("gives every agent the fields of the derivation", async () => {
       const camel = (name: string) => name.replaceAll(/_([a-z0-9])/g, (_, letter) => letter.toUpperCase());
       // Whatever the derivation publishes is asked for: a field that the schema forgot is an error.
       const [first] = Object.values(derived.agents as Record<string, Reputation>);
@@ -133,7 +133,7 @@ describe("GraphQL", () => {
       });
     });
 
-    it("finds an agent by its address in any spelling, and null for a stranger", async () => {
+    it("finds an agent by any spelling of its address, and gives null for a stranger", async () => {
       const spelled = `0x${wallet(0xabc).slice(2).toUpperCase()}`;
       expect(await ask("query ($a: Address!) { agent(address: $a) { id } }", { a: spelled })).to.deep.equal({
         agent: null,
@@ -147,7 +147,7 @@ describe("GraphQL", () => {
       expect(agent.listings.nodes[2]).to.deep.equal({ capability: "text.task2", priceUsdc: "0.3" });
     });
 
-    it("tells where it stands", async () => {
+    it("gives its position", async () => {
       await database.database.insert(schema.token).values({ id: node.token, firstBlock: 17 });
       const { meta } = await ask<{ meta: Record<string, unknown> }>(
         "{ meta { block time digest indexedBlock chainId token { address firstBlock } paramsVersion } }",
@@ -180,7 +180,7 @@ describe("GraphQL", () => {
       expect(early.digests.nodes).to.deep.equal(all.slice(1).reverse());
     });
 
-    it("tells which segment it waits for", async () => {
+    it("names the segment that it waits for", async () => {
       const ledger = `0x${"1e".repeat(32)}`;
       blocked = {
         ledger,
@@ -203,7 +203,7 @@ describe("GraphQL", () => {
       }
     });
 
-    it("tells whose transfers do not add up", async () => {
+    it("names the wallets whose transfers do not add up", async () => {
       const wallet = `0x${"0a".repeat(20)}`;
       late = { block: 9, since: 1_767_225_600, attempts: 3, reason: "5 atomic units are missing", wallet };
       try {
@@ -216,7 +216,7 @@ describe("GraphQL", () => {
       }
     });
 
-    it("gives escrows with their fate and hires with their weight", async () => {
+    it("gives escrows with their end, and hires with their weight", async () => {
       const { escrows } = await ask<{ escrows: { nodes: { status: string; hire: object | null }[] } }>(`{
         escrows { nodes { status amountUsdc toSellerUsdc refundedBy delivered payee arbiter hire { outcome evidence weight } } } }`);
       expect(escrows.nodes.map(({ status }) => status)).to.deep.equal([
@@ -251,7 +251,7 @@ describe("GraphQL", () => {
       expect(escrows.nodes).to.deep.equal([{ status: "HELD" }]);
     });
 
-    it("leads from a merged cluster to the one it became, and lists the members of both", async () => {
+    it("leads from a merged cluster to the cluster that it is part of, and lists the members of both", async () => {
       const merged = Object.entries(derived.clusters).find(([, it]) => it.merged_into !== null);
       const [id = "", { merged_into: into = null } = {}] = merged ?? [];
       const { cluster } = await ask<{
@@ -315,7 +315,7 @@ describe("GraphQL", () => {
         };
         const owner = parent === undefined ? "all" : parent === agent ? "an agent" : "a cluster";
 
-        it(`${field} of ${owner}: pages forward and backward give each row once, in one order`, async () => {
+        it(`return each row of ${field} of ${owner} once, in one order, on pages forward and backward`, async () => {
           const whole = await read("first: 100");
           expect(new Set(idsOf(whole)).size).to.equal(rows);
           expect(whole.edges).to.have.length(rows);
@@ -350,7 +350,7 @@ describe("GraphQL", () => {
         expect(await ask("{ agents(first: 0) { nodes { id } } }")).to.deep.equal({ agents: { nodes: [] } });
       });
 
-      it("refuse cursors that are not theirs", async () => {
+      it("refuse cursors of other lists", async () => {
         const { hires } = await ask<{ hires: Page }>(`{ hires(first: 1) ${selection} }`);
         const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString("base64url");
         const foreign = ["", "x", "null", hires.pageInfo.endCursor, encode([1, 2]), encode([1.5, 2, "a"])];

@@ -50,7 +50,7 @@ describe("GraphQL: agents of a market", () => {
       expect(await addresses('where: {clusterId: "clst_none"}')).to.deep.equal([]);
     });
 
-    it("come in every order, best first, those without a figure last", async () => {
+    it("come in every order, the best first, and agents without a figure last", async () => {
       const figures = {
         SUCCESS_RATE: (it: { success_rate: number | null }) => it.success_rate,
         HIRES: (it: { last_30d_hire_count: number }) => it.last_30d_hire_count,
@@ -72,7 +72,7 @@ describe("GraphQL: agents of a market", () => {
       );
     });
 
-    it("and all other lists are the other way round in the other direction, over their pages too", async () => {
+    it("are reversed in the other direction over all pages, like all other lists", async () => {
       const lists: [list: string, own: "ASC" | "DESC"][] = [
         ["agents(ARGS)", "ASC"],
         ["agents(ARGS, orderBy: NEWEST)", "DESC"],
@@ -111,7 +111,7 @@ describe("GraphQL: agents of a market", () => {
       }
     });
 
-    it("of one answer say what they are as of; the schema has no time", async () => {
+    it("of one answer name the tick they are as of; the schema has none", async () => {
       const asOfOf = async (query: string) => {
         const response = await story.app.request(`/graphql?query=${encodeURIComponent(query)}`);
         const { extensions } = (await response.json()) as { extensions?: { asOf?: object } };
@@ -122,7 +122,7 @@ describe("GraphQL: agents of a market", () => {
       expect(await asOfOf("{ __schema { types { name } } }")).to.equal(undefined);
     });
 
-    it("of one request keep their directions apart", async () => {
+    it("of one request keep their own directions", async () => {
       const { agent } = await story.ask<{ agent: { [name in "up" | "down"]: Nodes<{ id: string }> } }>(
         `query ($a: Address!) { agent(address: $a) { up: hires(first: 100, orderDirection: ASC) { nodes { id } }
           down: hires(first: 100) { nodes { id } } } }`,
@@ -132,7 +132,7 @@ describe("GraphQL: agents of a market", () => {
       expect(agent.up.nodes).to.deep.equal(agent.down.nodes.toReversed());
     });
 
-    it("give each once over the pages of any order, forward and backward, also of a filtered one", async () => {
+    it("are each listed once over the pages of any order, forward and backward, also in a filtered list", async () => {
       for (const args of [
         "orderBy: SUCCESS_RATE",
         "orderBy: STARS",
@@ -162,7 +162,7 @@ describe("GraphQL: agents of a market", () => {
       }
     });
 
-    it("refuse filters that nothing can have", async () => {
+    it("refuse impossible filters", async () => {
       for (const where of [
         'capability: "x"',
         'maxPriceUsdc: "1e3"',
@@ -175,7 +175,7 @@ describe("GraphQL: agents of a market", () => {
       }
     });
 
-    it("have each field alone as they have it among all others, however it is asked for", async () => {
+    it("have the same value for a field alone and together with all others, in any form of query", async () => {
       type Agents = { agents: { nodes?: object[]; edges?: { node: object }[] } };
       const fields = Object.values((graphqlSchema.getType("Agent") as GraphQLObjectType).getFields())
         .filter(({ type }) => isLeafType(getNamedType(type)))
@@ -200,7 +200,7 @@ describe("GraphQL: agents of a market", () => {
       }
     });
 
-    it("are counted only when asked, a private agent's lists only to a power of ten", async () => {
+    it("are counted only on request, and a private agent's lists only to a power of ten", async () => {
       story.database.statements = 0;
       await story.ask("{ agents(first: 1) { nodes { id } } }");
       // The list, and what it is as of.

@@ -78,14 +78,14 @@ describe("GraphQL over many audits", () => {
   ];
 
   for (const [name, query] of queries) {
-    it(`reads no more than ten rows for each that it gives: ${name}`, async () => {
+    it(`reads at most ten rows for each row of the answer: ${name}`, async () => {
       const { read, given, plans } = await measureQuery(app, database, query);
       expect(given, "objects given").to.be.above(0);
       expect(read, plans).to.be.at.most(10 * given);
     });
   }
 
-  it("bounds a filter that nothing meets by ten times the page", async () => {
+  it("limits a filter that matches nothing to ten times the page", async () => {
     for (const query of [
       `{ audits(where: {auditor: "${address(7)}"}) { nodes { id } pageInfo { hasNextPage } } }`,
       `{ audits(where: {seller: "${LARGE}", capability: "no.such"}) { nodes { id } } }`,
@@ -99,7 +99,7 @@ describe("GraphQL over many audits", () => {
     }
   });
 
-  it("reads of a seller what its pass rate counts, however many of its hires wait", async () => {
+  it("reads only the hires of a seller that its pass rate counts, however many of its hires wait", async () => {
     const { read, given, plans } = await measureQuery(
       app,
       database,

@@ -29,7 +29,7 @@ describe("GraphQL: audits", () => {
   const latestFirst = (of: Row<"audit">[]) =>
     of.sort((a, b) => b.eligibleBlock - a.eligibleBlock || (a.id < b.id ? 1 : -1)).map(({ id }) => id);
 
-  it("are listed by when they became eligible, page by page, and both ways round", async () => {
+  it("are listed by the time of eligibility, page by page, in both directions", async () => {
     const found: string[] = [];
     for (let after: string | null = null; ; ) {
       const { audits }: { audits: Nodes<Short> } = await story.ask(
@@ -44,7 +44,7 @@ describe("GraphQL: audits", () => {
     expect(await list("orderDirection: ASC")).to.deep.equal(found.reverse());
   });
 
-  it("are listed by when they were drawn, without those that were not", async () => {
+  it("are listed by the time of the draw, without those that were not drawn", async () => {
     const drawn = rows().filter((it) => it.drawnBlock !== null);
     expect(drawn).to.have.length(rows().length - 1);
     expect(await list("orderBy: DRAWN, orderDirection: ASC")).to.deep.equal(
@@ -55,7 +55,7 @@ describe("GraphQL: audits", () => {
     expect(await list("orderBy: DRAWN, where: {status: CHALLENGED}")).to.have.length(2);
   });
 
-  it("are told apart by where they stand", async () => {
+  it("are filtered by status", async () => {
     const { rolledBack, dismissed, challenged, passed, undisclosed, assigning, eligible } = story.hires;
     for (const [status, expected] of Object.entries({
       ROLLED_BACK: [rolledBack],
@@ -90,7 +90,7 @@ describe("GraphQL: audits", () => {
     expect(await list(`where: {auditor: "${auditor}", status: PASSED}`)).to.deep.equal([story.hires.passed]);
   });
 
-  it("show who was asked in which round, what they said and why, and what it was drawn by", async () => {
+  it("show the auditors of each round, their verdicts with reasons, and the hash that drew them", async () => {
     const id = story.hires.rolledBack;
     const { audit } = await story.ask<{ audit: Record<string, never> }>(
       `query ($id: ID!) { audit(id: $id) {
@@ -153,7 +153,7 @@ describe("GraphQL: audits", () => {
     ]);
   });
 
-  it("are found by their own id, by the hire's and by the escrow's, and by node", async () => {
+  it("are found by their own id, by the hire's, by the escrow's, and by node", async () => {
     const [escrowed] = rows().filter(({ id }) => !id.includes("-"));
     const ids = rows().flatMap(({ id }) => [id, `${id}-audit`, ...(id.includes("-") ? [] : [`${id}-hire`])]);
     for (const id of ids) {
@@ -187,7 +187,7 @@ describe("GraphQL: audits", () => {
     });
   });
 
-  it("tell a receipt that is challenged, and of a silent one why it failed", async () => {
+  it("show that a receipt is challenged, and why a silent one failed", async () => {
     for (const [name, reason] of [
       ["challenged", null],
       ["undisclosed", "undisclosed"],
@@ -204,7 +204,7 @@ describe("GraphQL: audits", () => {
     }
   });
 
-  it("tell each auditor what it is to judge now, and nothing that is over", async () => {
+  it("show each auditor its open assignments, and none that is over", async () => {
     const open = rows()
       .filter(({ status }) => status === "assigned")
       .map(({ id }) => askedOf(id).at(-1) as Row<"auditAssignment">);
@@ -234,7 +234,7 @@ describe("GraphQL: audits", () => {
     }
   });
 
-  it("have auditors, on rosters by place, and off them", async () => {
+  it("have auditors, with places on rosters, and without", async () => {
     const query = `query ($where: AuditorFilter) { auditors(where: $where) { nodes {
       address operator active capabilities endpoint assigned answered unansweredInARow rosters { capability place size } } } }`;
     type ListedAuditor = {
@@ -266,7 +266,7 @@ describe("GraphQL: audits", () => {
     });
   });
 
-  it("have an actuation log: decisions that count, with their reasons", async () => {
+  it("have an actuation log with the decisions that count, and their reasons", async () => {
     const { auditActuations } = await story.ask<{ auditActuations: Nodes<object> }>(
       `{ auditActuations { nodes { operator auditedHire decision reasons { code detail } audit { status decisionRecord }
          entry { hash record { valid type } } hash } } }`,
@@ -304,7 +304,7 @@ describe("GraphQL: audits", () => {
     });
   });
 
-  it("explain a seller's pass rate: passed by passed and rolled back, and which they are", async () => {
+  it("explain a seller's pass rate: passed hires divided by passed and rolled back hires, and list them", async () => {
     const { agent } = await story.ask<{ agent: object }>(
       `{ agent(address: "${SELLER}") { auditPassRate explain(field: AUDIT_PASS_RATE) {
         value numerator denominator source audits { nodes { auditedHire status } } hires { nodes { id } } } } }`,
@@ -323,7 +323,7 @@ describe("GraphQL: audits", () => {
     });
   });
 
-  it("tell what their operator's pool owes, decided and left open, and how far capabilities are", async () => {
+  it("show what their operator's pool owes, the decided and open audits, and how mature capabilities are", async () => {
     const { auditOperator, auditOperators, auditModes, auditModeChanges, auditors } = await story.ask<{
       auditOperator: object;
       auditOperators: Nodes<object>;
@@ -353,7 +353,7 @@ describe("GraphQL: audits", () => {
     expect(auditModeChanges.nodes).to.deep.equal([]);
   });
 
-  it("tell an arranged hire's verdicts with how sure the share is", async () => {
+  it("show the verdicts on arranged hires, with the confidence interval of the share", async () => {
     const auditor = wallet(103);
     await story.database.database.insert(schema.auditorError).values({
       ...{ id: `${AUDITED}/${auditor}/text.translate`, operator: AUDITED, auditor },
@@ -374,7 +374,7 @@ describe("GraphQL: audits", () => {
     ]);
   });
 
-  it("judged again are separate audits that wait for no decision, and contested ones do not wait either", async () => {
+  it("of a second look are separate audits that wait for no decision, and contested ones do not wait either", async () => {
     const { dismissed, challenged } = story.hires;
     const { pool } = story.database;
     await pool.query(

@@ -17,7 +17,7 @@ describe("GraphQL: evidence of a market", () => {
   });
 
   describe("evidence", () => {
-    it("of a direct hire: the log that paid, the receipt, the ratings, its weight and what it was fixed at", async () => {
+    it("for a direct hire has the log of its payment, the receipt, the ratings, and its fixed weight", async () => {
       const { hires } = await story.ask<{ hires: Nodes<Record<string, never>> }>(
         `query ($a: Address!) { hires(first: 1, where: {buyer: $a, seller: "${ring[0]}"}) { nodes {
           id tx weight clusterSize evidence escrow { id } payment { tx log amountUsdc authorized from to }
@@ -41,7 +41,7 @@ describe("GraphQL: evidence of a market", () => {
       });
     });
 
-    it("of one payment among many alike in a transaction, in as many statements as of any", async () => {
+    it("for one of many equal payments in a transaction needs as few statements as for a single one", async () => {
       const { id } = await story
         .ask<{ hires: Nodes<{ id: string }> }>(
           `{ hires(first: 1, where: {seller: "${busy}", evidence: SELLER}) { nodes { id } } }`,
@@ -87,7 +87,7 @@ describe("GraphQL: evidence of a market", () => {
       }
     });
 
-    it("of an escrow hire: the escrow, and an id of its own", async () => {
+    it("for an escrow hire has the escrow, and an id of its own", async () => {
       const { escrows } = await story.ask<{ escrows: Nodes<{ id: string; hire: { id: string } }> }>(
         "{ escrows(where: {status: RELEASED}) { nodes { id hire { id } } } }",
       );
@@ -106,7 +106,7 @@ describe("GraphQL: evidence of a market", () => {
       }
     });
 
-    it("of receipts that are not hires: free ones and those without a payment", async () => {
+    it("for receipts that are not hires covers free hires and missing payments", async () => {
       const statuses = async (agent: string) => {
         const { agent: found } = await story.ask<{ agent: { receipts: Nodes<{ status: string }> } | null }>(
           "query ($a: Address!) { agent(address: $a) { receipts(first: 1) { nodes { status } } } }",
@@ -128,7 +128,7 @@ describe("GraphQL: evidence of a market", () => {
       expect(answer).to.deep.equal({ receipt: { status: "FREE", hire: null, amountUsdc: "0.00" } });
     });
 
-    it("of an agent's rise, with its reason", async () => {
+    it("for an agent's new tier has the reason", async () => {
       const { tierChanges } = await story.ask<{ tierChanges: Nodes<Record<string, unknown>> }>(
         "query ($a: Address) { tierChanges(agent: $a) { nodes { from to reason agent { trustTier } } } }",
         { a: busy },
@@ -163,7 +163,7 @@ describe("GraphQL: evidence of a market", () => {
       }
     });
 
-    it("leads to hires that add up to the numerator and denominator", async () => {
+    it("links the hires that add up to the numerator and denominator", async () => {
       type Explained = {
         numerator: string;
         denominator: string;
@@ -188,7 +188,7 @@ describe("GraphQL: evidence of a market", () => {
   });
 
   describe("fundingGraph", () => {
-    it("tells of every transfer why it counts and what it tripped", async () => {
+    it("says for every transfer why it counts and what it tripped", async () => {
       const { fundingGraph } = await story.ask<{
         fundingGraph: {
           nodes: { address: string; kind: string | null; isAgent: boolean }[];
@@ -214,7 +214,7 @@ describe("GraphQL: evidence of a market", () => {
       expect(fundingGraph.nodes.map(({ address }) => address)).to.include.members([ring[0], funder]);
     });
 
-    it("shows what paid for a hire as such, and nothing of what is presumed to", async () => {
+    it("marks payments for hires, and does not show presumed ones", async () => {
       const { wallet: table } = schema;
       const { database } = story.database;
       const known = story.derived.store.rows("wallet").get(modest);
@@ -233,7 +233,7 @@ describe("GraphQL: evidence of a market", () => {
       }
     });
 
-    it("shows before the others what was told of a wallet, where only the transfers that matter are read", async () => {
+    it("shows earlier inflows of a wallet first, in a log of only the transfers that matter", async () => {
       const { inflow: table } = schema;
       const { database } = story.database;
       const leg = { from: wallet(1_234), block: 5, time: 100, log: 1 };
@@ -253,7 +253,7 @@ describe("GraphQL: evidence of a market", () => {
       }
     });
 
-    it("reads every level by two statements, and all agents by one", async () => {
+    it("reads every level with two statements, and all agents with one", async () => {
       story.database.statements = 0;
       await story.ask(
         `{ fundingGraph(agent: "${ring[0]}", depth: 2) { nodes { address isAgent } edges { from to reason } } }`,

@@ -14,7 +14,7 @@ describe("GraphQL: insights", () => {
   const rest = async (path: string) =>
     (await (await story.app.request(`/v1/insights/${path}`)).json()) as never;
 
-  it("lead the same agents as over REST, page by page, without the private ones", async () => {
+  it("rank the same agents as REST, page by page, without private ones", async () => {
     const { leaders } = (await rest("capabilities/text.task0/leaderboard?limit=50")) as {
       leaders: { agent_id: string; in_capability: { hires: number } }[];
     };
@@ -39,7 +39,7 @@ describe("GraphQL: insights", () => {
     );
   });
 
-  it("tell trends, series and percentiles as REST does", async () => {
+  it("give the same trends, series and percentiles as REST", async () => {
     const { insights } = await story.ask<{ insights: Record<string, unknown> }>(`{ insights {
       trends { totalCount nodes { capability window { hires } last7Days { hires } previous7Days { hires } } }
       agentSeries(agent: "${busy}", days: 7) { from to days { day figures { hires volumeUsdc } } }
@@ -78,7 +78,7 @@ describe("GraphQL: insights", () => {
     );
   });
 
-  it("are not given away by a node that sells them", async () => {
+  it("are not free on a node that sells them", async () => {
     const operations = { readBlocked: async () => null, readBlockedTransfers: async () => null };
     const yoga = graphqlServer({ db: story.database.db, operations, node, insightsAreFree: false });
     const response = await yoga.fetch("http://node/graphql?query={insights{trends{totalCount}}}");

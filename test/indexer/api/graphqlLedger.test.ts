@@ -51,7 +51,7 @@ describe("GraphQL: ledger, nodes and parameters of a market", () => {
       }
     });
 
-    it("gives a record's body as it was signed, and null beyond the end", async () => {
+    it("gives a record's body as it was signed, and null after the end", async () => {
       const answer = await story.ask<{ ledgerEntry: { record: { body: { agent_id: string } } } }>(
         `{ ledgerEntry(ledger: "${LEDGER}", seq: 0) { type record { type body signature } } }`,
       );
@@ -61,7 +61,7 @@ describe("GraphQL: ledger, nodes and parameters of a market", () => {
       });
     });
 
-    it("gives generic work, which is no record, and a record that does not say its type", async () => {
+    it("gives generic work, which is not a record, and a record without its type", async () => {
       const { ledger } = await story.ask<{ ledger: { size: number; head: string } }>(
         `{ ledger(id: "${LEDGER}") { size head } }`,
       );
@@ -156,7 +156,7 @@ describe("GraphQL: ledger, nodes and parameters of a market", () => {
     });
   });
 
-  it("gives them as a whole too, as /v1/params does, and the records that set them: none here", async () => {
+  it("gives all of them together too, like /v1/params, and the records that set them: none here", async () => {
     const { params, paramsHistory } = await story.ask<{
       params: { version: number; body: object };
       paramsHistory: { totalCount: number };

@@ -50,7 +50,7 @@ describe("GraphQL limits", () => {
   const nested = (levels: number) =>
     `{ agents { nodes ${"{ hires { nodes { seller ".repeat(levels)}{ id }${" } } }".repeat(levels)} } }`;
 
-  it("refuse what is too deep, too long, too wide or too costly, each with a code", async () => {
+  it("refuse queries that are too deep, too long, too wide or too costly, each with a code", async () => {
     expect(await codeOf(nested(5))).to.equal("QUERY_TOO_DEEP");
     expect(await codeOf(`{ ${"a: meta { time } ".repeat(LIMITS.tokens / 4)} }`)).to.equal("QUERY_TOO_LONG");
     const aliases = Array.from({ length: LIMITS.aliases + 1 }, (_, n) => `a${n}: meta { time }`);
@@ -66,11 +66,11 @@ describe("GraphQL limits", () => {
     expect((await post(query, { n: 50 })).body.errors).to.equal(undefined);
   });
 
-  it("leave room for the introspection that GraphiQL starts with", async () => {
+  it("allow the introspection with which GraphiQL starts", async () => {
     expect((await post(getIntrospectionQuery())).body.errors).to.equal(undefined);
   });
 
-  it("leave the schema to be read once, however often the same introspection is asked", async () => {
+  it("read the schema once, however often the same introspection is requested", async () => {
     const { getTypeMap } = graphqlSchema;
     let read = 0;
     graphqlSchema.getTypeMap = () => {
@@ -119,13 +119,13 @@ describe("GraphQL limits", () => {
     );
   });
 
-  it("refuse a body over 64 KiB unread", async () => {
+  it("refuse a body over 64 KiB without reading it", async () => {
     const { status, body } = await post(`{ meta { time } } # ${"x".repeat(65_536)}`);
     expect(status).to.equal(413);
     expect(body.errors?.[0]?.extensions.code).to.equal("QUERY_TOO_LONG");
   });
 
-  it("tells the client nothing of its own faults", async () => {
+  it("tell the client nothing about internal faults", async () => {
     const db = databaseOf(() => Promise.reject(new Error("password is swordfish")));
     const broken = createApi({ ...dependencies, db });
     const response = await broken.request("/graphql?query={meta{time}}");
@@ -143,7 +143,7 @@ describe("GraphQL limits", () => {
       return body.errors?.[0]?.extensions.code;
     };
 
-    it("end a query that takes too long, and what it would still have read", async () => {
+    it("end a query that takes too long, with all reads that it would still make", async () => {
       let asked = 0;
       const slow = databaseOf(() => {
         asked++;
@@ -156,7 +156,7 @@ describe("GraphQL limits", () => {
       expect(asked).to.equal(2);
     });
 
-    it("say the same when the database ended the statement, and when it has no connection to give", async () => {
+    it("give the same answer when the database ended the statement, and when it has no free connection", async () => {
       const canceled = databaseOf(() =>
         Promise.reject(Object.assign(new Error("canceled"), { code: "57014" })),
       );
@@ -176,7 +176,7 @@ describe("GraphQL limits", () => {
     });
   });
 
-  it("shows GraphiQL to a browser, all of it from this server", async () => {
+  it("show GraphiQL to a browser, with all files from this server", async () => {
     const response = await app.request("/graphql", { headers: { accept: "text/html" } });
     expect(response.headers.get("content-type")).to.contain("text/html");
     const page = await response.text();

@@ -4,7 +4,7 @@ import { createApi } from "../../../indexer/api/app.ts";
 const QUERY = "{ __typename }";
 const encoded = `query=${encodeURIComponent(QUERY)}`;
 
-describe("GraphQL asked with parameters of a wrong form", () => {
+describe("GraphQL with", () => {
   const app = createApi({
     db: {} as never,
     operations: { readBlocked: async () => null, readBlockedTransfers: async () => null },
@@ -29,7 +29,7 @@ describe("GraphQL asked with parameters of a wrong form", () => {
         expect(form).to.deep.equal([400, "BAD_REQUEST"]);
       });
     }
-    it(`takes ${name} that are an object, null, or empty`, async () => {
+    it(`accepts ${name} that are an object, null, or empty`, async () => {
       for (const value of ["{}", "null", "", encodeURIComponent('{"a":1}')]) {
         const response = await app.request(`/graphql?${encoded}&${name}=${value}`);
         expect(await answerOf(response), value).to.deep.equal([200, undefined]);

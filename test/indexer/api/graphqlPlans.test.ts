@@ -323,20 +323,20 @@ describe("GraphQL over many rows", () => {
   ];
 
   for (const [name, query] of queries) {
-    it(`reads no more than ten rows for each that it gives: ${name}`, async () => {
+    it(`reads at most ten rows for each row of the answer: ${name}`, async () => {
       const { read, given, plans } = await measure(query);
       expect(given, "objects given").to.be.above(0);
       expect(read, plans).to.be.at.most(10 * given);
     });
   }
 
-  it("reads no more on the last pages than on the first", async () => {
+  it("reads as few rows on the last pages as on the first", async () => {
     const cursors = Buffer.from(JSON.stringify(["1767226000", "0x"])).toString("base64url");
     const { read, plans } = await measure(`{ hires(${many}, after: "${cursors}") { nodes { id } } }`);
     expect(read, plans).to.be.at.most(21);
   });
 
-  it("finds an entry by its hash among all, and reads no more", async () => {
+  it("finds an entry by its hash among all entries without reading others", async () => {
     const { read, plans } = await measure(`{ ledgerEntryByHash(hash: "${"0".repeat(60)}0fff") { id } }`);
     expect(read, plans).to.equal(1);
   });
@@ -349,7 +349,7 @@ describe("GraphQL over many rows", () => {
     'capability: "bulk.task3", minIndependentBuyers: 3, minKeptUsdc: "0.40", minReceiptCoverage: 0.5',
   ]) {
     for (const order of ["REGISTERED", "SUCCESS_RATE", "RANK", "INDEPENDENT_BUYERS", "KEPT_USDC"]) {
-      it(`bounds a search by the agents of its capability: ${where} by ${order}`, async () => {
+      it(`limits a search to the agents of its capability: ${where} by ${order}`, async () => {
         const { read, plans } = await measure(
           `{ agents(first: 5, orderBy: ${order}, where: {${where}}) { nodes { id } } }`,
         );
@@ -359,7 +359,7 @@ describe("GraphQL over many rows", () => {
     }
   }
 
-  it("bounds a filter that nothing meets by ten times the page, and says that there is more", async () => {
+  it("limits a filter that matches nothing to ten times the page, and says that there is more", async () => {
     for (const query of [
       "{ agents(first: 20, orderBy: NEWEST, where: {maxLatencyMs: 1}) { nodes { id } pageInfo { hasNextPage } } }",
       `{ hires(first: 20, where: {seller: "${LARGE}", outcome: NEUTRAL}) { nodes { id } pageInfo { hasNextPage } } }`,
@@ -370,7 +370,7 @@ describe("GraphQL over many rows", () => {
     }
   });
 
-  it("counts no further than ten thousand, and then says what the database expects", async () => {
+  it("counts up to ten thousand, and above that gives the database's estimate", async () => {
     const { read, plans } = await measure("{ hires(first: 0) { totalCount } }");
     expect(read, plans).to.be.at.most(10_001);
     const count = "{ totalCount totalCountIsEstimate }";

@@ -9,7 +9,7 @@ type Page<T> = {
 };
 const { busy, modest, secret, ring, funder } = cast;
 
-describe("GraphQL: what a page of the portal asks for at once", () => {
+describe("GraphQL: the queries of the portal's pages", () => {
   let story: ApiStory;
   before(async function () {
     this.timeout(60_000);
@@ -25,7 +25,7 @@ describe("GraphQL: what a page of the portal asks for at once", () => {
       return listings;
     };
 
-    it("gives every live listing, and those of a capability the cheapest first", async () => {
+    it("give every live listing, and the cheapest first for a capability", async () => {
       const live = [...story.derived.store.rows("listing").values()].filter((it) => it.live);
       expect((await listings("(first: 100)")).totalCount).to.equal(live.length);
       const { nodes } = await listings('(orderBy: PRICE, where: {capability: "text.task0"})');
@@ -35,7 +35,7 @@ describe("GraphQL: what a page of the portal asks for at once", () => {
       expect(nodes.at(-1)?.agentAddress).to.equal(modest);
     });
 
-    it("ranks as search does, and gives the latest first when asked", async () => {
+    it("have the same ranking as a search, and the latest first on request", async () => {
       const search = await story.app.request("/v1/search", {
         method: "POST",
         headers: { "content-type": "application/json" },
@@ -48,7 +48,7 @@ describe("GraphQL: what a page of the portal asks for at once", () => {
       expect(nodes.map((it) => it.capability)).to.deep.equal(Array(3).fill("code.review"));
     });
 
-    it("narrows by mode, price, latency and tier, and refuses what no listing could have", async () => {
+    it("are filtered by mode, price, latency and tier, and refuse impossible filters", async () => {
       const count = async (where: string) => (await listings(`(where: {${where}})`)).nodes.length;
       expect(await count('capability: "text.task0", paymentMode: "platform_escrow:*"')).to.equal(1);
       expect(await count('capability: "text.task0", maxLatencyMs: 50')).to.equal(1);
@@ -61,7 +61,7 @@ describe("GraphQL: what a page of the portal asks for at once", () => {
     });
   });
 
-  it("gives agents by their addresses, in their order, and null for one that is not an agent", async () => {
+  it("give agents by their addresses, in the given order, and null for one that is not an agent", async () => {
     const none = `0x${"9".repeat(40)}`;
     const { agentsByAddress } = await story.ask<{ agentsByAddress: ({ id: string } | null)[] }>(
       `{ agentsByAddress(addresses: ["${secret}", "${none}", "${busy.toUpperCase().replace("0X", "0x")}", "${secret}"]) { id } }`,
@@ -71,7 +71,7 @@ describe("GraphQL: what a page of the portal asks for at once", () => {
     expect(await story.codeOf(`{ agentsByAddress(addresses: ${many}) { id } }`)).to.equal("PAGE_TOO_LARGE");
   });
 
-  it("orders clusters by their size", async () => {
+  it("order clusters by their size", async () => {
     const { clusters } = await story.ask<{ clusters: Page<{ id: string; size: number }> }>(
       "{ clusters(orderBy: SIZE) { nodes { id size } totalCount } }",
     );
@@ -131,7 +131,7 @@ describe("GraphQL: what a page of the portal asks for at once", () => {
       }
     });
 
-    it("says when it is not whole, and takes no number of members that makes no sense", async () => {
+    it("shows when it is not complete, and refuses an impossible number of members", async () => {
       const { nodes, isWhole } = await graphOf("(members: 2)");
       expect(nodes.filter((it) => it.isMember)).to.have.length(2);
       expect(isWhole).to.equal(false);
@@ -155,7 +155,7 @@ describe("GraphQL: what a page of the portal asks for at once", () => {
       return ledgerEntries;
     };
 
-    it("come a page at a time, from either end, each once", async () => {
+    it("come page by page, from both ends, each once", async () => {
       const size = story.derived.store.rows("record").size + 1;
       for (const direction of ["ASC", "DESC"]) {
         const seen: number[] = [];
@@ -176,7 +176,7 @@ describe("GraphQL: what a page of the portal asks for at once", () => {
       expect(before.pageInfo).to.include({ hasNextPage: true, hasPreviousPage: true });
     });
 
-    it("of one type are the records, or the work, of that type", async () => {
+    it("of one type are the records or the generic work of that type", async () => {
       const listings = [...story.derived.store.rows("record").values()].filter((it) => it.type === "listing");
       const page = await entries(', recordType: "listing", orderDirection: ASC');
       expect(page.nodes.map(({ seq }) => seq)).to.deep.equal(listings.map(({ seq }) => seq).slice(0, 20));
@@ -198,7 +198,7 @@ describe("GraphQL: what a page of the portal asks for at once", () => {
       });
     });
 
-    it("of an unknown ledger are an empty list; cursors that are out of range or from other lists are refused, or give nothing", async () => {
+    it("of an unknown ledger are an empty list; cursors out of range or of other lists are refused or give nothing", async () => {
       expect(await story.ask('{ ledgerEntries(ledger: "0x00") { totalCount nodes { id } } }')).to.deep.equal({
         ledgerEntries: { totalCount: 0, nodes: [] },
       });
@@ -218,7 +218,7 @@ describe("GraphQL: what a page of the portal asks for at once", () => {
     });
   });
 
-  it("tells the market from what is kept of it, and each capability with its offers", async () => {
+  it("gives the market's totals from stored sums, and each capability with its offers", async () => {
     type Market = {
       counts: Record<string, number | string>;
       window: { hires: number };
@@ -276,7 +276,7 @@ describe("GraphQL: what a page of the portal asks for at once", () => {
       );
   });
 
-  it("tells whom an agent had hires with, and nothing finer of a private one than its buckets", async () => {
+  it("lists the counterparties of an agent, and only buckets of a private one", async () => {
     type Answer = { agent: { counterparties: Page<{ address: string; figures: { hires: number } | null }> } };
     const of = async (address: string, args = "") =>
       (
@@ -312,7 +312,7 @@ describe("GraphQL: what a page of the portal asks for at once", () => {
     expect(JSON.parse(place)).to.deep.equal([`${secret}/${buyers[1]}`]);
   });
 
-  it("tells how an agent's rates went, as they are published on the last day", async () => {
+  it("gives the history of an agent's rates, which ends with the published rates", async () => {
     type Rates = { day: string; hires: number; weightedHires: number; successRate: number };
     const of = async (address: string, days = 40) =>
       (
@@ -377,7 +377,7 @@ describe("GraphQL: what a page of the portal asks for at once", () => {
       expect(settlementTx).to.equal(status === "HELD" ? null : steps.at(-1)?.tx);
   });
 
-  it("names the contracts that the node reads, and what payers of its token sign for", async () => {
+  it("names the contracts that the node reads, and the domain that payers of its token sign for", async () => {
     const { meta } = await story.ask<{ meta: object }>(
       "{ meta { token { address decimals domainName } contracts { anchoredLedger escrows { address provider } } } }",
     );

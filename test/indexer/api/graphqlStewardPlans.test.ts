@@ -125,14 +125,14 @@ describe("trust scores and SLAs over many rows", () => {
     ["agents with their SLAs", "{ agents(first: 10) { nodes { id sla { version } steward { score } } } }"],
   ];
   for (const [name, query] of queries) {
-    it(`read no more than ten rows for each that they give: ${name}`, async () => {
+    it(`read at most ten rows for each row of the answer: ${name}`, async () => {
       const { read, given, plans } = await measureQuery(app, database, query);
       expect(given, "objects given").to.be.above(0);
       expect(read, plans).to.be.at.most(10 * given);
     });
   }
 
-  it("bound a filter that nothing meets by ten times the page", async () => {
+  it("limit a filter that matches nothing to ten times the page", async () => {
     const { read, plans } = await measureQuery(
       app,
       database,
@@ -153,13 +153,13 @@ describe("trust scores and SLAs over many rows", () => {
     ["/v1/breach-steps?from_block=9000&limit=20", 3 * 21],
   ];
   for (const [path, most] of requests) {
-    it(`read what a request gives, and no more: ${path.replace(LARGE, "{id}")}`, async () => {
+    it(`read only the rows that a request returns: ${path.replace(LARGE, "{id}")}`, async () => {
       const { read, plans } = await measureRequest(app, database, path);
       expect(read, plans).to.be.at.most(most);
     });
   }
 
-  it("find the dispute that is ruled on next by itself, and no other", async () => {
+  it("find the next dispute that needs a ruling without reading others", async () => {
     const decidedBy = 1_800_000_000;
     await database.pool.query(
       `UPDATE breach SET status = 'disputed', decided_by = ${decidedBy} + length(id) WHERE right(id, 2) = '77'`,
@@ -172,12 +172,12 @@ describe("trust scores and SLAs over many rows", () => {
     expect(read, plan).to.equal(1);
   });
 
-  it("look at two of those that claim one alias, however many do", async () => {
+  it("read two of the agents that claim one alias, however many claim it", async () => {
     const { read, plans } = await measureRequest(app, database, "/v1/aliases/bulk1", { status: 409 });
     expect(read, plans).to.be.at.most(3);
   });
 
-  it("are refused where a query asks for too many at once, with what to do", async () => {
+  it("are refused, with advice, if a query asks for too many at once", async () => {
     const codeOf = async (query: string, variables = {}) => {
       const response = await app.request("/graphql", {
         method: "POST",

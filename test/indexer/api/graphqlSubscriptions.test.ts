@@ -71,7 +71,7 @@ describe("GraphQL subscriptions over server-sent events", () => {
   const HIRE = "{ position reorg hire { id seller { address } } }";
   const idsOf = (events: Event[]) => events.map((it) => it.hire?.id);
 
-  it("tell every hire from a position on, and then each as it comes", async () => {
+  it("send every hire from a position on, and then each new one", async () => {
     await tell(1, hires[0]);
     await tell(2, hires[1]);
     const events = follow(`hireCounted(after: "0") ${HIRE}`);
@@ -82,7 +82,7 @@ describe("GraphQL subscriptions over server-sent events", () => {
     expect(third?.hire?.id).to.equal(hires[2]?.id);
   });
 
-  it("go on where another node left off", async () => {
+  it("continue where another node stopped", async () => {
     for (const n of [1, 2, 3]) await tell(n, hires[n]);
     const [first] = await take(follow(`hireCounted(after: "0") ${HIRE}`), 1);
     const replica = await open();
@@ -93,7 +93,7 @@ describe("GraphQL subscriptions over server-sent events", () => {
     replica.server.close();
   });
 
-  it("tell only what was asked for", async () => {
+  it("send only the requested events", async () => {
     const [one, other] = [hires[0], hires.find((it) => it.seller !== hires[0]?.seller)];
     await tell(1, one);
     await tell(2, other);
@@ -105,7 +105,7 @@ describe("GraphQL subscriptions over server-sent events", () => {
     }
   });
 
-  it("say so when blocks are taken back, and tell what stands instead", async () => {
+  it("report when blocks are taken back, and send the events that replace them", async () => {
     await tell(1, hires[0]);
     await tell(2, hires[1]);
     const events = follow(`hireCounted(after: "0") ${HIRE}`);
@@ -117,7 +117,7 @@ describe("GraphQL subscriptions over server-sent events", () => {
     expect(instead).to.deep.include({ position: at(3), reorg: false });
   });
 
-  it("tell of tier changes, with their reasons", async () => {
+  it("send tier changes, with their reasons", async () => {
     const [change] = [...story.derived.store.rows("tierChange").values()];
     await story.database.database
       .insert(schema.timeline)
@@ -129,7 +129,7 @@ describe("GraphQL subscriptions over server-sent events", () => {
     expect(told?.tierChange).to.deep.equal({ from: 0, to: 2, reason: change?.reason });
   });
 
-  it("answer each event like a query of its own, however many come", async () => {
+  it("answer each event like a separate query, at any number of events", async () => {
     for (let n = 0; n < 60; n++) await tell(n + 1, hires[n % hires.length]);
     const events = follow(
       'hireCounted(after: "0") { position hire { seller { hires(first: 50) { nodes { id } } } } }',
@@ -139,7 +139,7 @@ describe("GraphQL subscriptions over server-sent events", () => {
     expect(told.every((it) => it.hire !== null)).to.equal(true);
   });
 
-  it("are bounded in number, and those that left make room", async () => {
+  it("are limited in number, and subscriptions that end make room", async () => {
     const small = await open(2);
     await tell(1, hires[0]);
     const subscribe = () => follow(`hireCounted(after: "0") ${HIRE}`, small.url);

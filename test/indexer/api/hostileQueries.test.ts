@@ -73,12 +73,12 @@ describe("GraphQL under hostile queries", function () {
     expect(meta.digest).to.equal(story.derived.digest);
   }
 
-  it("answers or refuses whatever is too deep, too wide, aliased, doubled or circular", async () => {
+  it("answers or refuses queries that are too deep, too wide, aliased, repeated or circular", async () => {
     for (const hostile of shapes) await send(hostile);
     await standsAsBefore();
   });
 
-  it("refuses every shape that asks for more than anybody needs, before anything is read", async () => {
+  it("refuses every shape that asks for more than a useful query, before anything is read", async () => {
     for (const family of ["deep", "aliased", "circular"]) {
       for (const { query } of shapes.filter((it) => it.family === family)) {
         story.database.statements = 0;
@@ -88,13 +88,13 @@ describe("GraphQL under hostile queries", function () {
     }
   });
 
-  it("takes every bad value in every argument and filter for what it is", async () => {
+  it("recognises every bad value in every argument and filter", async () => {
     // Each argument gets every seventh of them, another seventh than the one before it, and in a long run all.
     for (const hostile of injections.filter((_, n) => isLong || n % 7 === 0)) await send(hostile);
     await standsAsBefore();
   });
 
-  it("takes no batches, and bodies and headers of no other kind", async () => {
+  it("accepts no batches, and no other kinds of bodies and headers", async () => {
     const query = "{ meta { time } }";
     const batch = JSON.stringify(Array.from({ length: 1_000 }, () => ({ query })));
     const bodies: [body: string, type: string][] = [
@@ -127,7 +127,7 @@ describe("GraphQL under hostile queries", function () {
     expect(response.status).to.be.within(400, 499);
   });
 
-  it("stays up under random words, mutated queries, and queries that are right but ask for anything", async () => {
+  it("survives random words, mutated queries, and valid queries for random data", async () => {
     for (const hostile of [gibberish, mutants, wellFormed]) {
       await fc.assert(
         fc.asyncProperty(hostile, (it) => send(it)),

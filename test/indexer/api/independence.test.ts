@@ -88,7 +88,7 @@ function story(): EventLog {
   return log.after(DAY + 1).tick();
 }
 
-describe("GraphQL: what a reputation rests on", function () {
+describe("GraphQL: the evidence behind a reputation", function () {
   this.timeout(60_000);
   let database: Awaited<ReturnType<typeof openApiDatabase>>;
   let app: ReturnType<typeof createApi>;
@@ -145,7 +145,7 @@ describe("GraphQL: what a reputation rests on", function () {
     expect(agent.unansweredEscrows).to.equal(unansweredEscrows.nodes.length);
   }
 
-  it("finds agents, listings and offers by them, and orders them so, private agents by their buckets", async () => {
+  it("filters and orders agents, listings and offers by it, and private agents by their buckets", async () => {
     const agents = async (args: string) => {
       type Found = { agents: { nodes: { address: string }[] } };
       return (await ask<Found>(`{ agents(${args}) { nodes { address } } }`)).agents.nodes.map(
@@ -198,7 +198,7 @@ describe("GraphQL: what a reputation rests on", function () {
     }
   });
 
-  it("shows everything that the figures can be worked out from again", async () => {
+  it("shows everything that is needed to compute the figures again", async () => {
     const answer = await ask<Answer>(INDEPENDENCE, { address: SELLER });
     expectRecomputed(answer);
     const { agent } = answer;
@@ -225,7 +225,7 @@ describe("GraphQL: what a reputation rests on", function () {
       expectRecomputed(await market.ask<Answer>(INDEPENDENCE, { address }));
   });
 
-  it("explains contested refunds by the hires that were taken back, and by no other of an escrow", async () => {
+  it("explains contested refunds by the hires that were refunded, and not by other hires of an escrow", async () => {
     type Explained = { value: number; hires: { nodes: { outcome: string; buyerAddress: string }[] } };
     const field = (name: string) =>
       `${name}: explain(field: ${name}) { value hires { nodes { outcome buyerAddress } } }`;
@@ -258,7 +258,7 @@ describe("GraphQL: what a reputation rests on", function () {
     } | null;
   };
 
-  it("tells why each wallet is in its family, by whichever of them is asked for", async () => {
+  it("explains why each wallet is in its family, from any wallet of the family", async () => {
     const { family } = await ask<Members>(MEMBERS, { id: SECOND.toUpperCase().replace("0X", "0x") });
     expect(family).to.deep.include({ id: RICH, founder: { address: RICH }, sellerFamilies: 1 });
     const members = new Map(family?.members.nodes.map((it) => [it.address, it]));
@@ -280,7 +280,7 @@ describe("GraphQL: what a reputation rests on", function () {
     });
   });
 
-  it("tells why a wallet founds a family of its own", async () => {
+  it("explains why a wallet founds a family of its own", async () => {
     const { family } = await ask<Members>(MEMBERS, { id: LONER });
     expect(family?.members.nodes).to.have.length(1);
     expect(family?.members.nodes[0]).to.deep.include({
@@ -288,7 +288,7 @@ describe("GraphQL: what a reputation rests on", function () {
     });
   });
 
-  it("tells of the family of those whose founder is too far away, and of no wallet that nothing needed to know", async () => {
+  it("shows the family of wallets with a distant founder, and no wallet that no rule needed", async () => {
     const { family } = await ask<Members>(MEMBERS, { id: "deep" });
     expect(family).to.deep.include({ id: "deep", founder: null, sellerFamilies: 0 });
     expect(family?.members.nodes[0]).to.deep.include({

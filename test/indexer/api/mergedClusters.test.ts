@@ -33,7 +33,7 @@ function story(): EventLog {
   return log.after(60).tick();
 }
 
-describe("clusters that were merged, one after the other, and one that was dissolved", () => {
+describe("clusters that were merged one after the other, and one that was dissolved", () => {
   let database: Awaited<ReturnType<typeof openApiDatabase>>;
   let app: Hono;
   let derived: Snapshot;
@@ -77,7 +77,7 @@ describe("clusters that were merged, one after the other, and one that was disso
     return (await response.json()) as Answer;
   }
 
-  it("are what they are said to be here", () => {
+  it("are in the expected state here", () => {
     const [onto] = merged.filter((id) => derived.clusters[id]?.merged_into === root);
     expect(merged).to.have.length(2);
     expect(merged.filter((id) => derived.clusters[id]?.merged_into === onto)).to.have.length(1);
@@ -102,7 +102,7 @@ describe("clusters that were merged, one after the other, and one that was disso
     }
   });
 
-  it("are one for whoever asks by REST", async () => {
+  it("are one cluster in REST", async () => {
     for (const member of all) {
       const others = all.filter((it) => it !== member);
       expect(await get<ClusterResponse>(`/v1/agents/${member}/cluster`)).to.deep.include({
@@ -127,7 +127,7 @@ describe("clusters that were merged, one after the other, and one that was disso
     );
   });
 
-  it("are listed as one, and what was dissolved not at all", async () => {
+  it("are listed as one, without the dissolved cluster", async () => {
     const { clusters, cluster, agents } = await ask<{
       clusters: object;
       cluster: object;
@@ -147,7 +147,7 @@ describe("clusters that were merged, one after the other, and one that was disso
     });
   });
 
-  it("are named by the funding that tripped them, also where it found a cluster that was there", async () => {
+  it("are named by the funding that tripped them, also if it joined an existing cluster", async () => {
     const signalsOf = async (agent: Address | undefined) => {
       type Graph = {
         nodes: { address: string; clusterId: string | null }[];

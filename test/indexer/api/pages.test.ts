@@ -16,7 +16,7 @@ describe("the pages of a node", () => {
     return { status: response.status, headers: response.headers, text: await response.text() };
   };
 
-  it("name everything that can be asked, and load nothing from anywhere else", async () => {
+  it("name all ways to query the node, and load nothing from other servers", async () => {
     const { status, headers, text } = await get("/docs/");
     expect(status).to.equal(200);
     for (const link of ["/graphql", "/openapi.json", "/v1/params", "/"])
@@ -28,7 +28,7 @@ describe("the pages of a node", () => {
       .and.contain("connect-src 'self'");
   });
 
-  it("link examples that GraphiQL opens as they are", async () => {
+  it("link examples that open unchanged in GraphiQL", async () => {
     const { text } = await get("/docs/");
     const linked = [...text.matchAll(/href="\/graphql\?query=([^"]+)"/g)].map(([, query = ""]) =>
       decodeURIComponent(query),

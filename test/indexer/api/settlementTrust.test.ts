@@ -33,7 +33,7 @@ describe("the API: settlement's trust", () => {
     last_hour: START / HOUR,
   };
 
-  it("is given by REST as the operator's word, also of who is not an agent of SHP", async () => {
+  it("is given by REST as the operator's word, also for addresses that are not agents of SHP", async () => {
     const get = (agent: string) => story.app.request(`/v1/agents/${agent}/settlement-trust`);
     const response = await get(SELLER);
     expect(response.status).to.equal(200);
@@ -49,7 +49,7 @@ describe("the API: settlement's trust", () => {
     expect((await get("nobody")).status).to.equal(400);
   });
 
-  it("is a field of an agent in GraphQL, null for whom nothing was told", async () => {
+  it("is a field of an agent in GraphQL, null for agents without reports", async () => {
     const { seller, other } = await story.ask<{ seller: object; other: object }>(
       `query ($seller: Address!, $other: Address!) {
         seller: agent(address: $seller) { ...trust }

@@ -81,7 +81,7 @@ describe("trust scores and SLAs in the API", () => {
     (await search(filters)).agents.map((it: Json) => it.agent_id);
 
   describe("the commands for people", () => {
-    it("lay out what the API tells, and compute every factor again from it", async () => {
+    it("print the answers of the API, and compute every factor again from them", async () => {
       const report = await get(`/v1/agents/${AGENT}/trust-report`);
       for (const name of Object.keys(report.trust_report.factors) as FactorName[])
         expect(recomputeFactor(report, name), name).to.include({ agrees: true });
@@ -110,7 +110,7 @@ describe("trust scores and SLAs in the API", () => {
   });
 
   describe("a trust report", () => {
-    it("has every factor with what it is made of, and is signed", async () => {
+    it("has every factor with its inputs, and is signed", async () => {
       const document = await get(`/v1/agents/${AGENT}/trust-report`);
       const { public_key } = reportKeyOf(SECRET);
       expect(verifyTrustReport(document, { publicKey: public_key })).to.deep.equal({
@@ -163,7 +163,7 @@ describe("trust scores and SLAs in the API", () => {
       expectNear(fresh.score, 1 - fresh.evidence.hours_since / 24, 1e-9);
     });
 
-    it("says what is missing: a key, an agent, a score", async () => {
+    it("reports what is missing: a key, an agent, a score", async () => {
       const keyless = await refusal(`/v1/agents/${AGENT}/trust-report`, api(null));
       expect(keyless).to.include({ status: 404, code: "no_report_key" });
       expect(keyless.hint).to.include("REPORT_KEY");
@@ -173,7 +173,7 @@ describe("trust scores and SLAs in the API", () => {
       expect((await refusal("/v1/agents/0x1/trust-report")).status).to.equal(400);
     });
 
-    it("is checked with the key that the agent card names", async () => {
+    it("is checked with the key of the agent card", async () => {
       const card = await get("/.well-known/agent-card.json");
       const key = reportKeyOf(SECRET);
       expect(card.capabilities.extensions[0].params).to.deep.equal(key);
@@ -183,7 +183,7 @@ describe("trust scores and SLAs in the API", () => {
     });
   });
 
-  it("tell what an agent promises and what became of it", async () => {
+  it("show what an agent promises and whether it kept it", async () => {
     const { sla_status: status, as_of } = await get(`/v1/agents/${BROKEN}/sla`);
     expect(status).to.include({ overall_status: "breached", version: "1", trust_score_impact: 0 });
     expect(status.suspended_until).to.be.greaterThan(as_of.time);
@@ -212,7 +212,7 @@ describe("trust scores and SLAs in the API", () => {
     expect((await refusal(`/v1/agents/${wallet(77)}/sla`)).code).to.equal("unknown_agent");
   });
 
-  it("tell what its own monitoring says otherwise, and whose word that is", async () => {
+  it("show differences in its own monitoring, and which prober reported them", async () => {
     const { sla_status: status } = await get(`/v1/agents/${BROKEN}/sla`);
     const [told] = status.own_monitoring;
     expect(told).to.deep.include({
@@ -236,7 +236,7 @@ describe("trust scores and SLAs in the API", () => {
     expect(text).to.contain("Success Rate (30 days): it says 99.00%, measured was 73.33%");
   });
 
-  it("tell an agent's failures of the last days, with what their buyers said", async () => {
+  it("show an agent's failures of the last days, with the words of their buyers", async () => {
     const { failures, next_cursor } = await get(`/v1/agents/${AGENT}/failures`);
     expect(failures.map((it: Json) => [it.buyer, it.reason, it.is_excused])).to.deep.equal([
       [BUYER, "timeout", false],
@@ -252,7 +252,7 @@ describe("trust scores and SLAs in the API", () => {
       expect((await refusal(`/v1/agents/${AGENT}/failures?days=${days}`)).status, days).to.equal(400);
   });
 
-  it("are asked for by GraphQL, every factor with its evidence", async () => {
+  it("are available in GraphQL, every factor with its evidence", async () => {
     const { agent } = await ask(`{ agent(address: "${AGENT}") { steward {
       score tier algorithmVersion algorithmScore computedAt deniedSlots slaFactor badges suspendedUntil alias
       factors { name value weight contribution source lastVerified evidence }
@@ -284,7 +284,7 @@ describe("trust scores and SLAs in the API", () => {
     expect(steward.hires.totalCount).to.equal(10);
   });
 
-  it("tell breaches with their steps by GraphQL, also by their id", async () => {
+  it("show breaches with their steps in GraphQL, also by their id", async () => {
     const { agent } = await ask(`{ agent(address: "${BROKEN}") { sla {
       overallStatus version suspendedUntil trustScoreImpact body
       guarantees { metric status buffer current openBreach { id } }
@@ -321,7 +321,7 @@ describe("trust scores and SLAs in the API", () => {
   });
 
   describe("in a search", () => {
-    it("leave out who is suspended, unless asked for", async () => {
+    it("leave out suspended agents by default", async () => {
       expect(await found({})).to.have.members([AGENT, BARE, TESTED]);
       expect(await found({ include_suspended: false })).to.have.members([AGENT, BARE, TESTED]);
       const all = await search({ include_suspended: true });
@@ -332,7 +332,7 @@ describe("trust scores and SLAs in the API", () => {
       expect(all.agents.find((it: Json) => it.agent_id === BARE).steward).to.equal(null);
     });
 
-    it("narrow by score and tier, and order by score, page by page", async () => {
+    it("filter by score and tier, and order by score, page by page", async () => {
       const { agents } = await search({ order_by: "steward_score", include_suspended: true });
       const scores = agents.map((it: Json) => it.steward?.score ?? -1);
       expect(scores).to.deep.equal([...scores].sort((a, b) => b - a));

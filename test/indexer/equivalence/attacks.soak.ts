@@ -81,7 +81,7 @@ describe("attacks on a reputation, on a real chain and two nodes", function () {
     );
   }
 
-  it("leave one log, whose lines are numbered, and one digest at every tick", async () => {
+  it("leave one log with numbered lines, and one digest at every tick", async () => {
     const { lines, digests } = await historyOf(databases.all);
     expect(lines.length).to.be.greaterThan(happened * 20);
     await expectNumbered(databases.all, lines);

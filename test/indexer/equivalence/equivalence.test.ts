@@ -165,7 +165,7 @@ describe("nodes on one chain, the offline derivation and the oracle", function (
     await expectRelevant(databases.late, late, await historyOf(databases.clean));
   });
 
-  it("say of an attack what its scenario says, however they read the transfers", async () => {
+  it("derive an attack as its scenario says, with both ways of reading transfers", async () => {
     const { client, relayer } = chain;
     progress = {
       ...progress,

@@ -55,7 +55,7 @@ function expected(logs: TokenLog[], all: TokenLog[]): string[] {
 }
 
 describe("Authorizations", () => {
-  it("knows what was authorized when the next process begins anywhere, also right between the two logs", async () => {
+  it("knows what was authorized when the next process begins at any place, also between the two logs", async () => {
     await fc.assert(
       fc.asyncProperty(chain, fc.nat(30), async (logs, cut) => {
         const database = { kept: null };
@@ -66,7 +66,7 @@ describe("Authorizations", () => {
     );
   });
 
-  it("knows it when the chain goes back to a fork, or to before a failure", async () => {
+  it("knows it after the chain goes back to a fork, or to before a failure", async () => {
     await fc.assert(
       fc.asyncProperty(
         chain,

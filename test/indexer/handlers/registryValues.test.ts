@@ -20,7 +20,7 @@ function eventOf(types: readonly string[], values: readonly unknown[]) {
 }
 
 describe("the values of a registry's events", () => {
-  it("have texts as the bytes they were, whatever stands between them", () => {
+  it("have texts as their original bytes, with any content", () => {
     const broken: Hex = "0x61ff62";
     const types = ["uint64", "int128", "uint8", "bytes", "bytes", "bytes", "bytes", "bytes32"];
     const long = "x".repeat(1_000);
@@ -38,7 +38,7 @@ describe("the values of a registry's events", () => {
     });
   });
 
-  it("tell a metadata's key as text and its value as bytes", () => {
+  it("give a metadata's key as text and its value as bytes", () => {
     const wallet: Hex = `0x${"0a".repeat(20)}`;
     const event = eventOf(["string", "bytes"], ["agentWallet", wallet]);
     expect(metadataOf(event)).to.deep.equal({ key: "agentWallet", value: wallet });

@@ -94,7 +94,7 @@ describe("insights", () => {
     expect(pages).to.deep.equal(leaders.map((it) => it.agent_id));
   });
 
-  it("show what is hired, this week against the week before", async () => {
+  it("show this week's hires next to the week before", async () => {
     const { capabilities } = await get<Trends>("capabilities");
     expect(capabilities.map((it) => it.capability)).to.deep.equal(["text.task", "code.review"]);
     expect(capabilities[1]?.window).to.include({ hires: 10, volume_usdc: "5.00" });
@@ -124,7 +124,7 @@ describe("insights", () => {
     ]);
   });
 
-  it("tell nothing finer than buckets of an agent with private metrics, and nothing of strangers", async () => {
+  it("show only buckets of an agent with private metrics, and nothing about strangers", async () => {
     for (const part of ["series", "percentiles"]) {
       const refused = await api.app.request(`/v1/insights/agents/${secret}/${part}`);
       expect([refused.status, ((await refused.json()) as { code: string }).code]).to.deep.equal([

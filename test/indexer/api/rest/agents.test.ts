@@ -45,7 +45,7 @@ describe("REST", () => {
   });
   after(() => api?.close());
 
-  it("says that it is not ready, before anything was derived", async () => {
+  it("reports that it is not ready before anything was derived", async () => {
     expect(await api.problemOf("/v1/params")).to.deep.equal([503, "not_ready"]);
     expect(await api.problemOf(`/v1/agents/${busy}/reputation`)).to.deep.equal([404, "unknown_agent"]);
   });
@@ -58,7 +58,7 @@ describe("REST", () => {
       );
     });
 
-    it("says of every answer what it is as of, and nothing of a refusal", async () => {
+    it("names the tick of every answer, and none for a refusal", async () => {
       const { block, time } = derived.asOf;
       const search = {
         method: "POST",
@@ -82,7 +82,7 @@ describe("REST", () => {
       expect(headers.get("tallystick-as-of")).to.equal(null);
     });
 
-    it("gives every agent the fields that the derivation gives it", async () => {
+    it("gives every agent the fields of the derivation", async () => {
       expect(Object.keys(derived.agents)).to.have.length.above(20);
       for (const [address, fields] of Object.entries(derived.agents)) {
         expect(await api.get(`/v1/agents/${address}/reputation`)).to.deep.equal({
@@ -106,7 +106,7 @@ describe("REST", () => {
       });
     });
 
-    it("takes an address in any spelling, and nothing else for one", async () => {
+    it("accepts an address in any spelling, and nothing else", async () => {
       const spelled = `0x${busy.slice(2).toUpperCase()}`;
       expect(await api.get(`/v1/agents/${spelled}/reputation`)).to.include({ agent_id: busy });
       for (const part of ["reputation", "cluster", "listings", "receipts"]) {
@@ -156,7 +156,7 @@ describe("REST", () => {
       }
     });
 
-    it("gives all listings, retired ones too, page by page", async () => {
+    it("gives all listings, including retired ones, page by page", async () => {
       const { listings } = await api.get<ListingsResponse>(`/v1/agents/${busy}/listings`);
       expect(listings.map((it) => [it.capability, it.retired, it.issued_at])).to.deep.equal([
         ["text.task0", true, 9],
@@ -173,7 +173,7 @@ describe("REST", () => {
       expect(rest.next_cursor).to.equal(null);
     });
 
-    it("gives receipts with what they counted as, the latest first, page by page", async () => {
+    it("gives receipts with how they counted, the latest first, page by page", async () => {
       const { receipts } = await api.get<ReceiptsResponse>(`/v1/agents/${busy}/receipts`);
       expect(receipts).to.have.length(10);
       expect(receipts[0]).to.include({ status: "pending", hire: null });
@@ -205,7 +205,7 @@ describe("REST", () => {
       expect(pages).to.deep.equal(receipts);
     });
 
-    it("goes on from the cursors that older versions gave", async () => {
+    it("accepts cursors of older versions", async () => {
       const all = await api.get<ReceiptsResponse>(`/v1/agents/${busy}/receipts`);
       const { time, receipt_hash } = all.receipts[3] ?? {};
       const cursor = Buffer.from(JSON.stringify([time, receipt_hash])).toString("base64url");
@@ -225,7 +225,7 @@ describe("REST", () => {
       expect(await api.problemOf(other)).to.deep.equal([400, "invalid_cursor"]);
     });
 
-    it("publishes the parameters, and of each field where it comes from and how soon", async () => {
+    it("publishes the parameters, and the source and delay of each field", async () => {
       const answer = await api.get<ParamsResponse>("/v1/params");
       expect(answer).to.deep.include({ version: 1, as_of: derived.asOf });
       expect(answer.params).to.deep.include({ windowSeconds: 2_592_000, tier2MinSuccesses: 10 });
@@ -233,7 +233,7 @@ describe("REST", () => {
       expect(answer.search_ranking[0]).to.contain("trust_tier");
     });
 
-    it("answers 304 until the next block, and what it knows after it", async () => {
+    it("answers 304 until the next block, and the new state after it", async () => {
       const path = `/v1/agents/${busy}/reputation`;
       const tag = (await api.app.request(path)).headers.get("etag") ?? "";
       expect(tag).to.match(/^W\/"[^"]+"$/);
@@ -254,7 +254,7 @@ describe("REST", () => {
       );
     });
 
-    it("answers anew after an upgrade, though no block came", async () => {
+    it("answers with new data after an upgrade without a new block", async () => {
       const path = `/v1/agents/${busy}/reputation`;
       const before = (await api.app.request(path)).headers.get("etag") ?? "";
       const upgraded = api.appOf("another build");
@@ -265,7 +265,7 @@ describe("REST", () => {
       expect((await upgraded.request(path, { headers: { "if-none-match": after } })).status).to.equal(304);
     });
 
-    it("lets browsers of every origin read, and see the tag", async () => {
+    it("lets pages of every origin read answers and tags", async () => {
       const response = await api.app.request(`/v1/agents/${busy}/reputation`, {
         headers: { origin: "https://dashboard.example" },
       });
@@ -283,7 +283,7 @@ describe("REST", () => {
       expect(preflight.headers.get("access-control-allow-headers")).to.contain("content-type");
     });
 
-    it("compresses what is worth it, when asked to", async () => {
+    it("compresses answers that are long enough, on request", async () => {
       const ask = (path: string) => api.app.request(path, { headers: { "accept-encoding": "gzip" } });
       const large = await ask("/openapi.json");
       expect(large.headers.get("content-encoding")).to.equal("gzip");
@@ -300,7 +300,7 @@ describe("REST", () => {
     });
   });
 
-  it("introduces itself by an agent card, at the address it was asked at", async () => {
+  it("publishes an agent card for the address of the request", async () => {
     type Card = {
       url: string;
       skills: { id: string; examples: string[] }[];

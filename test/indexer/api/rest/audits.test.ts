@@ -65,7 +65,7 @@ describe("REST: audits", () => {
     });
   });
 
-  it("tells a challenge, and refuses what is not an audited hire", async () => {
+  it("shows a challenge, and refuses a hire that is not audited", async () => {
     const challenged = await story.app.request(`/v1/audits/${story.hires.challenged}`);
     expect(await challenged.json()).to.include({ status: "failed", challenged: true, decision: null });
     const unknown = await story.app.request(`/v1/audits/0x${"77".repeat(32)}`);
@@ -79,7 +79,7 @@ describe("REST: audits", () => {
     }
   });
 
-  it("gives decisions page by page, of final blocks alone, and what never changes for ever", async () => {
+  it("gives decisions page by page, only of final blocks, and lets final pages be cached forever", async () => {
     const records = [...story.store.rows("record").values()].filter(
       ({ type, status }) => type === "audit_actuation" && status === "valid",
     );
@@ -110,12 +110,12 @@ describe("REST: audits", () => {
       expect((await log(query)).response.status, query).to.equal(400);
   });
 
-  it("stands in the description of the API", async () => {
+  it("is in the description of the API", async () => {
     const { paths } = (await (await story.app.request("/openapi.json")).json()) as { paths: object };
     expect(paths).to.include.keys("/v1/audit-actuation-log", "/v1/audits/{hire}");
   });
 
-  it("a search finds who agreed to them, and who did not", async () => {
+  it("a search finds sellers that agreed to audits, and sellers that did not", async () => {
     const find = async (audited: boolean | null, capability = "text.translate") => {
       const body = JSON.stringify({ capability, audited, limit: 100 });
       const headers = { "content-type": "application/json" };

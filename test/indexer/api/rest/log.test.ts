@@ -100,7 +100,7 @@ describe("the open log", function () {
     }
   }
 
-  it("gives the bytes of an export up to finality, wherever pages begin and end", async () => {
+  it("gives the same bytes as an export up to finality, with any page limits", async () => {
     await fc.assert(
       fc.asyncProperty(
         generatedLogOf({ minLength: 60, maxLength: 200 }),
@@ -136,7 +136,7 @@ describe("the open log", function () {
     );
   });
 
-  it("takes and gives single lines", async () => {
+  it("accepts and gives single lines", async () => {
     const log = new EventLog();
     for (let n = 0; n < 5; n++) log.after(60).tick();
     await keep(log.events, log.block);
@@ -146,7 +146,7 @@ describe("the open log", function () {
     expect(end).to.include({ text: "", first: 7, next: 7, last: 6 });
   });
 
-  it("looks at as little for the last page as for the first", async () => {
+  it("reads as few rows for the last page as for the first", async () => {
     const log = new EventLog();
     // Ticks far apart: between them only the lines that are numbered help.
     for (let n = 0; n < 12_000; n++) {
@@ -172,7 +172,7 @@ describe("the open log", function () {
     }
   });
 
-  it("ends a page where it grows too long, and the same line begins the next for everybody", async () => {
+  it("ends a page at the size limit, and the next page begins with the same line for everybody", async () => {
     const log = new EventLog();
     for (let n = 0; n < 120; n++)
       log.after(1).record("listing", `0x${"01".repeat(20)}`, { description: "é".repeat(25_000 + 100 * n) });
@@ -184,7 +184,7 @@ describe("the open log", function () {
     expect(pages.flatMap(({ lines }) => lines)).to.deep.equal(log.events.map((it) => JSON.stringify(it)));
   });
 
-  it("gives nothing before anything is final, and refuses to begin beyond the end", async () => {
+  it("gives nothing before anything is final, and refuses to begin after the end", async () => {
     const log = new EventLog().after(60).tick();
     await keep(log.events, 0);
     expect(await read("")).to.include({ text: "", first: 1, next: 1, last: 0 });
@@ -215,7 +215,7 @@ describe("the open log", function () {
       expect(await problem(`/v1/digests?${query}`), query).to.deep.equal([400, "invalid_input", field]);
   });
 
-  it("pages digests by block, and says which pages stay", async () => {
+  it("pages digests by block, and marks pages that never change", async () => {
     const log = new EventLog();
     for (let n = 0; n < 10; n++) log.after(60).tick();
     const { store } = await log.derive();
@@ -248,7 +248,7 @@ describe("the open log", function () {
     });
   });
 
-  it("costs a client by the lines that it is given, and by their bytes where they are long", async () => {
+  it("costs a client by the number of lines, or by their bytes if they are long", async () => {
     const log = new EventLog();
     for (let n = 0; n < 3_000; n++) log.after(60).tick();
     // Gzip makes next to nothing of them.
@@ -285,7 +285,7 @@ describe("the open log", function () {
     }
   });
 
-  it("is told by one tag from every process, gzipped for who takes it, and not told again to who has it", async () => {
+  it("has one tag from every process, is gzipped on request, and is not sent again to a client that has it", async () => {
     const log = new EventLog();
     for (let n = 0; n < 50; n++) log.after(60).tick();
     await keep(log.events, log.block);

@@ -23,7 +23,7 @@ describe("REST: the market, clusters and escrows", () => {
     return [response.status, ((await response.json()) as { code: string }).code];
   };
 
-  it("tells of the market what GraphQL tells", async () => {
+  it("gives the same market figures as GraphQL", async () => {
     type Market = { counts: Record<string, unknown>; window: { hires: number }; days: { hires: number }[] };
     const market = await get<Market>("/v1/market?days=366");
     const { market: same } = await story.ask<{ market: { counts: Record<string, unknown> } }>(
@@ -54,7 +54,7 @@ describe("REST: the market, clusters and escrows", () => {
     }
   });
 
-  it("gives a cluster's graph, by its id and no other", async () => {
+  it("gives a cluster's graph by its id only", async () => {
     type Listed = { clusters: { cluster_id: string; kind: string }[] };
     const { clusters } = await get<Listed>("/v1/clusters");
     const id = clusters.find(({ kind }) => kind === "ownership")?.cluster_id;
@@ -78,7 +78,7 @@ describe("REST: the market, clusters and escrows", () => {
       expect((await problemOf(`/v1/clusters/${id}/graph?members=${members}`))[0], members).to.equal(400);
   });
 
-  it("tells whom an agent had hires with, and how its rates went", async () => {
+  it("lists an agent's counterparties, and the history of its rates", async () => {
     type Answer = { counterparties: { agent_id: string; figures: { hires: number } | null }[] };
     const { counterparties } = await get<Answer>(`/v1/agents/${busy}/counterparties`);
     expect(counterparties[0]?.figures?.hires).to.be.above(0);
@@ -113,7 +113,7 @@ describe("REST: the market, clusters and escrows", () => {
     expect((await problemOf("/v1/escrows/1"))[0]).to.equal(400);
   });
 
-  it("keeps figures by capability to itself where insights are sold, in orders and cursors too", async () => {
+  it("hides figures by capability, in orders and cursors too, if insights are sold", async () => {
     const sold = graphqlServer({
       db: story.database.db,
       operations: { readBlocked: async () => null, readBlockedTransfers: async () => null },
@@ -137,7 +137,7 @@ describe("REST: the market, clusters and escrows", () => {
     expect(refused.errors?.[0]?.extensions.code).to.equal("PAYMENT_REQUIRED");
   });
 
-  it("takes no cursor of another list", async () => {
+  it("refuses a cursor of another list", async () => {
     const { next_cursor } = await get<{ next_cursor: string }>("/v1/capabilities?order=listings&limit=1");
     expect(await problemOf(`/v1/capabilities?order=name&cursor=${next_cursor}`)).to.deep.equal([
       400,
@@ -149,7 +149,7 @@ describe("REST: the market, clusters and escrows", () => {
     ]);
   });
 
-  it("lets a page of any origin read every route and what its headers say", async () => {
+  it("lets pages of every origin read every route and its headers", async () => {
     const origin = "https://explorer.example";
     for (const path of [
       "/v1/market",

@@ -66,7 +66,7 @@ describe("REST over many rows", () => {
     expect(statements).to.equal(2);
   });
 
-  it("a search by filters is bounded by its capability's agents, however selective", async () => {
+  it("a search with filters reads at most its capability's agents, even if few match", async () => {
     expect(sellers).to.be.within(100, SIZE.agents / 5);
     for (const filters of [
       { min_success_rate: 0.95, max_price_usdc: "0.05", min_trust_tier: 1 },
@@ -91,7 +91,7 @@ describe("REST over many rows", () => {
     ["a capability's series", `/v1/insights/capabilities/${BUSIEST}/series`, "days"],
   ];
   for (const [name, path, list] of lists) {
-    it(`reads no more than ten rows for each that it gives, and what it takes to know the agent: ${name}`, async () => {
+    it(`reads at most ten rows for each row of the answer, plus those to find the agent: ${name}`, async () => {
       const { read, answer, plans } = await measure(path);
       const given = answer[list]?.length ?? 0;
       expect(given, list).to.be.at.least(10);
@@ -100,13 +100,13 @@ describe("REST over many rows", () => {
     });
   }
 
-  it("an agent with thousands of hires is told from a handful of rows", async () => {
+  it("an agent with thousands of hires needs only a few rows", async () => {
     const { read, answer, plans } = await measure(`/v1/agents/${LARGEST}/reputation`);
     expect(answer).to.include({ last_30d_hire_count_raw: 4_000 });
     expect(read, plans).to.be.at.most(10);
   });
 
-  it("percentiles look at a thousand of the latest hires, not at all", async () => {
+  it("percentiles read the latest thousand hires, not all", async () => {
     const { read, answer, plans } = await measure(`/v1/insights/agents/${LARGEST}/percentiles`);
     expect(answer).to.include({ sample: 1_000, complete: false });
     // Whichever index the planner takes: by seller, or by time when the seller has so large a share.

@@ -98,7 +98,7 @@ describe("POST /v1/search", () => {
     expect(await found({ capability: "no.such" })).to.deep.equal([]);
   });
 
-  it("shows the listing and the reputation as the derivation gives it", async () => {
+  it("shows the listing and the reputation of the derivation", async () => {
     const { agents } = await search({ payment_mode: "direct" });
     const fields = derived.agents[seller.tier2];
     expect(agents[0]).to.deep.include({ agent_id: seller.tier2, cluster_id: null, cluster_size: 1 });
@@ -162,7 +162,7 @@ describe("POST /v1/search", () => {
     expect(await found({ min_avg_stars: 0 })).to.not.include(seller.fair);
   });
 
-  it("filters by what a reputation rests on, as it is published; null coverage passes no minimum", async () => {
+  it("filters by the published evidence figures; null coverage passes no minimum", async () => {
     const { agents } = await search();
     const told = (holds: (it: (typeof agents)[number]["reputation"]) => boolean) =>
       agents.filter(({ reputation }) => holds(reputation)).map((it) => it.agent_id);
@@ -197,7 +197,7 @@ describe("POST /v1/search", () => {
     expect(await found({ payment_mode: "platform_escrow:brid" })).to.deep.equal([]);
   });
 
-  it("filters by verification version; none counts as v0, one that is not a version passes nothing", async () => {
+  it("filters by verification version; a missing one counts as v0, an invalid one passes nothing", async () => {
     expect(await found({ min_verification_version: "v1" })).to.deep.equal([seller.good, seller.fair]);
     expect(await found({ min_verification_version: "v2" })).to.deep.equal([seller.good]);
     const all = await found({ min_verification_version: "v0" });
@@ -209,14 +209,14 @@ describe("POST /v1/search", () => {
     expect(await found({ clarification_supported: false })).to.have.length(7);
   });
 
-  it("takes filters that are null as not given, and combines the others", async () => {
+  it("treats filters that are null as absent, and combines the others", async () => {
     const none = { max_price_usdc: null, min_success_rate: null, payment_mode: null, min_trust_tier: null };
     expect(await found(none)).to.have.length(8);
     const all = { min_success_rate: 0.9, max_price_usdc: "0.8", payment_mode: "direct" };
     expect(await found(all)).to.deep.equal([seller.tier2, seller.good, seller.secret]);
   });
 
-  it("pages through any search, each result once, in one order", async () => {
+  it("gives each result of any search once over its pages, in one order", async () => {
     for (const filters of [{}, { min_success_rate: 0.5 }, { payment_mode: "platform_escrow:*" }]) {
       const whole = await search(filters);
       for (const limit of [1, 2, 3, 7]) {
@@ -233,7 +233,7 @@ describe("POST /v1/search", () => {
     }
   });
 
-  it("finds what the index's percents let through but the published rate does not", async () => {
+  it("leaves out listings that pass the index's percents but not the published rate", async () => {
     // 6 of 8 is 0.75: in the same whole percent as what is asked for.
     expect(await found({ min_success_rate: 0.755, limit: 1 })).to.deep.equal([seller.tier2]);
     expect(await found({ min_success_rate: 0.755 })).to.not.include(seller.fair);
@@ -260,7 +260,7 @@ describe("POST /v1/search", () => {
     );
   });
 
-  it("refuses what is no JSON, no search, too long, or no cursor of its own", async () => {
+  it("refuses bodies that are not JSON, not a search or too long, and cursors of other lists", async () => {
     const answer = async (body: unknown) => {
       const response = await post(body);
       return [response.status, ((await response.json()) as { code: string }).code];

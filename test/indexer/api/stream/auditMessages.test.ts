@@ -10,7 +10,7 @@ describe("messages of audits on the stream", () => {
     story = await openAuditStory();
   });
 
-  it("tell what happened, and nothing that came after", async () => {
+  it("contain only the state at that moment, and nothing later", async () => {
     const hire = story.hires.rolledBack;
     const assignment = `${hire}/2/1`;
     const row = (kind: string, subject: string, n: number) => ({

@@ -112,7 +112,7 @@ describe("the WebSocket stream", () => {
     return { socket, heard, news, until, greeted, closed };
   }
 
-  it("begins with what happens next, and tells where the node stands", async () => {
+  it("begins with the next events, and gives the node's position", async () => {
     await insert(rows.slice(0, 3));
     const { url } = await open();
     const client = listen(url);
@@ -134,7 +134,7 @@ describe("the WebSocket stream", () => {
     expect(change?.data).to.deep.include({ agent: seller, from: 0, to: 2 });
   });
 
-  it("resumes after any position, from memory or from the database, without a gap or a double", async () => {
+  it("resumes after any position, from memory or from the database, without gaps or repetitions", async () => {
     await insert(rows);
     const { url } = await open();
     const all = await listen(`${url}?from=0`).until(rows.length);
@@ -159,7 +159,7 @@ describe("the WebSocket stream", () => {
     expect(bought).to.have.length(7);
   });
 
-  it("says what was taken back by a reorg, and goes on from there", async () => {
+  it("reports what a reorg took back, and continues from there", async () => {
     await insert(rows.slice(0, 6));
     const { url } = await open();
     const client = listen(`${url}?from=0`);
@@ -171,7 +171,7 @@ describe("the WebSocket stream", () => {
     expect(heard.slice(7).map((it) => it.position)).to.deep.equal(rows.slice(4).map((it) => it.position));
   });
 
-  it("beats, and lets go of clients that do not answer", async () => {
+  it("sends heartbeats, and closes connections of clients that do not answer", async () => {
     // Longer than this process, in which both sides are, ever stands still: a client whose answer waits to be read is let go.
     const { url, stream } = await open({ heartbeatMs: 1_000 });
     const client = listen(url);
@@ -186,7 +186,7 @@ describe("the WebSocket stream", () => {
     expect(client.socket.readyState).to.equal(WebSocket.OPEN);
   });
 
-  it("refuses what is not a stream of its own, and more clients than it can serve", async () => {
+  it("refuses connections that are not for the stream, and clients above the limit", async () => {
     const { url, stream } = await open({ maxClients: 1 });
     const refusal = (target: string) =>
       new Promise<number>((resolve) => {

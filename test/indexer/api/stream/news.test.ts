@@ -3,8 +3,8 @@ import { News } from "../../../../indexer/api/stream/news.ts";
 
 const at = (block: number) => `${String(block).padStart(12, "0")}/00000001`;
 
-describe("what a subscriber has not looked at yet", () => {
-  it("is the deepest of the reorgs that came meanwhile, in whatever order", () => {
+describe("the news for a subscriber", () => {
+  it("has the deepest of the reorgs since the last look, in any order", () => {
     for (const blocks of [
       [3, 7],
       [7, 3],
@@ -21,7 +21,7 @@ describe("what a subscriber has not looked at yet", () => {
     }
   });
 
-  it("wakes who waits, also for news that came before", async () => {
+  it("wakes a waiting subscriber, also for earlier news", async () => {
     const news = new News();
     news.tell(null);
     await news.next();

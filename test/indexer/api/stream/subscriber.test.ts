@@ -56,7 +56,7 @@ function openOutlet() {
 const everything = { from: "", wants: () => true, maxBuffered: 2_000 };
 
 describe("a client that reads slowly", () => {
-  it("gets everything at its own pace, and no more is read for it than it has room for", async () => {
+  it("gets everything at its own pace, and the server reads only what fits into the client's buffer", async () => {
     const { feed, read } = openFeed();
     const client = openOutlet();
     const stop = carrySubscriber({ feed, outlet: client.outlet, ...everything, patienceMs: 60_000 });
@@ -78,7 +78,7 @@ describe("a client that reads slowly", () => {
     stop();
   });
 
-  it("is let go when it takes nothing, with the position to resume from", async () => {
+  it("is disconnected when it accepts nothing, with the position to resume from", async () => {
     const { feed } = openFeed();
     const client = openOutlet();
     carrySubscriber({ feed, outlet: client.outlet, ...everything, patienceMs: 100 });
@@ -91,7 +91,7 @@ describe("a client that reads slowly", () => {
     expect(client.sent).to.have.length(21);
   });
 
-  it("is told, and let go, when the database cannot be read", async () => {
+  it("is told and disconnected when the database cannot be read", async () => {
     const { feed } = openFeed();
     const client = openOutlet();
     const broken = { ...feed, after: () => Promise.reject(new Error("gone")) };
@@ -104,7 +104,7 @@ describe("a client that reads slowly", () => {
     expect(closed).to.deep.equal({ code: 1011, reason: `the node could not read on; resume from ${key(7)}` });
   });
 
-  it("goes back to the deepest of the reorgs that came while it was slow, whichever came last", async () => {
+  it("goes back to the deepest of the reorgs while it was slow, whichever came last", async () => {
     for (const reorgs of [
       [5, 12],
       [12, 5],
