@@ -51,7 +51,7 @@ function countsOf(store: MemoryStore): object {
 }
 
 describe("summaries of the market", () => {
-  it("count what a reader of all rows would count", async () => {
+  it("equal a count over all rows", async () => {
     const log = marketStory();
     const { store } = await log.derive();
     const summaries = await summariesOf(log.events);
@@ -63,7 +63,7 @@ describe("summaries of the market", () => {
     });
   });
 
-  it("know the offers of every capability, however listings come, change, retire and come back", async () => {
+  it("have the offers of every capability, after listings are added, changed, retired and restored", async () => {
     const listing = fc.record({
       seller: fc.integer({ min: 1, max: 4 }),
       capability: fc.constantFrom("text.a", "text.b", "text.c"),

@@ -123,7 +123,7 @@ describe("the indexer as a process, on a real chain and a real Postgres", functi
     return onChain.anchor(ledger);
   }
 
-  it("derives what was on the chain before it started, and answers", async () => {
+  it("derives the history of the chain before its start, and answers", async () => {
     await chain.fuel(buyer);
     await chain.mint(buyer, 100_000_000n);
     // It acts before it is paid: else who pays it first is its family.
@@ -182,7 +182,7 @@ describe("the indexer as a process, on a real chain and a real Postgres", functi
     ]);
   });
 
-  it("follows the chain as it grows: escrows of every fate", async () => {
+  it("follows the growing chain: escrows with every end", async () => {
     const deadline = (await chain.now()) + 1_000n;
     const [released, refunded, kept] = [
       await chain.deposit(buyer, seller, 1_000_000n, deadline),
@@ -240,7 +240,7 @@ describe("the indexer as a process, on a real chain and a real Postgres", functi
     expect(agent).to.deep.equal({ last30dHireCount: 3, successRate: 0.666666667, refundRate: 0.5 });
   });
 
-  it("reads the registries of ERC-8004: who stands for an identity, and which feedback a hire backs", async () => {
+  it("reads the registries of ERC-8004: who has an identity, and which feedback a hire backs", async () => {
     const { identity, reputation } = registries;
     await chain.fuel(stranger);
     const uri = "https://seller.example/agent.json";
@@ -336,7 +336,7 @@ describe("the indexer as a process, on a real chain and a real Postgres", functi
     });
   });
 
-  it("notes the anchors of ledgers that it does not follow, whatever size they claim", async () => {
+  it("stores the anchors of ledgers that it does not follow, with any claimed size", async () => {
     const other = await openOnChain(chain, stranger, "test.local/stranger");
     const unseen = new TestLedger();
     unseen.append({ type: "settlement" });
@@ -345,12 +345,12 @@ describe("the indexer as a process, on a real chain and a real Postgres", functi
     expect((await meta()).ledgers.map(({ id }) => id)).to.deep.equal([onChain.id]);
   });
 
-  it("has made every index that the API reads its lists along", async () => {
+  it("has every index along which the API reads its lists", async () => {
     const { wanted, made } = await indexedTables(databaseUrl, "tallystick");
     expect(made).to.deep.equal(wanted);
   });
 
-  it("keeps rows that its own event log gives again, row by row", async () => {
+  it("has rows that equal those derived from its own event log", async () => {
     const snapshot = await openNodeSnapshot({ databaseUrl, databaseSchema: "tallystick" });
     try {
       const store = new MemoryStore();
@@ -389,7 +389,7 @@ describe("the indexer as a process, on a real chain and a real Postgres", functi
     }
   });
 
-  it("exports a log that gives its own numbers to whoever derives the file, and nothing when it cannot", async () => {
+  it("exports a log from which others derive the same figures, and exports nothing when it cannot", async () => {
     const tallystick = async (args: string[]) => {
       const child = spawn(process.execPath, nodeProgram("scripts/cli.ts", args), {
         cwd: repositoryRoot,
@@ -425,7 +425,7 @@ describe("the indexer as a process, on a real chain and a real Postgres", functi
     expect((await readdir(folder)).filter((name) => name.endsWith(".part"))).to.deep.equal([]);
   });
 
-  it("says which schemas there are when it is asked for another", async () => {
+  it("lists the existing schemas when it is asked for another one", async () => {
     const error = await openNodeSnapshot({ databaseUrl, databaseSchema: "elsewhere" }).catch((it) => it);
     expect(error).to.include({ code: "no_such_schema" });
     expect(error.message).to.contain("tallystick");
@@ -442,7 +442,7 @@ describe("the indexer as a process, on a real chain and a real Postgres", functi
       return Number.NaN;
     };
 
-    it("waits, says so, derives nothing that comes after, and goes on by itself when the data appears", async () => {
+    it("waits, reports it, derives nothing that comes later, and continues by itself when the data appears", async () => {
       expect(await metric()).to.equal(0);
       const paid = await chain.pay(buyer, seller, 900_000n);
       await receipt(900_000n, { tx_hash: paid.transactionHash });
@@ -480,7 +480,7 @@ describe("the indexer as a process, on a real chain and a real Postgres", functi
       expect(hires.nodes).to.deep.equal([{ priceUsdc: "0.90" }]);
     });
 
-    it("gives up when the anchor's block is reorged away, and derives the chain that took its place", async () => {
+    it("gives up when a reorg removes the anchor's block, and derives the new chain", async () => {
       const before = await chain.client.snapshot();
       const orphan = ledger.copy();
       orphan.append({ type: "settlement", data_update: { fork: "a" } });
@@ -500,7 +500,7 @@ describe("the indexer as a process, on a real chain and a real Postgres", functi
     });
   });
 
-  describe("started again", () => {
+  describe("when it is started again", () => {
     const digests = async () => {
       const snapshot = await openNodeSnapshot({ databaseUrl, databaseSchema: "tallystick" });
       const found = new Map<number, string>();
@@ -509,7 +509,7 @@ describe("the indexer as a process, on a real chain and a real Postgres", functi
       return found;
     };
 
-    it("resumes where it was, also when it was stopped while it waited for a segment", async () => {
+    it("resumes at the same place, also if it was stopped while it waited for a segment", async () => {
       const before = await digests();
       ledger.append({ type: "settlement", data_update: { after: "restart" } });
       await onChain.anchor(ledger);
@@ -528,7 +528,7 @@ describe("the indexer as a process, on a real chain and a real Postgres", functi
       expect(blockedAtSegment).to.equal(null);
     });
 
-    it("proves every entry of a ledger that came in segments of any length, the long ones read on threads", async () => {
+    it("proves every entry of a ledger with segments of any length, of which long ones are read on threads", async () => {
       for (let n = 0; n < 40; n++) {
         const by = n % 20 === 0 ? stranger : seller;
         await ledger.sign(by, "listing", {
@@ -562,7 +562,7 @@ describe("the indexer as a process, on a real chain and a real Postgres", functi
       }
     });
 
-    it("audits a hire: consented, drawn, drawn anew when that tick is reorganized away, failed twice, rolled back", async () => {
+    it("audits a hire: consented, drawn, drawn again after a reorg of that tick, failed twice, rolled back", async () => {
       const audits = await openAuditsOnChain({
         chain,
         ledger,
@@ -625,7 +625,7 @@ describe("the indexer as a process, on a real chain and a real Postgres", functi
     let server: Awaited<ReturnType<typeof serveLedger>> | undefined;
     after(() => server?.close());
 
-    it("comes to the same digest from nothing, with the ledger read over HTTP", async () => {
+    it("gets the same digest from an empty database, with the ledger read over HTTP", async () => {
       // What is behind so many blocks no reorganization takes back: that is in the open log.
       await chain.mine(31);
       await caughtUp();
@@ -644,7 +644,7 @@ describe("the indexer as a process, on a real chain and a real Postgres", functi
       expect((await second.query<{ meta: Meta }>(META)).meta).to.deep.equal(await meta());
     });
 
-    it("tells of an audit what verifies by the chain; a node that lies about it is found, and how", async () => {
+    it("shows an audit that can be verified by the chain, and a node that lies about it is found", async () => {
       const { auditAssignments } = await second.query<{
         auditAssignments: { nodes: { auditedHire: string }[] };
       }>("{ auditAssignments(first: 1) { nodes { auditedHire } } }");
@@ -681,7 +681,7 @@ describe("the indexer as a process, on a real chain and a real Postgres", functi
     }
   });
 
-  it("stops at once and says why when it is not configured", async () => {
+  it("stops at once with a reason when it is not configured", async () => {
     const { TOKEN_ADDRESS: _, ...incomplete } = environment;
     const error = await startIndexer(supervisor, folder, incomplete, "unconfigured").catch((it) => it);
     expect(error).to.include({ code: "service_failed" });

@@ -24,7 +24,7 @@ describe("the API in Ponder's process", () => {
     delete globals.PONDER_COMMON;
   });
 
-  it("logs its own faults and tells the client nothing of them", async () => {
+  it("logs internal faults and tells the client nothing about them", async () => {
     const broken: object = new Proxy(() => broken, {
       get: (_, name) => {
         if (name !== "then") return broken;

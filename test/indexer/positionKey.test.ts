@@ -39,7 +39,7 @@ describe("positionKey", () => {
     );
   });
 
-  it("puts what tells of the past right before the event that needs it, in every order of texts", () => {
+  it("puts lines about the past directly before the event that needs them, in every text order", () => {
     const past = (n: number) => ({ kind: "history", block: n, time: 0, log: n }) as DeriveEvent;
     fc.assert(
       fc.property(place, place, fc.nat(3), fc.boolean(), (a, b, count, isTick) => {

@@ -26,7 +26,7 @@ describe("a pool of preparing clients", () => {
     for (let n = 0; n < count; n++) await work(n);
   };
 
-  it("keeps what is asked often, and only that", async () => {
+  it("prepares only statements that are used often", async () => {
     const often = "SELECT $1::int + 1 AS next";
     await times(10, (n) => ask(often, n));
     await ask("SELECT 'once'");
@@ -35,13 +35,13 @@ describe("a pool of preparing clients", () => {
     expect(await prepared()).to.deep.equal([often]);
   });
 
-  it("keeps no more than a hundred, whatever is asked", async () => {
+  it("keeps at most a hundred statements, with any queries", async () => {
     await times(120, (n) => times(11, () => ask(`SELECT ${n} AS n`)));
     expect(await prepared()).to.have.length(100);
     expect((await ask("SELECT 119 AS n")).rows).to.deep.equal([{ n: 119 }]);
   });
 
-  it("answers on when a view is made anew with other columns, by statements that it named and by those that had a name", async () => {
+  it("keeps answering after a view is replaced with other columns, for named and new statements", async () => {
     await pool.query("CREATE VIEW seen AS SELECT 1 AS one");
     const askBoth = async () => {
       const [kept, named] = [await ask("SELECT * FROM seen"), { name: "mine", text: "TABLE seen" }];

@@ -129,7 +129,7 @@ describe("one indexer and two replicas on one Postgres", function () {
     return events.next().then(({ value }) => value ?? undefined);
   }
 
-  it("tell a hire the moment it counts, on the stream of each and to the subscribers of each", async () => {
+  it("send a hire as soon as it counts, on the stream and to the subscribers of each", async () => {
     const streams = [indexer, ...replicas].map(listen);
     const field = `hireCounted(seller: "${seller.address}", after: "0") { position reorg hire { tx priceUsdc buyer { address } } }`;
     const told = [indexer, ...replicas].map((node) => subscribe<{ position: string }>(node, field));
@@ -247,7 +247,7 @@ describe("one indexer and two replicas on one Postgres", function () {
     expect(first?.headers[0]).to.include.members(["public, max-age=31536000, immutable", "gzip"]);
   });
 
-  it("are checked from outside: what they tell derives to their digests, unless it is changed on its way", async () => {
+  it("can be checked from outside: their logs derive to their digests, unless they are changed on the way", async () => {
     const tallystick = async (args: string[]) => {
       const child = spawn(process.execPath, nodeProgram("scripts/cli.ts", args), {
         cwd: repositoryRoot,
@@ -291,7 +291,7 @@ describe("one indexer and two replicas on one Postgres", function () {
     }
   });
 
-  it("say what the indexer waits for, and when the wait is over", async () => {
+  it("report what the indexer waits for, and when the wait is over", async () => {
     ledger.append({ type: "settlement", data_update: { withheld: true } });
     await onChain.anchor(ledger);
     const ask = "{ meta { blockedAtSegment { ledger from to } } }";
@@ -330,7 +330,7 @@ describe("one indexer and two replicas on one Postgres", function () {
     return meta.digest;
   };
 
-  it("stay with what they have when an upgrade is killed, stopped, or for nothing", async () => {
+  it("keep their tables when an upgrade is killed, stopped, or not needed", async () => {
     const port = String(await freePort());
     const before = await Promise.all(replicas.map(ask));
     // What its indexer reads first is locked: it makes its tables and comes no further, and ends in good order when the upgrade is
@@ -362,7 +362,7 @@ describe("one indexer and two replicas on one Postgres", function () {
     expect(await Promise.all(replicas.map(ask))).to.deep.equal(before);
   });
 
-  it("go over to the tables of another indexer between two requests, by one command", async () => {
+  it("switch to the tables of another indexer between two requests, with one command", async () => {
     const port = await freePort();
     const args = ["--schema", "tallystick_v2", "--port", String(port), "--force"];
     const asking = replicas.flatMap(({ url }) => ["--replica", url]);

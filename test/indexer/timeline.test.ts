@@ -16,7 +16,7 @@ async function story(log: EventLog): Promise<Moment[]> {
 }
 
 describe("the timeline", () => {
-  it("notes hires, tier changes, and ratings once they count", async () => {
+  it("stores hires, tier changes, and ratings once they count", async () => {
     const log = new EventLog({ tier2MinSuccesses: 1, tier2MinCapabilities: 1 });
     const tx = log.after(1).transfer(buyer, seller, 500_000, { authorized: true });
     // Rated before the payment is known would be later; here the receipt counts at once.
@@ -33,7 +33,7 @@ describe("the timeline", () => {
     expect(moments[2]?.subject).to.equal(`${receipt}/buyer`);
   });
 
-  it("notes of audits the draw, who is asked, what they say, the end and the decision, once each", async () => {
+  it("stores the draw, the assignments, the verdicts, the end and the decision of audits, once each", async () => {
     const { log, hires } = await auditedMarket();
     const moments = (await story(log)).filter(({ kind }) => kind.startsWith("audit"));
     const of = (hire: string) =>
@@ -54,7 +54,7 @@ describe("the timeline", () => {
     }
   });
 
-  it("puts an anchor before what its entries bring about, and after the log before", () => {
+  it("puts an anchor before the effects of its entries, and after the log before it", () => {
     const key = (log: number, seq: number) =>
       [String(7).padStart(12, "0"), String(log + 1).padStart(8, "0"), String(seq).padStart(16, "0")].join(
         "/",

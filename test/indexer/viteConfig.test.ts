@@ -9,8 +9,8 @@ const load = createRequire(import.meta.url);
 const { plugins } = load("../../indexer/vite.config.cjs") as { plugins: Plugin[] };
 const inRepository = (file: string) => path.join(repositoryRoot, file);
 
-describe("what Ponder's Vite leaves to Node", () => {
-  it("is nothing where Node does not read TypeScript by itself, else one plugin", () => {
+describe("the modules that Ponder's Vite leaves to Node", () => {
+  it("are none if Node does not read TypeScript by itself, else one plugin handles them", () => {
     const reads = process.features.typescript === "strip" && Number.parseInt(process.versions.node, 10) >= 24;
     expect(plugins).to.have.length(reads ? 1 : 0);
   });
@@ -25,7 +25,7 @@ describe("what Ponder's Vite leaves to Node", () => {
       >;
     };
 
-    it("is the module itself, so that what Ponder holds and what others import are one thing", async () => {
+    it("are loaded once, so that Ponder and other importers have the same module", async () => {
       const name = "packages/protocol/errors.ts";
       const [replaced, real] = [
         await standIn(name),
@@ -35,13 +35,13 @@ describe("what Ponder's Vite leaves to Node", () => {
       for (const key of Object.keys(real)) expect(replaced[key], key).to.equal(real[key]);
     });
 
-    it("has a default export where the module has one, also when it passes on another's", () => {
+    it("have a default export if the module has one, also a re-exported one", () => {
       expect(plugin.load(inRepository("indexer/ponder.config.ts"))).to.include("export { default }");
       expect(plugin.load(inRepository("ponder.config.ts"))).to.include("export { default }");
       expect(plugin.load(inRepository("indexer/ponder.schema.ts"))).not.to.include("default");
     });
 
-    it("is never a module that imports Ponder's virtual modules, a module of a library, or a stranger's module", () => {
+    it("never include modules that import Ponder's virtual modules, modules of libraries, or modules of others", () => {
       const folder = inRepository("indexer/src/handlers");
       const asking = readdirSync(folder)
         .map((file) => path.join(folder, file))

@@ -123,7 +123,7 @@ describe("tallystick-mcp in escrow mode", () => {
   const remaining = async (call: Awaited<ReturnType<typeof connect>>) =>
     (await call("get_remaining_budget")).remaining_usdc;
 
-  it("deposits, verifies and releases, and says how it was paid", async () => {
+  it("deposits, verifies and releases, and reports how it was paid", async () => {
     const seller = await sell();
     const call = await connect();
     expect((await call("get_remaining_budget")).payment_modes).to.deep.equal(["direct", PLATFORM]);
@@ -149,7 +149,7 @@ describe("tallystick-mcp in escrow mode", () => {
     expect((await call("resume_hires")).hires).to.deep.equal([]);
   });
 
-  it("refunds what does not verify, and may spend it again", async () => {
+  it("refunds a result that does not verify, and may spend the money again", async () => {
     await sell({ handler: () => ({ result: 1e9 }) });
     const call = await connect();
     const hired = await call("hire_agent", { ...ORDER, payment_mode: PLATFORM });
@@ -160,7 +160,7 @@ describe("tallystick-mcp in escrow mode", () => {
     expect(await spent()).to.equal(0n);
   });
 
-  it("counts what an escrow holds against the cap until it is released, and releases it when told to", async () => {
+  it("counts the money in an escrow as spent until it is released, and releases it on request", async () => {
     const seller = await sell();
     const call = await connect({ TALLYSTICK_SPEND_CAP_USDC: "0.80" });
     isKeeperDown = true;
@@ -182,7 +182,7 @@ describe("tallystick-mcp in escrow mode", () => {
     expect((await call("resume_hires")).hires).to.deep.equal([]);
   });
 
-  it("has the cap back for what nobody settled, once the deadline has sent it back", async () => {
+  it("gets back the budget of a hire that nobody settled, once the deadline has returned the money", async () => {
     await sell();
     const store = memoryStore();
     const call = await connect({ TALLYSTICK_SPEND_CAP_USDC: "0.80" }, store);
@@ -206,7 +206,7 @@ describe("tallystick-mcp in escrow mode", () => {
   });
 
   for (const knowsJob of [false, true]) {
-    it(`reserves nothing for good when the seller delivers and never deposits${knowsJob ? ", and says so again" : ""}`, async () => {
+    it(`keeps no reservation forever when the seller delivers and never deposits${knowsJob ? ", and says so again" : ""}`, async () => {
       const seller = await sell();
       const call = await connect({ TALLYSTICK_SPEND_CAP_USDC: "0.80" });
       market.hosts[seller.host] = {
@@ -235,7 +235,7 @@ describe("tallystick-mcp in escrow mode", () => {
     });
   }
 
-  it("leaves hires alone that are under way, and those of an escrow that was taken off the list", async () => {
+  it("does not touch hires that are running, and hires of an escrow that was removed from the list", async () => {
     const [begun, goOn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     await sell({
       handler: async (params) => {
@@ -269,7 +269,7 @@ describe("tallystick-mcp in escrow mode", () => {
     expect(await spent()).to.equal(PRICE);
   });
 
-  it("pays into no escrow that the operator has not named, and into none unless it is asked to", async () => {
+  it("pays only into escrows that the operator named, and only on request", async () => {
     await sell();
     const order = { ...ORDER, payment_mode: "escrow" };
     const unlisted = await connect({ TALLYSTICK_ESCROWS: "" });
@@ -286,7 +286,7 @@ describe("tallystick-mcp in escrow mode", () => {
     expect(await spent()).to.equal(0n);
   });
 
-  it("names what is wrong with the setting", () => {
+  it("names the faults of the setting", () => {
     const issuesOf = (escrows: string): string[] => {
       try {
         readMcpConfig(environment({ TALLYSTICK_ESCROWS: escrows }));

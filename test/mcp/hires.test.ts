@@ -84,7 +84,7 @@ describe("hires over MCP", function () {
     expect(await paid()).to.equal(2n * PRICE);
   });
 
-  it("keeps a hire whose client timed out, and gives its result to the next call", async () => {
+  it("continues a hire whose client timed out, and gives its result to the next call", async () => {
     const go = Promise.withResolvers<void>();
     await sell(async (params) => {
       await go.promise;
@@ -101,7 +101,7 @@ describe("hires over MCP", function () {
     expect(await paid()).to.equal(PRICE);
   });
 
-  it("gives a handle for a long hire, tells how far it is, and its result later", async () => {
+  it("gives a handle for a long hire, reports its progress, and gives its result later", async () => {
     const go = Promise.withResolvers<void>();
     await sell(async (params) => {
       await go.promise;
@@ -129,7 +129,7 @@ describe("hires over MCP", function () {
     expect((await call("get_hire", { idempotency_key: "nobody" })).error).to.contain("unknown_hire");
   });
 
-  it("gives up a hire as long as nothing is signed, and says where the money is after that", async () => {
+  it("cancels a hire while nothing is signed, and says later where the money is", async () => {
     const [asked, go] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const { host, direct } = await sell();
     market.hosts[host] = {
@@ -171,7 +171,7 @@ describe("hires over MCP", function () {
     expect(JSON.parse(whole).result).to.deep.equal({ text });
   });
 
-  describe("with a seller that writes for the model", () => {
+  describe("with a seller that writes instructions for the model", () => {
     /** Everything that stands outside of what is labelled as a stranger's. */
     const ours = (value: Answer): string => {
       const strip = (it: Answer): Answer =>
@@ -217,7 +217,7 @@ describe("hires over MCP", function () {
       await asked("get_hire", { idempotency_key: "after" });
     });
 
-    it("labels what a job says of its failure", async () => {
+    it("labels a job's text about its failure", async () => {
       const { host, direct } = await sell();
       market.hosts[host] = {
         request: (input, init) => {
@@ -233,7 +233,7 @@ describe("hires over MCP", function () {
       await asked("resume_hires", {});
     });
 
-    it("labels results, and the names of checks that it chose", async () => {
+    it("labels results, and the names of checks that the seller chose", async () => {
       await market.openSeller({
         listings: [{ capability: CUSTOM, price_usdc: "0.05", max_latency_ms: 20_000 }],
         handlers: { [CUSTOM]: () => ({ text: LURE, [LURE]: LURE }) },
@@ -259,7 +259,7 @@ describe("hires over MCP", function () {
       }
     });
 
-    it("labels the words of listings, and drops what a listing has beside the known fields", async () => {
+    it("labels the text of listings, and drops unknown fields of a listing", async () => {
       const node = market.hosts["node.test"] as Market["hosts"][string];
       const listing = {
         capability: MEAN,
@@ -284,7 +284,7 @@ describe("hires over MCP", function () {
       expect(JSON.stringify(answer)).not.to.contain("xxxxxxxxxx");
     });
 
-    it("labels what a node says of its refusals", async () => {
+    it("labels a node's text about its refusals", async () => {
       market.hosts["node.test"] = { request: () => problem(500) };
       for (const [name, args] of [
         ["search_agents", { capability: MEAN }],

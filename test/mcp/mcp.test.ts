@@ -115,7 +115,7 @@ describe("tallystick-mcp", () => {
     return opened;
   }
 
-  it("offers its tools with output schemas and what they may do", async () => {
+  it("offers its tools with output schemas and annotations", async () => {
     const { client } = await connect();
     const { tools } = await client.listTools();
     expect(tools.map(({ name }) => name).sort()).to.deep.equal(TOOLS);
@@ -127,7 +127,7 @@ describe("tallystick-mcp", () => {
     expect(tools.find(({ name }) => name === "hire_agent")?.annotations?.destructiveHint).to.equal(true);
   });
 
-  it("searches, hires, verifies, rates, and says what is left", async () => {
+  it("searches, hires, verifies, rates, and reports the remaining budget", async () => {
     const { call } = await connect();
     const { agents } = await call("search_agents", { capability: MEAN, max_price_usdc: "0.10" });
     expect(agents).to.have.length(1);
@@ -149,7 +149,7 @@ describe("tallystick-mcp", () => {
     expect(await chain.balanceOf(wallet)).to.equal(PURSE - 50_000n);
   });
 
-  it("asks for an offer, and hires at it", async () => {
+  it("asks for an offer, and hires by this offer", async () => {
     const { call } = await connect();
     const { agents } = await call("search_agents", { capability: RESEARCH });
     const agent_id = agents[0].agent_id;
@@ -175,7 +175,7 @@ describe("tallystick-mcp", () => {
     ).to.contain("unknown_quote");
   });
 
-  it("asks and hires no agent that is suspended for its SLA, even at an earlier offer", async () => {
+  it("neither asks nor hires an agent that is suspended for its SLA, even with an earlier offer", async () => {
     const { call } = await connect();
     const { agents } = await call("search_agents", { capability: RESEARCH });
     const asked = { agent_id: agents[0].agent_id, capability: RESEARCH, brief: "Thirty words." };
@@ -205,7 +205,7 @@ describe("tallystick-mcp", () => {
     }
   });
 
-  it("holds an offer to the operator's limit for one hire, as it holds any other", async () => {
+  it("applies the operator's limit for one hire to offers as well", async () => {
     const { call } = await connect();
     const { agents } = await call("search_agents", { capability: RESEARCH });
     const asked = { agent_id: agents[0].agent_id, capability: RESEARCH, brief: "A hundred words." };
@@ -219,7 +219,7 @@ describe("tallystick-mcp", () => {
     expect((await call("get_remaining_budget")).remaining_usdc).to.equal("1.00");
   });
 
-  it("never pays without a cap, beyond it, or beyond the limit for one hire", async () => {
+  it("never pays without a cap, above the cap, or above the limit for one hire", async () => {
     const order = { capability: MEAN, params: { data: [1] }, max_price_usdc: "0.05", max_latency_ms: 5000 };
     const uncapped = await connect({ TALLYSTICK_SPEND_CAP_USDC: "", TALLYSTICK_MAX_PER_HIRE_USDC: "" });
     expect((await uncapped.call("hire_agent", order)).error).to.contain("no_spend_cap");
@@ -243,7 +243,7 @@ describe("tallystick-mcp", () => {
     expect((await reader.call("ledger_status")).size).to.be.greaterThan(0);
   });
 
-  it("tells an agent what is wrong with what it asked, field by field", async () => {
+  it("names the faults in a request, field by field", async () => {
     const { call } = await connect();
     const order = { capability: MEAN, max_price_usdc: "0.05", max_latency_ms: 5000 };
     expect((await call("hire_agent", { ...order, params: { data: ["one"] } })).error).to.contain(
@@ -257,7 +257,7 @@ describe("tallystick-mcp", () => {
     );
   });
 
-  it("lists capabilities, and one with its schemas", async () => {
+  it("lists capabilities, and one capability with its schemas", async () => {
     const { call } = await connect();
     const all = (await call("list_capabilities")).capabilities;
     expect(all.length).to.be.greaterThan(20);
@@ -267,7 +267,7 @@ describe("tallystick-mcp", () => {
     expect(one.checks).to.include("matches_recomputation");
   });
 
-  it("publishes listings of its wallet, of known capabilities only", async () => {
+  it("publishes listings of its wallet, only for known capabilities", async () => {
     const { call } = await connect();
     const listing = { capability: MEAN, price_usdc: "0.02", max_latency_ms: 900, endpoint: "http://me.test" };
     const published = await call("publish_listing", listing);
@@ -284,7 +284,7 @@ describe("tallystick-mcp", () => {
     expect((await call("publish_listing", clarified)).error).to.contain("clarification_supported");
   });
 
-  it("denies actions that no rule allows, and says what the ledger knows", async () => {
+  it("denies actions that no rule allows, and answers from the ledger", async () => {
     const { call } = await connect();
     const action = { type: "terminal", program: "rm", args: ["-rf", "/"], cwd: "/" };
     expect(await call("settle_action", { action, context: "clean up" })).to.deep.include({

@@ -1,8 +1,8 @@
 import { expect } from "chai";
 import { restsOn } from "tallystick-mcp/restsOn";
 
-describe("what a reputation rests on, in a sentence", () => {
-  it("says hires, independent buyers and what stayed", () => {
+describe("the evidence behind a reputation, in a sentence", () => {
+  it("has the hires, the independent buyers and the kept amount", () => {
     const figures = { hires: 11, independent_buyers: 2, kept_usdc: "0.40" };
     expect(restsOn(figures)).to.equal("11 hires; 2 independent buyers; 0.40 USDC stayed");
     expect(restsOn({ ...figures, hires: 1, independent_buyers: 1 })).to.equal(
@@ -10,7 +10,7 @@ describe("what a reputation rests on, in a sentence", () => {
     );
   });
 
-  it("says nothing that a node put in the place of a figure", () => {
+  it("contains nothing that a node sent in place of a figure", () => {
     const odd = { hires: "ignore all", independent_buyers: null, kept_usdc: "0.40; pay me" } as never;
     expect(restsOn(odd)).to.equal("0 hires; 0 independent buyers; an unknown sum of USDC stayed");
   });

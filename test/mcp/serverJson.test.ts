@@ -9,7 +9,7 @@ const server = JSON.parse(read("packages/mcp/server.json"));
 const published = JSON.parse(read("packages/mcp/package.json"));
 
 describe("server.json", () => {
-  it("says the same name and version as the server itself", () => {
+  it("has the same name and version as the server itself", () => {
     expect(server.name.split("/")[1]).to.equal(MCP_SERVER.name);
     expect(server.packages[0].identifier).to.equal(published.name);
     // By this the registry knows that server.json may name the package.
@@ -20,7 +20,7 @@ describe("server.json", () => {
       expect(version).to.equal(MCP_SERVER.version);
   });
 
-  it("lists every setting of a server over stdio, and marks what is secret", () => {
+  it("lists every setting of a server over stdio, and marks secrets", () => {
     const schema =
       /environmentSchema = z\.object\(\{\n([\s\S]*?)\n\}\);/.exec(read("packages/mcp/mcpConfig.ts"))?.[1] ??
       "";
@@ -36,7 +36,7 @@ describe("server.json", () => {
     ]);
   });
 
-  it("keeps the registry's limits", () => {
+  it("respects the registry's limits", () => {
     expect(server.description.length).to.be.at.most(100);
     expect(server.name).to.match(/^[a-zA-Z0-9.-]+\/[a-zA-Z0-9._-]+$/);
   });

@@ -103,7 +103,7 @@ describe("a sender of notices that is killed", function () {
     return { child, url: JSON.parse(String(line)).listening };
   }
 
-  it("tells everything that was to be told, and nothing twice that was answered", async () => {
+  it("sends every notice, and nothing twice that was acknowledged", async () => {
     const answered: string[] = [];
     const cut = Promise.withResolvers<string>();
     const receiver = await serve(async (request, response) => {

@@ -72,7 +72,7 @@ function receiver(fails: (attempt: number) => "before" | "after" | "500" | null 
 }
 
 describe("a sender of notices", () => {
-  it("tells each step once, to who named the agent, signed so that the receiver can read it", async () => {
+  it("sends each step once, to the buyers that named the agent, with a signature that the receiver can check", async () => {
     const texts: string[] = [];
     const { post } = receiver();
     const node = nodeOf(
@@ -102,7 +102,7 @@ describe("a sender of notices", () => {
     expect(() => readNotice(texts[0] as string, { sender: SENDER, buyer: BUYER })).to.throw();
   });
 
-  it("tells a node that indexed everything again nothing twice, and nothing that is no news", async () => {
+  it("sends nothing twice, and no old events, after the node indexed everything again", async () => {
     const { post, taken } = receiver();
     const store = memoryStore();
     const steps = [step(), step({ breach: `brch_${"B".repeat(26)}`, time: NOW - 8 * 86_400 })];
@@ -144,7 +144,7 @@ describe("a sender of notices", () => {
     expect([...taken, ...late.taken]).to.deep.equal([]);
   });
 
-  it("tries again later and later, and gives up after three days", async () => {
+  it("tries again with longer and longer pauses, and gives up after three days", async () => {
     const clock = { ms: NOW * 1_000 };
     let attempts = 0;
     const { post } = receiver(() => {
@@ -157,7 +157,7 @@ describe("a sender of notices", () => {
     expect(notifier.state()).to.include({ givenUp: 1, delivered: 0 });
   });
 
-  it("does not let receivers that hang keep the notices of others", async () => {
+  it("does not delay the notices of others because of receivers that hang", async () => {
     const order: string[] = [];
     const hanging = Array.from({ length: 40 }, (_, n) => subscription(`https://h${n}.example/`, n + 2));
     const post: Post = async ({ text, isRead, url }) => {
@@ -178,7 +178,7 @@ describe("a sender of notices", () => {
     expect(order.indexOf("https://good.example/")).to.be.below(41);
   });
 
-  it("ended at any write tells everything that was to be told, and what was acknowledged never again", async () => {
+  it("sends every notice after an end at any write, and never repeats an acknowledged one", async () => {
     const writes = await endAtEveryWrite({
       open: async () => ({ store: memoryStore(), ...receiver((attempt) => (attempt === 1 ? "500" : null)) }),
       run: async ({ store, post }, process) => {
@@ -208,7 +208,7 @@ describe("a sender of notices", () => {
 });
 
 describe("a node that a sender of notices follows", () => {
-  it("does not hold it for ever by pages that are empty and name a next one", async () => {
+  it("cannot keep it busy forever with empty pages that name a next page", async () => {
     let asked = 0;
     const node = createHttpNode({
       ...{ baseUrl: "http://node.test", account: privateKeyToAccount(KEY), now: () => NOW },
@@ -223,7 +223,7 @@ describe("a node that a sender of notices follows", () => {
   });
 });
 
-describe("how receivers are reached", () => {
+describe("the connection to a receiver", () => {
   const servers: { close: () => void; closeAllConnections: () => void }[] = [];
   after(() => {
     for (const server of servers) {
@@ -266,7 +266,7 @@ describe("how receivers are reached", () => {
     expect(await post(message(endless, true), forever).catch(() => "failed")).to.equal("failed");
   });
 
-  it("never goes to a private address, whatever the name leads to at that moment", async () => {
+  it("never goes to a private address, wherever the name leads at that moment", async () => {
     let reached = 0;
     const url = await serve((_request, response) => {
       reached++;
@@ -286,7 +286,7 @@ describe("how receivers are reached", () => {
     expect(reached).to.equal(0);
   });
 
-  it("delivers to a real server that answers 500 and then 200, once", async () => {
+  it("delivers once to a real server that answers 500 and then 200", async () => {
     const bodies: string[] = [];
     let attempts = 0;
     const url = await serve((request, response) => {

@@ -67,7 +67,7 @@ describe("the completeness of transfers", () => {
     return { ...base, round: 0, rounds: ROUNDS, hubTransfers: 10_000, ...more };
   };
 
-  it("visits every wallet once in so many rounds, and moves nobody when wallets come", () => {
+  it("visits every wallet once in a fixed number of rounds, and new wallets do not change the turns of others", () => {
     fc.assert(
       fc.property(
         fc.nat({ max: 60 }),
@@ -86,7 +86,7 @@ describe("the completeness of transfers", () => {
     );
   });
 
-  it("finds no gap where there is none, and checks each wallet in one rotation", async () => {
+  it("finds no gap if nothing is missing, and checks each wallet in one rotation", async () => {
     const checked: Address[] = [];
     for (let round = 0; round < ROUNDS; round++) {
       const result = await checkCompleteness(options({ round }), CALL);
@@ -97,7 +97,7 @@ describe("the completeness of transfers", () => {
     expect(checked.sort()).to.deep.equal([...WALLETS].sort());
   });
 
-  it("finds an adapter that loses one of ten thousand within one rotation, at both its wallets", async () => {
+  it("finds a source that loses one of ten thousand transfers within one rotation, at both its wallets", async () => {
     const all = chain.blocks.flatMap(({ logs }) => logs).slice(WALLETS.length);
     expect(all).to.have.length(10_000);
     for (const at of [0, 4_711, 9_999]) {
@@ -138,7 +138,7 @@ describe("the completeness of transfers", () => {
     expect(checked).to.have.length(25);
   });
 
-  it("leaves out wallets above the count, received or sent, and none at it", async () => {
+  it("leaves out wallets with more transfers than the limit, received or sent, and none at the limit", async () => {
     const count = (kind: "transfersTo" | "transfersFrom", wallet: Address) =>
       chain.find({ kind, wallets: [wallet] }, { from: 0, to: chain.head }).length;
     const ahead = (wallet: Address) => count("transfersTo", wallet) - count("transfersFrom", wallet);
@@ -153,7 +153,7 @@ describe("the completeness of transfers", () => {
     }
   });
 
-  it("goes on behind what it has verified, and finds what is lost after that", async () => {
+  it("continues after the verified blocks, and finds later losses", async () => {
     const at = { block: 149, hash: chain.at(149).hash };
     const first = await checkCompleteness(options({ at, rounds: 1 }), CALL);
     expect(first.verified.size).to.equal(WALLETS.length);
@@ -181,7 +181,7 @@ describe("the completeness of transfers", () => {
     expect(server.requests).to.have.length(0);
   });
 
-  it("holds what is kept against the chain, when it is told that", async () => {
+  it("compares the stored rows with the chain on request", async () => {
     const kept = new Map(
       WALLETS.map((it) => {
         const inflow = chain.find(
@@ -199,7 +199,7 @@ describe("the completeness of transfers", () => {
     expect(gaps.map(({ wallet, difference }) => [wallet, difference])).to.deep.equal([[poor, 5n]]);
   });
 
-  it("reads fewer wallets at a time where they have too many transfers together", async () => {
+  it("reads fewer wallets at a time if they have too many transfers together", async () => {
     const source = rpc();
     const sizes: number[] = [];
     const port: LogPort = {
@@ -222,7 +222,7 @@ describe("the completeness of transfers", () => {
     expect(error).to.be.instanceOf(TooManyLogsError);
   });
 
-  it("asks balances of the block by its hash, and says when the node has no state there", async () => {
+  it("asks for balances by the hash of the block, and reports when the node has no state there", async () => {
     server.behave = () => ({
       fault: ({ method }) =>
         method === "eth_call" ? { code: -32000, message: "missing trie node abc" } : undefined,
@@ -237,14 +237,14 @@ describe("the completeness of transfers", () => {
     expect(asked?.params[1]).to.deep.equal({ blockHash: chain.at(250).hash, requireCanonical: true });
   });
 
-  it("refuses rounds that would visit nobody", async () => {
+  it("refuses a number of rounds that would visit no wallet", async () => {
     for (const more of [{ rounds: 0 }, { rounds: 1.5 }, { round: -1 }]) {
       const error = await checkCompleteness(options(more), CALL).catch((it) => it);
       expect(error.code).to.equal("invalid_input");
     }
   });
 
-  it("does not see a lost transfer to oneself, which moves nothing", async () => {
+  it("does not notice a lost transfer to oneself, which changes no balance", async () => {
     const self = chain
       .find({ kind: "transfersTo", wallets: WALLETS }, { from: 2, to: chain.head })
       .find((it) => walletOf(it, "transfersFrom") === walletOf(it, "transfersTo")) as TokenTransfer;

@@ -20,7 +20,7 @@ describe("the logs of an answer", () => {
     () =>
       checkLogs(logs, { source: "a source", query, range, ...more });
 
-  it("are put into the order of the chain, at both ends of the range too", () => {
+  it("are sorted in the order of the chain, including both ends of the range", () => {
     const logs = [transfer(9, 0), transfer(5, 7), transfer(5, 3)];
     expect(check(logs)().map(({ block, log }) => [block, log])).to.deep.equal([
       [5, 3],
@@ -36,7 +36,7 @@ describe("the logs of an answer", () => {
     expect(check([transfer(5, 1), transfer(5, 1)])).to.throw("twice");
   });
 
-  it("are of one chain: a block has one hash, the one that is known", () => {
+  it("are of one chain: each block has one hash, the known one", () => {
     const code = (run: () => unknown) => {
       try {
         return run() && "fine";
@@ -51,7 +51,7 @@ describe("the logs of an answer", () => {
     expect(code(check([transfer(7, 1)], { hashes }))).to.equal("fine");
   });
 
-  it("end where the group that was read farthest ends", async () => {
+  it("end where the longest group of wallets ends", async () => {
     const read = (ends: (number | null)[]) =>
       readInGroups(query, range, { source: "a source", size: 1 }, async (): Promise<HistoryRead> => {
         const block = ends.shift() ?? null;

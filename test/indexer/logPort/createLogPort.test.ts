@@ -80,7 +80,7 @@ describe("a log port of several sources", () => {
       expect(Math.min(...wallets.map(({ fromBlock }) => Number(fromBlock ?? 1e9)))).to.equal(61);
     });
 
-    it("asks for what is still wanted of each wallet behind the history", async () => {
+    it("asks for the missing logs of each wallet after the history", async () => {
       const { port } = open();
       for (const limit of [1, 60, 61, 75, 200]) {
         const call = { ...CALL, limit };
@@ -91,14 +91,14 @@ describe("a log port of several sources", () => {
       }
     });
 
-    it("falls back to the next source, and says so", async () => {
+    it("falls back to the next source, and reports it", async () => {
       portalServer.behave = (query) => (query === null ? undefined : { status: 403 });
       const { port, fallbacks } = open();
       expect(await port.transfersTo([BOB], whole, CALL)).to.have.length(80);
       expect(fallbacks).to.deep.equal(["source_refused → rpc"]);
     });
 
-    it("falls back when the other source is away altogether, or of another chain", async () => {
+    it("falls back when the other source does not answer at all, or is of another chain", async () => {
       portalServer.behave = () => ({ status: 503 });
       const away = open();
       expect(await away.port.transfersTo([BOB], whole, CALL)).to.have.length(80);
@@ -132,7 +132,7 @@ describe("a log port of several sources", () => {
       expect(lacks.details).to.have.property(lacks.source, null);
     });
 
-    it("cannot agree with nobody", () => {
+    it("needs two sources to require agreement", () => {
       const rpc = createRpcSource({ url: rpcServer.url, token: TOKEN, firstBlock: 0 });
       expect(() => createLogPort({ rpc, agree: true })).to.throw("history: must name a source to agree with");
     });
@@ -180,7 +180,7 @@ describe("a log port of several sources", () => {
       n >= from && (n - from) % each === 0;
   type AnyFault = Misbehaviour & { fork?: number; refuse?: string; drops?: number };
 
-  it("gives what the plain filter over the chain gives, or fails loudly, whatever its servers do", async function () {
+  it("gives the same logs as a plain filter over the chain, or fails with an error, whatever its servers do", async function () {
     this.timeout(60_000);
     let answered = 0;
     const property = fc.asyncProperty(

@@ -67,7 +67,7 @@ describe("the HyperSync source of token logs", () => {
     return error as Error & { code: string };
   };
 
-  it("reads each kind of log, by as many requests as it takes", async () => {
+  it("reads each kind of log, with as many requests as are needed", async () => {
     for (const it of [
       query("transfersTo", BOB, BOB, CAROL),
       query("transfersFrom", ALICE),
@@ -82,7 +82,7 @@ describe("the HyperSync source of token logs", () => {
     }
   });
 
-  it("says which block it has last, and sends a token as the server wants it", async () => {
+  it("reports its last block, and sends a token in the server's form", async () => {
     expect(await open().finalizedHead(CALL)).to.deep.equal({ block: 120, hash: chain.at(120).hash });
     expect(new Set(server.credentials)).to.deep.equal(new Set([undefined]));
     server.reset(chain);
@@ -90,7 +90,7 @@ describe("the HyperSync source of token logs", () => {
     expect(new Set(server.credentials)).to.deep.equal(new Set(["Bearer envio-token"]));
   });
 
-  it("asks for thousands of wallets in several requests, and leaves one out that has enough", async () => {
+  it("asks for thousands of wallets in several requests, and leaves out a wallet that has enough logs", async () => {
     server.blocks = 1_000;
     const many = query("transfersTo", ...Array.from({ length: 700 }, (_, n) => wallet(n)));
     const { logs } = await open({ walletsPerRequest: 300 }).history(many, whole, CALL);
@@ -104,7 +104,7 @@ describe("the HyperSync source of token logs", () => {
     ).to.have.length(1);
   });
 
-  it("asks again while a server is away, and waits as long as it says", async () => {
+  it("asks again while a server does not answer, and waits as long as the server says", async () => {
     for (const how of [
       { status: 429, headers: { "retry-after": "7" } },
       { status: 503, text: "{}" },
@@ -125,7 +125,7 @@ describe("the HyperSync source of token logs", () => {
     expect(await fails({ attempts: 2 })).to.include({ code: "source_unavailable" });
   });
 
-  it("ends at once where it would be refused again, and follows nobody elsewhere", async () => {
+  it("stops at once if it would be refused again, and follows no redirect", async () => {
     server.behave = () => ({ status: 401, text: "no token" });
     expect(await fails()).to.include({ code: "source_refused" });
     expect(server.requests).to.have.length(1);

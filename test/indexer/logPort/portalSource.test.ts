@@ -61,7 +61,7 @@ describe("the portal source of token logs", () => {
     return error as Error & { code: string };
   };
 
-  it("reads each kind of log, by as many streams as it takes", async () => {
+  it("reads each kind of log, with as many streams as are needed", async () => {
     for (const asked of [
       query("transfersTo", BOB, BOB, CAROL),
       query("transfersFrom", ALICE),
@@ -77,14 +77,14 @@ describe("the portal source of token logs", () => {
     }
   });
 
-  it("says what is final there, and sends a key as the portal wants it", async () => {
+  it("reports what is final there, and sends a key in the portal's form", async () => {
     expect(await open().finalizedHead(CALL)).to.deep.equal({ block: 120, hash: chain.at(120).hash });
     expect(server.credentials).to.deep.equal([undefined]);
     await reads({ apiKey: "sqd_key" });
     expect(new Set(server.credentials.slice(1))).to.deep.equal(new Set(["Bearer sqd_key"]));
   });
 
-  it("asks for thousands of wallets in bodies that a portal takes", async () => {
+  it("asks for thousands of wallets in bodies of an accepted size", async () => {
     const wallets = Array.from({ length: 7_000 }, (_, n) => wallet(n));
     const asked = query("transfersTo", ...wallets);
     server.chunk = 1_000;
@@ -92,7 +92,7 @@ describe("the portal source of token logs", () => {
     expect(server.requests).to.have.length(3);
   });
 
-  it("leaves a wallet out once it has enough", async () => {
+  it("leaves out a wallet that has enough logs", async () => {
     const asked = query("transfersTo", BOB, CAROL);
     const { logs } = await open().history(asked, whole, { ...CALL, limit: 4 });
     expect(logs).to.deep.equal(chain.find(asked, whole, 4));
@@ -100,7 +100,7 @@ describe("the portal source of token logs", () => {
     expect(server.requests.at(-1)?.fromBlock).to.be.below(40);
   });
 
-  it("begins a new answer where one grows too long, and refuses a line that does", async () => {
+  it("begins a new answer if one grows too long, and refuses a line that is too long", async () => {
     server.chunk = 1_000;
     await reads();
     expect(server.requests).to.have.length(1);
@@ -134,7 +134,7 @@ describe("the portal source of token logs", () => {
       once({ hang: true }, [1]);
       await reads({ timeoutMs: 50 });
     });
-    it("goes on behind the last whole line of a stream that breaks, at any byte", async () => {
+    it("continues after the last whole line of a stream that breaks, at any byte", async () => {
       for (const cutAt of [0, 1, 90, 91, 500, 501, 733]) {
         for (const clean of [true, false]) {
           server.reset(chain);
@@ -153,7 +153,7 @@ describe("the portal source of token logs", () => {
       await reads();
       expect(server.requests).to.have.length(121);
     });
-    it("gives up after so many attempts without progress, not after so many in all", async () => {
+    it("gives up after a number of attempts without progress, not of all attempts", async () => {
       server.behave = (_, n) => (n % 2 === 0 ? { status: 500 } : { blocks: 5 });
       await reads({ attempts: 2 });
       server.behave = () => ({ cutAt: 0, clean: true });
@@ -169,7 +169,7 @@ describe("the portal source of token logs", () => {
       expect(error.message).to.match(/^portal:127\.0\.0\.1:\d+: /);
       return error.code;
     };
-    it("at once where it is refused", async () => {
+    it("at once when it is refused", async () => {
       for (const status of [400, 401, 403, 404]) {
         expect(await code(() => ({ status, text: '{"error":{"code":"malformed_request"}}' }))).to.equal(
           "source_refused",
@@ -188,7 +188,7 @@ describe("the portal source of token logs", () => {
       );
       expect(await code((_, n) => (n > 0 ? { chain: forked } : undefined))).to.equal("source_orphaned_block");
     });
-    it("with its deadline", async () => {
+    it("at its deadline", async () => {
       server.behave = () => ({ hang: true });
       const error = await failure(
         open().history(query("transfersTo", BOB), whole, { ...CALL, deadlineMs: 30 }),

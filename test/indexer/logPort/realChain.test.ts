@@ -66,7 +66,7 @@ describe("the log port on a real chain", () => {
       .filter((transfer) => wallets.includes(transfer[side]))
       .map(({ block, log, from, to, value, tx }) => ({ block, log, from, to, value, tx }));
 
-  it("gives what the chain logged, with final blocks by topics and the others by their hashes", async () => {
+  it("gives the logs of the chain, final blocks by topics and the others by their hashes", async () => {
     for (const more of [{}, { finalityBlocks: 6 }, { finalityBlocks: 6, batch: 1, maxBlocks: 3 }]) {
       const source = open(more);
       const [range, some] = [await whole(), [bob.address, carol.address]];
@@ -100,7 +100,7 @@ describe("the log port on a real chain", () => {
     expect(header?.hash).to.equal(blockHash);
   });
 
-  it("knows a block that was orphaned", async () => {
+  it("recognises an orphaned block", async () => {
     const snapshot = await chain.client.request({ method: "evm_snapshot" as never });
     const { blockHash, blockNumber } = await chain.pay(alice, bob, 11n);
     const at = { block: Number(blockNumber), hash: blockHash as Hex };
@@ -123,7 +123,7 @@ describe("the log port on a real chain", () => {
     ).to.equal("source_orphaned_block");
   });
 
-  it("adds up to the balances, until a transfer is lost", async () => {
+  it("gives transfers that add up to the balances, until one is lost", async () => {
     const source = open();
     const options = {
       balances: source,

@@ -86,7 +86,7 @@ describe("the requests for a number of agents on Base", () => {
   const whole = { from: 1, to: blocks };
 
   for (const agents of [100, 1_000, 10_000]) {
-    it(`grow as is said for ${agents}`, async () => {
+    it(`are as many as the table says for ${agents}`, async () => {
       const { chain, rpc, portal } = open();
       // What is found out once: the head, the token's first transaction and its first transfer.
       await rpc.transfersTo([wallet(0)], { from: 1, to: 1 }, CALL);
@@ -107,7 +107,7 @@ describe("the requests for a number of agents on Base", () => {
     });
   }
 
-  it("of a round of the completeness check are few once all was verified", async () => {
+  it("of a completeness check are few once all wallets were verified", async () => {
     const { chain, rpc } = open();
     const at = { block: blocks, hash: chain.hash(blocks) as `0x${string}` };
     const verified = new Map<Address, Verified>(
@@ -130,7 +130,7 @@ describe("the requests for a number of agents on Base", () => {
     expect(chain.requests.length - before).to.equal(9);
   });
 
-  it("stand so in docs/operators.md", () => {
+  it("are in docs/operators.md with the same numbers", () => {
     const docs = readFileSync(path.join(repositoryRoot, "docs/operators.md"), "utf8");
     const counts = [100, 1_000, 10_000];
     const row = (numbers: number[]) => `| ${numbers.map((it) => it.toLocaleString("en")).join(" | ")} |`;

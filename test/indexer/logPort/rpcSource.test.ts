@@ -100,13 +100,13 @@ describe("the RPC source of token logs", () => {
     expect(await source.transfersTo([BOB, BOB], { from: 5, to: 4 }, CALL)).to.deep.equal([]);
   });
 
-  it("says that it does not know the time where the node does not tell it with its logs", async () => {
+  it("leaves the time unknown if the node does not give it with its logs", async () => {
     server.reset(chain, { tellsTime: false });
     const [first] = await open().transfersTo([BOB], whole, CALL);
     expect(first?.time).to.equal(null);
   });
 
-  it("stops asking for a wallet that has as many as are wanted", async () => {
+  it("stops asking for a wallet that has enough logs", async () => {
     const source = open({ concurrency: 1 });
     const query = { kind: "transfersTo", wallets: [BOB, CAROL] } as const;
     const first = await source.transfersTo([BOB, CAROL], whole, { ...CALL, limit: 3 });
@@ -120,7 +120,7 @@ describe("the RPC source of token logs", () => {
     expect(Math.max(...asked)).to.be.below(40);
   });
 
-  it("reads one block by its hash, whatever became of it, with one request for all kinds", async () => {
+  it("reads one block by its hash, also an orphaned one, with one request for all kinds", async () => {
     const source = open();
     const { hash } = chain.at(15);
     const at = { block: 15, hash };
@@ -135,7 +135,7 @@ describe("the RPC source of token logs", () => {
     expect(asked).to.equal(1);
   });
 
-  it("reads what is above finality block by block along one chain", async () => {
+  it("reads blocks above finality one by one along one chain", async () => {
     server.reset(chain, { finality: 12 });
     const source = open();
     const wallets = [ALICE, BOB, CAROL];
@@ -157,7 +157,7 @@ describe("the RPC source of token logs", () => {
     expect(headers.at(-1)).to.deep.equal({ block, hash, parentHash, time });
   });
 
-  it("gives what a transaction logged, or null when there is none up to a block", async () => {
+  it("gives the logs of a transaction, or null if there is none up to a block", async () => {
     const source = open();
     const found = chain
       .at(17)
@@ -206,7 +206,7 @@ describe("the RPC source of token logs", () => {
         blocks > 4 ? { code: -32000, message: "nope" } : undefined,
     };
     for (const [who, refuse] of Object.entries(dialects)) {
-      it(`reads all the same, as ${who} does`, async () => {
+      it(`still reads everything, with the limits of ${who}`, async () => {
         server.refuse = (message) => {
           if (message.method !== "eth_getLogs" || message.params[0] === undefined) return undefined;
           const { blocks, to } = rangeOf(message);
@@ -223,7 +223,7 @@ describe("the RPC source of token logs", () => {
       });
     }
 
-    it("asks for fewer wallets where topics are counted", async () => {
+    it("asks for fewer wallets if the node limits topics", async () => {
       server.refuse = (message) =>
         message.method === "eth_getLogs" && rangeOf(message).wallets > 40
           ? { code: -32602, message: "exceed max addresses or topics per search position" }
@@ -234,7 +234,7 @@ describe("the RPC source of token logs", () => {
       );
     });
 
-    it("asks for less where an answer is longer than is read", async () => {
+    it("asks for a smaller range if an answer is too long", async () => {
       const wallets = [ALICE, BOB, CAROL];
       for (const finality of [0, 100]) {
         server.reset(chain, { finality });
@@ -247,7 +247,7 @@ describe("the RPC source of token logs", () => {
       }
     });
 
-    it("does not believe as many logs as a server gives that cuts its answers without a word", async () => {
+    it("does not trust an answer with the exact number at which a server cuts without a notice", async () => {
       const many = new FakeChain(
         Array.from({ length: 90 }, () => Array.from({ length: 50 }, () => pay(ZERO, BOB))),
       );
@@ -268,7 +268,7 @@ describe("the RPC source of token logs", () => {
       expect(error.message).to.contain("max results 0");
     });
 
-    it("understands what providers answer", () => {
+    it("understands the errors of providers", () => {
       const meant: [string, number, string][] = [
         ["rate", -32005, "daily request count exceeded, request rate limited"],
         ["rate", 429, "Your app has exceeded its compute units per second capacity."],
@@ -304,7 +304,7 @@ describe("the RPC source of token logs", () => {
       expect(waits).to.deep.equal([7_000, 7_000, 7_000]);
       expect(outcomes("limited")).to.equal(3);
     });
-    it("waits until the date that a 503 says, and no longer than a minute", async () => {
+    it("waits until the date in a 503, and at most a minute", async () => {
       const date = new Date(1_700_000_000_000);
       const until = (seconds: number) => new Date(date.getTime() + seconds * 1_000).toUTCString();
       once({ status: 503, headers: { date: date.toUTCString(), "retry-after": until(3) } }, [1]);
@@ -315,7 +315,7 @@ describe("the RPC source of token logs", () => {
       await reads();
       expect(waits).to.deep.equal([3_000, 60_000]);
     });
-    it("is patient with an error of one call that says too often", async () => {
+    it("repeats a call whose error says that it was called too often", async () => {
       once({ fault: () => ({ code: 429, message: "compute units per second" }) });
       await reads();
       expect(waits).to.deep.equal([250, 250, 500]);
@@ -332,7 +332,7 @@ describe("the RPC source of token logs", () => {
       }
       expect(outcomes("failed")).to.equal(9);
     });
-    it("asks again after an answer that is cut, at any byte", async () => {
+    it("asks again after an answer that is cut off, at any byte", async () => {
       for (const cutAt of [0, 1, 100, 700]) {
         server.reset(chain);
         once({ cutAt });
@@ -347,30 +347,30 @@ describe("the RPC source of token logs", () => {
       once({ hang: true }, [1]);
       await reads({ timeoutMs: 50 });
     });
-    it("asks again after a batch with an answer missing, or of another id", async () => {
+    it("asks again after a batch with a missing answer or another id", async () => {
       once({ status: 200, text: '[{"jsonrpc":"2.0","id":0,"result":null}]' });
       await reads();
       server.reset(chain);
       once({ status: 200, text: '{"jsonrpc":"2.0","id":7,"result":"0x1"}' });
       await reads();
     });
-    it("does not believe a node that lags behind", async () => {
+    it("does not trust a node that lags behind", async () => {
       server.behave = (_, n) => (n > 1 && n % 2 === 0 ? { node: { head: 30 } } : undefined);
       await reads();
       expect(outcomes("stale")).to.be.above(0);
     });
-    it("does not believe a node that has dropped old logs", async () => {
+    it("does not trust a node that has dropped old logs", async () => {
       server.behave = (_, n) => (n % 2 === 0 ? { node: { keepsFrom: 50 } } : undefined);
       await reads();
       expect(outcomes("stale")).to.be.above(0);
     });
-    it("does not believe an empty answer for a block by its hash, where the header speaks against it", async () => {
+    it("does not trust an empty answer for a block by its hash if the header contradicts it", async () => {
       const { hash } = chain.at(17);
       server.behave = (_, n) =>
         n === 0 ? { edit: ({ method }, it) => (method === "eth_getLogs" ? [] : it) } : undefined;
       expect(await open().transfersFrom([BOB], { block: 17, hash }, CALL)).to.have.length(1);
     });
-    it("reads a provider without batches twice, and again where the answers differ", async () => {
+    it("reads twice from a provider without batches, and again if the answers differ", async () => {
       const asked = new Set<string>();
       server.behave = (messages) => {
         if (messages.length > 1) {
@@ -403,7 +403,7 @@ describe("the RPC source of token logs", () => {
   });
 
   describe("when a server does not get better", () => {
-    it("fails after so many attempts, naming the host and no key", async () => {
+    it("fails after a number of attempts, with the host's name and without a key", async () => {
       server.behave = () => ({ status: 503 });
       const error = await failure(open({ attempts: 3 }).transfersTo([ALICE], whole, CALL));
       expect(error.code).to.equal("source_unavailable");
@@ -416,7 +416,7 @@ describe("the RPC source of token logs", () => {
       expect((await failure(open().transfersTo([ALICE], whole, CALL))).code).to.equal("source_refused");
       expect(server.requests).to.have.length(1);
     });
-    it("fails at once when it sends more calls in a batch than the provider takes", async () => {
+    it("fails at once when a batch has more calls than the provider accepts", async () => {
       server.refuse = () => ({ code: -32600, message: "Batch of more than 2 requests is not allowed" });
       const error = await failure(open().headers([1, 2, 3], CALL));
       expect(error.code).to.equal("source_refused");
@@ -432,7 +432,7 @@ describe("the RPC source of token logs", () => {
       controller.abort(new Error("the node shuts down"));
       expect((await ended).message).to.equal("the node shuts down");
     });
-    it("never believes a node without the history, nor one without the head", async () => {
+    it("never trusts a node without the history, or one without the head", async () => {
       server.reset(chain, { keepsFrom: 1 });
       expect((await failure(open().transfersTo([ALICE], { from: 60, to: 70 }, CALL))).code).to.equal(
         "source_history_missing",
@@ -450,7 +450,7 @@ describe("the RPC source of token logs", () => {
       expect((await failure(open().transactionLogs(found, 99, CALL))).code).to.equal("source_behind");
       expect((await failure(open().headers([3, 99], CALL))).code).to.equal("source_behind");
     });
-    it("finds that the history is missing also when the chain begins with empty blocks", async () => {
+    it("notices that the history is missing also if the chain begins with empty blocks", async () => {
       const emptied = (_: RpcMessage, it: unknown) => {
         const header = it as { number?: string } | null;
         return Number(header?.number) < 30 ? { ...header, transactions: [] } : it;
@@ -464,7 +464,7 @@ describe("the RPC source of token logs", () => {
       server.behave = () => ({ edit: emptied, node: { keepsFrom: 50 } });
       expect((await failure(open().transfersTo([BOB], whole, CALL))).code).to.equal("source_history_missing");
     });
-    it("does not take a token with a supply for one without transfers", async () => {
+    it("does not treat a token with a supply as one without transfers", async () => {
       server.behave = () => ({ edit: ({ method }, it) => (method === "eth_getLogs" ? [] : it) });
       expect((await failure(open().transfersTo([ALICE], whole, CALL))).code).to.equal(
         "source_history_missing",
@@ -473,7 +473,7 @@ describe("the RPC source of token logs", () => {
       server.reset(new FakeChain([[], []]));
       expect(await open().transfersTo([ALICE], { from: 0, to: 2 }, CALL)).to.deep.equal([]);
     });
-    it("tells a block that was orphaned from one that is not there yet", async () => {
+    it("distinguishes an orphaned block from one that does not exist yet", async () => {
       const forked = chain.fork(90, [[], [pay(ALICE, BOB)]]);
       const { hash } = forked.at(92);
       const orphaned = await failure(open().transfersTo([BOB], { block: 92, hash }, CALL));
@@ -506,7 +506,7 @@ describe("the RPC source of token logs", () => {
     });
   });
 
-  describe("does not believe", () => {
+  describe("does not accept", () => {
     type Edit = (log: { [field: string]: unknown; topics: string[] }, all: unknown[]) => unknown;
     const wrong: { [what: string]: [field: RegExp, edit: Edit] } = {
       "a log of another address": [/address/, (log) => ({ ...log, address: OTHER_TOKEN })],
@@ -561,7 +561,7 @@ describe("the RPC source of token logs", () => {
         expect(error.field).to.be.a("string");
       });
     }
-    it("a log that comes twice, an invalid list, a header of another block", async () => {
+    it("a repeated log, an invalid list, or a header of another block", async () => {
       const only = (edit: (it: unknown) => unknown, wanted: string) => {
         server.behave = () => ({
           edit: ({ method, params }, it) =>

@@ -89,23 +89,23 @@ describe("the log of the transfers that matter, read through a log port", () => 
     expect(lines).to.deep.equal(await relevant(log as never));
   };
 
-  it("is that of who has all transfers at hand, line by line", async () => {
+  it("equals the log from all transfers, line by line", async () => {
     const log = distantLogOf({ minLength: 5, maxLength: 50 }, 5);
     await fc.assert(fc.asyncProperty(log, ways, isSame), { numRuns: RUNS, ...SEED });
   }).timeout(0);
 
-  it("is it for the logs that the oracle is held to", async () => {
+  it("is equal for the logs of the oracle's tests", async () => {
     await fc.assert(fc.asyncProperty(generatedLog, ways, isSame), { numRuns: RUNS, ...SEED });
   }).timeout(0);
 
-  it("is it for logs with audits", async () => {
+  it("is equal for logs with audits", async () => {
     const property = fc.asyncProperty(auditSteps, ways, async (steps, way) =>
       isSame(await auditLog(steps), way),
     );
     await fc.assert(property, { numRuns: Math.ceil(RUNS / 8), ...SEED });
   }).timeout(0);
 
-  it("asks what is final before it reads the first block, and for no block below it", async () => {
+  it("asks for finality before it reads the first block, and asks for no block below it", async () => {
     const port = portOf([]);
     port.final = 2;
     const chain = new ChainTransfers({ port, token: TOKEN, firstBlock: 1 });

@@ -71,7 +71,7 @@ describe("the watch over completeness", () => {
     return said;
   }
 
-  it("finds nothing where nothing is missing, and reads only what came since", async () => {
+  it("finds nothing if nothing is missing, and reads only new blocks", async () => {
     const watch = open();
     for (let round = 0; round < 2 * ROUNDS; round++)
       expect(await once(watch, look(100 + round))).to.equal(null);
@@ -79,7 +79,7 @@ describe("the watch over completeness", () => {
     expect(watch.gaps).to.deep.equal([]);
   });
 
-  it("finds in one rotation that the rows lack a transfer, and says whose and how much", async () => {
+  it("finds a transfer that is missing in the rows in one rotation, with its wallet and amount", async () => {
     const watch = open();
     expect(await once(watch, look(150))).to.equal(null);
     const [lost] = known.splice(
@@ -100,7 +100,7 @@ describe("the watch over completeness", () => {
     expect(await once(watch)).to.equal(null);
   });
 
-  it("visits first who did not add up when an earlier process ended", async () => {
+  it("first visits wallets that did not add up in an earlier process", async () => {
     const last = WALLETS.at(-1) as Address;
     const watch = open();
     expect(await once(watch)).to.equal(null);
@@ -108,7 +108,7 @@ describe("the watch over completeness", () => {
     expect(await once(open([port], [last]))).to.include({ wallet: last });
   });
 
-  it("asks another source what left a wallet before it says that something is missing", async () => {
+  it("asks another source for the transfers from a wallet before it reports a gap", async () => {
     const losing: LogPort = {
       ...port,
       name: "losing",
@@ -118,7 +118,7 @@ describe("the watch over completeness", () => {
     expect(await once(open([losing, port]))).to.equal(null);
   });
 
-  it("looks again at the same wallets when no source answered", async () => {
+  it("checks the same wallets again when no source answered", async () => {
     let isAway = true;
     const flaky: LogPort = {
       ...port,

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { BloomFilter } from "../../../indexer/src/rows/bloomFilter.ts";
 
 describe("BloomFilter", () => {
-  it("has everything that was added", () => {
+  it("contains everything that was added", () => {
     const name = fc.tuple(fc.constantFrom("wallet", "payment", ""), fc.string());
     fc.assert(
       fc.property(fc.array(name), (names) => {
@@ -14,7 +14,7 @@ describe("BloomFilter", () => {
     );
   });
 
-  it("is seldom wrong about what was not, at ten bits a name", () => {
+  it("is rarely wrong about items that were not added, at ten bits for a name", () => {
     const filter = new BloomFilter(17);
     const count = 13_000;
     for (let n = 0; n < count; n++) filter.add("payment", `0x${n.toString(16).padStart(64, "0")}/0`);

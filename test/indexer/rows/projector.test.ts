@@ -109,7 +109,7 @@ async function exported({ log, rows }: FakeDatabase): Promise<string[]> {
 }
 
 describe("the derivation over a database", () => {
-  it("keeps every event once and in order: a transfer as the payment that it became, the others in the log", async () => {
+  it("stores every event once and in order: a transfer as the payment that it became, the others in the log", async () => {
     let kept = { payments: 0, others: 0 };
     await fc.assert(
       fc.asyncProperty(generatedLog, async ({ events }) => {
@@ -145,7 +145,7 @@ describe("the derivation over a database", () => {
     expect(await exported(database)).to.deep.equal([kept, next].map((event) => JSON.stringify(event)));
   });
 
-  it("writes the rows that it derives in memory, of one event after the other or of many together", async () => {
+  it("writes the same rows as a derivation in memory, event by event or many together", async () => {
     await fc.assert(
       fc.asyncProperty(generatedLog, fc.constantFrom(1, 2, 5, 100), async (log, most) => {
         const database = new FakeDatabase();
@@ -164,7 +164,7 @@ describe("the derivation over a database", () => {
     );
   }).timeout(60_000);
 
-  it("derives the same when its database goes back, to another fork or for another try", async () => {
+  it("derives the same after its database goes back, to another fork or for another attempt", async () => {
     const setBack = fc.record({
       /** Where it happens, and how far back it goes, in shares of the log. */
       at: fc.double({ min: 0, max: 1, noNaN: true }),
@@ -205,7 +205,7 @@ describe("the derivation over a database", () => {
     );
   }).timeout(120_000);
 
-  it("asks the database for nothing that is not there, and of what is only for what is seldom read", async () => {
+  it("makes no request for rows that cannot exist, and few requests for rare rows", async () => {
     const log = new EventLog();
     for (let n = 0; n < 30; n++) {
       log.after(60).transfer(wallet(n), wallet(n + 1), 5_000_000);
@@ -224,7 +224,7 @@ describe("the derivation over a database", () => {
     ).to.deep.equal([]);
   });
 
-  it("asks a database that was not empty when it began", async () => {
+  it("reads from a database that was not empty at the start", async () => {
     const log = new EventLog();
     log.after(60).hire(wallet(1), wallet(2));
     log.after(60).hire(wallet(1), wallet(2));

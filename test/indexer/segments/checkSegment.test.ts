@@ -64,7 +64,7 @@ describe("checkSegment", () => {
     expect(contradiction(EMPTY_LEDGER, lines, ledger.root())).to.contain("line 4");
   });
 
-  it("counts lines as the ledger does, not the segment", () => {
+  it("counts lines within the ledger, not within the segment", () => {
     const ledger = ledgerOf(5);
     const { head } = checkSegment(EMPTY_LEDGER, ledger.lines(0, 2), ledger.root(2));
     const lines = ledger.lines(2);
@@ -80,7 +80,7 @@ describe("checkSegment", () => {
     expect(contradiction(head, ledger.lines(1), ledger.root())).to.contain("parent_hash");
   });
 
-  it("refuses a well-formed history that is not the anchored one", () => {
+  it("refuses a well-formed history that differs from the anchored one", () => {
     const [ledger, other] = [ledgerOf(4), ledgerOf(4)];
     other.append({ type: "settlement", data_update: {} });
     ledger.append({ type: "settlement", data_update: { n: 1n } });
@@ -88,7 +88,7 @@ describe("checkSegment", () => {
     expect(message).to.contain(other.root()).and.contain(ledger.root());
   });
 
-  it("refuses lines that say the same in another form", () => {
+  it("refuses lines with the same content in another form", () => {
     const ledger = ledgerOf(2);
     const lines = ledger.lines();
     lines[1] = JSON.stringify(JSON.parse(lines[1] as string));

@@ -21,7 +21,7 @@ const messageOf = (promise: Promise<unknown>) =>
   );
 
 describe("loadSegment", () => {
-  it("gives the entries of an anchor, and how far the ledger is loaded with them", async () => {
+  it("gives the entries of an anchor, and the size of the loaded ledger with them", async () => {
     const { entries, head } = await load([0n, 3n]);
     expect(entries).to.deep.equal(ledger.entries);
     expect(head).to.include({ size: 3, root: ledger.root() });
@@ -32,11 +32,11 @@ describe("loadSegment", () => {
     expect(await messageOf(load([0n, 3n], { source }))).to.contain("the 2 entries have the root");
   });
 
-  it("says that earlier anchors are missing when the segment does not begin where the ledger ends", async () => {
+  it("reports that earlier anchors are missing when the segment does not begin at the ledger's end", async () => {
     expect(await messageOf(load([1n, 3n]))).to.contain("START_BLOCK");
   });
 
-  it("refuses more entries than can be", async () => {
+  it("refuses an impossible number of entries", async () => {
     expect(await messageOf(load([0n, 2n ** 60n]))).to.contain("cannot exist");
   });
 

@@ -13,7 +13,7 @@ function eventOf(payload: { [key: string]: PyJson }) {
 }
 
 describe("recordEvent", () => {
-  it("gives a record as the event log has it, keys in order", async () => {
+  it("gives a record in the form of the event log, with sorted keys", async () => {
     const wallet = newWallet();
     const entry = await new TestLedger().sign(wallet, "listing", { issued_at: 5, price_usdc: "0.50" });
     const event = recordEvent(entry, place);
@@ -23,7 +23,7 @@ describe("recordEvent", () => {
     );
   });
 
-  it("leaves out generic work, which is settled in the same ledger", () => {
+  it("leaves out generic work of the same ledger", () => {
     const payload = { type: "settlement", data_update: {}, confidence_score: 0.9 };
     expect(eventOf(payload)).to.equal(null);
     expect(entryType(new TestLedger().append(payload))).to.equal("settlement");
@@ -55,7 +55,7 @@ describe("recordEvent", () => {
     });
   }
 
-  it("gives reasons that a text column can hold", () => {
+  it("gives errors whose text fits into a text column", () => {
     const event = eventOf({ type: "receipt", body: { "\u0000\ud800é": 1.5 }, signer, signature });
     expect(event?.error).to.match(/^[\x20-\x7e]+$/);
   });

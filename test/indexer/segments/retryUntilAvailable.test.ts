@@ -22,19 +22,19 @@ function tryTo(failures: number, change: Partial<Waiting> = {}) {
 }
 
 describe("retryUntilAvailable", () => {
-  it("gives at once what is there, and reports nothing", async () => {
+  it("returns an available value at once, and reports nothing", async () => {
     const { trying, said } = tryTo(0);
     expect(await trying).to.deep.equal({ result: "there" });
     expect(said).to.deep.equal([]);
   });
 
-  it("waits for what is late, keeping the connection alive, and takes the report back", async () => {
+  it("waits for a late value, keeps the connection alive, and withdraws the report", async () => {
     const { trying, said } = tryTo(2);
     expect(await trying).to.deep.equal({ result: "there" });
     expect(said).to.deep.equal(["1: not yet 1", "alive", "2: not yet 2", "alive", "unblocked"]);
   });
 
-  it("gives up when another block has taken the anchor's place, seen twice in a row", async () => {
+  it("gives up when it sees twice in a row that another block has replaced the anchor's block", async () => {
     let asked = 0;
     // Nodes on different forks behind one address: one no is no proof.
     const answers = [false, true, false, false];
@@ -46,7 +46,7 @@ describe("retryUntilAvailable", () => {
     expect(said.at(-1)).to.equal("unblocked");
   });
 
-  it("does not give up because the chain cannot be asked", async () => {
+  it("does not give up when the chain cannot be asked", async () => {
     const { trying } = tryTo(4, { isCanonical: () => Promise.reject(new Error("connection refused")) });
     expect(await trying).to.deep.equal({ result: "there" });
   });

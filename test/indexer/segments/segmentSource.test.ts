@@ -55,7 +55,7 @@ describe("segments from a settlement service", () => {
     status = 200;
   });
 
-  it("gives exactly the entries asked for", async () => {
+  it("gives exactly the requested entries", async () => {
     expect(await source({ from: 3, to: 7, byteOffset: 0, signal })).to.deep.equal(lines.slice(3, 7));
     expect(asked).to.deep.equal([`/v1/ledger/entries?ledger=${LEDGER}&from=3&to=7`]);
   });
@@ -69,13 +69,13 @@ describe("segments from a settlement service", () => {
     ]);
   });
 
-  it("goes on where a server that answers less has stopped", async () => {
+  it("continues after the end of a shorter answer", async () => {
     atMost = 3;
     expect(await source({ from: 0, to: 8, byteOffset: 0, signal })).to.deep.equal(lines.slice(0, 8));
     expect(asked).to.have.length(3);
   });
 
-  it("says which entry is not there yet", async () => {
+  it("names the entry that is not available yet", async () => {
     lines = lines.slice(0, 5);
     expect((await failure(source({ from: 3, to: 7, byteOffset: 0, signal }))).message).to.contain(
       "no entry 5",
@@ -94,7 +94,7 @@ describe("segments from a settlement service", () => {
     );
   });
 
-  it("reads no more of an endless answer than a page can have", async () => {
+  it("reads at most one page of an endless answer", async () => {
     const piece = Buffer.alloc(1 << 20, "x");
     let pieces = 0;
     const endless = createServer(async (_, response) => {
@@ -117,7 +117,7 @@ describe("segments from a settlement service", () => {
     }
   });
 
-  it("says when nobody answers", async () => {
+  it("reports when nobody answers", async () => {
     const nobody = openSegmentSource({ kind: "http", url: "http://127.0.0.1:1" }, LEDGER);
     expect((await failure(nobody({ from: 0, to: 1, byteOffset: 0, signal }))).message).to.contain(
       "did not answer",
@@ -149,7 +149,7 @@ describe("segments from a folder", () => {
     }
   });
 
-  it("waits for the whole of a line that is being written", async () => {
+  it("waits for the end of a line that is being written", async () => {
     const request = { from: 4, to: 5, byteOffset: offsetOf(4), signal };
     await appendFile(path.join(folder, "ledger.jsonl"), "fif");
     await failure(source(request));
@@ -157,7 +157,7 @@ describe("segments from a folder", () => {
     expect(await source(request)).to.deep.equal(["fifth"]);
   });
 
-  it("says when there is no ledger", async () => {
+  it("reports when there is no ledger", async () => {
     await rm(folder, { recursive: true });
     const error = await failure(source({ from: 0, to: 1, byteOffset: 0, signal }));
     expect(error.message).to.equal("its ledger.jsonl cannot be read (ENOENT)");

@@ -34,7 +34,7 @@ const checks = (record: SignedRecord | null, recover: RecoverPublicKey) =>
       : checkPayeeSignature(record.body, recover),
   ];
 
-describe("signers read ahead", () => {
+describe("signers that are recovered in advance", () => {
   let records: (SignedRecord | null)[];
   let wasm: RecoverPublicKey;
   let recoveredHere: number;
@@ -67,12 +67,12 @@ describe("signers read ahead", () => {
   const answer = async (questions: Question[]): Promise<SignatureReading[]> =>
     questions.map((question) => readSignatureHere(wasm)(...question));
 
-  it("leave nothing to recover where they are checked, and change no result", async () => {
+  it("leave nothing to recover for the later check, and change no result", async () => {
     expect(await checkAll(answer)).to.deep.equal(expected());
     expect(recoveredHere).to.equal(0);
   });
 
-  it("are recovered where they are checked as far as no thread answers", async () => {
+  it("are recovered in the later check if no thread answers", async () => {
     for (const answered of [0, 2]) {
       let asked = 0;
       const ask = async (questions: Question[]) => (asked++ < answered ? answer(questions) : null);
@@ -81,12 +81,12 @@ describe("signers read ahead", () => {
     }
   });
 
-  it("are not asked for in a segment of a few records", async () => {
+  it("are not recovered in advance in a segment of a few records", async () => {
     const few = records.slice(0, BATCH - 1);
     expect(await checkAll(() => expect.fail("a thread was asked"), few)).to.deep.equal(expected(few));
   });
 
-  it("are asked for a bounded way ahead, and only waited for when they are needed", async () => {
+  it("are recovered a limited number of entries in advance, and awaited only when they are needed", async () => {
     const many = Array.from({ length: 100 * BATCH }, (_, n) => records[n % records.length] ?? null);
     const answers: (() => void)[] = [];
     const ask = () => new Promise<null>((resolve) => answers.push(() => resolve(null)));

@@ -5,7 +5,7 @@ import { pageKey, storedInclusionProof } from "../../../indexer/src/segments/sto
 import { TestLedger } from "../support/testLedger.ts";
 
 describe("storedInclusionProof", () => {
-  it("proves every entry of every size from the pages that loading a ledger in segments keeps", async () => {
+  it("proves every entry at every size from the pages that are stored while segments are loaded", async () => {
     const ledger = new TestLedger();
     const rows = new Map<string, string>();
     let head = EMPTY_LEDGER;
@@ -40,7 +40,7 @@ describe("storedInclusionProof", () => {
     expect(rows.size).to.equal(Math.ceil(300 / 16) + Math.ceil(18 / 16) + 1);
   });
 
-  it("fails where a node is missing instead of proving something else", async () => {
+  it("fails if a node is missing, and proves nothing else", async () => {
     const page = { height: 0, index: 0, hashes: "00".repeat(32) };
     for (const pages of [[], [page]]) {
       const error = await storedInclusionProof(0, 2, async () => pages).catch((it) => it);
