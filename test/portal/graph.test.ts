@@ -40,7 +40,7 @@ describe("a cluster's graph", function () {
     await site?.close();
   });
 
-  it("has the same places in Node and in Chromium, to the last bit", async () => {
+  it("has the same positions in Node and in Chromium, to the last bit", async () => {
     const source = readFileSync(path.join(repositoryRoot, "portal/cluster/layoutGraph.ts"), "utf8");
     const program = stripTypeScriptTypes(source).replaceAll("export function", "function");
     const links = linksOf(600);
@@ -51,7 +51,7 @@ describe("a cluster's graph", function () {
     expect(there).to.deep.equal([...layoutGraph(600, links)]);
   });
 
-  it("has the same places in whatever order a node tells it, and no two wallets on one", () => {
+  it("has the same positions for any order of the node's answer, and no two wallets at one position", () => {
     const edges = linksOf(300).map(([from, to]) => ({ from: addressOf(from), to: addressOf(to) }));
     const nodes = Array.from({ length: 300 }, (_, n) => ({
       address: addressOf(n),
@@ -64,7 +64,7 @@ describe("a cluster's graph", function () {
     for (const { x, y } of placed.wallets) expect(Number.isFinite(x) && Number.isFinite(y)).to.equal(true);
   });
 
-  it("is drawn with 5,000 wallets, and says how long that took", async () => {
+  it("is drawn with 5,000 wallets, and prints the time", async () => {
     const { agent } = await site.story.ask<{ agent: { clusterId: string } }>(
       `{ agent(address: "${cast.ring[0]}") { clusterId } }`,
     );
@@ -95,7 +95,7 @@ describe("a cluster's graph", function () {
     expect(took).to.be.above(0);
   });
 
-  it("is a table where there is no WebGL", async () => {
+  it("is a table without WebGL", async () => {
     await page.unrouteAll();
     await page.addInitScript(() => {
       HTMLCanvasElement.prototype.getContext = () => null;

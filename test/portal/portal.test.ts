@@ -102,7 +102,7 @@ describe("the portal", function () {
   ];
 
   for (const colorScheme of ["light", "dark"] as const) {
-    it(`is free of what axe finds, in ${colorScheme} colours, and fits a phone`, async () => {
+    it(`has no faults that axe finds, in ${colorScheme} colours, and fits a phone`, async () => {
       await page.emulateMedia({ colorScheme });
       for (const [name, hash, text] of pages) {
         await open(hash(), text);
@@ -118,7 +118,7 @@ describe("the portal", function () {
     });
   }
 
-  it("names each page in the browser's tab, and asks the node one question for it", async () => {
+  it("names each page in the browser's tab, and sends the node one query for it", async () => {
     for (const [name, hash, text] of pages) {
       // Answers are kept from page to page: a new load asks.
       await page.goto("about:blank");
@@ -139,14 +139,14 @@ describe("the portal", function () {
     expect(asked.filter((it) => it.endsWith("/graphql"))).to.have.length(1);
   });
 
-  it("asks nobody but the node, with one question a page", async () => {
+  it("makes requests only to the node, one query for each page", async () => {
     await open(`#/agent/${cast.busy}`, "Why this tier");
     await page.waitForTimeout(300);
     for (const url of asked) expect(url).to.satisfy((it: string) => it.startsWith(site.url));
     expect(asked.filter((it) => it.endsWith("/graphql"))).to.have.length(1);
   });
 
-  it("weighs little before it runs", () => {
+  it("loads few bytes before it runs", () => {
     const html = readFileSync(path.join(site.folder, "index.html"), "utf8");
     const scripts = [...html.matchAll(/(?:src|href)="\.\/(assets\/[^"]+\.js)"/g)].map(
       ([, name = ""]) => name,
@@ -161,7 +161,7 @@ describe("the portal", function () {
     expect(sizes.reduce((sum, it) => sum + it, 0)).to.be.at.most(FIRST_SCRIPT);
   });
 
-  it("lets nothing run in its pages but its own files, and no page frame it", async () => {
+  it("runs only its own files in its pages, and cannot be framed by another page", async () => {
     const { headers, text } = await fetch(site.url).then(async (it) => ({
       headers: it.headers,
       text: await it.text(),
@@ -191,7 +191,7 @@ describe("the portal", function () {
     expect(refused).to.deep.equal(["img-src", "script-src-attr", "script-src-elem", "Market · Tallystick"]);
   });
 
-  it("works from any host, under any path, with the node's address in its own", async () => {
+  it("works from any host, under any path, with the node's address in its own address", async () => {
     const app = new Hono().route("/some/where", servePortal(site.folder));
     app.get("/some/where/", (context) => app.request("/some/where", context.req.raw));
     const server = createAdaptorServer({ fetch: app.fetch });
@@ -211,7 +211,7 @@ describe("the portal", function () {
     }
   });
 
-  it("is led to by the paths that people write", async () => {
+  it("opens at the paths that people write", async () => {
     for (const [path, hash] of [
       [`agent/${cast.busy}`, `#/agent/${cast.busy}`],
       ["verify", "#/verify"],
@@ -221,7 +221,7 @@ describe("the portal", function () {
     }
   });
 
-  it("says why an agent has its tier, with the numbers", async () => {
+  it("explains why an agent has its tier, with the numbers", async () => {
     await open(`#/agent/${cast.busy}`, "Why this tier");
     const gates = await page.locator(".gates li").allInnerTexts();
     expect(gates).to.have.length(4);
@@ -231,7 +231,7 @@ describe("the portal", function () {
     expect(gates[0]).to.contain(`${agent.explain.numerator} of 10`);
   });
 
-  it("opens a figure to what it was made of", async () => {
+  it("opens a figure to show its parts", async () => {
     await open(`#/agent/${cast.busy}`, "Every figure");
     const figure = page.locator(".figures details").first();
     await figure.locator("summary").focus();
@@ -239,7 +239,7 @@ describe("the portal", function () {
     expect(await figure.innerText()).to.contain("Σw of successes / Σw of hires that are not neutral");
   });
 
-  it("tells of a ring that hires itself before anything else", async () => {
+  it("shows a ring of self-hires before anything else", async () => {
     await open(`#/agent/${cast.ring[0]}`, "Before you hire it");
     const notice = await page.locator(".notice.warn").innerText();
     expect(notice).to.contain("It is one of 5 agents that look like one owner's");
@@ -256,7 +256,7 @@ describe("the portal", function () {
     expect(column).to.deep.equal(column.toSorted((a, b) => b - a));
   });
 
-  it("leads from a word to its page, and says so when it cannot", async () => {
+  it("links each term to its page, and reports a missing page", async () => {
     await open("#/", "Agents by rank");
     const field = page.getByRole("searchbox", { name: "An agent's address, or a capability" });
     await field.fill("what is this?");
@@ -275,7 +275,7 @@ describe("the portal", function () {
     expect(page.url()).to.contain("max_latency_ms=60");
   });
 
-  it("shows strangers' words as words", async () => {
+  it("shows strangers' text as plain text", async () => {
     await answerWith((json) => json.replace(/"endpoint":"[^"]*"/, `"endpoint":${JSON.stringify(STRANGER)}`));
     await open(`#/agent/${cast.busy}`, "Why this tier");
     expect(await page.locator("main code").first().innerText()).to.equal(
@@ -285,7 +285,7 @@ describe("the portal", function () {
     expect(await page.title()).not.to.equal("owned");
   });
 
-  it("shows as whom an agent is registered with ERC-8004, and what of that is backed, and nothing of who is not", async () => {
+  it("shows an agent's ERC-8004 identity, the backed part of it, and nothing for agents without one", async () => {
     await open(`#/agent/${cast.busy}`, "Why this tier");
     expect(await page.getByText("Registered as (ERC-8004)").count()).to.equal(0);
     const counts = { given: 9, backed: 2, self: 3, unproven: 4, revoked: 1 };
@@ -313,7 +313,7 @@ describe("the portal", function () {
     await expectAccessible(page, "an agent with identities");
   });
 
-  it("tells what a node without answers means, and asks again", async () => {
+  it("explains a node that does not answer, and asks again", async () => {
     let isAway = true;
     await page.route("**/graphql", (route) =>
       isAway
@@ -333,7 +333,7 @@ describe("the portal", function () {
     expect(await page.getByText("The database is away.").count()).to.equal(0);
   });
 
-  it("waits in sight, and keeps what it knew while a node is away", async () => {
+  it("shows that it waits, and keeps its data while a node does not answer", async () => {
     await open(`#/agent/${cast.busy}`, "Why this tier");
     await page.route("**/graphql", (route) => route.abort());
     await open("#/", "The node does not answer.");
@@ -347,7 +347,7 @@ describe("the portal", function () {
     await expectAccessible(page, "waiting");
   });
 
-  it("says that a node is behind, and that it waits for a ledger", async () => {
+  it("reports that a node is behind, or waits for a ledger", async () => {
     await page.clock.setFixedTime(end + 3 * 3_600_000);
     await open("#/", "This node is behind");
     await answerWith((json) =>
@@ -361,7 +361,7 @@ describe("the portal", function () {
     await expectAccessible(page, "a blocked node");
   });
 
-  it("shows the rest where a node sells its insights", async () => {
+  it("shows everything else if a node sells its insights", async () => {
     await answerWith((json) => {
       const answer = JSON.parse(json);
       for (const row of answer.data.capabilities?.nodes ?? []) row.window = null;
@@ -386,7 +386,7 @@ describe("the portal", function () {
     ["nothing", (it, key) => (key === "data" || key === "" ? it : null)],
   ];
 
-  it("says so, and runs nothing, when a node answers in another form than its API", async () => {
+  it("reports an answer in another form than the node's API, and runs nothing of it", async () => {
     let lie: (key: string, value: unknown) => unknown = (_, value) => value;
     const told = new Map<string, string>();
     await page.route("**/graphql", async (route) => {
@@ -436,7 +436,7 @@ describe("the portal", function () {
     expect(complaints).to.deep.equal([]);
   });
 
-  it("reads no answer to its end that has none, and asks not faster when it is told to", async () => {
+  it("stops reading an endless answer, and obeys no request to ask faster", async () => {
     let questions = 0;
     await page.route("**/graphql", async (route) => {
       questions++;

@@ -24,7 +24,7 @@ import { type ApiStory, cast, openApiStory } from "../indexer/support/apiStory.t
 
 const schema = buildSchema(readFileSync(path.join(repositoryRoot, "indexer/schema.graphql"), "utf8"));
 
-describe("the questions of the portal", function () {
+describe("the queries of the portal", function () {
   this.timeout(60_000);
   let story: ApiStory;
   before(async () => {
@@ -47,7 +47,7 @@ describe("the questions of the portal", function () {
     ESCROW,
     CONTRACTS,
   })) {
-    it(`${name} is one that the schema knows`, () => {
+    it(`include ${name}, which fits the schema`, () => {
       expect(validate(schema, parse(query))).to.deep.equal([]);
     });
   }
@@ -61,7 +61,7 @@ describe("the questions of the portal", function () {
     expect(agent?.f0).to.include({ numerator: "39" });
   });
 
-  it("tell the life of a hire, the first first", async () => {
+  it("give the events of a hire in order", async () => {
     const { hires } = await story.ask<{ hires: { nodes: { id: string }[] } }>(
       "{ hires(first: 60) { nodes { id } } }",
     );
@@ -73,7 +73,7 @@ describe("the questions of the portal", function () {
     }
   });
 
-  it("tell an escrow, whose terms are held against its id", async () => {
+  it("give an escrow, whose terms are checked against its id", async () => {
     const { escrows } = await story.ask<{ escrows: { nodes: { id: string }[] } }>(
       "{ escrows(first: 1) { nodes { id } } }",
     );
@@ -85,7 +85,7 @@ describe("the questions of the portal", function () {
     expect(escrow && termsOf(escrow, meta.chainId, id)).to.equal(null);
   });
 
-  it("tell what put a ring together", async () => {
+  it("give the evidence that joined a ring", async () => {
     const { agent } = await story.ask<AgentAnswer>(AGENT, { address: cast.ring[0] });
     const { cluster } = await story.ask<ClusterAnswer>(CLUSTER, { id: agent?.clusterId });
     expect(cluster?.members.nodes).to.have.length(5);
@@ -93,7 +93,7 @@ describe("the questions of the portal", function () {
     expect(cluster?.graph.edges).to.have.length.above(4);
   });
 
-  it("are answered of private metrics and of nobody too", async () => {
+  it("are answered for private metrics and for unknown agents too", async () => {
     const { agent } = await story.ask<AgentAnswer>(AGENT, { address: cast.secret });
     expect(agent).to.include({ privateMetrics: true, series: null });
     expect((await story.ask<AgentAnswer>(AGENT, { address: `0x${"ab".repeat(20)}` })).agent).to.equal(null);

@@ -58,7 +58,7 @@ describe("verification in the portal", function () {
     return await checks.innerText();
   };
 
-  it("takes a ledger, and shows its root", async () => {
+  it("accepts a ledger, and shows its root", async () => {
     const said = await verify(`${ledgerLines(500).join("\n")}\n`);
     expect(said).to.contain("All 500 entries verify").and.contain("root 0x");
     expect(said).to.contain("Whether entries are missing at the end only the chain says");
@@ -73,7 +73,7 @@ describe("verification in the portal", function () {
     await expectAccessible(page, "a ledger that does not hold");
   });
 
-  it("takes a large ledger on all cores, with the root that one thread gets, and names its bad line", async () => {
+  it("accepts a large ledger on all cores, with the same root as on one thread, and names its bad line", async () => {
     const lines = ledgerLines(30_000);
     const frontier = new MerkleFrontier();
     for (const line of lines) frontier.append(lineLeafHash(line));
@@ -90,11 +90,11 @@ describe("verification in the portal", function () {
     expect(await verify(`${lines.toSpliced(15_000, 9).join("\n")}\n`)).to.contain("Line 15001 does not hold");
   });
 
-  it("names the place of a line that is gone", async () => {
+  it("names the place of a missing line", async () => {
     expect(await verify(ledgerLines(50).toSpliced(20, 1).join("\n"))).to.contain("Line 21 does not hold");
   });
 
-  it("tells a forged signature from a good one", async () => {
+  it("distinguishes a forged signature from a good one", async () => {
     const account = privateKeyToAccount(`0x${"11".repeat(32)}`);
     const body = { agent_id: account.address.toLowerCase(), capability: "code.review", price_usdc: "0.50" };
     const signature = await signBody(body, { account });
@@ -104,7 +104,7 @@ describe("verification in the portal", function () {
     expect(await verify(JSON.stringify(forged))).to.contain("Its signer's wallet did not sign it");
   });
 
-  it("refuses a proof that proves nothing, and what it does not know", async () => {
+  it("refuses a proof that proves nothing, and unknown files", async () => {
     expect(await verify(JSON.stringify({ format: "tallystick/proof/v1" }))).to.contain(
       "The proof does not hold",
     );
@@ -113,14 +113,14 @@ describe("verification in the portal", function () {
     );
   });
 
-  it("says so of a node that gives no log", async () => {
+  it("reports a node without a log", async () => {
     // The story has rows, and no block of it is final.
     await page.goto(`${site.url}#/verify/${cast.busy}`);
     await page.getByRole("button", { name: "Check it here" }).click();
     await page.getByText("The node's log cannot be followed").first().waitFor();
   });
 
-  it("knows files by how they begin", () => {
+  it("recognises files by their beginning", () => {
     expect(fileKindOf('{"block":0,"kind":"params","form":"all"}\n')).to.equal("log");
     expect(fileKindOf(ledgerLines(1)[0] as string)).to.equal("ledger");
     expect(fileKindOf('\ufeff{\n "format": "tallystick/proof/v1" }')).to.equal("proof");
@@ -128,7 +128,7 @@ describe("verification in the portal", function () {
     expect(fileKindOf("")).to.equal("unknown");
   });
 
-  describe("of what a node says of an agent", () => {
+  describe("of a node's figures for an agent", () => {
     const address = `0x${"a1".repeat(20)}`;
     const figures = {
       success_rate: 0.9,
@@ -146,7 +146,7 @@ describe("verification in the portal", function () {
     const failsOf = (changed: object, of = snapshot) =>
       claimChecks({ ...claim, ...changed }, of).flatMap(({ state, text }) => (state === "no" ? [text] : []));
 
-    it("holds what is true", () => {
+    it("confirms true figures", () => {
       expect(failsOf({})).to.deep.equal([]);
       expect(claimChecks(claim, snapshot).map(({ state }) => state)).to.deep.equal(["yes", "yes", "yes"]);
     });

@@ -63,13 +63,13 @@ const said = ({ checks }: Finding, state: string) =>
   checks.flatMap((it) => (it.state === state ? [it.text] : []));
 
 describe("files that the portal verifies", () => {
-  it("are known by how they begin", () => {
+  it("are recognised by their beginning", () => {
     expect(fileKindOf(proof)).to.equal("tlogProof");
     expect(fileKindOf(checkpoint)).to.equal("checkpoint");
     expect(fileKindOf(JSON.stringify(report))).to.equal("report");
   });
 
-  it("are checked by keys that the reader believes, and say so without any", async () => {
+  it("are checked with the keys that the reader trusts, or reported as checked without keys", async () => {
     for (const file of [checkpoint, proof]) {
       expect(said(await verify(file), "open")).to.include("Who signed it");
       expect(said(await verify(file, key), "yes")).to.include("A key that you gave signed it");
@@ -83,19 +83,19 @@ describe("files that the portal verifies", () => {
     expect(said(await verify(checkpoint, "not-a-key"), "no")).to.deep.equal(["They cannot be read"]);
   });
 
-  it("carry the root that the chain is asked about", async () => {
+  it("have the root that is compared with the chain", async () => {
     const { tree: found } = await verify(proof, key);
     expect(found).to.deep.equal({ what: "the proof", size: 7, root: toHex(tree.root(7)), isWhole: false });
   });
 
-  it("are refused where one byte was changed", async () => {
+  it("are refused after a change of one byte", async () => {
     expect(said(await verify(proof.replace("index 3", "index 2"), key), "no")).to.deep.equal([
       "It is not entry 2 of the ledger that the checkpoint is of",
     ]);
     expect(said(await verify(checkpoint.replace("\n7\n", "\n8\n"), key), "no")).to.have.length(1);
   });
 
-  it("take a trust report: whole or not, by the key that was expected or another", async () => {
+  it("may be a trust report: complete or not, with the expected key or another", async () => {
     const whole = JSON.stringify(report);
     const { public_key } = reportKeyOf(SEED);
     const unknown = await verify(whole);
@@ -127,7 +127,7 @@ describe("heads in the portal", () => {
   const failsOf = (checks: { state: string; text: string }[]) =>
     checks.flatMap(({ state, text }) => (state === "no" ? [text] : []));
 
-  it("agree, or are named: old, another ledger's, more than is anchored, forked, of no ledger", async () => {
+  it("agree, or are reported: old, of another ledger, longer than the anchor, forked, of no ledger", async () => {
     expect(failsOf(await nodeHeadChecks(told(9), head(9), node, at))).to.deep.equal([]);
     expect(failsOf(await nodeHeadChecks(told(5), head(9), node, at))).to.deep.equal([
       "The node tells an old head",
@@ -145,7 +145,7 @@ describe("heads in the portal", () => {
     expect(failsOf(await nodeHeadChecks(told(9), head(9, { anchors: 0 }), node, at))).to.have.length(1);
   });
 
-  it("accuse nobody of what time explains: a blocked node, a chain that went on, a source behind", async () => {
+  it("accuse nobody if time explains the difference: a blocked node, a growing chain, a slow source", async () => {
     const blocked = { ...node, isBlocked: true };
     expect(failsOf(await nodeHeadChecks(told(5), head(9), blocked, at))).to.deep.equal([]);
     const later = { ...at, block: 120, isSameBlock: false };
@@ -154,7 +154,7 @@ describe("heads in the portal", () => {
     expect(failsOf(await nodeHeadChecks(told(9), head(5), node, behind))).to.deep.equal([]);
   });
 
-  it("of a file name what is missing at its end, and what is another ledger's", async () => {
+  it("of a file show entries that are missing at its end, and entries of another ledger", async () => {
     const file = { what: "the file", isWhole: true };
     expect(failsOf(await treeChecks({ ...told(5), ...file }, head(9), prove))).to.deep.equal([
       "The last 4 entries are missing in the file",
@@ -170,7 +170,7 @@ describe("heads in the portal", () => {
     expect(failsOf(await treeChecks(other, head(9), async () => null))).to.deep.equal([]);
   });
 
-  it("of sources that differ in anything are believed of neither", () => {
+  it("of sources that differ in anything are not trusted", () => {
     const reading = (source: string, changed: Partial<ChainHead> = {}) => ({
       source,
       head: head(9, changed),
@@ -190,7 +190,7 @@ describe("heads in the portal", () => {
     expect(of({ source: "b", problem: "away" }).head).to.equal(null);
   });
 
-  it("are asked of two hosts, over HTTPS or on this machine", () => {
+  it("are requested from two hosts, over HTTPS or on this machine", () => {
     expect(readSources(["https://a.example/key", ""])).to.deep.equal(["https://a.example/key"]);
     expect(readSources(["https://a.example/1", "https://a.example/2"])).to.be.a("string");
     for (const bad of ["", "ftp://a", "http://a.example", "https://me:secret@a.example", "javascript:1"])
@@ -198,7 +198,7 @@ describe("heads in the portal", () => {
     expect(sourceUrlOf("http://127.0.0.1:8545")).to.equal("http://127.0.0.1:8545/");
   });
 
-  it("are made of tiles, at every size", async () => {
+  it("are computed from tiles, at every size", async () => {
     const frontier = new MerkleFrontier();
     const complete = new Map<string, Uint8Array>();
     const leaves = Array.from({ length: 700 }, (_, n) =>
@@ -223,7 +223,7 @@ describe("heads in the portal", () => {
 });
 
 describe("the network's page", () => {
-  it("compares the digests of two nodes where both have some", () => {
+  it("compares the digests of two nodes at ticks that both have", () => {
     const digests = (from: number, name: string) =>
       [0, 10, 20].map((n) => ({ block: from + n, digest: `${name} ${from + n}` }));
     expect(compareDigests(digests(0, "a"), digests(10, "a"), "b").checks[0]?.state).to.equal("yes");
@@ -233,7 +233,7 @@ describe("the network's page", () => {
     expect(compareDigests(digests(0, "a"), digests(100, "a"), "b").checks[0]?.state).to.equal("open");
   });
 
-  it("tells what each record of parameters changed", () => {
+  it("shows what each record of parameters changed", () => {
     const record = (seq: number, body: object, valid = true) => ({
       ...{ ledger: "0x1", seq },
       record: { body: { ...body }, signer: "0x2", time: seq, valid, reason: null },
@@ -259,7 +259,7 @@ describe("the network's page", () => {
     ]);
   });
 
-  it("reads an entry's number or hash", () => {
+  it("finds an entry by its number or hash", () => {
     expect(readEntryName(" 1,024 ")).to.equal(1_024);
     expect(readEntryName(`0x${"AB".repeat(32)}`)).to.equal("ab".repeat(32));
     for (const bad of ["", "-1", "1.5", "0x12", "9".repeat(16)])

@@ -45,7 +45,7 @@ describe("a prober that is killed", function () {
     });
   }
 
-  it("goes on in the same slot, and looks at no host a second time", async () => {
+  it("continues in the same slot, and looks at no host a second time", async () => {
     for (let n = 1; n <= COUNT; n++) hosts.set(`127.2.0.${n}`, behaviours.good);
     // One slot before, in which each turns out to serve its agent.
     const first = await openTestProber(folder.path, targets());
@@ -85,7 +85,7 @@ describe("a prober that is killed", function () {
     expect(new Set(Object.values(told).map(String))).to.deep.equal(new Set(["2,0"]));
   });
 
-  it("says the same of an hour again that it has told, and nothing of it anew", async () => {
+  it("reports the same again for an hour that it has reported, and nothing new", async () => {
     const own = path.join(folder.path, "told");
     hosts.set("127.2.1.1", behaviours.good);
     const listing = listingAt(`127.2.1.1:${hosts.port}`, agent(1));
@@ -121,7 +121,7 @@ describe("a prober that is killed", function () {
     await fourth.prober.close();
   });
 
-  it("believes settlement that refuses a report, if it does so again and again", async () => {
+  it("accepts a refusal of settlement only after several repetitions", async () => {
     const own = path.join(folder.path, "refused");
     hosts.set("127.2.3.1", behaviours.good);
     let times = 0;
@@ -137,7 +137,7 @@ describe("a prober that is killed", function () {
     await prober.prober.close();
   });
 
-  it("makes an hour's report of what is on the disk, if it was killed before it told it", async () => {
+  it("makes an hour's report from the disk if it was killed before the report", async () => {
     const own = path.join(folder.path, "untold");
     hosts.set("127.2.2.1", behaviours.good);
     const listing = listingAt(`127.2.2.1:${hosts.port}`, agent(1));

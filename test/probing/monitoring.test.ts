@@ -29,7 +29,7 @@ const said = (uptime: unknown, p99: unknown) =>
 const differs = (text: string) => compareMonitoring(text, measured)?.map((it) => it.differs);
 
 describe("an agent's own monitoring", () => {
-  it("differs when it is off by more than a hundredth, a latency by more than a tenth, or says nothing", () => {
+  it("differs if it is wrong by more than a hundredth, for a latency by more than a tenth, or is missing", () => {
     expect(differs(said(0.96, 1_100))).to.deep.equal([false, false]);
     expect(differs(said(0.961, 1_101))).to.deep.equal([true, true]);
     expect(differs(said(null, "1000"))).to.deep.equal([true, true]);
@@ -40,7 +40,7 @@ describe("an agent's own monitoring", () => {
     expect(differs(JSON.stringify(many))).to.equal(undefined);
   });
 
-  it("is looked at once a day, also by a process that starts again, and who says otherwise stands first", async () => {
+  it("is read once a day, also after a restart, and agents with differences come first", async () => {
     const store = memoryStore();
     const clock = { now: 100_000 };
     let rounds = 0;
@@ -111,7 +111,7 @@ describe("an agent's own monitoring", () => {
     expect(sent).to.have.length(2);
   });
 
-  it("is told with figures that records can have, whatever the endpoint answers", () => {
+  it("is reported with valid figures, whatever the endpoint answers", () => {
     const claims = [1e300, -1, 1e12, 0.1 + 0.2, 5e-10, 7];
     const guarantees = claims.map((current, n) => ({
       ...{ metric: "latency_p99", window: "7 days", measured: { current: n, status: "" }, differs: true },
@@ -151,7 +151,7 @@ describe("an agent's own monitoring", () => {
     ]);
   });
 
-  it("is asked of public addresses alone, without following anybody, and cut where it does not end", async () => {
+  it("is read only from public addresses, without redirects, and cut off if it does not end", async () => {
     let inside = 0;
     const server = createServer(({ url }, response) => {
       if (url === "/good") response.end(said(0.99, 1_000));

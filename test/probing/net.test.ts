@@ -43,7 +43,7 @@ describe("a request of a prober", () => {
   }
   const says = (text: string) => serve((socket) => socket.once("data", () => socket.end(text)));
 
-  it("goes to the address that was judged, whatever the name leads to", async () => {
+  it("goes to the address that was checked, wherever the name leads", async () => {
     // seller.example leads nowhere; and the address answers to that name alone.
     let host: string | undefined;
     const port = await serve((socket) =>
@@ -80,7 +80,7 @@ describe("a request of a prober", () => {
     expect(await reasonOf({ url: `http://seller.example:${port}/hire` })).to.equal("broken");
   });
 
-  it("reads so much of a body and no more, and no longer than it may take", async () => {
+  it("reads a limited part of a body, for a limited time", async () => {
     const endless = await serve((socket) => {
       socket.write("HTTP/1.1 402 Payment Required\r\n\r\n");
       const more = (): void => {
@@ -106,7 +106,7 @@ describe("a request of a prober", () => {
     expect(await reasonOf({ url: `http://seller.example:${dripping}/`, timeoutMs: 50 })).to.equal("broken");
   });
 
-  it("takes what is no HTTP, or breaks off, for no answer", async () => {
+  it("treats invalid HTTP, or a broken connection, as no answer", async () => {
     const texts = [
       "",
       "SSH-2.0-OpenSSH\r\n",
@@ -134,7 +134,7 @@ describe("a request of a prober", () => {
     expect(await waiting).to.equal("Error: stopped");
   });
 
-  it("finds its own uplink there if any known place lets it in", async () => {
+  it("finds its own uplink if any known place accepts a connection", async () => {
     const port = await serve((socket) => socket.destroy());
     const found = async (host: string) =>
       host === "known.example" ? { addresses: ["127.3.0.1"] } : ({ refused: "no_address" } as const);

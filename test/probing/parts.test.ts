@@ -28,7 +28,7 @@ async function* each<T>(all: T[]): AsyncGenerator<T> {
 }
 
 describe("the moments of a prober", () => {
-  it("are its key's and the slot's alone, anywhere in the slot but at its end", () => {
+  it("depend only on its key and the slot, and are anywhere in the slot except at its end", () => {
     const again = drawnMoments(`0x${"77".repeat(32)}`);
     const other = drawnMoments(`0x${"78".repeat(32)}`);
     const seconds = Array.from({ length: 2_000 }, (_, slot) => moments.secondOf(slot, "seller.example:443"));
@@ -43,7 +43,7 @@ describe("the moments of a prober", () => {
 });
 
 describe("the pacer", () => {
-  it("lets out so many in any second, and one at a time to an address", async () => {
+  it("starts a limited number in any second, and one at a time for each address", async () => {
     let now = 0;
     const pacer = new Pacer({ perSecond: 3, now: () => now });
     const begun: { key: string; at: number }[] = [];
@@ -87,7 +87,7 @@ describe("the pacer", () => {
 });
 
 describe("the uplink", () => {
-  it("takes a failure for the host's only if something answered that was asked after it", async () => {
+  it("counts a failure as the host's only if a later request was answered", async () => {
     let isThere = false;
     let now = 0;
     const changes: boolean[] = [];
@@ -121,7 +121,7 @@ describe("the uplink", () => {
 
 describe("the reports of an hour", () => {
   const hour = 490_896;
-  it("have at most a thousand hosts each, fit into what settlement takes, and leave none out", () => {
+  it("have at most a thousand hosts each, fit into settlement's limit, and contain all hosts", () => {
     const long = "h".repeat(250);
     const looks = new Map(
       Array.from({ length: 2_500 }, (_, n) => [
@@ -153,7 +153,7 @@ describe("the reports of an hour", () => {
 describe("the observations of a prober", () => {
   const folder = suiteFolder();
 
-  it("are read as they were written, and what is not a line is skipped", () => {
+  it("are read as they were written, and invalid lines are skipped", () => {
     const about = { slot: FIRST_SLOT, at: 1_767_225_600_123, host: "seller.example:443" };
     for (const it of [
       { ...about, what: "ask" },
@@ -179,7 +179,7 @@ describe("the observations of a prober", () => {
       expect(readObservation(line), line).to.equal(undefined);
   });
 
-  it("are packed, and the oldest go when they are too old or too many", async () => {
+  it("are compressed, and the oldest are deleted when they are too old or too many", async () => {
     const observations = path.join(folder.path, "observations");
     mkdirSync(observations);
     const files = new ObservationFiles(observations);
@@ -213,7 +213,7 @@ describe("the observations of a prober", () => {
 });
 
 describe("the hosts of a prober", () => {
-  it("are those that serve somebody, when there are more than it takes", async () => {
+  it("are those that serve somebody, if there are too many", async () => {
     const memory = new HostMemory();
     const day = FIRST_SLOT / 288;
     const table = new HostTable({ maxHosts: 50, moments, memory, problemOf: () => undefined });
@@ -232,7 +232,7 @@ describe("the hosts of a prober", () => {
     expect(memory.serves("gone.example:443", day)).to.equal(false);
   });
 
-  it("are remembered from one process to the next", () => {
+  it("are remembered by the next process", () => {
     const memory = new HostMemory();
     memory.noteServed("a.example:443", agent(1), 20_000);
     memory.noteRobots("b.example:443", 20_000, true);
@@ -250,7 +250,7 @@ describe("the hosts of a prober", () => {
 describe("the listings of a node", () => {
   const schema = buildSchema(readFileSync(path.join(repositoryRoot, "indexer/schema.graphql"), "utf8"));
 
-  it("are asked for by queries that its schema and its limits allow", () => {
+  it("are requested by queries that fit the node's schema and limits", () => {
     for (const query of [AGENTS_QUERY, AGENT_QUERY]) {
       const rules = costLimitRule({ maxCost: LIMITS.cost, flattenFragments: true });
       expect(validate(schema, parse(query)), query).to.deep.equal([]);
@@ -259,7 +259,7 @@ describe("the listings of a node", () => {
     expect(50 + 50 * 10).to.be.below(MAX_ROWS);
   });
 
-  it("are read page by page, whole for an agent that has many, and again when the node is busy", async () => {
+  it("are read page by page, completely for an agent with many, and again when the node is busy", async () => {
     const listing = (n: number) => ({
       capability: "text.translate.en.it",
       endpoint: `https://h${n}.example`,

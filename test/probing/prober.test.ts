@@ -46,7 +46,7 @@ describe("a prober among local hosts", function () {
   const looksAt = (address: string) =>
     hosts.hits.filter((hit) => hit.address === address && hit.path === "/hire");
 
-  it("tells in which slots each was down, however it fails, and whom it serves", async () => {
+  it("reports the slots in which each host was down, for all kinds of failure, and the agents that it serves", async () => {
     const kinds = Object.entries(behaviours).map(([name, behaviour], index) => {
       return { name, behaviour, address: `127.1.0.${index + 1}` };
     });
@@ -89,7 +89,7 @@ describe("a prober among local hosts", function () {
     expect(hosts.hits.some(({ address }) => address.startsWith("127.99."))).to.equal(false);
   });
 
-  it("asks as somebody who does not pay, says who it is, and looks once a slot", async () => {
+  it("sends requests without payment, names itself, and looks once in each slot", async () => {
     hosts.set("127.1.1.1", behaviours.good);
     const prober = await start(`${folder.path}/manners`, [listingAt(at("127.1.1.1"), agent(1))]);
     for (let slot = 0; slot < 3; slot++) {
@@ -109,7 +109,7 @@ describe("a prober among local hosts", function () {
     expect(hire).to.not.have.any.keys("signature", "nonce", "budget_token", "callback_url");
   });
 
-  it("gives a listing on somebody else's host nothing, and takes nothing from the host", async () => {
+  it("gives an agent nothing for a listing on another's host, and costs the host nothing", async () => {
     hosts.set("127.1.2.1", behaviours.good);
     const [own, other] = [agent(1), agent(2)];
     const strangers = Array.from({ length: 20 }, (_, index) =>
@@ -136,7 +136,7 @@ describe("a prober among local hosts", function () {
     expect(Object.keys(served)).to.deep.equal([own]);
   });
 
-  it("lets one agent of several on a host not take it down for the others", async () => {
+  it("does not let one agent of several take down a host for the others", async () => {
     const [bad, fine] = [agent(1), agent(2)];
     let isBroken = false;
     hosts.set("127.1.3.1", (request, response, payTo) => {
@@ -159,7 +159,7 @@ describe("a prober among local hosts", function () {
     expect(Object.keys(served)).to.have.members([bad, fine]);
   });
 
-  it("stays away from hosts that say so, in robots.txt or to its operator, and asks private addresses nothing", async () => {
+  it("stays away from hosts that ask for it, in robots.txt or by mail, and sends nothing to private addresses", async () => {
     for (const address of ["127.1.4.1", "127.1.4.2", "127.1.4.3", "127.99.4.4"])
       hosts.set(address, behaviours.good);
     hosts.robots.set("127.1.4.1", "User-agent: tallystick-prober\nDisallow: /");
@@ -184,7 +184,7 @@ describe("a prober among local hosts", function () {
     expect(Object.keys(reportOf(prober).hosts)).to.deep.equal([at("127.1.4.3")]);
   });
 
-  it("asks for a custom capability with what its seller's schema takes, also when that changes", async () => {
+  it("asks for a custom capability with params that fit its seller's schema, also when the schema changes", async () => {
     let field = "city";
     hosts.set("127.1.6.1", (request, response, payTo) => {
       if (request.url?.startsWith("/capabilities/")) {
@@ -206,7 +206,7 @@ describe("a prober among local hosts", function () {
     expect(reportOf(prober).hosts[at("127.1.6.1")]).to.deep.equal([0b1111_1111_1110, 0b0000_0100_0000]);
   });
 
-  it("records nothing while its own uplink is lost, and goes on when it is back", async () => {
+  it("records nothing while its own uplink is lost, and continues afterwards", async () => {
     let isThere = true;
     const addresses = ["127.1.5.1", "127.1.5.2"];
     const targets = addresses.map((address, index) => listingAt(at(address), agent(index + 1)));
@@ -227,7 +227,7 @@ describe("a prober among local hosts", function () {
     expect(readFileSync(observationsOf(`${folder.path}/uplink`, HOUR), "utf8")).to.match(/ ours /);
   });
 
-  it("has its folder to itself", async () => {
+  it("locks its folder", async () => {
     await start(`${folder.path}/alone`, []);
     const second = await openProberFolder(`${folder.path}/alone`).catch((error: TallystickError) => error);
     expect(second).to.have.property("code", "prober_folder");

@@ -68,7 +68,7 @@ describe("a prober at a seller of the SDK", function () {
     await seller.close();
   });
 
-  it("gets its terms, of standard and custom capabilities, and uses up nothing", async () => {
+  it("gets the seller's terms, for standard and custom capabilities, and uses up nothing", async () => {
     const { port } = server.address() as AddressInfo;
     for (const capability of ["compute.statistics.mean", CUSTOM]) {
       asked.length = 0;

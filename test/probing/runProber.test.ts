@@ -61,7 +61,7 @@ describe("the process of a prober", function () {
     await hosts.close();
   });
 
-  it("reads a node's listings, looks, and settles what it saw", async () => {
+  it("reads a node's listings, looks at the hosts, and settles its observations", async () => {
     hosts.set("127.4.0.1", behaviours.good);
     const clock = { now: DAY + 299 };
     const config = readProberConfig({
@@ -108,7 +108,7 @@ describe("the process of a prober", function () {
     running = undefined;
   });
 
-  it("fills a report as full as settlement takes it", async () => {
+  it("fills a report up to settlement's limit", async () => {
     const looks = new Map(
       Array.from({ length: 1_000 }, (_, n) => [
         `h${n}.${"long".repeat(n % 20)}.example:443`,

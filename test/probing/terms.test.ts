@@ -46,8 +46,8 @@ const answer = ({ status = 402, text = "{}", isCut = false, headers = {} }: Give
 const terms = (...accepts: object[]) =>
   requiredHeaders({ x402Version: 2, resource: { url: "https://seller.example/hire" }, accepts } as never);
 
-describe("what an endpoint answers to a prober", () => {
-  it("is up with well-formed terms, in the header or in the body of x402's first version", () => {
+describe("an endpoint's answer to a prober", () => {
+  it("means up with well-formed terms, in the header or in the body of x402's first version", () => {
     expect(judgeAnswer(answer({ headers: terms(option()) }), target)).to.deep.equal({
       up: true,
       serves: true,
@@ -65,7 +65,7 @@ describe("what an endpoint answers to a prober", () => {
     expect(hasTermsInHeaders(answer({ text }))).to.equal(false);
   });
 
-  it("is up with a result for nothing, which says nothing of who is paid", () => {
+  it("means up with a free result, which does not show who is paid", () => {
     const free = answer({ status: 200, text: '{"result": 2}' });
     expect(judgeAnswer(free, target)).to.deep.equal({ up: true, serves: false });
     expect(judgeAnswer(answer({ status: 200, text: '{"a": "', isCut: true }), target)).to.have.property(
@@ -79,7 +79,7 @@ describe("what an endpoint answers to a prober", () => {
       });
   });
 
-  it("is down with anything else", () => {
+  it("means down with anything else", () => {
     const down = (given: Given) => judgeAnswer(answer(given), target);
     for (const status of [204, 400, 401, 404, 429, 500, 503])
       expect(down({ status, headers: terms(option()) })).to.deep.equal({ up: false, why: "status" });
@@ -103,7 +103,7 @@ describe("what an endpoint answers to a prober", () => {
     expect(down({})).to.have.property("why", "no_terms");
   });
 
-  it("serves an agent if its terms pay the agent, its payee, or name it as the seller of an escrow", () => {
+  it("serves an agent if its terms pay the agent or its payee, or name it as the seller of an escrow", () => {
     const serves = (changes: object, listing: Partial<Target> = {}) =>
       judgeAnswer(answer({ headers: terms(option(changes)) }), { ...target, ...listing });
     const yes = { up: true, serves: true };
@@ -119,8 +119,8 @@ describe("what an endpoint answers to a prober", () => {
   });
 });
 
-describe("what a prober asks with", () => {
-  it("are params that every seller of a standard capability has to take", async () => {
+describe("the params of a prober's request", () => {
+  it("are accepted by every seller of a standard capability", async () => {
     for (const { id, patterns, values } of taxonomy as readonly {
       id: string;
       patterns: readonly string[];
@@ -135,7 +135,7 @@ describe("what a prober asks with", () => {
     }
   });
 
-  it("are params made of the schema that a custom capability's seller publishes, where it is simple", () => {
+  it("are made from the published schema of a custom capability, if the schema is simple", () => {
     const fits = (input: object) => {
       const schemas = readCustomSchemas("custom.any", { input, output: {} });
       try {
@@ -171,7 +171,7 @@ describe("what a prober asks with", () => {
 });
 
 describe("a robots.txt", () => {
-  it("keeps the prober away if it names it, and all of the host", () => {
+  it("keeps the prober away if it names the prober and disallows the whole host", () => {
     for (const text of [
       "User-agent: tallystick-prober\nDisallow: /",
       "user-agent: Tallystick-Prober # us\r\nUser-agent: other\r\ndisallow: /*",
@@ -192,8 +192,8 @@ describe("a robots.txt", () => {
   });
 });
 
-describe("where a prober goes", () => {
-  it("is a host and port, however an endpoint is written", () => {
+describe("the address that a prober asks", () => {
+  it("is a host and port, for any spelling of an endpoint", () => {
     expect(hostKeyOf("https://Seller.Example./a/b")).to.equal("seller.example:443");
     expect(hostKeyOf("https://seller.example:8443")).to.equal("seller.example:8443");
     expect(hostKeyOf("http://seller.example")).to.equal("seller.example:80");
@@ -202,7 +202,7 @@ describe("where a prober goes", () => {
       expect(hostKeyOf(endpoint), endpoint).to.equal(undefined);
   });
 
-  it("is never a private address, whatever a name leads to beside public ones", async () => {
+  it("is never private, even if a name also leads to public addresses", async () => {
     expect(publicPolicy).to.deep.equal({ problemOf: addressProblem, isPublic: isPublicAddress });
     const to = (...addresses: string[]) => lookUp("seller.example", publicPolicy, async () => addresses);
     expect(await to("2606:4700::1", "93.184.215.14", "8.8.8.8")).to.deep.equal({

@@ -36,7 +36,7 @@ describe("three probers, one of which lies", function () {
 
   after(() => hosts.close());
 
-  it("say together what is so: the majority holds", async () => {
+  it("together give the true result: the majority holds", async () => {
     expect(DAY).to.equal(START);
     const at = (n: number) => `127.5.0.${n}:${hosts.port}`;
     const targets = [listingAt(at(1), AGENT), listingAt(at(2), OTHER), listingAt(at(1), IDLE)];

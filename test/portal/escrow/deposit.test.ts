@@ -6,7 +6,7 @@ import { decodeFunctionData, type Hex } from "viem";
 import { useReader } from "../support/escrowReader.ts";
 import { ProviderError } from "../support/testWallet.ts";
 
-describe("a deposit in the portal, by the reader's wallet", function () {
+describe("a deposit in the portal with the reader's wallet", function () {
   this.timeout(120_000);
   this.slow(10_000);
   const reader = useReader();
@@ -25,7 +25,7 @@ describe("a deposit in the portal, by the reader's wallet", function () {
   const sign = () => reader.page.getByRole("button", { name: "Sign and send" }).click();
   const signatures = () => reader.wallet.asked.filter(({ method }) => method === "eth_signTypedData_v4");
 
-  it("names what is missing, and asks the wallet for nothing", async () => {
+  it("names the missing fields, and asks the wallet for nothing", async () => {
     await fill(reader.scene.buyer, "0");
     await reader.page.getByLabel("Seller").fill("me");
     await read();
@@ -34,7 +34,7 @@ describe("a deposit in the portal, by the reader's wallet", function () {
     expect(await reader.page.getByRole("dialog").count()).to.equal(0);
   });
 
-  it("pays by one signature over these terms alone, and leads to the escrow before the node knows of it", async () => {
+  it("pays by one signature over exactly these terms, and opens the escrow before the node knows it", async () => {
     const { scene } = reader;
     await fill();
     await read();
@@ -76,7 +76,7 @@ describe("a deposit in the portal, by the reader's wallet", function () {
     expect(signatures()).to.have.length(0);
   });
 
-  it("finds a deadline that passes while the wallet is asked to sign, before anything is sent", async () => {
+  it("notices a deadline that passes while the wallet is asked to sign, before anything is sent", async () => {
     await fill();
     await reader.page.getByLabel("Deadline, hours from now").fill("0.1");
     await read();
@@ -90,14 +90,14 @@ describe("a deposit in the portal, by the reader's wallet", function () {
     expect(reader.sent()).to.equal(0);
   });
 
-  it("says when the account has too little of the token", async () => {
+  it("reports when the account has too little of the token", async () => {
     await fill(reader.scene.buyer, "5000");
     await read();
     await reader.page.getByText(/of the token, and 5,000\.00 are needed/).waitFor();
     expect(signatures()).to.have.length(0);
   });
 
-  it("says when the token bars the buyer, before anything is sent", async () => {
+  it("reports when the token bars the buyer, before anything is sent", async () => {
     const { scene } = reader;
     const barred = await scene.person();
     await scene.write(scene.token, scene.tokenAbi, "blacklist", [barred.address]);
@@ -110,7 +110,7 @@ describe("a deposit in the portal, by the reader's wallet", function () {
     expect(reader.sent()).to.equal(0);
   });
 
-  it("says when the guardian has paused deposits", async () => {
+  it("reports when the guardian has paused deposits", async () => {
     const { scene } = reader;
     await scene.write(scene.escrow, hireEscrowAbi as Abi, "pause", [600n]);
     try {
@@ -122,7 +122,7 @@ describe("a deposit in the portal, by the reader's wallet", function () {
     }
   });
 
-  it("pays by allowance where the token takes no signature: exactly the amount, and then the deposit", async () => {
+  it("pays by allowance if the token accepts no signature: exactly the amount, and then the deposit", async () => {
     const { scene } = reader;
     const plain = await scene.plain();
     scene.node.change = (json) =>
@@ -159,7 +159,7 @@ describe("a deposit in the portal, by the reader's wallet", function () {
     expect(reader.complaints).to.deep.equal([]);
   });
 
-  it("refuses a token that counts with other decimals than USDC, or does not say with how many", async () => {
+  it("refuses a token with other decimals than USDC, or without a number of decimals", async () => {
     const { scene } = reader;
     const answers: [(request: unknown) => unknown, string][] = [
       [() => `0x${(18).toString(16).padStart(64, "0")}`, "The token counts with 18 decimals"],
@@ -184,7 +184,7 @@ describe("a deposit in the portal, by the reader's wallet", function () {
     expect([signatures().length, reader.sent()]).to.deep.equal([0, 0]);
   });
 
-  it("deposits at once when the amount is allowed already, and offers an allowance when a signature is no way", async () => {
+  it("deposits at once if the amount is already allowed, and offers an allowance if a signature is not possible", async () => {
     const { scene } = reader;
     await fill();
     await read();

@@ -10,13 +10,13 @@ import { ProviderError } from "../support/testWallet.ts";
 /** What a wallet's code may weigh, by gzip: it is loaded when somebody uses one. */
 const WALLET_SCRIPT = 45_000;
 
-describe("an escrow in the portal, by the reader's wallet", function () {
+describe("an escrow in the portal with the reader's wallet", function () {
   this.timeout(120_000);
   this.slow(10_000);
   const reader = useReader();
   const { come, connect, open, begin, send, worked, done, words } = reader;
 
-  it("asks nobody but the node, and loads no wallet's code, before the reader does something", async () => {
+  it("makes requests only to the node, and loads no wallet code, before the reader does something", async () => {
     const { id } = await reader.scene.deposit();
     await come(reader.scene.buyer);
     const asked: string[] = [];
@@ -38,7 +38,7 @@ describe("an escrow in the portal, by the reader's wallet", function () {
   });
 
   for (const colorScheme of ["light", "dark"] as const) {
-    it(`is free of what axe finds, in ${colorScheme} colours, and fits a phone`, async () => {
+    it(`has no faults that axe finds, in ${colorScheme} colours, and fits a phone`, async () => {
       const { id } = await reader.scene.deposit();
       const fits = async (what: string) => {
         await expectAccessible(reader.page, what);
@@ -74,7 +74,7 @@ describe("an escrow in the portal, by the reader's wallet", function () {
     });
   }
 
-  it("offers each wallet by its name, as words", async () => {
+  it("offers each wallet by its name, as plain text", async () => {
     const { id } = await reader.scene.deposit();
     await come(reader.scene.buyer);
     await reader.page.goto(`${reader.scene.url}#/escrow/${id}`);
@@ -87,7 +87,7 @@ describe("an escrow in the portal, by the reader's wallet", function () {
     ]);
   });
 
-  it("releases: says where the money goes, tries it, sends it, and follows it to the last block asked for", async () => {
+  it("releases: shows where the money goes, simulates it, sends it, and follows it to the requested block", async () => {
     const { hire, id } = await reader.scene.deposit({
       fee: 10_000n,
       feeRecipient: reader.scene.stranger.address,
@@ -108,7 +108,7 @@ describe("an escrow in the portal, by the reader's wallet", function () {
     expect(reader.complaints).to.deep.equal([]);
   });
 
-  it("splits by the amount that the buyer writes", async () => {
+  it("splits by the buyer's amount", async () => {
     const { id } = await reader.scene.deposit();
     await open(reader.scene.buyer, id);
     await begin("Split the money");
@@ -125,7 +125,7 @@ describe("an escrow in the portal, by the reader's wallet", function () {
     expect((await reader.scene.state(id)).status).to.equal(3);
   });
 
-  it("lets the seller mark its delivery once, with the hash of the result, and nobody else", async () => {
+  it("lets only the seller mark its delivery, once, with the hash of the result", async () => {
     const { scene } = reader;
     const { id } = await scene.deposit();
     await open(scene.buyer, id);
@@ -158,7 +158,7 @@ describe("an escrow in the portal, by the reader's wallet", function () {
     expect(reader.complaints).to.deep.equal([]);
   });
 
-  it("lets a seller give a hire up, and shows it what is not its to do", async () => {
+  it("lets a seller refund a hire, and shows which actions belong to others", async () => {
     const { id } = await reader.scene.deposit();
     await open(reader.scene.seller, id);
     expect(await reader.page.getByRole("button", { name: "Release the money" }).count()).to.equal(0);
@@ -172,7 +172,7 @@ describe("an escrow in the portal, by the reader's wallet", function () {
     expect((await reader.scene.state(id)).status).to.equal(4);
   });
 
-  it("opens the way back to anyone once the chain's clock has passed the deadline", async () => {
+  it("offers the timeout refund to anyone once the chain's clock has passed the deadline", async () => {
     const { hire, id } = await reader.scene.deposit();
     await open(reader.scene.stranger, id);
     expect(await reader.page.locator(".acts").innerText()).to.contain(
@@ -186,7 +186,7 @@ describe("an escrow in the portal, by the reader's wallet", function () {
     expect((await reader.scene.state(id)).status).to.equal(5);
   });
 
-  it("says whom the token bars, and withdraws for it what stayed behind", async () => {
+  it("names the party that the token bars, and withdraws its credit for it", async () => {
     const { hire, id } = await reader.scene.deposit();
     await reader.scene.write(reader.scene.token, reader.scene.tokenAbi, "blacklist", [hire.seller]);
     await open(reader.scene.buyer, id);
@@ -210,7 +210,7 @@ describe("an escrow in the portal, by the reader's wallet", function () {
     expect((await reader.scene.balance(hire.seller)) - before).to.equal(5_000_000n);
   });
 
-  it("says so when the wallet's owner refuses, and sends nothing", async () => {
+  it("reports when the wallet's owner refuses, and sends nothing", async () => {
     const { id } = await reader.scene.deposit();
     await open(reader.scene.buyer, id);
     reader.wallet.answers.set("eth_sendTransaction", () => {

@@ -11,7 +11,7 @@ import { deployFrozen } from "../../../scripts/ignition/deployFrozen.ts";
 import { newWorld, PROVIDER, type World } from "../../contracts/support/world.ts";
 import { BUILD_TIMEOUT, freshChain } from "../../support/freshChain.ts";
 
-describe("what the portal takes for a released escrow", function () {
+describe("code that the portal recognises as a released escrow", function () {
   this.timeout(BUILD_TIMEOUT);
   let world: World;
   let frozen: { address: Hex; code: Hex };
@@ -28,7 +28,7 @@ describe("what the portal takes for a released escrow", function () {
     };
   });
 
-  it("is the code of a release, with what its constructor was given", () => {
+  it("is the code of a release, with its constructor arguments", () => {
     const expected: EscrowCode = {
       release: "HireEscrow, version 1",
       token: world.tokenAddress.toLowerCase() as Hex,
@@ -39,7 +39,7 @@ describe("what the portal takes for a released escrow", function () {
     expect(releasedCode(frozen.code, { chainId, address: frozen.address })).to.deep.equal(expected);
   });
 
-  it("is no longer one after any byte was changed, added or dropped", () => {
+  it("does not include code with any byte changed, added or dropped", () => {
     const bytes = frozen.code.length / 2 - 1;
     const changed = (at: number, bit: number): Hex => {
       const digits = frozen.code.slice(2 + 2 * at, 4 + 2 * at);
@@ -65,7 +65,7 @@ describe("what the portal takes for a released escrow", function () {
     expect(releasedCode(frozen.code, { chainId, address: `0x${"66".repeat(20)}` })).to.equal(null);
   });
 
-  it("is told apart from the same code that somebody else's constructor put in place", async () => {
+  it("is distinguished from the same code with a constructor of somebody else", async () => {
     const address = world.escrowAddress.toLowerCase() as Hex;
     const code = (await world.ethers.provider.getCode(address)) as Hex;
     expect(releasedCode(code, { chainId, address })).to.include({
@@ -74,7 +74,7 @@ describe("what the portal takes for a released escrow", function () {
     });
   });
 
-  it("is offered to those whom the contract lets do it, and to nobody else", async () => {
+  it("is offered only to accounts that the contract allows", async () => {
     const { escrow, buyer, seller, payee, arbiter, stranger, networkHelpers } = world;
     const names = ["markDelivered", "release", "split", "refund", "timeoutRefund"] as const;
     const compare = async (hire: Hire, status: EscrowState["status"]) => {
@@ -107,7 +107,7 @@ describe("what the portal takes for a released escrow", function () {
     await compare(lower(await world.hire()), "none");
   });
 
-  it("knows the chains that the command line knows", () => {
+  it("covers the chains of the command line", () => {
     for (const { chainId, rpcUrl, token } of Object.values(networks)) {
       expect(knownChain(chainId)).to.include({ rpcUrl, usdc: token ?? null });
       if (token !== undefined) expect(isCirclesUsdc(chainId, token)).to.equal(true);

@@ -30,7 +30,7 @@ describe("an escrow in the portal, when something goes wrong", function () {
   const dear = { maxFeePerGas: 90_000_000_000n, maxPriorityFeePerGas: 50_000_000_000n, gas: 300_000n };
 
   describe("with the wallet", () => {
-    it("asks it to switch to the node's chain, and tells it of a chain that it does not know", async () => {
+    it("asks it to switch to the node's chain, and tells it about an unknown chain", async () => {
       const { id } = await reader.scene.deposit();
       await come(reader.scene.buyer);
       reader.wallet.chainId = 1;
@@ -53,7 +53,7 @@ describe("an escrow in the portal, when something goes wrong", function () {
       await reader.page.getByRole("button", { name: "Release the money" }).waitFor();
     });
 
-    it("waits no longer than it says for one that never answers", async () => {
+    it("stops waiting for a silent wallet after the shown time", async () => {
       const { id } = await reader.scene.deposit();
       await come(reader.scene.buyer);
       reader.wallet.answers.set("eth_getCode", () => new Promise(() => {}));
@@ -72,7 +72,7 @@ describe("an escrow in the portal, when something goes wrong", function () {
       ["eth_call", "0x01"],
       ["eth_getBlockByNumber", []],
     ] as const) {
-      it(`says that ${method} was answered with garbage, and asks for nothing`, async () => {
+      it(`reports that ${method} was answered with garbage, and asks for nothing`, async () => {
         const { id } = await reader.scene.deposit();
         await come(reader.scene.buyer);
         reader.wallet.answers.set(method, () => answer);
@@ -84,7 +84,7 @@ describe("an escrow in the portal, when something goes wrong", function () {
       });
     }
 
-    it("does not take anything for a transaction's hash, and says that it may have been sent", async () => {
+    it("accepts only valid transaction hashes, and reports that something may have been sent", async () => {
       const { id } = await reader.scene.deposit();
       await open(reader.scene.buyer, id);
       reader.wallet.answers.set("eth_sendTransaction", () => 5);
@@ -96,7 +96,7 @@ describe("an escrow in the portal, when something goes wrong", function () {
       await reader.page.getByText("the page was loaded again before it answered").waitFor();
     });
 
-    it("sends nothing once the wallet uses another account, said or unsaid", async () => {
+    it("sends nothing once the wallet uses another account, with or without an event", async () => {
       const { id } = await reader.scene.deposit();
       await open(reader.scene.buyer, id);
       await begin("Release the money");
@@ -111,7 +111,7 @@ describe("an escrow in the portal, when something goes wrong", function () {
       expect(await reader.page.getByRole("dialog").count()).to.equal(0);
     });
 
-    it("says what gas may cost when the account cannot pay it", async () => {
+    it("shows the cost of gas if the account cannot pay it", async () => {
       const { id } = await reader.scene.deposit();
       await reader.scene.client.setBalance({ address: reader.scene.arbiter.address, value: 1_000_000n });
       await open(reader.scene.arbiter, id);
@@ -123,8 +123,8 @@ describe("an escrow in the portal, when something goes wrong", function () {
     });
   });
 
-  describe("on the way", () => {
-    it("follows a transaction that was sent again at another price", async () => {
+  describe("with the transaction", () => {
+    it("follows a transaction that was sent again with another fee", async () => {
       const { id, nonce, to, data } = await waiting();
       await reader.wallet.send({ to, data, nonce, ...dear });
       await reader.scene.client.mine({ blocks: 1 });
@@ -132,7 +132,7 @@ describe("an escrow in the portal, when something goes wrong", function () {
       expect((await reader.scene.state(id)).status).to.equal(2);
     });
 
-    it("says that a transaction was cancelled", async () => {
+    it("reports that a transaction was cancelled", async () => {
       const { id, nonce } = await waiting();
       await reader.wallet.send({ to: reader.scene.buyer.address, nonce, ...dear });
       await reader.scene.client.mine({ blocks: 1 });
@@ -140,14 +140,14 @@ describe("an escrow in the portal, when something goes wrong", function () {
       expect((await reader.scene.state(id)).status).to.equal(1);
     });
 
-    it("says that another transaction took its place", async () => {
+    it("reports that another transaction took its place", async () => {
       const { nonce } = await waiting();
       await reader.wallet.send({ to: reader.scene.stranger.address, value: 1n, nonce, ...dear });
       await reader.scene.client.mine({ blocks: 1 });
       await reader.page.getByText("another transaction of your account, with something else").waitFor();
     });
 
-    it("goes on with it when the page is loaded again", async () => {
+    it("continues when the page is loaded again", async () => {
       await waiting();
       await reader.page.reload();
       await reader.page.getByText("Sent. It waits for a block.").waitFor();
@@ -158,7 +158,7 @@ describe("an escrow in the portal, when something goes wrong", function () {
       expect(await reader.page.getByText("Done, in block").count()).to.equal(0);
     });
 
-    it("says that the contract refused it when somebody was first", async () => {
+    it("reports that the contract refused it because somebody else was first", async () => {
       const { scene } = reader;
       const { id, hire } = await (async () => {
         const deposited = await scene.deposit();
@@ -187,7 +187,7 @@ describe("an escrow in the portal, when something goes wrong", function () {
       expect((await scene.state(id)).status).to.equal(4);
     });
 
-    it("finds out before it asks that somebody was first while the dialogue was open", async () => {
+    it("notices, before it asks the wallet, that somebody else was first while the dialogue was open", async () => {
       const { hire, id } = await reader.scene.deposit();
       await open(reader.scene.buyer, id);
       await begin("Split the money");
@@ -219,7 +219,7 @@ describe("an escrow in the portal, when something goes wrong", function () {
       ["garbage", /"hireId":"[^"]*"/, '"hireId":"<b>"'],
       ["another chain", /"chainId":\d+/, '"chainId":8453'],
     ] as const) {
-      it(`refuses everything when it tells ${what}`, async () => {
+      it(`refuses everything if the node gives ${what}`, async () => {
         await lie((json) => json.replace(pattern, put));
         await reader.page.getByText("This node tells other terms than this escrow has").waitFor();
         expect(await reader.page.getByRole("button", { name: "Use your wallet" }).count()).to.equal(0);
@@ -227,13 +227,13 @@ describe("an escrow in the portal, when something goes wrong", function () {
       });
     }
 
-    it("goes by the id when it tells another payee than the terms have", async () => {
+    it("follows the escrow's id if the node gives another payee than the terms", async () => {
       await lie((json) => json.replace(/"payee":"[^"]*"/, `"payee":"${other}"`));
       await reader.page.getByText("Computed here").waitFor();
       expect(await reader.page.locator("main").innerHTML()).not.to.contain("0x6666");
     });
 
-    it("goes by the chain when it tells another state", async () => {
+    it("follows the chain if the node gives another state", async () => {
       await lie((json) => json.replace('"status":"HELD"', '"status":"RELEASED"'));
       await reader.page.getByText("What became of it").waitFor();
       await connect();
@@ -241,7 +241,7 @@ describe("an escrow in the portal, when something goes wrong", function () {
       await reader.page.getByRole("button", { name: "Release the money" }).waitFor();
     });
 
-    it("signs nothing when it names another token", async () => {
+    it("signs nothing if the node names another token", async () => {
       await lie((json) => json.replace(/"token":\{"address":"[^"]*"/, `"token":{"address":"${other}"`));
       await connect();
       await reader.page.getByText(/The contract holds the token 0x\w+, and the node names 0x66/).waitFor();
@@ -262,7 +262,7 @@ describe("an escrow in the portal, when something goes wrong", function () {
       });
     }
 
-    it("warns of a copy of the code that is not at the address of a release: its storage may be anything", async () => {
+    it("warns about a copy of the code at another address: its storage may have any content", async () => {
       const { scene } = reader;
       const args = [scene.token, scene.admin, "copy"] as const;
       const copy = await scene.connection.ethers.deployContract("HireEscrow", [...args]);
