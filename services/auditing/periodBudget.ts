@@ -1,5 +1,6 @@
 import type { Budget } from "tallystick-sdk/budget/budget";
 import { storeBudget } from "tallystick-sdk/budget/storeBudget";
+import { BudgetError } from "tallystick-sdk/errors";
 import type { KeyValueStore } from "tallystick-sdk/store/keyValueStore";
 
 /** The length of a period, in seconds. */
@@ -23,20 +24,27 @@ export function periodBudget(parameters: { store: KeyValueStore; limit: bigint; 
   const current = (): number => Math.floor(now() / 1_000 / PERIOD_SECONDS);
   const reservedIn = async (hireId: string): Promise<Budget> =>
     ofPeriod((await store.get<number>(`reserved/${hireId}`)) ?? current());
+  const giveBack = async (hireId: string): Promise<void> => {
+    await (await reservedIn(hireId)).giveBack(hireId);
+    await store.delete(`reserved/${hireId}`);
+  };
   return {
     reserve: async (hireId, amount) => {
       // After a crash, and in the next period, the amount is found here again.
       await store.putNew(`reserved/${hireId}`, current());
-      await (await reservedIn(hireId)).reserve(hireId, amount);
+      try {
+        await (await reservedIn(hireId)).reserve(hireId, amount);
+      } catch (error) {
+        // Otherwise it would be asked of this period's budget for ever, also when the next one has room.
+        if (error instanceof BudgetError) await giveBack(hireId);
+        throw error;
+      }
     },
     spend: async (hireId) => {
       await (await reservedIn(hireId)).spend(hireId);
       await store.delete(`reserved/${hireId}`);
     },
-    giveBack: async (hireId) => {
-      await (await reservedIn(hireId)).giveBack(hireId);
-      await store.delete(`reserved/${hireId}`);
-    },
+    giveBack,
     remaining: () => ofPeriod(current()).remaining(),
   };
 }

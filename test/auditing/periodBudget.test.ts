@@ -1,0 +1,90 @@
+import { expect } from "chai";
+import { BudgetError } from "tallystick-sdk/errors";
+import { type KeyValueStore, memoryStore } from "tallystick-sdk/store/keyValueStore";
+import { PERIOD_SECONDS, periodBudget } from "../../services/auditing/periodBudget.ts";
+import { endAtEveryWrite } from "../support/endAtEveryWrite.ts";
+
+const LIMIT = 100n;
+const PERIOD_MS = PERIOD_SECONDS * 1_000;
+
+describe("the pool's budget of a period", () => {
+  let time: number;
+  beforeEach(() => {
+    time = 700 * PERIOD_MS;
+  });
+  const budgetOf = (store: KeyValueStore) => periodBudget({ store, limit: LIMIT, now: () => time });
+  const refusal = async (work: Promise<void>): Promise<unknown> =>
+    await work.then(
+      () => expect.fail("the amount was not refused"),
+      (error: unknown) => error,
+    );
+
+  it("allows its limit to the last unit, and the next period has its own", async () => {
+    const budget = budgetOf(memoryStore());
+    await budget.reserve("one", 60n);
+    await budget.reserve("other", 40n);
+    expect(await refusal(budget.reserve("third", 1n))).to.be.instanceOf(BudgetError);
+    time += PERIOD_MS - 1;
+    expect(await budget.remaining()).to.equal(0n);
+    time += 1;
+    expect(await budget.remaining()).to.equal(LIMIT);
+  });
+
+  it("does not refuse in the next period what it refused in this one", async () => {
+    const store = memoryStore();
+    await budgetOf(store).reserve("one", 60n);
+    await refusal(budgetOf(store).reserve("payment", 50n));
+    expect(await store.keys("reserved")).to.deep.equal(["reserved/one"]);
+    time += PERIOD_MS;
+    await budgetOf(store).reserve("payment", 50n);
+    expect(await budgetOf(store).remaining()).to.equal(50n);
+  });
+
+  it("books an amount in the period that it was reserved in, whichever process does", async () => {
+    const store = memoryStore();
+    await budgetOf(store).reserve("spent", 60n);
+    await budgetOf(store).reserve("back", 30n);
+    time += PERIOD_MS;
+    await budgetOf(store).spend("spent");
+    await budgetOf(store).giveBack("back");
+    expect(await budgetOf(store).remaining()).to.equal(LIMIT);
+    time -= PERIOD_MS;
+    expect(await budgetOf(store).remaining()).to.equal(40n);
+    expect(await store.keys("reserved")).to.deep.equal([]);
+  });
+
+  it("books an amount once, whichever write the process ends at, also when the period ends meanwhile", async () => {
+    const begun = time;
+    /** A payment as the desk makes it: decided once, followed to its end, noted as paid. */
+    const pay = async (store: KeyValueStore) => {
+      if ((await store.get("paid/one")) !== undefined) return await store.delete("payment/one");
+      const budget = budgetOf(store);
+      if ((await store.get("payment/one")) === undefined) {
+        await budget.reserve("payment", 60n);
+        await store.put("payment/one", true);
+      }
+      await budget.spend("payment");
+      await store.put("paid/one", true);
+      await store.delete("payment/one");
+    };
+    const writes = await endAtEveryWrite<KeyValueStore>({
+      open: async () => {
+        time = begun;
+        return memoryStore();
+      },
+      run: (store, process) => pay(process.store(store)),
+      resume: async (store) => {
+        time += PERIOD_MS;
+        await pay(store);
+      },
+      check: async (store, at) => {
+        const second = await budgetOf(store).remaining();
+        time = begun;
+        const first = await budgetOf(store).remaining();
+        expect(2n * LIMIT - first - second, at).to.equal(60n);
+        expect(await store.keys("reserved"), at).to.deep.equal([]);
+      },
+    });
+    expect(writes).to.be.greaterThan(5);
+  });
+});
