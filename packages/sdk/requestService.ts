@@ -20,6 +20,7 @@ export class ServiceError extends TallystickError {
 
   /** Whether the request may have been carried out although it failed. */
   get isUncertain(): boolean {
+    if (this.code === "outcome_unknown") return true;
     return this.status === 0 || this.status === 502 || this.status === 504;
   }
 }

@@ -116,6 +116,20 @@ describe("an agent's loop of settlement", () => {
     expect(service.ledger.size).to.equal(1);
   });
 
+  it("finds out what became of a proposal of which the service could not say it in time", async () => {
+    const problem = { code: "outcome_unknown", detail: "The shared store has not answered yet." };
+    const slow: typeof fetch = async (input, init) => {
+      const response = await fetch(input, init);
+      return input.endsWith("/v1/settle") ? Response.json(problem, { status: 503 }) : response;
+    };
+    expect(await run({ fetch: slow })).to.include({ status: "SETTLED", index: 0, attempts: 1 });
+    expect(memory.count).to.equal(1);
+    const never: typeof fetch = async (input, init) =>
+      input.endsWith("/v1/settle") ? Response.json(problem, { status: 503 }) : fetch(input, init);
+    expect(await run({ fetch: never }).catch((reason: unknown) => reason)).to.include({ code: problem.code });
+    expect(service.ledger.size).to.equal(1);
+  });
+
   it("does it again when the lost proposal was rejected, and fails when nobody can know", async () => {
     let first = true;
     const result = await run({
