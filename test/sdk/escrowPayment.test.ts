@@ -1,0 +1,222 @@
+import { expect } from "chai";
+import { ZERO_ADDRESS } from "tallystick-protocol/address";
+import { escrowFee } from "tallystick-protocol/escrow/feeSchedule";
+import type { Listing } from "tallystick-protocol/records/listing";
+import type { SignedPayment } from "tallystick-sdk/buyer/buyerContext";
+import { type AllowedEscrow, escrowPayment } from "tallystick-sdk/buyer/escrowPayment";
+import { networkId, type PaymentNetwork } from "tallystick-sdk/chain/paymentNetwork";
+import { ChainError } from "tallystick-sdk/errors";
+import type { EscrowState } from "tallystick-sdk/escrow/escrowCalls";
+import type { EscrowRelay } from "tallystick-sdk/escrow/escrowRelay";
+import { ESCROW_SCHEME, readEscrowPayload } from "tallystick-sdk/escrow/escrowScheme";
+import type { PaymentRequirements } from "tallystick-sdk/x402/paymentHeaders";
+import { newWallet } from "./support/sdkChain.ts";
+import { rejection } from "./support/tamper.ts";
+
+const address = (byte: string) => `0x${byte.repeat(20)}` as const;
+const [ESCROW, TOKEN, SELLER] = [address("e5"), address("70"), address("5e")];
+const [PAYEE, KEEPER, OTHER] = [address("9a"), address("fe"), address("66")];
+const PRICE = 1_000_000n;
+const FEE = escrowFee(PRICE);
+const NOW_MS = 1_800_000_000_000;
+const LATENCY_MS = 2_000;
+const network: PaymentNetwork = { chainId: 31_337, token: TOKEN, name: "USD Coin", version: "2" };
+const REFUSED = new ChainError({ code: "call_refused", message: "WrongStatus", reason: "WrongStatus" });
+
+const listing = {
+  ...{ agent_id: SELLER, capability: "custom.acme.echo", price_usdc: "1.00", max_latency_ms: LATENCY_MS },
+  ...{ endpoint: "https://seller.example", payment_mode: "platform_escrow:acme" },
+} as Listing;
+const option: PaymentRequirements = {
+  ...{ scheme: ESCROW_SCHEME, network: networkId(network), asset: TOKEN, amount: String(PRICE) },
+  ...{ payTo: ESCROW, maxTimeoutSeconds: 60 },
+  extra: { name: network.name, version: network.version, seller: SELLER },
+};
+
+describe("a payment into an escrow", () => {
+  let time: number;
+  let reserved: bigint[];
+  beforeEach(() => {
+    time = NOW_MS;
+    reserved = [];
+  });
+
+  const modeWith = (allowed: Partial<AllowedEscrow> = {}, relay: Partial<EscrowRelay> = {}) =>
+    escrowPayment({
+      ...{ account: newWallet().account, network, now: () => time },
+      allowed: { escrow: ESCROW, relay: relay as EscrowRelay, ...allowed },
+    });
+  const sign = (
+    allowed: Partial<AllowedEscrow>,
+    changes: Partial<PaymentRequirements>,
+    agreed: { listing?: Listing; maxPrice?: bigint; isAsync?: boolean } = {},
+    relay: Partial<EscrowRelay> = {},
+  ): Promise<SignedPayment> => {
+    const { maxPrice = PRICE, isAsync = false } = agreed;
+    const accepts = [{ ...option, ...changes, extra: { ...option.extra, ...changes.extra } }];
+    return modeWith(allowed, relay).pay(
+      { x402Version: 2, resource: { url: "" }, accepts } as unknown as Parameters<
+        ReturnType<typeof modeWith>["pay"]
+      >[0],
+      { listing: agreed.listing ?? listing, price: PRICE, maxPrice, network, isAsync },
+      `0x${"01".repeat(32)}`,
+      async (amount) => void reserved.push(amount),
+    );
+  };
+  const hireIn = ({ payload }: SignedPayment) => readEscrowPayload(payload.payload).hire;
+  const withFee = (fee: bigint, fee_recipient: string = KEEPER) => ({
+    extra: { fee: String(fee), fee_recipient },
+  });
+  const keeper = { feeRecipient: KEEPER };
+
+  it("is signed for the terms of the listing and of the published fees, and for no others", async () => {
+    const paid = { ...listing, payee: PAYEE };
+    const cases: [
+      string,
+      Partial<AllowedEscrow>,
+      Partial<PaymentRequirements>,
+      Parameters<typeof sign>[2]?,
+    ][] = [
+      ["unsupported_scheme", {}, { scheme: "exact" }],
+      ["wrong_network", {}, { network: "eip155:1" }],
+      ["wrong_token", {}, { asset: OTHER }],
+      ["wrong_token", {}, { extra: { name: "Coin" } }],
+      ["wrong_token", {}, { extra: { version: "1" } }],
+      ["wrong_token", {}, { extra: { assetTransferMethod: "permit2" } }],
+      ["payee_changed", {}, { payTo: OTHER }],
+      ["overcharged", {}, { amount: String(PRICE + 1n) }],
+      ["overcharged", {}, { amount: "-1" }],
+      ["overcharged", {}, {}, { maxPrice: PRICE - 1n }],
+      ["payee_changed", {}, { extra: { seller: OTHER } }],
+      ["payee_changed", {}, { extra: { payee: OTHER } }],
+      ["payee_changed", {}, {}, { listing: paid }],
+      ["payee_changed", {}, { extra: { payee: SELLER } }, { listing: paid }],
+      ["malformed_terms", {}, { extra: { fee: "a little" } }],
+      ["fee_too_high", {}, withFee(1n)],
+      ["fee_too_high", keeper, withFee(FEE + 1n)],
+      ["fee_too_high", keeper, withFee(FEE, OTHER)],
+    ];
+    for (const [code, allowed, changes, agreed] of cases) {
+      const error = await rejection(sign(allowed, changes, agreed));
+      expect(error, JSON.stringify(changes)).to.include({ code, seller: SELLER });
+    }
+    expect(reserved, "nothing was reserved").to.deep.equal([]);
+    expect(hireIn(await sign(keeper, withFee(FEE)))).to.include({ fee: FEE, feeRecipient: KEEPER });
+    const named = await sign({}, { extra: { payee: PAYEE } }, { listing: paid });
+    expect(hireIn(named)).to.include({ seller: SELLER, payee: PAYEE });
+    expect(reserved).to.deep.equal([PRICE, PRICE]);
+  });
+
+  it("names the buyer's own arbiter, no payee for the seller itself, and nobody for a fee of nothing", async () => {
+    const arbiter = OTHER;
+    const changes = { extra: { payee: SELLER, fee: "0", fee_recipient: PAYEE } };
+    const hire = hireIn(await sign({ arbiter, ...keeper }, changes));
+    expect(hire).to.include({ payee: ZERO_ADDRESS, fee: 0n, feeRecipient: ZERO_ADDRESS, arbiter });
+    expect(hireIn(await sign({}, {})).arbiter).to.equal(ZERO_ADDRESS);
+  });
+
+  it("never leaves less time than the latency and the window, whatever part of a second it is", async () => {
+    time = NOW_MS + 1;
+    const signed = await sign({}, {});
+    const least = (time + LATENCY_MS + 30_000) / 1_000;
+    expect(Number(hireIn(signed).deadline)).to.equal(Math.ceil(least));
+    expect(signed.validUntil).to.equal(Math.ceil(least));
+  });
+
+  /** What the contract shows after an instruction, as the relay tells it. */
+  const shows = (status: EscrowState["status"]) => async () => ({ status, delivered: false, amount: PRICE });
+  const passed = (all_passed: boolean) => ({ all_passed, checks: {}, details: {} });
+  const TX = `0x${"aa".repeat(32)}` as const;
+
+  it("is booked by what the contract shows after the verdict", async () => {
+    const cases: [EscrowState["status"], money: string, book: string][] = [
+      ["released", "released", "spend"],
+      ["split", "released", "spend"],
+      ["refunded", "refunded", "giveBack"],
+      ["timedOut", "refunded", "giveBack"],
+      ["held", "held", "open"],
+      ["none", "authorized", "open"],
+    ];
+    const payment = await sign({}, {});
+    for (const [status, money, book] of cases)
+      for (const isGood of [true, false])
+        for (const isRefused of [true, false]) {
+          const asked: string[] = [];
+          const carry = (what: string) => async () => {
+            asked.push(what);
+            if (isRefused) throw REFUSED;
+            return TX;
+          };
+          const relay = { release: carry("release"), refund: carry("refund"), state: shows(status) };
+          const ended = await modeWith({}, relay).conclude(payment, passed(isGood));
+          const at = `${status}, ${isGood}, ${isRefused}`;
+          expect(ended, at).to.deep.equal({ money, book, ...(!isRefused && { tx: TX }) });
+          expect(asked, at).to.deep.equal([isGood ? "release" : "refund"]);
+        }
+  });
+
+  it("stays open when the relay does not answer, whatever the contract showed before", async () => {
+    for (const error of [
+      new Error("away"),
+      new ChainError({ code: "rpc_unreachable", message: "away", neverSent: true }),
+    ]) {
+      const away = async () => {
+        throw error;
+      };
+      const payment = await sign({}, {});
+      const mode = modeWith({}, { release: away, refund: away, state: shows("none") });
+      expect(await mode.conclude(payment, passed(true))).to.deep.equal({ money: "held", book: "open" });
+      const mute = modeWith({}, { release: async () => TX, state: away });
+      expect(await mute.conclude(payment, passed(true))).to.include({ money: "held", book: "open" });
+    }
+  });
+
+  it("comes back to the budget only when the deposit has become impossible, with room for a slow clock", async () => {
+    const payment = await sign({}, {});
+    const deadline = Number(hireIn(payment).deadline);
+    const refuses = async () => {
+      throw REFUSED;
+    };
+    const mode = modeWith({}, { refund: refuses, state: shows("none") });
+    time = (deadline + 60) * 1_000;
+    expect(await mode.isOver(payment)).to.equal(false);
+    expect(await mode.conclude(payment, passed(false))).to.include({ money: "authorized", book: "open" });
+    time += 1;
+    expect(await mode.isOver(payment)).to.include({ money: "none", book: "giveBack" });
+    expect(await mode.conclude(payment, passed(false))).to.include({ money: "none", book: "giveBack" });
+  });
+
+  it("is taken back when a hire is given up, if it is held, and nothing is sent otherwise", async () => {
+    const payment = await sign({}, {});
+    const outcomes: [EscrowState["status"], string][] = [
+      ["none", "authorized"],
+      ["released", "paid"],
+      ["split", "paid"],
+      ["refunded", "refunded"],
+      ["timedOut", "refunded"],
+    ];
+    for (const [status, money] of outcomes)
+      expect(await modeWith({}, { state: shows(status) }).abandon(payment), status).to.equal(money);
+    let status: EscrowState["status"] = "held";
+    const refund = async () => {
+      status = "refunded";
+      return TX;
+    };
+    const mode = modeWith({}, { refund, state: async () => shows(status)() });
+    expect(await mode.abandon(payment)).to.equal("refunded");
+    const mute = modeWith({}, { state: () => Promise.reject(new Error("away")) });
+    expect(await mute.abandon(payment)).to.equal("authorized");
+  });
+
+  it("is over when the contract says so, and not while it is held", async () => {
+    const payment = await sign({}, {});
+    const over = async (status: EscrowState["status"]) =>
+      modeWith({}, { state: shows(status) }).isOver(payment);
+    expect(await over("held")).to.equal(false);
+    expect(await over("none")).to.equal(false);
+    for (const status of ["released", "split"] as const)
+      expect(await over(status), status).to.deep.equal({ money: "paid", book: "spend" });
+    for (const status of ["refunded", "timedOut"] as const)
+      expect(await over(status), status).to.deep.equal({ money: "refunded", book: "giveBack" });
+  });
+});
