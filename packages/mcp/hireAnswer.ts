@@ -9,17 +9,22 @@ import { plainName, strangersText, strangersTextSchema } from "./strangersText.t
 export const escrowOfHireSchema = z.object({
   contract: z.string(),
   escrow_id: z.string(),
-  deadline: z.number().describe("Unix seconds; from then on what it still holds goes back."),
+  deadline: z
+    .number()
+    .describe("Unix seconds. From then on anyone can send the held money back to the buyer."),
 });
 
 /** How a hire was paid, and what is still to do about its money. */
 export const hireMoneySchema = z.object({
   payment_mode: z.string(),
   money: z.string().describe("none, authorized, paid, held, released or refunded."),
-  tx: z.string().nullable().describe("The payment, or in escrow mode the deposit, by the seller's word."),
-  settlement_tx: z.string().nullable().describe("The release or refund, in escrow mode."),
+  tx: z
+    .string()
+    .nullable()
+    .describe("The transaction of the payment, or of the deposit in escrow mode, as the seller names it."),
+  settlement_tx: z.string().nullable().describe("The transaction of the release or refund, in escrow mode."),
   escrow: escrowOfHireSchema.nullable(),
-  next_step: z.string().describe("What is to be done about the money."),
+  next_step: z.string().describe("What you have to do about the money."),
 });
 
 /** A hire that was resumed, in a tool's answer. */
@@ -27,7 +32,7 @@ export const resumedHireSchema = z.object({
   hire_id: z.string(),
   agent_id: z.string().nullable(),
   money: z.string(),
-  all_passed: z.boolean().nullable().describe("Whether the result verified; null while there is none."),
+  all_passed: z.boolean().nullable().describe("Whether the result verified; null while there is no result."),
   receipt_hash: z.string().nullable(),
   settlement_tx: z.string().nullable(),
   escrow: escrowOfHireSchema.nullable(),
@@ -40,23 +45,26 @@ export const hireAnswerSchema = z.object({
   status: z.enum(["running", "done"]),
   idempotency_key: z
     .string()
-    .describe("The handle: get_hire and cancel_hire take it, and the same key never pays twice."),
-  stage: z.string().nullable().describe("How far a running hire is."),
+    .describe("The name of the hire. Give it to get_hire and cancel_hire. The same key never pays twice."),
+  stage: z.string().nullable().describe("The present step of a running hire."),
   agent_id: z.string().nullable(),
   hire_id: z.string().nullable(),
   verification: z.object({ all_passed: z.boolean(), checks: z.record(z.string(), z.boolean()) }).nullable(),
-  price_paid_usdc: z.string().nullable().describe("What was signed for; money says where it is."),
+  price_paid_usdc: z.string().nullable().describe("The signed price; money says where it is."),
   payment_mode: z.string().nullable(),
   money: z.string().nullable().describe("none, authorized, paid, held, released or refunded."),
-  tx: z.string().nullable().describe("The payment, or in escrow mode the deposit, by the seller's word."),
-  settlement_tx: z.string().nullable().describe("The release or refund, in escrow mode."),
+  tx: z
+    .string()
+    .nullable()
+    .describe("The transaction of the payment, or of the deposit in escrow mode, as the seller names it."),
+  settlement_tx: z.string().nullable().describe("The transaction of the release or refund, in escrow mode."),
   escrow: escrowOfHireSchema.nullable(),
   receipt_hash: z.string().nullable(),
   latency_ms: z.number().nullable(),
-  next_step: z.string().describe("What is to be done, by this server's word."),
+  next_step: z.string().describe("What you have to do. This server wrote it, not the seller."),
   from_seller: strangersTextSchema
     .nullable()
-    .describe("The result, and what the checks say about it, as the seller wrote it."),
+    .describe("The result, and what the checks say about it. The seller wrote these texts."),
   remaining_budget_usdc: z.string(),
 });
 
@@ -99,7 +107,7 @@ export function hireRunning(key: string, stage: string, remaining: string): Hire
     receipt_hash: null,
     latency_ms: null,
     next_step:
-      "It goes on here. Call get_hire with this idempotency_key for its result; do not hire again. cancel_hire ends it if nothing was signed yet.",
+      "The hire is still running. Call get_hire with this idempotency_key for its result; do not hire again. cancel_hire stops it if nothing was signed yet.",
     from_seller: null,
     remaining_budget_usdc: remaining,
   };
@@ -163,21 +171,21 @@ export function nextStep(money: HireResult["money"], escrow?: EscrowOfHire): str
   const back = escrow && new Date(escrow.deadline * 1000).toISOString();
   switch (money) {
     case "none":
-      return "Nothing was paid, so nothing is to be done.";
+      return "Nothing was paid, so you need to do nothing.";
     case "paid":
       return escrow
         ? "The escrow has paid the seller. Rate it with rate_agent."
-        : "It was paid directly, which is final: rate it with rate_agent.";
+        : "The seller was paid directly, which is final. Rate it with rate_agent.";
     case "released":
       return "The result verified, so the escrow was released to the seller. Rate it with rate_agent.";
     case "refunded":
-      return "The result did not verify or never came, so the escrow sent the money back; it may be spent again.";
+      return "The result did not verify or never came, so the escrow sent the money back. You may spend it again.";
     case "held":
-      return `The escrow still holds the money. Call resume_hires: it releases what verifies and refunds the rest. If nobody does, it goes back from ${back} on (timeoutRefund, which anybody may send).`;
+      return `The escrow still holds the money. Call resume_hires: it releases the money if the result verifies, and refunds it if not. If nobody does that, anyone may send the money back to you from ${back} on (timeoutRefund).`;
     case "authorized":
       return escrow
-        ? `The seller has a signature for the escrow. It can deposit until ${back}, and from then on what is held goes back. Call resume_hires after that to have the amount back in the budget.`
-        : "The seller has a signature and can use it until it expires; this server has not seen on the chain that it did. It counts as spent unless resume_hires finds that it expired unused.";
+        ? `The seller has a signature for the escrow. It can deposit until ${back}. After that the money can only go back. Then call resume_hires, so that the budget gets the amount back.`
+        : "The seller has your payment signature and can use it until it expires. This server has not yet seen the payment on the chain. The amount counts as spent, unless resume_hires finds that the signature expired unused.";
   }
 }
 

@@ -13,7 +13,7 @@ export function registerBuyerTools(server: McpServer, context: McpContext): void
     {
       title: "Rate an agent",
       description:
-        "Give 1 to 5 stars for a hire, once, by the receipt_hash that hire_agent gave. Public and final.",
+        "Give 1 to 5 stars for a hire. Name the hire by the receipt_hash that hire_agent gave. A hire can be rated once; the rating is public and final.",
       inputSchema: z.object({
         receipt_hash: z.string().regex(/^[0-9a-f]{64}$/),
         stars: z.int().min(1).max(5),
@@ -23,7 +23,7 @@ export function registerBuyerTools(server: McpServer, context: McpContext): void
       outputSchema: z.object({
         rated: z.boolean(),
         rating_token: z.string(),
-        ledger: z.string().describe("What it was signed for."),
+        ledger: z.string().describe("The ledger that the rating is signed for."),
       }),
       annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: true },
     },
@@ -47,7 +47,7 @@ export function registerBuyerTools(server: McpServer, context: McpContext): void
     {
       title: "Get the remaining budget",
       description:
-        "What this server may still spend. Money under way counts as spent until it is known to be back.",
+        "How much this server may still spend. Money that may still be taken counts as spent until it is known to be back.",
       inputSchema: z.object({}),
       outputSchema: z.object({
         spend_cap_usdc: z.string(),
@@ -55,7 +55,7 @@ export function registerBuyerTools(server: McpServer, context: McpContext): void
         max_per_hire_usdc: z.string(),
         payment_modes: z
           .array(z.string())
-          .describe("How hire_agent may pay: direct, and the allowed escrows."),
+          .describe("The ways in which hire_agent may pay: direct, and the allowed escrows."),
         wallet: z.string(),
       }),
       annotations: { readOnlyHint: true, openWorldHint: false },

@@ -21,10 +21,10 @@ export function registerDispatchTools(server: McpServer, context: McpContext): v
     {
       title: "Dispatch a task to a model",
       description:
-        "Have a task done by the cheapest model that can do it, checked and settled in the ledger. Give a new UUID as task_id; the same call again joins the task and costs nothing. When status is RUNNING, call again with the same arguments. The answer is a model's: check it before you rely on it.",
+        "Give a task to the cheapest model that can do it. The answer is checked and settled in the ledger. Give a new UUID as task_id. The same call again joins the same task and costs nothing. When status is RUNNING, call again with the same arguments. A model wrote the answer: check it before you rely on it.",
       inputSchema: z.object({
         task_id: z.string().min(1).max(512).describe("A UUID. The same id again is the same task."),
-        goal: z.string().min(1).max(100_000).describe("What is to be done, whole: nobody can be asked back."),
+        goal: z.string().min(1).max(100_000).describe("The complete task. The model cannot ask questions."),
         output_schema: z
           .record(z.string(), z.unknown())
           .optional()
@@ -33,21 +33,24 @@ export function registerDispatchTools(server: McpServer, context: McpContext): v
           .string()
           .max(128)
           .optional()
-          .describe("The key of the shared state that the answer becomes; answer unless given."),
+          .describe("The key of the shared state under which the answer is stored; default: answer."),
         keywords: z
           .array(z.string())
           .max(32)
           .optional()
           .describe("Keys of the shared state that the task needs."),
         kind: z.string().max(64).optional().describe("A short name for tasks like this one."),
-        private: z.boolean().optional().describe("True: never sent to a second vendor."),
-        max_cost_usd: z.string().optional().describe('Most it may cost, such as "0.05".'),
+        private: z.boolean().optional().describe("True: the task is never sent to a second vendor."),
+        max_cost_usd: z
+          .string()
+          .optional()
+          .describe('The most that the task may cost, in US dollars: "0.05".'),
         deadline_ms: z.number().int().min(1_000).max(3_600_000).optional(),
       }),
       outputSchema: z.looseObject({
         status: z.string(),
         task_id: z.string(),
-        from_others: strangersTextSchema.optional().describe("What the model wrote, and why it ended."),
+        from_others: strangersTextSchema.optional().describe("What the model wrote, and why the task ended."),
       }),
       annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: true },
     },

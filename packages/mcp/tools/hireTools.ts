@@ -41,28 +41,30 @@ function registerHireAgent(server: McpServer, context: McpContext): void {
     {
       title: "Hire an agent",
       description:
-        "Pay an agent to do a task and get its result, verified on this side. Spends real USDC from this server's wallet, never more than max_price_usdc, the operator's limit for one hire, and what is left of its spend cap. A direct payment is final. By payment_mode escrow it goes into an escrow that the operator allows: what verifies is released, what does not is refunded, and next_step says what is left to do. Without agent_id the best seller within the limits is taken. Safe to call again when an answer was lost: the same call within an hour, or the same idempotency_key within 30 days, is the same hire and is never paid twice. A hire that takes longer than 20 seconds answers status running: then call get_hire.",
+        "Pay an agent to do a task and get its result. This server verifies the result. It spends real USDC from its wallet, never more than max_price_usdc, the operator's limit for one hire, and the rest of its spend cap. A direct payment is final. With payment_mode escrow the money goes into an escrow that the operator allows: it is released if the result verifies, and refunded if not. next_step says what you have to do. Without agent_id the best seller within the limits is hired. You can safely call again when an answer was lost: the same call within an hour, or the same idempotency_key within 30 days, is the same hire and is never paid twice. If a hire takes longer than 20 seconds, the answer has status running: then call get_hire.",
       inputSchema: z.object({
         capability: capabilitySchema,
         params: params
           .optional()
-          .describe("What the input schema asks for; with quote_token, the offer's own."),
-        max_price_usdc: priceUsdcSchema.describe('The most this hire may cost, in USDC: "0.50".'),
-        max_latency_ms: z.int().positive().describe("How long it may take, in milliseconds."),
+          .describe(
+            "The input that the capability's schema describes. With quote_token, exactly the params of the offer.",
+          ),
+        max_price_usdc: priceUsdcSchema.describe('The most that this hire may cost, in USDC: "0.50".'),
+        max_latency_ms: z.int().positive().describe("The longest time that it may take, in milliseconds."),
         agent_id: addressSchema.optional().describe("Only this seller."),
         payment_mode: z
           .string()
           .max(256)
           .optional()
           .describe(
-            "direct (the default), escrow for any that the operator allows, or one of get_remaining_budget's payment_modes. An offer by quote_token has its listing's own.",
+            "direct (the default), escrow for any escrow that the operator allows, or one of the payment_modes of get_remaining_budget. With quote_token, the mode of the offer's listing is used.",
           ),
         min_success_rate: z.number().min(0).max(1).optional(),
         min_trust_tier: z.int().min(0).max(2).optional(),
         quote_token: z.string().max(64).optional().describe("Accepts an offer that clarify gave."),
         idempotency_key: idempotencyKey
           .optional()
-          .describe("Tells this hire from another with the same content. Give a new one to hire once more."),
+          .describe("The name of this hire. Give a new one to hire again with the same content."),
       }),
       outputSchema: hireAnswerSchema,
       annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: true },
@@ -74,7 +76,7 @@ function registerHireAgent(server: McpServer, context: McpContext): void {
         if (most > spend.perHire) {
           throw new TallystickError({
             code: "above_limit_per_hire",
-            message: `One hire may cost ${formatUsdc(spend.perHire)} USDC here.`,
+            message: `One hire may cost at most ${formatUsdc(spend.perHire)} USDC here.`,
             hint: "Ask for less, or ask the operator to raise TALLYSTICK_MAX_PER_HIRE_USDC.",
           });
         }
@@ -94,10 +96,10 @@ function registerGetHire(server: McpServer, context: McpContext): void {
     {
       title: "Get a hire",
       description:
-        "What became of a hire, by its idempotency_key: waits up to 20 seconds for one that is running, takes up one that was interrupted, and gives the result of one that is done, for 30 days. Never pays anything new. With offset, the next piece of a long result.",
+        "The state and the result of a hire, by its idempotency_key, for 30 days. If the hire is running, this waits up to 20 seconds for it. If it was interrupted, this continues it. It never pays anything new. With offset it gives the next piece of a long result.",
       inputSchema: z.object({
         idempotency_key: idempotencyKey,
-        offset: z.int().min(0).optional().describe("next_offset of the piece before."),
+        offset: z.int().min(0).optional().describe("The next_offset of the previous piece."),
       }),
       outputSchema: hireAnswerSchema,
       annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: true },
@@ -130,7 +132,7 @@ function registerCancelHire(server: McpServer, context: McpContext): void {
     {
       title: "Cancel a hire",
       description:
-        "Give up a running hire, by its idempotency_key. Nothing is paid if nothing was signed yet; else the answer says where the money is, and resume_hires concludes it.",
+        "Stop a running hire, by its idempotency_key. If nothing was signed yet, nothing is paid. Otherwise the answer says where the money is, and resume_hires finishes the hire.",
       inputSchema: z.object({ idempotency_key: idempotencyKey }),
       outputSchema: z.object({
         cancelled: z.boolean(),
@@ -176,9 +178,9 @@ function registerResumeHires(server: McpServer, context: McpContext): void {
   server.registerTool(
     "resume_hires",
     {
-      title: "Resume hires whose money is open",
+      title: "Finish hires whose money is not settled",
       description:
-        "Take up the hires whose money is still held by an escrow, or whose payment may still be taken: each is looked up at its seller and verified, then released or refunded; what came back may be spent again. Spends nothing beyond what those hires reserved. Safe to repeat.",
+        "Finish the hires whose money an escrow still holds, or whose payment the seller may still take. This asks each seller for the result and verifies it. Then it releases or refunds the money; refunded money may be spent again. It spends nothing beyond what those hires reserved. You can repeat it safely.",
       inputSchema: z.object({}),
       outputSchema: z.object({ hires: z.array(resumedHireSchema), remaining_budget_usdc: z.string() }),
       annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: true },
@@ -238,7 +240,7 @@ function hireParameters({ offers }: McpContext, asked: Asked): HireParameters {
     if (known) return { ...acceptOffer(known.listing, known.offer), ...limits };
     throw new TallystickError({
       code: "unknown_quote",
-      message: "This server was given no such offer.",
+      message: "This server has no offer with this quote_token.",
       hint: "Call clarify, and give the quote_token of one of its offers.",
     });
   }

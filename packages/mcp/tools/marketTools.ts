@@ -29,12 +29,12 @@ const agent = z.object({
     last_30d_hire_count: z.number(),
     avg_stars: z.number().nullable(),
     trust_tier: z.number(),
-    rests_on: z.string().describe("What the figures rest on, in a sentence."),
+    rests_on: z.string().describe("The evidence behind the figures, in one sentence."),
   }),
   steward: z
     .object({ score: z.number(), tier: z.string(), suspended_until: z.number().nullable() })
     .nullable()
-    .describe("The trust score, which is advice: null without one."),
+    .describe("The trust score, which is advice; null if there is none."),
 });
 
 /** Tools that only read: who sells what, how good the sellers are, and which capabilities exist. */
@@ -50,12 +50,12 @@ function registerSearchAgents(server: McpServer, context: McpContext): void {
     {
       title: "Search agents",
       description:
-        "Find agents that sell a capability, best first, with price, latency and a reputation derived from payments on chain. Reputation figures are null while there are no hires to derive them from.",
+        "Find agents that sell a capability, the best first, with price, latency and a reputation that is derived from payments on the chain. A reputation figure is null if there are no hires to derive it from.",
       inputSchema: z.object({
         capability: capabilitySchema.describe(
           "A capability id such as text.translate.en.it; see list_capabilities.",
         ),
-        max_price_usdc: priceUsdcSchema.optional().describe('Most to pay, in USDC: "0.50".'),
+        max_price_usdc: priceUsdcSchema.optional().describe('The highest price, in USDC: "0.50".'),
         max_latency_ms: z.int().positive().optional(),
         min_success_rate: z.number().min(0).max(1).optional(),
         min_avg_stars: z.number().min(0).max(5).optional(),
@@ -64,9 +64,11 @@ function registerSearchAgents(server: McpServer, context: McpContext): void {
           .int()
           .min(0)
           .optional()
-          .describe("Buyers whose money has different sources, at least so many."),
+          .describe("The least number of buyers whose money comes from different sources."),
         min_receipt_coverage: z.number().min(0).max(1).optional(),
-        min_kept_usdc: priceUsdcSchema.optional().describe("What buyers paid and did not get back, in USDC."),
+        min_kept_usdc: priceUsdcSchema
+          .optional()
+          .describe("The least amount, in USDC, that buyers paid and did not get back."),
         payment_mode: z.string().optional().describe("direct, platform_escrow:ID, or platform_escrow:*."),
         min_verification_version: z.string().optional(),
         clarification_supported: z.boolean().optional(),
@@ -78,7 +80,7 @@ function registerSearchAgents(server: McpServer, context: McpContext): void {
         include_suspended: z
           .boolean()
           .optional()
-          .describe("Agents too that take no new hires now, since they broke their SLA."),
+          .describe("True also shows agents that take no new hires now, because they broke their SLA."),
         order_by: z
           .enum(["ranking", "steward_score", "independent_buyers", "kept_usdc", "receipt_coverage"])
           .optional(),
@@ -88,7 +90,7 @@ function registerSearchAgents(server: McpServer, context: McpContext): void {
       outputSchema: z.object({
         agents: z.array(agent),
         next_cursor: z.string().nullable(),
-        from_sellers: strangersTextSchema.describe("What the listings say beside figures, by agent."),
+        from_sellers: strangersTextSchema.describe("The texts of the listings, by agent."),
       }),
       annotations: READS,
     },
@@ -114,7 +116,7 @@ function registerCheckReputation(server: McpServer, context: McpContext): void {
     {
       title: "Check an agent's reputation",
       description:
-        "Everything that is known of one agent: rates, latencies, volume, tier, and the cluster of agents it seems to belong to.",
+        "Everything that the node knows about one agent: rates, latencies, volume, tier, and the cluster of agents to which it seems to belong.",
       inputSchema: z.object({ agent_id: addressSchema.describe("The agent's wallet, lower case.") }),
       outputSchema: z.looseObject({
         agent_id: z.string(),
@@ -122,7 +124,7 @@ function registerCheckReputation(server: McpServer, context: McpContext): void {
         last_30d_hire_count: z.number(),
         avg_stars: z.number().nullable(),
         trust_tier: z.number(),
-        rests_on: z.string().describe("What the figures rest on, in a sentence."),
+        rests_on: z.string().describe("The evidence behind the figures, in one sentence."),
         cluster_id: z.string().nullable(),
         cluster_size: z.number(),
         co_members: z.array(z.string()),
@@ -149,7 +151,7 @@ function registerListCapabilities(server: McpServer, context: McpContext): void 
     {
       title: "List capabilities",
       description:
-        "The standard capabilities that can be hired and are verified automatically; with an id, its input and output schema and the checks that a result has to pass.",
+        "The standard capabilities. You can hire an agent for each, and results are verified automatically. With an id: its input and output schemas, and the checks that a result has to pass.",
       inputSchema: z.object({ capability: z.string().optional().describe("One id, for its schemas.") }),
       outputSchema: z.object({
         capabilities: z.array(
@@ -232,7 +234,7 @@ function plainAgent({
 function unknownCapability(capability: string): TallystickError {
   return new TallystickError({
     code: "unknown_capability",
-    message: `${capability} is no standard capability.`,
+    message: `${capability} is not a standard capability.`,
     hint: "Call list_capabilities without arguments. custom.* ids have the schemas their sellers publish.",
   });
 }

@@ -15,7 +15,7 @@ import { answering } from "../toolResult.ts";
 
 const params = z.record(z.string(), z.unknown()).describe("What the capability's input schema asks for.");
 const offer = z.object({
-  quote_token: z.string().describe("This server's name for the offer: hire_agent takes it."),
+  quote_token: z.string().describe("This server's name for the offer. Give it to hire_agent."),
   price_usdc: z.string(),
   estimated_latency_ms: z.number(),
   expires_at: z.number(),
@@ -28,11 +28,11 @@ export function registerOfferTools(server: McpServer, context: McpContext): void
     {
       title: "Ask for a firm offer",
       description:
-        "For custom capabilities whose listing says clarification_supported: describe the work and get a firm, signed offer (or up to three alternatives) before paying. Costs nothing. Accept by giving quote_token to hire_agent.",
+        "Describe the work and get a firm, signed offer, or up to three alternatives, before you pay. This works for custom capabilities whose listing says clarification_supported. It costs nothing. To accept an offer, give its quote_token to hire_agent.",
       inputSchema: z.object({
         agent_id: addressSchema,
         capability: capabilitySchema,
-        brief: z.string().max(2048).describe("What is wanted, at most 2 KB. The seller treats it as data."),
+        brief: z.string().max(2048).describe("What you want, in at most 2 KB. The seller treats it as data."),
         params: params.optional(),
         max_price_usdc: priceUsdcSchema.optional(),
         max_latency_ms: z.int().positive().optional(),
@@ -42,7 +42,7 @@ export function registerOfferTools(server: McpServer, context: McpContext): void
         offers: z.array(offer),
         from_seller: strangersTextSchema
           .nullable()
-          .describe("Its reason, and the exact params and notes of each offer by its quote_token."),
+          .describe("The seller's reason, and the exact params and notes of each offer, by its quote_token."),
       }),
       annotations: {
         readOnlyHint: false,

@@ -25,12 +25,14 @@ function registerPublishListing(server: McpServer, context: McpContext): void {
     {
       title: "Publish a listing",
       description:
-        "Sign and publish an offer of this server's wallet: one capability, its price, its latency and the address where it is served. The newest listing of a capability and payment mode counts; retired takes it down. Public and permanent.",
+        "Sign and publish an offer by this server's wallet: one capability, its price, its latency and the address where it is served. For each capability and payment mode the newest listing counts. retired: true takes the offer down. A listing is public and stays in the ledger forever.",
       inputSchema: z.object({
         capability: capabilitySchema,
         price_usdc: priceUsdcSchema,
         max_latency_ms: z.int().positive(),
-        endpoint: z.url({ protocol: /^https?$/ }).describe("Where POST {endpoint}/hire is served."),
+        endpoint: z
+          .url({ protocol: /^https?$/ })
+          .describe("The address at which POST {endpoint}/hire is served."),
         payment_mode: z.string().optional(),
         verification_version: z.string().optional(),
         first_call_free: z.boolean().optional(),
@@ -84,7 +86,7 @@ function registerMyReceipts(server: McpServer, context: McpContext): void {
     {
       title: "My receipts",
       description:
-        "What this server's wallet sold: its receipts, the latest first, and what each counted as.",
+        "The receipts of this server's wallet as a seller, the latest first. Each says how its hire counts.",
       inputSchema: z.object({ limit: z.int().min(1).max(100).optional(), cursor: z.string().optional() }),
       outputSchema: z.object({
         agent_id: z.string(),

@@ -31,15 +31,15 @@ function registerSettleAction(server: McpServer, context: McpContext): void {
     {
       title: "Settle an action before taking it",
       description:
-        'Ask leave for a risky action: a terminal command, a file write, a payment or a deletion. Describe it in typed arguments, e.g. {"type":"deletion","path":"/srv/app/build/x","recursive":false} or {"type":"terminal","program":"npm","args":["run","test"],"cwd":"/srv/app"}; never as a line for a shell. Do it only if proceed is true, and hand settlement_token to whatever carries it out.',
+        'Ask for permission for a risky action: a terminal command, a file write, a payment or a deletion. Describe it in typed arguments, e.g. {"type":"deletion","path":"/srv/app/build/x","recursive":false} or {"type":"terminal","program":"npm","args":["run","test"],"cwd":"/srv/app"}; never as a line for a shell. Do it only if proceed is true, and give settlement_token to the program that carries it out.',
       inputSchema: z.object({
         action: z
           .record(z.string(), z.unknown())
           .describe("type is terminal, file_write, payment or deletion."),
-        context: z.unknown().optional().describe("Why; its hash is kept."),
+        context: z.unknown().optional().describe("The reason; the ledger keeps only its hash."),
         parent_hash: hash
           .optional()
-          .describe("The ledger's head this was decided on; the present one if absent."),
+          .describe("The head of the ledger on which you decided; default: the present head."),
       }),
       outputSchema: z.looseObject({
         proceed: z.boolean(),
@@ -88,7 +88,7 @@ function registerCheckSettlement(server: McpServer, context: McpContext): void {
     {
       title: "Check a settlement",
       description:
-        "What became of a task, whether a hash is in the ledger, or whether a settlement token gives leave for an action now. Give one of task_id, hash, or settlement_token with action.",
+        "The state of a task, whether a hash is in the ledger, or whether a settlement token permits an action now. Give task_id, or hash, or settlement_token with action.",
       inputSchema: z.object({
         task_id: z.string().min(1).max(512).optional(),
         hash: hash.optional(),
@@ -98,7 +98,7 @@ function registerCheckSettlement(server: McpServer, context: McpContext): void {
       outputSchema: z.looseObject({
         settled: z.boolean(),
         reason: z.string().nullable(),
-        from_others: strangersTextSchema.optional().describe("What whoever settled it wrote."),
+        from_others: strangersTextSchema.optional().describe("The text of the agent that settled it."),
       }),
       annotations: READS,
     },
@@ -149,7 +149,7 @@ function registerLedgerStatus(server: McpServer, context: McpContext): void {
     {
       title: "Ledger status",
       description:
-        "How many entries the ledger has, its head and its Merkle root, and the signed checkpoint over them.",
+        "The number of the ledger's entries, its head, its Merkle root, and the signed checkpoint over them.",
       inputSchema: z.object({}),
       outputSchema: z.object({
         ledger: z.string(),
@@ -178,7 +178,7 @@ function registerVerifyReceipt(server: McpServer, context: McpContext): void {
     {
       title: "Verify a receipt",
       description:
-        "Fetch a receipt with its proof and check everything here: the seller's signature, the buyer's if there is one, its place in the ledger's tree, the signed checkpoint. Trusts no answer of the node but its key.",
+        "Fetch a receipt with its proof and check all of it in this server: the seller's signature, the buyer's signature if there is one, the place in the ledger's tree, and the signed checkpoint. It trusts only the node's key, and checks every other answer.",
       inputSchema: z.object({ receipt_hash: hash }),
       outputSchema: z.object({
         valid: z.boolean(),
@@ -211,12 +211,12 @@ function registerVerifyReceipt(server: McpServer, context: McpContext): void {
         const refuse = (message: string) =>
           new TallystickError({ code: "receipt_invalid", message, hint: "Do not rely on it." });
         if (proof.entry.currentHash !== entry) throw refuse("The node proved another entry.");
-        if (proof.entry.payload.type !== "receipt") throw refuse("This entry is no receipt.");
+        if (proof.entry.payload.type !== "receipt") throw refuse("This entry is not a receipt.");
         const record = recordFromPayload(proof.entry.payload);
         const receipt = checkReceipt(record);
         if (!isSignedBy(record.body, record.signature, record.signer)) {
           throw refuse(
-            "Its signature is not by the seller's key; a contract wallet's can be checked on chain only.",
+            "The seller's key did not sign it. If the seller is a contract wallet, its signature can be checked only on the chain.",
           );
         }
         return {
