@@ -31,7 +31,7 @@ describe("amounts of USDC", () => {
     for (const [atomic, text] of cases) expect(formatUsdc(atomic)).to.equal(text);
   });
 
-  it("come back as they were", () => {
+  it("are read back unchanged", () => {
     fc.assert(
       fc.property(fc.bigInt({ min: 0n, max: 2n ** 128n }), (atomic) => {
         expect(parseUsdc(formatUsdc(atomic))).to.equal(atomic);
@@ -49,7 +49,7 @@ describe("amounts of USDC", () => {
     }
   });
 
-  it("take atomic units as decimal strings below 2^256", () => {
+  it("accept atomic units as decimal strings below 2^256", () => {
     for (const good of ["0", "1", (2n ** 256n - 1n).toString()])
       expect(atomicSchema.safeParse(good).success).to.equal(true);
     for (const bad of ["", "00", "-1", "1.0", 1, (2n ** 256n).toString(), "9".repeat(79)]) {

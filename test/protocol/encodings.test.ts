@@ -15,7 +15,7 @@ const issueOf = (read: () => unknown): object | undefined => {
 };
 
 describe("bytes as text", () => {
-  it("are hex of their length, in either case", () => {
+  it("are hex of the same length, in either case", () => {
     expect(toHex(fromHex("0xAbcD"))).to.equal("0xabcd");
     expect(toBareHex(fromHex("0x"))).to.equal("");
     expect([isHex("0xab", 1), isHex("0xab", 2), isHex("0xabc"), isHex("ab"), isHex(171)]).to.deep.equal([
@@ -50,7 +50,7 @@ describe("bytes as text", () => {
       expect(bytesEqual(a, b), `${a} | ${b}`).to.equal(false);
   });
 
-  it("are base 64 in the one spelling that is written", () => {
+  it("are base 64 in one accepted spelling", () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 40 }), (bytes) => {
         const text = toBase64(bytes);
@@ -69,7 +69,7 @@ describe("bytes as text", () => {
     expect(issueOf(() => fromBase64("?"))).to.include({ field: "base64" });
   });
 
-  it("are Crockford's base 32, five bits a character from the first on", () => {
+  it("are Crockford's base 32, five bits for each character, from the first bit on", () => {
     const alphabet = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 40 }), (bytes) => {

@@ -3,7 +3,7 @@ import { InvalidInputError, invalidInputFromZod, TallystickError } from "tallyst
 import * as z from "zod";
 
 describe("errors", () => {
-  it("have what they were given, and nothing in place of what they were not", () => {
+  it("have the given fields, and no substitute for missing ones", () => {
     const bare = new TallystickError({ code: "a", message: "It is a." });
     expect({ ...bare }).to.deep.equal({ code: "a", name: "TallystickError" });
     for (const name of ["hint", "field", "details", "cause"])
@@ -20,7 +20,7 @@ describe("errors", () => {
     expect(full.details).to.equal(given.details);
   });
 
-  it("of bad input name the first field and all of them", () => {
+  it("for bad input name the first field and all fields", () => {
     const issues = [
       { field: "a.b", message: "must be c" },
       { field: "d", message: "is e" },
@@ -40,7 +40,7 @@ describe("errors", () => {
     expect(Object.hasOwn(none, "field")).to.equal(false);
   });
 
-  it("of zod become one issue for each field, by its path", () => {
+  it("of zod become one issue for each field, with its path", () => {
     const shape = z.object({ a: z.object({ b: z.string(), c: z.int() }), d: z.string().optional() });
     const { error } = shape.safeParse({ a: { c: "1" }, d: 2 });
     const issues = error?.issues ?? [];

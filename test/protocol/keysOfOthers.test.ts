@@ -105,7 +105,7 @@ describe("the keys of a node's processes", () => {
     name !== "RATE_LIMIT_PER_KEY" &&
     !vendorKeys.includes(name);
 
-  it("are known, each with the one process that is given it", () => {
+  it("are listed, each with the one process that gets it", () => {
     const listed = readFileSync(path.join(repositoryRoot, ".env.example"), "utf8");
     const settings = [...listed.matchAll(/^#?([A-Z][A-Z0-9_]*)=/gm)].map(([, name = ""]) => name);
     expect(settings.filter(isKey)).to.have.members(Object.keys(KEYS));
@@ -118,7 +118,7 @@ describe("the keys of a node's processes", () => {
   });
 
   for (const [name, { read, works }] of Object.entries(PROCESSES)) {
-    it(`are refused by ${name} when they are another's, each by its name`, () => {
+    it(`are refused by ${name} with their names if they belong to another process`, () => {
       read(works);
       const own = Object.keys(KEYS).filter((key) => KEYS[key] === name);
       for (const key of Object.keys(KEYS)) {
@@ -137,7 +137,7 @@ describe("the keys of a node's processes", () => {
     });
   }
 
-  it("are all named at once", () => {
+  it("are all reported at once", () => {
     const all = Object.fromEntries(Object.keys(KEYS).map((key) => [key, "x"]));
     const others = Object.keys(KEYS).filter((key) => KEYS[key] !== "indexer");
     expect(keysOfOthers("indexer", all).map(({ field }) => field)).to.have.members(others);

@@ -21,7 +21,7 @@ const signed = () =>
 const read = () => JSON.parse(JSON.stringify(signed(), null, 4));
 
 describe("a trust report", () => {
-  it("is signed by Ed25519 over its RFC 8785 bytes, as any tool can check", () => {
+  it("is signed with Ed25519 over its RFC 8785 bytes, as any tool can check", () => {
     const { verification, ...rest } = read().trust_report;
     const { signature, verification_url: _, ...key } = verification;
     const text = `tallystick/trust-report/v1\n${canonicalize({ ...rest, verification: key })}`;
@@ -40,7 +40,7 @@ describe("a trust report", () => {
     });
   });
 
-  it("is refused when anything of it is another, and under a key that is not a key", () => {
+  it("is refused after any change, and with an invalid key", () => {
     const changed = read();
     changed.trust_report.trust_score = 0.94;
     expect(verifyTrustReport(changed)).to.include({ isValid: false, reason: "signature" });
@@ -66,7 +66,7 @@ describe("a trust report", () => {
       expect(() => verifyTrustReport(bad)).to.throw(/trust_report|object/);
   });
 
-  it("of an earlier day, or without a date, is refused when a new one is requested", () => {
+  it("of an earlier day or without a date is refused when a new one is required", () => {
     const then = Date.parse(report_date) / 1_000;
     expect(verifyTrustReport(read(), { notBefore: then }).isValid).to.equal(true);
     expect(verifyTrustReport(read(), { notBefore: then + 1 })).to.include({

@@ -12,12 +12,12 @@ const NAMES = [
 ];
 
 describe("golden vectors", () => {
-  it("are there", () => {
+  it("exist", () => {
     for (const name of NAMES) expect(readVectorText(name), name).not.to.equal("");
   });
 
   if (hasPython) {
-    it("are what python3 computes on this machine", () => {
+    it("equal the results of python3 on this machine", () => {
       const files = JSON.parse(python(["test/vectors/make_vectors.py", "--print"])) as {
         [name: string]: string;
       };

@@ -20,7 +20,7 @@ function proceeds(action: unknown): boolean {
 const cwd = "/srv/project";
 
 describe("judgeAction", () => {
-  it("allows what a rule says, argument by argument", () => {
+  it("allows what a rule allows, argument by argument", () => {
     const good: unknown[] = [
       { type: "terminal", program: "npm", args: ["run", "test"], cwd },
       { type: "terminal", program: "npm", args: ["run", "lint"], cwd: "/srv/project/api" },
@@ -50,7 +50,7 @@ describe("judgeAction", () => {
     });
   }
 
-  it("denies everything without rules, and what no rule speaks of", () => {
+  it("denies everything without rules, and every action that no rule is about", () => {
     const action = readAction({ type: "terminal", program: "ls", args: [], cwd });
     expect(judgeAction(NO_ACTION_RULES, action)).to.deep.equal({
       proceed: false,
@@ -60,7 +60,7 @@ describe("judgeAction", () => {
     expect(judgeAction(allowed, action).proceed).to.equal(false);
   });
 
-  it("lets a rule that forbids win, wherever it stands, and names it", () => {
+  it("gives a forbidding rule priority, at any place, and names it", () => {
     const action = readAction({ type: "deletion", path: "/srv/project/build/keep/a", recursive: false });
     expect(judgeAction(allowed, action)).to.deep.equal({
       proceed: false,
@@ -73,7 +73,7 @@ describe("judgeAction", () => {
 describe("readActionRules", () => {
   const rule = { id: "a", allow: true, type: "terminal", program: "ls", args: [], cwd: { within: "/srv" } };
 
-  it("mean one folder alone when they name it without a `within`", () => {
+  it("mean only one folder if they name it without a `within`", () => {
     const rules = readActionRules({ version: 1, rules: [{ ...rule, cwd: "/srv/app" }] });
     const runs = (cwd: string) =>
       judgeAction(rules, readAction({ type: "terminal", program: "ls", args: [], cwd })).proceed;
@@ -91,7 +91,7 @@ describe("readActionRules", () => {
     );
   };
 
-  it("refuses rules that allow more than anyone would want", () => {
+  it("are refused if they allow far too much", () => {
     refuses({ ...rule, args: undefined });
     refuses({ ...rule, cwd: undefined });
     refuses({ ...rule, program: "bash", args: ["-c", { text: { max_length: 100 } }] });
@@ -102,7 +102,7 @@ describe("readActionRules", () => {
     refuses({ id: "a", allow: true, type: "deletion", path: { within: "/" } });
   });
 
-  it("refuses rules it does not understand, and ids given twice", () => {
+  it("are refused if they are not understood, or if an id is given twice", () => {
     refuses({ ...rule, pattern: ".*" });
     refuses({ ...rule, args: [{ matches: ".*" }] });
     refuses({ ...rule, cwd: { within: "/srv/../etc" } });

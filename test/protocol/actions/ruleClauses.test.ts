@@ -251,7 +251,7 @@ const clauses: { [clause: string]: Row[] } = {
 
 describe("the clauses of an action's rules", () => {
   for (const [clause, rows] of Object.entries(clauses)) {
-    it(`mean for ${clause} what they say, and nothing beside it`, () => {
+    it(`mean exactly what they say for ${clause}`, () => {
       for (const [rule, met, missed] of rows) {
         for (const action of met)
           expect(meets(rule, action), JSON.stringify({ rule, action })).to.equal(true);
@@ -261,7 +261,7 @@ describe("the clauses of an action's rules", () => {
     });
   }
 
-  it("are of one kind of action each", () => {
+  it("belong to one kind of action each", () => {
     const rules = [
       allowTool({ args: [] }),
       { ...writes(true), id: "w" },
@@ -282,7 +282,7 @@ describe("the clauses of an action's rules", () => {
       expect(meets(rule, remove("/srv/build/a")), JSON.stringify(rule)).to.equal(false);
   });
 
-  it("say why, in the rule's own words or in general ones", () => {
+  it("give a reason, in the rule's own words or in general ones", () => {
     const judge = (rule: object) =>
       judgeAction(readActionRules({ version: 7, rules: [rule] }), readAction(terminal([])));
     expect(judge(forbidTool({})).reason).to.equal("This is forbidden (rule f, version 7).");
@@ -324,7 +324,7 @@ describe("rules and actions that are refused", () => {
     issues: [{ field: "action_rules.rules.0.id", message }],
   });
 
-  it("are named by field, with what is wrong", () => {
+  it("are named by field, with the fault", () => {
     expect(rule({ ...allowTool({}) })).to.deep.equal(id("must list the arguments it allows"));
     expect(rule({ ...allowTool({ args: [] }), cwd: undefined })).to.deep.equal(
       id("must say in which folder"),
@@ -365,11 +365,11 @@ describe("rules and actions that are refused", () => {
     ["/srv/\ufb01le", "must be written in plain letters (Unicode NFKC)"],
     ["/srv/p\u0430yroll", "must not mix alphabets within a word"],
   ] as const)
-    it(`say of the path ${JSON.stringify(value.slice(0, 20))} that it ${message}`, () => {
+    it(`have the fault of the path ${JSON.stringify(value.slice(0, 20))}: it ${message}`, () => {
       expect(path(value)).to.deep.equal([{ field: "action.path", message }]);
     });
 
-  it("may not set properties that every object has, or name a program by a path with two spellings", () => {
+  it("cannot set properties that every object has, or name a program by a path with two spellings", () => {
     const env = JSON.parse('{"__proto__":"1"}');
     expect(complaint(() => readAction(terminal([], { env })))).to.deep.equal({
       code: "invalid_action",

@@ -43,12 +43,12 @@ const check = (token: string, changes: object = {}) =>
 describe("verifySettlementToken", () => {
   const token = issueSettlementToken(claims(), sign);
 
-  it("takes a token for the very action it was given for, in any order of its fields", () => {
+  it("accepts a token for exactly its action, in any order of the fields", () => {
     const verdict = check(token, { action: { recursive: false, path: action.path, type: "deletion" } });
     expect(verdict).to.deep.equal({ valid: true, claims: claims() });
   });
 
-  it("takes it for no other action", () => {
+  it("accepts it for no other action", () => {
     for (const other of [
       { ...action, recursive: true },
       { ...action, path: "/srv/project/build/app2.js" },
@@ -61,7 +61,7 @@ describe("verifySettlementToken", () => {
     }
   });
 
-  it("takes it until it expires, not later, and not before it was given", () => {
+  it("accepts it until it expires, not later, and not before it was issued", () => {
     expect(check(token, { now: NOW + 59 }).valid).to.equal(true);
     expect(check(token, { now: NOW + 60 })).to.deep.equal({ valid: false, reason: "has expired" });
     expect(check(token, { now: NOW - 5 }).valid).to.equal(true);
@@ -69,7 +69,7 @@ describe("verifySettlementToken", () => {
     expect(check(token, { now: Number.NaN }).valid).to.equal(false);
   });
 
-  it("takes it once, when it is told what was used", () => {
+  it("accepts it once, if it knows which tokens were used", () => {
     const used = new Set<string>();
     const isUsed = (hash: string): boolean => used.has(hash);
     expect(check(token, { isUsed }).valid).to.equal(true);
@@ -87,7 +87,7 @@ describe("verifySettlementToken", () => {
     expect(check(token, { publicKey: new Uint8Array(3) }).valid).to.equal(false);
   });
 
-  it("takes no signature that the key made over something else", () => {
+  it("accepts no signature of the key over other data", () => {
     const text = JSON.stringify(claims(), Object.keys(claims()).sort());
     const plain = Buffer.from(sign(Buffer.from(text))).toString("base64url");
     expect(check(`tst_${Buffer.from(text).toString("base64url")}.${plain}`).valid).to.equal(false);
@@ -104,7 +104,7 @@ describe("verifySettlementToken", () => {
     expect(check(forged(text.replace('"version":1', '"version":1,"x":1'))).valid).to.equal(false);
   });
 
-  it("never throws, and takes no damaged one", () => {
+  it("never throws, and accepts no damaged token", () => {
     const damaged = fc
       .tuple(fc.nat(token.length - 1), fc.constantFrom(..."AZaz09-_.=+/ "))
       .map(([at, sign]) => token.slice(0, at) + sign + token.slice(at + 1))

@@ -65,7 +65,7 @@ describe("a quote", () => {
     }
   });
 
-  it("cannot be changed in any place, and what is not a quote is unknown", async () => {
+  it("cannot be changed at any place, and text that is not a quote is unknown", async () => {
     const token = await signQuote(terms, { account });
     expect(token.length).to.be.at.most(256);
     const changed = fc
@@ -86,7 +86,7 @@ describe("a quote", () => {
     }
   });
 
-  it("is one token, whichever way the seller's wallet ends its signatures", async () => {
+  it("is the same token for every form of the seller's wallet signature", async () => {
     for (const round of ["01", "02", "03", "04", "05", "06"]) {
       const asked = { ...terms, round: `0x${round.repeat(8)}` as const };
       const signMessage: typeof account.signMessage = async (message) => {
@@ -99,7 +99,7 @@ describe("a quote", () => {
     }
   });
 
-  it("carries its figures exactly", async () => {
+  it("keeps its figures exactly", async () => {
     const figures = fc.record({
       price: fc.bigInt({ min: 0n, max: 2n ** 53n }),
       estimatedLatencyMs: fc.integer({ min: 1, max: 2 ** 40 }),
@@ -123,7 +123,7 @@ describe("a request for clarification", () => {
     nonce: `0x${"01".repeat(16)}`,
   };
 
-  it("is signed over everything in it", async () => {
+  it("has a signature over all its fields", async () => {
     const request = await signClarifyRequest({ ...asked, params: { ratio: 0.5 } }, { account: buyerAccount });
     expect(readClarifyRequest(JSON.parse(JSON.stringify(request))).signed).to.equal(true);
     for (const changes of [
@@ -145,7 +145,7 @@ describe("a request for clarification", () => {
     expect(codeOf(() => readClarifyRequest({ ...fits, brief: `${fits.brief}x` }))).to.equal("invalid_input");
   });
 
-  it("is of v0.4, and of custom capabilities only", () => {
+  it("has version v0.4, and is only for custom capabilities", () => {
     expect(codeOf(() => readClarifyRequest({ ...asked, protocol: "swarmwage/v0.3" }))).to.equal(
       "unsupported_protocol",
     );
@@ -180,7 +180,7 @@ describe("an answer", () => {
     }
   });
 
-  it("is refused when an offer says other than its token", async () => {
+  it("is refused when an offer contradicts its token", async () => {
     const quote = async (changes: object) => ({
       protocol: CLARIFY_PROTOCOL,
       outcome: "quote",

@@ -26,7 +26,7 @@ describe("consensus on a task", () => {
     expect(task.final).to.deep.equal({ proposal: "a", index: 2 });
   });
 
-  it("takes two verifies more than there are contests", () => {
+  it("needs two verifies more than there are contests", () => {
     say("stake", "a", 1);
     say("contest", "a", 2);
     say("verify", "a", 3);
@@ -48,7 +48,7 @@ describe("consensus on a task", () => {
     expect(task.final).to.equal(undefined);
   });
 
-  it("lets solutions compete, and is for good", () => {
+  it("lets solutions compete, and is final", () => {
     say("stake", "a", 1);
     say("stake", "b", 2);
     say("verify", "b", 1);

@@ -21,8 +21,8 @@ const forged: Forgery = ({ signature, ...record }) => ({
     `${signature.slice(0, 10)}${signature[10] === "0" ? "1" : "0"}${signature.slice(11)}` as `0x${string}`,
 });
 
-describe("a feedback over entries that the ledger's operator wrote", () => {
-  it("holds when both are what buyer and seller signed", async () => {
+describe("a feedback about entries that the ledger's operator wrote", () => {
+  it("holds when both have the content that buyer and seller signed", async () => {
     expect(await judged({})).to.deep.equal({ wrong: [], open: [] });
   });
 
@@ -38,14 +38,14 @@ describe("a feedback over entries that the ledger's operator wrote", () => {
     expect(wrong).to.deep.equal(["body.ledger"]);
   });
 
-  it("has the registry's hash in upper case too", async () => {
+  it("accepts the registry's hash in upper case too", async () => {
     const { text, hash } = writeJsonFile((await feedbackOf()) as RecordBody);
     const given = `0x${hash.slice(2).toUpperCase()}`;
     const { findings } = checkFeedbackFile(text, { hash: given, keys: [key] });
     expect(findings.find(({ field }) => field === "file")?.holds).to.equal(true);
   });
 
-  it("leaves a contract wallet's word to the chain", async () => {
+  it("leaves a contract wallet's signature to the chain", async () => {
     const long = (record: SignedRecord): SignedRecord => ({
       ...record,
       signature: `0x${"ab".repeat(66)}`,

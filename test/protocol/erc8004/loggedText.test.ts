@@ -8,14 +8,14 @@ const bytesOf = (text: string) => new TextEncoder().encode(text);
 const hashOf = (raw: Uint8Array) => toHex(keccak_256(raw));
 
 describe("a stranger's text in the event log", () => {
-  it("is itself up to 256 bytes, and its beginning, length and hash above", () => {
+  it("is unchanged up to 256 bytes, and above that its beginning, length and hash", () => {
     expect(loggedText(bytesOf(""))).to.equal("");
     expect(loggedText(bytesOf("é".repeat(128)))).to.equal("é".repeat(128));
     const long = bytesOf("a".repeat(257));
     expect(loggedText(long)).to.deep.equal({ text: "a".repeat(256), bytes: 257, hash: hashOf(long) });
   });
 
-  it("is never cut inside a character", () => {
+  it("is never cut within a character", () => {
     for (const [letter, before] of [
       ["é", 255],
       ["字", 254],
@@ -27,7 +27,7 @@ describe("a stranger's text in the event log", () => {
     }
   });
 
-  it("has no control character, and no byte that is not UTF-8: those are U+FFFD, and the hash tells what they were", () => {
+  it("has no control character, and no byte that is not UTF-8: these become U+FFFD, and the hash is of the original", () => {
     for (const raw of [bytesOf("a\u0000b"), bytesOf("a\nb"), bytesOf("a\u009bb"), Uint8Array.of(97, 255, 98)])
       expect(loggedText(raw)).to.deep.equal({ text: "a\ufffdb", bytes: raw.length, hash: hashOf(raw) });
     expect(loggedText(bytesOf("\ufeffa"))).to.equal("\ufeffa");
@@ -35,7 +35,7 @@ describe("a stranger's text in the event log", () => {
     expect(loggedText(bytesOf("a\ufffdb"))).to.equal("a\ufffdb");
   });
 
-  it("is bounded whatever was sent, and a text is whole only when it gives the bytes again", () => {
+  it("has a limited size for any input, and is complete only if it gives the same bytes again", () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 600 }), (raw) => {
         const logged = loggedText(raw);
@@ -49,7 +49,7 @@ describe("a stranger's text in the event log", () => {
     );
   });
 
-  it("is hex where it was bytes", () => {
+  it("is hex if it was bytes", () => {
     expect(loggedBytes(Uint8Array.of(0, 1))).to.equal("0x0001");
     expect(loggedBytes(new Uint8Array(256))).to.equal(`0x${"00".repeat(256)}`);
     const long = new Uint8Array(257);

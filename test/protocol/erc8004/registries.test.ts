@@ -22,12 +22,12 @@ const topicsOf = (abi: Abi) =>
   );
 
 describe("the registries of ERC-8004", () => {
-  it("tell the events of the published contracts", () => {
+  it("have the events of the published contracts", () => {
     const ours = { ...topicsOf(identityRegistryAbi), ...topicsOf(reputationRegistryAbi) };
     expect(ours).to.deep.equal(TOPICS);
   });
 
-  it("are named by a chain, or by two addresses in any case", () => {
+  it("are given by a chain, or by two addresses in any case", () => {
     expect(registriesSetting.parse("base")).to.equal(PUBLISHED_REGISTRIES.base);
     const [identity, reputation] = [`0x${"aB".repeat(20)}`, `0x${"01".repeat(20)}`];
     expect(registriesSetting.parse(`${identity}=${reputation}`)).to.deep.equal({

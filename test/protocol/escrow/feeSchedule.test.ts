@@ -5,7 +5,7 @@ import { escrowFee, feeScheduleSchema, PUBLISHED_FEES } from "tallystick-protoco
 import { defineParams } from "tallystick-protocol/records/params";
 
 describe("the fees of platform escrows", () => {
-  it("are the published ones, an edge belonging to the band above it", () => {
+  it("are the published ones, and an amount on a boundary belongs to the higher band", () => {
     const fees: [amount: string, fee: string][] = [
       ["0.000001", "0.000001"],
       ["0.0005", "0.0005"],
@@ -27,7 +27,7 @@ describe("the fees of platform escrows", () => {
     expect(escrowFee(0n)).to.equal(0n);
   });
 
-  it("stand in the published parameters", () => {
+  it("are in the published parameters", () => {
     expect(defineParams().escrowFees).to.deep.equal(PUBLISHED_FEES);
   });
 
@@ -41,7 +41,7 @@ describe("the fees of platform escrows", () => {
     );
   });
 
-  it("come as bands that begin at zero and rise", () => {
+  it("are given as bands that begin at zero and rise", () => {
     const band = { rateMillionths: 1, minAtomic: "0" };
     const isGood = (from: string[]) =>
       feeScheduleSchema.safeParse(from.map((fromAtomic) => ({ ...band, fromAtomic }))).success;

@@ -16,17 +16,17 @@ const hire: Hire = {
 };
 
 describe("the terms of an escrowed hire as JSON", () => {
-  it("come back as they were, through text", () => {
+  it("are read back unchanged from text", () => {
     expect(readHireJson(JSON.parse(JSON.stringify(toHireJson(hire))))).to.deep.equal(hire);
   });
 
-  it("may leave out payee, fee and arbiter", () => {
+  it("may omit payee, fee and arbiter", () => {
     const { payee, fee, fee_recipient, arbiter, ...rest } = toHireJson(hire);
     expect(readHireJson(rest)).to.deep.include({ fee: 0n, payee: `0x${"0".repeat(40)}` });
     expect([payee, fee, fee_recipient, arbiter].every(Boolean)).to.equal(true);
   });
 
-  it("name the field that is wrong, and take nothing they do not know", () => {
+  it("name a wrong field, and accept no unknown fields", () => {
     const fault = (changes: object): string | undefined => {
       try {
         readHireJson({ ...toHireJson(hire), ...changes });

@@ -42,7 +42,7 @@ describe("typed data (EIP-712)", () => {
   const hire = { ...rest, amount: BigInt(amount), fee: BigInt(fee), deadline: BigInt(deadline) } as Hire;
   const id = vectors.escrowId;
 
-  it("gives a hire the escrowId of the golden vectors, another one in another deployment", () => {
+  it("gives a hire the escrowId of the golden vectors, and another one in another deployment", () => {
     expect(escrowId(hire, deployment)).to.equal(id);
     expect(escrowId(hire, { chainId: chainId + 1, escrow })).not.to.equal(id);
     expect(escrowId({ ...hire, arbiter: hire.seller }, deployment)).not.to.equal(id);
@@ -67,7 +67,7 @@ describe("typed data (EIP-712)", () => {
     expect(hashTypedData(headTypedData(head, contract))).to.equal(vectors.head.digest);
   });
 
-  it("lets a buyer sign EIP-3009 authorizations, transfer and receive apart", async () => {
+  it("lets a buyer sign EIP-3009 authorizations, with different hashes for transfer and receive", async () => {
     const buyer = privateKeyToAccount(`0x${"22".repeat(32)}`);
     const from = buyer.address.toLowerCase() as Address;
     const authorization = {

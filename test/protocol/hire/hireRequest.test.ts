@@ -36,14 +36,14 @@ describe("a hire's addresses", () => {
     expect(() => readHireRequest(respelled, seller)).to.throw(`is not ${lower}'s over this request`);
   });
 
-  it("are lower case in what we sign, whatever we are given", async () => {
+  it("are lower case in everything that we sign", async () => {
     const { signature: _, ...terms } = await signedAs(account.address);
     const signed = await signHireRequest(terms, { account });
     expect(signed.buyer_id).to.equal(account.address.toLowerCase());
     expect(readHireRequest(signed, seller).signed).to.equal(true);
   });
 
-  it("follow EIP-55 when their letters are of both cases", () => {
+  it("must follow EIP-55 if their letters have both cases", () => {
     const examples = [
       "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed",
       "0xfB6916095ca1df60bB79Ce92cE3Ea74c37c5d359",

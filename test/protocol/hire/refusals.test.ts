@@ -30,7 +30,7 @@ function refusal(read: () => unknown): TallystickError {
 }
 
 describe("a hire", () => {
-  it("is of a version that is understood", () => {
+  it("has a known version", () => {
     for (const protocol of ["swarmwage/v0.4", "swarmwage/v0.", "", 3, null, undefined, ["swarmwage/v0.3"]]) {
       const { code, field, message, hint } = refusal(() => readHireRequest({ ...terms, protocol }, seller));
       expect({ code, field, message, hint }, String(protocol)).to.deep.equal({
@@ -46,7 +46,7 @@ describe("a hire", () => {
       ]);
   });
 
-  it("has a nonce and a signature from v0.3 on, and counts by its payment before", async () => {
+  it("needs a nonce and a signature from v0.3 on, and before that counts by its payment", async () => {
     const signed = await signHireRequest(terms, { account });
     expect(readHireRequest(signed, seller).signed).to.equal(true);
     for (const missing of ["nonce", "signature"]) {
@@ -70,7 +70,7 @@ describe("a hire", () => {
     });
   });
 
-  it("is signed without what is not there, and read by its own seller alone", async () => {
+  it("is signed without missing fields, and accepted only by its own seller", async () => {
     const signed = await signHireRequest(
       { ...terms, seller_id: seller, max_latency_ms: undefined, callback_url: undefined },
       { account },
@@ -84,7 +84,7 @@ describe("a hire", () => {
     expect(again.signature).to.equal(signed.signature);
   });
 
-  it("is known by ids that follow from buyer and nonce", () => {
+  it("has ids that follow from buyer and nonce", () => {
     expect(hireId(buyer, nonce)).to.equal(keccak256(stringToBytes(`hire|${buyer}|${nonce}`)));
     const characters = (text: string): string => {
       const bits = BigInt(sha256(stringToBytes(text)))
@@ -123,7 +123,7 @@ describe("a hire", () => {
 describe("a budget token", () => {
   const about = { agent_id: buyer, max_amount_usdc: "5.00", max_duration_seconds: 100, issued_at: 1_000 };
 
-  it("is good for one wallet, from its time on and not at its end", async () => {
+  it("is valid for one wallet, from its time on and not at its end", async () => {
     const read = readBudgetToken(await signBudgetToken(about, { account }));
     expect(read).to.deep.equal({
       operator: buyer,
@@ -149,7 +149,7 @@ describe("a budget token", () => {
       });
   });
 
-  it("names the field that is wrong", async () => {
+  it("is refused with the name of the wrong field", async () => {
     const token = await signBudgetToken(about, { account });
     expect(refusal(() => readBudgetToken({ ...token, max_amount_usdc: "5.0000001" })).field).to.equal(
       "budget_token.max_amount_usdc",

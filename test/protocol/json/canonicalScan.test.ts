@@ -36,8 +36,8 @@ function isCanonical(text: string): boolean {
   }
 }
 
-describe("passing over canonical JSON", () => {
-  it("accepts what Python prints, but for keys that need escapes", () => {
+describe("scanning canonical JSON", () => {
+  it("accepts everything that Python prints, except keys that need escapes", () => {
     fc.assert(
       fc.property(value, (json) => {
         const text = dumpsPythonJson(json);
@@ -49,7 +49,7 @@ describe("passing over canonical JSON", () => {
     );
   });
 
-  it("never accepts what reading and printing would change, with anything put in, left out or exchanged", () => {
+  it("never accepts text that changes when it is read and printed, after any insertion, deletion or replacement", () => {
     const piece = fc.constantFrom(
       " ",
       ",",
@@ -122,12 +122,12 @@ describe("passing over canonical JSON", () => {
     "",
     '"',
   ]) {
-    it(`agrees with the slow way on ${JSON.stringify(text)}`, () => {
+    it(`agrees with the slow reader on ${JSON.stringify(text)}`, () => {
       expect(scanCanonical(text, 0) === text.length && text !== "").to.equal(isCanonical(text));
     });
   }
 
-  it("agrees with the slow way on decimals of every length", () => {
+  it("agrees with the slow reader on decimals of every length", () => {
     fc.assert(
       fc.property(
         fc.boolean(),
@@ -145,7 +145,7 @@ describe("passing over canonical JSON", () => {
     );
   });
 
-  it("leaves nesting beyond the reader's limit to the reader", () => {
+  it("leaves nesting above the limit to the reader", () => {
     const nested = (depth: number) => "[".repeat(depth) + "]".repeat(depth);
     expect(scanCanonical(nested(128), 0)).to.equal(256);
     expect(scanCanonical(nested(129), 0)).to.equal(-1);

@@ -16,7 +16,7 @@ const codeOf = (text: string, limits?: object): string => {
 };
 
 describe("a stranger's JSON", () => {
-  it("is read as JSON.parse reads it, quotes, brackets and backslashes in its strings included", () => {
+  it("is read as JSON.parse reads it, with quotes, brackets and backslashes in its strings", () => {
     const texts = fc.string({ unit: fc.constantFrom("[", "]", "{", "}", ",", '"', "\\", "a", "é") });
     fc.assert(
       fc.property(fc.jsonValue({ stringUnit: "grapheme" }), texts, texts, (value, name, text) => {
@@ -27,14 +27,14 @@ describe("a stranger's JSON", () => {
     );
   });
 
-  it("is refused by a code when it is not JSON", () => {
+  it("is refused with a code when it is not JSON", () => {
     for (const text of ["", "{", "[1,]", '"', '"\\"', "]", "undefined", "{'a':1}", "[1]x"]) {
       expect(codeOf(text), text).to.equal("malformed_json");
       expect(tryForeignJson(text)).to.equal(undefined);
     }
   });
 
-  it("is refused when it is longer, deeper, or more than the limits, and read at them", () => {
+  it("is refused above the limits of length, depth and number, and read at the limits", () => {
     expect(codeOf("[1,2]", { maxLength: 5 })).to.equal("read");
     expect(codeOf("[1,2]", { maxLength: 4 })).to.equal("json_too_large");
     expect(codeOf('[{"a":[]}]', { maxDepth: 3 })).to.equal("read");
@@ -44,7 +44,7 @@ describe("a stranger's JSON", () => {
     expect(codeOf('[1,"a,[,",{}]', { maxValues: 4 })).to.equal("json_too_many_values");
   });
 
-  it("is as deep as what is open at one place, not as all that was", () => {
+  it("has the depth of the values that are open at one place, not of all values", () => {
     const flat = `[${Array.from({ length: 20 }, () => '[{"a":[]}]').join(",")}]`;
     expect(codeOf(flat, { maxDepth: 4 })).to.equal("read");
     expect(codeOf(flat, { maxDepth: 3 })).to.equal("json_too_deep");
@@ -57,7 +57,7 @@ describe("a stranger's JSON", () => {
     }
   });
 
-  it("is refused in words, with the parser's own as the cause", () => {
+  it("is refused with our own message, and the parser's error is the cause", () => {
     const said = (text: string, limits?: object): object => {
       try {
         readForeignJson(text, limits);
@@ -87,7 +87,7 @@ describe("a stranger's JSON", () => {
     expect(codeOf(`${"[".repeat(128)}${"]".repeat(128)}`)).to.equal("read");
   });
 
-  it("is what every reader of the SDK takes: JSON.parse stands only where the text is our own", () => {
+  it("is read by this function in all of the SDK: JSON.parse is used only for our own text", () => {
     const own = new Set([
       // Copies of our own values, our own files, and the operator's setting.
       "packages/sdk/buyer/hireByKey.ts",

@@ -44,7 +44,7 @@ describe("Python's JSON", () => {
     );
   });
 
-  it("prints again exactly what it read from its own text", () => {
+  it("prints its own text again without a change", () => {
     fc.assert(
       fc.property(anyPyJson, (value) => {
         const text = dumpsPythonJson(value);
@@ -58,7 +58,7 @@ describe("Python's JSON", () => {
     fc.assert(fc.property(anyPyJson, (value) => void expect(dumpsPythonJson(value)).to.match(/^[ -~]*$/)));
   });
 
-  it("reads every text JSON.parse reads, to the same value, but for the kind of numbers", () => {
+  it("reads every text that JSON.parse reads, to the same value, except for the kind of numbers", () => {
     fc.assert(
       fc.property(fc.json({ noUnicodeString: false } as object), (text) => {
         const value = parsePythonJson(text);
@@ -69,7 +69,7 @@ describe("Python's JSON", () => {
     );
   });
 
-  it("refuses every text JSON.parse refuses", () => {
+  it("refuses every text that JSON.parse refuses", () => {
     const pieces = fc.constantFrom(
       "{",
       "}",
@@ -105,11 +105,11 @@ describe("Python's JSON", () => {
     );
   });
 
-  it("tells an int from a float by its text", () => {
+  it("distinguishes an int from a float by its text", () => {
     expect(parsePythonJson("[1, 1.0, 1e0, -0, -0.0]")).to.deep.equal([1n, 1, 1, 0n, -0]);
   });
 
-  it("refuses a key that stands twice in one object when asked to, also one written with escapes", () => {
+  it("refuses a repeated key in an object on request, also one written with escapes", () => {
     const refuse = { duplicateKeys: "refuse" } as const;
     for (const text of [
       '{"a": 1, "a": 1}',
@@ -125,19 +125,19 @@ describe("Python's JSON", () => {
     ).not.to.throw();
   });
 
-  it("keeps __proto__ a key like any other", () => {
+  it("treats __proto__ like any other key", () => {
     const value = parsePythonJson('{"__proto__": {"polluted": true}}') as { [key: string]: PyJson };
     expect(Object.getPrototypeOf(value)).to.equal(Object.prototype);
     expect(Object.keys(value)).to.deep.equal(["__proto__"]);
     expect("polluted" in value).to.equal(false);
   });
 
-  it("keeps the order of the keys when asked to, as json.dumps(value) does", () => {
+  it("keeps the order of the keys on request, as json.dumps(value) does", () => {
     const text = '{"b": 1, "a": {"d": 2, "c": 3}}';
     expect(dumpsPythonJson(parsePythonJson(text), { sortKeys: false })).to.equal(text);
   });
 
-  it("names the offset of what is wrong", () => {
+  it("names the offset of a fault", () => {
     expect(() => parsePythonJson('{"a": 1, "b": nul}'))
       .to.throw(JsonSyntaxError)
       .with.property("offset", 14);
@@ -170,14 +170,14 @@ describe("Python's JSON", () => {
     ["1".repeat(4301), "an integer of more than 4300 digits", 0],
     ["[".repeat(129), "nesting deeper than 128", 128],
   ] as const) {
-    it(`says of ${JSON.stringify(text.slice(0, 12))}: ${reason}`, () => {
+    it(`reports for ${JSON.stringify(text.slice(0, 12))}: ${reason}`, () => {
       expect(() => parsePythonJson(text))
         .to.throw(JsonSyntaxError, `${reason} at offset ${offset}`)
         .that.includes({ offset, code: "malformed_json" });
     });
   }
 
-  it("takes hex digits of either case, and an own __proto__ that can be changed like any other", () => {
+  it("accepts hex digits of either case, and an own __proto__ that can be changed like any other key", () => {
     expect(parsePythonJson('"\\u00aF\\u00Fa\\u0Aa9"')).to.equal("\u00af\u00fa\u0aa9");
     const value = parsePythonJson('{"__proto__": 1, "a": 2}') as { [key: string]: unknown };
     for (const name of ["__proto__", "a"])
@@ -188,7 +188,7 @@ describe("Python's JSON", () => {
       });
   });
 
-  it("takes a lower limit of nesting", () => {
+  it("accepts a lower limit of nesting", () => {
     expect(() => parsePythonJson("[[1]]", { maxDepth: 2 })).not.to.throw();
     expect(() => parsePythonJson("[[[1]]]", { maxDepth: 2 })).to.throw(
       JsonSyntaxError,
@@ -196,7 +196,7 @@ describe("Python's JSON", () => {
     );
   });
 
-  it("refuses to print what JSON has no text for", () => {
+  it("refuses to print values that JSON cannot express", () => {
     for (const value of [Number.NaN, Number.POSITIVE_INFINITY, undefined, () => 1]) {
       expect(() => dumpsPythonJson([value as PyJson])).to.throw(JsonValueError);
     }

@@ -12,13 +12,13 @@ import {
 import { anyRecordBody } from "../../support/arbitraries.ts";
 
 describe("record bodies", () => {
-  it("have the canonical text of RFC 8785, whatever the order of their keys", () => {
+  it("have the canonical text of RFC 8785, in any order of their keys", () => {
     fc.assert(
       fc.property(anyRecordBody, (body) => void expect(canonicalBody(body)).to.equal(canonicalize(body))),
     );
   });
 
-  it("survive the way into the ledger and back", () => {
+  it("are unchanged after they are written to a ledger and read back", () => {
     fc.assert(
       fc.property(anyRecordBody, (body) => {
         const stored = parsePythonJson(dumpsPythonJson(recordBodyToPyJson(body)));
@@ -27,7 +27,7 @@ describe("record bodies", () => {
     );
   });
 
-  it("sign the same whether a whole number came with a sign of zero or not", () => {
+  it("give the same signature for 0 and -0", () => {
     expect(canonicalBody(recordBodyFromPyJson(parsePythonJson('{"a": -0}')))).to.equal('{"a":0}');
     expect(canonicalBody({ a: -0 })).to.equal('{"a":0}');
   });
@@ -53,7 +53,7 @@ describe("record bodies", () => {
     });
   }
 
-  it("refuse to be signed with what JSON or other languages would print otherwise", () => {
+  it("cannot be signed with values that JSON or other languages would print differently", () => {
     const bodies: unknown[] = [
       { a: 0.5 },
       { a: undefined },
@@ -68,7 +68,7 @@ describe("record bodies", () => {
     }
   });
 
-  it("keep a __proto__ key", () => {
+  it("keep a key named __proto__", () => {
     const text = '{"__proto__":{"a":1}}';
     const body = recordBodyFromPyJson(parsePythonJson(text) as PyJson);
     expect(canonicalBody(body)).to.equal(text);

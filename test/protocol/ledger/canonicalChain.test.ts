@@ -73,7 +73,7 @@ const hasEscapedKey = (value: PyJson): boolean =>
     : Object.entries(value).some(([key, item]) => /[^ -~]|["\\]/.test(key) || hasEscapedKey(item)));
 
 describe("a chain of canonical lines", () => {
-  it("takes what the slow way takes, to the same leaf and head, but for keys that need escapes", () => {
+  it("accepts what the slow reader accepts, with the same leaf and head, except keys that need escapes", () => {
     fc.assert(
       fc.property(entry, (unsealed) => {
         const line = entryLine(sealEntry(unsealed));
@@ -126,7 +126,7 @@ describe("a chain of canonical lines", () => {
   );
 
   for (const seal of ["as it was", "anew"]) {
-    it(`never takes what the slow way refuses, whatever is put in, left out or exchanged (hash ${seal})`, () => {
+    it(`never accepts what the slow reader refuses, after any insertion, deletion or replacement (hash ${seal})`, () => {
       let taken = 0;
       const seed = Date.now() % 2 ** 31;
       fc.assert(
@@ -147,7 +147,7 @@ describe("a chain of canonical lines", () => {
     });
   }
 
-  it("refuses a line of another parent, and goes on from the last good one", () => {
+  it("refuses a line with another parent, and continues from the last good one", () => {
     const chain = new CanonicalChain(sha256ByNode);
     const first = sealEntry({ timestamp: 1.5, taskId: "a", parentHash: GENESIS_HASH, payload: {} });
     const second = sealEntry({ timestamp: 2n, taskId: "b", parentHash: first.currentHash, payload: {} });
@@ -158,14 +158,14 @@ describe("a chain of canonical lines", () => {
     expect(chain.head).to.equal(second.currentHash);
   });
 
-  it("takes nothing after a head that is not a hash", () => {
+  it("accepts nothing after a head that is not a hash", () => {
     const line = entryLine(sealEntry({ timestamp: 1, taskId: "a", parentHash: GENESIS_HASH, payload: {} }));
     for (const head of ["", "00", GENESIS_HASH.slice(1), `${GENESIS_HASH}0`]) {
       expect(new CanonicalChain(sha256ByNode, head).next(line), head).to.equal(undefined);
     }
   });
 
-  it("takes no line that only ends with what an earlier one has left", () => {
+  it("accepts no line that is completed by bytes of an earlier one", () => {
     const line = entryLine(sealEntry({ timestamp: 123, taskId: "a", parentHash: GENESIS_HASH, payload: {} }));
     for (let end = 0; end < line.length; end++) {
       const chain = new CanonicalChain(sha256ByNode);
@@ -176,7 +176,7 @@ describe("a chain of canonical lines", () => {
     }
   });
 
-  it("takes lines longer than any before, and short ones after them", () => {
+  it("accepts lines that are longer than all before, and short ones after them", () => {
     const chain = new CanonicalChain(sha256ByNode);
     let head = GENESIS_HASH;
     for (const length of [10, 4_000, 70_000, 10, 200_000, 3]) {

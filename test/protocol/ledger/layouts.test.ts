@@ -58,7 +58,7 @@ function judge(line: string | Buffer): string {
 
 describe("the layout of a ledger's lines", () => {
   if (hasPython) {
-    it("changes no verdict: generated ledgers, many of them spoiled, are judged as Python judges them", () => {
+    it("changes no verdict: generated ledgers, many of them damaged, are judged as Python judges them", () => {
       const printed = python([ORACLE, "write", SEED, String(RUNS)]);
       const found = { verified: 0, bad: 0, entries: 0, otherLayouts: 0 };
       for (const line of printed.trimEnd().split("\n")) {
@@ -89,7 +89,7 @@ describe("the layout of a ledger's lines", () => {
   const entry = entryOf(payload);
   const canonical = entryLine(entry);
 
-  it("may be any that parses to the same content", () => {
+  it("may be any layout that parses to the same content", () => {
     expect(judge(canonical)).to.equal("canonical");
     const others = {
       "no spaces": canonical.replaceAll(", ", ",").replaceAll(": ", ":"),
@@ -114,7 +114,7 @@ describe("the layout of a ledger's lines", () => {
     expect(judge(own)).to.equal("other");
   });
 
-  it("excuses nothing: another content is named for what it is, whatever its layout", () => {
+  it("hides nothing: other content is reported as such, in any layout", () => {
     const hash = /^current_hash is [0-9a-f]{64}, but the entry hashes to [0-9a-f]{64}$/;
     for (const [from, to] of [
       ["[1.0, 1,", "[1, 1,"],
@@ -133,7 +133,7 @@ describe("the layout of a ledger's lines", () => {
     expect(judge(both)).to.match(/^parent_hash is 1{64}, but .*; current_hash is /);
   });
 
-  it("refuses what two readers could take for two things, or that no JSON is", () => {
+  it("is refused if two readers could read it differently, or if it is not JSON", () => {
     const reasons = {
       [canonical.replace('"task_id"', '"task_id": "x", "task_id"')]: /a key that stood before at offset/,
       [canonical.replace('"b": ', '"b": 1, "\\u0062": ')]: /a key that stood before at offset/,
@@ -153,7 +153,7 @@ describe("the layout of a ledger's lines", () => {
     expect(judge(bytes)).to.match(/^bytes that are not UTF-8 at offset \d+$/);
   });
 
-  it("is nested 128 deep at most, the entry and its payload among them", () => {
+  it("may nest at most 128 levels, including the entry and its payload", () => {
     const nested = (depth: number) => {
       let value: PyJson = [];
       for (let i = 1; i < depth; i++) value = [value];
@@ -164,7 +164,7 @@ describe("the layout of a ledger's lines", () => {
     expect(judge(`${"[".repeat(200_000)}`)).to.match(/nesting deeper than 128/);
   });
 
-  it("is told apart from what does not hold where only canonical lines are taken", async () => {
+  it("is reported separately from wrong content where only canonical lines are accepted", async () => {
     const refused = async (line: string) =>
       verifyLedgerLines([line]).then(
         () => expect.fail("it was taken"),
@@ -183,7 +183,7 @@ describe("the layout of a ledger's lines", () => {
     expect((await refused(`\ufeff${canonical}`)).reason).to.match(/expected a value/);
   });
 
-  it("does not change leaf and root, which come from the canonical lines", () => {
+  it("does not change leaf and root, which are computed from the canonical lines", () => {
     const chain = new LedgerChain({ layout: "any" });
     const line = ` ${canonical}`;
     const checked = chain.nextEntry(line);
@@ -194,7 +194,7 @@ describe("the layout of a ledger's lines", () => {
     expect(chain.otherLayouts).to.deep.equal({ count: 1, firstLine: 1 });
   });
 
-  it("shows no more of a stranger's line than fits a terminal", () => {
+  it("shows only as much of a stranger's line as fits a terminal", () => {
     const line = `{"${"\\u001b[2J".repeat(40)}": 1, ${Array.from({ length: 5_000 }, (_, i) => `"x${i}": 1`).join(", ")}}`;
     const reason = judge(line);
     expect(reason.length).to.be.below(1_000);

@@ -55,7 +55,7 @@ function saysTheSame(a: string, b: string): boolean {
 }
 
 describe("ledger entries", () => {
-  it("hash to SHA-256 of the line with an empty current_hash, and seal to a line that says so", () => {
+  it("have the SHA-256 of the line with an empty current_hash as their hash, and the line contains it", () => {
     fc.assert(
       fc.property(
         fc.dictionary(fc.string(), anyPyJson, { noNullPrototype: true }),
@@ -73,7 +73,7 @@ describe("ledger entries", () => {
     );
   });
 
-  it("keep apart an int and a float timestamp", () => {
+  it("distinguish an int and a float timestamp", () => {
     const at = (timestamp: number | bigint) =>
       sealEntry({ timestamp, taskId: "t", parentHash: GENESIS_HASH, payload: {} }).currentHash;
     expect(at(1767225600)).not.to.equal(at(1767225600n));
@@ -97,7 +97,7 @@ describe("ledger entries", () => {
     expect(() => parseEntryLine("[]")).to.throw(InvalidInputError, "must be a JSON object");
   });
 
-  it("are refused when the parent or the hash is another", () => {
+  it("are refused with another parent or another hash", () => {
     const [first, second] = ledger(2).map(parseEntryLine);
     expect(() => checkEntry(first!, GENESIS_HASH)).not.to.throw();
     expect(() => checkEntry(second!, first!.currentHash)).not.to.throw();
@@ -118,13 +118,13 @@ describe("verifying a ledger", () => {
     expect(toBareHex(result.root)).to.equal(toBareHex(tree.root()));
   });
 
-  it("takes the empty ledger", async () => {
+  it("accepts the empty ledger", async () => {
     const result = await verifyLedgerLines([]);
     expect(result.size).to.equal(0);
     expect(result.head).to.equal(GENESIS_HASH);
   });
 
-  it("takes lines as they stream in, and hands out each checked entry", async () => {
+  it("accepts lines from a stream, and passes on each checked entry", async () => {
     const lines = ledger(3);
     async function* stream() {
       yield* lines;
@@ -134,7 +134,7 @@ describe("verifying a ledger", () => {
     expect(seen).to.deep.equal(["task-0", "task-1", "task-2"]);
   });
 
-  it("takes a segment, whose errors count the lines of the whole ledger", async () => {
+  it("accepts a segment, whose errors count the lines of the whole ledger", async () => {
     const lines = ledger(6);
     const parentHash = parseEntryLine(lines[2]!).currentHash;
     const segment = lines.slice(3);
@@ -147,14 +147,14 @@ describe("verifying a ledger", () => {
     expect((await lineErrorOf(segment, { firstIndex: 3 })).reason).to.match(/^parent_hash is /);
   });
 
-  it("takes a ledger that Python wrote, byte for byte", async () => {
+  it("accepts a ledger that Python wrote, byte for byte", async () => {
     const lines = linesOf("python-ledger.jsonl");
     const result = await verifyLedgerLines(lines);
     expect(result.size).to.equal(6);
     for (const line of lines) expect(entryLine(parseEntryLine(line))).to.equal(line);
   });
 
-  it("takes lines in other layouts when asked to, to the same head and root", async () => {
+  it("accepts lines in other layouts on request, with the same head and root", async () => {
     const [sorted, unsorted] = [linesOf("python-ledger.jsonl"), linesOf("python-ledger-unsorted.jsonl")];
     const error = await lineErrorOf(unsorted);
     expect(error.line).to.equal(1);
@@ -184,7 +184,7 @@ describe("verifying a ledger", () => {
     });
   }
 
-  it("names the line where a line was taken out, put in twice or swapped", async () => {
+  it("names the line where a line was removed, repeated or swapped", async () => {
     const lines = ledger(5);
     expect((await lineErrorOf(lines.toSpliced(2, 1))).line).to.equal(3);
     expect((await lineErrorOf(lines.toSpliced(2, 0, lines[1]!))).line).to.equal(3);
@@ -193,7 +193,7 @@ describe("verifying a ledger", () => {
   });
 
   if (hasPython) {
-    it("is done alike by Python on a ledger written here", () => {
+    it("has the same result in Python for a ledger that was written here", () => {
       const payloads = fc.sample(
         fc.dictionary(fc.string({ unit: "binary" }), anyPyJson, { noNullPrototype: true }),
         60,

@@ -68,7 +68,7 @@ describe("Merkle trees (RFC 6962)", () => {
     }
   });
 
-  it("have the roots that certificate transparency publishes for its reference leaves", () => {
+  it("have the roots that Certificate Transparency publishes for its reference leaves", () => {
     // Inputs and roots of the reference tree of RFC 6962's own test suite.
     const leaves = [
       "",
@@ -96,7 +96,7 @@ describe("Merkle trees (RFC 6962)", () => {
     );
   });
 
-  it("have at every size the root that the definition gives", () => {
+  it("have the root of the definition at every size", () => {
     const leaves = Array.from({ length: MAX_SIZE }, (_, i) => tree.leaf(i));
     for (let size = 0; size <= MAX_SIZE; size++) {
       expect(toBareHex(rootAt(size))).to.equal(toBareHex(definedRoot(leaves.slice(0, size))));
@@ -104,7 +104,7 @@ describe("Merkle trees (RFC 6962)", () => {
     }
   });
 
-  it("have the same root by their frontier alone, also after copying it", () => {
+  it("have the same root when only the frontier is kept, also after copying it", () => {
     let frontier = new MerkleFrontier();
     for (let size = 0; size <= MAX_SIZE; size++) {
       expect(frontier.size).to.equal(size);
@@ -117,7 +117,7 @@ describe("Merkle trees (RFC 6962)", () => {
     }
   });
 
-  it("go on from a frontier that was saved, and refuse one that does not fit its size", () => {
+  it("continue from a stored frontier, and refuse one that does not fit its size", () => {
     for (const size of [0, 1, 7, 64, 100]) {
       const frontier = new MerkleFrontier();
       for (let i = 0; i < size; i++) frontier.append(tree.leaf(i));
@@ -162,7 +162,7 @@ describe("Merkle trees (RFC 6962)", () => {
     }
   });
 
-  it("prove every size to be the beginning of every later one", () => {
+  it("prove that every size is the beginning of every later one", () => {
     for (let to = 0; to <= MAX_SIZE; to++) {
       for (let from = 0; from <= to; from++) {
         const proof = tree.consistencyProof(from, to);
@@ -205,7 +205,7 @@ describe("Merkle trees (RFC 6962)", () => {
     }
   });
 
-  it("reject a consistency proof at every size that asks for another number of nodes", () => {
+  it("reject a consistency proof with a wrong number of nodes at every size", () => {
     const lengths = (from: number, to: number) => tree.consistencyProof(from, to).length;
     for (let from = 1; from <= 64; from++) {
       const wanted = Array.from({ length: 65 }, (_, size) => (size < from ? -1 : lengths(from, size)));
@@ -221,7 +221,7 @@ describe("Merkle trees (RFC 6962)", () => {
     }
   });
 
-  it("need a proof that a tree has grown, though its root be the same", () => {
+  it("need a proof of growth even if the root is the same", () => {
     for (let from = 1; from <= 64; from++) {
       for (let to = from + 1; to <= 65; to++) {
         const claim = { from, to, fromRoot: rootAt(from), toRoot: rootAt(from), proof: [] };
@@ -230,7 +230,7 @@ describe("Merkle trees (RFC 6962)", () => {
     }
   });
 
-  it("let no history be rewritten: a proof never links trees that differ in an old leaf", () => {
+  it("allow no rewritten history: a proof never links trees that differ in an old leaf", () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 1, max: 64 }),
@@ -249,7 +249,7 @@ describe("Merkle trees (RFC 6962)", () => {
     );
   });
 
-  it("take sizes as bigint too, up to 2^63", () => {
+  it("accept sizes as bigint too, up to 2^63", () => {
     const size = 2n ** 63n;
     const proof = Array.from({ length: 63 }, () => EMPTY_ROOT);
     const root = proof.reduce((hash, node) => nodeHash(hash, node), EMPTY_ROOT);
@@ -262,7 +262,7 @@ describe("Merkle trees (RFC 6962)", () => {
     ).to.equal(false);
   });
 
-  it("refuse sizes and leaves they never had, naming them", () => {
+  it("refuse impossible sizes and leaves, and name them", () => {
     expect(() => tree.root(MAX_SIZE + 1)).to.throw(InvalidInputError, /^size: /);
     expect(() => tree.inclusionProof(5, 5)).to.throw(InvalidInputError, /^index: /);
     expect(() => tree.inclusionProof(0, 0)).to.throw(InvalidInputError, /^index: /);

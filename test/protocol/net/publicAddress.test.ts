@@ -77,7 +77,7 @@ const PRIVATE_HOSTS = [
   ],
 ];
 
-describe("the policy of addresses that strangers give", () => {
+describe("the policy for addresses that strangers give", () => {
   for (const host of PRIVATE_HOSTS) {
     it(`refuses https://${host}/`, () => {
       expect(addressProblem(`https://${host}/`)).to.be.a("string");
@@ -98,7 +98,7 @@ describe("the policy of addresses that strangers give", () => {
     ["", "must be an absolute address"],
   ];
   for (const [url, problem] of refused) {
-    it(`says of ${url || "nothing"}: ${problem}`, () => expect(addressProblem(url)).to.equal(problem));
+    it(`reports for ${url || "nothing"}: ${problem}`, () => expect(addressProblem(url)).to.equal(problem));
   }
 
   for (const url of [
@@ -111,10 +111,10 @@ describe("the policy of addresses that strangers give", () => {
     "https://bücher.example/",
     "https://127.0.0.1.nip.io/", // a name like any other: what it resolves to is judged when it is called
   ]) {
-    it(`takes ${url}`, () => expect(addressProblem(url)).to.equal(undefined));
+    it(`accepts ${url}`, () => expect(addressProblem(url)).to.equal(undefined));
   }
 
-  it("refuses each IPv4 address that is refused in every IPv6 form that carries it", () => {
+  it("refuses every IPv6 form of each refused IPv4 address", () => {
     fc.assert(
       fc.property(fc.ipV4(), (ip) => {
         const [a = 0, b = 0, c = 0, d = 0] = ip.split(".").map(Number);
@@ -133,7 +133,7 @@ describe("the policy of addresses that strangers give", () => {
     );
   });
 
-  it("takes nothing that is not an address", () => {
+  it("accepts nothing that is not an address", () => {
     for (const text of ["", "localhost", "1.2.3", "::g", "fe80::1%eth0"]) {
       expect(isPublicAddress(text), text).to.equal(false);
     }

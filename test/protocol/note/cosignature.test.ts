@@ -17,13 +17,13 @@ const TEXT = "example.com/behind-the-sofa\n20852163\nCsUYapGGPo4dkMgIAUqom/Xajj7
 const key = cosignerKey(NAME, ed25519.getPublicKey(SEED));
 
 describe("a cosignature", () => {
-  it("is good for its key, and says when it was given", () => {
+  it("is valid for its key, and contains its time", () => {
     const note = { text: TEXT, signatures: [cosign(TEXT, NAME, SEED, 1_679_315_147)] };
     expect(cosignedAt(note, key)).to.equal(1_679_315_147);
     expect(cosignedAt(parseSignedNote(formatSignedNote(note)), key)).to.equal(1_679_315_147);
   });
 
-  it("is made of the bytes that C2SP's example is made of, and holds by another implementation of Ed25519", () => {
+  it("signs the same bytes as C2SP's example, and is valid in another implementation of Ed25519", () => {
     const example = parseSignedNote(
       `${TEXT}\n— ${NAME} jWbPPwAAAABkGFDLEZMHwSRaJNiIDoe9DYn/zXcrtPHeolMI5OWXEhZCB9dlrDJsX3b2oyin1nPZqhf5nNo0xUe+mbIUBkBIfZ+qnA==\n`,
     ).signatures[0];
@@ -57,7 +57,7 @@ describe("a cosignature", () => {
     );
   });
 
-  it("is not valid at time 0, or at a time that no number holds exactly", () => {
+  it("is not valid at time 0, or at a time that a number cannot hold exactly", () => {
     for (const time of [0, 2 ** 53]) {
       const note = { text: TEXT, signatures: [cosign(TEXT, NAME, SEED, time)] };
       expect(cosignedAt(note, key), String(time)).to.equal(undefined);
@@ -66,14 +66,14 @@ describe("a cosignature", () => {
     expect(cosignedAt({ text: TEXT, signatures: [cosign(TEXT, NAME, SEED, last)] }, key)).to.equal(last);
   });
 
-  it("counts as the newest of several", () => {
+  it("counts in its newest version if there are several", () => {
     const signatures = [5, 7, 6].map((time) => cosign(TEXT, NAME, SEED, time));
     expect(cosignedAt({ text: TEXT, signatures }, key)).to.equal(7);
   });
 });
 
 describe("the key of a witness", () => {
-  it("is read as it is written, and is no key of a log", () => {
+  it("is read as it is written, and is not accepted as the key of a log", () => {
     const text = formatCosignerKey(key);
     expect(parseCosignerKey(text)).to.deep.equal(key);
     const log = noteVerifierKey(NAME, key.publicKey);

@@ -23,17 +23,17 @@ const withBytes = (word: HeadSignature, length: number) => ({
   signature: new Uint8Array(length),
 });
 
-describe("the writer's word under a checkpoint", () => {
+describe("the writer's signature", () => {
   const key: HeadSignature = { by: "key", signature: ofLength(65) };
   const contract: HeadSignature = { by: "contract", signature: ofLength(321) };
 
-  it("is read as what it is: a key's of 65 bytes, or a contract's of any length up to the limit", () => {
+  it("is read by its kind: 65 bytes of a key, or a contract's of any length up to the limit", () => {
     const longest: HeadSignature = { by: "contract", signature: ofLength(MAX_CONTRACT_SIGNATURE_BYTES) };
     for (const word of [key, contract, { ...contract, signature: ofLength(65) }, longest])
       expect(headSignatureOf(noteWith(line(word)), NAME, WRITER)).to.deep.equal(word);
   });
 
-  it("is nobody else's, and of no other log", () => {
+  it("is of this writer and this log only", () => {
     const note = noteWith(line(key, OTHER), line(contract, OTHER));
     expect(headSignatureOf(note, NAME, WRITER)).to.equal(undefined);
     expect(headSignatureOf(noteWith(line(key)), "tallystick.test/other", WRITER)).to.equal(undefined);
@@ -57,7 +57,7 @@ describe("the writer's word under a checkpoint", () => {
     ["in a length that no key's has", [withBytes(key, 66)]],
     ["longer than a contract is asked about", [withBytes(contract, MAX_CONTRACT_SIGNATURE_BYTES + 1)]],
   ] as const) {
-    it(`is refused when it stands there ${what}`, () => {
+    it(`is refused in this place: ${what}`, () => {
       expect(() => headSignatureOf(noteWith(...lines), NAME, WRITER))
         .to.throw()
         .with.property("code", "invalid_input");

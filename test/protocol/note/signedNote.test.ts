@@ -18,7 +18,7 @@ const NOTE =
   "— PeterNeumann x08go/ZJkuBS9UG/SffcvIAQxVBtiFupLLr8pAcElZInNIuGUgYN1FFYC2pZSNXgKvqfqdngotpRZb6KE6RyyBwJnAM=\n";
 
 describe("a signed note", () => {
-  it("of C2SP's own example is signed by its key", () => {
+  it("is accepted in C2SP's own example, with its key", () => {
     const key = parseVerifierKey(VKEY);
     expect(formatVerifierKey(key)).to.equal(VKEY);
     const note = parseSignedNote(NOTE);
@@ -27,7 +27,7 @@ describe("a signed note", () => {
     expect(isNoteSignedBy({ ...note, text: note.text.replace("If", "Of") }, key)).to.equal(false);
   });
 
-  it("is read with signatures of others and of types unknown here", () => {
+  it("is read also if it has signatures of others and of unknown types", () => {
     const secretKey = new Uint8Array(32).fill(7);
     const text = "origin\n1\nAAAA\n";
     const mine = signNote(text, "me", secretKey);

@@ -51,7 +51,7 @@ describe("a policy of logs and witnesses", () => {
     expect(quorum).to.equal("both");
   });
 
-  it("has its quorum exactly when two of the three and one of the two have witnessed", () => {
+  it("reaches its quorum exactly when two of the three and one of the two have witnessed", () => {
     const policy = parseTrustPolicy(POLICY);
     fc.assert(
       fc.property(fc.subarray(["X1", "X2", "X3", "Y1", "Y2", "nobody"]), (names) => {
@@ -62,14 +62,14 @@ describe("a policy of logs and witnesses", () => {
     );
   });
 
-  it("may ask for nobody, or for one witness", () => {
+  it("may require nobody, or one witness", () => {
     expect(isQuorum(parseTrustPolicy("quorum none"), new Set())).to.equal(true);
     const one = parseTrustPolicy(`witness W ${witnessKey(1)}\nquorum W`);
     expect(isQuorum(one, new Set())).to.equal(false);
     expect(isQuorum(one, new Set(["W"]))).to.equal(true);
   });
 
-  it("is held against a checkpoint: who signed it, and who cosigned", () => {
+  it("is applied to a checkpoint: who signed it, and who cosigned", () => {
     const policy = parseTrustPolicy(POLICY);
     const text = "log.example\n7\nCsUYapGGPo4dkMgIAUqom/Xajj7h2fB2MPA3j2jxq2I=\n";
     const log = signNote(text, "log.example", seed(101));
@@ -139,7 +139,7 @@ describe("a policy of logs and witnesses", () => {
     ["more words than it takes", `log ${logKey(1)} https://a b\nquorum none`, /line 1: must be `log/],
     ["more than it may hold", `${"# \n".repeat(70_000)}quorum none`, /at most 200000 characters/],
   ] as const) {
-    it(`is refused with ${what}, by its line`, () => {
+    it(`is refused with ${what}, and the line is named`, () => {
       expect(() => parseTrustPolicy(policy)).to.throw(words);
     });
   }

@@ -10,13 +10,13 @@ describe("a ledger's verifier keys", () => {
   const [old, next] = [keyOf(1), keyOf(2)];
   const DAY = 1_767_225_600;
 
-  it("are one line while there is one, as it always was", () => {
+  it("are one line while there is one key, as before", () => {
     expect(formatVerifierKeys([old])).to.equal(`${formatVerifierKey(old)}\n`);
     expect(parseVerifierKeys(formatVerifierKeys([old]))).to.deep.equal([old]);
     expect(parseVerifierKeys(formatVerifierKey(old))).to.deep.equal([old]);
   });
 
-  it("are two with their dates while one follows the other", () => {
+  it("are two lines with dates while one key follows the other", () => {
     const keys = [
       { ...old, until: DAY + 30 * 86_400 },
       { ...next, from: DAY },

@@ -81,13 +81,13 @@ const refusal = (action: () => unknown): string => {
 };
 
 describe("a proof bundle", () => {
-  it("rests on the id when the first writer's key signed", async () => {
+  it("needs only the id when the first writer's key signed", async () => {
     const bundle = await bundleOf({ writer: first, word: await keyWord("11") });
     expect(verifyProofBundle(bundle).ledger).to.include({ rests: "id", firstWriter: first, guardian });
     expect(verifyProofBundle(bundle, { writer: first }).ledger?.rests).to.equal("id");
   });
 
-  it("of another writer than the first is refused, unless the writer is known or the chain is asked", async () => {
+  it("of another writer than the first is refused, unless the writer is known or the chain is consulted", async () => {
     const bundle = await bundleOf({ writer: next, word: await keyWord("22") });
     expect(refusal(() => verifyProofBundle(bundle))).to.equal("writer_unconfirmed");
     // Keys vouch for the root, and say nothing about who writes the ledger.
@@ -97,7 +97,7 @@ describe("a proof bundle", () => {
     expect(verifyProofBundle(bundle, { leaveWriterToChain: true }).ledger?.rests).to.equal("nothing");
   });
 
-  it("of a contract shows nothing by its word alone, whatever bytes it is of", async () => {
+  it("of a contract proves nothing by its signature alone, whatever the bytes", async () => {
     for (const writer of [first, next]) {
       const bundle = await bundleOf({ writer, word: { by: "contract", signature: "0x00" } });
       expect(refusal(() => verifyProofBundle(bundle))).to.equal("writer_unconfirmed");
@@ -110,7 +110,7 @@ describe("a proof bundle", () => {
     }
   });
 
-  it("with another guardian or first writer is of another ledger, and says so", async () => {
+  it("with another guardian or first writer belongs to another ledger, and reports it", async () => {
     const thief = addressOf("33");
     const swapped = await bundleOf({
       writer: first,
@@ -134,7 +134,7 @@ describe("a proof bundle", () => {
     expect(verifyProofBundle(forged).ledger?.id).to.not.equal(idOf(first));
   });
 
-  it("with the word of another ledger, or two words of one writer, is refused", async () => {
+  it("with the signature for another ledger, or two signatures of one writer, is refused", async () => {
     const elsewhere = await bundleOf({ writer: first, word: await keyWord("11", idOf(next)) });
     expect(() => verifyProofBundle(elsewhere)).to.throw(ProofError, "did not sign");
     const bundle = await bundleOf({ writer: first, word: await keyWord("11") });
@@ -144,7 +144,7 @@ describe("a proof bundle", () => {
     expect(refusal(() => verifyProofBundle(twice))).to.equal("invalid_input");
   });
 
-  it("is good by either key while one follows the other", async () => {
+  it("is valid with either key while one follows the other", async () => {
     const bundle = await bundleOf({ writer: first, word: await keyWord("11"), seeds: [1, 2] });
     for (const keys of [[1], [2], [1, 2], [3, 2]])
       expect(verifyProofBundle(bundle, { keys: keys.map(keyOf) }).index).to.equal(0);

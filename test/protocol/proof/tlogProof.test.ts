@@ -23,7 +23,7 @@ describe("a proof in C2SP's form", () => {
     );
   });
 
-  it("has the lines of the specification, and the checkpoint as it is", () => {
+  it("has the lines of the specification, and the checkpoint unchanged", () => {
     const text = formatTlogProof({
       extra: Uint8Array.of(1),
       index: 73_894,

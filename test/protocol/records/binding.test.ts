@@ -129,7 +129,7 @@ function read(type: string, body: RecordBody, ledger: LedgerName): unknown {
 
 describe("what a record is signed as", () => {
   for (const [type, [fields]] of Object.entries(BOUND)) {
-    it(`lets the words of a ${type} be nothing else, and stand nowhere else`, () => {
+    it(`makes a ${type} valid only as this type and in this ledger`, () => {
       const body = bindBody(fields, { type, ledger: LEDGER });
       expect(read(type, body, LEDGER))
         .to.be.an("object")
@@ -143,7 +143,7 @@ describe("what a record is signed as", () => {
         expect(read(other, body, LEDGER), other).to.equal("invalid_input");
     });
 
-    it(`leaves nothing in a ${type} that its reader does not know, once it is bound`, () => {
+    it(`allows no unknown field in a bound ${type}`, () => {
       const more = { ...bindBody(fields, { type, ledger: LEDGER }), note: "x" };
       expect(read(type, more, LEDGER)).to.equal("invalid_input");
       const old = { ...fields, note: "x" };
@@ -151,14 +151,14 @@ describe("what a record is signed as", () => {
       else if (type !== "params") expect(() => BOUND[type]?.[1](old), "the form of before").not.to.throw();
     });
 
-    it(`takes a ${type} that says neither or half of it for none`, () => {
+    it(`treats a ${type} with neither or one of the fields as unbound`, () => {
       expect(read(type, fields, LEDGER)).to.equal("unbound");
       expect(read(type, { ...fields, type }, LEDGER)).to.equal("other_ledger");
       expect(read(type, { ...fields, ledger: LEDGER }, LEDGER)).to.equal("other_type");
     });
   }
 
-  it("is what the signature covers", async () => {
+  it("is covered by the signature", async () => {
     const privateKey = generatePrivateKey();
     const record = await signRecord({ type: "verify", ledger: LEDGER, body: { task_id: "t" }, privateKey });
     expect(record.body).to.deep.equal({ type: "verify", ledger: LEDGER, task_id: "t" });
@@ -167,13 +167,13 @@ describe("what a record is signed as", () => {
     }
   });
 
-  it("is left out of listings and receipts, whose form is fixed", async () => {
+  it("is absent in listings and receipts, whose form is fixed", async () => {
     const privateKey = generatePrivateKey();
     expect((await signRecord({ type: "receipt", body: { a: 1 }, privateKey })).body).to.deep.equal({ a: 1 });
     checkBinding({ type: "listing", body: {} }, LEDGER);
   });
 
-  it("cannot be given twice over", () => {
+  it("cannot be added twice", () => {
     const binding = { type: "rating", ledger: LEDGER };
     expect(() => bindBody({ ledger: OTHER }, binding)).to.throw(InvalidInputError, "body.ledger");
     expect(() => bindBody({ type: "stake" }, binding)).to.throw(InvalidInputError, "body.type");

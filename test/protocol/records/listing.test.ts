@@ -31,7 +31,7 @@ describe("listings", () => {
     expect(listing.currency).to.equal("USDC");
   });
 
-  it("are direct, paid, public and live unless they say otherwise", () => {
+  it("are direct, paid, public and live by default", () => {
     const { payment_mode, first_call_free, private_metrics, clarification_supported, retired } =
       parseListing(body);
     expect([payment_mode, first_call_free, private_metrics, clarification_supported, retired]).to.deep.equal([
@@ -43,7 +43,7 @@ describe("listings", () => {
     ]);
   });
 
-  it("keep what they do not know", () => {
+  it("keep unknown fields", () => {
     expect(parseListing({ ...body, future_field: { a: [1] } }).future_field).to.deep.equal({ a: [1] });
   });
 
@@ -89,13 +89,13 @@ describe("listings", () => {
     });
   }
 
-  it("take every payment mode of the protocol", () => {
+  it("accept every payment mode of the protocol", () => {
     for (const mode of ["direct", "platform_escrow:community-A", "custom_escrow:https://escrow.example/v1"]) {
       expect(parseListing({ ...body, payment_mode: mode }).payment_mode).to.equal(mode);
     }
   });
 
-  it("tell an endpoint behind TLS from one without", () => {
+  it("distinguish endpoints with and without TLS", () => {
     expect(isHttpsEndpoint(parseListing(body))).to.equal(true);
     expect(isHttpsEndpoint(parseListing({ ...body, endpoint: "http://127.0.0.1:4000/" }))).to.equal(false);
   });

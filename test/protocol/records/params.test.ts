@@ -34,12 +34,12 @@ describe("packages/protocol/records/params", () => {
     });
   });
 
-  it("can be signed: every value prints in the canonical form of record bodies", () => {
+  it("can be signed: every value can be printed in the canonical form of record bodies", () => {
     const text = JSON.stringify(parseParams({ ...defineParams() } as RecordBody));
     expect(text).to.equal(JSON.stringify(defineParams()));
   });
 
-  it("names what is wrong: unknown fields, floats, shares above one, addresses with capitals", () => {
+  it("names the fault: unknown fields, floats, shares above one, addresses with capitals", () => {
     expect(fieldsAtFault(parseParams, { tier2MinSucceses: 9 })).to.deep.equal(["body"]);
     expect(fieldsAtFault(parseParams, { windowSeconds: 1.5 })).to.deep.equal(["body.windowSeconds"]);
     expect(fieldsAtFault(parseParams, { minHireAtomic: "1e3" })).to.deep.equal(["body.minHireAtomic"]);
@@ -60,7 +60,7 @@ describe("packages/protocol/records/params", () => {
 describe("packages/protocol/records/rating, telemetry, claim", () => {
   const receipt = "a".repeat(64);
 
-  it("take what they ask for, and keep what they do not know", () => {
+  it("accept the required fields, and keep unknown ones", () => {
     const rating = { receipt, side: "buyer", stars: 5, mood: "good" };
     expect(parseRating(rating)).to.deep.equal(rating);
     expect(parseTelemetry({ receipt, latency_ms: 7 }).latency_ms).to.equal(7);

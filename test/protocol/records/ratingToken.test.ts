@@ -31,7 +31,7 @@ describe("the rating token", () => {
     }
   });
 
-  it("is another one for every receipt and side", () => {
+  it("is different for every receipt and side", () => {
     const tokens = [receipt, "cd".repeat(32)].flatMap((hash) =>
       (["buyer", "seller"] as const).map((side) => ratingToken(hash, side)),
     );

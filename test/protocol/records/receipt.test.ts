@@ -71,7 +71,7 @@ describe("receipts", () => {
     });
   }
 
-  it("tell their time in unix seconds, from a number or an ISO time", () => {
+  it("give their time in unix seconds, from a number or an ISO time", () => {
     const at = (completed_at: RecordJson) => completedAtSeconds(parseReceipt({ ...body, completed_at }));
     expect(at(1769860800)).to.equal(1769860800);
     expect(at("2026-01-31T12:00:00.000Z")).to.equal(1769860800);
@@ -81,7 +81,7 @@ describe("receipts", () => {
     expect(at("2026-01-31T12:00Z")).to.equal(1769860800);
   });
 
-  it("tell every instant as JavaScript's own ISO form has it", () => {
+  it("give every instant as JavaScript's own ISO form does", () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 4102444800 }), (seconds) => {
         const completed_at = new Date(seconds * 1000).toISOString();
@@ -97,7 +97,7 @@ describe("receipts", () => {
     expect(await issuesOf(body)).to.deep.equal([]);
   });
 
-  it("are refused for a hire of oneself", async () => {
+  it("are refused for a hire with oneself", async () => {
     expect(await issuesOf({ ...body, buyer: body.agent_id! })).to.deep.equal(["body.buyer"]);
   });
 

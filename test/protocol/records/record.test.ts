@@ -52,7 +52,7 @@ describe("signed records", () => {
     });
   }
 
-  it("are signed as wallets sign messages: EIP-191 over the 32 bytes of the digest", async () => {
+  it("are signed like messages of wallets: EIP-191 over the 32 bytes of the digest", async () => {
     const account = privateKeyToAccount(generatePrivateKey());
     await fc.assert(
       fc.asyncProperty(anyRecordBody, async (body) => {
@@ -66,7 +66,7 @@ describe("signed records", () => {
     );
   });
 
-  it("take v as 27, 28, 0 or 1 and nothing else", () => {
+  it("accept v as 27, 28, 0 or 1 and nothing else", () => {
     const { body, signature, signer } = records[0]!;
     const v = Number.parseInt(signature.slice(130), 16);
     expect(recoverBodySigner(body, withV(signature, v - 27))).to.equal(signer);
@@ -78,7 +78,7 @@ describe("signed records", () => {
     }
   });
 
-  it("name the field when the bytes are no signature at all", () => {
+  it("name the field if the bytes are not a signature", () => {
     const { body, signature } = records[0]!;
     const wrong = [
       "0x",
@@ -96,7 +96,7 @@ describe("signed records", () => {
     }
   });
 
-  it("do not pass with any bit of the signature flipped, or any other body", () => {
+  it("are refused with any changed bit of the signature, or any other body", () => {
     const { body, signature, signer } = records[1]!;
     const bytes = fromHex(signature);
     for (let bit = 0; bit < 8 * 65; bit += 3) {
@@ -107,7 +107,7 @@ describe("signed records", () => {
     expect(isSignedBy(bodyWithout(body, "network"), signature, signer)).to.equal(false);
   });
 
-  it("survive the way through a ledger entry's payload", () => {
+  it("are unchanged in a ledger entry's payload", () => {
     for (const { type, body, signer, signature } of records) {
       const record = { type, body, signer, signature };
       expect(recordFromPayload(parsePythonJson(dumpsPythonJson(recordPayload(record))))).to.deep.equal(
@@ -132,7 +132,7 @@ describe("signed records", () => {
     expect(() => recordFromPayload(null)).to.throw(InvalidInputError, /^payload: /);
   });
 
-  it("hold a countersignature over the same body without it", () => {
+  it("accept a countersignature over the same body without it", () => {
     const countersigned = records[2]!.body;
     const buyer = countersigned.buyer as Address;
     expect(checkNestedSignature(countersigned, "buyer_signature", buyer)).to.equal(true);

@@ -25,7 +25,7 @@ describe("key recovery by WebAssembly", () => {
     }
   };
 
-  it("finds the key of every signature that a key made", () => {
+  it("finds the key of every signature by a key", () => {
     fc.assert(
       fc.property(bytes32, bytes32, (secret, hash) => {
         fc.pre(secp256k1.utils.isValidSecretKey(secret));
@@ -37,7 +37,7 @@ describe("key recovery by WebAssembly", () => {
     );
   });
 
-  it("says of any bytes what plain JavaScript says", () => {
+  it("gives the same answer as plain JavaScript for any bytes", () => {
     const number = fc.oneof(bytes32, fc.constantFrom(...edges));
     fc.assert(
       fc.property(number, number, number, fc.constantFrom(0 as const, 1 as const), (hash, r, s, recovery) => {

@@ -24,7 +24,7 @@ describe("remembered recovery", () => {
     signature = await signBody(body, { privateKey });
   });
 
-  it("recovers the key of a body's signature once, and that of another body or signature anew", async () => {
+  it("recovers the key of a body's signature once, and again for another body or signature", async () => {
     const recover = counting();
     for (let n = 0; n < 3; n++) expect(isSignedBy(body, signature, signer, recover)).to.equal(true);
     expect(isSignedBy(body, signature, `0x${"00".repeat(20)}`, recover)).to.equal(false);
@@ -37,7 +37,7 @@ describe("remembered recovery", () => {
     expect(asked).to.equal(3);
   });
 
-  it("tells a signature over a body from the one within it", () => {
+  it("distinguishes a signature over a body from the one inside it", () => {
     const recover = counting();
     const countersigned = { ...body, buyer_signature: signature };
     for (let n = 0; n < 2; n++) {
@@ -48,14 +48,14 @@ describe("remembered recovery", () => {
     expect(asked).to.equal(3);
   });
 
-  it("remembers that nobody made a signature", () => {
+  it("remembers that a signature is invalid", () => {
     const recover = counting();
     const forged = `0x${"ff".repeat(32)}${"01".repeat(32)}1b`;
     for (let n = 0; n < 2; n++) expect(signerOf(body, forged, recover)).to.equal(null);
     expect(asked).to.equal(1);
   });
 
-  it("takes the word of who read a signature elsewhere", () => {
+  it("accepts results that another thread read", () => {
     const recover = counting();
     recover.known.add(body, { signature, signer });
     expect(isSignedBy(body, signature, signer, recover)).to.equal(true);

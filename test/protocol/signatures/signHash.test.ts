@@ -9,7 +9,7 @@ const bytes32 = () => fc.uint8Array({ minLength: 32, maxLength: 32 }).map((bytes
 const privateKeys = () => bytes32().filter((key) => BigInt(key) > 0n && BigInt(key) < 1n << 255n);
 
 describe("a signature by a private key", () => {
-  it("is what viem's account of that key signs", async () => {
+  it("equals the signature of viem's account for that key", async () => {
     await fc.assert(
       fc.asyncProperty(privateKeys(), bytes32(), async (key, hash) => {
         const account = privateKeyToAccount(key);
@@ -20,7 +20,7 @@ describe("a signature by a private key", () => {
     );
   });
 
-  it("is refused for what is not a key, naming it", () => {
+  it("is refused with the field's name if the key is not valid", () => {
     for (const key of ["0x", "0x01", `0x${"g".repeat(64)}`, "1".repeat(64)] as Hex[]) {
       const name = (run: () => unknown) => expect(run, key).to.throw(InvalidInputError, "privateKey");
       name(() => signHash(new Uint8Array(32), key));

@@ -22,7 +22,7 @@ function agree(data: FlatTypedData): void {
 }
 
 describe("the hash of typed data", () => {
-  it("is viem's for every hire", () => {
+  it("equals viem's for every hire", () => {
     const hire = fc.record({
       hireId: bytes32(),
       buyer: address(),
@@ -41,7 +41,7 @@ describe("the hash of typed data", () => {
     );
   });
 
-  it("is viem's for every head and anchor", () => {
+  it("equals viem's for every head and anchor", () => {
     const word = fc.record({ id: bytes32(), seq: uint(64n), size: uint(64n), root: bytes32() });
     fc.assert(
       fc.property(word, chainId(), address(), ({ id, seq, size, root }, chain, contract) => {
@@ -52,7 +52,7 @@ describe("the hash of typed data", () => {
     );
   });
 
-  it("is viem's for domains of any text", () => {
+  it("equals viem's for domains with any text", () => {
     fc.assert(
       // viem leaves an empty text out of the domain.
       fc.property(text(1), text(1), (name, version) =>
@@ -66,7 +66,7 @@ describe("the hash of typed data", () => {
     );
   });
 
-  it("is refused for what is not a value of its type, naming the field", () => {
+  it("is refused with the field's name for a value of a wrong type", () => {
     const wrong: [type: string, value: unknown][] = [
       ["uint8", 256n],
       ["uint64", 1n << 64n],
@@ -92,7 +92,7 @@ describe("the hash of typed data", () => {
 });
 
 describe("the id of a ledger", () => {
-  it("is the hash of what Solidity encodes, whatever its name", () => {
+  it("is the hash of Solidity's encoding, for any name", () => {
     const types = ["uint256", "address", "address", "address", "string"].map((type) => ({ type }));
     fc.assert(
       fc.property(

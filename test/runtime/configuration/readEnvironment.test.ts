@@ -32,7 +32,7 @@ function issuesOf(environment: { [name: string]: string }): { [field: string]: s
 }
 
 describe("the environment of a process", () => {
-  it("is read by name, and what is not asked for is left out", () => {
+  it("is read by name, and other variables are left out", () => {
     const given = {
       TOKEN: `0x${"aB".repeat(20)}`,
       KEEPER_PRIVATE_KEY: key,
@@ -52,12 +52,12 @@ describe("the environment of a process", () => {
     });
   });
 
-  it("takes an empty variable for an absent one, also another's key", () => {
+  it("has absent variables where they are empty, also for keys of others", () => {
     const empty = { TOKEN: "", PORT: "", TRUST_PROXY: "", DEPLOYER_PRIVATE_KEY: "", COUNT: undefined };
     expect(readEnvironment(empty, schema, "keeper")).to.deep.equal({ PORT: 42_070, TRUST_PROXY: 0 });
   });
 
-  it("names every variable at fault, and says what it must be", () => {
+  it("is refused with every variable at fault, and the expected form", () => {
     const bad = {
       TOKEN: "0x12",
       KEEPER_PRIVATE_KEY: key.slice(2),
@@ -73,7 +73,7 @@ describe("the environment of a process", () => {
       expect(issuesOf({ COUNT: count })).to.deep.equal({ COUNT: "must be a whole number" });
   });
 
-  it("must not hold the key of another process", () => {
+  it("must not contain the key of another process", () => {
     expect(issuesOf({ DEPLOYER_PRIVATE_KEY: key, PORT: "x" })).to.have.all.keys("DEPLOYER_PRIVATE_KEY");
   });
 });

@@ -61,7 +61,7 @@ describe("a contract wallet that is asked for a signature (ERC-1271)", () => {
     });
   }
 
-  it("has always the same gas, whatever the provider gives", async () => {
+  it("always has the same gas, whatever the provider gives", async () => {
     // GAS itself costs two.
     await setCode(WALLET, yesIf(`5a63${word(WALLET_GAS - 2)}14`));
     expect(await askWallet(client, question)).to.equal("yes");
@@ -69,7 +69,7 @@ describe("a contract wallet that is asked for a signature (ERC-1271)", () => {
     expect(await askWallet(generous, question)).to.equal("yes");
   });
 
-  it("is not judged by a provider that gives it less", async () => {
+  it("gets no verdict from a provider that gives it less gas", async () => {
     await setCode(WALLET, answering(MAGIC));
     for (const gas of [3_000_000n, 500_000n, 30_000n]) {
       const capped: CallReader = { call: ({ data }) => client.call({ data, gas }) };
@@ -77,7 +77,7 @@ describe("a contract wallet that is asked for a signature (ERC-1271)", () => {
     }
   });
 
-  it("is asked about the hash and the signature, as any contract would", async () => {
+  it("is asked about the hash and the signature, as any contract would ask", async () => {
     // isValidSignature.selector, and the hash behind it.
     await setCode(WALLET, yesIf(`60003560e01c63${MAGIC}14600435${"7f"}${"12".repeat(32)}1416`));
     expect(await askWallet(client, question)).to.equal("yes");
@@ -88,7 +88,7 @@ describe("a contract wallet that is asked for a signature (ERC-1271)", () => {
     expect(await askWallet(client, { ...question, signature: "0x123456" })).to.equal("no");
   });
 
-  it("is asked about the longest signature, and not about longer ones", async () => {
+  it("is asked about the longest allowed signature, and not about longer ones", async () => {
     await setCode(WALLET, answering(MAGIC));
     const signature = (length: number): Hex => `0x${"12".repeat(length)}`;
     expect(await askWallet(client, { ...question, signature: signature(MAX_SIGNATURE_BYTES) })).to.equal(
@@ -100,7 +100,7 @@ describe("a contract wallet that is asked for a signature (ERC-1271)", () => {
     expect(await askWallet(client, { ...question, signature: "0x" })).to.equal("yes");
   });
 
-  it("is not taken for none by a provider that has no state of the block", async () => {
+  it("is not treated as missing by a provider without the state of the block", async () => {
     await setCode(WITNESS, "0x00");
     await setCode(WALLET, "0x");
     expect(await askWallet(client, question, WITNESS)).to.equal("no_contract");
@@ -133,7 +133,7 @@ describe("a contract wallet that is asked for a signature (ERC-1271)", () => {
 
     for (const [name, answers] of Object.entries(ERROR_ANSWERS)) {
       for (const [what, code, message] of answers) {
-        it(`is not judged by an error of ${name}: ${what}`, async () => {
+        it(`gets no verdict from an error of ${name}: ${what}`, async () => {
           for (const data of [undefined, "0x", `0x${MAGIC}${"00".repeat(28)}`]) {
             const error = await refusal(asked({ error: { code, message, data } }));
             expect(error).to.have.property("code", "chain_unavailable");
@@ -156,14 +156,14 @@ describe("a contract wallet that is asked for a signature (ERC-1271)", () => {
       ["a refusal", "", 403],
     ];
     for (const [what, body, status] of others) {
-      it(`is not judged by ${what}`, async () => {
+      it(`gets no verdict from ${what}`, async () => {
         const error = await refusal(asked(body, status));
         expect(error).to.have.property("code", "chain_unavailable");
         expect(error.message).not.to.include("secret-key");
       });
     }
 
-    it("is not judged by an RPC that is gone", async () => {
+    it("gets no verdict from an RPC that does not answer", async () => {
       const gone = createPublicClient({
         transport: http("http://127.0.0.1:9/secret-key", { retryCount: 0 }),
       });

@@ -12,7 +12,7 @@ describe("the budget of a client", () => {
     now = 1_000;
   });
 
-  it("is spent, comes back with time, and says when", () => {
+  it("is spent, comes back with time, and gives the waiting time", () => {
     const budgets = open();
     for (let n = 0; n < 10; n++) {
       expect(budgets.of("a").secondsToWait, `request ${n}`).to.equal(0);
@@ -27,7 +27,7 @@ describe("the budget of a client", () => {
     expect(budgets.of("a").secondsToWait).to.equal(1);
   });
 
-  it("may owe for an answer that was dear, and never more than one burst", () => {
+  it("may owe points for an expensive answer, at most one burst", () => {
     const budget = open().of("a");
     budget.charge(1e9);
     expect(budget.secondsToWait).to.equal(Math.ceil((10 + 1) / 2));
@@ -35,7 +35,7 @@ describe("the budget of a client", () => {
     expect(budget.secondsToWait).to.equal(0);
   });
 
-  it("gives nothing when the clock is set back, and takes nothing", () => {
+  it("does not change when the clock is set back", () => {
     const budget = open().of("a");
     budget.charge(10);
     now -= 500;
@@ -44,7 +44,7 @@ describe("the budget of a client", () => {
     expect(budget.secondsToWait).to.equal(0);
   });
 
-  it("lets as many run at once as it may, the others in turn, and one too many not at all", () => {
+  it("runs a limited number of requests, queues a limited number, and refuses more", () => {
     const budgets = open();
     const begun: string[] = [];
     const take = (name: string) => budgets.of("a").takeTurn(() => begun.push(name));
@@ -65,7 +65,7 @@ describe("the budget of a client", () => {
     expect(begun.slice(4)).to.deep.equal(["sixth"]);
   });
 
-  it("has one turn at a time for who spends more than it earns, and none while others are served", () => {
+  it("gives one turn at a time to a client that spends more than it earns, and none while others are served", () => {
     const budgets = open();
     const begun: string[] = [];
     const take = (client: string, name: string) => budgets.of(client).takeTurn(() => begun.push(name));
@@ -85,7 +85,7 @@ describe("the budget of a client", () => {
     expect(begun.slice(3)).to.deep.equal(["third", "fourth"]);
   });
 
-  it("does not make it wait for ever, whoever else is served for however long", async () => {
+  it("does not make it wait forever, even if others are served all the time", async () => {
     const budgets = open();
     budgets.of("quiet").takeTurn(() => {});
     budgets.of("loud").charge(3);
@@ -117,7 +117,7 @@ describe("the budget of a client", () => {
     expect(budgets.of("a").openStream()).to.equal(undefined);
   });
 
-  it("holds back so many refusals of a client at one time", () => {
+  it("delays a limited number of a client's refusals at one time", () => {
     const budgets = open();
     const held = Array.from({ length: 65 }, () => budgets.of("a").holdBack());
     expect(held.map((it) => it !== undefined)).to.deep.equal([...Array(64).fill(true), false]);
@@ -128,7 +128,7 @@ describe("the budget of a client", () => {
     expect(budgets.of("a").holdBack()).to.equal(undefined);
   });
 
-  it("says what is owed", () => {
+  it("gives the owed points", () => {
     const budget = open().of("a");
     budget.charge(9);
     expect(budget.owed).to.equal(0);
@@ -139,7 +139,7 @@ describe("the budget of a client", () => {
     expect(open({ pointsPerSecond: 0 }).of("a").owed).to.equal(0);
   });
 
-  it("limits nothing where it is 0", () => {
+  it("has no limit where the limit is 0", () => {
     const budget = open({ pointsPerSecond: 0, atOnce: 0, streams: 0 }).of("a");
     budget.charge(1e9);
     let begun = 0;
@@ -151,7 +151,7 @@ describe("the budget of a client", () => {
     expect(budget.secondsToWait).to.equal(0);
   });
 
-  it("forgets the quietest of too many clients, and never one that has something open", () => {
+  it("forgets the quietest of too many clients, and never one with open requests or streams", () => {
     const budgets = open();
     budgets.of("spent").charge(10);
     budgets.of("open").openStream();
@@ -161,7 +161,7 @@ describe("the budget of a client", () => {
     expect(budgets.of("spent").secondsToWait).to.equal(0);
   });
 
-  it("never runs more turns than it may, whatever comes and goes in whatever order", () => {
+  it("never runs more turns than allowed, in any order of requests", () => {
     fc.assert(
       fc.property(fc.array(fc.nat({ max: 9 }), { maxLength: 60 }), (steps) => {
         const budget = open({ atOnce: 3, waiting: 4 }).of("a");

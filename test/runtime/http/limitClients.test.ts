@@ -16,7 +16,7 @@ describe("runtime/http/limitClients", () => {
     await new Promise((resolve) => server.close(resolve));
   });
 
-  it("looks at what others send between requests of one client that wait for nothing", async () => {
+  it("serves other clients between fast requests of one client", async () => {
     let served = 0;
     server = createServer((request, response) => {
       served++;

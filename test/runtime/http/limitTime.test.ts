@@ -4,7 +4,7 @@ import { expect } from "chai";
 import { limitTime } from "tallystick-runtime/http/limitTime";
 import { converse, statusesOf } from "../../support/rawConnection.ts";
 
-describe("a server with a client that is slow", () => {
+describe("a server with a slow client", () => {
   let server: Server;
   let port: number;
   beforeEach(async () => {
@@ -17,7 +17,7 @@ describe("a server with a client that is slow", () => {
   });
   afterEach(() => void server.close());
 
-  it("cuts off one that sends nothing, half a head, or half a body", async () => {
+  it("disconnects a client that sends nothing, half a head, or half a body", async () => {
     const halves = [
       "",
       "GET / HTTP/1.1\r\nHost: a\r\nX: ",
@@ -32,7 +32,7 @@ describe("a server with a client that is slow", () => {
     expect(statusesOf(whole)).to.deep.equal([200]);
   });
 
-  it("is given half a minute by default, and looked for every second", () => {
+  it("allows half a minute by default, and checks every second", () => {
     const other = createServer();
     limitTime(other);
     expect([other.headersTimeout, other.requestTimeout]).to.deep.equal([30_000, 30_000]);

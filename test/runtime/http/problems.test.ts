@@ -93,7 +93,7 @@ const rows: [what: string, error: unknown, problem: ExpectedProblem][] = [
   ]),
 ];
 
-describe("what clients are told of errors", () => {
+describe("the error answers of servers", () => {
   const folder = temporaryFolder();
   let service: TestService;
   let apps: { [server: string]: () => Promise<Response> | Response };
@@ -118,7 +118,7 @@ describe("what clients are told of errors", () => {
   after(() => service.close());
 
   for (const [what, error, problem] of rows) {
-    it(`is the same of every server: ${what}`, async () => {
+    it(`are the same on every server: ${what}`, async () => {
       failure = error;
       for (const [server, ask] of Object.entries(apps)) {
         const response = await ask();
@@ -132,7 +132,7 @@ describe("what clients are told of errors", () => {
     });
   }
 
-  it("is told with the status of a refusal, whose details are for whoever is refused", async () => {
+  it("have the status of a refusal, whose details are for the refused client", async () => {
     failure = new HireRefusedError({
       status: 409,
       code: "not_found",
@@ -146,13 +146,13 @@ describe("what clients are told of errors", () => {
     ]);
   });
 
-  it("calls every status as Node does", () => {
+  it("name every status as Node does", () => {
     for (const status of [400, 401, 402, 403, 404, 405, 409, 413, 422, 426, 429, 500, 502, 503, 504]) {
       expect(problem(status, "x", "y").title).to.equal(STATUS_CODES[status]);
     }
   });
 
-  it("is 413 of a keeper for a body that is too large", async () => {
+  it("are 413 on a keeper for a body that is too large", async () => {
     const logged: string[] = [];
     const keeper: Hono = keeperApp({
       calls: {} as never,

@@ -38,7 +38,7 @@ describe("a server whose listeners fail", function () {
     return server;
   };
 
-  it("loses the connection that brought the fault about, says so, and serves the others", async () => {
+  it("closes the connection that caused the fault, reports it, and serves the others", async () => {
     const { child, lines, ask } = await start();
     const upgrade = "Upgrade: websocket\r\n";
     expect(statusesOf(await ask("/at-once"))).to.deep.equal([400]);
@@ -59,7 +59,7 @@ describe("a server whose listeners fail", function () {
     expect(child.exitCode).to.equal(null);
   });
 
-  it("ends when the fault is the process's own, though a request asked for it", async () => {
+  it("ends when the fault is the process's own, even if a request started the work", async () => {
     const { child, ask } = await start();
     const words = text(child.stderr!);
     const exit = once(child, "exit");

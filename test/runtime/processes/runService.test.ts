@@ -24,7 +24,7 @@ async function run(kind: string) {
 }
 
 describe("a service as a process", () => {
-  it("says where it listens, and stops by a signal", async () => {
+  it("prints its address, and stops on a signal", async () => {
     const { code, out } = await run("quick");
     expect(JSON.parse(out)).to.deep.equal({ listening: "http://127.0.0.1:1", folder: "x" });
     expect(code).to.equal(0);
@@ -36,7 +36,7 @@ describe("a service as a process", () => {
     expect(err).to.contain("did not stop within 0.1 seconds");
   });
 
-  it("names every setting at fault, and what to do", async () => {
+  it("names every setting at fault, and the advice", async () => {
     const { code, out, err } = await run("refused");
     expect([code, out]).to.deep.equal([1, ""]);
     expect(err).to.equal("error: A: is required\nerror: B: must be a port\nhint: Set both.\n");

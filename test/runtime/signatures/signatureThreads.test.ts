@@ -68,7 +68,7 @@ describe("threads that read signatures", () => {
   };
   const question: Question = ["{}", "0x"];
 
-  it("say of any signature what the main thread says, by WebAssembly and in plain JavaScript", async () => {
+  it("give the same answer as the main thread for any signature, by WebAssembly and in plain JavaScript", async () => {
     const threads = create();
     let found = 0;
     await fc.assert(
@@ -84,7 +84,7 @@ describe("threads that read signatures", () => {
     expect(found).to.be.above(0);
   });
 
-  it("answer many who ask at once each with its own", async () => {
+  it("give each of many concurrent callers its own answer", async () => {
     const threads = create();
     const lists = fc.sample(fc.array(anyQuestion, { maxLength: 3 }), 20);
     const answers = await Promise.all(lists.map((list) => threads.ask(list)));
@@ -97,7 +97,7 @@ describe("threads that read signatures", () => {
     ["cannot be started", 'throw new Error("no such thing");', "no such thing"],
     ["ends when it is asked", 'parentPort.on("message", () => process.exit(3));', "exit code 3"],
   ] as const) {
-    it(`leave the asker to itself when one ${what}, and are not started again`, async () => {
+    it(`leave the work to the caller when one ${what}, and are not started again`, async () => {
       const { threads, reasons } = withProgram({ source });
       expect(await Promise.all([threads.ask([question]), threads.ask([question])])).to.deep.equal([
         null,
@@ -108,7 +108,7 @@ describe("threads that read signatures", () => {
     });
   }
 
-  it("leave the asker to itself when one does not answer", async () => {
+  it("leave the work to the caller when one does not answer", async () => {
     const source =
       'parentPort.on("message", ([[text]]) => text === "hang" || parentPort.postMessage([null]));';
     // Only the one that is to give up has little patience: a busy machine may need long to start a thread.
@@ -119,7 +119,7 @@ describe("threads that read signatures", () => {
     expect(reasons).to.deep.equal([["no answer within 200 ms", true]]);
   });
 
-  it("replace one that answered before it ended, or before it fell silent", async () => {
+  it("are replaced if they had answered before they ended or became silent", async () => {
     const source = `
       let isSilent = false;
       parentPort.on("message", ([[text]]) => {
@@ -148,7 +148,7 @@ describe("threads that read signatures", () => {
     }
   });
 
-  it("answer nobody any more when they are closed, and leave nobody waiting", async () => {
+  it("give no answers after they are closed, and leave nobody waiting", async () => {
     const { threads, reasons } = withProgram({ source: 'parentPort.on("message", () => {});' });
     const asked = threads.ask([question]);
     await threads.close();
@@ -160,14 +160,14 @@ describe("threads that read signatures", () => {
     ]);
   });
 
-  it("say why when the process may not have any", async () => {
+  it("report why the process cannot have any", async () => {
     const reasons: string[] = [];
     const threads = create({ onEnd: (it) => reasons.push(it), program: new URL("http://nowhere/") });
     expect(await threads.ask([question])).to.equal(null);
     expect(reasons).to.have.length(1);
   });
 
-  it("do not hold a process that has nothing else to do", async () => {
+  it("do not keep a process alive that has nothing else to do", async () => {
     const args = nodeProgram("test/runtime/signatures/support/askOnce.ts");
     const { stdout } = await promisify(execFile)(process.execPath, args, {
       cwd: repositoryRoot,
