@@ -1,10 +1,8 @@
-import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { truncateSync, utimesSync, writeFileSync } from "node:fs";
 import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import path from "node:path";
-import { text } from "node:stream/consumers";
 import { serve } from "@hono/node-server";
 import { expect } from "chai";
 import { parseAttestation, type TestRun } from "tallystick-protocol/records/attestation";
@@ -14,10 +12,8 @@ import { makeAttestation } from "../../../scripts/attest/makeAttestation.ts";
 import { readJunit } from "../../../scripts/attest/readJunit.ts";
 import { MAX_REPORT_BYTES, readReport } from "../../../scripts/attest/readReport.ts";
 import { signAttestation } from "../../../scripts/attest/signAttestation.ts";
-import { childEnvironment } from "../../../scripts/processes/childEnvironment.ts";
-import { nodeProgram } from "../../../scripts/processes/nodeProgram.ts";
-import { repositoryRoot } from "../../../scripts/repositoryRoot.ts";
 import { NOW, openTestService, type TestService } from "../../settlement/support/testService.ts";
+import { commandHere } from "../../support/commandHere.ts";
 import { suiteFolder } from "../../support/suiteFolder.ts";
 
 const COMMIT = "c0ffee".padEnd(40, "0");
@@ -105,19 +101,8 @@ describe("tallystick attest", function () {
     await service.close();
   });
 
-  async function attest(environment: { [name: string]: string }, ...args: string[]) {
-    const child = spawn(process.execPath, nodeProgram("scripts/cli.ts", ["attest", "--url", url, ...args]), {
-      cwd: repositoryRoot,
-      stdio: ["ignore", "pipe", "pipe"],
-      env: { ...childEnvironment(), NO_COLOR: "1", TALLYSTICK_PRIVATE_KEY: "", ...environment },
-    });
-    const [out, err, [code]] = await Promise.all([
-      text(child.stdout),
-      text(child.stderr),
-      once(child, "close"),
-    ]);
-    return { code, out, err };
-  }
+  const attest = (environment: { [name: string]: string }, ...args: string[]) =>
+    commandHere(["attest", "--url", url, ...args], { TALLYSTICK_PRIVATE_KEY: "", ...environment });
 
   it("posts what two runs came to, signed by the agent, and the ledger has it once", async () => {
     const results: Results = { a: "passed", b: "passed", c: "skipped" };

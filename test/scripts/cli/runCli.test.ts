@@ -4,22 +4,15 @@ import path from "node:path";
 import { text } from "node:stream/consumers";
 import { expect } from "chai";
 import { commands } from "../../../scripts/cli/commands.ts";
-import { nodeProgram } from "../../../scripts/processes/nodeProgram.ts";
 import { repositoryRoot } from "../../../scripts/repositoryRoot.ts";
-
-type Run = { code: number; out: string; err: string };
+import { type CommandRun, commandHere } from "../../support/commandHere.ts";
 
 /** Runs the program as a user does, through the bootstrap. */
-function tallystick(...args: string[]): Promise<Run> {
+function tallystick(...args: string[]): Promise<CommandRun> {
   return run([path.join(repositoryRoot, "scripts/bootstrap.mjs"), ...args]);
 }
 
-/** Runs the program as the bootstrap does, when nothing is left to install. */
-function afterBootstrap(...args: string[]): Promise<Run> {
-  return run(nodeProgram("scripts/cli.ts", args));
-}
-
-async function run(args: string[]): Promise<Run> {
+async function run(args: string[]): Promise<CommandRun> {
   const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "pipe"] });
   const [out, err, [code]] = await Promise.all([
     text(child.stdout),
@@ -43,19 +36,19 @@ describe("scripts/cli", function () {
   });
 
   it("shows the same without arguments", async () => {
-    expect(await tallystick()).to.deep.equal(await tallystick("--help"));
+    expect(await tallystick()).to.deep.equal(await commandHere(["--help"]));
   });
 
   for (const { name } of commands) {
     it(`explains ${name} and its options`, async () => {
-      const { code, out } = await afterBootstrap(name, "--help");
+      const { code, out } = await commandHere([name, "--help"]);
       expect(code).to.equal(0);
       expect(out).to.match(new RegExp(`^Usage: tallystick ${name}\\b`));
     });
   }
 
   it("explains a command by help as by --help", async () => {
-    expect(await tallystick("help", "derive")).to.deep.equal(await tallystick("derive", "--help"));
+    expect(await tallystick("help", "derive")).to.deep.equal(await commandHere(["derive", "--help"]));
   });
 
   it("answers an unknown command or option with exit code 2, on stderr, and says what to do", async () => {

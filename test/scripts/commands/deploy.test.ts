@@ -10,7 +10,7 @@ import { frozenAddresses } from "../../../scripts/ignition/frozenAddresses.ts";
 import { freePort } from "../../../scripts/processes/freePort.ts";
 import { openSupervisor, type Supervisor } from "../../../scripts/processes/openSupervisor.ts";
 import { startService } from "../../../scripts/processes/startService.ts";
-import { runTallystick } from "../../e2e/support/demoProcess.ts";
+import { commandHere } from "../../support/commandHere.ts";
 
 const safeAbi = parseAbi(["function getThreshold() view returns (uint256)"]);
 
@@ -33,11 +33,8 @@ describe("tallystick deploy", function () {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  async function deploy(...args: string[]): Promise<{ code: number | null; out: string; err: string }> {
-    const run = runTallystick(["deploy", ...args], { RPC_URL: "", DEPLOYER_PRIVATE_KEY: "" });
-    const { code } = await run.ended;
-    return { code, out: run.out(), err: run.err() };
-  }
+  const deploy = (...args: string[]) =>
+    commandHere(["deploy", ...args], { RPC_URL: "", DEPLOYER_PRIVATE_KEY: "" });
 
   it("says what it will do, deploys, finds the contracts on the chain, and records where they are", async () => {
     const output = path.join(folder, "out", "31337.json");

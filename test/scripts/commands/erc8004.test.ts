@@ -1,5 +1,3 @@
-import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -23,11 +21,10 @@ import { readAnyFile } from "../../../scripts/erc8004/readAnyFile.ts";
 import { register } from "../../../scripts/erc8004/register.ts";
 import { registriesOf } from "../../../scripts/erc8004/registryOptions.ts";
 import { respond } from "../../../scripts/erc8004/respond.ts";
-import { childEnvironment } from "../../../scripts/processes/childEnvironment.ts";
-import { nodeProgram } from "../../../scripts/processes/nodeProgram.ts";
 import { auditedHire, openHolder, passes, shows } from "../../sdk/audits/auditScene.ts";
 import { MEAN, mean, NODE } from "../../sdk/support/market.ts";
 import { useMarket } from "../../sdk/support/useMarket.ts";
+import { commandHere } from "../../support/commandHere.ts";
 import { type Deployer, deployRegistries } from "../../support/deployRegistries.ts";
 
 describe("tallystick erc8004", function () {
@@ -253,18 +250,7 @@ describe("tallystick erc8004", function () {
     expect(bad.out).to.contain("does not hold").and.contain("is 100, and the ledger says 60");
   });
 
-  async function run(...args: string[]): Promise<{ code: number; out: string; err: string }> {
-    const child = spawn(process.execPath, nodeProgram("scripts/cli.ts", args), {
-      env: childEnvironment({ NO_COLOR: "1" }),
-    });
-    const [out, err] = [child.stdout, child.stderr].map(async (stream) => {
-      let text = "";
-      for await (const chunk of stream) text += chunk;
-      return text;
-    });
-    const [code] = await once(child, "close");
-    return { code, out: (await out) ?? "", err: (await err) ?? "" };
-  }
+  const run = (...args: string[]) => commandHere(args);
 });
 
 describe("a feedback file that a stranger leads to", () => {

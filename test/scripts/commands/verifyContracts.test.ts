@@ -33,7 +33,7 @@ import { openSupervisor, type Supervisor } from "../../../scripts/processes/open
 import { startService } from "../../../scripts/processes/startService.ts";
 import { repositoryRoot } from "../../../scripts/repositoryRoot.ts";
 import type { VerifiedContract } from "../../../scripts/verification/verifyContract.ts";
-import { runTallystick } from "../../e2e/support/demoProcess.ts";
+import { commandHere } from "../../support/commandHere.ts";
 import type { Question } from "../fixtures/verifyFrozen.ts";
 
 /** The runtime code of Safe's singleton factory: it creates what it is sent, with the salt in front (CREATE2). */
@@ -55,11 +55,7 @@ describe("deployed contracts that others check", function () {
   let client: ReturnType<typeof open>;
   let verifier: ChildProcess;
 
-  const run = async (...args: string[]) => {
-    const it = runTallystick(args, { RPC_URL: "", DEPLOYER_PRIVATE_KEY: "" });
-    const { code } = await it.ended;
-    return { code, out: it.out(), err: it.err() };
-  };
+  const run = (...args: string[]) => commandHere(args, { RPC_URL: "", DEPLOYER_PRIVATE_KEY: "" });
 
   before(async () => {
     folder = mkdtempSync(path.join(tmpdir(), "tallystick-verify-"));

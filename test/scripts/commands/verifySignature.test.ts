@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { expect } from "chai";
 import { signTrustReport } from "tallystick-protocol/trustReport/signTrustReport";
-import { runTallystick } from "../../e2e/support/demoProcess.ts";
+import { commandHere } from "../../support/commandHere.ts";
 
 const HOUR = 3_600_000;
 
@@ -20,11 +20,7 @@ describe("tallystick verify-signature", () => {
     const signing = { secretKey: new Uint8Array(32).fill(7), verificationUrl: "https://node.example" };
     const file = path.join(folder, "report.json");
     await writeFile(file, JSON.stringify(signTrustReport(report, signing)));
-    const verify = async (hours: string) => {
-      const run = runTallystick(["verify-signature", file, "--max-age", hours]);
-      const { code } = await run.ended;
-      return { code, out: run.out() };
-    };
+    const verify = (hours: string) => commandHere(["verify-signature", file, "--max-age", hours]);
     const [fresh, old] = [await verify("31"), await verify("29")];
     expect(fresh.out).to.contain("SIGNED").and.contain(date);
     expect(fresh.code).to.equal(0);

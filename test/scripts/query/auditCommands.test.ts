@@ -1,14 +1,11 @@
-import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { text } from "node:stream/consumers";
 import { serve } from "@hono/node-server";
 import { expect } from "chai";
 import { createGraphqlClient } from "tallystick-sdk/query/createGraphqlClient";
-import { childEnvironment } from "../../../scripts/processes/childEnvironment.ts";
-import { nodeProgram } from "../../../scripts/processes/nodeProgram.ts";
 import { AUDITED, SELLER } from "../../derive/auditScene.ts";
 import { wallet } from "../../derive/eventLog.ts";
 import { type AuditStory, openAuditStory } from "../../indexer/support/auditStory.ts";
+import { commandHere } from "../../support/commandHere.ts";
 
 describe("what asks a node about audits", function () {
   this.timeout(60_000);
@@ -26,17 +23,7 @@ describe("what asks a node about audits", function () {
   });
   after(() => server?.close());
 
-  async function run(...args: string[]) {
-    const child = spawn(process.execPath, nodeProgram("scripts/cli.ts", ["audits", ...args, "--url", url]), {
-      env: childEnvironment({ NO_COLOR: "1" }),
-    });
-    const [out, err, [code]] = await Promise.all([
-      text(child.stdout),
-      text(child.stderr),
-      once(child, "close"),
-    ]);
-    return { out, err, code: code as number };
-  }
+  const run = (...args: string[]) => commandHere(["audits", ...args, "--url", url]);
 
   it("`tallystick audits` shows draws, the queue and decisions, to people and to programs", async () => {
     const [people, programs, others, refused] = await Promise.all([

@@ -1,12 +1,9 @@
-import { spawn } from "node:child_process";
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
-import { text } from "node:stream/consumers";
 import { serve } from "@hono/node-server";
 import { expect } from "chai";
 import { Hono } from "hono";
-import { childEnvironment } from "../../../scripts/processes/childEnvironment.ts";
-import { nodeProgram } from "../../../scripts/processes/nodeProgram.ts";
+import { commandHere } from "../../support/commandHere.ts";
 
 const AGENT = `0x${"a1".repeat(20)}`;
 const BUYER = `0x${"b2".repeat(20)}`;
@@ -47,21 +44,7 @@ describe("`tallystick failures`", function () {
   });
   after(() => server?.close());
 
-  async function run(...args: string[]) {
-    const child = spawn(
-      process.execPath,
-      nodeProgram("scripts/cli.ts", ["failures", ...args, "--url", url]),
-      {
-        env: childEnvironment({ NO_COLOR: "1" }),
-      },
-    );
-    const [out, err, [code]] = await Promise.all([
-      text(child.stdout),
-      text(child.stderr),
-      once(child, "close"),
-    ]);
-    return { out, err, code: code as number };
-  }
+  const run = (...args: string[]) => commandHere(["failures", ...args, "--url", url]);
 
   it("shows page after page of an agent named by its alias, and what a stranger wrote as plain text", async () => {
     const { out, err, code } = await run("ada");

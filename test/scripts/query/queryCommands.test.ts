@@ -1,12 +1,10 @@
-import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { serve } from "@hono/node-server";
 import { expect } from "chai";
 import { createApi } from "../../../indexer/api/app.ts";
-import { childEnvironment } from "../../../scripts/processes/childEnvironment.ts";
-import { nodeProgram } from "../../../scripts/processes/nodeProgram.ts";
 import { openApiDatabase } from "../../../tools/bench/api/apiDatabase.ts";
 import { EventLog, wallet } from "../../derive/eventLog.ts";
+import { commandHere } from "../../support/commandHere.ts";
 import { testDatabase } from "../../support/testDatabase.ts";
 
 const [seller, buyer] = [wallet(1), wallet(2)];
@@ -46,18 +44,7 @@ describe("the commands that ask a node", function () {
     await database?.close();
   });
 
-  async function run(...args: string[]): Promise<{ code: number; out: string; err: string }> {
-    const child = spawn(process.execPath, nodeProgram("scripts/cli.ts", [...args, "--url", url]), {
-      env: childEnvironment({ NO_COLOR: "1" }),
-    });
-    const [out, err] = [child.stdout, child.stderr].map(async (stream) => {
-      let text = "";
-      for await (const chunk of stream) text += chunk;
-      return text;
-    });
-    const [code] = await once(child, "close");
-    return { code, out: (await out) ?? "", err: (await err) ?? "" };
-  }
+  const run = (...args: string[]) => commandHere([...args, "--url", url]);
 
   it("show tables to people and JSON to programs", async () => {
     const [agent, search, hire, escrow, status] = await Promise.all([
