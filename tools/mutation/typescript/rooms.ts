@@ -13,7 +13,10 @@ export type Room = {
   environment?: { [name: string]: string };
 };
 
-/** Every part in which an unnoticed change may cost money or make a published number wrong. */
+/**
+ * Every part in which an unnoticed change may cost money or make a published number wrong. `ledgers` is a part of
+ * `protocol`, and `payments` of `sdk`: their tests need no chain, so a run of them takes minutes.
+ */
 export const rooms: Room[] = [
   {
     name: "derive",
@@ -27,6 +30,11 @@ export const rooms: Room[] = [
     tests: ["test/protocol/**/*.test.ts"],
   },
   {
+    name: "ledgers",
+    sources: ["packages/protocol/{ledger,merkle,note,proof}/*.ts"],
+    tests: ["test/protocol/{ledger,merkle,note,proof}/*.test.ts"],
+  },
+  {
     name: "settlement",
     sources: ["services/settlement/{engine,ledger,anchoring,proofs,keys,claims}/**/*.ts"],
     tests: [
@@ -38,6 +46,14 @@ export const rooms: Room[] = [
     name: "sdk",
     sources: ["packages/sdk/{budget,buyer,chain,escrow,seller,store,x402}/**/*.ts"],
     tests: ["test/sdk/*.test.ts", "!test/sdk/{soak,pack,sellerProcess,endAtEveryWrite}.test.ts"],
+  },
+  {
+    name: "payments",
+    sources: [
+      "packages/sdk/buyer/{escrowPayment,hireByKey,judgeTerms,keptHires,reports}.ts",
+      "packages/sdk/seller/receiptOutbox.ts",
+    ],
+    tests: ["test/sdk/{hireByKey,escrowPayment,outboxes}.test.ts"],
   },
   {
     name: "verifiers",

@@ -1,0 +1,224 @@
+import { expect } from "chai";
+import type { RecordBody } from "tallystick-protocol/json/recordBody";
+import type { SignedRecord } from "tallystick-protocol/records/record";
+import { createReports, type Report } from "tallystick-sdk/buyer/reports";
+import { createReceiptOutbox } from "tallystick-sdk/seller/receiptOutbox";
+import { type KeyValueStore, memoryStore } from "tallystick-sdk/store/keyValueStore";
+import { endAtEveryWrite } from "../support/endAtEveryWrite.ts";
+import { newWallet } from "./support/sdkChain.ts";
+
+const DAY_MS = 86_400_000;
+const HASH = "ab".repeat(32);
+const SELLER = "http://seller.test";
+const NODE = "http://node.test";
+/** Answers after which the same may be settled another time, and answers that no repetition changes. */
+const PASSING = [404, 408, 429, 500, 502, 503];
+const FINAL = [400, 401, 409, 422];
+
+type Asked = { path: string; body: unknown };
+
+/** A node and a seller that answer as they are told. `null`: there is no connection. */
+const network = (answer: (it: Asked) => { status: number; body?: unknown } | null) => {
+  const asked: Asked[] = [];
+  const fetch = async (input: string, init?: RequestInit): Promise<Response> => {
+    const body: unknown = init?.body === undefined ? undefined : JSON.parse(String(init.body));
+    const it = { path: new URL(input).pathname, body };
+    asked.push(it);
+    const said = answer(it);
+    if (said === null) throw new TypeError("fetch failed");
+    return Response.json(said.body ?? {}, { status: said.status });
+  };
+  return { asked, fetch };
+};
+
+describe("a buyer's reports on their way to the ledger", () => {
+  const { account } = newWallet();
+  const report: Report = {
+    ...{ jobId: "job_1", endpoint: SELLER as Report["endpoint"], receiptHash: HASH, since: 0 },
+    telemetry: { latencyMs: 12, verification: { all_passed: true, checks: {} } },
+  };
+  let time: number;
+  let store: KeyValueStore;
+  beforeEach(() => {
+    time = 0;
+    store = memoryStore();
+  });
+  const open = (fetch: ReturnType<typeof network>["fetch"]) =>
+    createReports({
+      ...{ account, baseUrl: NODE, fetch, sellerFetch: fetch, store, now: () => time },
+      ledger: async () => "local",
+    });
+
+  it("wait after an answer that may change, and are given up after one that cannot", async () => {
+    for (const status of [...PASSING, ...FINAL, null]) {
+      store = memoryStore();
+      const { asked, fetch } = network(() => (status === null ? null : { status }));
+      const reports = open(fetch);
+      await reports.add(report);
+      await reports.flush();
+      const isKept = status === null || PASSING.includes(status);
+      expect(await reports.waiting(), String(status)).to.equal(isKept ? 1 : 0);
+      expect(asked, String(status)).to.have.length(1);
+    }
+  });
+
+  it("are sent again later and later, up to ten minutes, and for a week", async () => {
+    const { asked, fetch } = network(() => ({ status: 503 }));
+    const reports = open(fetch);
+    await reports.add(report);
+    const pauses: number[] = [];
+    for (let last = 0; pauses.length < 12; time += 500) {
+      const before = asked.length;
+      await reports.flush();
+      if (asked.length === before) continue;
+      if (before > 0) pauses.push(time - last);
+      last = time;
+    }
+    expect(pauses.slice(0, 3)).to.deep.equal([2_000, 4_000, 8_000]);
+    expect(pauses.slice(-2)).to.deep.equal([600_000, 600_000]);
+    time = 7 * DAY_MS;
+    await reports.flush();
+    expect(await reports.waiting(), "after a week").to.equal(1);
+    time = 7 * DAY_MS + 600_000;
+    await reports.flush();
+    expect(await reports.waiting(), "after more than a week").to.equal(0);
+  });
+
+  it("wait for the receipt that they are about, and leave only when the ledger has them", async () => {
+    let receipt: string | null = null;
+    const { asked, fetch } = network(({ path }) =>
+      path === "/telemetry" ? { status: 201 } : { status: 200, body: { receipt_hash: receipt } },
+    );
+    const reports = open(fetch);
+    await reports.add({ ...report, receiptHash: null });
+    await reports.flush();
+    expect(asked.map(({ path }) => path)).to.deep.equal(["/jobs/job_1"]);
+    expect(await reports.waiting()).to.equal(1);
+    for (const wrong of ["ABC", HASH.toUpperCase(), `${HASH}0`]) {
+      time += 700_000;
+      receipt = wrong;
+      await reports.flush();
+      expect(await reports.waiting(), wrong).to.equal(1);
+    }
+    time += 700_000;
+    receipt = HASH;
+    await reports.flush();
+    expect(asked.at(-1)).to.include({ path: "/telemetry" });
+    const { body } = Object(asked.at(-1)?.body) as SignedRecord;
+    expect(body).to.include({ receipt: HASH, latency_ms: 12 });
+    expect(await reports.waiting()).to.equal(0);
+  });
+
+  it("reach the ledger whichever write their process ends at", async () => {
+    await endAtEveryWrite<{ store: KeyValueStore; sent: number }>({
+      open: async () => ({ store: memoryStore(), sent: 0 }),
+      run: async (scene, process) => {
+        store = process.store(scene.store);
+        const { fetch } = network(() => {
+          scene.sent++;
+          return { status: 201 };
+        });
+        const reports = open(process.cut(fetch));
+        await reports.add(report);
+        await reports.flush();
+      },
+      resume: async (scene) => {
+        ({ store } = scene);
+        const { fetch } = network(() => {
+          scene.sent++;
+          return { status: 200 };
+        });
+        await open(fetch).flush();
+      },
+      check: async (scene, at) => {
+        expect(await scene.store.keys("report"), at).to.deep.equal([]);
+        if (at !== "at write 0") expect(scene.sent, at).to.be.at.least(1);
+      },
+    });
+  });
+});
+
+describe("a seller's receipts on their way to the ledger", () => {
+  const record = { type: "receipt", body: { hire_id: "1" } as RecordBody, signer: "0x", signature: "0x" };
+  const tokens = { buyer: "b", seller: "s" };
+  const known = { status: 201, body: { hash: HASH, rating_tokens: tokens } };
+  const open = (parameters: {
+    store: KeyValueStore;
+    fetch: ReturnType<typeof network>["fetch"];
+    now?: () => number;
+    onSettled?: (key: string) => Promise<void>;
+  }) =>
+    createReceiptOutbox({
+      ...{ baseUrl: NODE, now: () => 0, onSettled: async () => {}, log: () => {}, retryMs: 60_000 },
+      ...parameters,
+    });
+
+  it("wait after an answer that may change, and are put aside with the reason after one that cannot", async () => {
+    for (const status of [...PASSING, ...FINAL, null]) {
+      const store = memoryStore();
+      const problem = { code: "why_not", detail: "Because." };
+      const { fetch } = network(() => (status === null ? null : { status, body: problem }));
+      const outbox = open({ store, fetch });
+      await outbox.add("job_1", record as SignedRecord);
+      expect(await outbox.submit("job_1"), String(status)).to.equal(undefined);
+      const isKept = status === null || PASSING.includes(status);
+      expect(await outbox.waiting(), String(status)).to.equal(isKept ? 1 : 0);
+      const aside = await store.get("refused/job_1");
+      if (isKept) expect(aside, String(status)).to.equal(undefined);
+      else expect(aside, String(status)).to.deep.include({ record, code: "why_not", message: "Because." });
+      await outbox.close();
+    }
+  });
+
+  it("are told as settled, or put aside, whichever write their process ends at", async () => {
+    for (const isRefused of [false, true]) {
+      const answers = network(() =>
+        isRefused ? { status: 400, body: { code: "no", detail: "No." } } : known,
+      );
+      const told = new Map<KeyValueStore, number>();
+      await endAtEveryWrite<KeyValueStore>({
+        open: async () => memoryStore(),
+        run: async (scene, process) => {
+          const store = process.store(scene);
+          const onSettled = async () => await store.put("job/job_1", "settled");
+          const outbox = open({ store, fetch: process.cut(answers.fetch), onSettled });
+          await outbox.add("job_1", record as SignedRecord);
+          told.set(scene, 1);
+          await outbox.submit("job_1");
+        },
+        resume: async (store) => {
+          const onSettled = async () => await store.put("job/job_1", "settled");
+          await open({ store, fetch: answers.fetch, onSettled }).submit("job_1");
+        },
+        check: async (store, at) => {
+          expect(await store.keys("outbox"), at).to.deep.equal([]);
+          if (!told.has(store)) return;
+          const end = isRefused ? await store.get("refused/job_1") : await store.get("job/job_1");
+          expect(end, `${at}, ${isRefused}`).not.to.equal(undefined);
+        },
+      });
+      expect(told.size).to.be.greaterThan(2);
+    }
+  });
+
+  it("of free hires wait for their buyer's signature, and go without it when its time is over", async () => {
+    const store = memoryStore();
+    let time = 0;
+    const { asked, fetch } = network(() => known);
+    const first = open({ store, fetch, now: () => time });
+    await first.add("job_1", record as SignedRecord, 1_000);
+    await first.close();
+    for (const [at, sent] of [
+      [999, 0],
+      [1_000, 1],
+    ] as const) {
+      time = at;
+      const outbox = open({ store, fetch, now: () => time });
+      outbox.start();
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      expect(asked, String(at)).to.have.length(sent);
+      await outbox.close();
+    }
+    expect(await store.keys("outbox")).to.deep.equal([]);
+  });
+});
