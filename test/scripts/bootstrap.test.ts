@@ -4,7 +4,7 @@ import { atLeast, nodePackage } from "../../scripts/bootstrap/findNode.mjs";
 import { findNpm } from "../../scripts/bootstrap/npm.mjs";
 
 describe("scripts/bootstrap", () => {
-  it("accepts Node from 22.13 on, whatever its patch or suffix", () => {
+  it("accepts Node from 22.13 on, with any patch or suffix", () => {
     expect(atLeast("22.13.0", "22.13.0")).to.equal(true);
     expect(atLeast("v24.0.0-nightly", "22.13.0")).to.equal(true);
     expect(atLeast("100.1.0", "22.13.0")).to.equal(true);
@@ -24,7 +24,7 @@ describe("scripts/bootstrap", () => {
     const machine = { os: "linux", cpu: "x64", libc: "glibc" };
     const lock = (packages: Record<string, object>) => ({ packages: { "": {}, ...packages } });
 
-    it("is empty when npm's own record says what the lock file says", () => {
+    it("is empty if npm's own record agrees with the lock file", () => {
       const packages = { "node_modules/viem": { version: "2.57.1", integrity: "sha512-a" } };
       expect(missingPackages(lock(packages), lock(packages), machine)).to.deep.equal([]);
     });
@@ -48,7 +48,7 @@ describe("scripts/bootstrap", () => {
       expect(missingPackages(wanted, other, machine)).to.deep.equal(["node_modules/a"]);
     });
 
-    it("sees the native part that npm under Node 20 leaves out, and no other machine's", () => {
+    it("notices the native part that npm under Node 20 leaves out, and ignores those of other machines", () => {
       const native = (os: string, libc?: string) => ({
         version: "1",
         optional: true,
@@ -76,14 +76,14 @@ describe("scripts/bootstrap", () => {
       (file: string) =>
         files.includes(file);
 
-    it("takes the npm that started us", () => {
+    it("uses the npm that started us", () => {
       const env = { npm_execpath: "/opt/npm/bin/npm-cli.js", PATH: "" };
       expect(findNpm(env, "/usr/bin/node", here("/opt/npm/bin/npm-cli.js"))).to.equal(
         "/opt/npm/bin/npm-cli.js",
       );
     });
 
-    it("does not take npx or another package manager for npm", () => {
+    it("does not confuse npx or another package manager with npm", () => {
       const npx = { npm_execpath: "/opt/npm/bin/npx-cli.js", PATH: "" };
       const both = here("/opt/npm/bin/npm-cli.js", "/opt/npm/bin/npx-cli.js");
       expect(findNpm(npx, "/usr/bin/node", both)).to.equal("/opt/npm/bin/npm-cli.js");

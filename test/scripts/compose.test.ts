@@ -31,7 +31,7 @@ type Service = {
 };
 
 describe("docs/operators.md", () => {
-  it("names figures that Ponder and we measure, and settings that are there", () => {
+  it("names only existing metrics and settings", () => {
     const text = read("docs/operators.md");
     const measured = [
       read("node_modules/ponder/dist/esm/internal/metrics.js"),
@@ -91,7 +91,7 @@ describe("the container files", () => {
     }
   });
 
-  it("run nothing of ours as root, and nothing without a health check", () => {
+  it("run no process of ours as root, and none without a health check", () => {
     expect(read("Dockerfile")).to.match(/^USER node$/m);
     for (const [name, service] of services) {
       expect(service.healthcheck?.test, name).to.have.length.above(1);
@@ -101,7 +101,7 @@ describe("the container files", () => {
     for (const port of services.flatMap(([, it]) => it.ports ?? [])) expect(port).to.match(/^127\.0\.0\.1:/);
   });
 
-  it("may write into all their volumes", () => {
+  it("can write into all their volumes", () => {
     const [, made = ""] = /^RUN mkdir -p (.+) && chown -R node:node \/data /m.exec(read("Dockerfile")) ?? [];
     // Docker gives a new volume to the owner of the folder in the image, or to root if the image has no such
     // folder.
@@ -110,7 +110,7 @@ describe("the container files", () => {
     for (const volume of written) expect(made.split(" ")).to.include(volume.split(":")[1]);
   });
 
-  it("give each process what it reads, all of it and nothing else", () => {
+  it("give each process the settings that it reads, and no others", () => {
     const reads: Record<string, readonly string[]> = {
       settlement: settlementVariables,
       indexer: indexerVariables,
@@ -136,7 +136,7 @@ describe("the container files", () => {
     expect(Object.keys(compose.services.postgres?.environment ?? {})).to.not.include("DATABASE_URL");
   });
 
-  it("have figures that can be scraped, also those of a replica, where only the operator reaches them", () => {
+  it("have metrics that can be scraped, also of a replica, and only by the operator", () => {
     type Scrape = { dns_sd_configs: { names: string[]; type: string; port: number }[] };
     const { scrape_configs: jobs } = parse(read("deploy/prometheus.yml")) as { scrape_configs: Scrape[] };
     const targets = jobs.flatMap((job) => job.dns_sd_configs.flatMap(({ names, port }) => [...names, port]));
@@ -152,7 +152,7 @@ describe("the container files", () => {
     expect(read("deploy/nginx.conf")).to.match(/location = \/metrics \{\s+deny all;/);
   });
 
-  it("copy everything that the processes import, and install every package", () => {
+  it("copy all files that the processes import, and install every package", () => {
     const packages = readdirSync(path.join(repositoryRoot, "packages"));
     /** The names that a file may import: those in its own manifest, and the packages of the workspace. */
     const namesFor = (file: string): string[] => {
@@ -204,7 +204,7 @@ describe("the container files", () => {
     }
   });
 
-  it("let one client have so many requests open, and no more than half a minute for one", () => {
+  it("limit the open requests of one client, and the time of one request to half a minute", () => {
     const text = read("deploy/nginx.conf");
     const server = text.slice(text.indexOf("server {"), text.indexOf("location "));
     expect(server).to.match(/limit_conn clients 256;\s+limit_conn_status 429;/);
@@ -230,7 +230,7 @@ describe("the container files", () => {
     for (const odd of ["", "unknown", "1.1.1.1, unknown"]) expect(clientOf(odd)).to.equal("the peer");
   });
 
-  it("show an upgrade to one replica and to no second, and other requests to two at most", () => {
+  it("send an upgrade to one replica only, and other requests to at most two", () => {
     const text = read("deploy/nginx.conf").replaceAll(/#.*$/gm, "");
     const locations = [...text.matchAll(/location\s+([^{]+?)\s*\{([^}]*)\}/g)].map(([, name, body]) => ({
       name,

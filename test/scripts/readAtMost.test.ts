@@ -5,14 +5,14 @@ import { expect } from "chai";
 import { readAtMost } from "../../scripts/readAtMost.ts";
 import { readReportFile } from "../../scripts/steward/readReportFile.ts";
 
-describe("a file that is read up to a limit", () => {
+describe("a file that is read with a limit", () => {
   let folder: string;
   before(async () => {
     folder = await mkdtemp(path.join(tmpdir(), "tallystick-read-"));
   });
   after(() => rm(folder, { recursive: true, force: true }));
 
-  it("is read whole up to the limit, in any number of pieces, and not at all above", async () => {
+  it("is read completely up to the limit, in any number of pieces, and not at all above it", async () => {
     for (const [size, most] of [
       [0, 0],
       [1, 0],
@@ -31,7 +31,7 @@ describe("a file that is read up to a limit", () => {
     }
   });
 
-  it("may have no end: a report from such a device is refused", async () => {
+  it("may be endless: a report from such a device is refused", async () => {
     const refusal = await readReportFile("/dev/zero").catch((error: Error) => error);
     expect(refusal).to.include({ code: "unreadable_file" });
     expect((refusal as Error).message).to.contain("too large for a report");

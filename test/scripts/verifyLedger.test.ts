@@ -88,14 +88,14 @@ describe("tallystick verify-ledger", () => {
     expect(JSON.parse(json.out)).to.include({ file, valid: false, line: 2 });
   });
 
-  it("prints one line of JSON when asked to", async () => {
+  it("prints one line of JSON on request", async () => {
     const { code, out } = await run(vector("python-ledger.jsonl"), "--json");
     expect(code).to.equal(0);
     expect(JSON.parse(out)).to.include({ valid: true, entries: 6 });
     expect(out.trimEnd()).not.to.contain("\n");
   });
 
-  it("takes a ledger that Python wrote, with sorted keys or not, to the same head and root", async () => {
+  it("accepts a ledger that Python wrote, with sorted keys or not, with the same head and root", async () => {
     const results = await Promise.all(
       ["python-ledger.jsonl", "python-ledger-unsorted.jsonl"].map((name) => verifyLedgerFile(vector(name))),
     );
@@ -111,7 +111,7 @@ describe("tallystick verify-ledger", () => {
     }
   });
 
-  it("names the line after one changed character, wherever it stands", async () => {
+  it("names the line after one changed character at any place", async () => {
     const lines = ledger(6);
     const text = lines.map((line) => `${line}\n`).join("");
     for (let at = 0; at < text.length; at += 41) {
@@ -121,7 +121,7 @@ describe("tallystick verify-ledger", () => {
     }
   });
 
-  it("reports lines in other layouts apart, and verifies what they say", async () => {
+  it("reports lines in other layouts separately, and verifies their content", async () => {
     const lines = ledger(1_015).map((line) => line.replaceAll(", ", ","));
     const { code, out } = await run(write(`${lines.join("\n")}\n`));
     expect(code).to.equal(0);
@@ -139,14 +139,14 @@ describe("tallystick verify-ledger", () => {
     expect(tampered.out).not.to.match(/layout/);
   });
 
-  it("takes carriage returns and a byte order mark for layout", async () => {
+  it("treats carriage returns and a byte order mark as layout", async () => {
     const lines = ledger(3);
     const dos = `\ufeff${lines.join("\r\n")}\r\n`;
     const result = await verifyLedgerFile(write(dos));
     expect(result).to.deep.include({ size: 3, otherLayouts: { count: 3, firstLine: 1 } });
   });
 
-  it("gives up a line that is longer than memory has room for", async () => {
+  it("gives up on a line that is longer than the memory allows", async () => {
     const file = path.join(folder, "endless.jsonl");
     writeFileSync(file, "");
     truncateSync(file, 200 << 20);
@@ -154,7 +154,7 @@ describe("tallystick verify-ledger", () => {
     expect(result).to.be.instanceOf(LedgerLineError).with.property("reason", "it is too long for an entry");
   });
 
-  it("names a line that was joined, split, emptied or written in other bytes", async () => {
+  it("names a line that was joined, split, emptied or written with other bytes", async () => {
     const lines = ledger(3);
     expect((await badLine(`${lines[0]}${lines[1]}\n${lines[2]}\n`)).line).to.equal(1);
     expect((await badLine(`${lines[0]}\n${lines[1]!.replace(", ", ",\n")}\n`)).line).to.equal(2);
@@ -162,7 +162,7 @@ describe("tallystick verify-ledger", () => {
     expect((await badLine(`${lines[0]}\n\ufeff${lines[1]}\n`)).line).to.equal(2);
   });
 
-  it("tells a torn last line from a changed one", async () => {
+  it("distinguishes a torn last line from a changed one", async () => {
     const lines = ledger(3);
     const torn = await badLine(`${lines[0]}\n${lines[1]}\n${lines[2]!.slice(0, 200)}`);
     expect([torn.line, torn.reason.startsWith("the last line is cut off")]).to.deep.equal([3, true]);
@@ -170,12 +170,12 @@ describe("tallystick verify-ledger", () => {
     expect(changed.reason).to.match(/^current_hash is /);
   });
 
-  it("takes a last line without newline, and an empty ledger", async () => {
+  it("accepts a last line without newline, and an empty ledger", async () => {
     expect(await verifyLedgerFile(write(ledger(2).join("\n")))).to.include({ size: 2 });
     expect(await verifyLedgerFile(write(""))).to.include({ size: 0, head: GENESIS_HASH });
   });
 
-  it("says what to do about a file it cannot read", async () => {
+  it("gives advice about a file that it cannot read", async () => {
     for (const file of [path.join(folder, "nothing.jsonl"), folder]) {
       await verifyLedgerFile(file).then(
         () => expect.fail("it was read"),

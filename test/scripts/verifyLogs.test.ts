@@ -69,7 +69,7 @@ describe("the commands that verify a log in C2SP's form", () => {
     );
   }
 
-  it("take its folder, and say whether a key was given that signed it", async () => {
+  it("accept its folder, and report whether a given key signed it", async () => {
     const good = { valid: true, entries: 3, origin: ORIGIN };
     const known = await run("verify-ledger", at("log"), "--key", keyOf(1));
     expect(known.code).to.equal(0);
@@ -80,7 +80,7 @@ describe("the commands that verify a log in C2SP's form", () => {
     expect(other.said).to.include({ valid: false });
   });
 
-  it("hold it to a policy, and name the entry that is another", async () => {
+  it("check it against a policy, and name an entry that differs", async () => {
     writeFileSync(at("policy"), `log ${keyOf(1)}\nquorum none\n`);
     const known = await run("verify-ledger", at("log"), "--policy", at("policy"));
     expect(known.said).to.include({ valid: true, trusted: true });
@@ -93,7 +93,7 @@ describe("the commands that verify a log in C2SP's form", () => {
     expect(changed.said).to.include({ valid: false, line: 1 });
   });
 
-  it("take a .tlog-proof against a policy alone", async () => {
+  it("accept a .tlog-proof with only a policy", async () => {
     const file = at("entry.tlog-proof");
     expect(await refusal("verify-proof", file)).to.match(/--policy: must be given/);
     expect(await refusal("verify-proof", file, "--policy", at("none"))).to.match(/--policy: cannot be read/);

@@ -67,7 +67,7 @@ if (RUNS) {
       return `http://127.0.0.1:${(await promise).port}`;
     };
 
-    it("reads back our agent and our feedback by RPC, unchanged", async () => {
+    it("reads our agent and our feedback by RPC, unchanged", async () => {
       const rpcUrl = await listen(async (request) => {
         const { id, method, params } = (await request.json()) as { id: number; method: string; params: [] };
         try {

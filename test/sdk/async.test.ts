@@ -50,7 +50,7 @@ describe("an asynchronous hire", () => {
     return { seller, buyer: await market.openBuyer() };
   };
 
-  it("is answered 202 with the job's id; the result is polled, and posted with the seller's signature", async () => {
+  it("is answered 202 with the job's id; the result can be polled, and is posted with the seller's signature", async () => {
     const { seller, buyer } = await scene(async (params) => {
       await new Promise((resolve) => setTimeout(resolve, 60));
       return mean(params);
@@ -83,7 +83,7 @@ describe("an asynchronous hire", () => {
     expect(await chain.balanceOf(buyer.wallet)).to.equal(PURSE - PRICE);
   });
 
-  it("tells of failure as well, and charges nothing for it", async () => {
+  it("reports a failure too, and charges nothing for it", async () => {
     const { seller, buyer } = await scene(() => {
       throw new Error("no");
     });
@@ -96,7 +96,7 @@ describe("an asynchronous hire", () => {
     expect(await chain.balanceOf(buyer.wallet)).to.equal(PURSE);
   });
 
-  it("is not charged again when its request is sent again", async () => {
+  it("is not charged again when its request is repeated", async () => {
     const { seller, buyer } = await scene();
     let again: Promise<Response> | undefined;
     between(market, seller, (ask, input, init) => {
@@ -109,7 +109,7 @@ describe("an asynchronous hire", () => {
     expect(await chain.balanceOf(buyer.wallet)).to.equal(PURSE - PRICE);
   });
 
-  it("is worked on by the next process when the first one was killed, and posted until somebody takes it", async () => {
+  it("is continued by the next process when the first one is killed, and posted until somebody accepts it", async () => {
     const process = killable(fileStore(`${market.folder}/async`));
     let started = false;
     const seller = await market.openSeller({
@@ -147,7 +147,7 @@ describe("an asynchronous hire", () => {
     await next.close();
   });
 
-  it("may not send a seller into its own network", async () => {
+  it("cannot send a seller into its own network", async () => {
     const { buyer } = await scene();
     market.offers.length = 0;
     await market.openSeller({ listings: [LISTING], handlers: { [MEAN]: mean }, devMode: false });

@@ -29,7 +29,7 @@ describe("a budget", () => {
     ["of several budgets", (limit) => everyBudget(memoryBudget(limit + 7n), memoryBudget(limit))],
   ];
   for (const [kind, open] of kinds) {
-    it(`${kind} is held to exactly, one reservation for each hire`, async () => {
+    it(`${kind} is exact, with one reservation for each hire`, async () => {
       const limit = 2n ** 64n + 1n;
       const budget = open(limit);
       await budget.reserve("a", limit - 1n);
@@ -46,7 +46,7 @@ describe("a budget", () => {
       expect(await budget.remaining()).to.equal(1n);
     });
 
-    it(`${kind} gives the same as sums do, whatever happens in whatever order`, async () => {
+    it(`${kind} equals plain sums, for any operations in any order`, async () => {
       const step = fc.record({
         what: fc.constantFrom("reserve", "spend", "giveBack"),
         hire: fc.nat(3),
@@ -83,7 +83,7 @@ describe("a budget", () => {
     });
   }
 
-  it("in a folder is held to by processes that spend at once", async function () {
+  it("in a folder is exact for processes that spend at the same time", async function () {
     this.timeout(30_000);
     const folder = mkdtempSync(path.join(tmpdir(), "tallystick-budget-"));
     try {
@@ -103,7 +103,7 @@ describe("a budget", () => {
     }
   });
 
-  it("in Postgres is held to by connections that spend at once", async function () {
+  it("in Postgres is exact for connections that spend at the same time", async function () {
     this.timeout(60_000);
     const client = new pg.Pool({ connectionString: await testDatabase(), max: 8 });
     try {
@@ -148,7 +148,7 @@ describe("a budget token", () => {
       now: () => seconds * 1000,
     });
 
-  it("allows so much, to one wallet, for so long", async () => {
+  it("allows an amount, for one wallet, for a limited time", async () => {
     const token = await signBudgetToken(terms, operator);
     expect(readBudgetToken(token)).to.deep.equal({
       operator: operator.address,
@@ -178,7 +178,7 @@ describe("a budget token", () => {
     expect(await rejection(open(token, NOW, newWallet()))).to.include({ code: "budget_token_refused" });
   });
 
-  it("counts for nothing when anybody else signed it, or anything in it was changed", async () => {
+  it("is not valid if somebody else signed it, or after any change", async () => {
     const stranger = await signBudgetToken(terms, newWallet());
     expect(await rejection(open(stranger))).to.include({ code: "budget_token_refused" });
     const token = await signBudgetToken(terms, operator);
@@ -196,7 +196,7 @@ describe("a budget token", () => {
     });
   });
 
-  it("is one budget, however many processes open it on one store", async () => {
+  it("is one budget for any number of processes on one store", async () => {
     const token = await signBudgetToken(terms, operator);
     const store = memoryStore();
     const openShared = () =>

@@ -9,7 +9,7 @@ import { newWallet } from "./support/sdkChain.ts";
 import { between, isPaid, rejection, withTerms } from "./support/tamper.ts";
 import { useMarket } from "./support/useMarket.ts";
 
-describe("a hire in direct mode whose buyer misbehaves, or is hit", () => {
+describe("a hire in direct mode whose buyer cheats, or has a failure,", () => {
   const world = useMarket();
   const { chain, market } = world;
   const scene = () => directScene(world);
@@ -25,7 +25,7 @@ describe("a hire in direct mode whose buyer misbehaves, or is hit", () => {
     return { ...it, requests, asked };
   };
 
-  it("pays twice with one request: the nonce is refused, and says where the first went", async () => {
+  it("pays twice with one request: the nonce is refused, and the answer names the first payment", async () => {
     const { buyer, requests, balances } = await recorded();
     const hire = await buyer.hire(ORDER);
     const paid = requests.find(({ init }) => isPaid(init))!;
@@ -53,7 +53,7 @@ describe("a hire in direct mode whose buyer misbehaves, or is hit", () => {
     expect(await balances()).to.deep.equal(PAID);
   });
 
-  it("uses one payment for two hires at once: one is worked on", async () => {
+  it("uses one payment for two hires at once: one is done", async () => {
     const started = Promise.withResolvers<void>();
     const go = Promise.withResolvers<void>();
     let worked = 0;
@@ -97,7 +97,7 @@ describe("a hire in direct mode whose buyer misbehaves, or is hit", () => {
     expect(await balances()).to.deep.equal(UNTOUCHED);
   });
 
-  it("has not got the money: it gets no work", async () => {
+  it("does not have the money: it gets no work", async () => {
     let worked = 0;
     const seller = await market.openSeller({
       listings: [{ ...LISTING, price_usdc: "20.00" }],
@@ -111,7 +111,7 @@ describe("a hire in direct mode whose buyer misbehaves, or is hit", () => {
     expect(await chain.balanceOf(seller.wallet)).to.equal(0n);
   });
 
-  it("moves its money away while the seller works: it gets no result", async () => {
+  it("spends its money while the seller works: it gets no result", async () => {
     const buyer = await market.openBuyer();
     const seller = await market.openSeller({
       listings: [LISTING],
@@ -128,7 +128,7 @@ describe("a hire in direct mode whose buyer misbehaves, or is hit", () => {
     expect(await chain.balanceOf(seller.wallet)).to.equal(0n);
   });
 
-  it("has a budget: it is held to it exactly, and asks for nothing it could not pay", async () => {
+  it("has a budget: the budget is exact, and the buyer requests nothing that it cannot pay", async () => {
     const { seller, balances } = await scene();
     const buyer = await market.openBuyer({ budget: memoryBudget(2n * PRICE + PRICE / 2n) });
     const order = { ...ORDER, idempotencyKey: "new" };
@@ -141,7 +141,7 @@ describe("a hire in direct mode whose buyer misbehaves, or is hit", () => {
     expect((await balances())[1]).to.equal(2n * PRICE);
   });
 
-  it("cannot sign, or cannot write down what it signed: the budget has it back, and nothing was sent", async () => {
+  it("cannot sign, or cannot store its signature: the budget gets the amount back, and nothing was sent", async () => {
     const { seller, balances } = await scene();
     const { asked } = between(market, seller, (ask, ...request) => ask(...request));
     const budget = memoryBudget(PRICE);
@@ -166,7 +166,7 @@ describe("a hire in direct mode whose buyer misbehaves, or is hit", () => {
     expect((await balances())[1]).to.equal(0n);
   });
 
-  it("wants it cheaper than anybody sells it: nobody is asked", async () => {
+  it("wants a lower price than anybody offers: nobody is asked", async () => {
     const { buyer, seller } = await scene();
     const { asked } = between(market, seller, (ask, ...request) => ask(...request));
     const error = await rejection(buyer.hire({ ...ORDER, maxPriceUsdc: "0.049999" }));
@@ -175,7 +175,7 @@ describe("a hire in direct mode whose buyer misbehaves, or is hit", () => {
   });
 
   for (const status of [502, 503, 504]) {
-    it(`gets a gateway's ${status} in place of the answer: the hire is looked up, not given up`, async () => {
+    it(`gets a gateway's ${status} in place of the answer: the hire is looked up and continues`, async () => {
       const { seller, buyer, balances } = await scene();
       between(market, seller, async (ask, input, init) => {
         const answer = await ask(input, init);

@@ -15,7 +15,7 @@ const PRICE = parseUsdc("0.05");
 const LISTING = { capability: MEAN, price_usdc: "0.05", max_latency_ms: 2_000 };
 const LIMIT = 1_000_000n;
 
-describe("paid is what the chain shows", () => {
+describe("a hire is paid only if the chain shows it", () => {
   const { chain, market } = useMarket();
 
   const client = () => chain.client as never;
@@ -26,7 +26,7 @@ describe("paid is what the chain shows", () => {
     getSupported: () => chain.facilitator.getSupported(),
   };
 
-  it("a buyer without a client calls nothing paid: authorized, and spent in its budget", async () => {
+  it("a buyer without a client reports no payment as paid, but as authorized, and spent in its budget", async () => {
     await market.openSeller({ listings: [LISTING], handlers: { [MEAN]: mean } });
     const budget = memoryBudget(LIMIT);
     const journal = memoryStore();
@@ -36,7 +36,7 @@ describe("paid is what the chain shows", () => {
     expect(await journal.keys("hire")).to.deep.equal([]);
   });
 
-  it("waits for as many confirmations as it is told", async () => {
+  it("waits for the required number of confirmations", async () => {
     await market.openSeller({ listings: [LISTING], handlers: { [MEAN]: mean } });
     const budget = memoryBudget(LIMIT);
     const buyer = await market.openBuyer({ budget, confirmations: 4 });
@@ -48,7 +48,7 @@ describe("paid is what the chain shows", () => {
     expect(await budget.remaining()).to.equal(LIMIT - PRICE);
   });
 
-  it("a seller with a client delivers nothing that the chain does not show, whatever its facilitator says", async () => {
+  it("a seller with a client delivers nothing for a payment that the chain does not show, whatever its facilitator says", async () => {
     const seller = await market.openSeller({
       listings: [LISTING],
       handlers: { [MEAN]: mean },
@@ -75,7 +75,7 @@ describe("paid is what the chain shows", () => {
     expect(await store.keys("outbox")).to.deep.equal([]);
   }).timeout(60_000);
 
-  it("a seller finds a payment that is many windows back, and never calls one missing that was used", async () => {
+  it("a seller finds a payment many block ranges back, and never reports a used one as missing", async () => {
     const seller = await market.openSeller({ listings: [LISTING], handlers: { [MEAN]: mean } });
     const buyer = await market.openBuyer();
     const { hireId: nonce, tx } = await buyer.hire(ORDER);
@@ -89,7 +89,7 @@ describe("paid is what the chain shows", () => {
     expect(await find(4)({ ...payment, nonce: `0x${"12".repeat(32)}` })).to.equal(undefined);
   });
 
-  it("a buyer takes no facilitator's word, and has the amount back when the payment has expired unused", async () => {
+  it("a buyer does not trust a facilitator's word, and gets the amount back when the payment expires unused", async () => {
     await market.openSeller({ listings: [LISTING], handlers: { [MEAN]: mean }, facilitator: liar });
     const budget = memoryBudget(LIMIT);
     const buyer = await market.openBuyer({ budget });

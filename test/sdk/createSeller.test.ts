@@ -40,7 +40,7 @@ describe("a seller's app", () => {
     return { response, status: response.status, json: await response.json() };
   };
 
-  it("answers an unpaid hire by 402: terms in the v2 header and the v1 body, and the hints of SHP §7.1", async () => {
+  it("answers 402 to an unpaid hire: terms in the v2 header and the v1 body, and the hints of SHP §7.1", async () => {
     const { app, address } = await open();
     const { response, status, json } = await post(app, await signed());
     expect(status).to.equal(402);
@@ -64,7 +64,7 @@ describe("a seller's app", () => {
     expect(response.headers.get("X-402-Capability-Hash")).to.equal(paramsHash({ data: [1, 2.5] }));
   });
 
-  it("names the networks that have a short name as SHP §7.1 does", async () => {
+  it("uses the short names of networks as SHP §7.1 does", async () => {
     const seller = await createSeller({
       account: newWallet().account,
       endpoint: "https://seller.example",
@@ -157,7 +157,7 @@ describe("a seller's app", () => {
     ],
     ["a quote that nobody gave", () => signed({ quote_token: "qt_1" }), 409, "unknown_quote", "quote_token"],
   ];
-  it("refuses what it cannot serve before it speaks of money, naming the field", async () => {
+  it("refuses an impossible hire before it asks for money, and names the field", async () => {
     const { app } = await open();
     for (const [what, body, status, code, field] of refusals) {
       const answer = await post(app, await body());
@@ -167,13 +167,13 @@ describe("a seller's app", () => {
     }
   });
 
-  it("takes older hires without a signature, which count by their payment", async () => {
+  it("accepts older hires without a signature, which count by their payment", async () => {
     const { app } = await open();
     const { nonce: _, ...old } = terms({ protocol: "swarmwage/v0.1" });
     expect((await post(app, old)).status).to.equal(402);
   });
 
-  it("publishes listings and schemas, and knows no jobs but its own", async () => {
+  it("publishes listings and schemas, and shows only its own jobs", async () => {
     const { app, address } = await open();
     const get = async (path: string) => {
       const response = await app.request(path);
@@ -190,7 +190,7 @@ describe("a seller's app", () => {
     expect((await get("/nothing")).json.code).to.equal("not_found");
   });
 
-  it("does not open with offers that nobody would serve", async () => {
+  it("does not open with offers without a handler", async () => {
     const open = (listings: object[], handlers = {}) =>
       rejection(market.openSeller({ listings: listings as never, handlers }));
     expect(await open([LISTING])).to.include({ code: "no_handler" });
@@ -215,7 +215,7 @@ describe("a seller's app", () => {
     });
   });
 
-  it("takes down what it no longer serves, whatever it was called, and is not hired for it", async () => {
+  it("retires listings that it no longer serves, under any name, and is not hired for them", async () => {
     const [unknown, before] = ["weather.forecast", market.ledger.ledger.size];
     const seller = await market.openSeller({
       listings: [LISTING, { ...LISTING, capability: unknown, retired: true }],
@@ -228,7 +228,7 @@ describe("a seller's app", () => {
     expect([status, json.code]).to.deep.equal([404, "not_offered"]);
   });
 
-  it("serves custom capabilities by the schemas it publishes", async () => {
+  it("serves custom capabilities with its published schemas", async () => {
     const capability = "custom.acme.reverse";
     const schema = (name: string) => ({
       type: "object",
@@ -251,7 +251,7 @@ describe("a seller's app", () => {
   describe("with first_call_free", () => {
     const free = { ...LISTING, first_call_free: true };
 
-    it("gives each buyer one call; its receipt has both signatures and no payment, also after a restart", async () => {
+    it("gives each buyer one free call; its receipt has both signatures and no payment, also after a restart", async () => {
       const seller = await market.openSeller({ listings: [free], handlers: { [MEAN]: mean } });
       const buyer = await market.openBuyer();
       const first = await buyer.hire(ORDER);
@@ -275,7 +275,7 @@ describe("a seller's app", () => {
       await again.close();
     });
 
-    it("gives the call back when the work fails, gives none to who has hired before, and only so many a day", async () => {
+    it("returns the free call when the work fails, gives none to former buyers, and limits them for each day", async () => {
       let fail = true;
       const known = newWallet();
       await chain.mint(known, PURSE);
@@ -301,8 +301,8 @@ describe("a seller's app", () => {
     });
   });
 
-  describe("with a ledger that is away", () => {
-    it("keeps receipts on the disk and submits them when it is back, also from the next process", async () => {
+  describe("with a ledger that does not answer", () => {
+    it("keeps receipts on the disk and submits them later, also from the next process", async () => {
       const seller = await open();
       const buyer = await market.openBuyer();
       const node = market.hosts["node.test"]!;
@@ -323,7 +323,7 @@ describe("a seller's app", () => {
       await again.close();
     });
 
-    it("puts a receipt aside that the ledger will never take", async () => {
+    it("sets aside a receipt that the ledger will never accept", async () => {
       const seller = await open();
       const buyer = await market.openBuyer();
       const node = market.hosts["node.test"]!;

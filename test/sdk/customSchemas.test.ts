@@ -76,7 +76,7 @@ describe("a hire of a custom capability", () => {
     expect(await chain.balanceOf(buyer.wallet)).to.equal(PURSE - 50_000n);
   });
 
-  it("is not paid for when the seller publishes no schema that is fit for use", async () => {
+  it("is not paid for if the seller publishes no usable schema", async () => {
     for (const [status, schema] of [
       [404, {}],
       [200, "text"],
@@ -90,7 +90,7 @@ describe("a hire of a custom capability", () => {
     expect(await chain.balanceOf(buyer.wallet)).to.equal(PURSE);
   });
 
-  it("goes on without one when the caller judges the result itself", async () => {
+  it("continues without a schema if the caller judges the result itself", async () => {
     publishing(404, {});
     const verify = () => ({ all_passed: true, checks: { mine: true }, details: {} });
     expect((await buyer.hire({ ...order, verify })).verification.checks).to.deep.equal({ mine: true });
@@ -106,7 +106,7 @@ describe("a hire of a custom capability", () => {
     expect((await buyer.hire(order)).listing.agent_id).to.equal(other.address);
   });
 
-  it("has any params and results, while standard ones have the types of their schemas", async () => {
+  it("has params and results of any type, while standard ones have the types of their schemas", async () => {
     await market.openSeller({
       listings: [{ capability: MEAN, price_usdc: "0.02", max_latency_ms: 2000 }],
       handlers: { [MEAN]: mean },

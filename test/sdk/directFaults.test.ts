@@ -9,7 +9,7 @@ import { newWallet } from "./support/sdkChain.ts";
 import { between, isPaid, rejection, withBody, withTerms } from "./support/tamper.ts";
 import { useMarket } from "./support/useMarket.ts";
 
-describe("a hire in direct mode whose seller misbehaves", () => {
+describe("a hire in direct mode whose seller cheats, or has a failure,", () => {
   const world = useMarket();
   const { chain, market } = world;
   const scene = () => directScene(world);
@@ -40,7 +40,7 @@ describe("a hire in direct mode whose seller misbehaves", () => {
     });
   }
 
-  it("asks for less than its listing: that is paid", async () => {
+  it("asks for less than its listing: the lower price is paid", async () => {
     const { seller, buyer } = await scene();
     const cheaper = await market.openSeller({
       listings: [{ ...LISTING, price_usdc: "0.04" }],
@@ -59,7 +59,7 @@ describe("a hire in direct mode whose seller misbehaves", () => {
     expect(await chain.balanceOf(buyer.wallet)).to.equal(PURSE - parseUsdc("0.04"));
   });
 
-  it("fails before it is paid: the next one is hired", async () => {
+  it("fails before it is paid: the next seller is hired", async () => {
     const { seller, buyer } = await scene();
     const second = await market.openSeller({ listings: [LISTING], handlers: { [MEAN]: mean } });
     between(market, seller, () => Response.json({ code: "busy", detail: "no" }, { status: 503 }));
@@ -84,7 +84,7 @@ describe("a hire in direct mode whose seller misbehaves", () => {
     expect(await chain.balanceOf(buyer.wallet)).to.equal(PURSE);
   });
 
-  it("answers garbage after it was paid: the error says that the money is gone", async () => {
+  it("answers garbage after it was paid: the error says that the money is spent", async () => {
     const { seller, buyer, balances } = await scene();
     between(market, seller, async (ask, input, init) => {
       const response = await ask(input, init);
@@ -95,7 +95,7 @@ describe("a hire in direct mode whose seller misbehaves", () => {
     expect(await balances()).to.deep.equal(PAID);
   });
 
-  it("delivers what does not verify: the result says so, and the ledger is told", async () => {
+  it("delivers a result that does not verify: the hire reports it, also to the ledger", async () => {
     const { seller, buyer, balances } = await scene();
     between(market, seller, async (ask, input, init) => {
       const response = await ask(input, init);
@@ -116,7 +116,7 @@ describe("a hire in direct mode whose seller misbehaves", () => {
     ["was asked for other work", "params_hash"],
     ["did other work", "result_hash"],
   ] as const) {
-    it(`signs that it ${what}: the hire fails, and the ledger is told`, async () => {
+    it(`signs that it ${what}: the hire fails, and the ledger gets a report`, async () => {
       const { seller, buyer } = await scene();
       between(market, seller, async (ask, input, init) => {
         const response = await ask(input, init);
@@ -145,7 +145,7 @@ describe("a hire in direct mode whose seller misbehaves", () => {
     });
   }
 
-  it("makes what has no hash: it does not charge for it", async () => {
+  it("makes a result that cannot be hashed: it does not charge for it", async () => {
     const seller = await market.openSeller({
       listings: [{ ...LISTING, capability: "custom.cut" }],
       handlers: { "custom.cut": async () => ({ text: "\ud83d" }) },
@@ -160,7 +160,7 @@ describe("a hire in direct mode whose seller misbehaves", () => {
     expect(await chain.balanceOf(seller.wallet)).to.equal(0n);
   });
 
-  it("finds its own result wanting: it does not charge for it", async () => {
+  it("finds a fault in its own result: it does not charge for it", async () => {
     const { seller } = await scene();
     await seller.close();
     const honest = await market.openSeller({
@@ -185,7 +185,7 @@ describe("a hire in direct mode whose seller misbehaves", () => {
     expect(await balances()).to.deep.equal(UNTOUCHED);
   });
 
-  it("works longer than it promised: it is stopped and takes no money", async () => {
+  it("works longer than it promised: it is stopped and gets no money", async () => {
     let [started, stopped] = [false, false];
     const slow = await market.openSeller({
       listings: [{ ...LISTING, max_latency_ms: 100 }],
@@ -209,7 +209,7 @@ describe("a hire in direct mode whose seller misbehaves", () => {
     expect(await chain.balanceOf(buyer.wallet)).to.equal(PURSE);
   });
 
-  it("throws in its work: the buyer is not charged and learns nothing of the cause", async () => {
+  it("throws during the work: the buyer is not charged and does not see the cause", async () => {
     const broken = await market.openSeller({
       listings: [LISTING],
       handlers: {
@@ -226,7 +226,7 @@ describe("a hire in direct mode whose seller misbehaves", () => {
     expect(await chain.balanceOf(broken.wallet)).to.equal(0n);
   });
 
-  it("replays the receipt of another hire: the buyer sees it, and rates nothing with it", async () => {
+  it("reuses the receipt of another hire: the buyer notices it, and rates nothing with it", async () => {
     const { seller, buyer, balances } = await scene();
     const first = await buyer.hire(ORDER);
     between(market, seller, async (ask, input, init) => {

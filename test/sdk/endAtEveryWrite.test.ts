@@ -94,7 +94,7 @@ describe("a process that ends at any of its writes, and the next one", function 
     });
   };
 
-  it("of a seller: what the chain shows as paid has one receipt in the ledger, and nothing else has", async () => {
+  it("of a seller: each payment on the chain has one receipt in the ledger, and nothing else has one", async () => {
     type Shop = Scene & { seller: OpenSeller };
     let receipts = 0;
     const writes = await endAtEveryWrite<Shop>({
@@ -152,7 +152,7 @@ describe("a process that ends at any of its writes, and the next one", function 
     expect(receipts).to.be.greaterThan(1);
   });
 
-  it("of a buyer that hires directly: paid once at the most, found again, and booked", async () => {
+  it("of a buyer that hires directly: it pays at most once, finds the hire again, and books it", async () => {
     await world.market.openSeller({ listings: [LISTING], handlers: { [MEAN]: mean } });
     const writes = await endAtEveryWrite({
       open,
@@ -177,7 +177,7 @@ describe("a process that ends at any of its writes, and the next one", function 
     ["is served", mean, PRICE],
     ["is cheated", () => ({ result: 1e9 }), 0n],
   ] as const) {
-    it(`of a buyer that hires by escrow and ${what}: the money is where it belongs, and booked`, async () => {
+    it(`of a buyer that hires by escrow and ${what}: the money is at the right place, and booked`, async () => {
       const seller = await sellerByEscrow(handler);
       let earned = 0n;
       const writes = await endAtEveryWrite({
@@ -198,7 +198,7 @@ describe("a process that ends at any of its writes, and the next one", function 
     });
   }
 
-  it("of a keeper: every word is carried out once, every deposit comes back in time, and no gas is forgotten", async () => {
+  it("of a keeper: every instruction is carried out once, every deposit is returned in time, and all gas is counted", async () => {
     const people = await openKeeperWorld(world.chain);
     const keeperOf = (store: KeyValueStore, process?: MortalProcess) =>
       createKeeper({
@@ -269,7 +269,7 @@ describe("a process that ends at any of its writes, and the next one", function 
     expect(writes).to.be.greaterThan(10);
   });
 
-  it("of a buyer, a day later: what is paid is booked and nothing else is, and nothing is left to be done", async () => {
+  it("of a buyer, a day later: exactly the paid amounts are booked, and nothing is left to do", async () => {
     expect(ended).to.have.length.above(30);
     // Nothing that was signed can be taken any more, and the sellers of then are gone.
     await world.chain.passTo((await world.chain.now()) + DAY_S);

@@ -105,7 +105,7 @@ describe("ERC-8004's registries", function () {
     ({ agentId } = await register(seller.wallet));
   });
 
-  it("take an agent once, whose file names its number, services and trust models", async () => {
+  it("register an agent once, and its file has its number, services and trust models", async () => {
     const again = await register(seller.wallet);
     expect(again).to.deep.include({ status: "found", agentId, transactions: [] });
     expect(again.uri).to.equal(`${PUBLIC}/v1/erc8004/files/${again.hash}.json`);
@@ -123,7 +123,7 @@ describe("ERC-8004's registries", function () {
     expect(renewed.transactions).to.have.length(1);
   });
 
-  it("give the number that the file assumed to somebody else: a second transaction sets the right file", async () => {
+  it("give the expected number to somebody else: a second transaction sets the correct file", async () => {
     const other = await market.openSeller({
       listings: [{ capability: MEAN, price_usdc: "0.04", max_latency_ms: 2_000 }],
       handlers: { [MEAN]: mean },
@@ -143,7 +143,7 @@ describe("ERC-8004's registries", function () {
     expect(registered.text).to.contain(`"agentId":${agentId + 2}`);
   });
 
-  it("take an agent although somebody sent it identities that it never registered", async () => {
+  it("register an agent even if somebody sent it identities that it never registered", async () => {
     const [victim, other] = [await market.openBuyer(), await market.openBuyer()];
     for (const { wallet } of [victim, other]) await fuel(wallet);
     const uri = "https://agent.example/file.json";
@@ -161,7 +161,7 @@ describe("ERC-8004's registries", function () {
     expect((await register(other.wallet, { uri })).agentId).to.equal(gift.agentId + 2);
   });
 
-  it("get a buyer's feedback that everything shows to be for a paid hire", async () => {
+  it("get a buyer's feedback with all evidence of a paid hire", async () => {
     const { receiptHash } = await rated();
     const posted = await post(receiptHash);
     expect(posted).to.include({ status: "posted", index: 1 });
@@ -184,7 +184,7 @@ describe("ERC-8004's registries", function () {
     expect(verified).to.include({ valid: true, hash: posted.hash });
   });
 
-  it("are sent nothing when nobody agrees to the cost, and no file is kept", async () => {
+  it("get nothing if nobody agrees to the cost, and no file is kept", async () => {
     const { receiptHash } = await rated();
     const quoted = await post(receiptHash, { agree: () => false });
     expect(quoted.status).to.equal("quoted");
@@ -194,7 +194,7 @@ describe("ERC-8004's registries", function () {
     expect((await market.ledger.get(new URL(quoted.uri).pathname)).status).to.equal(404);
   });
 
-  it("get it once, however often and from however many places it is posted", async () => {
+  it("get it once, for any number of attempts from any number of places", async () => {
     const { receiptHash } = await rated();
     const outcomes = await Promise.allSettled([post(receiptHash), post(receiptHash), post(receiptHash)]);
     expect(outcomes.some(({ status }) => status === "fulfilled")).to.equal(true);
@@ -202,7 +202,7 @@ describe("ERC-8004's registries", function () {
     expect(await given()).to.have.length(1);
   });
 
-  it("get it once when the answer to the first was lost, or its block comes late", async () => {
+  it("get it once when the first answer was lost, or its block comes late", async () => {
     const { receiptHash } = await rated();
     onRequest = async (method, params) => {
       if (method !== "eth_sendRawTransaction") return;
@@ -226,7 +226,7 @@ describe("ERC-8004's registries", function () {
     expect(await given()).to.have.length(2);
   });
 
-  it("are not written to when the RPC hides what it counts", async () => {
+  it("get nothing if the RPC hides the number of feedbacks", async () => {
     const { receiptHash } = await rated();
     await post(receiptHash);
     const second = await rated(5);
@@ -240,7 +240,7 @@ describe("ERC-8004's registries", function () {
     expect(await given()).to.have.length(2);
   });
 
-  it("are not written to on another chain, for another agent, by another buyer, or before the anchor", async () => {
+  it("get nothing on another chain, for another agent, from another buyer, or before the anchor", async () => {
     const { receiptHash } = await rated();
     const wrongChain = { ...registries, chainId: 8453 };
     const swapped = { ...registries, reputation: registries.identity };
@@ -275,7 +275,7 @@ describe("ERC-8004's registries", function () {
     expect(await given()).to.have.length(0);
   });
 
-  it("get a rating that a buyer gives, and never fail it", async () => {
+  it("get a buyer's rating, and a failure never affects the rating", async () => {
     const hire = await buyer.hire(ORDER);
     const rating = {
       receiptHash: hire.receiptHash as string,
@@ -315,7 +315,7 @@ describe("ERC-8004's registries", function () {
     ).to.have.length(1);
   });
 
-  it("tell who checks a feedback what of it does not hold, and what nobody looked at", async () => {
+  it("show to a checker which parts of a feedback are wrong, and which were not checked", async () => {
     const { receiptHash, hire } = await rated();
     const { text, hash } = await post(receiptHash);
     const { token } = chain;

@@ -33,7 +33,7 @@ describe("feedback of an anchored ledger", function () {
   after(() => chain?.close());
   afterEach(() => service?.close());
 
-  it("holds in everything that a stranger can check: ledger, anchor, registry and payment", async () => {
+  it("is valid in everything that a stranger can check: ledger, anchor, registry and payment", async () => {
     const account = privateKeyToAccount(WRITER_KEY);
     const client = createTestClient({
       chain: hardhat,

@@ -106,7 +106,7 @@ describe("a hire in escrow mode", () => {
     expect(release.status).to.equal("success");
   });
 
-  it("refunds what does not verify, at once and in full, and gives it back to the budget", async () => {
+  it("refunds a result that does not verify, at once and in full, and returns the amount to the budget", async () => {
     const { buyer, balances, budget } = await scene(() => ({ result: 1e9 }));
     const hire = await buyer.hire({ ...ORDER, mode: "escrow" });
     expect(hire).to.include({ money: "refunded" });
@@ -115,7 +115,7 @@ describe("a hire in escrow mode", () => {
     expect(await budget.remaining()).to.equal(1_000_000n);
   });
 
-  it("only uses escrows on the buyer's list, and none at all when it is asked for money back in direct mode", async () => {
+  it("uses only escrows on the buyer's list, and fails if a refund is required in direct mode", async () => {
     await scene();
     const stranger = await market.openBuyer();
     for (const wish of [{ mode: MODE }, { mode: "escrow" }, { requireRecovery: true }]) {
@@ -131,7 +131,7 @@ describe("a hire in escrow mode", () => {
     expect(await chain.balanceOf(stranger.wallet)).to.equal(PURSE);
   });
 
-  describe("when the seller misbehaves", () => {
+  describe("when the seller cheats, or has a failure,", () => {
     const lies: [string, string, (option: { extra: object }) => object][] = [
       ["asks for more", "overcharged", () => ({ amount: String(PRICE + 1n) })],
       ["names another escrow", "payee_changed", () => ({ payTo: newWallet().address })],
@@ -180,7 +180,7 @@ describe("a hire in escrow mode", () => {
       expect(await budget.remaining()).to.equal(1_000_000n);
     });
 
-    it("fails after it deposited: it sends the money back itself", async () => {
+    it("fails after its deposit: it refunds the money itself", async () => {
       const { buyer, balances } = await scene(() => {
         throw new Error("no");
       });
@@ -190,7 +190,7 @@ describe("a hire in escrow mode", () => {
       expect(await balances()).to.deep.equal(UNTOUCHED);
     });
 
-    it("says no after it deposited, and keeps the money held: the buyer takes it back", async () => {
+    it("refuses after its deposit, and keeps the money held: the buyer refunds it", async () => {
       const { seller, buyer, balances } = await scene();
       between(market, seller, async (ask, input, init) => {
         const response = await ask(input, init);
@@ -202,7 +202,7 @@ describe("a hire in escrow mode", () => {
       expect(await balances()).to.deep.equal(UNTOUCHED);
     });
 
-    it("never deposits: it was not paid, and the terms die at their deadline", async () => {
+    it("never deposits: it was not paid, and the terms expire at their deadline", async () => {
       const { seller, buyer, balances } = await scene();
       let payment: RequestInit | undefined;
       between(market, seller, (ask, input, init) => {
@@ -242,7 +242,7 @@ describe("a hire in escrow mode", () => {
     });
   });
 
-  describe("when the seller cannot ask the chain, the buyer hears that it is no fault of its own, and when to come back", () => {
+  describe("when the seller cannot reach the chain, the buyer gets an answer that is not its fault, with a time to retry", () => {
     const sender = () =>
       createTransactionSender({
         account: newWallet().account,
@@ -284,8 +284,8 @@ describe("a hire in escrow mode", () => {
     }
   });
 
-  describe("when the buyer misbehaves", () => {
-    it("pays a second hire with the first one's escrow: no work is done for it", async () => {
+  describe("when the buyer cheats, or has a failure,", () => {
+    it("pays a second hire with the escrow of the first one: no work is done for it", async () => {
       const { seller, buyer, balances } = await scene();
       const requests: { input: string; init: RequestInit }[] = [];
       between(market, seller, (ask, input, init) => {
@@ -302,7 +302,7 @@ describe("a hire in escrow mode", () => {
       expect(await balances()).to.deep.equal(RELEASED);
     });
 
-    it("has not got the money: nothing is worked on", async () => {
+    it("does not have the money: no work is done", async () => {
       let worked = 0;
       const { buyer, balances } = await scene((params) => {
         worked++;
@@ -317,7 +317,7 @@ describe("a hire in escrow mode", () => {
       expect(await balances()).to.deep.equal(before);
     });
 
-    it("never verifies: at the deadline anybody sends the money back, and the mark says it was delivered", async () => {
+    it("never verifies: at the deadline anybody can refund the money, and the mark says that it was delivered", async () => {
       const { buyer, balances, seller, wallet } = await scene();
       // The buyer is gone before the answer comes.
       const crash = new AbortController();

@@ -54,7 +54,7 @@ describe("packages/sdk/escrow", () => {
   };
   const balances = async () => [await chain.balanceOf(buyer!), await chain.balanceOf(seller!)];
 
-  it("knows the id that the contract gives", async () => {
+  it("computes the contract's id of a hire", async () => {
     const hire = await held();
     expect(await relay.state(escrowId(hire, deployment))).to.deep.equal({
       status: "held",
@@ -102,7 +102,7 @@ describe("packages/sdk/escrow", () => {
     expect(await relay.state(hire)).to.include({ status: "held", amount: AMOUNT });
   });
 
-  it("lets the parties send for themselves, without signatures", async () => {
+  it("lets the parties send transactions themselves, without signatures", async () => {
     await chain.client.setBalance({ address: buyer!.address, value: 10n ** 18n });
     const { chainId } = deployment;
     const sender = createTransactionSender({
@@ -120,7 +120,7 @@ describe("packages/sdk/escrow", () => {
     expect(await balances()).to.deep.equal([0n, AMOUNT]);
   });
 
-  it("settles many at once, and leaves those out that cannot be", async () => {
+  it("settles many at once, and leaves out impossible ones", async () => {
     await chain.mint(buyer!, 2n * AMOUNT);
     const [first, second, third] = [await held(), await held(), await held()];
     const sign = async (hire: Hire) => ({ hire, signature: await signers.buyer.release(relay.idOf(hire)) });
@@ -142,7 +142,7 @@ describe("packages/sdk/escrow", () => {
     expect(await relay.findEvent(relay.idOf(second), "settlement")).to.match(/^0x[0-9a-f]{64}$/);
   });
 
-  it("says of a batch which items the gas did not reach", async () => {
+  it("reports the items of a batch that the gas did not reach", async () => {
     await chain.mint(buyer!, AMOUNT);
     const hire = await held();
     const release = encodeEscrowCall("release", [hire, await signers.buyer.release(relay.idOf(hire))]);
@@ -155,7 +155,7 @@ describe("packages/sdk/escrow", () => {
     expect((await relay.state(hire)).status).to.equal("released");
   });
 
-  it("names the contract's reason, and sends nothing that would be refused", async () => {
+  it("gives the contract's reason, and sends nothing that would be refused", async () => {
     const hire = await held();
     const nonce = () => chain.client.getTransactionCount({ address: chain.sender.address });
     const before = await nonce();

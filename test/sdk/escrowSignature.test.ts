@@ -13,7 +13,7 @@ const wrap = (inner: Hex, call: Hex = "0x"): Hex => {
   return concatHex([encodeAbiParameters(types, [`0x${"11".repeat(20)}`, call, inner]), MAGIC]);
 };
 
-describe("whose word a signature is", () => {
+describe("the signer of a signature", () => {
   let chain: SdkChain;
   before(async function () {
     this.timeout(180_000);
@@ -21,7 +21,7 @@ describe("whose word a signature is", () => {
   });
   after(() => chain.close());
 
-  it("is by key when the contract would ask no code: in one spelling, wrapped or not", async () => {
+  it("is a key if the contract would ask no code: in one spelling, wrapped or not", async () => {
     const { account, address } = newWallet();
     const digest: Hex = `0x${"d1".repeat(32)}`;
     const signature = await account.sign({ hash: digest });
@@ -43,7 +43,7 @@ describe("whose word a signature is", () => {
     }
   });
 
-  it("is read out of a wrapper as the contract reads it, well-formed or not", async function () {
+  it("is read from a wrapper as the contract reads it, well-formed or not", async function () {
     this.timeout(60_000);
     const file = path.join(
       repositoryRoot,

@@ -49,7 +49,7 @@ describe("the search for sellers", () => {
   };
   const sellersOf = (changes?: Partial<Wishes>) => all(findSellers(client, wishes(changes)));
 
-  it("takes the first page when somebody there will do, in its order", async () => {
+  it("reads only the first page if it has a suitable seller, in its order", async () => {
     const sellers = findSellers(client, wishes());
     for (const { agent_id } of market.slice(0, 100)) {
       const { value } = await sellers.next();
@@ -60,26 +60,26 @@ describe("the search for sellers", () => {
     expect(asked).to.have.length(2);
   });
 
-  it("looks further for one seller, and for any escrow", async () => {
+  it("reads on for one wanted seller, and for any escrow", async () => {
     expect(await sellersOf({ seller: addressOf(240) })).to.deep.equal([addressOf(240)]);
     expect(asked.map(({ cursor }) => cursor)).to.deep.equal([undefined, "100", "200"]);
     expect(await sellersOf({ mode: "escrow" })).to.deep.equal([addressOf(251)]);
   });
 
-  it("gives up at the end, and says whether only the list of escrows is in the way", async () => {
+  it("stops at the end, and reports if only the list of escrows excludes the sellers", async () => {
     expect(await rejection(sellersOf({ seller: addressOf(500) }))).to.include({ code: "no_seller" });
     const none = await rejection(sellersOf({ mode: "escrow", allowsEscrow: () => false }));
     expect(none).to.include({ code: "no_recovery" });
   });
 
-  it("takes those to avoid last, also after those of later pages, and only when they are needed", async () => {
+  it("tries avoided sellers last, also after those of later pages, and only when they are needed", async () => {
     const isAvoided = (agent: string) => agent === addressOf(1);
     const sellers = await all(findSellers(client, wishes(), { isAvoided }));
     expect(sellers).to.have.length(250);
     expect(sellers.at(-1)).to.equal(addressOf(1));
   });
 
-  it("refuses a seller that is suspended, with the reason, and takes others instead", async () => {
+  it("refuses a suspended seller with the reason, and uses others instead", async () => {
     const [first, second] = market as [FoundAgent, FoundAgent];
     for (const [until, says] of [
       [1_800_000_000, /until 2027-01-15T08:00:00.000Z: it broke its SLA/],
@@ -103,7 +103,7 @@ describe("the search for sellers", () => {
     expect(asked.at(-1)).to.include({ include_suspended: true });
   });
 
-  it("gives up on a search that never ends", async () => {
+  it("stops an endless search", async () => {
     const endless: SearchClient = {
       search: async (request) => {
         asked.push(request);

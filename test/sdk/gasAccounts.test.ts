@@ -13,7 +13,7 @@ describe("the gas that a keeper spends on an account", () => {
     store = memoryStore();
   });
 
-  it("is never more than it may lose, whatever is under way at once", async () => {
+  it("is never above the limit, with any number of transactions under way", async () => {
     const accounts = await open();
     const first = accounts.reserve("a", 150_000, MAX_GAS);
     expect(accounts.reserve("a", 50_001, MAX_GAS)).to.equal(undefined);
@@ -36,7 +36,7 @@ describe("the gas that a keeper spends on an account", () => {
     expect(accounts.roomOf("a", MAX_GAS)).to.equal(MAX_GAS);
   });
 
-  it("is remembered by the next process, and longer each time a word fails", async () => {
+  it("is remembered by the next process, and for longer after each failed instruction", async () => {
     for (const windowMs of [STRANGER_WINDOW_MS, 2 * STRANGER_WINDOW_MS, 4 * STRANGER_WINDOW_MS]) {
       await (await open()).reserve("a", MAX_GAS, MAX_GAS)?.lose(MAX_GAS, true);
       at += windowMs - 1;
@@ -48,7 +48,7 @@ describe("the gas that a keeper spends on an account", () => {
     }
   });
 
-  it("is a matter of days for who has paid before", async () => {
+  it("is forgotten within days for an account that has paid before", async () => {
     const accounts = await open();
     await accounts.earn("a");
     at += WINDOW_MS;
@@ -66,7 +66,7 @@ describe("the gas that a keeper spends on an account", () => {
     expect(accounts.roomOf("a", MAX_GAS), "what was paid ends the doubling").to.equal(MAX_GAS);
   });
 
-  it("keeps no account that says nothing any more", async () => {
+  it("is not stored for accounts without information", async () => {
     const accounts = await open();
     await accounts.earn("a");
     await accounts.reserve("b", 1, MAX_GAS)?.lose(1, true);

@@ -74,7 +74,7 @@ describe("a hire when somebody hangs", function () {
       asked === where || (where === "payment" && asked === "job") ? { how, isHeard } : undefined;
 
   for (const how of HANGS) {
-    it(`the seller, ${how}, before it is paid: nothing is signed, and the next one is hired`, async () => {
+    it(`the seller, ${how}, before it is paid: nothing is signed, and the next seller is hired`, async () => {
       const { buyer, budget } = await scene();
       server.hang = hangAt("terms", how);
       const error = await rejection(buyer.hire(ORDER));
@@ -88,7 +88,7 @@ describe("a hire when somebody hangs", function () {
       expect(hired.listing.agent_id).to.equal(second.address);
     });
 
-    it(`the seller, ${how}, when it has been paid: the error says so, and the result is not lost`, async () => {
+    it(`the seller, ${how}, after it was paid: the error says so, and the result is not lost`, async () => {
       const { buyer, budget, seller } = await scene({}, { max_latency_ms: 2_000 });
       server.hang = hangAt("payment", how);
       const error = await rejection(buyer.hire(PAID));
@@ -103,7 +103,7 @@ describe("a hire when somebody hangs", function () {
       expect(await budget.remaining()).to.equal(1_000_000n - PRICE);
     });
 
-    it(`the seller, ${how}, and the caller gives up: the call ends there and then`, async () => {
+    it(`the seller, ${how}, and the caller aborts: the call ends at once`, async () => {
       const { buyer } = await scene();
       for (const [where, isSent] of [
         ["terms", false],
@@ -135,7 +135,7 @@ describe("a hire when somebody hangs", function () {
     });
   }
 
-  it("the seller, with a payment that it keeps: that is authorized, not paid", async () => {
+  it("the seller, with a payment that it keeps: the payment is authorized, not paid", async () => {
     const { buyer, seller } = await scene();
     server.hang = hangAt("payment", "before headers", false);
     expect(await rejection(buyer.hire(PAID))).to.include({ code: "seller_timeout", money: "authorized" });
@@ -144,7 +144,7 @@ describe("a hire when somebody hangs", function () {
 
   const never = () => new Promise<never>(() => {});
 
-  it("the ledger: the result is there, and the ledger is told later", async () => {
+  it("the ledger: the result is there, and the ledger gets the report later", async () => {
     const { buyer } = await scene({}, UNHURRIED);
     const node = market.hosts["node.test"]!;
     const asked = Promise.withResolvers<void>();
@@ -161,7 +161,7 @@ describe("a hire when somebody hangs", function () {
     expect(await buyer.waitingReports()).to.equal(1);
   });
 
-  it("the ledger, when its receipts are asked for as well: the next process tells it", async () => {
+  it("the ledger, also for receipts: the next process sends the report", async () => {
     const journal = memoryStore();
     const { buyer } = await scene({ journal }, UNHURRIED);
     const node = market.hosts["node.test"]!;
@@ -184,14 +184,14 @@ describe("a hire when somebody hangs", function () {
     expect(told.payload.body.verification.all_passed).to.equal(true);
   });
 
-  it("the search: the call ends at its deadline, or with its caller", async () => {
+  it("the search: the call ends at its deadline, or at the caller's signal", async () => {
     const { buyer } = await scene({ search: { search: never } });
     expect(await rejection(buyer.hire({ ...ORDER, deadlineMs: 100 }))).to.be.instanceOf(DeadlineError);
     const error = await rejection(buyer.hire({ ...ORDER, signal: AbortSignal.timeout(50) }));
     expect(error.name).to.equal("TimeoutError");
   });
 
-  it("the wallet: nothing is sent, also when it signs in the end", async () => {
+  it("the wallet: nothing is sent, even if it signs in the end", async () => {
     const wallet = newWallet();
     await chain.mint(wallet, PURSE);
     const signing = Promise.withResolvers<void>();
@@ -268,7 +268,7 @@ describe("a hire when somebody hangs", function () {
     expect(await chain.balanceOf(wallet)).to.equal(PRICE);
   });
 
-  it("many sellers that are dead use up no attempt, and are tried last for an hour", async () => {
+  it("many dead sellers: they use up no attempt, and are tried last for an hour", async () => {
     let now = Date.now();
     const { buyer, seller } = await scene({ now: () => now }, { now: () => now });
     const [own] = market.offers.splice(0);

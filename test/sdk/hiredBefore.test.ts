@@ -3,7 +3,7 @@ import type { ReceiptsAnswer } from "tallystick-sdk/query/answers";
 import { hiredBefore } from "tallystick-sdk/seller/hiredBefore";
 import { newWallet } from "./support/sdkChain.ts";
 
-describe("a seller that asks the indexer who hired it before", () => {
+describe("a seller's question to the indexer about earlier hires", () => {
   const [seller, buyer] = [newWallet(), newWallet()];
   const receipt = (capability: string) =>
     ({ buyer: buyer.address, capability }) as ReceiptsAnswer["receipts"][number];
@@ -16,14 +16,14 @@ describe("a seller that asks the indexer who hired it before", () => {
     },
   });
 
-  it("looks through all pages, and tells buyers and capabilities apart", async () => {
+  it("reads all pages, and distinguishes buyers and capabilities", async () => {
     const hasHired = hiredBefore(query(["text.summarize", "code.review.typescript"]), seller.account.address);
     expect(await hasHired(buyer.address, "code.review.typescript")).to.equal(true);
     expect(await hasHired(buyer.address, "text.rewrite")).to.equal(false);
     expect(await hasHired(newWallet().address, "text.summarize")).to.equal(false);
   });
 
-  it("gives up on a history that has no end", async () => {
+  it("stops on an endless history", async () => {
     const endless = Array.from({ length: 100 }, () => "text.summarize");
     expect(await hiredBefore(query(endless), seller.address)(buyer.address, "text.rewrite")).to.equal(false);
   });

@@ -13,7 +13,7 @@ const LISTING = { capability: MEAN, price_usdc: "0.05", max_latency_ms: 2_000 };
 const DEEP = `${"[".repeat(20_000)}${"]".repeat(20_000)}`;
 const base64 = (text: string): string => Buffer.from(text).toString("base64");
 
-describe("JSON that somebody sends to do harm", () => {
+describe("hostile JSON", () => {
   const { chain, market } = useMarket();
   const LIMIT = 1_000_000n;
   const scene = async () => {
@@ -23,7 +23,7 @@ describe("JSON that somebody sends to do harm", () => {
     return { seller, buyer, budget };
   };
 
-  it("a result nested too deep: the hire failed, by a code, and says where the money is", async () => {
+  it("in a result makes the hire fail with a code, and the error says where the money is", async () => {
     const { seller, buyer, budget } = await scene();
     between(market, seller, async (ask, input, init) => {
       const response = await ask(input, init);
@@ -43,7 +43,7 @@ describe("JSON that somebody sends to do harm", () => {
     ["in more values than anybody needs", () => JSON.stringify({ accepts: Array(5_000).fill({}) })],
   ];
   for (const [what, lie] of terms) {
-    it(`terms ${what}: nothing is signed, and the error is one of ours`, async () => {
+    it(`in terms ${what} is not signed, and the error is one of ours`, async () => {
       const { seller, buyer, budget } = await scene();
       between(market, seller, async (ask, input, init) => {
         const response = await ask(input, init);
@@ -59,7 +59,7 @@ describe("JSON that somebody sends to do harm", () => {
     });
   }
 
-  it("terms without a resource are paid as any others", async () => {
+  it("terms without a resource are paid like any others", async () => {
     const { seller, buyer } = await scene();
     between(market, seller, async (ask, input, init) => {
       const response = await ask(input, init);
@@ -73,7 +73,7 @@ describe("JSON that somebody sends to do harm", () => {
     expect(await buyer.hire(ORDER)).to.deep.include({ result: { result: 3 }, money: "paid" });
   });
 
-  it("a buyer's request, payment or countersignature too deep, or too large, is the buyer's fault: 4xx, with a code", async () => {
+  it("in a buyer's request, payment or countersignature is the buyer's fault: 4xx, with a code", async () => {
     const { seller, buyer } = await scene();
     const post = async (path: string, body: string, headers = {}) => {
       const response = await seller.app.request(path, {
@@ -98,7 +98,7 @@ describe("JSON that somebody sends to do harm", () => {
     expect(await post(job, `"${"a".repeat(100_000)}"`)).to.eql([413, "payload_too_large"]);
   });
 
-  it("a node's answer nested too deep is refused by a code", async () => {
+  it("in a node's answer is refused with a code", async () => {
     const fetch: Fetch = async () => new Response(`{"code":"x","detail":${DEEP}}`, { status: 400 });
     const error = await rejection(requestService({ baseUrl: NODE, path: "/v1/x", fetch }));
     expect(error).to.include({ code: "http_error", status: 400 });

@@ -18,7 +18,7 @@ const hire: Hire = {
   arbiter: ZERO_ADDRESS,
 };
 
-describe("a keeper reached by HTTP", () => {
+describe("a keeper over HTTP", () => {
   /** A relay to a keeper that gives these answers in turn, and what it was asked. */
   const relayTo = (answers: Response[], waitMs = 10_000) => {
     const asked: string[] = [];
@@ -36,20 +36,20 @@ describe("a keeper reached by HTTP", () => {
       { status: 429, headers: { "retry-after": seconds } },
     );
 
-  it("is asked again when it says to come back, since a word can be brought twice", async () => {
+  it("is asked again at the time that it names, because an instruction may be sent twice", async () => {
     const { asked, relay } = relayTo([busy("0"), busy("1"), released()]);
     expect(await relay.release(hire, "0x12")).to.equal(TX);
     expect(asked).to.deep.equal(["POST /release", "POST /release", "POST /release"]);
   });
 
-  it("may refuse to say how an escrow stands, or fail to, without a word about the escrow", async () => {
+  it("may refuse to give the state of an escrow, or fail, and this says nothing about the escrow", async () => {
     const fault = Response.json({ code: "internal", status: 500 }, { status: 500 });
     const { asked, relay } = relayTo([held(), busy("0"), fault, held(), released()]);
     expect(await relay.release(hire, "0x12")).to.equal(TX);
     expect(asked.slice(1)).to.deep.equal(Array(4).fill(`GET /escrows/${ID}`));
   });
 
-  it("is not asked again and again when it says to come back at once for ever", async () => {
+  it("is not asked forever when it always says to retry at once", async () => {
     const { asked, relay } = relayTo(
       Array.from({ length: 1_000 }, () => busy("0")),
       1_000,
@@ -58,7 +58,7 @@ describe("a keeper reached by HTTP", () => {
     expect(asked.length).to.be.within(1, 6);
   });
 
-  it("is not waited for beyond the time there is", async () => {
+  it("is not awaited longer than the remaining time", async () => {
     const { asked, relay } = relayTo([busy("86400")]);
     const refused = await rejection(relay.release(hire, "0x12"));
     expect(refused).to.include({ code: "relay_refused", message: "try again later" });

@@ -50,7 +50,7 @@ describe("a hire with an idempotency key", function () {
     });
   const paid = async () => PURSE - (await chain.balanceOf(wallet));
 
-  it("is one hire, however often it is called, at once and after", async () => {
+  it("is one hire for any number of calls, at the same time and later", async () => {
     const buyer = processWith();
     const [one, two, three] = await Promise.all([buyer.hire(KEY), buyer.hire(KEY), buyer.hire(KEY)]);
     const later = await buyer.hire(KEY);
@@ -73,7 +73,7 @@ describe("a hire with an idempotency key", function () {
     expect(await processWith(store).find("order-17")).to.equal(undefined);
   });
 
-  it("refuses the key for anything else", async () => {
+  it("accepts the key for no other hire", async () => {
     const buyer = processWith();
     await buyer.hire(KEY);
     for (const other of [
@@ -90,7 +90,7 @@ describe("a hire with an idempotency key", function () {
     expect(await paid()).to.equal(PRICE);
   });
 
-  it("may be tried again when it failed before anything was signed", async () => {
+  it("may be tried again if it failed before anything was signed", async () => {
     const buyer = processWith();
     const offers = market.offers.splice(0);
     expect(await buyer.hire(KEY).catch((error) => error.code)).to.equal("no_seller");
@@ -100,7 +100,7 @@ describe("a hire with an idempotency key", function () {
     expect(await paid()).to.equal(PRICE);
   });
 
-  it("is never paid twice when every note of the first process is lost", async () => {
+  it("is never paid twice, even if all notes of the first process are lost", async () => {
     const first = await processWith().hire(KEY);
     const error = await processWith()
       .hire(KEY)
@@ -109,7 +109,7 @@ describe("a hire with an idempotency key", function () {
     expect(await paid()).to.equal(PRICE);
   });
 
-  it("takes a key of 32 bytes in hex as the nonce itself, and makes a secret one of any other", async () => {
+  it("uses a key of 32 bytes in hex as the nonce itself, and makes a secret nonce from any other key", async () => {
     const nonces: string[] = [];
     const fetch = market.fetch;
     market.fetch = async (input, init) => {

@@ -16,7 +16,7 @@ const PRICE = parseUsdc("0.05");
 const LISTING = { capability: MEAN, price_usdc: "0.05", max_latency_ms: 2_000 };
 const ORDER = { capability: MEAN, params: { data: [1, 2, 6] }, maxPriceUsdc: "0.10", maxLatencyMs: 5_000 };
 
-describe("with what exists already", () => {
+describe("interoperability", () => {
   // The id of Base Sepolia: x402 v1 knows chains by name only.
   const { chain, market } = useMarket({ chainId: 84_532 });
 
@@ -94,7 +94,7 @@ describe("with what exists already", () => {
     expect(await chain.balanceOf(wallet)).to.equal(PURSE - PRICE);
   });
 
-  it("our buyer buys from a plain @x402/hono server, which knows nothing of hires", async () => {
+  it("our buyer buys from a plain @x402/hono server, which has no hire protocol", async () => {
     const shop = newWallet();
     const price = { asset: chain.token, amount: "40000", extra: { name: "USD Coin", version: "2" } };
     const server = new x402ResourceServer(chain.facilitator).register("eip155:84532", new ExactEvmServer());
@@ -119,7 +119,7 @@ describe("with what exists already", () => {
     expect(await chain.balanceOf(buyer.wallet)).to.equal(PURSE - 40_000n);
   });
 
-  it("listings and receipts signed as the reference SDK signs them are taken as they are", async () => {
+  it("listings and receipts in the form of the reference SDK are accepted unchanged", async () => {
     // Keys sorted at every level, no spaces, keccak256, EIP-191 over the 32 bytes, the signature among the body's keys:
     // written here with another library than ours.
     const wallet = new Wallet(`0x${"77".repeat(32)}`);

@@ -88,7 +88,7 @@ describe("a keeper", () => {
   const release = (hire: Hire) => signers.buyer.release(calls.idOf(hire));
   const blocks = () => chain.client.getBlockNumber();
 
-  it("carries releases out in batches, and says in which transaction", async () => {
+  it("sends releases in batches, and names the transaction", async () => {
     const hires = [await held(), await held(), await held(), await held(), await held()];
     const before = await blocks();
     const signatures = await Promise.all(hires.map(release));
@@ -107,7 +107,7 @@ describe("a keeper", () => {
     );
   });
 
-  it("takes nothing that the contract would refuse, and says why", async () => {
+  it("accepts nothing that the contract would refuse, and gives the reason", async () => {
     const hire = await held();
     keeper.start();
     const wrong = await signers.seller.release(calls.idOf(hire));
@@ -145,7 +145,7 @@ describe("a keeper", () => {
     expect(await relay.state(id)).to.deep.equal({ status: "refunded", delivered: true, amount: 0n });
   });
 
-  it("is killed with instructions in hand: the next one carries them out", async () => {
+  it("loses no instruction when it is killed: the next one carries it out", async () => {
     const [first, second] = [await held(), await held()];
     await keeper.release(first, await release(first));
     await keeper.refund(second, seller.address, await signers.seller.refund(calls.idOf(second)));
@@ -156,7 +156,7 @@ describe("a keeper", () => {
     expect((await calls.state(second)).status).to.equal("refunded");
   });
 
-  it("sends back in batches what nobody spoke of in time, also what was deposited while it was away", async () => {
+  it("refunds in batches deposits that nobody settled in time, also those from the time when it was away", async () => {
     const soon = BigInt((await chain.now()) + 50);
     const late = [
       await held({ deadline: soon }),
@@ -178,7 +178,7 @@ describe("a keeper", () => {
     expect(await keeper.round()).to.include({ timedOut: 0 });
   });
 
-  it("goes on when the chain was away for a while", async () => {
+  it("continues after the chain was away for a while", async () => {
     const hire = await held();
     let isDown = true;
     const flaky: EscrowCalls = {
@@ -195,7 +195,7 @@ describe("a keeper", () => {
     expect(await keeper.round()).to.include({ released: 1 });
   });
 
-  it("stands behind a custom_escrow listing: the same signed instructions, at the listing's URL", async () => {
+  it("serves a custom_escrow listing: the same signed instructions, at the listing's URL", async () => {
     keeper.start();
     const mode = "custom_escrow:http://keeper.test";
     const shop = newWallet();
@@ -230,7 +230,7 @@ describe("a keeper", () => {
     expect(error, "not a platform escrow").to.include({ code: "no_recovery" });
   });
 
-  it("gives terms that any language can write", () => {
+  it("gives terms that every language can write", () => {
     expect(JSON.stringify(toHireJson({ ...sample }))).to.equal(
       '{"hire_id":"0x01","buyer":"0x02","seller":"0x03","payee":"0x04","amount":"5","fee":"6","fee_recipient":"0x07","deadline":8,"arbiter":"0x09"}',
     );
@@ -247,7 +247,7 @@ describe("a keeper", () => {
     arbiter: "0x09",
   };
 
-  it("sends back a deposit that a reorganisation has put into a block that it had read", async () => {
+  it("refunds a deposit that a reorganisation moved into a block that it had already read", async () => {
     await chain.client.mine({ blocks: 40 });
     const fork = await chain.client.snapshot();
     await chain.client.mine({ blocks: 5 });

@@ -60,7 +60,7 @@ describe("a keeper among hostile wallets", function () {
     return { hire, signature: await world.signerOf(buyer).release(world.calls.idOf(hire)) };
   };
 
-  it("asks contract wallets apart from keys, and an account with both by its key", async () => {
+  it("checks contract wallets separately from keys, and an account with both by its key", async () => {
     const person = await world.person();
     const [one, two] = [await releaseOf(person), await releaseOf(person)];
     // Its key signed; its code, as an EIP-7702 account has it, would burn all it gets.
@@ -83,7 +83,7 @@ describe("a keeper among hostile wallets", function () {
     ]);
   });
 
-  it("tries what ran out of gas once more, alone, and then drops it and says so", async () => {
+  it("repeats an item that ran out of gas once, alone, and then drops it and reports it", async () => {
     keeper = open({ gasPerWallet: 400_000 });
     const [liar, honest] = [await world.wallet(LIES), await world.wallet()];
     const trap = await world.heldBy(liar.address);
@@ -102,7 +102,7 @@ describe("a keeper among hostile wallets", function () {
     expect(await world.statusOf(trap.hire)).to.equal("held");
   });
 
-  it("drops for good what the contract refuses for good", async () => {
+  it("permanently drops an item that the contract refuses permanently", async () => {
     const person = await world.person();
     const { hire, signature } = await releaseOf(person);
     const signer = world.signerOf(person);
@@ -116,7 +116,7 @@ describe("a keeper among hostile wallets", function () {
     expect(other).to.include({ code: "call_refused", reason: "WrongStatus" });
   });
 
-  it("loses no more by a wallet than it may, in this process and the next, and delays nobody else", async () => {
+  it("loses no more gas to a wallet than its limit, in this process and the next, and delays nobody else", async () => {
     const liar = await world.wallet(LIES);
     const traps = [];
     for (let n = 0; n < 4; n++) traps.push((await world.heldBy(liar.address)).hire);
@@ -140,7 +140,7 @@ describe("a keeper among hostile wallets", function () {
     expect(await keeper.round()).to.include({ released: 1 });
   });
 
-  it("charges what it sent and never heard of again, when the word fails", async () => {
+  it("charges the account for a transaction without a result when the instruction fails", async () => {
     const lostOf = async (wallet: string) =>
       ((await store.get(`gas/${wallet}.words`)) as { lost: number } | undefined)?.lost ?? 0;
     /** A keeper whose batch is mined, and who is killed or cut off before it hears of it. */
@@ -188,7 +188,7 @@ describe("a keeper among hostile wallets", function () {
     expect(await lostOf(honest.address), "a word that was carried out").to.equal(0);
   });
 
-  it("asks no wallet for ever that said yes once and says no now", async () => {
+  it("does not ask a wallet forever that said yes once and says no now", async () => {
     const wallet = await world.wallet();
     const { hire } = await world.heldBy(wallet.address);
     await keeper.release(hire, WORD);
@@ -202,7 +202,7 @@ describe("a keeper among hostile wallets", function () {
     expect(batches).to.deep.equal([]);
   });
 
-  it("lets no arbiter's or seller's wallet stand in the way of the buyer's own refund", async () => {
+  it("does not let an arbiter's or seller's wallet block the buyer's own refund", async () => {
     const person = await world.person();
     const liar = await world.wallet(LIES);
     const hire = await world.held(person, { arbiter: liar.address });
@@ -213,7 +213,7 @@ describe("a keeper among hostile wallets", function () {
     expect(await world.statusOf(hire)).to.equal("refunded");
   });
 
-  it("pays no buyer's deposits without end when they come back unpaid", async () => {
+  it("stops paying gas for a buyer's deposits that come back unpaid", async () => {
     const person = await world.person(30);
     const signer = world.signerOf(person);
     let deposits = 0;
@@ -243,7 +243,7 @@ describe("a keeper among hostile wallets", function () {
     await keeper.deposit(hire, await signer.authorizeDeposit(hire));
   });
 
-  it("loses no more by a seller's wallet than it may, whoever its buyers are", async () => {
+  it("loses no more gas to a seller's wallet than its limit, with any buyers", async () => {
     const liar = await world.wallet(LIES);
     const person = await world.person();
     const hires = [];
@@ -272,7 +272,7 @@ describe("a keeper among hostile wallets", function () {
       return { status, code, field: errors?.[0].field, retryAfter: response.headers.get("retry-after") };
     };
 
-    it("says which field makes a hire not worth its gas", async () => {
+    it("names the field that makes a hire not worth its gas", async () => {
       const person = await world.person();
       const least = 10_000n;
       const wrong = [
@@ -300,7 +300,7 @@ describe("a keeper among hostile wallets", function () {
       expect(await store.keys("release")).to.deep.equal([]);
     });
 
-    it("takes no empty signature, which would be the keeper's own word, and none that is paid by the byte", async () => {
+    it("accepts no empty signature, which would be the keeper's own word, and no overlong one", async () => {
       const hire = toHireJson(await world.hireOf(world.treasury.address));
       for (const signature of ["0x", `0x${"ab".repeat(2_049)}`]) {
         for (const route of ["/release", "/refund", "/delivered", "/deposit"]) {
@@ -310,7 +310,7 @@ describe("a keeper among hostile wallets", function () {
       }
     });
 
-    it("says 429 and when to come back to a wallet that has cost too much", async () => {
+    it("answers 429 with a time to a wallet that has cost too much", async () => {
       const liar = await world.wallet(LIES);
       const { hire } = await world.heldBy(liar.address);
       await keeper.release(hire, WORD);
@@ -325,7 +325,7 @@ describe("a keeper among hostile wallets", function () {
     });
   });
 
-  it("carries out every honest word of rounds under attack, which cost the attackers more than the keeper", async () => {
+  it("carries out every honest instruction under attack, and the attackers pay more than the keeper", async () => {
     const counts = await soakKeeper({ rounds: 3, newcomers: 10, honest: 2, chain });
     expect(counts.violations, "npm run soak:keeper").to.deep.equal([]);
     expect(counts).to.include({ rounds: 3, released: 15, refunded: 10, timedOut: 10, hostileWallets: 30 });

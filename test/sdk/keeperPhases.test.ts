@@ -86,7 +86,7 @@ describe("the parts of a keeper's round", function () {
     for (const [how, failure] of Object.entries(failures)) {
       // Each waits for its provider's time-out: one is enough.
       if (how === "is never answered" && part !== "releases") continue;
-      it(`are done but the ${part}, when what these send ${how}; and these in the next round`, async () => {
+      it(`are done except the ${part}, when its transactions ${how}; these are done in the next round`, async () => {
         const keeper = open();
         const hires = await work(keeper);
         rpc.sabotage = (request) => (sends(request, part) ? failure(request) : undefined);
@@ -103,7 +103,7 @@ describe("the parts of a keeper's round", function () {
     }
   }
 
-  it("charge a wallet for what may have been sent, and not for what a provider that is away kept from being sent", async () => {
+  it("charge a wallet for possibly sent transactions, and not for those that an unreachable provider prevented", async () => {
     const wallet = await world.wallet();
     const { hire } = await world.heldBy(wallet.address);
     const keeper = open({ gasPerWallet: 2_000_000 });
@@ -137,7 +137,7 @@ describe("the parts of a keeper's round", function () {
     await keeper.close();
   });
 
-  it("are over at their deadline, whatever hangs, and what hangs is not sent a second time meanwhile", async () => {
+  it("end at their deadline, even if something hangs, which is not sent a second time meanwhile", async () => {
     const { promise, resolve } = Promise.withResolvers<void>();
     let sent = 0;
     const hanging: EscrowCalls = {
@@ -159,7 +159,7 @@ describe("the parts of a keeper's round", function () {
     while ((await world.statusOf(hire)) === "held") await sleep(10);
   });
 
-  it("forget no instruction for what a provider says that fails or is behind", async () => {
+  it("keep all instructions if a provider fails or is behind", async () => {
     const keeper = open();
     const { releases } = await work(keeper);
     const nothing: Hex = `0x${"00".repeat(96)}`;
@@ -185,7 +185,7 @@ describe("the parts of a keeper's round", function () {
     await next.close();
   });
 
-  it("time out what is known when the provider lists no deposits, and ask for fewer blocks", async () => {
+  it("refund known deposits when the provider lists none, and ask for fewer blocks", async () => {
     const keeper = open();
     const buyer = await world.person();
     const soon = BigInt((await chain.now()) + 5_000);
@@ -215,7 +215,7 @@ describe("the parts of a keeper's round", function () {
     await keeper.close();
   });
 
-  it("leave deposits alone that are not worth the gas", async () => {
+  it("ignore deposits that are not worth the gas", async () => {
     const buyer = await world.person();
     const soon = BigInt((await chain.now()) + 5_000);
     const dust = await world.held(buyer, { deadline: soon, amount: 9_999n, fee: 0n });
@@ -227,7 +227,7 @@ describe("the parts of a keeper's round", function () {
     await keeper.close();
   });
 
-  it("come about however often somebody brings the same", async () => {
+  it("have the same result for repeated instructions", async () => {
     const keeper = open({ roundMs: 100 });
     keeper.start();
     const buyer = await world.person();

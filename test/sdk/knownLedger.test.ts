@@ -20,7 +20,7 @@ describe("the ledger that a buyer signs for", () => {
   const open = (store = memoryStore(), more = {}) =>
     knownLedger({ baseUrl: "https://node.example/", store, fetch, ...more });
 
-  it("is what the node says first, whatever it says later, over restarts too", async () => {
+  it("is the node's first answer, whatever it answers later, also after restarts", async () => {
     const store = memoryStore();
     const ledger = open(store);
     expect(await ledger()).to.equal(ONE);
@@ -31,13 +31,13 @@ describe("the ledger that a buyer signs for", () => {
     expect(await knownLedger({ baseUrl: "https://other.example", store, fetch })()).to.equal(OTHER);
   });
 
-  it("is the one it is given, and then nobody is asked", async () => {
+  it("is the given one, and then nobody is asked", async () => {
     expect(await open(memoryStore(), { ledger: OTHER })()).to.equal(OTHER);
     expect(await open(memoryStore(), { ledger: "local" })()).to.equal("local");
     expect(asked).to.deep.equal([]);
   });
 
-  it("is not learned from what names none, or one that is nobody's in particular", async () => {
+  it("is not accepted from an answer without a name, or with a general one", async () => {
     const store = memoryStore();
     for (const answer of [
       { ledger: "local" },

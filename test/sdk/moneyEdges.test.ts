@@ -21,12 +21,12 @@ const PRICE = parseUsdc("0.05");
 const LIMIT = 1_000_000n;
 const MODE = `platform_escrow:${PROVIDER}`;
 
-describe("the edges of a hire's money", function () {
+describe("boundary cases of a hire's money", function () {
   this.timeout(60_000);
   const { chain, market } = useMarket();
 
-  describe("what is signed directly", () => {
-    it("is good for as long as the work may take, whatever the seller asks for", async () => {
+  describe("a direct payment's signature", () => {
+    it("is valid as long as the work may take, whatever the seller asks for", async () => {
       const seller = await market.openSeller(OFFER);
       const at = Date.now();
       const buyer = await market.openBuyer({ chainNow: () => at });
@@ -52,7 +52,7 @@ describe("the edges of a hire's money", function () {
       expect(signed).to.deep.equal([332, 332, 332, 40, 32, 32, 32, 32, 32]);
     });
 
-    it("counts as spent when it expired and nobody here can read the chain", async () => {
+    it("counts as spent when it has expired and this buyer cannot read the chain", async () => {
       const seller = await market.openSeller(OFFER);
       const [journal, budget] = [memoryStore(), memoryBudget(LIMIT)];
       const { account } = await newPurse(chain);
@@ -70,7 +70,7 @@ describe("the edges of a hire's money", function () {
     });
   });
 
-  it("a hire is forgotten when its money is in the books, not before", async () => {
+  it("keep a hire in the journal until its money is in the books", async () => {
     await market.openSeller(OFFER);
     const journal = memoryStore();
     const { account } = await newPurse(chain);
@@ -87,7 +87,7 @@ describe("the edges of a hire's money", function () {
     expect(await journal.keys("hire")).to.deep.equal([]);
   });
 
-  it("a seller that ends while it writes the receipt down has one for the ledger when it is back", async () => {
+  it("give the ledger its receipt also if the seller ends while it stores the receipt", async () => {
     const store = memoryStore();
     const mortal = killable(store);
     const died = Promise.withResolvers<void>();
@@ -126,7 +126,7 @@ describe("the edges of a hire's money", function () {
     await back.close();
   });
 
-  describe("the time of an escrow", () => {
+  describe("an escrow's deadline", () => {
     const scene = async (
       changes: { verificationWindowMs?: number; at?: number; feeRecipient?: `0x${string}` } = {},
     ) => {
@@ -158,7 +158,7 @@ describe("the edges of a hire's money", function () {
     };
     const order = { ...ORDER, mode: MODE };
 
-    it("is the signing, the latency, and the window to verify in: 30 s, 5 min when the result comes later, or its buyer's own", async () => {
+    it("is the time of signing, plus the latency, plus the verification window: 30 s, 5 min for later results, or the buyer's own", async () => {
       for (const [changes, how, ms] of [
         [{}, {}, 2_000 + 30_000],
         [{}, { callbackUrl: "http://buyer.test/" }, 2_000 + 300_000],
@@ -172,13 +172,13 @@ describe("the edges of a hire's money", function () {
       }
     });
 
-    it("is refused by a seller that would have too little of it", async () => {
+    it("is refused by a seller if it leaves too little time", async () => {
       const { buyer } = await scene({ verificationWindowMs: 5_000 });
       const error = await rejection(buyer.hire(order));
       expect(error).to.have.nested.property("words.code", "deadline_too_soon");
     });
 
-    it("and its fee are its seller's to refuse: a fee that goes to somebody else is not deposited", async () => {
+    it("is checked together with the fee: a fee for somebody else is not deposited", async () => {
       const other = newWallet();
       const { buyer, seller } = await scene({ feeRecipient: other.address });
       between(market, seller, async (ask, ...request) =>
@@ -223,7 +223,7 @@ describe("the edges of a hire's money", function () {
     });
   });
 
-  it("a receipt that its seller signed for another hire, amount, work or buyer is no receipt of this one", async () => {
+  it("refuse a receipt that its seller signed for another hire, amount, work or buyer", async () => {
     const seller = await market.openSeller(OFFER);
     const buyer = await market.openBuyer();
     const lies = {
@@ -255,7 +255,7 @@ describe("the edges of a hire's money", function () {
     }
   });
 
-  it("a price above the whole of a budget token is refused by the seller too", async () => {
+  it("refuse a price above a whole budget token, at the seller too", async () => {
     const seller = await market.openSeller(OFFER);
     const [purse, operator] = [await newPurse(chain), newWallet()];
     const tokenOf = async (max_amount_usdc: string) => {

@@ -79,7 +79,7 @@ describe("a hire that is resumed", () => {
     return { next, budget, journal, wallet, parameters, account: first.wallet.account };
   };
 
-  it("is held to the schemas of its seller, as they were when it was paid: a bad result is refunded", async () => {
+  it("is checked against the schemas of its seller from the time of payment: a bad result is refunded", async () => {
     // The seller now says that anything goes.
     const { next, budget, wallet } = await crashed(
       MODE,
@@ -93,7 +93,7 @@ describe("a hire that is resumed", () => {
     expect(await budget.remaining()).to.equal(LIMIT);
   });
 
-  it("is released when it keeps to them, and booked as spent", async () => {
+  it("is released if it fits them, and booked as spent", async () => {
     const { next, budget, wallet, journal } = await crashed(MODE, { text: "hello" });
     expect(await budget.remaining()).to.equal(LIMIT - PRICE);
     const [resumed] = await next.resume();
@@ -105,7 +105,7 @@ describe("a hire that is resumed", () => {
     expect(await budget.remaining()).to.equal(LIMIT - PRICE);
   });
 
-  it("waits for the check of its caller's own, and is judged by it alone", async () => {
+  it("waits for its caller's own check, and only this check decides", async () => {
     const { next, wallet, journal } = await crashed(MODE, { text: "hello" }, { verify: () => PASSED });
     const [waiting] = await next.resume();
     expect(waiting).to.have.nested.property("error.code", "verify_needed");
@@ -124,7 +124,7 @@ describe("a hire that is resumed", () => {
     expect(await chain.balanceOf(wallet)).to.equal(0n);
   });
 
-  it("does not take a caller's check for one that was made without", async () => {
+  it("does not use a caller's check if it was made without one", async () => {
     const { next, wallet } = await crashed(MODE, { text: "hello" });
     const [resumed] = await next.resume(() => FAILED);
     expect(resumed)
@@ -133,7 +133,7 @@ describe("a hire that is resumed", () => {
     expect(await chain.balanceOf(wallet)).to.equal(PRICE);
   });
 
-  it("is booked as spent in a budget that starts anew with its process, once", async () => {
+  it("is booked as spent once in a budget that starts again with its process", async () => {
     const { parameters, account, wallet } = await crashed("direct", { text: "hello" });
     const budget = memoryBudget(LIMIT);
     const next = await market.openBuyer({ ...parameters, account, budget });
@@ -145,7 +145,7 @@ describe("a hire that is resumed", () => {
     expect(await chain.balanceOf(wallet)).to.equal(PRICE);
   });
 
-  it("tells the ledger no latency, since nobody measured one", async () => {
+  it("reports no latency to the ledger, because nobody measured one", async () => {
     const { next } = await crashed("direct", { text: "hello" });
     await next.resume();
     await next.idle();

@@ -68,7 +68,7 @@ describe("the same call again", function () {
     expect(await purse.paid()).to.equal(5n * PRICE);
   });
 
-  it("is the same hire also when the wallet never signs a text in the same way twice", async () => {
+  it("is the same hire also if the wallet signs a text differently each time", async () => {
     const whimsical = (): LocalAccount => ({
       ...purse.account,
       signMessage: async (asked) =>
@@ -107,7 +107,7 @@ describe("the same call again", function () {
     }
   });
 
-  it("asks the next seller when one refuses for another reason than that it knows the hire", async () => {
+  it("asks the next seller if one refuses for a reason other than that it knows the hire", async () => {
     const second = await market.openSeller({ listings: [LISTING], handlers: { [MEAN]: mean } });
     const other = { code: "duplicate_nonce", job_id: "job_of_somebody_else" };
     between(market, { host: "seller0.test" }, () => Response.json(other, { status: 409 }));
@@ -115,14 +115,14 @@ describe("the same call again", function () {
     expect(await purse.paid()).to.equal(PRICE);
   });
 
-  it("is refused a wrong key that only looks like one", async () => {
+  it("gets an error for a wrong key that only looks valid", async () => {
     const error = await rejection(processWith().hire({ ...ORDER, idempotencyKey: "new hire" }));
     expect(error).to.include({ field: "idempotencyKey" });
   });
 });
 
-describe("results that are kept", () => {
-  it("are let go of, the oldest first, when they are too many characters; what became of the hire stays", async () => {
+describe("stored results", () => {
+  it("are dropped, the oldest first, when they have too many characters; the hire's outcome stays", async () => {
     const kept = keptHires(memoryStore(), newWallet().account, Date.now, 100);
     const listing = { agent_id: "0xseller" };
     for (const key of ["a", "b", "c"]) {

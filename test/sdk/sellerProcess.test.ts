@@ -53,7 +53,7 @@ describe("a seller that is killed", function () {
     }
   };
 
-  it("in the middle of its work finishes it in its next life, is paid once, and its receipt reaches the ledger", async () => {
+  it("in the middle of its work finishes it after the restart, is paid once, and its receipt reaches the ledger", async () => {
     const wallet = newWallet();
     const port = await freePort();
     let isLedgerAway = true;

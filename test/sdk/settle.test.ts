@@ -59,7 +59,7 @@ describe("an agent's loop of settlement", () => {
     return (await (await service.app.request("/v1/reviews", { headers })).json()).waiting;
   };
 
-  it("changes local state with the settled hash, and says in the ledger what it worked with", async () => {
+  it("changes local state with the settled hash, and records its context in the ledger", async () => {
     const result = await run({});
     expect(result).to.include({ status: "SETTLED", hash: service.ledger.head, index: 0, attempts: 1 });
     expect(memory).to.deep.equal({ count: 1, hash: service.ledger.head });
@@ -85,7 +85,7 @@ describe("an agent's loop of settlement", () => {
     });
   });
 
-  it("gives up on a head that keeps moving, with local state as it was", async () => {
+  it("gives up on a head that keeps moving, and leaves local state unchanged", async () => {
     const result = await run({
       maxAttempts: 2,
       work: async () => {
@@ -130,7 +130,7 @@ describe("an agent's loop of settlement", () => {
     expect(service.ledger.size).to.equal(1);
   });
 
-  it("does it again when the lost proposal was rejected, and fails when nobody can know", async () => {
+  it("repeats it if the lost proposal was rejected, and fails if the outcome cannot be known", async () => {
     let first = true;
     const result = await run({
       work: async ({ slice }) => {
@@ -149,7 +149,7 @@ describe("an agent's loop of settlement", () => {
     expect(memory.count).to.equal(2);
   });
 
-  it("proposes the same draft again when the state has moved on elsewhere, and does no work again", async () => {
+  it("proposes the same draft again if other state has changed, and does not repeat the work", async () => {
     let worked = 0;
     const parents: string[] = [];
     const result = await run({
@@ -169,7 +169,7 @@ describe("an agent's loop of settlement", () => {
     expect(payload.agent_metadata).to.deep.equal({ model: "m-1", version: "2" });
   });
 
-  it("finds what is held when the answer was lost, and holds it once", async () => {
+  it("finds a held proposal whose answer was lost, and holds it once", async () => {
     network.lose = 1;
     const shadow = { dataUpdate: { other: 1 } };
     const result = await run({ work: async () => draft({ count: 1 }, { shadow }) });
@@ -177,7 +177,7 @@ describe("an agent's loop of settlement", () => {
     expect(await waiting()).to.equal(1);
   });
 
-  it("follows an earlier process: what that one proposed is found, settled or held, and nothing is done again", async () => {
+  it("continues an earlier process: it finds that proposal, settled or held, and repeats nothing", async () => {
     const parents: string[] = [];
     const onProposing = ({ parentHash }: { parentHash: string }) => void parents.push(parentHash);
     const never = async (): Promise<Draft> => {
@@ -197,7 +197,7 @@ describe("an agent's loop of settlement", () => {
     expect(await waiting()).to.equal(1);
   });
 
-  it("finds a proposal of an earlier process that arrives only after the next one has looked", async () => {
+  it("finds a proposal of an earlier process that arrives only after the first look", async () => {
     const parentHash = service.ledger.head;
     const result = await run({
       proposedOn: [parentHash],
@@ -210,7 +210,7 @@ describe("an agent's loop of settlement", () => {
     expect(service.ledger.size).to.equal(1);
   });
 
-  it("stops at a signal, wherever it waits", async () => {
+  it("stops at a signal, at any place where it waits", async () => {
     const stop = new AbortController();
     const work = async () => {
       stop.abort(new Error("enough"));
@@ -221,7 +221,7 @@ describe("an agent's loop of settlement", () => {
     expect(service.ledger.size).to.equal(0);
   });
 
-  it("passes on why the service refuses", async () => {
+  it("passes on the service's reason for a refusal", async () => {
     const error = await run({ apiKey: "wrong" }).catch((reason: unknown) => reason);
     expect(error).to.be.instanceOf(ServiceError).and.include({ code: "unauthorized", status: 401 });
   });
@@ -229,14 +229,14 @@ describe("an agent's loop of settlement", () => {
   describe("with a shadow audit", () => {
     const work = async () => draft({ price: 100 });
 
-    it("settles what both models agree on, and holds what they do not", async () => {
+    it("settles answers on which both models agree, and holds the others", async () => {
       const close = shadowAudit(work, { shadow: async () => draft({ price: 95 }) });
       expect((await run({ work: close })).status).to.equal("SETTLED");
       const far = shadowAudit(work, { shadow: async () => draft({ price: 50 }) });
       expect((await run({ work: far })).status).to.equal("ESCROWED");
     });
 
-    it("tells of the shadow in the draft's metadata", async () => {
+    it("records the shadow in the draft's metadata", async () => {
       const told = async () => draft({ price: 95 }, { agentMetadata: { model: "m-2" } });
       expect(
         (await run({ work: shadowAudit(work, { shadow: told, when: async () => true }) })).status,
@@ -245,7 +245,7 @@ describe("an agent's loop of settlement", () => {
       expect(payload.agent_metadata).to.deep.equal({ shadow: { model: "m-2" } });
     });
 
-    it("asks the other model only when it is to, and does not settle when that fails", async () => {
+    it("asks the other model only on request, and does not settle if that fails", async () => {
       const never = async (): Promise<Draft> => {
         throw new Error("out of credit");
       };
@@ -261,7 +261,7 @@ describe("an agent's loop of settlement", () => {
     });
   });
 
-  it("slices a state by keywords, core_logic always", () => {
+  it("slices a state by keywords, and always includes core_logic", () => {
     const state = { core_logic: "be kind", budget: 3, secret: 1 };
     expect(contextSlice(state, ["budget", "nothing"])).to.deep.equal({ core_logic: "be kind", budget: 3 });
   });

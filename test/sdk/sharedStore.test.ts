@@ -15,7 +15,7 @@ const LISTING = { capability: MEAN, price_usdc: "0.05", max_latency_ms: 15_000 }
 describe("a store that is shared", () => {
   const { chain, market } = useMarket();
 
-  it("by two sellers: neither sees, works on or signs what is the other's", async () => {
+  it("by two sellers keeps their data apart: neither sees, works on or signs the other's", async () => {
     const store = memoryStore();
     const started = Promise.withResolvers<void>();
     const go = Promise.withResolvers<void>();
@@ -58,7 +58,7 @@ describe("a store that is shared", () => {
     expect(await chain.balanceOf(second.wallet)).to.equal(0n);
   });
 
-  it("by two processes of one seller: a job is worked on by one of them", async () => {
+  it("by two processes of one seller lets one of them work on a job", async () => {
     const store = memoryStore();
     let worked = 0;
     const started = Promise.withResolvers<void>();
@@ -89,7 +89,7 @@ describe("a store that is shared", () => {
     await other.close();
   });
 
-  it("a payment that is uncertain is looked at again by itself, and the job ends", async () => {
+  it("of a seller with an uncertain payment is looked at again by itself, and the job ends", async () => {
     const { facilitator } = chain;
     let isAway = true;
     const seller = await market.openSeller({
@@ -116,7 +116,7 @@ describe("a store that is shared", () => {
     expect(await chain.balanceOf(seller.wallet)).to.equal(PRICE);
   }).timeout(80_000);
 
-  it("of a version before, whose entries name no seller, is refused, and adopted when one asks for it", async () => {
+  it("of an earlier version, whose entries name no seller, is refused, and adopted on request", async () => {
     const store = memoryStore();
     const seller = await market.openSeller({ listings: [LISTING], handlers: { [MEAN]: mean }, store });
     const buyer = await market.openBuyer();
@@ -172,7 +172,7 @@ describe("a store that is shared", () => {
 });
 
 describe("the lease of a job", () => {
-  it("is one process's until it has run out, and lost by who was away for too long", async () => {
+  it("belongs to one process until it expires, and is lost by a process that was away too long", async () => {
     const store = memoryStore();
     let now = 1_000_000;
     const leases = createJobLeases({ store, leaseMs: 60_000, now: () => now });

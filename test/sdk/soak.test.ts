@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { soakHires } from "../../tools/bench/hire/soakHire.ts";
 
 describe("random hires with faults injected", () => {
-  it("make and lose no unit of money, and leave it where the buyer was told", async function () {
+  it("create and lose no unit of money, and leave it where the buyer was told", async function () {
     this.timeout(120_000);
     const seed = Math.floor(Math.random() * 1_000_000);
     const { hires, violations } = await soakHires({ hires: 12, seed });
@@ -10,7 +10,7 @@ describe("random hires with faults injected", () => {
     expect(hires).to.equal(12);
   });
 
-  it("leave the money with a buyer whose seller dies at the first thing it writes", async () => {
+  it("leave the money with a buyer whose seller dies at its first write", async () => {
     // In this run of the generator the one hire is by escrow, and the seller's first change is its last.
     const { byFault, violations } = await soakHires({ hires: 1, seed: 329 });
     expect(byFault).to.deep.equal({ "seller crashes": 1 });

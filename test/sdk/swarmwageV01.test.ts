@@ -174,7 +174,7 @@ describe("Swarmwage's published v0.1 client", () => {
     expect((await refused.json()).errors[0].field).to.equal("buyer_id");
   });
 
-  it("may bring an operator's budget token that names it with the letters of EIP-55", async () => {
+  it("may present an operator's budget token that names it with the letters of EIP-55", async () => {
     const operator = newWallet();
     const terms = {
       agent_id: buyer.account.address as string,
@@ -191,7 +191,7 @@ describe("Swarmwage's published v0.1 client", () => {
     expect([other.status, (await other.json()).code]).to.deep.equal([403, "budget_token_refused"]);
   });
 
-  it("is refused nonces that others could guess, since the nonce opens the result", async () => {
+  it("gets an error for a nonce that others could guess, because the nonce opens the result", async () => {
     const guessable = [
       "order-1",
       "00000000-0000-0000-0000-000000000000",
@@ -208,7 +208,7 @@ describe("Swarmwage's published v0.1 client", () => {
     }
   });
 
-  it("is told what to do instead of sending an unsigned rating", async () => {
+  it("gets advice in place of sending an unsigned rating", async () => {
     const head = (await market.ledger.get("/v1/ledger/latest")).json;
     const rating = { rating_token: `rtt_${"0".repeat(26)}`, stars: 5, latency_ms: 900, comment: "quick" };
     const refused = await market.ledger.post("/v1/rate", rating);
@@ -218,7 +218,7 @@ describe("Swarmwage's published v0.1 client", () => {
     expect((await market.ledger.get("/v1/ledger/latest")).json).to.deep.equal(head);
   });
 
-  it("publishes listings, and settles receipts with an ISO time, a UUID and its checks as a list or by name", async () => {
+  it("publishes listings, and settles receipts with an ISO time, a UUID, and checks as a list or by name", async () => {
     const agent = newWallet();
     const sorted = (value: unknown): unknown => {
       if (Array.isArray(value)) return value.map(sorted);

@@ -9,7 +9,7 @@ import { rejection } from "./support/tamper.ts";
 const GAS = 150_000n;
 const QUESTION: Hex = `0x1626ba7e${"00".repeat(96)}`;
 
-describe("a call that is tried off the chain", () => {
+describe("a simulated call", () => {
   let chain: SdkChain;
   before(async function () {
     this.timeout(180_000);
@@ -23,7 +23,7 @@ describe("a call that is tried off the chain", () => {
     return contractAddress?.toLowerCase() as Hex;
   };
 
-  it("is answered whatever the called does, and costs the provider no more than its gas", async () => {
+  it("has a result for any behaviour of the contract, and costs the provider no more than its gas", async () => {
     const outcomes: { [mood: string]: [boolean, boolean] } = {};
     for (const [mood, number] of Object.entries(MOODS)) {
       const to = await deploy(hostileWallet(chain.token, number));
@@ -42,7 +42,7 @@ describe("a call that is tried off the chain", () => {
     });
   });
 
-  it("names the escrow's own error", async () => {
+  it("gives the escrow's own error", async () => {
     const data = encodeEscrowCall("withdraw", [chain.escrow]);
     expect(await tryCall(chain.client as never, { to: chain.escrow, data, gas: GAS })).to.include({
       done: false,
@@ -50,7 +50,7 @@ describe("a call that is tried off the chain", () => {
     });
   });
 
-  it("is no refusal when the provider fails, cuts the gas, or answers something else", async () => {
+  it("is not a refusal if the provider fails, cuts the gas, or gives another answer", async () => {
     const words = (...numbers: bigint[]) =>
       `0x${numbers.map((n) => n.toString(16).padStart(64, "0")).join("")}`;
     const answers: (() => unknown)[] = [

@@ -130,7 +130,7 @@ describe("Merkle trees (RFC 6962)", () => {
     }
   });
 
-  it("have the same root when they are hashed in parts of any length, which are joined from left to right", () => {
+  it("have the same root when parts of any length are hashed and joined from left to right", () => {
     const cuts = fc.uniqueArray(fc.integer({ min: 0, max: MAX_SIZE }), { maxLength: 6 });
     fc.assert(
       fc.property(fc.integer({ min: 0, max: MAX_SIZE }), cuts, (size, given) => {

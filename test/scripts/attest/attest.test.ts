@@ -44,7 +44,7 @@ const count = (...runs: string[]) =>
   countRuns(runs.map((run) => readJunit(run, "a").tests)).map(({ outcomes: _, ...counts }) => counts);
 
 describe("the counts of an attestation", () => {
-  it("take no test for passing that came out otherwise in another run, was skipped, or was not there", () => {
+  it("count no test as passed that had another result in another run, was skipped, or was missing", () => {
     const one = xml({ a: "passed", b: "passed", c: "failed", d: "skipped", e: "passed" });
     const two = xml({ a: "passed", b: "failed", c: "failed", d: "skipped", e: "absent" });
     const wanted = { passing: 1, total: 5, flaky: 2 };
@@ -52,7 +52,7 @@ describe("the counts of an attestation", () => {
     expect(count(one)).to.deep.equal([{ passing: 3, total: 5, flaky: 0 }]);
   });
 
-  it("take none for passing that asserts nothing, and count it once, where that is written", () => {
+  it("count no test as passed that asserts nothing, and count it once, if the report gives assertions", () => {
     const results: Results = { a: "passed", b: "passed", c: "failed", d: "skipped" };
     const empty = { b: 0, c: 0, d: 0 };
     expect(count(xml(results, empty))).to.deep.equal([
@@ -66,7 +66,7 @@ describe("the counts of an attestation", () => {
     expect(count(partly)[0]).to.not.have.property("without_assertions");
   });
 
-  it("have one hash of outcomes exactly if two runs agree test by test", () => {
+  it("have one hash of outcomes exactly when two runs agree test by test", () => {
     const outcomes = (results: Results) => countRuns([readJunit(xml(results), "a").tests])[0]?.outcomes;
     const results: Results = { a: "passed", b: "failed", c: "skipped" };
     expect(outcomes({ c: "skipped", b: "failed", a: "passed" })).to.equal(outcomes(results));
@@ -104,7 +104,7 @@ describe("tallystick attest", function () {
   const attest = (environment: { [name: string]: string }, ...args: string[]) =>
     commandHere(["attest", "--url", url, ...args], { TALLYSTICK_PRIVATE_KEY: "", ...environment });
 
-  it("posts what two runs came to, signed by the agent, and the ledger has it once", async () => {
+  it("posts the results of two runs, signed by the agent, and the ledger has them once", async () => {
     const results: Results = { a: "passed", b: "passed", c: "skipped" };
     const one = write("one.xml", xml(results));
     const two = write("two.xml", `${xml({ ...results, b: "failed" })}\n`);
@@ -137,7 +137,7 @@ describe("tallystick attest", function () {
     expect((await service.get("/v1/ledger/latest")).json.hash).to.equal(settled.hash);
   });
 
-  it("shows what would be signed without a key, and says what is absent", async () => {
+  it("shows the record to sign if there is no key, and names what is absent", async () => {
     const one = write("only.xml", xml({ a: "passed" }));
     const { code, out } = await attest(
       {},
@@ -151,7 +151,7 @@ describe("tallystick attest", function () {
       .and.match(/assert/);
   });
 
-  it("says which runs count: two seeds, or two without one that agree", async () => {
+  it("explains which runs count: two seeds, or two without a seed that agree", async () => {
     const results: Results = { a: "passed", b: "failed" };
     const report = async (name: string, content: string) => ({
       report: await readReport(write(name, content)),
@@ -182,7 +182,7 @@ describe("tallystick attest", function () {
     expect(makeAttestation(terms, [{ report }]).body.runs).to.have.nested.property("[0].seed", "7");
   });
 
-  it("reads no more of a file than it may have, and says what is wrong with one that it cannot read", async () => {
+  it("reads a limited part of a file, and reports why a file cannot be read", async () => {
     const huge = write("huge.xml", "<testsuite>");
     truncateSync(huge, 100 * 1024 * 1024);
     for (const [file, message] of [

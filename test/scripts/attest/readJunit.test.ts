@@ -34,19 +34,19 @@ describe("a JUnit report", () => {
     "phpunit.xml": { passed: 3, failed: 0, skipped: 0 },
   };
   for (const [file, wanted] of Object.entries(written)) {
-    it(`is read as ${file.split(".")[0]} writes it`, () => {
+    it(`is read in the form of ${file.split(".")[0]}`, () => {
       expect(sums(read(file).tests)).to.deep.equal(wanted);
     });
   }
 
-  it("says how often tests assert where the runner writes it, and nothing where it does not", () => {
+  it("has the number of assertions if the runner writes it, and none otherwise", () => {
     const counts = (file: string) => [...read(file).tests.values()].map(({ assertions }) => assertions);
     expect(counts("phpunit.xml")).to.deep.equal([2, 1, 0]);
     for (const file of ["mocha-xunit.xml", "node-junit.xml", "pytest.xml", "gotestsum.xml", "vitest.xml"])
       expect(new Set(counts(file)), file).to.deep.equal(new Set([undefined]));
   });
 
-  it("names its seed where the runner writes one, as RSpec does", () => {
+  it("has its seed if the runner writes one, as RSpec does", () => {
     const text = (seeds: string) =>
       `<testsuite name="rspec"><properties>${seeds}</properties><testcase classname="a" name="b"/></testsuite>`;
     expect(readJunit(text('<property name="seed" value="4711"/>'), "a").seed).to.equal("4711");
@@ -55,7 +55,7 @@ describe("a JUnit report", () => {
     expect(refused(text(two))).to.contain("several seeds");
   });
 
-  it("holds a test that a runner tried again for flaky, and for failed", () => {
+  it("counts a test that was retried as flaky and as failed", () => {
     const flaky = [...read("gotestsum.xml").tests.values()].filter(({ isFlaky }) => isFlaky);
     expect(flaky).to.deep.equal([{ result: "failed", isFlaky: true, assertions: undefined }]);
     const surefire =
@@ -65,18 +65,18 @@ describe("a JUnit report", () => {
     ]);
   });
 
-  it("tells tests of one name in two suites or classes apart", () => {
+  it("distinguishes tests with one name in two suites or classes", () => {
     const test = '<testcase classname="c" name="n"/>';
     const text = `<testsuites><testsuite name="a">${test}</testsuite><testsuite name="b">${test}<testcase classname="d" name="n"/></testsuite></testsuites>`;
     expect(readJunit(text, "a").tests).to.have.property("size", 3);
   });
 
-  it("does not believe the sums it states", () => {
+  it("is counted test by test, without its own totals", () => {
     const text = '<testsuite tests="383" failures="0"><testcase classname="a" name="b"/></testsuite>';
     expect(sums(readJunit(text, "a").tests)).to.deep.equal({ passed: 1, failed: 0, skipped: 0 });
   });
 
-  it("is refused when it is cut off, something else, or two", () => {
+  it("is refused when it is cut off, in another format, or two reports in one", () => {
     const whole = readFileSync(path.join(reports, "pytest.xml"), "utf8");
     for (const length of [0, 50, 500, whole.length - 1]) refused(whole.slice(0, length));
     expect(refused("<html><body/></html>")).to.contain("<html>");
@@ -85,7 +85,7 @@ describe("a JUnit report", () => {
     expect(refused('<testsuite><testcase name="a" assertions="-1"/></testsuite>')).to.contain("assertions");
   });
 
-  it("expands no entity and fetches none, whoever defines it", () => {
+  it("has no entity expanded and none fetched, whoever defines it", () => {
     const laughs = Array.from({ length: 9 }, (_, n) => `<!ENTITY l${n + 1} "${`&l${n};`.repeat(10)}">`).join(
       "",
     );
@@ -101,7 +101,7 @@ describe("a JUnit report", () => {
     expect([...readJunit(undefinedOne, "a").tests.keys()]).to.deep.equal(['["","&l9;","b"]']);
   });
 
-  it("changes no prototype, whatever elements and attributes are called", () => {
+  it("changes no prototype, with any names of elements and attributes", () => {
     const text =
       '<testsuite name="__proto__"><valueOf polluted="1"/><toString><b polluted="1"/></toString>' +
       '<testcase classname="__proto__" name="constructor" hasOwnProperty="3" polluted="1"/></testsuite>';
@@ -115,7 +115,7 @@ describe("a JUnit report", () => {
     expect(({} as { polluted?: unknown }).polluted).to.equal(undefined);
   });
 
-  it("is refused when it nests without end, and read in seconds when it is long", function () {
+  it("is refused when it nests too deep, and is read in seconds when it is long", function () {
     this.timeout(30_000);
     expect(refused(`${"<testsuite>".repeat(5_000)}${"</testsuite>".repeat(5_000)}`)).to.contain("nested");
     for (const text of ["<!--", "<![CDATA[", "<?a ", "<a ", "<", '<a b="<', "&#x3C;"].map(

@@ -31,13 +31,13 @@ describe("the simulation of the audit pool", () => {
     if (isWhole) expect(withPoolTable(text, POOL_DEFAULTS, rows)).to.equal(text);
   }).timeout(60_000);
 
-  it("gives the same for a seed, and something else for another", () => {
+  it("gives the same result for a seed, and another one for another seed", () => {
     const one = { colluding: [0.2], trueNegatives: [0.75] };
     expect(rowsOf({ ...one, seed: 7 })).to.deep.equal(rowsOf({ ...one, seed: 7 }));
     expect(rowsOf({ ...one, seed: 7 })).not.to.deep.equal(rowsOf({ ...one, seed: 8 }));
   });
 
-  it("catches at the chance of the rate, where nobody errs", () => {
+  it("finds bad work with the probability of the rate if nobody errs", () => {
     // Everything is garbage and everybody sees it: the first drawn is caught, after log 0.5 / log 0.97 = 22.8 hires and its two rounds.
     const [row] = rowsOf({ colluding: [0], trueNegatives: [1], sellers: 1_000 }, certain);
     expect(row?.caught[0]?.median).to.be.within(20, 28);
@@ -47,7 +47,7 @@ describe("the simulation of the audit pool", () => {
     expect(Number(row?.costAtomic)).to.be.within(155_000, 175_000);
   });
 
-  it("never catches without draws, or where everybody lies", () => {
+  it("finds no bad work without draws, or if everybody lies", () => {
     const [undrawn] = rowsOf(
       { colluding: [0], trueNegatives: [1], maxHires: 2_000 },
       { ...certain, rules: { ratePpm: 0 } },
@@ -68,7 +68,7 @@ describe("the simulation of the audit pool", () => {
     expect(row?.falseChallenges).to.be.within(65, 79);
   });
 
-  it("lets a house of liars confirm no fail of good work, where a stranger must be asked", () => {
+  it("does not let colluding auditors confirm a fail of good work if a stranger must be asked", () => {
     const of = (areLinked: boolean) =>
       rowsOf({ colluding: [0.4], trueNegatives: [0.95] }, { ...certain, areLinked })[0]?.falseChallenges;
     expect(of(false)).to.be.above(150);
@@ -76,7 +76,7 @@ describe("the simulation of the audit pool", () => {
   });
 });
 
-describe("what a pool owes for an audit", () => {
+describe("the debt of a pool for an audit", () => {
   const owed = (status: string, words: Word[], priceAtomic = 500_000n) => {
     const fees = [
       { fromAtomic: "0", feeAtomic: "5000" },
@@ -87,7 +87,7 @@ describe("what a pool owes for an audit", () => {
     return feesOf({ status: status as "failed", asked }, { priceAtomic, rules } satisfies Partial<Market>);
   };
 
-  it("is a fee for each word, by the hire's price, and three for the first fail that is confirmed", () => {
+  it("is a fee for each verdict, by the hire's price, and three fees for the first confirmed fail", () => {
     expect(owed("passed", ["pass"])).to.equal(5_000n);
     expect(owed("passed", ["pass"], 999_999n)).to.equal(5_000n);
     expect(owed("passed", ["pass"], 1_000_000n)).to.equal(20_000n);
@@ -96,7 +96,7 @@ describe("what a pool owes for an audit", () => {
     expect(owed("failed", ["pass", "fail", "fail"])).to.equal(25_000n);
   });
 
-  it("is nothing for silence, and for one that cannot say only when the next cannot either", () => {
+  it("is nothing for silence, and is paid for an inconclusive verdict only if the next auditor cannot decide either", () => {
     expect(owed("passed", [null, "pass"])).to.equal(5_000n);
     expect(owed("passed", ["inconclusive", "pass"])).to.equal(5_000n);
     expect(owed("inconclusive", ["inconclusive", "inconclusive", "inconclusive"])).to.equal(10_000n);

@@ -5,8 +5,8 @@ import type { LogTick } from "../../../scripts/audits/derivedLog.ts";
 import { auditSteps } from "../../derive/oracle/auditActions.ts";
 import { auditLog } from "../../derive/oracle/auditLog.ts";
 
-describe("a draw that is worked out again", () => {
-  it("finds the place of every hire that waited for one, and comes to what the derivation did", async () => {
+describe("a draw that is computed again", () => {
+  it("finds the place of every hire that waited for one, and gives the derivation's result", async () => {
     const seen = { drawn: 0, left: 0 };
     await fc.assert(
       fc.asyncProperty(auditSteps, async (steps) => {

@@ -5,7 +5,7 @@ import { expect } from "chai";
 import { isAlive, untilGone } from "../fixtures/gone.ts";
 
 describe("scripts/cli/lifeline", () => {
-  it("ends a program whose starter is killed by SIGKILL, and is not passed on", async () => {
+  it("ends a program whose starter is killed by SIGKILL, and is not passed on to children", async () => {
     const file = path.join(import.meta.dirname, "../fixtures/holdsLifeline.mjs");
     const starter = spawn(process.execPath, [file], { stdio: ["ignore", "pipe", "inherit"] });
     const [line] = await once(starter.stdout, "data");

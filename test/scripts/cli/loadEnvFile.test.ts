@@ -16,7 +16,7 @@ describe("scripts/cli/loadEnvFile", () => {
     for (const name of names) delete process.env[name];
   });
 
-  it("takes settings from the file, but what the shell has set stays", () => {
+  it("takes settings from the file, but settings of the shell have priority", () => {
     process.env.TALLYSTICK_TEST_FROM_SHELL = "shell";
     writeFileSync(file, [...names, ...others].map((name) => `${name}=file\n`).join(""));
     loadEnvFile(names, file);

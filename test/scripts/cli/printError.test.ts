@@ -33,7 +33,7 @@ describe("scripts/cli/printError", () => {
     ]);
   });
 
-  it("shows the stack of an error nobody foresaw", () => {
+  it("shows the stack of an unexpected error", () => {
     expect(text(new TypeError("x is not a function"))).to.match(
       /^error: TypeError: x is not a function\n +at /,
     );

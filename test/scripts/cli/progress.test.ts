@@ -17,7 +17,7 @@ function memoryStream(isTTY: boolean): { stream: NodeJS.WriteStream; text: () =>
 }
 
 describe("scripts/cli/progress", () => {
-  it("says when a step is done, with its detail, and gives its value", async () => {
+  it("reports when a step is done, with its detail, and returns its value", async () => {
     const { stream, text } = memoryStream(false);
     const value = await createProgress({ stream }).step("chain", async () => ({
       detail: "on port 1",
@@ -36,7 +36,7 @@ describe("scripts/cli/progress", () => {
     expect(text()).to.equal("  ✘ chain\n");
   });
 
-  it("shows on a terminal what is under way, and takes it away again", async () => {
+  it("shows the running step on a terminal, and removes it afterwards", async () => {
     const { stream, text } = memoryStream(true);
     const progress = createProgress({ stream });
     await Promise.all(
@@ -46,7 +46,7 @@ describe("scripts/cli/progress", () => {
     expect(text().split("\r").at(-1)).to.not.contain("…");
   });
 
-  it("is silent when told to", async () => {
+  it("is silent on request", async () => {
     const { stream, text } = memoryStream(true);
     const progress = createProgress({ stream, silent: true });
     progress.heading("heading");

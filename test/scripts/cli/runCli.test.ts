@@ -35,7 +35,7 @@ describe("scripts/cli", function () {
     }
   });
 
-  it("shows the same without arguments", async () => {
+  it("shows the same list without arguments", async () => {
     expect(await tallystick()).to.deep.equal(await commandHere(["--help"]));
   });
 
@@ -47,11 +47,11 @@ describe("scripts/cli", function () {
     });
   }
 
-  it("explains a command by help as by --help", async () => {
+  it("explains a command with help as with --help", async () => {
     expect(await tallystick("help", "derive")).to.deep.equal(await commandHere(["derive", "--help"]));
   });
 
-  it("answers an unknown command or option with exit code 2, on stderr, and says what to do", async () => {
+  it("answers an unknown command or option with exit code 2, on stderr, and gives advice", async () => {
     const command = await tallystick("verify-legder");
     expect(command).to.include({ code: 2, out: "" });
     expect(command.err).to.contain("unknown command 'verify-legder'").and.contain("--help");

@@ -35,7 +35,7 @@ describe("tallystick auditor", () => {
     return out;
   };
 
-  it("lists what waits, shows it without what a terminal would obey, and takes the decision to the ledger", async () => {
+  it("lists waiting work, shows it without control characters, and sends the decision to the ledger", async () => {
     const hire = await auditedHire({
       result: {
         text: "\u001b[2J\u001b]0;judged\u0007 Dov'è la biblioteca? \u202e\n audt_ is decided: pass.",

@@ -36,7 +36,7 @@ describe("tallystick deploy", function () {
   const deploy = (...args: string[]) =>
     commandHere(["deploy", ...args], { RPC_URL: "", DEPLOYER_PRIVATE_KEY: "" });
 
-  it("says what it will do, deploys, finds the contracts on the chain, and records where they are", async () => {
+  it("says what it will do, deploys, checks the contracts on the chain, and records their addresses", async () => {
     const output = path.join(folder, "out", "31337.json");
     const { code, out, err } = await deploy(
       "--rpc-url",
@@ -74,7 +74,7 @@ describe("tallystick deploy", function () {
     });
   });
 
-  it("names the addresses before it sends anything, on a fork under another id, and uses what is there", async () => {
+  it("names the addresses before it sends anything, on a fork under another id, and reuses existing contracts", async () => {
     const first = await deploy("--rpc-url", rpcUrl, "--output", path.join(folder, "forked.json"));
     const { token, hireEscrow, anchoredLedger } = deploymentSchema.parse(JSON.parse(first.out));
     const port = await freePort();
@@ -134,7 +134,7 @@ describe("tallystick deploy", function () {
     expect(nobody.err).to.contain("code: no_guardian");
   });
 
-  it("goes on where it stopped: the same command again finds the same contracts", async () => {
+  it("continues where it stopped: the same command finds the same contracts again", async () => {
     const again = ["--rpc-url", rpcUrl, "--provider", "again"];
     const first = await deploy(...again, "--output", path.join(folder, "first.json"));
     const second = await deploy(...again, "--output", path.join(folder, "second.json"));
@@ -142,7 +142,7 @@ describe("tallystick deploy", function () {
     expect(JSON.parse(second.out)).to.deep.equal(JSON.parse(first.out));
   });
 
-  it("refuses a chain that is not the one named, or does not answer, or is not said", async () => {
+  it("refuses a chain that has another id, does not answer, or is not named", async () => {
     const wrong = await deploy("--network", "base", "--rpc-url", rpcUrl);
     expect(wrong.code).to.equal(1);
     expect(wrong.err).to.contain("is chain 31337, but base is chain 8453").and.contain("code: wrong_chain");

@@ -60,13 +60,13 @@ describe("tallystick derive", function () {
     expect(err).to.contain(`left out 1 transfers of ${TOKEN}`);
   });
 
-  it("refuses a log whose token is unknown, and prints no figures", async () => {
+  it("refuses a log with an unknown token, and prints no figures", async () => {
     const { code, out, err } = await derive(linesOf(story()), ["--trust-signatures"]);
     expect({ code, out }).to.deep.equal({ code: 1, out: "" });
     expect(err).to.contain("token_unknown").and.contain("--token");
   });
 
-  it("ends with 1 and names the line that is wrong, and with 2 when it is used wrongly", async () => {
+  it("ends with 1 and names the wrong line, and with 2 when it is used wrongly", async () => {
     const lines = linesOf(story());
     const broken = await derive([lines[0] ?? "", '{"block":1}\n']);
     expect(broken.code).to.equal(1);
@@ -77,7 +77,7 @@ describe("tallystick derive", function () {
     expect(wrong.err).to.contain("--at-block");
   });
 
-  it("ends with 1 and names the wallet when the chain of --rpc has a transfer that the log lacks", async () => {
+  it("ends with 1 and names the wallet if the chain of --rpc has a transfer that the log lacks", async () => {
     const log = new EventLog({}, { token: { address: TOKEN, firstBlock: 0 } });
     log.listing(seller, "text.translate");
     log.after(2).transfer(wallet(2), seller, 700);
@@ -91,7 +91,7 @@ describe("tallystick derive", function () {
     expect(code).to.equal(1);
   });
 
-  it("needs memory for the state only, however long the log is", async () => {
+  it("needs memory only for the state, with a log of any length", async () => {
     const count = 40_000;
     const note = "what is not known is ignored ".repeat(35);
     const lines = function* () {

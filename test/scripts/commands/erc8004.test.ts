@@ -53,7 +53,7 @@ describe("tallystick erc8004", function () {
       (error: TallystickError) => error.code,
     );
 
-  it("registers, posts and answers feedback, and shows what it costs first; verify-feedback reads it back", async () => {
+  it("registers, posts and answers feedback, and shows the cost first; verify-feedback reads it back", async () => {
     const { identity, reputation, fromBlock } = await deployRegistries(chain.client as unknown as Deployer);
     const seller = await market.openSeller({
       listings: [{ capability: MEAN, price_usdc: "0.05", max_latency_ms: 2_000 }],
@@ -253,14 +253,14 @@ describe("tallystick erc8004", function () {
   const run = (...args: string[]) => commandHere(args);
 });
 
-describe("a feedback file that a stranger leads to", () => {
+describe("a feedback file at a stranger's address", () => {
   let folder: string;
   before(() => {
     folder = mkdtempSync(path.join(tmpdir(), "tallystick-feedback-"));
   });
   after(() => rmSync(folder, { recursive: true, force: true }));
 
-  it("is read from a path, a data: address, and public servers", async () => {
+  it("is read from a path, a data: address, or public servers", async () => {
     const file = path.join(folder, "file.json");
     writeFileSync(file, '{"a":1}');
     expect(await readAnyFile(file)).to.equal('{"a":1}');
@@ -305,7 +305,7 @@ describe("a feedback file that a stranger leads to", () => {
     expect([...new Set(await Promise.all(reasons))]).to.deep.equal(["unreadable_file"]);
   });
 
-  it("is looked for in the registries that were named, or those of the chain", () => {
+  it("is searched in the named registries, or those of the chain", () => {
     expect(registriesOf({}, 8453)).to.deep.include({ chainId: 8453, fromBlock: 41_663_799n });
     expect(() => registriesOf({}, 31_337)).to.throw("--registries");
     const base = { identity: "0x11", reputation: "0x22", chainId: 8453, firstBlock: null } as never;

@@ -117,7 +117,7 @@ describe("tallystick hire", function () {
     expect(await purse.paid()).to.equal(PRICE);
   });
 
-  it("left by Ctrl-C while the seller works is concluded by --resume; nothing is paid twice", async () => {
+  it("is concluded by --resume after Ctrl-C during the seller's work; nothing is paid twice", async () => {
     const go = Promise.withResolvers<void>();
     start = go.promise;
     const left = await runUntil(begun.promise, ...order, "--json");
@@ -137,7 +137,7 @@ describe("tallystick hire", function () {
     expect(await purse.paid()).to.equal(PRICE);
   });
 
-  it("says what is missing or refused, and pays nothing", async () => {
+  it("reports what is missing or refused, and pays nothing", async () => {
     environment.TALLYSTICK_SPEND_CAP_USDC = "0.01";
     const [priceless, capped] = await Promise.all([run(MEAN), run(...order)]);
     expect(priceless.code).to.equal(1);

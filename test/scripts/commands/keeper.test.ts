@@ -25,7 +25,7 @@ describe("the settings of a keeper", () => {
     return [];
   };
 
-  it("are those of a node, with a key of its own", () => {
+  it("are those of a node, with a separate key", () => {
     expect(readKeeperConfig({ ...settings, KEEPER_FEE_RECIPIENT: "" })).to.deep.equal({
       rpcUrl: "http://127.0.0.1:8545",
       chainId: 31_337,
@@ -44,7 +44,7 @@ describe("the settings of a keeper", () => {
     });
   });
 
-  it("name one escrow", () => {
+  it("must name one escrow", () => {
     const other = `0x${"aa".repeat(20)}`;
     expect(faults({ ESCROWS: "" })).to.deep.equal(["ESCROWS"]);
     expect(faults({ ESCROWS: `${ESCROW}=a,${other}=b` })).to.deep.equal(["ESCROWS"]);
@@ -54,7 +54,7 @@ describe("the settings of a keeper", () => {
     expect(faults({}, "0x12")).to.deep.equal(["--escrow"]);
   });
 
-  it("name every variable that is wrong", () => {
+  it("are refused with the name of every wrong variable", () => {
     const wrong = {
       RPC_URL: "ws://x",
       CHAIN_ID: "base",
@@ -72,7 +72,7 @@ describe("the settings of a keeper", () => {
 });
 
 describe("a keeper that is asked again and again", () => {
-  it("answers one address 429 with Retry-After, and is well all the while", async () => {
+  it("answers 429 with Retry-After to one address, and stays healthy", async () => {
     const folder = await mkdtemp(path.join(tmpdir(), "tallystick-keeper-"));
     // Nobody is at its RPC: nothing here asks the chain.
     const quiet = { KEEPER_PORT: "0", KEEPER_ROUND_MS: "600000", KEEPER_DIR: folder };

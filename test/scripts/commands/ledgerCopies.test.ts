@@ -58,7 +58,7 @@ describe("the commands that keep and check copies of a ledger", () => {
 
   const mirrored = () => run("mirror", source, "--key", vkey, "--dir", copy(), "--once");
 
-  it("mirror a ledger once, with 1 when its source does not agree with the copy", async () => {
+  it("mirror a ledger once, and end with 1 if its source contradicts the copy", async () => {
     const good = await mirrored();
     expect(good.code, good.err).to.equal(0);
     expect(JSON.parse(good.out)).to.include({ agrees: true, size: 300, origin: ORIGIN });
@@ -70,7 +70,7 @@ describe("the commands that keep and check copies of a ledger", () => {
     await forged.close();
   });
 
-  it("check a mirror and a service's folder: 0, 1 with each place, 2 when that is not possible", async () => {
+  it("check a mirror and a service's folder: they end with 0, with 1 and each place, or with 2 if a check is not possible", async () => {
     await mirrored();
     const good = await run("fsck", copy(), "--key", vkey);
     expect(good).to.include({ code: 0 });

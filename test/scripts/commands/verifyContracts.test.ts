@@ -123,7 +123,7 @@ describe("deployed contracts that others check", function () {
     return verify(name, address);
   };
 
-  it("have an official Safe as guardian where Safe's contracts are, at one address for its owners", async () => {
+  it("have an official Safe as guardian if the chain has Safe's contracts, at one address for its owners", async () => {
     const { guardian } = deployment.hireEscrow;
     expect(guardian).to.equal(canonicalSafeAddress(owners, 2).toLowerCase());
     expect(await readGuardian(client as PublicClient, guardian)).to.deep.equal({
@@ -138,7 +138,7 @@ describe("deployed contracts that others check", function () {
     expect(others.map((it) => it.toLowerCase())).to.not.include(guardian);
   });
 
-  it("are told from a Safe that only says it is one, and from keys, delegated ones too", async () => {
+  it("are recognised when their guardian only claims to be a Safe, or is a key, also a delegated one", async () => {
     const { guardian } = deployment.hireEscrow;
     const at: Address = `0x${"5afe".repeat(10)}`;
     const kindOf = async (bytecode: Hex) => {
@@ -169,7 +169,7 @@ describe("deployed contracts that others check", function () {
     expect(await kindOf("0x00")).to.deep.equal({ kind: "contract" });
   });
 
-  it("refuse a guardian that is a key, unless that is said", async () => {
+  it("are refused with a key as guardian, unless the command allows it", async () => {
     const key = `0x${"6e".repeat(20)}`;
     const asked = [
       "deploy",
@@ -189,7 +189,7 @@ describe("deployed contracts that others check", function () {
     expect(JSON.parse(taken.out).hireEscrow.guardian).to.equal(key);
   });
 
-  it("are what the sources compile to, says verify-contracts, and exits with 1 when the record says otherwise", async () => {
+  it("equal the compiled sources in verify-contracts, which exits with 1 when the record says otherwise", async () => {
     // Compiling takes long, so the record is a wrong one here, and what is compiled is right.
     const asked = ["--rpc-url", rpcUrl, "--deployment", await wrongRecord(), "--json"];
     const { code, out, err } = await run("verify-contracts", ...asked);
@@ -213,7 +213,7 @@ describe("deployed contracts that others check", function () {
     );
   });
 
-  it("are held to the record, and found by their address", async () => {
+  it("are compared with the record, and found by their address", async () => {
     expect((await verifyAll({ deployment: record })).differences).to.deep.equal([]);
     const elsewhere = await wrongRecord({ anchoredLedger: deployment.token });
     const { differences } = await verifyAll({ deployment: elsewhere });
@@ -230,7 +230,7 @@ describe("deployed contracts that others check", function () {
     }
   });
 
-  it("differ by any byte, by any immutable, and by where they stand", async () => {
+  it("differ after a change of any byte, any immutable, or of the address", async () => {
     for (const [name, address] of [
       ["HireEscrow", escrow()],
       ["AnchoredLedger", deployment.anchoredLedger],
@@ -260,7 +260,7 @@ describe("deployed contracts that others check", function () {
     expect(nobody.differences[0]).to.contain("There is no code");
   });
 
-  it("are told from the same code that somebody else's constructor put in place, with credits in its storage", async () => {
+  it("are distinguished from the same code with a foreign constructor that put credits into its storage", async () => {
     // The values of the escrow, at an address that the deployer's nonce gives.
     const { guardian, providerId } = deployment.hireEscrow;
     const args = AbiCoder.defaultAbiCoder().encode(
@@ -291,7 +291,7 @@ describe("deployed contracts that others check", function () {
       expect(await verify(name, address)).to.deep.include({ differences: [], isAtItsAddress: true });
   });
 
-  it("are not believed when they answer with another's values", async () => {
+  it("are not accepted if they answer with another contract's values", async () => {
     // The escrow's code with the guardian's bytes exchanged wherever they stand: it answers with the new one.
     const code = (await client.getCode({ address: escrow() })) as string;
     const thief = "be".repeat(20);

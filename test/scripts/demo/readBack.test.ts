@@ -64,11 +64,11 @@ function perfect(): Answer {
 }
 
 describe("scripts/demo/readBack", () => {
-  it("finds nothing wrong with the answer the story must give", () => {
+  it("finds no fault in the expected answer", () => {
     expect(differences(perfect(), target)).to.deep.equal([]);
   });
 
-  it("names every number that is another one", () => {
+  it("names every wrong number", () => {
     const answer = perfect();
     const leader = answer.agents.nodes.find(({ address }) => address === actors.ring[0].address)!;
     leader.last30dHireCount = 20;
@@ -81,7 +81,7 @@ describe("scripts/demo/readBack", () => {
     ]);
   });
 
-  it("notices an audit that ended otherwise, one that is missing, and an auditor that was not paid", () => {
+  it("notices an audit with another end, a missing audit, and an unpaid auditor", () => {
     const answer = perfect();
     answer.audits.nodes[0]!.status = "CHALLENGED";
     answer.audits.nodes.pop();

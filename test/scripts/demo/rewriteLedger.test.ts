@@ -36,7 +36,7 @@ describe("scripts/demo/rewriteLedger", () => {
     { seller: other, passed: true },
   );
 
-  it("changes the first failed receipt of the seller and nothing else, which no verifier overlooks", async () => {
+  it("changes only the first failed receipt of the seller, and every verifier notices it", async () => {
     const { line, edited } = rewriteLedger(lines, SELLER);
     expect(line).to.equal(3);
     expect(edited.filter((text, index) => text !== lines[index])).to.have.length(1);
@@ -44,7 +44,7 @@ describe("scripts/demo/rewriteLedger", () => {
     expect(error).to.be.instanceOf(LedgerLineError).that.includes({ line: 3 });
   });
 
-  it("can make the chain perfect again, with another root and one entry more", async () => {
+  it("can make the chain valid again, with another root and one entry more", async () => {
     const { resealed } = rewriteLedger(lines, SELLER);
     const [honest, lie] = [await verifyLedgerLines(lines), await verifyLedgerLines(resealed)];
     expect(lie.size).to.equal(honest.size + 1);
@@ -52,7 +52,7 @@ describe("scripts/demo/rewriteLedger", () => {
     expect(resealed[3]).to.not.equal(lines[3]);
   });
 
-  it("says so when there is nothing to rewrite", () => {
+  it("reports when there is nothing to rewrite", () => {
     expect(() => rewriteLedger(lines, "0x00000000000000000000000000000000000000cc")).to.throw(
       "no failed receipt",
     );

@@ -35,7 +35,7 @@ describe("scripts/deploy/deployment", () => {
     expect(readdirSync(path.dirname(file))).to.deep.equal(["8453.json"]);
   });
 
-  it("names the file that is not a deployment, and what is wrong in it", async () => {
+  it("names a file that is not a deployment, and the fault in it", async () => {
     await writeDeployment(file, deployment);
     writeFileSync(file, JSON.stringify({ ...deployment, token: "0x12" }));
     const error = await readDeployment(file).catch((e: unknown) => e);

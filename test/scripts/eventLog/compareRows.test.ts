@@ -40,7 +40,7 @@ async function compared(
   return compareRows(snapshot, store, keep);
 }
 
-describe("what rederive compares", () => {
+describe("the comparison of rederive", () => {
   it("finds no difference between equal rows, and counts them all", async () => {
     expect(await compared(() => {})).to.deep.equal({ rows: 2 * names.length, differences: 0, first: [] });
   });
@@ -67,7 +67,7 @@ describe("what rederive compares", () => {
     });
   }
 
-  it("tells a number from its text, and counts what it does not show", async () => {
+  it("distinguishes a number from its text, and counts the differences that it does not show", async () => {
     const numbers = names.flatMap((table) =>
       Object.entries(tables[table]).flatMap(([column, kind]) =>
         kind === "number" ? [{ table, column }] : [],

@@ -45,7 +45,7 @@ async function failure(
 }
 
 describe("scripts/eventLog", () => {
-  it("derives a log line by line as its events applied one by one", async () => {
+  it("derives a log line by line as if its events were applied one by one", async () => {
     const log = story();
     const { store, events } = await deriveLog(linesOf(log), { trustSignatures: true, token: TOKEN });
     const { store: _, ...expected } = await log.derive();
@@ -53,7 +53,7 @@ describe("scripts/eventLog", () => {
     expect(events).to.equal(log.events.length);
   });
 
-  it("takes many lines in one text, and counts the empty ones among them", async () => {
+  it("accepts many lines in one text, and counts the empty ones", async () => {
     const lines = story().events.map((event) => JSON.stringify(event));
     const inOne = async function* () {
       yield [...lines.slice(0, 3), "", ...lines.slice(3)].join("\n");
@@ -62,13 +62,13 @@ describe("scripts/eventLog", () => {
     expect((await failure(inOne())).message).to.match(new RegExp(`^Line ${lines.length + 2} `));
   });
 
-  it("stops after the block asked for", async () => {
+  it("stops after the requested block", async () => {
     const { store } = await deriveLog(linesOf(story()), { trustSignatures: true, token: TOKEN, atBlock: 2 });
     expect(snapshotOf(store).agents[seller]?.last_30d_hire_count).to.equal(1);
     expect(snapshotOf(store).asOf.block).to.equal(2);
   });
 
-  it("leaves out transfers of other tokens, and says how many there were", async () => {
+  it("leaves out transfers of other tokens, and counts them", async () => {
     const { store, otherTokens } = await deriveLog(linesOf(story()), {
       trustSignatures: true,
       token: wallet(9),
@@ -77,12 +77,12 @@ describe("scripts/eventLog", () => {
     expect(snapshotOf(store).agents).to.deep.equal({});
   });
 
-  it("does not accept a signature it cannot verify, unless told to", async () => {
+  it("does not accept a signature that it cannot verify, except on request", async () => {
     const { store } = await deriveLog(linesOf(exported()));
     expect([...store.rows("record").values()].map((it) => it.status)).to.deep.equal(["invalid", "invalid"]);
   });
 
-  it("names the line that is not an event, and the field", async () => {
+  it("names a line that is not an event, and the field", async () => {
     const broken = (text: (line: string) => string) =>
       linesOf(story(), (lines) => lines.map((line, n) => (n === 1 ? text(line) : line)));
     expect((await failure(broken(() => "{"))).message).to.match(/^Line 2 is not an event: is not JSON/);
@@ -94,7 +94,7 @@ describe("scripts/eventLog", () => {
     );
   });
 
-  it("names the line that stands out of order or comes twice", async () => {
+  it("names a line that is out of order or repeated", async () => {
     for (const change of [
       (lines: string[]) => [...lines.slice(0, 2), ...lines.slice(1)],
       (lines: string[]) => [lines[0] ?? "", lines[2] ?? "", lines[1] ?? ""],
@@ -106,7 +106,7 @@ describe("scripts/eventLog", () => {
     }
   });
 
-  it("says so when events contradict each other", async () => {
+  it("reports events that contradict each other", async () => {
     const log = new EventLog();
     log.after(DAY).released(log.hash());
     const error = await failure(linesOf(log));
@@ -114,7 +114,7 @@ describe("scripts/eventLog", () => {
     expect(error.message).to.match(/^Line 2 .*never deposited/);
   });
 
-  it("takes the token from the first line, so that the numbers are those of the node", async () => {
+  it("takes the token from the first line, so the figures equal those of the node", async () => {
     const expected = await deriveLog(linesOf(story()), { trustSignatures: true, token: TOKEN });
     const { store, events } = await deriveLog(linesOf(exported()), { trustSignatures: true });
     expect(snapshotOf(store)).to.deep.equal(snapshotOf(expected.store));
@@ -131,7 +131,7 @@ describe("scripts/eventLog", () => {
     expect([...other.otherTokens]).to.deep.equal([[wallet(8), 2]]);
   });
 
-  it("refuses transfers of nobody knows what, and a token that is not the log's", async () => {
+  it("refuses transfers of an unknown token, and a token that differs from the log's", async () => {
     const silent = await failure(linesOf(story()), null);
     expect(silent.code).to.equal("token_unknown");
     expect(silent.message).to.match(/^Line 2 /);
@@ -175,7 +175,7 @@ describe("scripts/eventLog", () => {
       expect((await failure(linesOf(exported(), () => nothing))).code).to.equal("empty_log");
   });
 
-  it("says of a last line that is not whole that it may be cut off, wherever it was cut", async () => {
+  it("reports that an incomplete last line may be cut off, at any place of the cut", async () => {
     const lines = exported().events.map((event) => JSON.stringify(event));
     const last = lines.at(-1) as string;
     for (let length = 1; length < last.length; length += 7) {
@@ -186,7 +186,7 @@ describe("scripts/eventLog", () => {
     }
   });
 
-  it("names what is wrong in a first line", async () => {
+  it("names the fault in a first line", async () => {
     for (const [change, field] of [
       [{ token: TOKEN }, "token"],
       [{ token: { address: TOKEN } }, "token"],
@@ -212,7 +212,7 @@ describe("scripts/eventLog", () => {
     }
   });
 
-  it("keeps count of ten other tokens, however many there are", async () => {
+  it("counts at most ten other tokens", async () => {
     const log = exported();
     const coins = Array.from({ length: 50 }, (_, n) => {
       log.after(1).transfer(buyer, seller, 1n);

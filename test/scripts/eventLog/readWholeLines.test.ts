@@ -19,7 +19,7 @@ describe("readWholeLines", () => {
     return texts;
   }
 
-  it("cuts no line, wherever a file is cut, and reads each ending", async () => {
+  it("returns whole lines at any file boundaries, and reads each kind of line ending", async () => {
     // Ends of lines, and the halves of a character, fall on every place within what is read at once.
     const lines = Array.from({ length: 40_000 }, (_, n) => "é".repeat(n % 97));
     lines.push("x".repeat(3 << 20), "last");
@@ -32,7 +32,7 @@ describe("readWholeLines", () => {
     expect(await read("")).to.deep.equal([]);
   });
 
-  it("gives up on a line that is longer than any event, before it fills the memory", async () => {
+  it("gives up on a line that is longer than any event, before the memory is full", async () => {
     const endless = path.join(folder, "endless");
     await writeFile(endless, "{}\n");
     // Empty places cost no disk.
@@ -46,7 +46,7 @@ describe("readWholeLines", () => {
     expect(texts).to.deep.equal(["{}"]);
   });
 
-  it("says that a file cannot be read to whoever reads it, however long after it was named", async () => {
+  it("reports an unreadable file to its reader, also long after the file was named", async () => {
     for (const file of [path.join(folder, "missing"), folder]) {
       const texts = readWholeLines(file);
       await new Promise((resolve) => setImmediate(resolve));

@@ -66,13 +66,13 @@ describe("a log compared with the chain", () => {
   for (const form of ["relevant", "all"] as const) {
     const linesOf = async (log: readonly DeriveEvent[]) => (form === "relevant" ? await relevant(log) : log);
 
-    it(`has in the form ${form} all that its wallets received, as of its last tick`, async () => {
+    it(`has in the form ${form} all transfers to its wallets, as of its last tick`, async () => {
       const { at, checked, gaps } = await compared(await linesOf(events), server);
       expect({ block: at.block, gaps }).to.deep.equal({ block: tick, gaps: [] });
       expect(checked).to.include.members([SELLER, STRANGER]);
     });
 
-    it(`names in the form ${form} the wallet of a transfer that was left out`, async () => {
+    it(`has in the form ${form} a missing transfer, whose wallet is named`, async () => {
       const lost = events.findIndex((it) => it.kind === "transfer" && it.to === SELLER);
       const { gaps } = await compared(await linesOf(events.toSpliced(lost, 1)), server);
       expect(gaps.map(({ wallet, difference }) => ({ wallet, difference }))).to.deep.equal([
@@ -81,7 +81,7 @@ describe("a log compared with the chain", () => {
     });
   }
 
-  it("is refused when it has no tick, or nothing says what its transfers are of", async () => {
+  it("is refused if it has no tick, or if its token is unknown", async () => {
     const codeOf = (log: readonly DeriveEvent[]) => compared(log, server).catch((error) => error.code);
     expect(await codeOf(events.filter(({ kind }) => kind !== "tick"))).to.equal("no_comparison");
     expect(await codeOf(new EventLog().after(2).tick().events)).to.equal("no_comparison");

@@ -8,18 +8,18 @@ const users: Record<string, { uid: number; gid: number }> = {
 };
 
 describe("scripts/postgres/osUser", () => {
-  it("leaves an ordinary user as is", () => {
+  it("keeps an ordinary user", () => {
     expect(postgresUser(1000, (name) => users[name])).to.equal(undefined);
   });
 
-  it("drops from root to postgres, or to nobody where there is no such user", () => {
+  it("changes from root to postgres, or to nobody if there is no such user", () => {
     expect(postgresUser(0, (name) => users[name])).to.deep.equal(users.postgres);
     expect(postgresUser(0, (name) => (name === "nobody" ? users.nobody : undefined))).to.deep.equal(
       users.nobody,
     );
   });
 
-  it("says what to do when there is nobody to drop to", () => {
+  it("gives advice if there is no user to change to", () => {
     expect(() => postgresUser(0, () => undefined))
       .to.throw(TallystickError)
       .that.includes({ code: "no_os_user" });
@@ -34,7 +34,7 @@ describe("scripts/postgres/osUser", () => {
       return stat;
     };
 
-    it("needs every folder above to be open", () => {
+    it("needs every parent folder to be open", () => {
       const open = tree({
         "/": { mode: 0o755, ...root },
         "/a": { mode: 0o711, ...root },
@@ -57,7 +57,7 @@ describe("scripts/postgres/osUser", () => {
       expect(isReachableBy(postgres, "/a", at({ mode: 0o055, uid: 101, gid: 104 }))).to.equal(false);
     });
 
-    it("is false for what is not there", () => {
+    it("is false for a missing file", () => {
       expect(isReachableBy(postgres, "/nowhere", tree({}))).to.equal(false);
     });
   });

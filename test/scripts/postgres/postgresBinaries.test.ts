@@ -21,7 +21,7 @@ describe("scripts/postgres/postgresBinaries", () => {
     expect(version(await installedPostgres())).to.match(/^postgres \(PostgreSQL\) 18/);
   });
 
-  it("uses it where it lies for an ordinary user", async () => {
+  it("uses it in place for an ordinary user", async () => {
     expect(await reachablePostgres(undefined, spare)).to.equal(await installedPostgres());
   });
 

@@ -16,12 +16,12 @@ describe("scripts/postgres/postmasterPid", () => {
 
   const write = (text: string) => writeFileSync(path.join(folder, "postmaster.pid"), text);
 
-  it("reads pid and port of a server that is alive", async () => {
+  it("reads pid and port of a running server", async () => {
     write(`${process.pid}\n${folder}\n1767225600\n20001\n\n127.0.0.1\n  1234 5\nready   \n`);
     expect(await runningServer(folder)).to.deep.equal({ pid: process.pid, port: 20001 });
   });
 
-  it("sees nothing without the file, in a half-written one, or when its process is gone", async () => {
+  it("finds nothing without the file, in an incomplete one, or when its process has ended", async () => {
     expect(await runningServer(folder)).to.equal(undefined);
     write(`${process.pid}\n${folder}\n`);
     expect(await runningServer(folder)).to.equal(undefined);

@@ -58,7 +58,7 @@ describe("scripts/postgres/startPostgres", function () {
     expect(rows[0]?.version).to.match(/^PostgreSQL 18/);
   });
 
-  it("lets in nobody without the password", async () => {
+  it("accepts nobody without the password", async () => {
     const server = await start();
     const url = new URL(server.url());
     url.password = "wrong";
@@ -67,7 +67,7 @@ describe("scripts/postgres/startPostgres", function () {
     expect((error as Error).message).to.contain("password authentication failed");
   });
 
-  it("runs several servers side by side, and leaves no process, port or folder of a stopped one", async () => {
+  it("runs several servers at the same time, and leaves no process, port or folder of a stopped one", async () => {
     const [one, two] = await Promise.all([start(), start()]);
     expect(one.port).to.not.equal(two.port);
     const [row] = await query(one.url(), "select current_setting('data_directory') as folder");

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { childEnvironment } from "../../../scripts/processes/childEnvironment.ts";
 
 describe("scripts/processes/childEnvironment", () => {
-  it("passes on what belongs to the machine and nothing of a node's settings", () => {
+  it("passes on the machine's variables and no settings of a node", () => {
     const shell = {
       PATH: "/bin",
       HOME: "/root",

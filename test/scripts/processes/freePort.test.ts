@@ -4,7 +4,7 @@ import { expect } from "chai";
 import { freePort, isPortFree } from "../../../scripts/processes/freePort.ts";
 
 describe("scripts/processes/freePort", () => {
-  it("gives a port one can listen on, and sees when somebody does", async () => {
+  it("gives a free port, and notices when it is taken", async () => {
     const port = await freePort();
     expect(await isPortFree(port)).to.equal(true);
     const server = createServer().listen(port, "127.0.0.1");

@@ -39,7 +39,7 @@ describe("scripts/processes/openSupervisor", () => {
     logFile: path.join(folder, `${name}.log`),
   });
 
-  it("writes what a process says to its log and tells how it ended", async () => {
+  it("writes a process's output to its log and reports how it ended", async () => {
     const exits: ProcessExit[] = [];
     supervisor.onExit((exit) => exits.push(exit));
     await runToEnd(supervisor, script("talker", 'console.log("out"); console.error("err")'));
@@ -49,7 +49,7 @@ describe("scripts/processes/openSupervisor", () => {
     ]);
   });
 
-  it("leaves nothing of a process that was being started when it closed", async () => {
+  it("leaves nothing of a process that was starting when the supervisor closed", async () => {
     const pidFile = path.join(folder, "pid");
     const late = script(
       "late",
@@ -64,7 +64,7 @@ describe("scripts/processes/openSupervisor", () => {
     await untilGone({ pids: existsSync(pidFile) ? [Number(readFileSync(pidFile, "utf8"))] : [] });
   });
 
-  it("is closed when it ends before it can say so, and nothing is left", async () => {
+  it("is closed if its process ends before it can say so, and nothing is left", async () => {
     const pidsFile = path.join(folder, "pids");
     const stubborn = script(
       "stubborn",
@@ -80,7 +80,7 @@ describe("scripts/processes/openSupervisor", () => {
     await untilGone({ pids: [supervisorPid, pid] });
   });
 
-  it("says which program cannot be started", async () => {
+  it("names a program that cannot be started", async () => {
     const missing = { ...script("ghost", ""), command: "/nonexistent/program" };
     const error = await supervisor.start(missing).catch((e: unknown) => e);
     expect(error).to.be.instanceOf(TallystickError);
@@ -88,7 +88,7 @@ describe("scripts/processes/openSupervisor", () => {
     expect((error as TallystickError).message).to.contain("ghost could not be started");
   });
 
-  it("fails a service that ends while starting, with the end of its log", async () => {
+  it("reports a service that ends while it starts, with the end of its log", async () => {
     const service = {
       ...script("broken", 'console.log("no database"); process.exit(7)'),
       isReady: async () => false,
@@ -99,7 +99,7 @@ describe("scripts/processes/openSupervisor", () => {
     expect(error.hint).to.contain(path.join(folder, "broken.log"));
   });
 
-  it("fails a service that does not answer in time", async () => {
+  it("reports a service that does not answer in time", async () => {
     const service = {
       ...script("mute", 'console.log("thinking"); setInterval(() => {}, 1000)'),
       isReady: async () => false,
@@ -110,7 +110,7 @@ describe("scripts/processes/openSupervisor", () => {
     expect(error.message).to.contain("gave up waiting for mute to answer").and.contain("thinking");
   });
 
-  it("ends the last started first and removes what was to be removed", async () => {
+  it("ends the last started process first and removes the registered folders", async () => {
     const exits: string[] = [];
     supervisor.onExit((exit) => exits.push(exit.name));
     const leftover = path.join(folder, "leftover");
@@ -126,7 +126,7 @@ describe("scripts/processes/openSupervisor", () => {
     await supervisor.close();
   });
 
-  it("ends one process at its owner's word and can start another of that name", async () => {
+  it("ends one process at its owner's request and can start another with the same name", async () => {
     const first = await supervisor.start(script("worker", "setInterval(() => {}, 1000)"));
     await supervisor.stop("worker");
     expect(isAlive(first)).to.equal(false);
@@ -135,7 +135,7 @@ describe("scripts/processes/openSupervisor", () => {
   });
 });
 
-describe("what a supervisor started, when its owner", function () {
+describe("everything that a supervisor started, when its owner", function () {
   this.timeout(60_000);
   const owners: ChildProcess[] = [];
 

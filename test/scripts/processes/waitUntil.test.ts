@@ -3,7 +3,7 @@ import { TallystickError } from "tallystick-protocol/errors";
 import { waitUntil } from "../../../scripts/processes/waitUntil.ts";
 
 describe("scripts/processes/waitUntil", () => {
-  it("asks again until there is an answer, taking errors for a not yet", async () => {
+  it("asks again until there is an answer, and treats errors as no answer yet", async () => {
     const answers = [undefined, false, new Error("refused"), "here"] as const;
     let asked = 0;
     const look = async () => {
@@ -26,7 +26,7 @@ describe("scripts/processes/waitUntil", () => {
     expect((error as Error).message).to.equal("gave up waiting for the chain after 0 s: connection refused");
   });
 
-  it("ends at once when it is aborted, with the reason", async () => {
+  it("ends at once with the reason when it is aborted", async () => {
     const stop = new AbortController();
     const waiting = waitUntil(async () => undefined, { what: "it", withinMs: 60_000, signal: stop.signal });
     stop.abort(new Error("Ctrl-C"));

@@ -7,7 +7,7 @@ import { wallet } from "../../derive/eventLog.ts";
 import { type AuditStory, openAuditStory } from "../../indexer/support/auditStory.ts";
 import { commandHere } from "../../support/commandHere.ts";
 
-describe("what asks a node about audits", function () {
+describe("queries about audits to a node", function () {
   this.timeout(60_000);
   this.slow(15_000);
 
@@ -25,7 +25,7 @@ describe("what asks a node about audits", function () {
 
   const run = (...args: string[]) => commandHere(["audits", ...args, "--url", url]);
 
-  it("`tallystick audits` shows draws, the queue and decisions, to people and to programs", async () => {
+  it("`tallystick audits` shows draws, the queue and decisions, for people and for programs", async () => {
     const [people, programs, others, refused] = await Promise.all([
       run(),
       run("--json", "--first", "50"),

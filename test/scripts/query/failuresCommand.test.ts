@@ -46,7 +46,7 @@ describe("`tallystick failures`", function () {
 
   const run = (...args: string[]) => commandHere(["failures", ...args, "--url", url]);
 
-  it("shows page after page of an agent named by its alias, and what a stranger wrote as plain text", async () => {
+  it("shows all pages of an agent that is named by its alias, and a stranger's text as plain text", async () => {
     const { out, err, code } = await run("ada");
     expect([code, err]).to.deep.equal([0, ""]);
     expect(out).to.contain("timeout").and.contain("– (not counted)").and.contain(failure(2).hire);
@@ -55,7 +55,7 @@ describe("`tallystick failures`", function () {
     expect(asked).to.deep.equal(["/v1/aliases/ada", path, `${path}&cursor=a%2Bb`]);
   });
 
-  it("answers programs with JSON, says when none failed, and why it cannot tell", async () => {
+  it("gives JSON to programs, reports when there were no failures, and why it cannot know", async () => {
     const [programs, none, refused, both] = await Promise.all([
       run(AGENT, "--json", "--last-30-days"),
       run(AGENT, "--last-90-days"),

@@ -9,7 +9,7 @@ import { testDatabase } from "../../support/testDatabase.ts";
 
 const [seller, buyer] = [wallet(1), wallet(2)];
 
-describe("the commands that ask a node", function () {
+describe("the commands that query a node", function () {
   this.timeout(60_000);
   this.slow(10_000);
 

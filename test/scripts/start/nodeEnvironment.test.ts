@@ -51,7 +51,7 @@ async function issuesOf(work: Promise<unknown>): Promise<Record<string, string>>
 }
 
 describe("the settings of npm start", () => {
-  it("name everything that is missing at once", async () => {
+  it("are refused with the names of all missing ones", async () => {
     const issues = await issuesOf(nodeEnvironment({}, nowhere));
     expect(issues).to.have.all.keys(
       "DATABASE_URL",
@@ -93,7 +93,7 @@ describe("the settings of npm start", () => {
     );
   });
 
-  it("come from the deployment recorded for the chain, and follow the node's own ledger", async () => {
+  it("come from the recorded deployment of the chain, and follow the node's own ledger", async () => {
     const { DATABASE_URL, RPC_URL, ANCHOR_PRIVATE_KEY } = given;
     const asked: number[] = [];
     const node = await nodeEnvironment(
@@ -129,7 +129,7 @@ describe("the settings of npm start", () => {
     });
   });
 
-  it("follow the ledger where settlement is reached", async () => {
+  it("follow the ledger from the address of settlement", async () => {
     const { environment } = await nodeEnvironment(
       { ...given, NETWORK: "base", SETTLEMENT_URL: "http://settlement:42070" },
       nowhere,
@@ -137,7 +137,7 @@ describe("the settings of npm start", () => {
     expect(environment.LEDGERS).to.match(/^0x[0-9a-f]{64}=http:\/\/settlement:42070$/);
   });
 
-  it("are held to what the database and the chain say", async () => {
+  it("are compared with the database and the chain", async () => {
     const issues = await issuesOf(
       checkNode({
         DATABASE_URL: "postgres://user@127.0.0.1:1/node",
@@ -149,7 +149,7 @@ describe("the settings of npm start", () => {
   });
 });
 
-describe("what a process of a node is given", () => {
+describe("the environment of a node's process", () => {
   const everything = (): Environment => {
     const lines = readFileSync(path.join(repositoryRoot, ".env.example"), "utf8").matchAll(
       /^#?([A-Z][A-Z0-9_]*)=/gm,
@@ -157,7 +157,7 @@ describe("what a process of a node is given", () => {
     return Object.fromEntries([...lines].map(([, name = ""]) => [name, "given"]));
   };
 
-  it("is its own settings, and no key of another", () => {
+  it("has the process's own settings, and no key of another", () => {
     const settlement = Object.keys(settlementEnvironment(everything()));
     const indexer = Object.keys(indexerEnvironment(everything()));
     expect(settlement).to.include.members(settlementVariables);
@@ -169,7 +169,7 @@ describe("what a process of a node is given", () => {
     expect(settlement).to.not.include("DATABASE_URL");
   });
 
-  it("has what belongs to the machine, and what Ponder and the Postgres client read by themselves", () => {
+  it("has the machine's variables, and those that Ponder and the Postgres client read themselves", () => {
     const set = {
       https_proxy: "p",
       PONDER_LOG_LEVEL: "warn",
@@ -191,7 +191,7 @@ describe("what a process of a node is given", () => {
 describe("the settings of tallystick indexer and replica", () => {
   const { ANCHOR_PRIVATE_KEY: _, ...withoutKey } = { ...given, NETWORK: "base" };
 
-  it("need no key, but the ledgers that are followed", async () => {
+  it("need no key, only the ledgers that are followed", async () => {
     for (const part of ["indexer", "replica"] as const) {
       expect(await issuesOf(nodeEnvironment(withoutKey, nowhere, part))).to.have.all.keys("LEDGERS");
       const LEDGERS = `${`0x${"1d".repeat(32)}`}=https://node.example`;
@@ -201,7 +201,7 @@ describe("the settings of tallystick indexer and replica", () => {
     }
   });
 
-  it("take the ledger from the node's own settings where those are", async () => {
+  it("take the ledger from the node's own settings if they have it", async () => {
     const node = await nodeEnvironment({ ...given, NETWORK: "base" }, nowhere);
     const other = await nodeEnvironment(
       { ...given, NETWORK: "base", INDEXER_PORT: "42079" },
@@ -214,7 +214,7 @@ describe("the settings of tallystick indexer and replica", () => {
 });
 
 describe("the ports of a node", () => {
-  it("are refused when another process listens there, each by its setting", async () => {
+  it("are refused with the name of their setting when another process listens there", async () => {
     const server = createServer().listen(0, "127.0.0.1");
     await once(server, "listening");
     const { port } = server.address() as AddressInfo;

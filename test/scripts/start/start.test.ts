@@ -121,7 +121,7 @@ describe("npm start", function () {
     return { child, exit, line, said: () => said };
   }
 
-  it("refuses to start on another chain than the settings say, and starts nothing", async () => {
+  it("refuses to start on another chain than that of the settings, and starts nothing", async () => {
     const wrong = path.join(folder, "wrong.env");
     const settings = await readFile(envFile, "utf8");
     await writeFile(wrong, settings.replace(`CHAIN_ID=${CHAIN_ID}`, "CHAIN_ID=8453"));
@@ -130,7 +130,7 @@ describe("npm start", function () {
     expect(node.said()).to.contain(`CHAIN_ID: is 8453, but RPC_URL is chain ${CHAIN_ID}`);
   });
 
-  it("does not take another process's settlement, or indexer, for its own", async () => {
+  it("does not use another process's settlement or indexer as its own", async () => {
     const stranger = createServer((_, response) => response.end("{}"));
     for (const [setting, at] of [
       ["SETTLEMENT_PORT", settlementPort],
@@ -147,7 +147,7 @@ describe("npm start", function () {
     expect((await readdir(folder)).filter((name) => /^(settlement|indexer)/.test(name))).to.deep.equal([]);
   });
 
-  it("says of --print into a file that npm wrote into it too, and adds the settings itself by --save", async () => {
+  it("notices that npm also wrote into the file of --print, and adds the settings itself with --save", async () => {
     const copy = path.join(folder, "copy.env");
     await writeFile(copy, await readFile(envFile));
     const tell = async (args: string[], env: Record<string, string> = {}) => {
@@ -170,7 +170,7 @@ describe("npm start", function () {
     expect((await tell(["--print"])).out).to.equal("");
   });
 
-  it("runs a node that takes a listing and finds it, configured by nothing but .env", async () => {
+  it("runs a node that accepts a listing and finds it, with only .env as configuration", async () => {
     const node = start("--env-file", envFile);
     const ready = await Promise.race([node.line, node.exit.then(() => expect.fail(node.said()))]);
     expect(ready.listening).to.equal(`http://127.0.0.1:${await port}`);

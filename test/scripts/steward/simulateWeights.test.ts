@@ -38,15 +38,15 @@ const simulate = (log: EventLog, weights: Weights) =>
   );
 const weights = (value: string) => weightsSetting.parse(value);
 
-describe("trust scores under other weights", () => {
-  it("move nobody when the weights are the published ones", async () => {
+describe("trust scores with other weights", () => {
+  it("keep their ranks with the published weights", async () => {
     const published = weights(
       "test_coverage=.3,uptime=.2,success_rate=0.25,endorsements=.15,attestation_freshness=.10",
     );
     expect(await simulate(market(), published)).to.deep.equal({ agents: 3, moved: [] });
   });
 
-  it("put first who has what weighs, with endorsers weighed anew as well", async () => {
+  it("rank agents by the factors with the most weight, with endorsers weighed again too", async () => {
     const { moved } = await simulate(market(), weights("success_rate=1"));
     const scores = Object.fromEntries(moved.map(({ agent, after }) => [agent, [after.score, after.rank]]));
     expect(scores[SELLER]).to.deep.equal(["1.000000000", 1]);
@@ -75,7 +75,7 @@ describe("trust scores under other weights", () => {
     );
   });
 
-  it("are those of the algorithm, whatever the parts add up to", () => {
+  it("equal the algorithm's scores, with any sum of the parts", () => {
     const factors = {
       ...{ test_coverage: 963_446_475, uptime: 990_000_000, success_rate: 980_753_809 },
       ...{ endorsements: 720_865_385, attestation_freshness: 916_666_667 },
@@ -84,7 +84,7 @@ describe("trust scores under other weights", () => {
     expect(scoreOf(factors, scaled as Weights)).to.equal(scoreOf(factors));
   });
 
-  it("are refused when they are not five names and come to 1", () => {
+  it("are refused if the weights are not five names with a sum of 1", () => {
     for (const bad of [
       ...[
         "",

@@ -83,7 +83,7 @@ describe("a trust report for people", () => {
       expect(text.split("\n"), line).to.include(line);
   });
 
-  it("lets no word of an agent move the terminal", () => {
+  it("lets no text of an agent control the terminal", () => {
     const it = report();
     it.trust_report.version = "\u001b[2J\u202e";
     it.trust_report.factors.test_coverage.evidence.ci_url = "https://x/\u001b]0;owned\u0007";
@@ -93,7 +93,7 @@ describe("a trust report for people", () => {
 });
 
 describe("a factor computed again from its evidence", () => {
-  it("agrees with a report that is right, and not with one that says more", () => {
+  it("agrees with a correct report, and not with one that claims more", () => {
     const it = report();
     for (const name of Object.keys(it.trust_report.factors) as (keyof typeof it.trust_report.factors)[]) {
       const { recomputed, told, agrees } = recomputeFactor(it, name);
@@ -103,7 +103,7 @@ describe("a factor computed again from its evidence", () => {
     }
   });
 
-  it("is 0 where there is nothing, whatever nonsense stands there", () => {
+  it("is 0 without evidence, and with invalid evidence", () => {
     const it = report();
     for (const name of ["test_coverage", "uptime", "endorsements", "attestation_freshness"] as const) {
       it.trust_report.factors[name].evidence = { runs: "x", days: null, counted: {}, last_attestation: "y" };
@@ -165,7 +165,7 @@ describe("an SLA's status for people", () => {
     expect(slaStatusText({ ...status(), sla_status: null })).to.contain("promises nothing");
   });
 
-  it("tells breaches, penalties and a suspension", () => {
+  it("shows breaches, penalties and a suspension", () => {
     const text = slaStatusText(
       status({
         suspended_until: AT + 86_400,

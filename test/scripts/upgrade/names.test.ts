@@ -21,7 +21,7 @@ describe("scripts/upgrade, without a database", () => {
     }
   };
 
-  it("refuses what is not a name, and what is not for an indexer's tables", () => {
+  it("refuses invalid names, and names that are not for an indexer's tables", () => {
     const hostile = [
       'x"; DROP SCHEMA public; --',
       "x'y",
@@ -41,7 +41,7 @@ describe("scripts/upgrade, without a database", () => {
       expect(refused(name), name).to.equal(undefined);
   });
 
-  it("refuses such a name before it reads settings or asks a database, whichever option gave it", async () => {
+  it("refuses such a name before it reads settings or the database, in every option", async () => {
     const options = { envFile: "/nowhere/.env", port: 1, logs: "", replica: [], within: 1 };
     const hostile = 'x"; DROP SCHEMA tallystick CASCADE; --';
     for (const option of ["schema", "views", "abandon", "makeViews"]) {
@@ -50,7 +50,7 @@ describe("scripts/upgrade, without a database", () => {
     }
   });
 
-  it("takes the names of the other views from those of the live ones", () => {
+  it("derives the names of the other views from those of the live ones", () => {
     expect(viewNames("tallystick_live")).to.deep.equal({
       live: "tallystick_live",
       next: "tallystick_next",
@@ -63,20 +63,20 @@ describe("scripts/upgrade, without a database", () => {
     });
   });
 
-  it("runs the statement that the docs show", () => {
+  it("runs the statement of the docs", () => {
     const text = readFileSync(path.join(repositoryRoot, "docs/operators.md"), "utf8");
     const [, shown = ""] = /```sql\n([\s\S]*?)```/.exec(text) ?? [];
     expect(shown.replaceAll(/^ {3}/gm, "")).to.equal(switchStatement("tallystick_v2", views));
   });
 
-  it("says how long it takes at the pace so far, and nothing when it comes no nearer", () => {
+  it("estimates the remaining time from the pace so far, and gives none without progress", () => {
     expect(secondsLeft({ first: 1_000, behind: 250, elapsedMs: 30_000 })).to.equal(10);
     expect(secondsLeft({ first: 1_000, behind: 1_000, elapsedMs: 30_000 })).to.equal(null);
     expect(secondsLeft({ first: 1_000, behind: 1_001, elapsedMs: 30_000 })).to.equal(null);
     expect(secondsLeft({ first: undefined, behind: 5, elapsedMs: 30_000 })).to.equal(null);
   });
 
-  it("finds too few connections and too small a disk, and lets pass what it cannot know", () => {
+  it("finds too few connections and too small a disk, and accepts unknown values", () => {
     const room = { bytesNeeded: 100e6, bytesFree: 120e6, connectionsFree: 15 };
     const fields = (more: object) => roomIssues({ ...room, ...more }).map(({ field }) => field);
     expect(fields({})).to.deep.equal([]);

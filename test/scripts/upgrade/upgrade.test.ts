@@ -88,7 +88,7 @@ describe("scripts/upgrade", function () {
       (error) => (error instanceof TallystickError ? error.code : String(error)),
     );
 
-  it("switches once the new indexer has every block and tick of the old one, and not before", async () => {
+  it("switches when the new indexer has every block and tick of the old one, and not before", async () => {
     await indexer("tallystick_v2", { ready: false, block: 5, digests: { 5: "0x5" } });
     const states: IndexerState[] = [
       { ready: false, block: 30, digests: { 10: "0xa", 20: "0xb", 30: "0xc" } },
@@ -136,7 +136,7 @@ describe("scripts/upgrade", function () {
     expect(await live()).to.equal("tallystick_v1");
   });
 
-  it("stops at a digest that differs, or cannot be compared, unless the rules changed", async () => {
+  it("stops at a digest that differs or cannot be compared, unless the rules changed", async () => {
     await indexer("tallystick_v2", { digests: { 10: "0xa", 20: "0xother" } });
     expect(await codeOf(run())).to.equal("digest_differs");
     expect(await live()).to.equal("tallystick_v1");
@@ -152,7 +152,7 @@ describe("scripts/upgrade", function () {
     });
   });
 
-  it("waits for a digest that a reorganisation is about to change", async () => {
+  it("waits for a digest that a reorganisation will change", async () => {
     await indexer("tallystick_v2", { digests: { 20: "0xother" } });
     let looks = 0;
     const between = {
@@ -167,14 +167,14 @@ describe("scripts/upgrade", function () {
     expect(looks).to.equal(2);
   });
 
-  it("refuses the build that answers already, unless forced", async () => {
+  it("refuses the build that is already live, unless forced", async () => {
     await indexer("tallystick_v2", { build: "tallystick_v1" });
     expect(await codeOf(run())).to.equal("same_build");
     expect(await live()).to.equal("tallystick_v1");
     expect(await run({ force: true })).to.include({ switched: true });
   });
 
-  it("ends when the new indexer does, when time is up, and when it is told to stop", async () => {
+  it("ends when the new indexer ends, when the time is over, and when it is told to stop", async () => {
     await indexer("tallystick_v2", { ready: false });
     const onTell = () => void stands("tallystick_v2", { ready: false, locked: false });
     expect(await codeOf(run({ report: report(onTell) }))).to.equal("indexer_ended");
@@ -199,7 +199,7 @@ describe("scripts/upgrade", function () {
     expect(started).to.equal(1);
   });
 
-  it("does not take what a crash has left for caught up: the next indexer there takes a part of it back", async () => {
+  it("does not treat tables after a crash as complete: the next indexer there removes a part of them", async () => {
     await indexer("tallystick_v2", {});
     for (const locked of [true, false]) {
       await stands("tallystick_v2", { locked });
@@ -211,7 +211,7 @@ describe("scripts/upgrade", function () {
     ).to.equal(false);
   });
 
-  it("says it of an indexer that writes without the lock, instead of waiting for the lock", async () => {
+  it("reports an indexer that writes without the lock, instead of waiting for the lock", async () => {
     await indexer("tallystick_v2", { locked: false });
     const beat = () =>
       void client.query(
@@ -222,7 +222,7 @@ describe("scripts/upgrade", function () {
     expect(await live()).to.equal("tallystick_v1");
   });
 
-  it("never lets answers go back by a block, while the chain grows or when the old indexer starts again", async () => {
+  it("never lets answers go back by a block, while the chain grows or after a restart of the old indexer", async () => {
     await indexer("tallystick_v2", { block: 19, digests: { 10: "0xa" } });
     let block = 20;
     const onTell = () => {
@@ -243,7 +243,7 @@ describe("scripts/upgrade", function () {
     expect(told.find(({ step }) => step === "digests")?.fields).to.include({ block: 10 });
   });
 
-  it("ends when the tables of either are dropped meanwhile", async () => {
+  it("ends when the tables of one of them are dropped meanwhile", async () => {
     await indexer("tallystick_v2", { ready: false });
     const drop = (schema: string) =>
       report(() => void client.query(`DROP SCHEMA IF EXISTS ${schema} CASCADE`));
@@ -254,7 +254,7 @@ describe("scripts/upgrade", function () {
     expect(await codeOf(run({ report: drop("tallystick_v1") }))).to.equal("live_schema_gone");
   });
 
-  it("has not failed when the database is away for a moment just after the switch", async () => {
+  it("does not fail when the database is away for a moment right after the switch", async () => {
     await indexer("tallystick_v2", {});
     let cuts = 0;
     const query: UpgradeSession["query"] = async (sql, values) => {
@@ -266,7 +266,7 @@ describe("scripts/upgrade", function () {
     expect(cuts).to.equal(4);
   });
 
-  it("does not take a heart for still while the database is away", async () => {
+  it("does not treat an indexer as stopped while the database is away", async () => {
     await indexer("tallystick_v2", { ready: false });
     let looks = 0;
     const away = {
@@ -282,7 +282,7 @@ describe("scripts/upgrade", function () {
     expect(await run({ session: away, patience: { silentMs: 1_000 } })).to.include({ switched: true });
   });
 
-  it("lets one at a time upgrade, and the next when the first is gone", async () => {
+  it("allows one upgrade at a time, and the next after the first is gone", async () => {
     expect(await codeOf(openUpgradeSession({ databaseUrl, views: views.live }))).to.equal("upgrade_running");
     // Other views of the same database are another matter.
     await (await openUpgradeSession({ databaseUrl, views: "other_live" })).close();
@@ -290,7 +290,7 @@ describe("scripts/upgrade", function () {
     await (await openUpgradeSession({ databaseUrl, views: views.live })).close();
   });
 
-  it("goes on when its connection is lost on the way, and holds its place again", async () => {
+  it("continues when its connection is lost, and takes its lock again", async () => {
     await indexer("tallystick_v2", { ready: false });
     let lost = false;
     const onTell = () => {
@@ -306,7 +306,7 @@ describe("scripts/upgrade", function () {
     expect(await codeOf(openUpgradeSession({ databaseUrl, views: views.live }))).to.equal("upgrade_running");
   });
 
-  it("waits for nobody who reads, and again and again for who locks the new tables", async () => {
+  it("does not wait for readers, and retries while somebody locks the new tables", async () => {
     await indexer("tallystick_v2", {});
     await client.query("BEGIN; SELECT * FROM tallystick_live.state; SELECT * FROM tallystick_v2.state");
     expect(
@@ -335,7 +335,7 @@ describe("scripts/upgrade", function () {
     expect(await live()).to.equal("tallystick_v1");
   });
 
-  it("does not switch when the new indexer has fallen back since it was looked at", async () => {
+  it("does not switch when the new indexer has fallen back since the last check", async () => {
     await indexer("tallystick_v2", { block: 19, digests: { 10: "0xa" } });
     expect(
       await switchViews(session, { live: "tallystick_v1", next: "tallystick_v2" }, views, signal),
@@ -344,14 +344,14 @@ describe("scripts/upgrade", function () {
     expect(await contentOf(session.query, views.next)).to.equal(undefined);
   });
 
-  it("does not switch what somebody else has switched while the connection was lost", async () => {
+  it("does not switch views that somebody else switched while the connection was lost", async () => {
     await indexer("tallystick_v2", {});
     const stale = { live: "tallystick_v0", next: "tallystick_v2" };
     expect(await codeOf(switchViews(session, stale, views, signal))).to.equal("switched_meanwhile");
     expect(await live()).to.equal("tallystick_v1");
   });
 
-  it("renames and drops nothing but views in place of views", async () => {
+  it("renames and drops only views that stand for views", async () => {
     await client.query("CREATE SCHEMA tallystick_before; CREATE TABLE tallystick_before.diary (id int)");
     await indexer("tallystick_v2", {});
     expect(await codeOf(run())).to.equal("not_views");
@@ -361,14 +361,14 @@ describe("scripts/upgrade", function () {
     expect(await live()).to.equal("tallystick_v1");
   });
 
-  it("makes the first views once", async () => {
+  it("creates the first views once", async () => {
     expect(await makeViews(session, "tallystick_v1", views, signal)).to.equal(false);
     await indexer("tallystick_v2", {});
     expect(await codeOf(makeViews(session, "tallystick_v2", views, signal))).to.equal("views_exist");
     expect(await codeOf(makeViews(session, "nowhere", views, signal))).to.equal("no_such_schema");
   });
 
-  it("drops what an upgrade left, and nothing that somebody needs", async () => {
+  it("drops the remains of an upgrade, and nothing that somebody needs", async () => {
     const drop = (schema: string) => dropSchema(session, schema, views, signal);
     expect(await drop("nowhere")).to.equal(false);
     await stands("tallystick_v1", { locked: false });
@@ -391,7 +391,7 @@ describe("scripts/upgrade", function () {
     expect(await codeOf(drop("books"))).to.equal("not_an_indexers");
   });
 
-  it("drops the old tables with the views on them, once, and goes on where it was killed", async () => {
+  it("drops the old tables with the views on them, once, and continues after it was killed", async () => {
     expect(await dropOld(session, views, signal)).to.deep.equal([]);
     await indexer("tallystick_v2", {});
     await run();

@@ -26,7 +26,7 @@ describe("an auditor", () => {
     scene = current();
   });
 
-  it("asks the seller, judges what is proved to be the hire's, and signs one verdict with the receipt's hashes", async () => {
+  it("asks the seller, judges work that is proved to be the hire's, and signs one verdict with the receipt's hashes", async () => {
     const hire = await auditedHire();
     scene.open.push(hire.assignment);
     const seller = await scene.hold(hire.seller.address, shows(hire.disclosure));
@@ -71,7 +71,7 @@ describe("an auditor", () => {
     for (const folder of ["work", "verdict", "opinion"]) expect(await store.keys(folder)).to.deep.equal([]);
   });
 
-  it("takes the buyer's copy when the seller shows nothing, or something else", async () => {
+  it("uses the buyer's copy when the seller shows nothing, or something else", async () => {
     for (const answer of [refuses(), shows({ request: "{}", result: "1" })]) {
       const hire = await auditedHire();
       scene.open.push(hire.assignment);
@@ -86,7 +86,7 @@ describe("an auditor", () => {
     }
   });
 
-  it("leaves alone what is not final, and what is no longer asked of it", async () => {
+  it("ignores assignments that are not final, or no longer open", async () => {
     const hire = await auditedHire();
     scene.open.push(hire.assignment);
     const seller = await scene.hold(hire.seller.address, refuses());
@@ -106,7 +106,7 @@ describe("an auditor", () => {
     expect(scene.verdicts()).to.deep.equal([]);
   });
 
-  it("takes up again what a node that began anew did not list for a while, and signs nothing else for it", async () => {
+  it("resumes an audit that a restarted node did not list for a while, and signs no second verdict", async () => {
     const [asked, decided] = [await auditedHire(), await auditedHire()];
     decided.assignment.auditor = asked.auditor.address;
     for (const hire of [asked, decided]) scene.open.push(hire.assignment);
@@ -141,7 +141,7 @@ describe("an auditor", () => {
     expect(ofDecided[0]).to.equal(ofDecided[1]);
   });
 
-  it("asks for the hire itself before it calls an audit over that a list leaves out", async () => {
+  it("asks for the hire itself before it closes an audit that a list omits", async () => {
     const hire = await auditedHire();
     const seller = await scene.hold(hire.seller.address, refuses());
     let isListed = true;
@@ -159,7 +159,7 @@ describe("an auditor", () => {
     expect(scene.verdicts()[0]?.body.verdict).to.equal("pass");
   });
 
-  it("says undisclosed only when seller and buyer were asked again and again, for three quarters of its time", async () => {
+  it("says undisclosed only after it asked seller and buyer several times during three quarters of its time", async () => {
     const hire = await auditedHire();
     scene.open.push(hire.assignment);
     const seller = await scene.hold(hire.seller.address, refuses(503));
@@ -182,7 +182,7 @@ describe("an auditor", () => {
     });
   });
 
-  it("does not call a hire undisclosed at its first look, however late that is", async () => {
+  it("does not call a hire undisclosed at the first attempt, however late", async () => {
     const hire = await auditedHire();
     scene.open.push(hire.assignment);
     scene.clock.now = hire.assignment.due - 4 * 3_600;
@@ -198,7 +198,7 @@ describe("an auditor", () => {
     expect(scene.verdicts()[0]?.body.verdict).to.equal("pass");
   });
 
-  it("says of nobody that it hides work while its own clock is not the node's", async () => {
+  it("accuses nobody of hiding work while its own clock differs from the node's", async () => {
     const hire = await auditedHire();
     scene.open.push(hire.assignment);
     await scene.hold(hire.seller.address, refuses(400));
@@ -229,7 +229,7 @@ describe("an auditor", () => {
     expect(scene.verdicts()[0]?.body.verdict).to.equal("pass");
   });
 
-  it("judges nothing of a hire whose receipt says no hashes", async () => {
+  it("does not judge a hire whose receipt has no hashes", async () => {
     const hire = await auditedHire({ assignment: { paramsHash: null, resultHash: null } });
     scene.open.push(hire.assignment);
     const auditor = scene.auditorOf(hire);
@@ -237,7 +237,7 @@ describe("an auditor", () => {
     expect(await auditor.works()).to.deep.equal([]);
   });
 
-  it("gives a judge that fails more time, and is inconclusive in the end, so that somebody else is asked", async () => {
+  it("gives a failing judge more time, and is inconclusive in the end, so that another auditor is asked", async () => {
     const hire = await auditedHire();
     scene.open.push(hire.assignment);
     await scene.hold(hire.seller.address, shows(hire.disclosure));
@@ -256,7 +256,7 @@ describe("an auditor", () => {
     });
   });
 
-  it("ends a judge that hangs, and judges the others meanwhile", async () => {
+  it("ends a judge that hangs, and judges the other audits meanwhile", async () => {
     const [stuck, other] = [await auditedHire(), await auditedHire()];
     other.auditor = stuck.auditor;
     other.assignment.auditor = stuck.auditor.address;
@@ -272,7 +272,7 @@ describe("an auditor", () => {
     expect(scene.verdicts().map(({ body }) => body.hire)).to.deep.equal([other.assignment.hire]);
   });
 
-  it("takes no more audits than it may have open", async () => {
+  it("accepts no more audits than its limit", async () => {
     const first = await auditedHire();
     for (let at = 0; at < 5; at++)
       scene.open.push((await auditedHire({ auditor: first.auditor })).assignment);
@@ -282,7 +282,7 @@ describe("an auditor", () => {
     expect(await auditor.works()).to.have.length(3);
   });
 
-  it("keeps the words of a judge out of the ledger when they quote the work, and refuses what is not a judgement", async () => {
+  it("keeps a judge's words out of the ledger if they quote the work, and refuses invalid judgements", async () => {
     const secret = "the patient in room seven has recovered";
     const hire = await auditedHire({ params: { text: `Say that ${secret}.` } });
     scene.open.push(hire.assignment);
@@ -305,7 +305,7 @@ describe("an auditor", () => {
     expect(scene.text()).not.to.contain("patient");
   });
 
-  it("keeps nothing for more than 30 days, whatever became of it", async () => {
+  it("keeps nothing for more than 30 days, with any end", async () => {
     const hire = await auditedHire({ assignment: { due: 1_767_225_600 + 90 * DAY } });
     scene.open.push(hire.assignment);
     await scene.hold(hire.seller.address, shows(hire.disclosure));
@@ -322,7 +322,7 @@ describe("an auditor", () => {
     for (const folder of ["bytes", "opinion", "verdict"]) expect(await store.keys(folder)).to.deep.equal([]);
   });
 
-  it("puts itself on an operator's rosters, and takes itself off", async () => {
+  it("adds itself to an operator's rosters, and removes itself", async () => {
     const hire = await auditedHire();
     const auditor = scene.auditorOf(hire);
     const offer = {
@@ -343,7 +343,7 @@ describe("an auditor", () => {
     });
   });
 
-  it("that ends at any of its writes signs one verdict, and keeps no work that it was shown", async () => {
+  it("signs one verdict after an end at any of its writes, and keeps no work that it saw", async () => {
     let times = 0;
     const flow = {
       open: async () => {
@@ -395,7 +395,7 @@ describe("judges", () => {
     scene = current();
   });
 
-  it("may be a person: work waits on the desk, is shown, and is judged by another process on the same store", async () => {
+  it("may be a person: work waits at the desk, is shown, and is judged by another process on the same store", async () => {
     const hire = await auditedHire();
     scene.open.push(hire.assignment);
     await scene.hold(hire.seller.address, shows(hire.disclosure));

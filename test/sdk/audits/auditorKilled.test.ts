@@ -16,7 +16,7 @@ describe("the process of an auditor", function () {
   this.timeout(120_000);
   const { scene, ledger } = useAuditScene();
 
-  it("signs one verdict, though it is killed when it was shown the work, before it says it, and after", async () => {
+  it("signs one verdict, even if it is killed after it got the work, before the verdict, and after it", async () => {
     const folder = mkdtempSync(path.join(tmpdir(), "tallystick-auditor-"));
     const hire = await auditedHire();
     const { clock, text, hold, verdicts } = scene();

@@ -99,7 +99,7 @@ describe("the work of a hire that may be audited", () => {
     return { seller, buyer, journal, hire, assignment: await assign(hire, buyer) };
   };
 
-  it("is shown to its auditor, proved, and to nobody else", async () => {
+  it("is shown to its auditor with a proof, and to nobody else", async () => {
     const { seller, assignment } = await hired();
     const { status, body } = await ask(seller, assignment);
     expect(status).to.equal(200);
@@ -134,7 +134,7 @@ describe("the work of a hire that may be audited", () => {
     expect((await ask(seller, assignment)).status).to.equal(404);
   });
 
-  it("costs the seller one question to its node in five seconds, whatever strangers ask for", async () => {
+  it("costs the seller one request to its node in five seconds, for any requests of strangers", async () => {
     const { seller, assignment } = await hired();
     ahead += 10_000;
     asked = 0;
@@ -144,7 +144,7 @@ describe("the work of a hire that may be audited", () => {
     expect((await ask(seller, assignment)).status).to.equal(200);
   });
 
-  it("is shown also where a seller has more open audits than a list has", async () => {
+  it("is shown also if a seller has more open audits than a list shows", async () => {
     const { seller, assignment } = await hired({
       auditNode: {
         ...auditNode,
@@ -160,7 +160,7 @@ describe("the work of a hire that may be audited", () => {
     expect((await ask(seller, { ...assignment, round: 2 })).status).to.equal(404);
   });
 
-  it("is not shown while the node cannot be asked: the auditor may come again", async () => {
+  it("is not shown while the node does not answer: the auditor may try again", async () => {
     const { assignment, seller } = await hired({
       auditNode: {
         ...auditNode,
@@ -193,7 +193,7 @@ describe("the work of a hire that may be audited", () => {
     expect(await store.get((await kept(store))[0] ?? "")).to.have.property("result");
   });
 
-  it("is kept by its buyer too, who shows it where it sells", async () => {
+  it("is kept by its buyer too, who can show it as a seller", async () => {
     const { buyer, journal, assignment } = await hired();
     const shop = await openSeller({ account: buyer.wallet.account, bought: journal });
     const { status, body } = await ask(shop, assignment);
@@ -211,7 +211,7 @@ describe("the work of a hire that may be audited", () => {
     for (const one of [store, journal]) expect(await one.keys("disclosure")).to.deep.equal([]);
   });
 
-  it("is kept for some days after a listing took its consent back: hires of the last day may still be drawn", async () => {
+  it("is kept for some days after a listing withdrew its consent, because recent hires may still be drawn", async () => {
     const store = memoryStore();
     const account = newWallet().account;
     await openSeller({ store, account });
@@ -227,7 +227,7 @@ describe("the work of a hire that may be audited", () => {
     expect(await hireFrom()).to.equal(1);
   });
 
-  it("is refused beforehand where it could never be shown: unsigned, or for whomever", async () => {
+  it("is refused in advance if it could never be shown: unsigned, or for another agent", async () => {
     const seller = await openSeller();
     const buyer = newWallet();
     const terms = { buyer_id: buyer.address, capability: MEAN, params: { data: [1] } };
@@ -247,7 +247,7 @@ describe("the work of a hire that may be audited", () => {
     expect((await post(await signHireRequest(forIt, buyer)))[0]).to.equal(402);
   });
 
-  it("is what the buyer got: a receipt of another result is bad work, before anything is told or rated", async () => {
+  it("is the buyer's delivery: a receipt for another result is bad work, before any report or rating", async () => {
     const seller = await openSeller();
     between(market, seller, async (honest, input, init) => {
       const response = await honest(input, init);
@@ -263,7 +263,7 @@ describe("the work of a hire that may be audited", () => {
     expect(hire.verification.all_passed).to.equal(false);
   });
 
-  it("that its seller's handler changes in place is still what the buyer signed", async () => {
+  it("stays as the buyer signed it if the seller's handler changes it", async () => {
     const { seller, assignment } = await hired({
       handlers: {
         [MEAN]: (params) => {

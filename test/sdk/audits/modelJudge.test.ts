@@ -23,7 +23,7 @@ const FAIL = {
   explanation: "It is about something else.",
 };
 
-describe("a judge that is a model of language", () => {
+describe("a judge that is a language model", () => {
   let vendor: VendorServer;
   before(async () => {
     vendor = await openVendorServer();
@@ -64,7 +64,7 @@ describe("a judge that is a model of language", () => {
   for (const format of FORMATS) {
     const models = () => [vendor.model(format)];
 
-    it(`speaks ${format}: rules apart from data, the schema, and no word of a model's in what is published`, async () => {
+    it(`uses ${format}: rules apart from data, the schema, and no words of the model in the published verdict`, async () => {
       vendor.say = answering(PASS);
       const { judgement, opinions } = await judged({ models: models() });
       expect(judgement).to.deep.equal({
@@ -80,7 +80,7 @@ describe("a judge that is a model of language", () => {
       if (format === "openai responses") expect(JSON.parse(raw).store).to.equal(false);
     });
 
-    it(`takes no answer of ${format} that is refused, cut, out of the schema, or without the nonce`, async () => {
+    it(`accepts no answer of ${format} that is refused, cut off, outside of the schema, or without the nonce`, async () => {
       const nonsense: [Said, RegExp][] = [
         [{ refusal: "I cannot help with that." }, /ended_by|no_answer|not_the_schema/],
         [{ cut: true, text: '{"nonce":"' }, /ended_by_length/],
@@ -100,7 +100,7 @@ describe("a judge that is a model of language", () => {
       }
     });
 
-    it(`asks ${format} again later when it is overloaded or breaks off, at once never`, async () => {
+    it(`asks ${format} again later when it is overloaded or breaks off, and never at once`, async () => {
       const faults: Said[] = [
         vendorError(429, { "retry-after": "1" }),
         vendorError(529),
@@ -132,14 +132,14 @@ describe("a judge that is a model of language", () => {
     });
   }
 
-  it("takes no answer that contradicts itself", async () => {
+  it("accepts no answer that contradicts itself", async () => {
     vendor.say = answering({ ...FAIL, reasons: ["meets_request"] });
     expect((await judged()).opinions[0]?.refused).to.equal("fail_without_reason");
     vendor.say = answering({ ...PASS, reasons: ["meets_request", "fabricated"] });
     expect((await judged()).opinions[0]?.refused).to.equal("pass_with_faults");
   });
 
-  it("lets any model veto, or as many as are asked for; who does not answer never makes it a pass", async () => {
+  it("gives a veto to any model, or to a required number; a silent model never makes it a pass", async () => {
     const says: { [letter: string]: object } = { p: PASS, f: FAIL, i: { ...PASS, verdict: "inconclusive" } };
     const three = (["openai chat", "anthropic messages", "openai responses"] as const).map((it) =>
       vendor.model(it),
@@ -170,7 +170,7 @@ describe("a judge that is a model of language", () => {
     ]);
   });
 
-  it("asks a model again only when it has not answered, also after a crash", async () => {
+  it("asks a model again only if it has not answered, also after a crash", async () => {
     const models = [vendor.model("openai chat"), vendor.model("anthropic messages")];
     const context = fresh();
     vendor.say = (asked) =>
@@ -185,7 +185,7 @@ describe("a judge that is a model of language", () => {
     ]);
   });
 
-  it("stops at the tokens of the day, counts what it was told, and goes on tomorrow", async () => {
+  it("stops at the day's token limit, counts the reported tokens, and continues on the next day", async () => {
     vendor.say = answering(PASS);
     const store = memoryStore();
     let day = 20_000;
@@ -207,7 +207,7 @@ describe("a judge that is a model of language", () => {
     expect(await store.get<number>("spent/20001")).to.be.above(5_000);
   });
 
-  it("says that it cannot see pictures, and takes a rubric of one's own", async () => {
+  it("reports that it cannot see pictures, and accepts the user's own rubric", async () => {
     vendor.say = answering(PASS);
     const picture = { ...CASE, capability: "image.generate.photorealistic.png" };
     const { judgement } = await judged({}, fresh(), picture);
@@ -219,7 +219,7 @@ describe("a judge that is a model of language", () => {
     expect(rubricOf("custom.acme.poem")).to.be.a("string");
   });
 
-  it("takes models of a provider only: a name would be sent to whatever gateway there is", () => {
+  it("accepts only models with a provider: a plain name would be sent to any gateway", () => {
     const bad = [[], ["openai/gpt-5.4"], Array(9).fill(vendor.model("openai chat"))] as never[];
     for (const models of bad)
       expect(() => modelJudge({ models }))
@@ -235,7 +235,7 @@ describe("a judge that is a model of language", () => {
 describe("an auditor whose judge is a model", () => {
   const { scene } = useAuditScene();
 
-  it("waits for an overloaded vendor, and publishes codes, counts, and none of the model's words", async () => {
+  it("waits for an overloaded vendor, and publishes codes and counts without the model's words", async () => {
     const vendor = await openVendorServer();
     try {
       const hire = await auditedHire();

@@ -8,7 +8,7 @@ import { rejection } from "../support/tamper.ts";
 /** Takes 127.0.0.1 for a public server and 127.0.0.2 for a private one, so that both can be connected to. */
 const policy = { isPublic: (address: string) => address === "127.0.0.1", problemOf: () => undefined };
 
-describe("a fetch of addresses that strangers give", () => {
+describe("a fetch for addresses that strangers give", () => {
   let port: number;
   let heard: string[];
   let answer: (response: ServerResponse) => void;
@@ -47,7 +47,7 @@ describe("a fetch of addresses that strangers give", () => {
   const url = (host: string) => `http://${host}:${port}/`;
   const causeOf = (error: Error) => (error.cause ?? error) as { code?: string };
 
-  it("connects to the address that was judged, and to no other that the name has a moment later", async () => {
+  it("connects to the checked address, and not to another one that the name has a moment later", async () => {
     const { asked, resolve } = resolving(["127.0.0.1"], ["127.0.0.2"]);
     const response = await createPublicFetch({ resolve, policy })(url("rebind.example"));
     expect(await response.text()).to.equal("hello");
@@ -68,7 +68,7 @@ describe("a fetch of addresses that strangers give", () => {
     expect(heard).to.deep.equal([]);
   });
 
-  it("refuses a private address that is written out, which nobody looks up", async () => {
+  it("refuses a literal private address, which needs no look-up", async () => {
     const error = await rejection(createPublicFetch({ policy })(url("127.0.0.2")));
     expect(causeOf(error)).to.include({ code: "private_address" });
     expect(heard).to.deep.equal([]);
@@ -80,7 +80,7 @@ describe("a fetch of addresses that strangers give", () => {
     expect(heard).to.have.length(1);
   });
 
-  it("reads no more than it may, counted after decompression", async () => {
+  it("reads at most its limit, counted after decompression", async () => {
     const fetch = createPublicFetch({ policy, maxBytes: 1_000 });
     answer = (response) => response.end("x".repeat(1_000));
     expect((await (await fetch(url("127.0.0.1"))).text()).length).to.equal(1_000);
@@ -91,7 +91,7 @@ describe("a fetch of addresses that strangers give", () => {
     expect((await rejection((await fetch(url("127.0.0.1"))).text())).message).to.contain("larger than 1000");
   });
 
-  it("waits no longer than it may, for headers and for bodies", async () => {
+  it("waits at most its limit, for headers and for bodies", async () => {
     const fetch = createPublicFetch({ policy, timeoutMs: 300 });
     answer = () => {};
     expect((await rejection(fetch(url("127.0.0.1")))).name).to.equal("TimeoutError");
@@ -99,7 +99,7 @@ describe("a fetch of addresses that strangers give", () => {
     expect((await rejection((await fetch(url("127.0.0.1"))).text())).name).to.equal("TimeoutError");
   });
 
-  it("refuses what the policy refuses before anybody is asked", async () => {
+  it("refuses an address against the policy before any request", async () => {
     const { asked, resolve } = resolving(["127.0.0.1"]);
     for (const text of [
       url("agent.example"),

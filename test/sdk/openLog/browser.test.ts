@@ -82,7 +82,7 @@ describe("a node's log in a page", function () {
       { url, trustSignatures: true, abortAfter: 0, ...task },
     ] as const);
 
-  it("comes to the same state and digest at every tick of a long log, while the page goes on", async () => {
+  it("gives the same state and digest at every tick of a long log, while the page stays responsive", async () => {
     const lines = long.events.length;
     expect(lines).to.be.at.least(TICKS * 101);
     const outcome = await derive(longNode.url);
@@ -100,7 +100,7 @@ describe("a node's log in a page", function () {
     expect(beats).to.be.above(progress);
   });
 
-  it("names the tick at which a page of it lies", async () => {
+  it("names the tick at which one of its pages is false", async () => {
     const at = log.events.findIndex(({ kind }, n) => n > 60 && kind === "transfer");
     const tick = log.events.findIndex(({ kind }, n) => n > at && kind === "tick");
     node.on = (asked, it) =>
@@ -117,12 +117,12 @@ describe("a node's log in a page", function () {
     );
   });
 
-  it("believes no invalid signature", async () => {
+  it("accepts no invalid signature", async () => {
     const outcome = await derive(node.url, { trustSignatures: false });
     expect(outcome).to.include({ code: "digest_differs" });
   });
 
-  it("ends when the page has had enough, and asks no more", async () => {
+  it("stops when the page aborts, and sends no more requests", async () => {
     longNode.asked.length = 0;
     expect(await derive(longNode.url, { abortAfter: 2 })).to.deep.equal({
       code: "enough",
@@ -133,7 +133,7 @@ describe("a node's log in a page", function () {
     expect(longNode.asked).to.have.length.below(5);
   });
 
-  it("says so when its program is not there", async () => {
+  it("reports when its program is missing", async () => {
     expect(await derive(node.url, { program: "/none.js" })).to.include({ code: "worker_failed" });
   });
 });

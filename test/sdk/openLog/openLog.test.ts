@@ -12,7 +12,7 @@ import type { EventLog } from "../../derive/eventLog.ts";
 import { type FakeNode, fakeNode, linesOf, type PageAnswer, pageAnswer } from "./fakeNode.ts";
 import { story } from "./story.ts";
 
-describe("the log that a node gives", () => {
+describe("the log of a node", () => {
   let folder: string;
   let keep: string;
   const log = story(40);
@@ -70,12 +70,12 @@ describe("the log that a node gives", () => {
 
   const whole = (lines: string[]) => pageAnswer(lines, { after: 0, last: lines.length });
 
-  it("derives to the node's digest at every tick, and keeps the very bytes", async () => {
+  it("derives to the node's digest at every tick, and is stored byte for byte", async () => {
     expect(await check({ keep })).to.equal(40);
     expect(await readFile(keep, "utf8")).to.equal(texts.join(""));
   });
 
-  it("goes on where it stopped, also when it was cut off in the middle of a line", async () => {
+  it("continues where it stopped, also if it was cut off within a line", async () => {
     await writeFile(keep, texts.slice(0, 50).join(""));
     const read: object[] = [];
     expect(await check({ keep, onProgress: (it) => read.push(it) })).to.equal(40);
@@ -91,7 +91,7 @@ describe("the log that a node gives", () => {
     expect(await readFile(keep, "utf8")).to.equal(texts.join(""));
   });
 
-  it("does not go on with the log of another node, or with one that has become shorter", async () => {
+  it("does not continue with the log of another node, or with a log that became shorter", async () => {
     const longer = [...texts, JSON.stringify({ block: 9_999, time: 1_999_999_999, kind: "tick" })];
     await writeFile(keep, `${longer.join("")}\n`);
     expect((await failure(derive({ keep }))).code).to.equal("other_log");
@@ -120,7 +120,7 @@ describe("the log that a node gives", () => {
     expect(error.hint).to.contain(`lines ${before + 2} to ${tick + 1} first`);
   });
 
-  it("names the tick when a line was left out and the others were numbered anew", async () => {
+  it("names the tick when a line was left out and the others were numbered again", async () => {
     const at = log.events.findIndex(({ kind }, n) => n > 60 && kind === "record");
     const tick = log.events.findIndex(({ kind }, n) => n > at && kind === "tick");
     onPages((lines) => whole(lines.filter((_, n) => n !== at)));
@@ -129,7 +129,7 @@ describe("the log that a node gives", () => {
     expect(error.message).to.contain(`The tick of block ${log.events[tick]?.block}, line ${tick},`);
   });
 
-  it("names the tick that was left out of the log, or out of the digests", async () => {
+  it("names a tick that was left out of the log, or out of the digests", async () => {
     const at = log.events.findIndex(({ kind }, n) => n > 60 && kind === "tick");
     const block = log.events[at]?.block;
     onPages((lines) => whole(lines.filter((_, n) => n !== at)));
@@ -185,7 +185,7 @@ describe("the log that a node gives", () => {
       "is no text",
     ],
   ] as const) {
-    it(`refuses a page that ${what}, and keeps nothing of it`, async () => {
+    it(`refuses a page that ${what}, and stores nothing of it`, async () => {
       onPages(change);
       const error = await failure(derive({ keep }));
       expect(error.message).to.contain(problem);
@@ -193,7 +193,7 @@ describe("the log that a node gives", () => {
     });
   }
 
-  it("goes on to the end when a cache tells of an earlier one, and leaves a node that always has more", async () => {
+  it("reads to the end when a cache gives an earlier end, and stops at a node that always has more", async () => {
     const page = (after: number, size: number, end: number) => {
       const lines = Array.from({ length: size }, (_, n) =>
         JSON.stringify({ block: 1 + after + n, time: 1_767_225_600 + after + n, kind: "tick" }),
@@ -217,7 +217,7 @@ describe("the log that a node gives", () => {
     expect(error.message).to.contain("20001 lines");
   });
 
-  it("asks a node again that is busy, and tells what it is refused by one that is not", async () => {
+  it("asks a busy node again, and passes on the error of a node that refuses", async () => {
     let refusals = 2;
     node.on = (_, page) =>
       refusals-- > 0 ? { status: 429, headers: { "retry-after": "0" }, body: "{}" } : page;
@@ -236,7 +236,7 @@ describe("the log that a node gives", () => {
     expect((await failure(derive())).code).to.equal("unreachable");
   });
 
-  it("reads no digests that cannot be", async () => {
+  it("accepts no impossible digests", async () => {
     const digest = `0x${"ab".repeat(32)}`;
     const tick = { block: 4, time: 1, digest, line: 4 };
     for (const body of [
@@ -259,7 +259,7 @@ describe("the log that a node gives", () => {
   });
 
   describe("compared", () => {
-    it("with that of nodes that say the same, also one that begins later or is behind", async () => {
+    it("with the digests of nodes that agree, also if one begins later or is behind", async () => {
       const other = await open(log);
       expect(await compareNodes([node.url, other.url])).to.deep.equal({
         ticks: 40,
@@ -280,7 +280,7 @@ describe("the log that a node gives", () => {
       expect((await failure(compareNodes([node.url, other.url]))).code).to.equal("nothing_in_common");
     });
 
-    it("names the first tick that differs and the line, where a line differs", async () => {
+    it("names the first tick that differs and the line, if a line differs", async () => {
       const at = log.events.findIndex(({ kind }, n) => n > 60 && kind === "transfer");
       const changed = story(40);
       // biome-ignore lint/suspicious/noExplicitAny: the value of a transfer
@@ -300,7 +300,7 @@ describe("the log that a node gives", () => {
       });
     });
 
-    it("names a line before the tick at which it shows, and says so when the logs are alike", async () => {
+    it("names a line before the tick at which it has an effect, and reports equal logs", async () => {
       const other = await open(log);
       const block = log.events.findLast(({ kind }) => kind === "tick")?.block;
       const lying = (page: PageAnswer) =>

@@ -14,7 +14,7 @@ const refusal = async (of: VerifiedProof, client: PublicClient) => {
   return (error as ProofError).message;
 };
 
-describe("a proof, against the chain", () => {
+describe("a proof that is compared with the chain", () => {
   it("is confirmed by the transaction that anchored its size and root", async () => {
     expect(await confirmProof(proof, chainWith())).to.deep.equal({ transaction, block: 12 });
   });
@@ -32,7 +32,7 @@ describe("a proof, against the chain", () => {
       );
     });
 
-  it("is refused when it names no transaction or no ledger, or is of another chain or writer", async () => {
+  it("is refused if it names no transaction or no ledger, or belongs to another chain or writer", async () => {
     expect(await refusal({ ...proof, transaction: null }, chainWith())).to.contain("was not anchored when");
     expect(await refusal({ ...proof, ledger: null }, chainWith())).to.contain(
       "no signature of a ledger's writer",

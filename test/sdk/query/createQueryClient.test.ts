@@ -66,7 +66,7 @@ describe("createQueryClient", () => {
     expect(next_cursor).to.equal(null);
   });
 
-  it("tells of an agent's reputation, cluster, listings and receipts, page by page", async () => {
+  it("gives an agent's reputation, cluster, listings and receipts, page by page", async () => {
     expect(await client.reputation(seller)).to.include({ success_rate: 0.8, private_metrics: false });
     expect(await client.cluster(seller)).to.include({ cluster_id: null });
     const first = await client.listings(seller, { limit: 2 });
@@ -80,7 +80,7 @@ describe("createQueryClient", () => {
     expect(receipts[0]?.hire).to.include({ outcome: "success" });
   });
 
-  it("asks GraphQL by typed functions, and throws its codes", async () => {
+  it("queries GraphQL with typed functions, and throws its codes", async () => {
     const agent = await client.agent(seller);
     expect(agent).to.include({ successRate: 0.8, last30dHireCountRaw: 5 });
     expect(agent?.hires.nodes).to.have.length(5);
@@ -91,7 +91,7 @@ describe("createQueryClient", () => {
     expect(refused).to.include({ name: "ServiceError", code: "PAGE_TOO_LARGE" });
   });
 
-  it("tells the parameters in force", async () => {
+  it("gives the parameters in force", async () => {
     expect(await client.params()).to.include({ version: 1 });
   });
 

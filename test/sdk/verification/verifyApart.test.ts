@@ -18,7 +18,7 @@ const programThat = (does: string): URL =>
 describe("verification in a worker", function () {
   this.timeout(120_000);
 
-  it("finds what it finds in place, one result after the other and several at a time", async () => {
+  it("has the same verdict as in the same thread, one result after the other and several at a time", async () => {
     const wrong = { result: 4 };
     for (const given of [result, wrong, null, "3"]) {
       const apart = await verifyApart({ capability, params, result: given });
@@ -32,7 +32,7 @@ describe("verification in a worker", function () {
     );
   });
 
-  it("holds a result to the seller's own schemas", async () => {
+  it("checks a result against the seller's own schemas", async () => {
     const schemas = readCustomSchemas("custom.acme.ocr", {
       input: {},
       output: { type: "object", properties: { text: { type: "string", pattern: "^[a-z]+$" } } },
@@ -43,7 +43,7 @@ describe("verification in a worker", function () {
     );
   });
 
-  it("fails what takes too long, and goes on with the next result", async () => {
+  it("fails a result that takes too long, and continues with the next result", async () => {
     const program = programThat("for (;;);");
     const verification = await verifyApart({ capability, params, result }, { program, timeoutMs: 50 });
     expect(verification).to.deep.equal({
@@ -55,33 +55,33 @@ describe("verification in a worker", function () {
     expect((await verifyApart({ capability, params, result })).all_passed).to.equal(true);
   });
 
-  it("fails what takes too much memory, and this process lives", async () => {
+  it("fails a result that takes too much memory, and the process survives", async () => {
     const program = programThat("const all = []; for (;;) all.push(new Array(1_000_000).fill(1));");
     const verification = await verifyApart({ capability, params, result }, { program, timeoutMs: 110_000 });
     expect(verification.reason).to.equal("took_too_much_memory");
     expect(verification.checks).to.deep.equal({ kept_the_memory_limit: false });
   });
 
-  it("verifies in place where there are no workers, or none that starts", async () => {
+  it("verifies in the same thread if there are no workers, or none that starts", async () => {
     const job = { capability, params, result };
     expect((await verifyApart(job, { start: () => undefined })).all_passed).to.equal(true);
     const program = new URL("data:text/javascript,throw new Error('cannot start')");
     expect((await verifyApart(job, { program })).all_passed).to.equal(true);
   });
 
-  it("verifies in place when a worker cannot fetch what it needs, which is no fault of the result", async () => {
+  it("verifies in the same thread if a worker cannot load its code, which is no fault of the result", async () => {
     const program = programThat('parentPort.postMessage({ error: "gone", code: "capability_unavailable" });');
     const verification = await verifyApart({ capability, params, result }, { program });
     expect(verification).to.include({ all_passed: true });
   });
 
-  it("does not judge in place what ended a worker", async () => {
+  it("does not repeat in the same thread a check that ended a worker", async () => {
     const program = programThat("process.exit(3);");
     const error = await verifyApart({ capability, params, result }, { program }).catch((caught) => caught);
     expect(error.message).to.contain("exit code 3");
   });
 
-  it("is how a buyer judges what a seller sent, whatever that is", async () => {
+  it("is used by a buyer for every result of a seller", async () => {
     const listing = { capability, verification_version: "v1" } as never;
     let deep: unknown = 0;
     for (let level = 0; level < 200_000; level++) deep = [deep];
