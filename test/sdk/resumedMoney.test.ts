@@ -1,0 +1,163 @@
+import { expect } from "chai";
+import type { HireRequest } from "tallystick-protocol/hire/hireRequest";
+import type { Listing } from "tallystick-protocol/records/listing";
+import type { BuyerContext, BuyerMode, Conclusion } from "tallystick-sdk/buyer/buyerContext";
+import type { JournalEntry } from "tallystick-sdk/buyer/journal";
+import { keptHires } from "tallystick-sdk/buyer/keptHires";
+import { resumeHires } from "tallystick-sdk/buyer/resumeHires";
+import { NoSellerError } from "tallystick-sdk/errors";
+import { memoryStore } from "tallystick-sdk/store/keyValueStore";
+import { newWallet } from "./support/sdkChain.ts";
+
+const BEGUN = 1_800_000_000_000;
+/** The buyer gave the hire more time than its listing promises. */
+const PROMISED_MS = 1_000;
+const LATENCY_MS = 2_000;
+const listing = {
+  ...{ agent_id: `0x${"5e".repeat(20)}`, capability: "custom.acme.echo", price_usdc: "1.00" },
+  ...{ endpoint: "http://seller.test", payment_mode: "platform_escrow:acme", max_latency_ms: PROMISED_MS },
+} as Listing;
+const entry = {
+  ...{ hireId: "0x01", jobId: "job_1", startedAt: BEGUN, listing, maxPrice: "1000000", judge: "caller" },
+  ...{ request: { params: {}, max_latency_ms: LATENCY_MS } as unknown as HireRequest, telemetry: false },
+  ...{ signsUntil: BEGUN + 100, signed: { amount: "700", payload: {}, validUntil: 0 }, key: "order-17" },
+} as unknown as JournalEntry;
+const NOT_KNOWN = { status: 404, body: {} };
+const FAILED = { status: 200, body: { status: "failed", error: { code: "oops" } } };
+const DONE = { status: 200, body: { status: "completed", result: 1 } };
+const passed = (all_passed: boolean) => () => ({ all_passed, checks: {}, details: {} });
+
+describe("the money of a hire that is resumed", () => {
+  const { account } = newWallet();
+
+  /** A process that comes after the one that wrote the entry, and everything that it does. */
+  const resume = async (parameters: {
+    entry?: Partial<JournalEntry>;
+    seller?: { status: number; body: unknown };
+    atMs?: number;
+    verify?: () => { all_passed: boolean; checks: object; details: object };
+    mode?: Partial<BuyerMode>;
+    modeOf?: () => never;
+    isUnderWay?: boolean;
+  }) => {
+    const { seller = NOT_KNOWN, atMs = 0, verify, mode = {}, isUnderWay = false } = parameters;
+    const did: string[] = [];
+    const journal = memoryStore();
+    const now = () => BEGUN + atMs;
+    const kept = keptHires(journal, account, now);
+    const startedAt = BEGUN;
+    await kept.put({ key: "order-17", asked: "", startedAt, attempts: 1, state: "open" });
+    await journal.put("hire/job_1", { ...entry, ...parameters.entry });
+    const noted = (what: string) => async (_: string, amount?: bigint) =>
+      void did.push(`${what}${amount ?? ""}`);
+    const fake: Partial<BuyerMode> = {
+      whenSent: "authorized",
+      abandon: async () => {
+        did.push("abandon");
+        return "refunded";
+      },
+      isOver: async () => false,
+      conclude: async (_, { all_passed }) => {
+        did.push(all_passed ? "release" : "refund");
+        return { money: "released", book: "spend" };
+      },
+      ...mode,
+    };
+    const context = {
+      ...{ account, address: account.address.toLowerCase(), journal, now, kept },
+      budget: { recall: noted("recall "), spend: noted("spend"), giveBack: noted("giveBack") },
+      ...{ underWay: new Set(isUnderWay ? ["job_1"] : []), verifiers: new Map() },
+      background: { add: () => {} },
+      reports: { flush: async () => {}, add: async () => {} },
+      modeOf: parameters.modeOf ?? (() => fake),
+      sellerFetch: async () => Response.json(seller.body, { status: seller.status }),
+    } as unknown as BuyerContext;
+    const outcomes = await resumeHires(context, verify as Parameters<typeof resumeHires>[1]);
+    const state = (await kept.get("order-17"))?.state;
+    return { did, outcomes, state, isOpen: (await journal.get("hire/job_1")) !== undefined };
+  };
+
+  it("is taken back when the time that its buyer gave is over, not before, and at once when its seller gave up", async () => {
+    const verify = passed(true);
+    const cases = [
+      { seller: NOT_KNOWN, atMs: PROMISED_MS, isTaken: false },
+      { seller: NOT_KNOWN, atMs: LATENCY_MS - 1, isTaken: false },
+      { seller: NOT_KNOWN, atMs: LATENCY_MS, isTaken: true },
+      { seller: FAILED, atMs: 0, isTaken: true },
+    ];
+    for (const { seller, atMs, isTaken } of cases) {
+      const { did, outcomes, isOpen } = await resume({ verify, seller, atMs });
+      expect(did, String(atMs)).to.deep.equal(["recall 700", ...(isTaken ? ["abandon"] : [])]);
+      expect(outcomes[0], String(atMs)).to.include({
+        isOver: false,
+        money: isTaken ? "refunded" : "authorized",
+      });
+      expect(isOpen, "the next start looks again").to.equal(true);
+    }
+  });
+
+  it("is neither taken back nor released while only its caller can judge, however late it is", async () => {
+    for (const seller of [DONE, FAILED, NOT_KNOWN]) {
+      const { did, outcomes, isOpen } = await resume({ seller, atMs: 10 * LATENCY_MS });
+      expect(did).to.deep.equal(["recall 700"]);
+      expect(outcomes[0]).to.have.property("error").with.property("code", "verify_needed");
+      expect(isOpen).to.equal(true);
+    }
+  });
+
+  it("goes by its caller's judgement", async () => {
+    for (const isGood of [true, false]) {
+      const { did, isOpen, state } = await resume({ verify: passed(isGood), seller: DONE });
+      expect(did).to.deep.equal(["recall 700", isGood ? "release" : "refund", "spend"]);
+      expect([isOpen, state]).to.deep.equal([false, "done"]);
+    }
+  });
+
+  it("is booked when the chain shows its end, and only then its key says that it failed", async () => {
+    const endings: [(Conclusion & { money: "paid" | "none" }) | false, string, string][] = [
+      [{ money: "none", book: "giveBack" }, "giveBack", "failed"],
+      [{ money: "paid", book: "spend" }, "spend", "failed"],
+      [false, "", "open"],
+    ];
+    for (const [ending, booking, wanted] of endings) {
+      const mode = { isOver: async () => ending };
+      const { did, outcomes, isOpen, state } = await resume({ verify: passed(true), mode });
+      expect(did).to.deep.equal(["recall 700", ...(ending ? [booking] : [])]);
+      const money = ending ? ending.money : "authorized";
+      expect(outcomes[0], booking).to.include({ isOver: ending !== false, money });
+      expect([isOpen, state], booking).to.deep.equal([ending === false, wanted]);
+    }
+  });
+
+  it("stays open when neither relay nor chain answers", async () => {
+    const away = () => Promise.reject(new Error("away"));
+    const mode = { isOver: away, abandon: away };
+    const { did, outcomes, isOpen } = await resume({ verify: passed(true), mode, atMs: LATENCY_MS });
+    expect(did).to.deep.equal(["recall 700"]);
+    expect(outcomes[0]).to.include({ isOver: false, money: "authorized" });
+    expect(isOpen).to.equal(true);
+  });
+
+  it("waits when its escrow is no longer on the list", async () => {
+    const modeOf = () => {
+      throw new NoSellerError({ code: "no_recovery", message: "not on the list" });
+    };
+    const { outcomes, isOpen, state } = await resume({ modeOf, verify: passed(true), atMs: 10 * LATENCY_MS });
+    expect(outcomes[0]).to.include({ isOver: false, money: "authorized" });
+    expect([isOpen, state]).to.deep.equal([true, "open"]);
+  });
+
+  it("that was only reserved comes back once nobody can be signing for it any more", async () => {
+    const unsigned = { ...entry };
+    delete unsigned.signed;
+    const early = await resume({ entry: { ...unsigned, signed: undefined } as never, atMs: 100 });
+    expect([early.did, early.isOpen]).to.deep.equal([[], true]);
+    const late = await resume({ entry: { ...unsigned, signed: undefined } as never, atMs: 101 });
+    expect([late.did, late.isOpen]).to.deep.equal([["giveBack"], false]);
+  });
+
+  it("is left alone while its hire runs in this process", async () => {
+    const { did, outcomes, isOpen } = await resume({ isUnderWay: true, atMs: 10 * LATENCY_MS });
+    expect([did, outcomes, isOpen]).to.deep.equal([[], [], true]);
+  });
+});
