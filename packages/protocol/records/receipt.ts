@@ -7,8 +7,10 @@ import { hash32Schema } from "../hash32Schema.ts";
 import { isHex, ZERO_HASH } from "../hex.ts";
 import type { RecordBody } from "../json/recordBody.ts";
 import type { RecoverPublicKey } from "../signatures/recoverPublicKey.ts";
+import { toSeconds } from "./completedAt.ts";
 import { checkNestedSignature, signatureSchema } from "./nestedSignature.ts";
 import { paymentModeSchema } from "./paymentMode.ts";
+import { isPlainReceipt } from "./plainReceipt.ts";
 import type { SignedRecord } from "./record.ts";
 
 /** A `completed_at` is unix seconds or an ISO 8601 instant with its zone, as existing SDKs send it. */
@@ -31,6 +33,8 @@ const checkListSchema = z
  */
 const checksSchema = z.preprocess(
   (value) => {
+    // To ask the list's schema about an object would make an error, which takes long.
+    if (!Array.isArray(value)) return value;
     const list = checkListSchema.safeParse(value);
     if (!list.success) return value;
     const byName = new Map<string, boolean>();
@@ -85,33 +89,10 @@ export type Receipt = z.output<typeof receiptSchema>;
  * @throws InvalidInputError naming every field at fault, prefixed with `body.`
  */
 export function parseReceipt(body: RecordBody): Receipt {
+  if (isPlainReceipt(body)) return body as unknown as Receipt;
   const result = receiptSchema.safeParse(body);
   if (!result.success) throw invalidInputFromZod(result.error, "body");
   return result.data;
-}
-
-const ISO = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d)(?::(\d\d)(?:\.\d{1,9})?)?(Z|[+-]\d\d:?\d\d)$/;
-
-/** Unix seconds (fractions dropped) of a `completed_at`; undefined when it is not a time. */
-function toSeconds(value: number | string): number | undefined {
-  if (typeof value === "number") return Number.isSafeInteger(value) && value >= 0 ? value : undefined;
-  const match = ISO.exec(value);
-  if (!match) return undefined;
-  const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0] = match
-    .slice(1, 7)
-    .map((part) => Number(part ?? 0));
-  const time = Date.UTC(year, month - 1, day, hour, minute, second);
-  const date = new Date(time);
-  // Date.UTC rolls over: 31 February would become 3 March.
-  const real =
-    date.getUTCMonth() === month - 1 && date.getUTCDate() === day && hour < 24 && minute < 60 && second < 60;
-  if (!real) return undefined;
-  const zone = match[7] as string;
-  if (zone === "Z") return time >= 0 ? time / 1000 : undefined;
-  const offset = Number(zone.slice(1, 3)) * 60 + Number(zone.slice(-2));
-  if (Number(zone.slice(1, 3)) > 23 || Number(zone.slice(-2)) > 59) return undefined;
-  const seconds = time / 1000 - (zone.startsWith("-") ? -offset : offset) * 60;
-  return seconds >= 0 ? seconds : undefined;
 }
 
 /** When the seller says that the hire was completed, in unix seconds (fractions of a second dropped). */

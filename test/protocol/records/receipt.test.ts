@@ -3,12 +3,14 @@ import * as fc from "fast-check";
 import { InvalidInputError } from "tallystick-protocol/errors";
 import { ZERO_HASH } from "tallystick-protocol/hex";
 import type { RecordBody, RecordJson } from "tallystick-protocol/json/recordBody";
+import { isPlainReceipt } from "tallystick-protocol/records/plainReceipt";
 import {
   checkBuyerSignature,
   checkReceipt,
   completedAtSeconds,
   isFreeReceipt,
   parseReceipt,
+  receiptSchema,
 } from "tallystick-protocol/records/receipt";
 import { signRecord } from "tallystick-protocol/records/record";
 import { privateKeyToAccount } from "viem/accounts";
@@ -70,6 +72,87 @@ describe("receipts", () => {
         );
     });
   }
+
+  it("are plain only when the schema takes them over as they are", () => {
+    const texts = [
+      "",
+      "x",
+      "a".repeat(64),
+      "a".repeat(65),
+      "a".repeat(128),
+      "a".repeat(129),
+      "\u{1f9fe}".repeat(40),
+    ];
+    const numbers = [0, 7, -1, -0, 1.5, 2 ** 53 - 1, 2 ** 53, null, true];
+    const amounts = [
+      "0",
+      "00",
+      "01",
+      "-1",
+      "500000",
+      "1e3",
+      (2n ** 256n - 1n).toString(),
+      "9".repeat(77),
+      "9".repeat(78),
+    ];
+    const hashes = [
+      `0x${"ab".repeat(32)}`,
+      `0x${"AB".repeat(32)}`,
+      `0x${"ab".repeat(32)}\n`,
+      `0x${"ab".repeat(20)}`,
+      "0x",
+      "0xabc",
+    ];
+    const words = [
+      "direct",
+      "platform_escrow:acme",
+      "custom_escrow:https://a.example",
+      "text.translate",
+      "Text.translate",
+      "text",
+    ];
+    const verifications = [
+      {},
+      { a: true },
+      { a: 1 },
+      [],
+      [{ name: "a", passed: true }],
+      null,
+      JSON.parse('{"__proto__":true}'),
+    ].flatMap((checks) => [
+      { all_passed: true, checks },
+      { all_passed: "yes", checks },
+      { all_passed: false, checks, more: 1 },
+      checks,
+    ]);
+    const any = [...texts, ...numbers, ...amounts, ...hashes, ...words, ...verifications] as RecordJson[];
+    const fields = [...Object.keys(receiptSchema.shape), "more", "__proto__"];
+    const change = fc.tuple(fc.constantFrom(...fields), fc.constantFrom(undefined, ...any));
+    let [plain, others] = [0, 0];
+    fc.assert(
+      fc.property(
+        fc.constantFrom(body, countersigned),
+        fc.array(change, { maxLength: 3 }),
+        (base, changes) => {
+          const entries = new Map(Object.entries(base));
+          for (const [field, value] of changes)
+            if (value === undefined) entries.delete(field);
+            else entries.set(field, value);
+          const changed = Object.fromEntries(entries);
+          const read = receiptSchema.safeParse(changed);
+          if (!isPlainReceipt(changed)) {
+            others++;
+            return;
+          }
+          plain++;
+          expect(read.success && read.data).to.deep.equal(changed);
+        },
+      ),
+      { numRuns: 1_500 },
+    );
+    expect(Math.min(plain, others)).to.be.greaterThan(50);
+    expect([body, countersigned].map(isPlainReceipt)).to.deep.equal([true, true]);
+  });
 
   it("give their time in unix seconds, from a number or an ISO time", () => {
     const at = (completed_at: RecordJson) => completedAtSeconds(parseReceipt({ ...body, completed_at }));
