@@ -158,6 +158,15 @@ describe("a chain of canonical lines", () => {
     expect(chain.head).to.equal(second.currentHash);
   });
 
+  it("refuses a payload that is no object, even if the line's hash is right", () => {
+    const line = entryLine(sealEntry({ timestamp: 1, taskId: "t", parentHash: GENESIS_HASH, payload: {} }));
+    expect(quickly(line, GENESIS_HASH)).not.to.equal(undefined);
+    for (const payload of ["1", '"text"', "[]", "[{}]", "null", "true"]) {
+      const other = resealed(line.replace('"payload": {}', `"payload": ${payload}`));
+      expect(quickly(other, GENESIS_HASH), payload).to.equal(undefined);
+    }
+  });
+
   it("accepts nothing after a head that is not a hash", () => {
     const line = entryLine(sealEntry({ timestamp: 1, taskId: "a", parentHash: GENESIS_HASH, payload: {} }));
     for (const head of ["", "00", GENESIS_HASH.slice(1), `${GENESIS_HASH}0`]) {

@@ -1,3 +1,4 @@
+import { ed25519 } from "@noble/curves/ed25519.js";
 import { expect } from "chai";
 import {
   formatSignedNote,
@@ -45,6 +46,25 @@ describe("a signed note", () => {
     expect(isNoteSignedBy(note, key)).to.equal(false);
   });
 
+  it("is not signed by bytes of another length, which are no error either", () => {
+    const secretKey = new Uint8Array(32).fill(7);
+    const text = "origin\n1\nAAAA\n";
+    const mine = signNote(text, "me", secretKey);
+    const key = noteVerifierKey("me", ed25519.getPublicKey(secretKey));
+    const of = (signature: Uint8Array) => ({ text, signatures: [{ ...mine, signature }] });
+    expect(isNoteSignedBy(of(mine.signature), key)).to.equal(true);
+    for (const length of [1, 63, 65, 128]) {
+      const other = new Uint8Array(length);
+      other.set(mine.signature.subarray(0, length));
+      expect(isNoteSignedBy(of(other), key), String(length)).to.equal(false);
+    }
+  });
+
+  it("may have a hundred signatures", () => {
+    const lines = "— a AAAAAAA=\n".repeat(100);
+    expect(parseSignedNote(`text\n\n${lines}`).signatures).to.have.length(100);
+  });
+
   for (const [what, note] of [
     ["no signatures", "text\n"],
     ["no newline at its end", NOTE.trimEnd()],
@@ -52,6 +72,8 @@ describe("a signed note", () => {
     ["bad base 64", NOTE.replace("x08go", "x08g!")],
     ["a tab", NOTE.replace("If you", "If\tyou")],
     ["four bytes for a signature", "text\n\n— a AAAAAA==\n"],
+    ["a fourth word in a line of its signatures", "text\n\n— a AAAAAAA= b\n"],
+    ["101 signatures", `text\n\n${"— a AAAAAAA=\n".repeat(101)}`],
   ]) {
     it(`is refused with ${what}`, () => {
       expect(() => parseSignedNote(note as string))

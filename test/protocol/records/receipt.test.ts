@@ -35,6 +35,18 @@ describe("receipts", () => {
     expect(parseReceipt(body).verification.checks).to.deep.equal({ non_empty: true, lang_is_it: true });
   });
 
+  it("pass a check that their list has twice if both passed, in whichever order", () => {
+    const of = (...results: boolean[]) => {
+      const checks = results.map((passed) => ({ name: "same", passed }));
+      return parseReceipt({ ...body, verification: { all_passed: true, checks } }).verification.checks;
+    };
+    expect([of(true, true), of(true, false), of(false, true)]).to.deep.equal([
+      { same: true },
+      { same: false },
+      { same: false },
+    ]);
+  });
+
   const wrong: [string, RecordJson | undefined, string][] = [
     ["agent_id", "0xABCDEF0000000000000000000000000000000000", "in capitals"],
     ["buyer", undefined, "missing"],
