@@ -109,7 +109,7 @@ describe("an agent's loop of settlement", () => {
     expect(memory).to.deep.equal({});
   });
 
-  it("finds out what became of a proposal whose answer was lost, and settles it once", async () => {
+  it("finds the outcome of a proposal whose answer was lost, and settles it once", async () => {
     network.lose = 1;
     expect(await run({})).to.include({ status: "SETTLED", index: 0, attempts: 1 });
     expect(memory.count).to.equal(1);

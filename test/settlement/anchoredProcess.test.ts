@@ -93,7 +93,7 @@ describe("the settlement process with a chain", function () {
     }
   }
 
-  it("opens its ledger on chain, anchors what it settles, and goes on after a kill", async () => {
+  it("opens its ledger on chain, anchors its entries, and continues after a kill", async () => {
     const first = await start();
     expect(first.file).to.contain(`/${first.ledger}/ledger.jsonl`);
     for (const task of ["one", "two", "three"]) await settle(first.url, task);
@@ -130,7 +130,7 @@ describe("the settlement process with a chain", function () {
       .result;
   };
 
-  it("settles on while the RPC is dead, says that the anchor is too old, and anchors all of it afterwards", async () => {
+  it("keeps settling while the RPC does not answer, reports that the anchor is too old, and anchors everything afterwards", async () => {
     const { url, child, stderr } = await start();
     await settle(url, "one");
     await anchored(1);
@@ -151,7 +151,7 @@ describe("the settlement process with a chain", function () {
     expect(await stop(child, "SIGTERM")).to.equal(0);
   });
 
-  it("anchors again what a reorg undid, and proves by the new transaction then", async () => {
+  it("anchors again after a reorg, and then proves by the new transaction", async () => {
     const { url, ledger, child } = await start();
     await settle(url, "one");
     await anchored(1);
@@ -181,7 +181,7 @@ describe("the settlement process with a chain", function () {
     return (await chain("eth_getTransactionReceipt", hash)) !== null;
   }
 
-  it("proves an entry by a file, offline and against the chain, and convicts a writer who signs two heads", async () => {
+  it("proves an entry with a file, offline and against the chain, and convicts a writer that signs two heads", async () => {
     const { url, ledger, child } = await start();
     for (const task of ["one", "two", "three"]) await settle(url, task);
     const root = await anchored(3);
@@ -265,7 +265,7 @@ describe("the settlement process with a chain", function () {
     return { code, out, err };
   };
 
-  it("loses its disk, and has from a mirror all that it had settled, so that its next checkpoints continue the last", async () => {
+  it("loses its disk, and gets everything that it had settled from a mirror, so that its next checkpoints continue the last", async () => {
     const first = await start();
     for (const task of ["one", "two", "three"]) await settle(first.url, task);
     await anchored(3);

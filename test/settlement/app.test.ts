@@ -23,7 +23,7 @@ describe("the settlement service over HTTP", () => {
 
   describe("every route that writes", () => {
     for (const [route, good] of Object.entries(GOOD)) {
-      it(`${route} takes what is right`, async () => {
+      it(`${route} accepts a valid body`, async () => {
         const answer = await service.post(route, await good(), KEY);
         expect(answer.status, answer.text).to.be.within(200, 201);
         expect(answer.json).to.include({ status: "SETTLED", hash: service.ledger.head, index: 0 });
@@ -72,7 +72,7 @@ describe("the settlement service over HTTP", () => {
         expect((await service.app.request(route, init)).status).to.equal(413);
       });
 
-      it(`${route} takes a body of exactly 64 KiB`, async () => {
+      it(`${route} accepts a body of exactly 64 KiB`, async () => {
         const text = JSON.stringify(await good());
         const answer = await service.post(route, text + " ".repeat(64 * 1024 - text.length), KEY);
         expect(answer.status, answer.text).to.be.within(200, 201);
@@ -84,7 +84,7 @@ describe("the settlement service over HTTP", () => {
     }
   });
 
-  it("tells nothing of its insides when something unforeseen fails, and logs it", async () => {
+  it("shows nothing internal after an unexpected error, and logs it", async () => {
     service.ledger.verify = () => Promise.reject(new Error("secret path"));
     const answer = await service.get("/v1/ledger/verify");
     expect([answer.status, answer.json.code]).to.deep.equal([500, "internal"]);

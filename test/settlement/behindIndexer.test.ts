@@ -58,7 +58,7 @@ describe("settlement behind the indexer's origin", () => {
     const isJson = /json\b/.test(response.headers.get("content-type") ?? "") && !path.includes("entries");
     return { status: response.status, headers: response.headers, json: isJson ? JSON.parse(raw) : raw };
   };
-  it("is all an agent needs for its loop: context, settlement, shadow, review", async () => {
+  it("is enough for an agent's loop: context, settlement, shadow, review", async () => {
     await open();
     const work = async ({ slice }: { slice: { [key: string]: unknown } }) => ({
       dataUpdate: { count: Number(slice.count ?? 0) + 1 },
@@ -90,7 +90,7 @@ describe("settlement behind the indexer's origin", () => {
     expect((await ask("/v1/status/task-1")).json.hash).to.equal(review.json.released.hash);
   });
 
-  it("takes every record and gives every proof", async () => {
+  it("accepts every record and gives every proof", async () => {
     await open();
     const listing = await ask("/v1/listings", await envelope(listingBody()));
     const receipt = await ask("/v1/receipts", await envelope(receiptBody()));
@@ -137,7 +137,7 @@ describe("settlement behind the indexer's origin", () => {
     expect([rules.status, rules.headers.get("x-rules-version")]).to.deep.equal([200, "0"]);
   });
 
-  it("limits every client by itself when settlement is told of the proxy, and says what is left", async () => {
+  it("limits each client separately if settlement knows the proxy, and gives the remaining budget", async () => {
     await open({ RATE_LIMIT_PER_ADDRESS: "1", RATE_LIMIT_PER_KEY: "2", TRUST_PROXY: "2" });
     const from = (address: string) => ask("/v1/listings", {}, { "x-forwarded-for": address });
     const first = await from("1.1.1.1");
@@ -153,7 +153,7 @@ describe("settlement behind the indexer's origin", () => {
     expect(withKey.headers.get("ratelimit")).to.equal("limit=2, remaining=1, reset=60");
   });
 
-  it("limits every client by itself behind the proxies of the compose file: TLS, balancer and replica", async () => {
+  it("limits each client separately behind the proxies of the compose file: TLS, balancer and replica", async () => {
     const compose = readFileSync(path.join(repositoryRoot, "compose.yaml"), "utf8");
     const [, proxies = ""] = /TRUST_PROXY: \$\{COMPOSE_TRUST_PROXY:-([0-9])\}/.exec(compose) ?? [];
     await open({ RATE_LIMIT_PER_ADDRESS: "1", TRUST_PROXY: proxies });
@@ -165,7 +165,7 @@ describe("settlement behind the indexer's origin", () => {
     expect((await from("2.2.2.2", "8.8.8.8")).status).to.equal(400);
   });
 
-  it("leads to no other path of settlement, however a request spells it", async () => {
+  it("forwards to no other path of settlement, with any spelling of a request", async () => {
     await open();
     for (const path of [
       "/v1/ledger/../../metrics",

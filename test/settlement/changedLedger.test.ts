@@ -74,7 +74,7 @@ describe("a ledger that somebody changes while its service is stopped", function
       await new Promise((resolve) => setTimeout(resolve, 5));
   }
 
-  it("takes no write before a changed line is found, and none after; what is read goes on", async () => {
+  it("accepts no write before a changed line is found, and none after; reads continue", async () => {
     const line = changeLine("a");
     const running = await start("a");
     const { size } = running.ledger;
@@ -98,7 +98,7 @@ describe("a ledger that somebody changes while its service is stopped", function
     expect((await running.get("/v1/ledger/entries?from=0&to=2")).status).to.equal(200);
   });
 
-  it("takes writes as soon as every line was read, when nothing was changed", async () => {
+  it("accepts writes as soon as every line was read, if nothing was changed", async () => {
     const running = await start("a");
     await untilRead();
     const after = await send(running, "after");
@@ -145,7 +145,7 @@ describe("a ledger that somebody changes while its service is stopped", function
     change("a", `UPDATE meta SET size = ${size}, "end" = ${lines.join("\n").length + 1}, head = '${head}'`);
   }
 
-  it("lets no write through before every other change is found, or the index is made anew", async () => {
+  it("accepts no write before every other change is found, or the index is rebuilt", async () => {
     for (const [what, { make, code }] of Object.entries(attacks)) {
       copyKept();
       make();

@@ -22,7 +22,7 @@ function fieldsAtFault(environment: { [name: string]: string }): string[] {
 }
 
 describe("the settlement service's configuration", () => {
-  it("needs nothing: a local ledger without anchoring, on loopback, closed to generic proposals", () => {
+  it("has defaults for everything: a local ledger without anchoring, on loopback, closed to generic proposals", () => {
     expect(readConfig({})).to.deep.equal({
       host: "127.0.0.1",
       port: 42070,
@@ -41,7 +41,7 @@ describe("the settlement service's configuration", () => {
     });
   });
 
-  it("takes an empty variable for an absent one", () => {
+  it("treats an empty variable as absent", () => {
     expect(readConfig({ SETTLEMENT_PORT: "", ANCHOR_PRIVATE_KEY: "", RPC_URL: "" })).to.deep.equal(
       readConfig({}),
     );
@@ -85,13 +85,13 @@ describe("the settlement service's configuration", () => {
     expect(fieldsAtFault(bad)).to.have.members(Object.keys(bad));
   });
 
-  it("wants everything that anchoring needs, or none of it", () => {
+  it("needs either all settings of anchoring or none", () => {
     const { ANCHOR_PRIVATE_KEY } = ANCHORING;
     expect(fieldsAtFault({ ANCHOR_PRIVATE_KEY })).to.deep.equal(["ANCHORED_LEDGER", "RPC_URL", "CHAIN_ID"]);
     expect(fieldsAtFault({ ANCHORED_LEDGER: ANCHORING.ANCHORED_LEDGER })).to.deep.equal([]);
   });
 
-  it("takes a writer apart from the key that signs for it, and from who pays", () => {
+  it("accepts a writer that differs from the key that signs for it, and from the account that pays", () => {
     const safe = `0x${"5a".repeat(20)}`;
     const words = { ANCHOR_WORDS_DIR: "/mnt/other/words" };
     const { anchoring, ledger } = readConfig({ ...ANCHORING, ...words, ANCHOR_WRITER: safe });
@@ -117,7 +117,7 @@ describe("the settlement service's configuration", () => {
     expect(ledger).to.not.equal(readConfig(ANCHORING).ledger);
   });
 
-  it("wants a folder apart from the ledger's for anchors that another sends", () => {
+  it("needs a separate folder for anchors that another process sends", () => {
     const relayed = { ...ANCHORING, RELAYER_PRIVATE_KEY: `0x${"22".repeat(32)}`, LEDGER_DIR: "/data/ledger" };
     expect(fieldsAtFault(relayed)).to.deep.equal(["ANCHOR_WORDS_DIR"]);
     for (const inside of ["/data/ledger", "/data/ledger/words", "/data/words/../ledger/words"])
@@ -125,7 +125,7 @@ describe("the settlement service's configuration", () => {
     expect(fieldsAtFault({ ...relayed, ANCHOR_WORDS_DIR: "/data/words" })).to.deep.equal([]);
   });
 
-  it("takes no writer and no relayer without a key that signs", () => {
+  it("accepts no writer and no relayer without a key that signs", () => {
     for (const [name, value] of [
       ["ANCHOR_WRITER", `0x${"5a".repeat(20)}`],
       ["RELAYER_PRIVATE_KEY", `0x${"22".repeat(32)}`],

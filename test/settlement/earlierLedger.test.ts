@@ -41,7 +41,7 @@ describe("a ledger that an earlier version wrote", () => {
     return meta as { format: number; size: number; salt: string };
   }
 
-  it("starts without its index being made anew, knows what it had, goes on and verifies", async () => {
+  it("starts without a new index, has all old entries, continues and verifies", async () => {
     mkdirSync(path.join(folder.path, "local"));
     cpSync(FIXTURE, path.join(folder.path, "local"), { recursive: true });
     writeFileSync(file(INDEX_FILE), gunzipSync(readFileSync(file(`${INDEX_FILE}.gz`))));

@@ -34,14 +34,14 @@ describe("a settlement service that ends at any of its writes, killed or without
     expect(seen).to.equal(SEEN);
   }
 
-  it("loses no proposal that waits for a person, and settles what was released once", () =>
+  it("loses no proposal that waits for a person, and settles a released one once", () =>
     expectKept(heldFlow));
 
-  it("loses no stake, no word of the swarm, and not its verdict", () => expectKept(verdictFlow));
+  it("loses no stake, no vote, and no final result", () => expectKept(verdictFlow));
 
-  it("tells of an hour's outcomes once, and of every one that it answered", () => expectKept(outcomesFlow));
+  it("records an hour's outcomes once, including every acknowledged one", () => expectKept(outcomesFlow));
 
-  it("has no API key again that was taken back", async () => {
+  it("does not accept a revoked API key again", async () => {
     const root = realpathSync(mkdtempSync(path.join(tmpdir(), "tallystick-keys-")));
     const fileIn = (folder: string) => path.join(folder, "ledger", "keys.json");
     const said = { made: false, revoked: false };

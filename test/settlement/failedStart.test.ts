@@ -48,7 +48,7 @@ describe("a start that fails", () => {
     await service.close();
   }
 
-  it("because the ledger was changed has nothing open, and gives the folder free", () =>
+  it("because of a changed ledger leaves nothing open, and unlocks the folder", () =>
     expectClosed(
       "ledger.jsonl",
       (file) =>
@@ -59,13 +59,13 @@ describe("a start that fails", () => {
       "ledger_line",
     ));
 
-  it("because a held proposal was changed has nothing open, and gives the folder free", () =>
+  it("because of a changed held proposal leaves nothing open, and unlocks the folder", () =>
     expectClosed("held.jsonl", (file) => appendFileSync(file, "{}\n"), "held_corrupt"));
 
-  it("because its checkpoint key is malformed has nothing open, and unlocks the folder", () =>
+  it("because of a malformed checkpoint key leaves nothing open, and unlocks the folder", () =>
     expectClosed("checkpoint.key", (file) => writeFileSync(file, "no key"), "bad_checkpoint_key"));
 
-  it("beside another writer leaves that one's lock alone", async () => {
+  it("because of another writer does not touch that writer's lock", async () => {
     const first = await openTestService(folder.path);
     const open = openIn(folder.path);
     for (let i = 0; i < 2; i++) {

@@ -34,7 +34,7 @@ describe("a settlement process whose files somebody else changes", function () {
     return service;
   }
 
-  it("refuses a second writer where the lock of the folder was removed", async () => {
+  it("refuses a second writer if the folder's lock was removed", async () => {
     const first = await start();
     expect((await propose(first.url, "one")).status).to.equal(200);
     rmSync(path.join(path.dirname(first.file), "ledger.lock"));
@@ -44,7 +44,7 @@ describe("a settlement process whose files somebody else changes", function () {
     expect(await stop(first.child, "SIGTERM")).to.equal(0);
   });
 
-  it("ends when its ledger was unlinked, and does not say that anything was settled", () =>
+  it("ends when its ledger was deleted, and acknowledges nothing", () =>
     expectEnd((file) => rmSync(file), /is no longer there/));
 
   it("ends when its ledger was replaced by a copy of itself", () =>
@@ -53,7 +53,7 @@ describe("a settlement process whose files somebody else changes", function () {
       renameSync(`${file}.copy`, file);
     }, /is another file than the one that was opened/));
 
-  it("ends when its ledger was made longer by somebody else, and leaves what they wrote", async () => {
+  it("ends when somebody else appended to its ledger, and keeps their bytes", async () => {
     const { file } = await expectEnd(
       (at) => appendFileSync(at, "foreign\n"),
       /which are not all this service's own/,
@@ -90,7 +90,7 @@ describe("a file that is appended to", () => {
     await (await open()).file.close();
   });
 
-  it("is looked at before anything is signed, also when nothing is written", async () => {
+  it("is checked before anything is signed, also if nothing is written", async () => {
     for (const touch of [
       () => appendFileSync(filePath(), "x"),
       () => rmSync(filePath()),
@@ -111,7 +111,7 @@ describe("a file that is appended to", () => {
     }
   });
 
-  it("may be looked at while it grows", async () => {
+  it("may be checked while it grows", async () => {
     const { file, failures } = await open();
     const work: Promise<unknown>[] = [];
     for (let n = 0; n < 200; n++) {
@@ -123,7 +123,7 @@ describe("a file that is appended to", () => {
     await file.close();
   });
 
-  it("is not taken when another was put in its place while it was read", async () => {
+  it("is not accepted if another file replaced it while it was read", async () => {
     const error = await codeOf(
       AppendFile.open({
         filePath: filePath(),

@@ -5,14 +5,14 @@ import { seededRandom } from "../../tools/bench/seededRandom.ts";
 /** More by `npm run soak:ledger -- --histories 5000`. */
 const HISTORIES = Number(process.env.LEDGER_HISTORIES ?? 40);
 
-describe("the words of an honest writer", function () {
+describe("the signatures of an honest writer", function () {
   this.timeout(120_000);
 
   for (const anchors of ["sent", "relayed"] as const)
-    it(`convict nobody after kills, restored and lost disks, reorgs and anchors that are ${anchors} and never mined, and do with one foreign entry`, () =>
+    it(`convict nobody after kills, restored and lost disks, reorgs and anchors that are ${anchors} and never mined, and convict after one foreign entry`, () =>
       play(anchors));
 
-  it("do convict when relayed anchors are remembered only on the disk that is restored", async () => {
+  it("convict if the memory of relayed anchors is only on the disk that is restored", async () => {
     let convictions = 0;
     for (let seed = 1; seed <= HISTORIES && convictions === 0; seed++)
       ({ convictions } = await playHistory(seededRandom(seed), { anchors: "forgotten" }));

@@ -5,12 +5,12 @@ import { converse, statusesOf } from "../support/rawConnection.ts";
 import { settle, settlementProcesses } from "./support/settlementProcess.ts";
 import { temporaryFolder } from "./support/temporaryFolder.ts";
 
-describe("settlement, whatever is written to its socket", function () {
+describe("settlement with hostile bytes on its socket", function () {
   this.timeout(120_000);
   const folder = temporaryFolder();
   const processes = settlementProcesses(() => ({ LEDGER_DIR: folder.path, RATE_LIMIT_PER_ADDRESS: "0" }));
 
-  it("answers with a status of HTTP or closes, stays up, and settles afterwards", async () => {
+  it("answers with a status of HTTP or closes the connection, keeps running, and settles afterwards", async () => {
     const { url, child, stderr } = await processes.start();
     const port = Number(new URL(url).port);
     const upgrade = "GET // HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n";

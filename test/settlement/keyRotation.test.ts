@@ -91,7 +91,7 @@ describe("another key for the checkpoints", () => {
     expect([isGoodBy(after, present), isGoodBy(after, next)]).to.deep.equal([false, true]);
   });
 
-  it("ends at once when the present one is in wrong hands", async () => {
+  it("takes effect at once if the present key is compromised", async () => {
     const first = await start();
     await settle(first);
     await stop();
@@ -101,7 +101,7 @@ describe("another key for the checkpoints", () => {
     expect(await keysOf(await start())).to.have.length(1);
   });
 
-  it("may be cut off anywhere, and is never half there", async () => {
+  it("may be interrupted anywhere, and is never half done", async () => {
     const first = await start();
     await settle(first);
     const [old] = await keysOf(first);
@@ -123,7 +123,7 @@ describe("another key for the checkpoints", () => {
     expect([error.code, error.message.includes(NEXT_KEY_FILE)]).to.deep.equal(["bad_checkpoint_key", true]);
   });
 
-  it("follows a key in the settings only when that has been taken out of them", async () => {
+  it("can replace a key in the settings only after the key was removed there", async () => {
     const first = await start();
     await settle(first);
     await stop();

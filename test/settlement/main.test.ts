@@ -16,7 +16,7 @@ describe("the settlement process", () => {
   const { start, fail } = settlementProcesses(() => ({ LEDGER_DIR: folder.path, ...environment }));
   const file = () => path.join(folder.path, "local", "ledger.jsonl");
 
-  it("loses nothing that it answered, killed at any moment while many write", async function () {
+  it("loses nothing that it acknowledged, when it is killed at any moment during many writes", async function () {
     this.timeout(180_000);
     // Kills late, at once and midway in the life of a process, soon and late after an answer; `npm run soak:ledger` does
     // hundreds.
@@ -28,7 +28,7 @@ describe("the settlement process", () => {
     expect(counts.entries).to.be.at.least(counts.answers);
   });
 
-  it("ends with 0 when told to stop, having written what it answered, and gives the ledger free", async () => {
+  it("ends with 0 on request, writes everything that it acknowledged, and unlocks the ledger", async () => {
     for (const signal of ["SIGTERM", "SIGINT"] as const) {
       const { child, url, size } = await start();
       const hash = await settle(url, signal);
@@ -38,7 +38,7 @@ describe("the settlement process", () => {
     }
   });
 
-  it("cuts a torn last line, says so, and goes on", async () => {
+  it("cuts a torn last line, reports it, and continues", async () => {
     const first = await start();
     await settle(first.url, "one");
     await stop(first.child, "SIGKILL");
@@ -62,7 +62,7 @@ describe("the settlement process", () => {
       .and.contain("hint: ");
   });
 
-  it("does not start at a port that is taken, says so, and leaves its ledger to the next start", async () => {
+  it("does not start at a used port, reports it, and leaves its ledger to the next start", async () => {
     const other = createServer().listen(0, "127.0.0.1");
     await once(other, "listening");
     environment.SETTLEMENT_PORT = String((other.address() as AddressInfo).port);
@@ -83,14 +83,14 @@ describe("the settlement process", () => {
     expect((await start()).size).to.equal(0);
   });
 
-  it("does not start beside another writer of the same ledger", async () => {
+  it("does not start if another writer has the same ledger", async () => {
     await start();
     const { code, err } = await fail();
     expect(code).to.equal(1);
     expect(err).to.contain("Another process writes the ledger");
   });
 
-  it("that a test or a bench starts ends with it, also when that is killed", async () => {
+  it("that a test or a bench starts ends with it, also if that is killed", async () => {
     const starter = spawn(
       process.execPath,
       nodeProgram("test/settlement/support/holdsSettlement.ts", [folder.path]),

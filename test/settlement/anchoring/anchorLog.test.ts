@@ -12,7 +12,7 @@ describe("the memory of anchors", () => {
     transaction: `0x${size.toString(16).padStart(64, "0")}` as const,
   });
 
-  it("knows the last ones after a restart, however many there were", async () => {
+  it("has the last anchors after a restart, at any number", async () => {
     const log = await AnchorLog.open(folder.path);
     expect(log.transactionOf(anchor(1))).to.equal(undefined);
     const many = Array.from({ length: 1_000 }, (_, i) => `${JSON.stringify(anchor(i + 1))}\n`);
@@ -25,7 +25,7 @@ describe("the memory of anchors", () => {
     );
   });
 
-  it("passes over lines that a crash left, and names none that it does not know", async () => {
+  it("skips lines that a crash cut off, and returns no unknown anchors", async () => {
     const lines = `${JSON.stringify(anchor(5))}\n{"size": 6, "ro`;
     writeFileSync(path.join(folder.path, ANCHOR_FILE), lines);
     const log = await AnchorLog.open(folder.path);

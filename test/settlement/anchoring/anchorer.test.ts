@@ -130,13 +130,13 @@ describe("the anchorer", () => {
     );
   }
 
-  it("opens the ledger when it is not there yet, and anchors nothing while there is nothing", async () => {
+  it("opens the ledger when it does not exist yet, and anchors nothing while it is empty", async () => {
     const { anchorer } = create();
     expect(await anchorer.anchorOnce()).to.deep.equal({ kind: "upToDate", size: 0 });
     expect(await head()).to.include({ size: 0n, seq: 0n });
   });
 
-  it("anchors the size that its witnesses have cosigned, and nothing when they may not be gone without", async () => {
+  it("anchors the size that its witnesses have cosigned, and nothing if required witnesses are missing", async () => {
     let cosigned = 2;
     const asked: [number, number][] = [];
     const { anchorer } = create({
@@ -163,7 +163,7 @@ describe("the anchorer", () => {
     ]);
   });
 
-  it("anchors what grew since, from any size to any size", async () => {
+  it("anchors new entries, from any size to any size", async () => {
     const { anchorer } = create();
     for (const count of [1, 1, 2, 3, 9, 0, 47]) {
       grow(count);
@@ -183,7 +183,7 @@ describe("the anchorer", () => {
     expect(round).to.include({ kind: "anchored", oldSize: 5, newSize: 9 });
   });
 
-  it("anchors again what a reorg undid, the opening of the ledger included", async () => {
+  it("anchors again after a reorg, which may also undo the opening of the ledger", async () => {
     const { anchorer } = create();
     const beforeAll = await chain.provider.request({ method: "evm_snapshot" });
     grow(3);
@@ -198,7 +198,7 @@ describe("the anchorer", () => {
     expect(await anchorer.anchorOnce()).to.include({ kind: "anchored", oldSize: 0, newSize: 7 });
   });
 
-  it("sends nothing when the entries on disk are not the ones that were anchored", async () => {
+  it("sends nothing if the entries on disk differ from the anchored ones", async () => {
     grow(5);
     await create().anchorer.anchorOnce();
     const rewritten = new MerkleTree();
@@ -209,7 +209,7 @@ describe("the anchorer", () => {
     expect((await head()).size).to.equal(5n);
   });
 
-  it("sends nothing when entries that were anchored are missing on disk", async () => {
+  it("sends nothing if anchored entries are missing on disk", async () => {
     grow(5);
     await create().anchorer.anchorOnce();
     const shorter = new MerkleTree();
@@ -219,7 +219,7 @@ describe("the anchorer", () => {
     expect((await refusal(anchorer.anchorOnce())).code).to.equal("chain_ahead");
   });
 
-  it("sends nothing to another chain than the one it was told", async () => {
+  it("sends nothing to a chain other than the configured one", async () => {
     grow(1);
     expect((await refusal(create({ chainId: 1 }).anchorer.anchorOnce())).code).to.equal("wrong_chain");
   });
@@ -236,7 +236,7 @@ describe("the anchorer", () => {
     expect(anchored()).to.equal(3);
   });
 
-  it("anchors before its time when enough entries wait", async () => {
+  it("anchors early if enough entries wait", async () => {
     const { anchorer } = create({ intervalMs: 3_600_000, maxEntries: 3 });
     anchorer.start();
     await until(
@@ -251,7 +251,7 @@ describe("the anchorer", () => {
     expect((await head()).size).to.equal(3n);
   });
 
-  it("outlives a dead RPC, waiting longer each time, and goes on when it is back", async () => {
+  it("survives an RPC that does not answer, with longer and longer pauses, and continues when it is back", async () => {
     const { anchorer, log } = create();
     anchorer.start();
     await until(() => anchorer.state.error === null);
@@ -267,7 +267,7 @@ describe("the anchorer", () => {
     expect((await head()).size).to.equal(2n);
   });
 
-  it("says once when the anchor is older than twice the interval, and once when it no longer is", async () => {
+  it("reports once when the anchor is older than twice the interval, and once when it is not any more", async () => {
     const said = (words: string) => log.filter((sentence) => sentence.includes(words)).length;
     const { anchorer, log } = create({ intervalMs: 20 });
     await anchorer.anchorOnce();
@@ -319,7 +319,7 @@ describe("the anchorer", () => {
     return block.transactions;
   }
 
-  it("sends nothing in a ledger that the contract has marked, and says so", async () => {
+  it("sends nothing for a ledger that the contract has marked, and reports it", async () => {
     grow(2);
     const { anchorer } = create();
     await anchorer.anchorOnce();
@@ -360,7 +360,7 @@ describe("the anchorer", () => {
     expect((await refusal(anchorer.anchorOnce())).code).to.equal("ledger_equivocated");
   });
 
-  it("stops when told to, also while it waits for its next round", async () => {
+  it("stops on request, also while it waits for its next round", async () => {
     const { anchorer } = create({ intervalMs: 3_600_000 });
     anchorer.start();
     await until(isOpen);

@@ -33,7 +33,7 @@ describe("the watch over the chain", () => {
     return { it, gate, said, see };
   }
 
-  it("is closed until the chain has answered once, and no answer later closes it", () => {
+  it("allows no writes until the chain has answered once, and later silence changes nothing", () => {
     const { gate, see, it: chain } = watch();
     expect(gate.refusal?.code).to.equal("chain_unknown");
     expect(codeOf(() => gate.requireWrites())).to.equal("chain_unknown");
@@ -43,7 +43,7 @@ describe("the watch over the chain", () => {
     expect(gate.refusal).to.equal(undefined);
   });
 
-  it("takes any head that the ledger contains, also a smaller one than before", () => {
+  it("accepts any head that the ledger contains, also a smaller one than before", () => {
     const { see } = watch();
     for (const [block, size] of [
       [5, 9],
@@ -55,7 +55,7 @@ describe("the watch over the chain", () => {
     }
   });
 
-  it("closes for a head that the ledger does not contain, another writer, and a ledger that is marked", () => {
+  it("stops writes for a head that the ledger does not contain, for another writer, and for a marked ledger", () => {
     expect(watch().see(5, 10)).to.deep.equal(["chain_ahead", "chain_ahead"]);
     expect(watch().see(5, 4, OTHER)).to.deep.equal(["root_contradicts", "root_contradicts"]);
     const another = { writer: `0x${"bb".repeat(20)}` };
@@ -66,7 +66,7 @@ describe("the watch over the chain", () => {
     ]);
   });
 
-  it("opens again by a later block alone: a node that is behind has not seen the contradiction", () => {
+  it("allows writes again only by a later block, because a node that is behind has not seen the contradiction", () => {
     const { see, said } = watch();
     see(5, 3);
     expect(see(8, 12)).to.deep.equal(["chain_ahead", "chain_ahead"]);
@@ -80,21 +80,21 @@ describe("the watch over the chain", () => {
     ]);
   });
 
-  it("is not closed by a node that is behind, or follows another branch", () => {
+  it("does not stop writes because of a node that is behind, or follows another branch", () => {
     const { see } = watch();
     see(8, 3);
     expect(see(7, 12)).to.deep.equal(["stale_chain", "open"]);
     expect(see(9, 9)).to.deep.equal(["none", "open"]);
   });
 
-  it("stays closed for good where what a reorg undid is still the writer's word", () => {
+  it("stops writes permanently if the writer's signature still exists after a reorg", () => {
     const { see } = watch({ forgives: false });
     see(5, 3);
     see(8, 12);
     expect(see(9, 3)).to.deep.equal(["chain_ahead", "chain_ahead"]);
   });
 
-  it("tells a writer that another has followed from one that never wrote here, and forgives both by a later block", () => {
+  it("distinguishes a replaced writer from one that never wrote here, and accepts both again by a later block", () => {
     const next = { writer: `0x${"bb".repeat(20)}` };
     for (const forgives of [true, false]) {
       const { see } = watch({ forgives });
@@ -108,14 +108,14 @@ describe("the watch over the chain", () => {
     }
   });
 
-  it("is not opened by a change of the writer when a contradiction stays for good", () => {
+  it("does not allow writes after a change of the writer if a contradiction is permanent", () => {
     const { see } = watch({ forgives: false });
     see(5, 12);
     expect(see(6, 4, undefined, { writer: `0x${"bb".repeat(20)}` })[0]).to.equal("writer_differs");
     expect(see(7, 4)[0]).to.equal("chain_ahead");
   });
 
-  it("stops writes alone while the guardian has announced another writer", () => {
+  it("stops only writes while the guardian has announced another writer", () => {
     const { see, gate } = watch();
     const announced = { next: `0x${"bb".repeat(20)}`, readyAt: 1_767_225_600n, halted: true };
     expect(see(5, 4, undefined, { announced })).to.deep.equal(["none", "guardian_announced"]);

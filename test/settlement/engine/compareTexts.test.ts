@@ -38,7 +38,7 @@ describe("comparators for free text", () => {
     });
   }
 
-  it("take no longer than the texts are long", () => {
+  it("take time in proportion to the texts", () => {
     const texts = ["'a".repeat(30_000), "1.".repeat(30_000), "-".repeat(60_000), "n’t".repeat(20_000)];
     const began = process.cpuUsage();
     for (const a of texts) for (const b of texts) areEqualTexts(a, `${b}x`, "overlap/1");
@@ -51,7 +51,7 @@ describe("comparators for free text", () => {
     overlap: 600,
   });
 
-  it("judge only the paths that the rules name, lists and any key included", () => {
+  it("compare only the paths that the rules name, including lists and any key", () => {
     const proposed = { notes: [{ text: A, id: "x" }], free: A };
     const shadow = { notes: [{ text: PARAPHRASE, id: "y" }], free: PARAPHRASE };
     const judged = compareTexts(proposed, shadow, [rule("notes.*.text")]);
@@ -61,7 +61,7 @@ describe("comparators for free text", () => {
     ]);
   });
 
-  it("never make two values differ more, and change nothing without rules", () => {
+  it("never increase the divergence of two values, and change nothing without rules", () => {
     fc.assert(
       fc.property(anyPyJson, anyPyJson, (a, b) => {
         expect(compareTexts(a, b, [])).to.deep.equal({ shadow: b, comparisons: [] });
@@ -79,7 +79,7 @@ describe("comparators for free text", () => {
       return await openTestService(folder.path, { RULES_FILE: file });
     };
 
-    it("let a paraphrase settle and say so in the entry, and hold what says something else with both texts", async () => {
+    it("let a paraphrase settle with a note in the entry, and hold another meaning with both texts", async () => {
       const service = await openWith({ comparators: [{ path: "summary", comparator: "overlap/1" }] });
       const settle = async (summary: string, other: string) =>
         (
@@ -103,7 +103,7 @@ describe("comparators for free text", () => {
       await service.close();
     });
 
-    it("are refused by name and path when nobody can follow them", async () => {
+    it("are refused with name and path if they are not known", async () => {
       for (const [comparators, field] of [
         [[{ path: "a", comparator: "overlap/2" }], "rules.comparators.0.comparator"],
         [[{ path: "a", comparator: "exact", overlap: 0.5 }], "rules.comparators.0.overlap"],

@@ -41,7 +41,7 @@ describe("the consensus that settlement keeps on disk", () => {
     );
   });
 
-  it("closes a stake that is not final thirty days after it was made, and keeps what was final", () => {
+  it("closes a stake that is not final thirty days after it was made, and keeps final ones", () => {
     const database = new IndexDatabase();
     const table = new ConsensusTable(database);
     const say = (type: "stake" | "verify", signer: number, time: number, proposal = "p") => {
@@ -63,7 +63,7 @@ describe("the consensus that settlement keeps on disk", () => {
     database.close();
   });
 
-  it("lists no more proposals and voters than are asked for, and counts all", () => {
+  it("lists at most the requested number of proposals and voters, and counts all", () => {
     const database = new IndexDatabase();
     const table = new ConsensusTable(database);
     for (let n = 0; n < 30; n++)

@@ -58,11 +58,11 @@ describe("divergence", () => {
     });
   }
 
-  it("never takes different large ints for equal", () => {
+  it("never treats different large ints as equal", () => {
     expect(between(`{"a": 1${"0".repeat(30)}}`, `{"a": 1${"0".repeat(29)}1}`)).to.be.greaterThan(0);
   });
 
-  it("is from 0 to 1, the same both ways, and 0 for a value and itself", () => {
+  it("is from 0 to 1, symmetric, and 0 for a value and itself", () => {
     fc.assert(
       fc.property(anyPyJson, anyPyJson, (a, b) => {
         const result = divergence(a, b);

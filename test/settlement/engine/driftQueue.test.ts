@@ -3,14 +3,14 @@ import { DriftQueue } from "../../../services/settlement/engine/driftQueue.ts";
 import { temporaryFolder } from "../support/temporaryFolder.ts";
 import { API_KEY, openTestService } from "../support/testService.ts";
 
-describe("the queue of those whose head is old", () => {
+describe("the queue of clients with an old head", () => {
   const order = (queue: DriftQueue, tasks: string[]) => {
     const told: string[] = [];
     const all = Promise.all(tasks.map((task) => queue.wait(task).then(() => told.push(task))));
     return { told, all };
   };
 
-  it("tells a few whenever the head moves, and the rest when nobody comes back", async () => {
+  it("tells a few clients whenever the head moves, and the rest if nobody comes back", async () => {
     const queue = new DriftQueue();
     const { told, all } = order(queue, ["a", "b", "c", "d", "e"]);
     queue.moved();
@@ -22,7 +22,7 @@ describe("the queue of those whose head is old", () => {
     expect(queue.isBusy).to.equal(false);
   });
 
-  it("tells those first whose task has waited longest, until it is settled", async () => {
+  it("tells the clients first whose task has waited longest, until it is settled", async () => {
     const queue = new DriftQueue();
     await order(queue, ["a", "b", "c"]).all;
     queue.settled("b");
@@ -33,7 +33,7 @@ describe("the queue of those whose head is old", () => {
 
   const folder = temporaryFolder();
 
-  it("lets every one of many contending agents settle in its turn, with few attempts", async () => {
+  it("lets each of many contending agents settle in its turn, with few attempts", async () => {
     const service = await openTestService(folder.path);
     const [agents, each] = [16, 4];
     let attempts = 0;

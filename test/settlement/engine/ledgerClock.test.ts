@@ -18,7 +18,7 @@ describe("the clock of a ledger", () => {
     return { it, gate, said, time, wait, next, block };
   }
 
-  it("never goes backwards, whatever the machine's does", () => {
+  it("never goes back, also if the machine's clock does", () => {
     fc.assert(
       fc.property(fc.array(fc.integer({ min: -280, max: 1_000 }), { maxLength: 40 }), (steps) => {
         const { it, time } = clock(0);
@@ -47,7 +47,7 @@ describe("the clock of a ledger", () => {
     expect([next(), gate.refusal]).to.deep.equal(["none", undefined]);
   });
 
-  it("refuses writes from a new block whose time is too far away until one that fits; no new block says nothing", () => {
+  it("refuses writes after a block with a very different time, until a block fits; without a new block nothing changes", () => {
     for (const off of [121, -121]) {
       const { time, wait, next, block } = clock();
       expect(next()).to.equal("none");
@@ -67,7 +67,7 @@ describe("the clock of a ledger", () => {
     }
   });
 
-  it("refuses writes when it was set by more than the limit, until a block fits it", () => {
+  it("refuses writes when the clock was set by more than the limit, until a block fits it", () => {
     for (const jump of [31_536_000, -200]) {
       const { time, wait, next, block } = clock();
       block(7, time.now);
@@ -83,7 +83,7 @@ describe("the clock of a ledger", () => {
     }
   });
 
-  it("looks at no block and no jump when its limit is 0", () => {
+  it("ignores blocks and jumps if its limit is 0", () => {
     const { time, next, block } = clock(0);
     block(7, 1);
     expect(next()).to.equal("none");

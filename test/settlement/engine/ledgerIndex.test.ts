@@ -96,7 +96,7 @@ describe("the index of a ledger, on disk", () => {
   });
   afterEach(() => close().catch(() => {}));
 
-  it("is not read again at the next start, but for the end of the ledger, and knows what it knew", async () => {
+  it("is not rebuilt at the next start, except for the end of the ledger, and has all entries", async () => {
     const facts = () => ({
       root: toHex(ledger.tree.root()),
       old: toHex(ledger.tree.root(300)),
@@ -184,7 +184,7 @@ describe("the index of a ledger, on disk", () => {
     database.close();
   }
   for (const [what, { make, reads }] of Object.entries(fates)) {
-    it(`that ${what} is made right from the ledger`, async () => {
+    it(`that ${what} is repaired from the ledger`, async () => {
       await close();
       await make();
       await open();
@@ -197,7 +197,7 @@ describe("the index of a ledger, on disk", () => {
     });
   }
 
-  it("that a killed process leaves behind goes on from what was committed", async () => {
+  it("that a killed process leaves behind continues from the last commit", async () => {
     const left = path.join(folder.path, "left");
     mkdirSync(left);
     for (const name of ["ledger.jsonl", INDEX_FILE, `${INDEX_FILE}-wal`])
@@ -209,7 +209,7 @@ describe("the index of a ledger, on disk", () => {
     expect(rows(left)).to.equal(await anew());
   });
 
-  it("that went back by some entries adds each of them once", async () => {
+  it("that lost some entries gets each of them once", async () => {
     const { size, end, head } = { ...positionOf(650), size: 650 };
     await close();
     // As one who can write the file would do it: with the right end and hash for that size.
@@ -233,7 +233,7 @@ describe("the index of a ledger, on disk", () => {
     "another collation":
       "DROP TABLE note; CREATE TABLE note (name TEXT PRIMARY KEY COLLATE NOCASE, value INTEGER)",
   })) {
-    it(`that got ${what} is made anew before anything is looked up in it`, async () => {
+    it(`that got ${what} is rebuilt before any look-up`, async () => {
       await close();
       const database = new DatabaseSync(file());
       database.exec(sql);
@@ -245,7 +245,7 @@ describe("the index of a ledger, on disk", () => {
     });
   }
 
-  describe("compared with one that is made of the ledger's lines", () => {
+  describe("compared with an index that is built from the ledger's lines", () => {
     const compare = (pace = async () => {}) =>
       compareIndexes({ folder: folder.path, ledger: "local", salt: index.salt, pace });
     /** What it says of an index that was changed while nobody had it open; undefined when all is well. */
@@ -256,7 +256,7 @@ describe("the index of a ledger, on disk", () => {
       );
     }
 
-    it("is the same, every row, while entries go on coming", async () => {
+    it("is equal in every row, while entries keep coming", async () => {
       let next = ENTRIES;
       const { entries, rows } = await compare(async () => {
         if (next >= ENTRIES + 1_200) return;
@@ -290,7 +290,7 @@ describe("the index of a ledger, on disk", () => {
       ["its position", "UPDATE meta SET head = substr(head, 2) || 'f'"],
       ["its position is inside line 700", 'UPDATE meta SET "end" = "end" - 7'],
     ] as const) {
-      it(`is found out when it says something else (${sql.slice(0, 40)})`, async () => {
+      it(`is reported if it has other content (${sql.slice(0, 40)})`, async () => {
         await close();
         await open();
         await close();
@@ -314,7 +314,7 @@ describe("the index of a ledger, on disk", () => {
       return salt;
     }
 
-    it("finds a line of the ledger that was changed, and names it", async () => {
+    it("reports a changed line of the ledger", async () => {
       const ledgerFile = path.join(folder.path, "ledger.jsonl");
       const text = readFileSync(ledgerFile, "latin1");
       writeFileSync(ledgerFile, text.replace('"t8"', '"t9"'));
@@ -324,7 +324,7 @@ describe("the index of a ledger, on disk", () => {
         .with.property("line", line);
     });
 
-    it("leaves nothing behind, whatever it found", async () => {
+    it("leaves nothing behind, with any result", async () => {
       await compare();
       expect(readdirSync(folder.path)).to.not.contain(CHECK_FOLDER);
     });

@@ -75,7 +75,7 @@ describe("the settlement engine", () => {
   const shadow = (dataUpdate: { [key: string]: PyJson }) => ({ dataUpdate });
 
   describe("on proposals", () => {
-    it("settles into an entry that says what was proposed, on the head", async () => {
+    it("settles into an entry with the proposal, after the head", async () => {
       const outcome = await engine.settle(
         proposal({ proof: "because", contextHash: "ab".repeat(32), confidenceScore: 1 }),
       );
@@ -101,7 +101,7 @@ describe("the settlement engine", () => {
       });
     });
 
-    it("rejects another parent than the head before it looks at anything else", async () => {
+    it("rejects another parent than the head before any other check", async () => {
       await engine.settle(proposal());
       const late = proposal({ parentHash: GENESIS_HASH, confidenceScore: 0.1 });
       const reason = "State drift detected. Re-base required.";
@@ -113,14 +113,14 @@ describe("the settlement engine", () => {
       expect([ledger.size, held.size]).to.deep.equal([1, 0]);
     });
 
-    it("rejects a confidence below the minimum before it looks at the shadow, and takes the minimum itself", async () => {
+    it("rejects a confidence below the minimum before it compares the shadow, and accepts the minimum itself", async () => {
       const outcome = await engine.settle(proposal({ confidenceScore: 0.849 }), shadow({}));
       expect(outcome.status).to.equal("REJECTED");
       expect([ledger.size, held.size]).to.deep.equal([0, 0]);
       expect((await engine.settle(proposal({ confidenceScore: 0.85 }))).status).to.equal("SETTLED");
     });
 
-    it("escrows a divergence above the limit, and settles one that is exactly at it", async () => {
+    it("escrows a divergence above the limit, and settles one exactly at it", async () => {
       const far = await engine.settle(proposal(), shadow({ budget: 69n, name: "x" }));
       expect(far).to.include({ status: "ESCROWED", reason: "High model divergence.", divergence: 0.155 });
       expect([ledger.size, held.size]).to.deep.equal([0, 1]);
@@ -128,7 +128,7 @@ describe("the settlement engine", () => {
       expect(at.status).to.equal("SETTLED");
     });
 
-    it("settles one of many that name the same parent at the same time", async () => {
+    it("settles one of many simultaneous proposals with the same parent", async () => {
       const parentHash = ledger.head;
       const proposals = Array.from({ length: 20 }, (_, i) => proposal({ taskId: `t${i}`, parentHash }));
       const outcomes = await Promise.all(proposals.map((one) => engine.settle(one)));
@@ -136,7 +136,7 @@ describe("the settlement engine", () => {
       expect(ledger.size).to.equal(1);
     });
 
-    it("keeps a held proposal and its shadow, once, over a restart", async () => {
+    it("keeps a held proposal and its shadow, once, after a restart", async () => {
       const far = { ...shadow({ budget: 1n, name: "y" }) };
       const first = await engine.settle(proposal(), far);
       const again = await engine.settle(proposal(), far);
@@ -153,7 +153,7 @@ describe("the settlement engine", () => {
       expect((await readTaskStatus("task-1", { ledger, index, held })).held).to.have.length(1);
     });
 
-    it("cuts a torn last line of the held proposals and stops at any other that is wrong", async () => {
+    it("cuts a torn last line of the held proposals and stops at any other wrong line", async () => {
       await engine.settle(proposal(), shadow({}));
       await stop();
       const file = path.join(folder.path, "held.jsonl");
@@ -195,7 +195,7 @@ describe("the settlement engine", () => {
       throw new Error("it was settled");
     };
 
-    it("settles listing and receipt with the body as it was signed, on the head of the moment", async () => {
+    it("settles listing and receipt with the signed body, after the present head", async () => {
       const records = [await listing({ unknown_key: ["kept"] }), await receipt()];
       const settled = await Promise.all(records.map((record) => settleRecord(record)));
       expect(settled.map(({ index, known }) => [index, known])).to.deep.equal([
@@ -208,7 +208,7 @@ describe("the settlement engine", () => {
       expect(entries[0]!.taskId).to.equal(recordDigest(records[0]!.body));
     });
 
-    it("gives the same entry back when the same record comes again, also after a restart and a day", async () => {
+    it("gives the same entry for a repeated record, also after a restart and a day", async () => {
       const record = await receipt();
       const [first, twin] = await Promise.all([settleRecord(record), settleRecord(record)]);
       expect({ ...first, known: true }).to.deep.equal({ ...twin, known: true });
@@ -220,7 +220,7 @@ describe("the settlement engine", () => {
       expect(ledger.size).to.equal(1);
     });
 
-    it("takes a second signature over the same body for the same record", async () => {
+    it("treats a second signature over the same body as the same record", async () => {
       const record = await listing();
       await settleRecord(record);
       const v = record.signature.endsWith("1b") ? "00" : "01";
@@ -241,7 +241,7 @@ describe("the settlement engine", () => {
       expect(await refusal({ ...record, signature: foreign.signature })).to.deep.equal(invalid);
     });
 
-    it("asks the signer's contract where no key signed, and believes it", async () => {
+    it("asks the signer's contract if no key signed, and trusts it", async () => {
       const record = await listing();
       const wallet = `0x${"cc".repeat(20)}` as const;
       const body = { ...record.body, agent_id: wallet };
@@ -255,7 +255,7 @@ describe("the settlement engine", () => {
       ).to.equal("invalid_signature");
     });
 
-    it("settles a record once though its signature takes time to check", async () => {
+    it("settles a record once even while its signature is being checked", async () => {
       await stop();
       await start(() => new Promise((resolve) => setTimeout(() => resolve(true), 5)));
       const body = listingBody({ agent_id: `0x${"cc".repeat(20)}` });
@@ -270,7 +270,7 @@ describe("the settlement engine", () => {
       expect(ledger.size).to.equal(1);
     });
 
-    it("refuses record types it has no rules for", async () => {
+    it("refuses record types without rules", async () => {
       const record = await signRecord({ type: "praise", ledger: "local", body: {}, account: seller });
       expect(await refusal(record)).to.deep.equal({ code: "invalid_input", field: "type" });
     });
@@ -315,7 +315,7 @@ describe("the settlement engine", () => {
       });
     }
 
-    it("refuses a listing whose name leads into a private network, when who signed it is known", async () => {
+    it("refuses a listing whose name leads into a private network, after the signer is known", async () => {
       await stop();
       const asked: string[] = [];
       await start(undefined, async (host) => {
@@ -331,13 +331,13 @@ describe("the settlement engine", () => {
       expect(asked).to.deep.equal(["127.0.0.1.nip.io", "seller.example"]);
     });
 
-    it("lets a seller take an offer down wherever its address leads", async () => {
+    it("lets a seller retire an offer with any address", async () => {
       expect(await settleRecord(await listing({ endpoint: "http://10.0.0.1/", retired: true }))).to.include({
         index: 0,
       });
     });
 
-    it("takes listings of one offer in the order of issued_at, other offers as they come", async () => {
+    it("accepts listings of one offer in the order of issued_at, and other offers in any order", async () => {
       await settleRecord(await listing({ issued_at: NOW - 10 }));
       const late = { code: "invalid_input", field: "body.issued_at" };
       expect(await refusal(listing({ issued_at: NOW - 11, price_usdc: "2" }))).to.deep.equal(late);
@@ -353,7 +353,7 @@ describe("the settlement engine", () => {
       expect(await refusal(listing({ issued_at: NOW - 11, price_usdc: "2" }))).to.deep.equal(late);
     });
 
-    it("takes receipts from 24 hours ago to 5 minutes ahead, and no others", async () => {
+    it("accepts only receipts from 24 hours ago to 5 minutes ahead", async () => {
       const at = (completed_at: number) => receipt({ completed_at, hire_id: `h${completed_at}` });
       await settleRecord(await at(NOW - 86_399));
       await settleRecord(await at(NOW + 300));
@@ -368,7 +368,7 @@ describe("the settlement engine", () => {
       }
     });
 
-    it("refuses hires of oneself and free receipts that name a transaction", async () => {
+    it("refuses hires with oneself and free receipts that name a transaction", async () => {
       expect((await refusal(receipt({ buyer: seller.address.toLowerCase() }))).field).to.equal("body.buyer");
       expect((await refusal(receipt({ amount_usdc_atomic: "0" }))).field).to.equal("body.tx_hash");
       const free = receipt({ amount_usdc_atomic: "0", tx_hash: `0x${"00".repeat(32)}` });

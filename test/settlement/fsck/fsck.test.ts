@@ -63,7 +63,7 @@ describe("the check of a ledger and of its copies", () => {
       });
     });
 
-    it("finds nothing in a good one, by folder and by address, and writes nothing", async () => {
+    it("finds no fault in a good log, by folder and by address, and writes nothing", async () => {
       const before = filesOf(log());
       const found = await check();
       expect(found).to.deep.include({
@@ -90,7 +90,7 @@ describe("the check of a ledger and of its copies", () => {
       expect([...filesOf(log()).keys()]).to.deep.equal([...before.keys()]);
     });
 
-    it("names whatever single byte was changed, by the file it is in", async () => {
+    it("names any single changed byte, with its file", async () => {
       const files = [...filesOf(log())].filter(([name]) => name !== "checkpoint");
       await fc.assert(
         fc.asyncProperty(
@@ -116,7 +116,7 @@ describe("the check of a ledger and of its copies", () => {
       expect((await check()).faults).to.deep.equal([]);
     });
 
-    it("names what is missing, cut off, longer, of another place or wrongly signed, all of it at once", async () => {
+    it("names everything that is missing, cut off, too long, at another place or wrongly signed, all at once", async () => {
       rmSync(at("tile/entries/001"));
       truncateSync(at("tile/0/000"), 100);
       writeFileSync(at("tile/1/000.p/2"), Buffer.alloc(64));
@@ -130,7 +130,7 @@ describe("the check of a ledger and of its copies", () => {
       expect(found.faultCount).to.equal(4);
     });
 
-    it("goes on after an entry that is another, and names each", async () => {
+    it("continues after a wrong entry, and names each", async () => {
       for (const [bundle, text] of [
         ["tile/entries/000", "task-7"],
         ["tile/entries/000", "task-9"],
@@ -148,7 +148,7 @@ describe("the check of a ledger and of its copies", () => {
       ]);
     });
 
-    it("tells whether a bundle or a tile is damaged where entries continue each other", async () => {
+    it("tells whether a bundle or a tile is damaged if the entries continue each other", async () => {
       // The whole bundle of a forger whose entries are right among themselves up to its end.
       const forged = await ledgerOf(300);
       await grow(forged, 700, "forged");
@@ -170,7 +170,7 @@ describe("the check of a ledger and of its copies", () => {
       expect(places((await check()).faults)).to.deep.equal(["checkpoint"]);
     });
 
-    it("says what else lies there, which is no fault", async () => {
+    it("lists other files in the folder, which are no fault", async () => {
       await grow(ledger, 900);
       const other = path.join(temporary.path, "longer");
       await new StaticLog({ folder: other, origin: ORIGIN, ledger }).write({
@@ -187,7 +187,7 @@ describe("the check of a ledger and of its copies", () => {
         .and.to.match(/ledger_forked-3-ab/);
     });
 
-    it("ends where there is nothing to check, and where a source goes away", async () => {
+    it("ends if there is nothing to check, and if a source disappears", async () => {
       const codeOf = (action: Promise<unknown>) =>
         action.then(
           () => "checked",
@@ -223,7 +223,7 @@ describe("the check of a ledger and of its copies", () => {
       await signed(50);
     });
 
-    it("finds nothing in a good one, also while its service runs, and writes nothing", async () => {
+    it("finds no fault in a good ledger, also while its service runs, and writes nothing", async () => {
       const before = filesOf(ledger.folder);
       expect(await check()).to.deep.equal({
         kind: "ledger",
@@ -236,7 +236,7 @@ describe("the check of a ledger and of its copies", () => {
       expect(filesOf(ledger.folder)).to.deep.equal(before);
     });
 
-    it("names every line that is bad, once each, wherever they stand", async () => {
+    it("names every bad line, once each, at any place", async () => {
       await fc.assert(
         fc.asyncProperty(
           fc.uniqueArray(fc.integer({ min: 0, max: 59 }), { minLength: 1, maxLength: 6 }),
@@ -258,7 +258,7 @@ describe("the check of a ledger and of its copies", () => {
       );
     });
 
-    it("names a line that is gone, twice there, joined or rewritten with a hash of its own", async () => {
+    it("names a line that is missing, repeated, joined or rewritten with its own hash", async () => {
       const good = lines();
       const of = async (texts: string[]) => {
         have(texts);
@@ -272,7 +272,7 @@ describe("the check of a ledger and of its copies", () => {
       expect(await of([...good.slice(0, 30), ...theirs.slice(30)])).to.deep.equal([31]);
     });
 
-    it("takes a torn last line for what it is, and tells what was signed from what is there", async () => {
+    it("recognises a torn last line, and compares signed history with the file", async () => {
       truncateSync(file, statSync(file).size - 5);
       const torn = await check();
       expect(torn).to.deep.include({ entries: 59, faults: [] });

@@ -93,7 +93,7 @@ if (RUNS) {
       return { size, note: formatSignedNote({ text, signatures }) };
     }
 
-    it("read a log that is written as files: its checkpoint, every tile, every entry, and proofs made of them", async () => {
+    it("read a log from files: its checkpoint, every tile, every entry, and proofs from them", async () => {
       const out = path.join(folder.path, "static");
       const log = new StaticLog({ folder: out, origin: ORIGIN, ledger });
       for (const size of [1, 2, 255, 256, 257, 1_000, 66_000]) {
@@ -108,7 +108,7 @@ if (RUNS) {
       expect(() => go("log", out, vkey)).to.throw(/entry 768 has another hash/);
     });
 
-    it("check a .tlog-proof, its cosignature among it", async () => {
+    it("check a .tlog-proof with its cosignature", async () => {
       await grow(700);
       const file = path.join(folder.path, "entry.tlog-proof");
       const proof = {
@@ -128,7 +128,7 @@ if (RUNS) {
       expect(() => go("proof", file, vkey, witnessKey)).to.throw(/invalid transparency proof/);
     });
 
-    it("cosign a checkpoint of ours so that we find it good", async () => {
+    it("cosign a checkpoint of ours, and we accept the cosignature", async () => {
       await grow(3);
       const file = path.join(folder.path, "checkpoint");
       const { note } = checkpoint();

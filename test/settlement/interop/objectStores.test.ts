@@ -22,7 +22,7 @@ const RUNS = process.env.S3_INTEROP === "1";
 const SIGNED = { ...CREDENTIALS, region: "us-east-1" };
 
 if (RUNS) {
-  describe("S3-compatible servers of others", function () {
+  describe("S3-compatible servers of other projects", function () {
     this.timeout(600_000);
     const temporary = temporaryFolder();
     const children: ChildProcess[] = [];
@@ -74,7 +74,7 @@ if (RUNS) {
       return `${url}/log`;
     }
 
-    it("take a log when they honour conditions (moto)", async () => {
+    it("store a log if they honour conditions (moto)", async () => {
       const python = pythonWithMoto();
       const url = await bucketOf(python, (port) => ["-m", "moto.server", "-H", "127.0.0.1", "-p", port]);
       const bucket = await openBucket({ config: { ...SIGNED, url } });
@@ -102,7 +102,7 @@ if (RUNS) {
       await other.close();
     });
 
-    it("are refused when they answer 200 and overwrite (fauxqs)", async () => {
+    it("are refused if they answer 200 and overwrite (fauxqs)", async () => {
       execFileSync("npm", [
         "install",
         "--silent",

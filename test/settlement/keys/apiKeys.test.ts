@@ -12,7 +12,7 @@ describe("API keys", () => {
   const folder = temporaryFolder();
   const file = () => path.join(folder.path, "keys.json");
 
-  it("are kept by their hash only, in a file for its owner only", async () => {
+  it("are stored only as hashes, in a file that only its owner can read", async () => {
     const { key, stored } = await addKey(file(), "Ada", 1000);
     expect(key).to.match(/^tsk_[0-9A-HJKMNP-TV-Z]{32}$/);
     expect(readFileSync(file(), "utf8")).not.to.contain(key).and.not.to.contain(key.slice(4));
@@ -20,7 +20,7 @@ describe("API keys", () => {
     expect(await readKeyFile(file())).to.deep.equal([stored]);
   });
 
-  it("work until they are revoked, and never again", async () => {
+  it("work until they are revoked, and never after", async () => {
     const first = await addKey(file(), "Ada", 1000);
     const second = await addKey(file(), "Bob", 1001);
     expect(await new ApiKeys({ keys: [], file: file() }).find(first.key)).to.deep.equal({
@@ -36,7 +36,7 @@ describe("API keys", () => {
     expect((await readKeyFile(file()))[0]?.revoked_at).to.equal(1002);
   });
 
-  it("are nobody's while there is no file", async () => {
+  it("accept nobody while there is no file", async () => {
     const keys = new ApiKeys({ keys: [], file: file() });
     expect(await keys.isEmpty()).to.equal(true);
     expect(await keys.find("")).to.equal(undefined);
@@ -58,7 +58,7 @@ describe("API keys", () => {
 describe("rate limits", () => {
   const folder = temporaryFolder();
 
-  it("count each caller by itself, in windows of a minute", () => {
+  it("count each caller separately, in windows of a minute", () => {
     const counter = new RateCounter();
     expect(counter.take("a", 2, 0)).to.deep.equal({ allowed: true, remaining: 1, reset: 60 });
     expect(counter.take("a", 2, 30)).to.deep.equal({ allowed: true, remaining: 0, reset: 30 });
@@ -67,7 +67,7 @@ describe("rate limits", () => {
     expect(counter.take("a", 2, 60).allowed).to.equal(true);
   });
 
-  it("are answered with 429 and told in RateLimit headers, per key and per address", async () => {
+  it("are answered with 429 and given in RateLimit headers, for keys and addresses", async () => {
     const service = await openTestService(folder.path, {
       RATE_LIMIT_PER_KEY: "2",
       RATE_LIMIT_PER_ADDRESS: "1",
@@ -108,7 +108,7 @@ describe("rate limits", () => {
     return found;
   };
 
-  it("believe X-Forwarded-For only when told how many proxies write it, and only their part of it", async () => {
+  it("trust X-Forwarded-For only with a configured number of proxies, and only their part of it", async () => {
     expect(await statuses("0", ["1.1.1.1", "2.2.2.2"])).to.deep.equal([400, 429]);
     expect(await statuses("1", ["1.1.1.1", "9.9.9.9, 2.2.2.2", "8.8.8.8, 2.2.2.2"])).to.deep.equal([
       400, 400, 429,
@@ -119,7 +119,7 @@ describe("rate limits", () => {
     expect(await statuses("2", ["1.1.1.1", "2.2.2.2", "x, y", "z, y"])).to.deep.equal([400, 429, 429, 429]);
   });
 
-  it("are ten requests a second by an address and a hundred with a key, unless the operator says otherwise", async () => {
+  it("are ten requests a second for an address and a hundred for a key by default", async () => {
     const service = await openTestService(folder.path);
     const policy = async (headers: { [name: string]: string }) =>
       (await service.app.request("/v1/listings", { method: "POST", headers })).headers.get(
@@ -130,7 +130,7 @@ describe("rate limits", () => {
     await service.close();
   });
 
-  it("count POST to a route that is only read, such as the verification of the ledger", async () => {
+  it("count POST to a read-only route, such as the verification of the ledger", async () => {
     const service = await openTestService(folder.path, { RATE_LIMIT_PER_ADDRESS: "2" });
     expect((await service.post("/v1/ledger/verify", {})).status).to.equal(405);
     expect((await service.get("/v1/ledger/verify")).json).to.include({ valid: true });
@@ -142,7 +142,7 @@ describe("rate limits", () => {
     await service.close();
   });
 
-  it("count what is costly to read too, and nothing else that is read", async () => {
+  it("count expensive reads too, and no other reads", async () => {
     for (const path of [
       "/v1/ledger/verify",
       "/v1/ledger/checkpoint?size=0",
@@ -158,7 +158,7 @@ describe("rate limits", () => {
     }
   });
 
-  it("take a /64 of IPv6 for one caller, and a mapped IPv4 address for what it is", async () => {
+  it("count a /64 of IPv6 as one caller, and a mapped IPv4 address as IPv4", async () => {
     const same = ["2001:db8:1:2::1", "2001:DB8:1:2:ffff:1:2:3", "2001:db8:1:3::1"];
     expect(await statuses("1", same)).to.deep.equal([400, 429, 400]);
     expect(await statuses("1", ["::1", "::2", "0:0:0:0:0:0:0:3", "1::"])).to.deep.equal([400, 429, 429, 400]);

@@ -52,7 +52,7 @@ describe("the ledger on disk", () => {
     await ledger.close();
   });
 
-  it("is one canonical line an entry, which verifies by itself", async () => {
+  it("has one canonical line for each entry, and verifies without the service", async () => {
     const bytes = await written(20);
     const result = await verifyLedgerLines(bytes.toString("latin1").trimEnd().split("\n"));
     const ledger = await open();
@@ -63,7 +63,7 @@ describe("the ledger on disk", () => {
     await ledger.close();
   });
 
-  it("tells of an entry only once it is on disk, and gives the next one its place before", async () => {
+  it("reports an entry only once it is on disk, and gives the next one its place before", async () => {
     const ledger = await open();
     const [first, second] = [append(ledger, 0), append(ledger, 1)];
     expect(ledger.size).to.equal(0);
@@ -77,7 +77,7 @@ describe("the ledger on disk", () => {
     await ledger.close();
   });
 
-  it("tells every entry once, in order, whether it was there before or is new", async () => {
+  it("reports every entry once, in order, old and new ones", async () => {
     await written(3);
     const seen: [string, number][] = [];
     const ledger = await DiskLedger.open({
@@ -94,7 +94,7 @@ describe("the ledger on disk", () => {
     await ledger.close();
   });
 
-  it("gives out single entries and any segment, byte for byte", async () => {
+  it("returns single entries and any segment, byte for byte", async () => {
     const bytes = await written(9);
     const lines = bytes.toString("latin1").split("\n").slice(0, -1);
     const ledger = await open();
@@ -135,7 +135,7 @@ describe("the ledger on disk", () => {
     await (await open()).close();
   });
 
-  it("cuts a last line that was torn anywhere, keeps what was cut, and goes on from the line before", async () => {
+  it("cuts a torn last line at any place, stores the cut bytes, and continues from the line before", async () => {
     const bytes = await written(3);
     const lastLine = bytes.lastIndexOf("\n", bytes.length - 2) + 1;
     for (let length = lastLine + 1; length < bytes.length - 1; length += 7) {
@@ -160,7 +160,7 @@ describe("the ledger on disk", () => {
     expect(readFileSync(file())).to.deep.equal(bytes);
   });
 
-  it("completes a whole last line that only lacks its newline, since it may have been answered", async () => {
+  it("completes a last line that lacks only its newline, because it may have been acknowledged", async () => {
     const bytes = await written(3);
     truncateSync(file(), bytes.length - 1);
     const ledger = await open();
@@ -171,7 +171,7 @@ describe("the ledger on disk", () => {
     await ledger.close();
   });
 
-  it("does not start with any other line that is wrong: it names the line and changes nothing", async () => {
+  it("does not start with any other wrong line: it names the line and changes nothing", async () => {
     const bytes = await written(4);
     const lines = bytes.toString("latin1").split("\n").slice(0, -1);
     const wrong: [number, string[]][] = [
@@ -196,7 +196,7 @@ describe("the ledger on disk", () => {
     expect(existsSync(path.join(folder.path, "ledger.torn"))).to.equal(false);
   });
 
-  it("finds every change made under it when asked to verify", async () => {
+  it("finds every change of its file on request", async () => {
     const bytes = await written(5);
     const ledger = await open();
     expect((await ledger.verify()).size).to.equal(5);
@@ -208,7 +208,7 @@ describe("the ledger on disk", () => {
     await ledger.close();
   });
 
-  it("finds a history that holds together but is another one", async () => {
+  it("finds a valid history that differs from its own", async () => {
     await written(3);
     const ledger = await open();
     const other = await DiskLedger.open({ folder: path.join(folder.path, "other") });
@@ -228,7 +228,7 @@ describe("the ledger on disk", () => {
     await ledger.close();
   });
 
-  it("writes many entries with few waits for the disk, in the order in which they were taken", async () => {
+  it("writes many entries with few flushes of the disk, in the order of their arrival", async () => {
     const ledger = await open();
     const order: number[] = [];
     const appended = Array.from({ length: 2000 }, (_, i) => append(ledger, i));
@@ -241,7 +241,7 @@ describe("the ledger on disk", () => {
     await reopened.close();
   });
 
-  it("takes what is under way with it when it closes, and nothing after", async () => {
+  it("finishes running writes when it closes, and accepts nothing after", async () => {
     const ledger = await open();
     const { durable } = append(ledger, 0);
     await ledger.close();
@@ -254,7 +254,7 @@ describe("the ledger on disk", () => {
 
   // A device that is always full, where there is one.
   if (existsSync("/dev/full")) {
-    it("refuses what a full device does not take, one append after the other", async () => {
+    it("refuses entries that do not fit on a full device, one after the other", async () => {
       const failures: Error[] = [];
       const onFailure = (error: Error) => failures.push(error);
       const full = await AppendFile.open({ filePath: "/dev/full", onFailure });
@@ -267,7 +267,7 @@ describe("the ledger on disk", () => {
     });
   }
 
-  it("cuts a torn last line also when there is no place to keep it", async () => {
+  it("cuts a torn last line also if the cut bytes cannot be stored", async () => {
     const bytes = await written(2);
     appendFileSync(file(), '{"current_hash": "ab');
     // A folder in its place is as good as a full disk.

@@ -50,7 +50,7 @@ describe("a ledger on a disk that fails", () => {
     expect(ledger.nextParent).to.equal(ledger.head);
   }
 
-  it("refuses with 503 what does not fit, leaves nothing half-written, and goes on when there is space", async () => {
+  it("refuses entries that do not fit with 503, leaves nothing half-written, and continues when there is space", async () => {
     expect(await outcome(append(0))).to.equal("settled");
     const before = readFileSync(file());
     faults.free = 450;
@@ -64,7 +64,7 @@ describe("a ledger on a disk that fails", () => {
     await expectWhole(2);
   });
 
-  it("refuses everything that was to follow what did not fit", async () => {
+  it("refuses everything that follows an entry that did not fit", async () => {
     faults.free = 100;
     const first = append(0);
     await new Promise((resolve) => setImmediate(resolve));
@@ -76,7 +76,7 @@ describe("a ledger on a disk that fails", () => {
     await expectWhole(1);
   });
 
-  it("refuses with 503 on a read-only file system, and goes on when it is writable again", async () => {
+  it("refuses with 503 on a read-only file system, and continues when it is writable again", async () => {
     expect(await outcome(append(0))).to.equal("settled");
     faults.readOnly = true;
     expect(await outcome(append(1))).to.equal("ledger_unavailable");
@@ -87,7 +87,7 @@ describe("a ledger on a disk that fails", () => {
     await expectWhole(2);
   });
 
-  it("takes nothing more when an fsync failed: nobody knows then what is on the disk", async () => {
+  it("accepts nothing more after a failed fsync, because the content of the disk is unknown", async () => {
     expect(await outcome(append(0))).to.equal("settled");
     faults.syncFails = true;
     expect(await outcome(append(1))).to.equal("ledger_unavailable");
@@ -97,7 +97,7 @@ describe("a ledger on a disk that fails", () => {
     expect(ledger.size).to.equal(1);
   });
 
-  it("takes nothing more when what was half-written cannot be cut off", async () => {
+  it("accepts nothing more if a half-written line cannot be cut off", async () => {
     faults.free = 100;
     const first = append(0);
     faults.syncFails = true;
@@ -105,7 +105,7 @@ describe("a ledger on a disk that fails", () => {
     expect(failures).to.have.length(1);
   });
 
-  it("takes no more than it can hold while the disk hangs, and goes on when it answers", async () => {
+  it("accepts only as much as it can hold while the disk hangs, and continues when the disk answers", async () => {
     let answer = (): void => {};
     const hangs = new Promise<void>((resolve) => {
       answer = resolve;
@@ -134,7 +134,7 @@ describe("a ledger on a disk that fails", () => {
     await slow.close();
   });
 
-  it("says of every line where it stands, also of one that comes while a refused write is undone", async () => {
+  it("gives the position of every line, also of one that arrives while a refused write is undone", async () => {
     const filePath = path.join(folder.path, "lines");
     const file = await AppendFile.open({ filePath, onFailure: () => {}, openFile: disk.openFile });
     expect(await file.append("first\n")).to.equal(0);
@@ -151,7 +151,7 @@ describe("a ledger on a disk that fails", () => {
     await file.close();
   });
 
-  it("has after any run of full and free disks exactly what it answered", async () => {
+  it("has exactly the acknowledged entries after any sequence of full and free disks", async () => {
     let n = 0;
     let settled = 0;
     const step = fc.record({

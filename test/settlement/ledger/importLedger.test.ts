@@ -46,7 +46,7 @@ describe("a ledger that is imported", () => {
       (error) => error,
     );
 
-  it("has the contents and hashes it had, in canonical lines, and goes on as one of ours", async () => {
+  it("keeps contents and hashes, in canonical lines, and continues as one of ours", async () => {
     const lines = entries(6, () => ({ payload: { "10": 1n, "9": 1, text: "caf\u00e9" } }));
     const canonical = lines.map((line) => `${line}\n`).join("");
     const theirs = canonical.replaceAll(", ", ",").replaceAll("\\u00e9", "\u00e9").replaceAll("\n", "\r\n");
@@ -72,7 +72,7 @@ describe("a ledger that is imported", () => {
     }
   });
 
-  it("is refused by the line that does not verify, and nothing is left behind", async () => {
+  it("is refused with the line that does not verify, and nothing is left behind", async () => {
     const lines = entries(5);
     const file = write(lines.with(3, lines[3]!.replace('"n": 3', '"n": 4')).join("\n"));
     expect(await refusal(imported(file))).to.include({ code: "ledger_line", line: 4 });
@@ -80,7 +80,7 @@ describe("a ledger that is imported", () => {
     expect(readdirSync(folder())).to.deep.equal(["ledger.lock"]);
   });
 
-  it("is refused by the line that no ledger of ours could hold", async () => {
+  it("is refused with a line that is impossible in our ledgers", async () => {
     const cases: [string, (n: number) => Partial<LedgerEntry>, RegExp][] = [
       [
         "too long",
@@ -105,7 +105,7 @@ describe("a ledger that is imported", () => {
     }
   });
 
-  it("may have an entry of just 65,535 bytes, and one of just now", async () => {
+  it("may have an entry of exactly 65,535 bytes, and an entry of this moment", async () => {
     const room = 65_535 - entries(1, () => ({ payload: { n: "" } }))[0]!.length;
     const lines = entries(2, (n) =>
       n === 0 ? { payload: { n: "x".repeat(room) } } : { timestamp: NOW + 300 },
@@ -131,7 +131,7 @@ describe("a ledger that is imported", () => {
     writeFileSync(target(), before);
   });
 
-  it("begins with what the contract holds of it, if it holds anything", async () => {
+  it("must begin with the contract's anchored entries, if there are any", async () => {
     const lines = entries(4);
     const file = write(`${lines.join("\n")}\n`);
     const scratch = await importLedger({

@@ -15,11 +15,11 @@ import { temporaryFolder } from "../support/temporaryFolder.ts";
 const WRITER = `0x${"aa".repeat(20)}` as const;
 const ROOT = `0x${"12".repeat(32)}` as const;
 
-describe("what was signed last", () => {
+describe("the record of the last signature", () => {
   const folder = temporaryFolder();
   const file = () => path.join(folder.path, LAST_SIGNED_FILE);
 
-  it("is read as it was written, and is nothing before", async () => {
+  it("is read as it was written, and is empty before", async () => {
     expect(await readLastSigned(folder.path)).to.equal(undefined);
     await writeLastSigned(folder.path, { size: 7, root: ROOT });
     await writeLastSigned(folder.path, { size: 9, root: ROOT });
@@ -27,7 +27,7 @@ describe("what was signed last", () => {
     expect(existsSync(`${file()}.next`)).to.equal(false);
   });
 
-  it("is not guessed from a file that holds something else", async () => {
+  it("is not guessed from a file with other content", async () => {
     for (const text of [
       "",
       "{}",
@@ -78,14 +78,14 @@ describe("a ledger that is adopted", () => {
       (error) => error.code,
     );
 
-  it("was signed up to its own end when there is no chain, and is adopted once", async () => {
+  it("counts as signed up to its own end without a chain, and is adopted once", async () => {
     const roots = await write(4);
     expect(await adoptLedger(folder.path)).to.deep.equal({ size: 4, root: roots[4] });
     expect(await readLastSigned(folder.path)).to.deep.equal({ size: 4, root: roots[4] });
     expect(await refusal(adoptLedger(folder.path))).to.equal("last_signed_present");
   });
 
-  it("was signed up to what the contract holds", async () => {
+  it("counts as signed up to the contract's head", async () => {
     const roots = await write(4);
     expect(await adoptLedger(folder.path, onChain(3, roots[3] as string))).to.deep.equal({
       size: 3,
@@ -93,7 +93,7 @@ describe("a ledger that is adopted", () => {
     });
   });
 
-  it("is not adopted when the contract holds more, or something else, or is another's", async () => {
+  it("is not adopted if the contract has more entries, other entries, or another ledger", async () => {
     const roots = await write(4);
     const attempts: [ReturnType<typeof onChain>, string][] = [
       [onChain(5, ROOT), "chain_ahead"],
@@ -106,7 +106,7 @@ describe("a ledger that is adopted", () => {
     expect(await readLastSigned(folder.path)).to.equal(undefined);
   });
 
-  it("is not adopted while a service writes it, when a line was changed, or when it is not there", async () => {
+  it("is not adopted while a service writes it, if a line was changed, or if it does not exist", async () => {
     expect(await refusal(adoptLedger(folder.path))).to.equal("no_ledger");
     await write(2);
     const ledger = await DiskLedger.open({ folder: folder.path });

@@ -75,7 +75,7 @@ describe("a ledger that is pulled from a follower", () => {
       (error) => error.code,
     );
 
-  it("has what was anchored, when everything was lost", async () => {
+  it("has the anchored entries after everything was lost", async () => {
     const result = await pull(550);
     expect(result).to.include({
       size: 550,
@@ -94,7 +94,7 @@ describe("a ledger that is pulled from a follower", () => {
     await ledger.close();
   });
 
-  it("keeps what an older copy has, fetches the rest, and counts what was signed over and is lost", async () => {
+  it("keeps the entries of an older copy, fetches the rest, and counts signed entries that are lost", async () => {
     have(text(0, 300));
     await writeLastSigned(folder(), anchored(570));
     const result = await pull(550);
@@ -105,7 +105,7 @@ describe("a ledger that is pulled from a follower", () => {
     expect(await readLastSigned(folder())).to.deep.equal(anchored(550));
   });
 
-  it("keeps a damaged file's good beginning, and counts the entries behind the anchor that it had", async () => {
+  it("keeps the good beginning of a damaged file, and counts its entries after the anchor", async () => {
     const damaged = `${text(0, 400)}${text(400, 401).replace("task-400", "task-4OO")}${text(401, 580)}`;
     have(damaged);
     const result = await pull(550);
@@ -113,7 +113,7 @@ describe("a ledger that is pulled from a follower", () => {
     expect(readFileSync(result.setAside as string, "latin1")).to.equal(damaged);
   });
 
-  it("cuts no entry that is behind the anchor and good, and asks nobody for what is there", async () => {
+  it("cuts no good entry after the anchor, and fetches no existing entries", async () => {
     have(text(0, 580));
     expect(await pull(550)).to.include({ size: 580, kept: 580, fetched: 0, lost: 0 });
     have(`${text(0, 560)}${text(560, 561).slice(0, 50)}\n${text(561, 580)}`);
@@ -123,7 +123,7 @@ describe("a ledger that is pulled from a follower", () => {
     expect(asked).to.deep.equal([]);
   });
 
-  it("takes nothing of another history that lies there, however long", async () => {
+  it("uses nothing of another history in the folder, of any length", async () => {
     const other = await DiskLedger.open({ folder: path.join(temporary.path, "other") });
     for (let n = 0; n < 3; n++)
       await other.append({ timestamp: 1, taskId: "t", payload: { n: BigInt(n) } }).durable;
@@ -137,7 +137,7 @@ describe("a ledger that is pulled from a follower", () => {
     }
   });
 
-  it("changes nothing when a source lies, breaks off, floods or has too little", async () => {
+  it("changes nothing if a source lies, breaks off, sends too much or has too little", async () => {
     have(text(0, 100));
     const before = readdirSync(folder());
     const sources: [string, typeof answer, string][] = [
@@ -184,7 +184,7 @@ describe("a ledger that is pulled from a follower", () => {
     expect(existsSync(path.join(folder(), "last-signed.json"))).to.equal(false);
   });
 
-  it("has what a checkpoint of its own key covers behind the anchor, and nothing of another's", async () => {
+  it("has the entries after the anchor that a checkpoint of its own key covers, and none of another key", async () => {
     const page = answer;
     const seed = new Uint8Array(32).fill(3);
     const keys = [noteVerifierKey("ledger.test/mine", ed25519.getPublicKey(seed))];
@@ -234,7 +234,7 @@ describe("a ledger that is pulled from a follower", () => {
     expect(readFileSync(target(), "latin1")).to.equal(text(0, 600));
   });
 
-  it("is fetched to the end from a source that answers few at a time and fails now and then", async () => {
+  it("is fetched completely from a source that sends little at a time and fails now and then", async () => {
     let count = 0;
     answer = (page, _from, _request, response) => {
       if (count++ % 3 === 1) response.writeHead(503).end();
@@ -250,7 +250,7 @@ describe("a ledger that is pulled from a follower", () => {
     expect(await pull(550)).to.include({ size: 550, fetched: 550 });
   });
 
-  it("is not pulled while a service writes it; a torn line is no entry that was answered", async () => {
+  it("is not pulled while a service writes it; a torn line does not count as an acknowledged entry", async () => {
     have(text(0, 10));
     const ledger = await DiskLedger.open({ folder: folder() });
     expect(await refusal(pull(550))).to.equal("ledger_locked");

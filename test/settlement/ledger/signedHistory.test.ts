@@ -13,7 +13,7 @@ import { SignedHistory } from "../../../services/settlement/ledger/signedHistory
 import { openGate } from "../support/openGate.ts";
 import { temporaryFolder } from "../support/temporaryFolder.ts";
 
-describe("the history that was signed", () => {
+describe("the signed history", () => {
   const folder = temporaryFolder();
 
   function treeOf(size: number, changed = -1): MerkleTree {
@@ -43,7 +43,7 @@ describe("the history that was signed", () => {
     expect(gate.refusal).to.equal(undefined);
   });
 
-  it("never goes back: an older state that is signed again changes nothing", async () => {
+  it("never goes back: another signature over an older state changes nothing", async () => {
     const { cover } = await open(treeOf(0));
     expect(await cover(0)).to.equal("covered");
     rmSync(path.join(folder.path, LAST_SIGNED_FILE));
@@ -72,7 +72,7 @@ describe("the history that was signed", () => {
     expect((await open(treeOf(6))).gate.refusal?.code).to.equal("last_signed_missing");
   });
 
-  it("closes as soon as the file tells of something that is not in the ledger, whoever wrote it", async () => {
+  it("stops writes as soon as the file names something that is not in the ledger, whoever wrote it", async () => {
     const tree = treeOf(4);
     await writeLastSigned(folder.path, { size: 4, root: toHex(tree.root()) });
     const { gate, cover } = await open(tree);

@@ -22,7 +22,7 @@ describe("a ledger's file that several threads verify", () => {
   const inParts = (more: { end?: number; onProgress?: (lines: number) => void } = {}) =>
     verifyInParts({ file, threads: 2, partBytes: 1 + (bytes.length >> 5), ...more });
 
-  it("has the same size, head and root as one that is read line by line, also up to a line within it", async () => {
+  it("has the same size, head and root as when it is read line by line, also up to a line within it", async () => {
     const seen: number[] = [];
     const { otherLayouts, ...whole } = await readAnyLedger(file);
     expect(otherLayouts.count).to.equal(0);
@@ -37,7 +37,7 @@ describe("a ledger's file that several threads verify", () => {
     expect(await inParts({ end })).to.deep.include({ size: half.size, head: half.head, root: half.root });
   });
 
-  it("is left to whoever reads line by line when anything about it is in doubt", async () => {
+  it("is read line by line in all doubtful cases", async () => {
     const lineAt = (share: number) => bytes.indexOf("\n", Math.floor(share * bytes.length)) + 1;
     const [a, b] = [lineAt(0.4), lineAt(0.7)];
     const changes: { [what: string]: Buffer } = {
@@ -54,7 +54,7 @@ describe("a ledger's file that several threads verify", () => {
     }
   });
 
-  it("is named by its first bad line, wherever that is", async () => {
+  it("is reported with its first bad line, at any place", async () => {
     const { head } = await readAnyLedger(file);
     const at = Math.floor(0.6 * bytes.length);
     const line = bytes.subarray(0, at).toString("latin1").split("\n").length;
@@ -65,7 +65,7 @@ describe("a ledger's file that several threads verify", () => {
     expect(found).to.be.instanceOf(LedgerLineError).with.property("line", line);
   });
 
-  it("ends when it is told to", async () => {
+  it("stops on request", async () => {
     const end = new AbortController();
     const verified = verifyInParts({
       file,
