@@ -33,7 +33,7 @@ describe("the pulse", () => {
     expect((await service.ledger.entry(2)).payload.body).to.deep.include({ size: 2n });
   });
 
-  it("settles nothing when a line on disk is not the one that was settled", async () => {
+  it("settles nothing if a line on disk differs from the settled one", async () => {
     for (const one of ["a", "b", "c"]) await publish(`custom.pulse.${one}`);
     const text = readFileSync(service.ledger.path, "latin1");
     writeFileSync(service.ledger.path, text.replace("custom.pulse.b", "custom.pulse.x"));
@@ -47,7 +47,7 @@ describe("the pulse", () => {
     expect(service.ledger.size).to.equal(4);
   });
 
-  it("reads what is older again and again, from the beginning when it has come to the end", async () => {
+  it("reads older entries again and again, and starts at the beginning after the end", async () => {
     for (const one of ["a", "b"]) await publish(`custom.pulse.${one}`);
     for (let beats = 0; beats < 3; beats++) await service.beat?.();
     const text = readFileSync(service.ledger.path, "latin1");
@@ -56,7 +56,7 @@ describe("the pulse", () => {
     expect(error).to.be.instanceOf(LedgerLineError).with.property("line", 2);
   });
 
-  it("says of a ledger that grows while it reads only what it has read, and reads the rest next time", async () => {
+  it("covers only the entries that it has read in a growing ledger, and reads the rest next time", async () => {
     await publish("custom.pulse.a");
     const { ledger } = service;
     const { linesOf } = ledger;
@@ -82,7 +82,7 @@ describe("the pulse", () => {
     ]);
   });
 
-  it("is nobody's without the operator's key", async () => {
+  it("is not made without the operator's key", async () => {
     await service.close();
     service = await openTestService(folder.path);
     expect(service.beat).to.equal(undefined);

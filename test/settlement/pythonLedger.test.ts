@@ -16,7 +16,7 @@ describe("a ledger that Python began", () => {
   const folder = temporaryFolder();
 
   // Where there is no python3, the ledger is one that it wrote before.
-  it("is verified here, goes on here, and is verified by Python again", async () => {
+  it("is verified here, continues here, and is verified by Python again", async () => {
     const text = hasPython
       ? python([SCRIPT, "write", "12"])
       : readFileSync(new URL("../vectors/python-ledger.jsonl", import.meta.url), "latin1");

@@ -55,7 +55,7 @@ describe("the settlement process on a real disk", function () {
   }
 
   if (process.platform !== "win32") {
-    it("answers 503 when its file may not grow, leaves nothing half-written, and goes on when it may", async () => {
+    it("answers 503 when its file may not grow, leaves nothing half-written, and continues when it may", async () => {
       // The shell counts in blocks of 512 or 1,024 bytes; either way the index has room, and the ledger for some hundred entries.
       const service = await start(["sh", "-c", 'ulimit -f 500 && exec "$0" "$@"']);
       const hashes = await fill(service);
@@ -76,7 +76,7 @@ describe("the settlement process on a real disk", function () {
       await expectExactly(next.file, hashes);
     });
 
-    it("does not start in a folder it cannot write, and says so in a sentence", async () => {
+    it("does not start in a folder that it cannot write, and explains it in a sentence", async () => {
       const disk = path.join(folder.path, "disk");
       mkdirSync(disk);
       if (canMount) mount(disk, "ro,size=1m");

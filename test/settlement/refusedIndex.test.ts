@@ -6,7 +6,7 @@ import { envelope, receiptBody } from "./support/records.ts";
 import { temporaryFolder } from "./support/temporaryFolder.ts";
 import { openTestService, type TestAnswer, type TestService } from "./support/testService.ts";
 
-describe("a disk that takes the ledger and refuses its index", () => {
+describe("a disk that accepts the ledger and refuses its index", () => {
   const folder = temporaryFolder();
   let service: TestService;
   let other: DatabaseSync;
@@ -21,7 +21,7 @@ describe("a disk that takes the ledger and refuses its index", () => {
   const send = async (hire_id: string) =>
     service.post("/v1/receipts", await envelope(receiptBody({ hire_id })));
 
-  it("loses nothing and answers nothing wrong: 503 until the index is whole again, then all is known", async () => {
+  it("causes no loss and no wrong answer: 503 until the index is complete again, then all entries are found", async () => {
     // Whoever writes the file keeps the service from it, as a disk without space does.
     other.exec("BEGIN IMMEDIATE");
     const settled = await send("one");

@@ -17,7 +17,7 @@ import { openTestService, type TestService } from "./support/testService.ts";
 /** The address of {@link WRITER_KEY}. */
 const WRITER = "0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266";
 
-describe("a ledger and the copy that was restored of it", function () {
+describe("a restored copy of a ledger", function () {
   // The contracts may have to be built first, beside whatever else the machine does.
   this.timeout(300_000);
   const folder = temporaryFolder();
@@ -108,7 +108,7 @@ describe("a ledger and the copy that was restored of it", function () {
     expect(of.ledger.size).to.equal(size);
   }
 
-  it("takes no writes and signs nothing when the copy is older than the chain, or has another history", async () => {
+  it("accepts no writes and signs nothing if it is older than the chain, or has another history", async () => {
     const first = await start();
     await settle(first, 2);
     await anchored(first, 2);
@@ -161,7 +161,7 @@ describe("a ledger and the copy that was restored of it", function () {
     expect((await waiting.get("/v1/ledger/checkpoint")).status).to.equal(200);
   });
 
-  it("is refused when nobody knows what was signed, until it is adopted", async () => {
+  it("is refused if the last signature is unknown, until it is adopted", async () => {
     const first = await start();
     await settle(first, 3);
     await anchored(first, 3);
@@ -191,7 +191,7 @@ describe("a ledger and the copy that was restored of it", function () {
     await anchored(again, 4);
   });
 
-  it("is refused without a chain as well when it is older than what was signed", async () => {
+  it("is refused also without a chain if it is older than the signed history", async () => {
     const local = await openTestService(disk(), {});
     await settle(local, 1);
     await local.close();
@@ -205,7 +205,7 @@ describe("a ledger and the copy that was restored of it", function () {
     await expectRefused(service, "last_signed_ahead");
   });
 
-  it("has the writer's word only under checkpoints of what the contract holds", async () => {
+  it("has the writer's signature only on checkpoints that the contract's head covers", async () => {
     const first = await start();
     await settle(first, 2);
     await until(async () => hasHead((await first.get("/v1/ledger/checkpoint?size=2")).text));
@@ -225,7 +225,7 @@ describe("a ledger and the copy that was restored of it", function () {
     expect([verifyProofBundle(fresh).ledger, fresh.anchor]).to.deep.equal([null, null]);
   });
 
-  it("has the writer's word only under what so many blocks lie on as are asked for", async () => {
+  it("has the writer's signature only on entries with the required number of blocks after them", async () => {
     const careful = await start({ ANCHOR_CONFIRMATIONS: "5" });
     await settle(careful, 2);
     await anchored(careful, 2);

@@ -91,7 +91,7 @@ describe("a ledger whose writer does not send its anchors", function () {
       (error) => error.code,
     );
 
-  it("may be a Safe, anchored by a relayer on one owner's signature, and proved by the chain or by who knows the writer", async () => {
+  it("may have a Safe, anchored by a relayer with one owner's signature, and proved by the chain or with a known writer", async () => {
     const running = await start();
     await settle(running, 3);
     await anchored(running, 3);
@@ -142,7 +142,7 @@ describe("a ledger whose writer does not send its anchors", function () {
     await anchored(running, 4);
   });
 
-  it("is not written on by an older copy when an anchor was signed that no block has", async () => {
+  it("accepts no writes from an older copy after an anchor was signed that no block has", async () => {
     const running = await start();
     await settle(running, 2);
     await anchored(running, 2);
@@ -169,7 +169,7 @@ describe("a ledger whose writer does not send its anchors", function () {
     expect(answer.json.hint).to.contain("succession");
   });
 
-  it("is not written on when nobody knows which anchors were signed, until it is adopted", async () => {
+  it("accepts no writes while the signed anchors are unknown, until it is adopted", async () => {
     const running = await start();
     await settle(running, 2);
     await anchored(running, 2);
@@ -195,7 +195,7 @@ describe("a ledger whose writer does not send its anchors", function () {
     await anchored(again, 3);
   });
 
-  it("is worth nothing when it says yes to everything: anyone anchors for it, and only anchors count", async () => {
+  it("proves nothing if its wallet accepts everything: anyone can anchor for it, and only anchors count", async () => {
     const yes = `0x${"15".repeat(20)}` as Address;
     // Gives back the magic value of ERC-1271, whatever it is asked.
     await chain.request("hardhat_setCode", yes, "0x631626ba7e60e01b60005260206000f3");
@@ -245,7 +245,7 @@ describe("a ledger whose writer does not send its anchors", function () {
     await until(async () => (await running.get("/health")).json.code === "chain_ahead");
   });
 
-  it("says what is wrong when one owner is not enough, and anchors nothing", async () => {
+  it("explains why one owner is not enough, and anchors nothing", async () => {
     const strict = await deploySafe(chain, [addressOf(owner), addressOf(other)], 2n);
     const running = await start({ ANCHOR_WRITER: strict.address });
     await settle(running, 1);
@@ -259,7 +259,7 @@ describe("a ledger whose writer does not send its anchors", function () {
     await until(async () => String((await anchoring(nobody)).error).includes("is no contract"));
   });
 
-  it("follows a key that is retired: by a Safe, whose owner signs by a command, and whose owner is replaced in turn", async () => {
+  it("can follow a retired key with a Safe, whose owner signs by a command and is replaced later", async () => {
     // The drill of docs/operators.md. Three keys write one ledger, one after the other.
     const retired = await start({
       ANCHOR_WRITER: "",
@@ -320,7 +320,7 @@ describe("a ledger whose writer does not send its anchors", function () {
     expect(asked).to.contain("SafeMessage").and.not.contain('"kind":"hash"');
   });
 
-  it("may be a key instead that somebody else pays for, and then its proof rests on its id", async () => {
+  it("may have a key for which another account pays, and then its proof needs only its id", async () => {
     const key = generatePrivateKey();
     const service = await openTestService(path.join(folder.path, "disk"), {
       ANCHOR_PRIVATE_KEY: key,

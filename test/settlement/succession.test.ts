@@ -146,7 +146,7 @@ describe("a ledger that another writer takes over", function () {
     await chain.request("evm_mine");
   };
 
-  it("is announced by its guardian, accepted after 7 days, and gone on with where the old writer stood", async () => {
+  it("is announced by its guardian, accepted after 7 days, and continued where the old writer stopped", async () => {
     const old = await start(diskOf("first"));
     await settle(old, 3);
     await anchored(old, 3);
@@ -207,7 +207,7 @@ describe("a ledger that another writer takes over", function () {
     expect(await refusal(confirm(await forgeBundle(before, NEXT_KEY, 4)))).to.contain("did not anchor");
   });
 
-  it("is handed on by its writer itself, who may think better of it", async () => {
+  it("is passed on by its writer, who can change its mind", async () => {
     const old = await start(diskOf("first"));
     await settle(old, 1);
     await anchored(old, 1);
@@ -231,7 +231,7 @@ describe("a ledger that another writer takes over", function () {
     await anchored(old, 3);
   });
 
-  it("is not opened anew by a follower whose settings name another", async () => {
+  it("is not opened again by a follower whose settings name another writer", async () => {
     const lost = await start(diskOf("next"), { ...nextSettings(), LEDGER_FIRST_WRITER: guardian });
     await until(async () => String((await health(lost)).anchoring.error).includes("has no ledger"));
   });

@@ -92,7 +92,7 @@ describe("a mirror of a ledger", () => {
       .map((one) => path.relative(folder(), path.join(one.parentPath, one.name)))
       .sort();
 
-  it("has the tiles that the ledger has, byte by byte, whatever the steps it grew by, and goes on after each", async () => {
+  it("has the ledger's tiles, byte by byte, after growth in any steps, and continues after each", async () => {
     const ledger = await ledgerOf(0);
     let mirror = await open();
     for (const size of [0, 1, 255, 256, 257, 700, 700, 1_100]) {
@@ -126,7 +126,7 @@ describe("a mirror of a ledger", () => {
     expect(said.filter((line) => !line.startsWith("Evidence"))).to.deep.equal([]);
   });
 
-  it("takes nothing from a source that lies, breaks off, floods, stalls or sends elsewhere, and goes on when it is right", async function () {
+  it("uses nothing from a source that lies, breaks off, floods, stalls or redirects, and continues when it is correct", async function () {
     this.timeout(30_000);
     const ledger = await ledgerOf(600);
     answer.now = logOf(ledger, { size: 300 });
@@ -210,7 +210,7 @@ describe("a mirror of a ledger", () => {
     expect(await verified()).to.equal(600);
   });
 
-  it("does not take for the ledger what an earlier, lying source left there", async () => {
+  it("does not mistake files from an earlier, lying source for the ledger's", async () => {
     const ledger = await ledgerOf(900);
     const forged = await ledgerOf(900, "forged");
     const mirror = await open();
@@ -224,7 +224,7 @@ describe("a mirror of a ledger", () => {
     expect(await verified()).to.equal(900);
   });
 
-  it("does not blame an honest source for parts that a liar left, or for what an anchor shows of these parts", async () => {
+  it("does not blame an honest source for parts from a liar, or for what an anchor shows about these parts", async () => {
     const ledger = await ledgerOf(1_500);
     const forged = await ledgerOf(1_500, "forged");
     const lies = logOf(forged, { note: noteOf(ledger) });
@@ -246,7 +246,7 @@ describe("a mirror of a ledger", () => {
     }
   });
 
-  it("loses nothing that is good while it is mended from a source that lies", async () => {
+  it("loses no good files while it is repaired from a source that lies", async () => {
     const ledger = await ledgerOf(1_000);
     answer.now = logOf(ledger);
     let mirror = await lookedAt();
@@ -267,7 +267,7 @@ describe("a mirror of a ledger", () => {
     expect(await verified()).to.equal(1_000);
   });
 
-  it("names the first entry in which a signer has told two histories, keeps both words, and stays as it is", async () => {
+  it("names the first entry at which a signer has signed two histories, keeps both checkpoints, and stops", async () => {
     const ledger = await ledgerOf(700);
     answer.now = logOf(ledger);
     const mirror = await open();
@@ -302,7 +302,7 @@ describe("a mirror of a ledger", () => {
     expect(await mirror.look()).to.equal(true);
   });
 
-  it("says that a source went back in time, and keeps what it has", async () => {
+  it("reports that a source went back in time, and keeps its copy", async () => {
     const ledger = await ledgerOf(400);
     answer.now = logOf(ledger);
     const mirror = await open();
@@ -315,7 +315,7 @@ describe("a mirror of a ledger", () => {
     expect(await verified()).to.equal(400);
   });
 
-  it("is held against what the contract has, of its own entries and of those to come", async () => {
+  it("is compared with the contract, for its own entries and for later ones", async () => {
     const ledger = await ledgerOf(500);
     const held = (size: number, of = ledger) => ({ size, root: toHex(of.tree.root(size)) });
     const forged = await ledgerOf(500, "forged");
@@ -341,7 +341,7 @@ describe("a mirror of a ledger", () => {
     expect(said.at(-1)).to.match(/chain could not be asked/);
   });
 
-  it("takes only what enough witnesses have cosigned, when a policy asks for them", async () => {
+  it("accepts only checkpoints that enough witnesses have cosigned, if a policy requires them", async () => {
     const ledger = await ledgerOf(10);
     const seed = new Uint8Array(32).fill(8);
     const witness = formatCosignerKey(cosignerKey("witness.test/w1", ed25519.getPublicKey(seed)));
@@ -365,7 +365,7 @@ describe("a mirror of a ledger", () => {
     expect(mirror.note).to.equal(witnessed);
   });
 
-  it("is whole for the checkpoint it shows, whichever write it was ended at, and is gone on with", async () => {
+  it("is complete for its checkpoint after an end at any write, and continues", async () => {
     const ledger = await ledgerOf(250);
     answer.now = logOf(ledger);
     await again(await lookedAt());
@@ -397,7 +397,7 @@ describe("a mirror of a ledger", () => {
     expect(await verified()).to.equal(800);
   });
 
-  it("fetches nothing twice that an ended run has fetched and verified", async () => {
+  it("does not fetch verified files of an earlier run again", async () => {
     const ledger = await ledgerOf(1_500);
     const good = logOf(ledger);
     let left = 4;
@@ -418,7 +418,7 @@ describe("a mirror of a ledger", () => {
     expect(await verified()).to.equal(1_500);
   });
 
-  it("finds at its start that its edge is damaged, and mends anything by reading it all again", async () => {
+  it("finds at its start that its last files are damaged, and repairs anything by reading everything again", async () => {
     const ledger = await ledgerOf(1_000);
     answer.now = logOf(ledger);
     let mirror = await open();
@@ -461,7 +461,7 @@ describe("a mirror of a ledger", () => {
     expect([mirror.state.size, await verified()]).to.deep.equal([1_200, 1_200]);
   });
 
-  it("is one process to a folder, and of one log to a folder", async () => {
+  it("has one process and one log for each folder", async () => {
     const ledger = await ledgerOf(5);
     answer.now = logOf(ledger);
     const mirror = await open();

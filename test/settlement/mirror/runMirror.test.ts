@@ -70,7 +70,7 @@ describe("a running mirror", () => {
   const untilSize = ({ state }: RunningMirror, size: number) =>
     waitUntil(async () => state().size === size, { what: `${size} entries`, withinMs: 10_000, everyMs: 10 });
 
-  it("serves what followers serve, and the log, as far as it has verified it", async () => {
+  it("serves the same routes as other followers, and the log, up to the verified entry", async () => {
     const mirror = await run();
     await untilSize(mirror, 600);
     const get = (at: string) => fetch(`${mirror.url}${at}`);
@@ -120,7 +120,7 @@ describe("a running mirror", () => {
     expect(pulled).to.include({ size: 580, fetched: 580 });
   });
 
-  it("is unhealthy while its source lies, serves on, and follows when it is right", async () => {
+  it("is unhealthy while its source lies, keeps serving, and follows when the source is correct", async () => {
     const mirror = await run();
     await untilSize(mirror, 600);
     const forged = await openLedger(temporary.path, 700, "forged");
@@ -139,7 +139,7 @@ describe("a running mirror", () => {
     expect((await fetch(`${mirror.url}/health`)).status).to.equal(200);
   });
 
-  it("copies itself on into an object store, and says in its health when that does not go on", async () => {
+  it("copies itself into an object store, and reports in its health when this fails", async () => {
     store = await startObjectStore();
     const bucket = { ...CREDENTIALS, url: `${store.url}/bucket/log` };
     const mirror = await run({ bucket });
@@ -164,7 +164,7 @@ describe("a running mirror", () => {
     expect(store.objects.get("bucket/log/checkpoint")?.toString()).to.equal("somebody else's");
   });
 
-  it("is killed while it fetches, as a process, and goes on where it was", async function () {
+  it("continues where it was after it is killed while it fetches", async function () {
     this.timeout(60_000);
     const good = answer.now;
     answer.now = async (request, response, name) => {

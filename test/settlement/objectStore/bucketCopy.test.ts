@@ -80,7 +80,7 @@ describe("a copy of a log in an object store", () => {
       (error) => error.code,
     );
 
-  it("has every file of the log, grows with it, and writes nothing twice", async () => {
+  it("has every file of the log, grows with the log, and writes nothing twice", async () => {
     const ledger = await ledgerOf(0);
     let copy = await copyOf(await publish(ledger));
     for (const size of [0, 3, 300, 700, 701]) {
@@ -104,7 +104,7 @@ describe("a copy of a log in an object store", () => {
     "no ETag",
     "changes its ETags",
   ] as Fault[]) {
-    it(`is not begun in a store that ${fault === "no ETag" ? "tells no ETag" : fault}`, async () => {
+    it(`is not started in a store that ${fault === "no ETag" ? "tells no ETag" : fault}`, async () => {
       store.fault = fault;
       expect(await codeOf(open())).to.equal("bucket_unsafe");
       // Whatever an earlier try has left there.
@@ -112,7 +112,7 @@ describe("a copy of a log in an object store", () => {
     });
   }
 
-  it("is not begun with another key, or where nothing answers", async () => {
+  it("is not started with another key, or where nothing answers", async () => {
     const wrong = { config: { ...config(), secretAccessKey: "another" } };
     const error = await open("log", wrong).catch((thrown) => thrown);
     expect(error.code).to.equal("bucket_unavailable");
@@ -123,7 +123,7 @@ describe("a copy of a log in an object store", () => {
     expect(await codeOf(open())).to.equal("bucket_unavailable");
   });
 
-  it("is brought to its end through slow-downs and answers that get lost", async () => {
+  it("is completed through slow-downs and lost answers", async () => {
     const ledger = await ledgerOf(700);
     const copy = await copyOf(await publish(ledger));
     store.fault = "tired";
@@ -134,7 +134,7 @@ describe("a copy of a log in an object store", () => {
     expect(store.asked.some((line) => line.endsWith(" 503"))).to.equal(true);
   });
 
-  it("is whole for the checkpoint it shows, wherever the writing ended", async () => {
+  it("is complete for its checkpoint after an interruption at any write", async () => {
     const ledger = await ledgerOf(300);
     const folder = await publish(ledger);
     await (await copyOf(folder)).round();
@@ -188,7 +188,7 @@ describe("a copy of a log in an object store", () => {
     expect(store.objects.get("bucket/notes/checkpoint")?.toString()).to.equal("remember the milk");
   });
 
-  it("is left as it is by a copy that is behind, and taken on by one that is ahead", async () => {
+  it("is not changed by a copy that is behind, and is continued by one that is ahead", async () => {
     const ledger = await ledgerOf(300);
     const behind = await publish(ledger, "behind");
     await grow(ledger, 500);
@@ -203,7 +203,7 @@ describe("a copy of a log in an object store", () => {
     expect(said).to.deep.equal([]);
   });
 
-  it("asks again after 409, 429 and 503, and takes 403 for an object that is not there", async () => {
+  it("asks again after 409, 429 and 503, and treats 403 as a missing object", async () => {
     const busy = [409, 429, 503, 500];
     const copy = await copyOf(await publish(await ledgerOf(300)));
     store.interfere = (method, key) => {
@@ -214,7 +214,7 @@ describe("a copy of a log in an object store", () => {
     expect([await verified(), busy]).to.deep.equal([300, []]);
   });
 
-  it("follows no redirect, with its signature or with what it writes", async () => {
+  it("follows no redirect with its signature or its content", async () => {
     const elsewhere = await startObjectStore();
     const copy = await copyOf(await publish(await ledgerOf(3)));
     store.interfere = (_, key) => ({ status: 307, headers: { location: `${elsewhere.url}/${key}` } });
@@ -223,7 +223,7 @@ describe("a copy of a log in an object store", () => {
     await elsewhere.close();
   });
 
-  it("knows a checkpoint that it wrote, when the answer got lost", async () => {
+  it("recognises a checkpoint that it wrote if the answer was lost", async () => {
     const copy = await copyOf(await publish(await ledgerOf(300)));
     let lost = 0;
     store.interfere = (method, key) =>
@@ -232,7 +232,7 @@ describe("a copy of a log in an object store", () => {
     expect([copy.state.size, lost]).to.deep.equal([300, 2]);
   });
 
-  it("goes on after the checkpoint that it wants to replace was removed", async () => {
+  it("continues after the checkpoint that it wants to replace was removed", async () => {
     const ledger = await ledgerOf(3);
     const copy = await copyOf(await publish(ledger));
     await copy.round();
@@ -249,7 +249,7 @@ describe("a copy of a log in an object store", () => {
     expect([copy.state.size, await verified()]).to.deep.equal([5, 5]);
   });
 
-  it("shows the checkpoint with more signatures, and of two with as many the one that is there", async () => {
+  it("keeps the checkpoint with more signatures, and the existing one if both have as many", async () => {
     const ledger = await ledgerOf(3);
     const notes: string[] = [];
     for (const [name, ...witnesses] of [["none"], ["a", "one.test"], ["b", "two.test"], ["none"]]) {

@@ -85,7 +85,7 @@ describe("the outcomes of an hour", () => {
     service.clock.now += hours * HOUR;
   };
 
-  it("are counted for the agents whom the operator named with their keys, and told once when the hour is over", async () => {
+  it("are counted for the agents that the operator named with their keys, and recorded once after the hour", async () => {
     await propose("agent", { complexity: 0.5 });
     await propose("agent", { complexity: { value: 0.25, version: "complexity/1" } });
     await propose("agent", { complexity: 1, shadow: { a: 95 } });
@@ -124,7 +124,7 @@ describe("the outcomes of an hour", () => {
     expect(await told(), "nothing is told twice, nor an hour without anything").to.deep.equal([expected]);
   });
 
-  it("count what a dispatcher says of its tasks, and not its closing entries, which settle nothing", async () => {
+  it("count a dispatcher's reports of its tasks, and not its closing entries, which settle nothing", async () => {
     const complexity = { value: 0.75, version: "complexity/1", features: {}, classifier: null };
     await propose("agent", { dispatch: { complexity } });
     await propose("agent", { dispatch: { complexity }, confidence: 0.1 });
@@ -135,7 +135,7 @@ describe("the outcomes of an hour", () => {
     expect(hour?.agents[AGENT]).to.deep.include({ ok: 1, fail: 1, c: { ok: 750, fail: 750 } });
   });
 
-  it("take in what was held when the operator has decided: released as settled, rejected as rejected, with how far apart they were", async () => {
+  it("include held proposals after the operator's decision: released as settled, rejected as rejected, with their divergence", async () => {
     const far = { update: { a: 100 }, shadow: { a: 60 }, complexity: 1 };
     const [one, two] = [await propose("agent", far), await propose("agent", { ...far, shadow: { a: 50 } })];
     hoursLater(2);
@@ -154,7 +154,7 @@ describe("the outcomes of an hour", () => {
     expect(await told()).to.deep.equal([{ hour: NOW / HOUR + 2, part: 0, agents: { [AGENT]: outcome } }]);
   });
 
-  it("of a service that was away are told when it is back, each hour in a record of its own", async () => {
+  it("of hours in which the service was away are recorded when it is back, each in its own record", async () => {
     await propose("agent", { complexity: 1 });
     hoursLater(1);
     await propose("agent", { confidence: 0.1, complexity: 1 });
@@ -170,7 +170,7 @@ describe("the outcomes of an hour", () => {
     ]);
   });
 
-  it("say the same again after a crash that left them untold, and keep the file of rejected work small", async () => {
+  it("are the same after a crash before they were recorded, and the file of rejected work stays small", async () => {
     await propose("agent", { confidence: 0.1, complexity: 0.3 });
     const [{ path: ledger }, file] = [service.ledger, path.join(service.ledger.folder, REJECTED_FILE)];
     const [before, rejected] = [readFileSync(ledger), readFileSync(file)];
@@ -197,7 +197,7 @@ describe("the outcomes of an hour", () => {
     expect(readFileSync(file).length, "all of it was told").to.equal(0);
   });
 
-  it("put agents that do not fit into one record into further parts, which a later start completes", async () => {
+  it("use further parts for agents that do not fit into one record, which a later start completes", async () => {
     const file = path.join(folder.path, "keys.json");
     const text = JSON.parse(readFileSync(file, "utf8"));
     const agents = Array.from({ length: 300 }, (_, n) => `0x${(n + 1).toString(16).padStart(40, "0")}`);
@@ -226,7 +226,7 @@ describe("the outcomes of an hour", () => {
     expect(await told()).to.deep.equal(all);
   });
 
-  it("are nobody's without the operator's key, and a file that somebody wrote into is named by line", async () => {
+  it("are not recorded without the operator's key, and a file with foreign lines is reported by line", async () => {
     await service.close();
     service = await openTestService(folder.path);
     expect(service.tellOutcomes).to.equal(undefined);
@@ -240,7 +240,7 @@ describe("the outcomes of an hour", () => {
     await open();
   });
 
-  it("stand in an entry by the name of the agent alone, whatever the proposal says of itself", async () => {
+  it("use only the agent's name in an entry, whatever the proposal claims", async () => {
     await propose("agent", { complexity: 2, shadow: { a: 100 } });
     const { payload } = await service.ledger.entry(0);
     expect(payload).to.deep.include({ agent: AGENT, divergence: 0 });

@@ -38,7 +38,7 @@ describe("POST /v1/actions", () => {
     return (await service.post("/v1/actions", body, bearer)).json;
   };
 
-  it("gives leave as an entry of the ledger and a token that the library takes for this action only", async () => {
+  it("gives permission as an entry of the ledger and a token that the library accepts for this action only", async () => {
     const answer = await ask(removal);
     expect(answer.proceed).to.equal(true);
     expect(answer.reason).to.contain("clean-build");
@@ -58,7 +58,7 @@ describe("POST /v1/actions", () => {
     expect(check(removal, answer.expires_at).valid).to.equal(false);
   });
 
-  it("denies what no rule allows, and what it does not understand, without writing anything", async () => {
+  it("denies actions that no rule allows or that it does not understand, without writing anything", async () => {
     for (const action of [
       { ...removal, path: "/etc/passwd" },
       { ...removal, path: "/srv/project/build/../../../etc/passwd" },
@@ -75,7 +75,7 @@ describe("POST /v1/actions", () => {
     expect(service.ledger.size).to.equal(0);
   });
 
-  it("denies on another head than the ledger's, and tells it", async () => {
+  it("denies with another head than the ledger's, and gives the right one", async () => {
     await ask(removal);
     const answer = await ask(removal, { parent_hash: "0".repeat(64) });
     expect(answer.proceed).to.equal(false);
@@ -92,7 +92,7 @@ describe("POST /v1/actions", () => {
     expect((await ask(payment)).proceed).to.equal(true);
   });
 
-  it("denies everything where no rules are given, and gives no leave in a sandbox", async () => {
+  it("denies everything without rules, and gives no permission in a sandbox", async () => {
     await service.close();
     service = await openTestService(folder.path);
     expect((await ask(removal)).proceed).to.equal(false);
@@ -103,7 +103,7 @@ describe("POST /v1/actions", () => {
     expect(answer.settlement_token).to.equal(null);
   });
 
-  it("asks for a key, an action and a parent", async () => {
+  it("requires a key, an action and a parent", async () => {
     expect((await service.post("/v1/actions", {})).status).to.equal(401);
     const { status, json } = await service.post("/v1/actions", { context: "x" }, bearer);
     expect(status).to.equal(400);

@@ -114,7 +114,7 @@ const GOOD: { [type: string]: Good } = {
   audit_history: { fields: { hire: HASH }, by: operator, bad: { "body.hire": [{ hire: 7 }] } },
 };
 
-describe("records that audits are made of, at POST /v1/records", () => {
+describe("records of audits, at POST /v1/records", () => {
   const folder = temporaryFolder();
   let service: TestService;
   beforeEach(async () => {
@@ -134,7 +134,7 @@ describe("records that audits are made of, at POST /v1/records", () => {
   };
 
   for (const [type, { fields, by, bad }] of Object.entries(GOOD)) {
-    it(`names what is wrong with an ${type}, and settles what is right once`, async () => {
+    it(`names the faults of an ${type}, and settles a valid one once`, async () => {
       for (const [field, changes] of Object.entries(bad)) {
         for (const change of changes)
           await refused(await send(type, { ...fields, ...change }, by), "invalid_input", field);
@@ -150,7 +150,7 @@ describe("records that audits are made of, at POST /v1/records", () => {
     });
   }
 
-  it("takes an operator's words from nobody else, and an auditor's offer from itself", async () => {
+  it("accepts an operator's records only from the operator, and an auditor's offer only from the auditor", async () => {
     for (const [type, { fields, by }] of Object.entries(GOOD)) {
       if (type === "audit_verdict") continue;
       const other = by === operator ? seller : operator;
@@ -163,7 +163,7 @@ describe("records that audits are made of, at POST /v1/records", () => {
     await refused(await send("audit_mode", fields, operator), "invalid_input", "signer");
   });
 
-  it("answers a second word on one assignment, and a second decision on one hire, with what stands", async () => {
+  it("answers a second verdict on an assignment, and a second decision on a hire, with the existing one", async () => {
     const changes: [string, RecordBody][] = [
       ["audit_verdict", { verdict: "pass" }],
       ["audit_actuation", { decision: "dismiss" }],
@@ -179,7 +179,7 @@ describe("records that audits are made of, at POST /v1/records", () => {
     expect((await send("audit_verdict", fields, seller)).status, "another auditor").to.equal(201);
   });
 
-  it("takes an auditor's leave whatever has become of its address", async () => {
+  it("accepts the end of an auditor's offer with any address", async () => {
     const { fields, by } = GOOD.auditor as Good;
     const gone = { ...fields, active: false, endpoint: "http://127.0.0.1" };
     expect((await send("auditor", gone, by)).status).to.equal(201);
@@ -194,7 +194,7 @@ describe("records that audits are made of, at POST /v1/records", () => {
 
 describe("the hashes of a receipt", () => {
   const folder = temporaryFolder();
-  it("are 32 bytes each, or not there at all", async () => {
+  it("are 32 bytes each, or absent", async () => {
     const service = await openTestService(folder.path);
     for (const field of ["params_hash", "result_hash"]) {
       for (const bad of ["ab".repeat(32), `0x${"AB".repeat(32)}`, null, 7]) {

@@ -43,7 +43,7 @@ describe("the routes that take records", () => {
     return said;
   };
 
-  it("refuse what is not signed as what it is sent as, or for another ledger, and say how it has to be", async () => {
+  it("refuse a record that is signed for another type or another ledger, and say what is required", async () => {
     for (const { path, type, body, by, beside } of await all()) {
       const send = async (fields: RecordBody) => {
         return { body: fields, signature: await signBody(fields, { account: by }), ...beside };
@@ -62,7 +62,7 @@ describe("the routes that take records", () => {
     }
   });
 
-  it("refuse a contest as a verify, and the words of a stake in another ledger", async () => {
+  it("refuse a contest in place of a verify, and a stake that was signed for another ledger", async () => {
     const work = { task_id: "task-9", proposal: "cd".repeat(32) };
     await service.post("/v1/stake", await bound("stake", work, seller));
     const contest = await bound("contest", work, buyer);
@@ -74,7 +74,7 @@ describe("the routes that take records", () => {
     await refused("/v1/stake", staked, "other_ledger", "body.ledger");
   });
 
-  it("refuse a rating as telemetry that would hide the true one", async () => {
+  it("refuse a rating in place of telemetry, which would hide the true one", async () => {
     const { hash: receipt } = (await service.post("/v1/receipts", await envelope(receiptBody()))).json;
     const rating = await bound("rating", { receipt, side: "buyer", stars: 1 }, buyer);
     await refused("/telemetry", rating, "other_type", "body.type");
@@ -82,7 +82,7 @@ describe("the routes that take records", () => {
     expect((await service.post("/telemetry", told)).status).to.equal(201);
   });
 
-  it("say which ledger it is", async () => {
+  it("name the ledger", async () => {
     expect((await service.get("/v1/ledger/latest")).json.ledger).to.equal("local");
     expect((await service.get("/health")).json.ledger).to.equal("local");
   });

@@ -81,7 +81,7 @@ describe("claims over HTTP", () => {
   };
   const verify = async (body: unknown) => service.post("/v1/claim/verify", body);
 
-  it("give the hash and the text to post, and settle nothing", async () => {
+  it("return the hash and the text to post, and settle nothing", async () => {
     const answer = await challenge();
     expect(answer.verification_hash).to.equal(
       verificationHashOf({ agentId: agent_id, handle: "somebody" }, answer.nonce),
@@ -93,7 +93,7 @@ describe("claims over HTTP", () => {
   });
 
   for (const by of ["search", "post_id"] as const) {
-    it(`are settled by the attestor once the post is found by ${by}`, async () => {
+    it(`are settled by the attestor once the post is found with ${by}`, async () => {
       const sent = await proof();
       const text = `hello ${verificationHashOf({ agentId: agent_id, handle: "somebody" }, sent.nonce)}`;
       x.state.posts.push({ id: "77", username: "somebody", text });
@@ -130,7 +130,7 @@ describe("claims over HTTP", () => {
     expect(service.ledger.size).to.equal(0);
   });
 
-  it("need the agent's consent and a nonce of this service for just this claim, in its time", async () => {
+  it("need the agent's consent and this service's nonce for exactly this claim, in time", async () => {
     const cases: [unknown, string, string][] = [
       [await proof({}, buyer), "invalid_signature", "signature"],
       [{ ...(await proof()), signature: undefined }, "invalid_input", "signature"],
@@ -149,7 +149,7 @@ describe("claims over HTTP", () => {
     expect([service.ledger.size, x.state.asked.length]).to.deep.equal([0, 0]);
   });
 
-  it("answer 503 when X cannot be asked, and 400 to what is not a claim", async () => {
+  it("answer 503 if X cannot be reached, and 400 to invalid claims", async () => {
     x.state.down = true;
     const answer = await verify(await proof());
     expect([answer.status, answer.json.code]).to.deep.equal([503, "x_unavailable"]);
@@ -190,14 +190,14 @@ describe("claims over HTTP", () => {
     expect(JSON.stringify(causesOf(refused))).to.contain("private_address");
   });
 
-  it("answer 503 when X sends without end", async () => {
+  it("answer 503 if X sends an endless answer", async () => {
     x.state.says = () => ({ status: 200, body: `{"data": "${"x".repeat(1 << 20)}"}` });
     const answer = await verify(await proof());
     expect([answer.status, answer.json.code]).to.deep.equal([503, "x_unavailable"]);
     expect(service.ledger.size).to.equal(0);
   });
 
-  it("are closed where nobody attests", async () => {
+  it("are closed without an attestor", async () => {
     await service.close();
     service = await openTestService(folder.path);
     const answer = await service.post("/v1/claim", { agent_id, x_handle: "a" });

@@ -71,7 +71,7 @@ describe("files of ERC-8004", () => {
       }),
     ).text;
 
-  it("prove a receipt and its rating under one checkpoint, from which the whole feedback follows", async () => {
+  it("prove a receipt and its rating with one checkpoint, from which the whole feedback follows", async () => {
     const text = await feedback();
     const { findings, file } = checkFeedbackFile(text, { hash: fileHash(text) });
     expect(findings.filter(({ holds }) => holds !== true)).to.deep.equal([]);
@@ -85,7 +85,7 @@ describe("files of ERC-8004", () => {
     expect(file?.tallystick).to.include({ receipt, rating, stars: 4, ledger: "local" });
   });
 
-  it("are refused a proof that nobody can give", async () => {
+  it("get no proof that is impossible", async () => {
     const other = await service.post("/v1/receipts", await envelope(receiptBody({ hire_id: "rcpt_02" })));
     const unrated = await service.get(`/v1/erc8004/hire-proof?receipt=${other.json.hash}`);
     expect([unrated.status, unrated.json.code]).to.deep.equal([404, "not_rated"]);
@@ -94,7 +94,7 @@ describe("files of ERC-8004", () => {
     expect((await service.get("/v1/erc8004/hire-proof?receipt=1")).status).to.equal(400);
   });
 
-  it("are kept once, given by their hash, and never change", async () => {
+  it("are stored once, served by their hash, and never change", async () => {
     const file = await feedback();
     const kept = await keep(file, buyer, rating);
     expect([kept.status, kept.json.kind], kept.text).to.deep.equal([201, "feedback"]);
@@ -118,7 +118,7 @@ describe("files of ERC-8004", () => {
     expect((await service.get(json.path)).status).to.equal(200);
   });
 
-  it("are refused to whoever is not the buyer, or never did anything in this ledger", async () => {
+  it("are refused from anybody except the buyer, and from strangers to this ledger", async () => {
     const file = await feedback();
     const refusals: [string, Awaited<ReturnType<typeof keep>>][] = [
       ["signer", await keep(file, seller, listing)],
@@ -144,7 +144,7 @@ describe("files of ERC-8004", () => {
     expect([forged.status, forged.json.code]).to.deep.equal([400, "invalid_signature"]);
   });
 
-  it("are refused when they are anything else than a file that holds", async () => {
+  it("are refused if they are not valid files", async () => {
     const file = JSON.parse(await feedback());
     const changed: [string, object][] = [
       ["file.value", { ...file, value: 100 }],
@@ -167,7 +167,7 @@ describe("files of ERC-8004", () => {
       expect((await keep(text, buyer, rating)).status, text.slice(0, 20)).to.equal(400);
   });
 
-  it("are at most four for one receipt, so that a rating does not fill the disk", async () => {
+  it("are limited to four for a receipt, so that a rating does not fill the disk", async () => {
     for (const agentId of [1, 2, 3, 4])
       expect((await keep(await feedback(agentId), buyer, rating)).status).to.equal(201);
     const fifth = await keep(await feedback(5), buyer, rating);
@@ -175,7 +175,7 @@ describe("files of ERC-8004", () => {
     expect((await keep(await feedback(4), buyer, rating)).status).to.equal(200);
   });
 
-  it("keep an agent's newest eight registrations", async () => {
+  it("keep the newest eight registrations of an agent", async () => {
     const paths: string[] = [];
     for (let n = 0; n < 9; n++) {
       const { status, json, text } = await keep(registration(`version ${n}`), seller, listing);
@@ -186,7 +186,7 @@ describe("files of ERC-8004", () => {
     for (const path of paths.slice(1)) expect((await service.get(path)).status).to.equal(200);
   });
 
-  it("keep a response that is a note of spam, and none whose verdict is another record", async () => {
+  it("keep a response that reports spam, and none whose verdict is another record", async () => {
     const place = {
       agentRegistry: REGISTRY,
       agentId: 7,
@@ -207,7 +207,7 @@ describe("files of ERC-8004", () => {
     expect((await refused({ verdict_proof: receipt_proof }))[2]).to.contain("receipt_proof together");
   });
 
-  it("are at most a hundred new ones a day of an address, whatever its number of wallets", async () => {
+  it("are limited to a hundred new ones a day for an address, with any number of wallets", async () => {
     const from = (address: string) => ({ "x-forwarded-for": address });
     const text = (n: number) =>
       writeJsonFile(
@@ -235,7 +235,7 @@ describe("files of ERC-8004", () => {
     expect(next.status, "the next day").to.equal(201);
   });
 
-  it("end where their room ends, each kind in its own", () => {
+  it("stop at their space limit, separately for each kind", () => {
     const store = new FileStore(undefined, { feedback: 10, registration: 4, response: 0 });
     const file = (text: string) => ({ text, hash: fileHash(text) });
     const by = `0x${"11".repeat(20)}` as const;

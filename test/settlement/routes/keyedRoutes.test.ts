@@ -26,7 +26,7 @@ describe("the routes of settlement that need a key", () => {
   });
   afterEach(() => service.close());
 
-  it("are these, and every other one is meant to be open", () => {
+  it("are exactly these, and all others are open on purpose", () => {
     const routes = service.app.routes.filter(({ method }) => method !== "ALL");
     const names = [...new Set(routes.map(({ method, path }) => `${method} ${path}`))].sort();
     expect(names).to.include.members(KEYED);
@@ -34,7 +34,7 @@ describe("the routes of settlement that need a key", () => {
     expect(unknown).to.deep.equal([]);
   });
 
-  it("are known as such to the indexer's origin, which forwards every route but those of its own", () => {
+  it("are known to the indexer's API, which forwards every route except its own", () => {
     const forwarded = settlementRoutes.map(
       ({ method, path, pattern = path.replaceAll(/\{(\w+)\}/g, ":$1") }) =>
         `${method.toUpperCase()} ${pattern}`,
@@ -50,7 +50,7 @@ describe("the routes of settlement that need a key", () => {
   });
 
   for (const route of KEYED) {
-    it(`${route} is 401 without one, whatever else is sent`, async () => {
+    it(`include ${route}, which answers 401 without a key to any body`, async () => {
       const [method = "", path = ""] = route.split(" ");
       const target = path.replace(":id", "0".repeat(64));
       for (const authorization of [

@@ -31,7 +31,7 @@ describe("POST /v1/listings and the taxonomy of capabilities", () => {
     return answer.json;
   };
 
-  it("take an id of every family of the standard", async () => {
+  it("accept an id of every standard family", async () => {
     expect(taxonomy).to.have.length(23);
     for (const capability of standardIds) {
       expect((await publish({ capability })).status, capability).to.equal(201);
@@ -39,13 +39,13 @@ describe("POST /v1/listings and the taxonomy of capabilities", () => {
     expect(service.ledger.size).to.equal(standardIds.length);
   });
 
-  it("take whatever begins with custom.", async () => {
+  it("accept every id that begins with custom.", async () => {
     for (const capability of ["custom.acme.ocr", "custom.text.translate", "custom.x"]) {
       expect((await publish({ capability })).status, capability).to.equal(201);
     }
   });
 
-  it("refuse an id that is neither, say what there is instead, and write nothing", async () => {
+  it("refuse any other id, list the known ones, and write nothing", async () => {
     const unknown = [
       "text.translate",
       "text.translate.en",
@@ -73,7 +73,7 @@ describe("POST /v1/listings and the taxonomy of capabilities", () => {
     expect(language.hint).to.match(/\{target\} is ar, bg, .*zh; other ids begin with custom\./);
   });
 
-  it("name the field as it is called in the flat form too, with the code and the hint", async () => {
+  it("name the field as in the flat form too, with the code and the hint", async () => {
     const answer = await service.post(
       "/v1/listings",
       await flat(listingBody({ capability: "text.sing.it" })),
@@ -83,7 +83,7 @@ describe("POST /v1/listings and the taxonomy of capabilities", () => {
     expect(answer.json.hint).to.contain("text.translate.{source}.{target}");
   });
 
-  it("name everything else that is wrong beside it", async () => {
+  it("also name all other faults", async () => {
     const body = {
       capability: "text.sing.it",
       clarification_supported: true,
@@ -97,7 +97,7 @@ describe("POST /v1/listings and the taxonomy of capabilities", () => {
     ]);
   });
 
-  it("read an id as it is written: capitals are no other way to say it", async () => {
+  it("read an id exactly: capitals make it another id", async () => {
     for (const capability of [
       "Text.translate.en.it",
       "text.translate.EN.it",
@@ -108,14 +108,14 @@ describe("POST /v1/listings and the taxonomy of capabilities", () => {
     }
   });
 
-  it("let an offer of an unknown id be taken down, and come back under none", async () => {
+  it("let an offer with an unknown id be retired, and not restored", async () => {
     const capability = "text.sing.it";
     const retired = await publish({ capability, retired: true, issued_at: NOW });
     expect(retired.status, retired.text).to.equal(201);
     await refused({ capability, issued_at: NOW }, "unknown_capability", "body.capability");
   });
 
-  it("take a receipt of an unknown id: that it was paid for is a fact", async () => {
+  it("accept a receipt with an unknown id, because its payment is a fact", async () => {
     const receipt = await service.post(
       "/v1/receipts",
       await envelope(receiptBody({ capability: "text.sing.it" })),
@@ -123,7 +123,7 @@ describe("POST /v1/listings and the taxonomy of capabilities", () => {
     expect(receipt.status, receipt.text).to.equal(201);
   });
 
-  it("take the verification versions that may still be advertised, for 90 days after the next one", async () => {
+  it("accept verification versions that may still be offered, for 90 days after the next one", async () => {
     const { versions } = taxonomy[0];
     const bump = versions[1]?.publishedAt ?? 0;
     service.clock.now = bump + 90 * 86_400;
@@ -141,7 +141,7 @@ describe("POST /v1/listings and the taxonomy of capabilities", () => {
     expect((await publish(down)).status).to.equal(201);
   });
 
-  it("refuse versions that there are not, but leave custom capabilities theirs", async () => {
+  it("refuse unknown versions, but accept any for custom capabilities", async () => {
     for (const verification_version of ["v9", "1", "latest"]) {
       await refused({ verification_version }, "invalid_input", "body.verification_version");
     }

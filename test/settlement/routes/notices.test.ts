@@ -44,7 +44,7 @@ describe("POST /v1/notices", () => {
   afterEach(() => service.close());
   const listed = async () => (await service.post("/v1/notices/list", await list())).json.subscriptions;
 
-  it("keeps what a buyer signed, tells it to the sender alone, and writes nothing into the ledger", async () => {
+  it("stores what a buyer signed, shows it only to the sender, and writes nothing into the ledger", async () => {
     const answer = await service.post("/v1/notices", await word());
     expect(answer.status, answer.text).to.equal(201);
     const id = noticeSubscriptionId({ buyer: addressOf(BUYER), url: URL_OF });
@@ -66,7 +66,7 @@ describe("POST /v1/notices", () => {
     });
   });
 
-  it("is read page by page by a sender, as the SDK leaves it", async () => {
+  it("is read page by page by a sender, in the form that the SDK sent", async () => {
     const fetch: Fetch = async (url, init) =>
       await service.app.request(url.slice("http://node.test".length), init);
     const base = { baseUrl: "http://node.test", ledger: "local" as const, fetch };
@@ -84,7 +84,7 @@ describe("POST /v1/notices", () => {
     expect(found[0]).to.deep.include({ url: URL_OF, agents: [AGENT], since: NOW });
   });
 
-  it("takes it back, and keeps it after a restart", async () => {
+  it("withdraws a subscription, also after a restart", async () => {
     await service.post("/v1/notices", await word());
     await service.close();
     service = await openTestService(folder.path, { NOTIFIER: addressOf(SENDER) });
@@ -97,7 +97,7 @@ describe("POST /v1/notices", () => {
     expect([replayed.status, replayed.json.code]).to.deep.equal([409, "stale_subscription"]);
   });
 
-  it("takes the same word twice, and of two the newer one", async () => {
+  it("accepts a repeated request, and of two the newer one", async () => {
     await service.post("/v1/notices", await word());
     expect((await service.post("/v1/notices", await word())).status).to.equal(201);
     expect((await service.post("/v1/notices", await word({ agents: [addressOf(SENDER)] }))).status).to.equal(
@@ -107,7 +107,7 @@ describe("POST /v1/notices", () => {
     expect((await listed())[0].agents).to.deep.equal([addressOf(SENDER)]);
   });
 
-  it("refuses what is private, old, not the buyer's, or too much", async () => {
+  it("refuses requests that are private, old, of another buyer, or too many", async () => {
     const code = async (record: object) => {
       const { status, json } = await service.post("/v1/notices", record);
       return `${status} ${json.errors?.[0]?.field ?? json.code}`;
@@ -132,14 +132,14 @@ describe("POST /v1/notices", () => {
     expect(late.status).to.equal(400);
   });
 
-  it("forgets what was not renewed", async () => {
+  it("forgets subscriptions that were not renewed", async () => {
     await service.post("/v1/notices", await word());
     service.clock.now = NOW + 90 * 86_400;
     const answer = await service.post("/v1/notices/list", await list(SENDER, service.clock.now));
     expect(answer.json.subscriptions).to.deep.equal([]);
   });
 
-  it("answers 503 where nobody sends", async () => {
+  it("answers 503 if no sender is configured", async () => {
     await service.close();
     service = await openTestService(folder.path);
     for (const answer of [await service.get("/v1/notices"), await service.post("/v1/notices", await word())])
@@ -154,7 +154,7 @@ describe("a store of subscriptions that is full", () => {
     return store.keep(noticeSubscriptionId(word), word, NOW + n);
   };
 
-  it("makes room at the cost of the site that has most, the newest first, and of nobody else", () => {
+  it("removes the newest subscriptions of the site that has most, and of nobody else", () => {
     const store = new NoticeStore(undefined, 4);
     add(store, 1, "https://honest.example/a");
     for (const n of [2, 3, 4]) add(store, n, `https://h${n}.flood.test/x`);

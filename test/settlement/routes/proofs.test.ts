@@ -83,7 +83,7 @@ describe("proofs over HTTP", () => {
   const lines = async (): Promise<string[]> =>
     (await bytes("/v1/ledger/entries")).toString("latin1").split("\n").slice(0, -1);
 
-  it("have checkpoints that an independent reader of C2SP takes", async () => {
+  it("have checkpoints that an independent reader of C2SP accepts", async () => {
     const key = (await service.get("/v1/ledger/key")).text;
     for (const more of [0, 1, 6]) {
       await grow(more);
@@ -97,7 +97,7 @@ describe("proofs over HTTP", () => {
     expect(toHex(earlier.root)).to.equal(toHex(service.ledger.tree.root(1)));
   });
 
-  it("are made by a clock and not by a request, so other sizes have no checkpoint", async () => {
+  it("use checkpoints at fixed times and not for each request, so other sizes have no checkpoint", async () => {
     await grow(1);
     await noteOf(1);
     // All on disk at one moment: the clock sees them together.
@@ -112,7 +112,7 @@ describe("proofs over HTTP", () => {
     expect(await noteOf(41)).to.equal((await service.get("/v1/ledger/checkpoint?size=41")).text);
   });
 
-  it("prove an entry by the next checkpoint, which they wait for", async () => {
+  it("prove an entry with the next checkpoint, for which they wait", async () => {
     await grow(1);
     await noteOf(1);
     await grow(1);
@@ -121,7 +121,7 @@ describe("proofs over HTTP", () => {
     expect(verifyProofBundle(parseProofBundle(JSON.stringify(json))).index).to.equal(1);
   });
 
-  it("keep the key of a ledger over restarts", async () => {
+  it("keep the key of a ledger after restarts", async () => {
     const before = (await service.get("/v1/ledger/key")).text;
     await service.close();
     service = await openTestService(folder.path, { LEDGER_ORIGIN: "tallystick.test/proofs" });
@@ -152,7 +152,7 @@ describe("proofs over HTTP", () => {
     expect(verifyConsistency({ from: 4, to: 11, fromRoot, toRoot, proof })).to.equal(true);
   });
 
-  it("name the parameter that asks for what there is not", async () => {
+  it("name the parameter with an impossible value", async () => {
     await grow(2);
     for (const [at, field] of [
       ["/v1/ledger/proof", "index"],
@@ -171,7 +171,7 @@ describe("proofs over HTTP", () => {
     }
   });
 
-  it("lie as C2SP tiles, from which a client rebuilds the root of the checkpoint", async () => {
+  it("are served as C2SP tiles, from which a client rebuilds the root of the checkpoint", async () => {
     await grow(300);
     const key = (await service.get("/v1/ledger/key")).text;
     await noteOf(300);
@@ -210,7 +210,7 @@ describe("proofs over HTTP", () => {
     );
   });
 
-  it("number tiles as C2SP spells them", () => {
+  it("number tiles as C2SP requires", () => {
     expect([0, 67, 999, 1000, 1234067].map(formatTileIndex)).to.deep.equal([
       "000",
       "067",
@@ -232,7 +232,7 @@ describe("proofs over HTTP", () => {
     }
   });
 
-  describe("as a file", () => {
+  describe("in a file", () => {
     const proofFile = async (index = 5): Promise<string> => {
       await grow(9);
       const file = path.join(folder.path, "entry.proof");
@@ -240,7 +240,7 @@ describe("proofs over HTTP", () => {
       return file;
     };
 
-    it("hold offline, by the ledger's key", async () => {
+    it("are valid offline, with the ledger's key", async () => {
       const key = (await service.get("/v1/ledger/key")).text.trim();
       const result = await verifyProofFile(await proofFile(), { key: [key] });
       const { currentHash } = await service.ledger.entry(5);
@@ -254,7 +254,7 @@ describe("proofs over HTTP", () => {
       });
     });
 
-    it("do not hold for another key, another ledger, or a chain that never saw them", async () => {
+    it("are not valid for another key, another ledger, or a chain without them", async () => {
       const file = await proofFile();
       const other = "tallystick.test/proofs+00000000+AQ==";
       expect((await verifyProofFile(file, { key: [other] }).catch((error) => error)).code).to.equal(
@@ -266,7 +266,7 @@ describe("proofs over HTTP", () => {
       expect(chain).to.be.instanceOf(ProofError);
     });
 
-    it("do not hold when any part was changed", async () => {
+    it("are not valid after any change", async () => {
       await grow(9);
       const bundle = (await service.get("/v1/ledger/bundle?index=5")).json;
       const other = (await service.get("/v1/ledger/bundle?index=6")).json;

@@ -21,7 +21,7 @@ describe("reading from the settlement service", () => {
     }
   }
 
-  it("GET /v1/ledger/latest gives size, hash and root, with 64 zeros in the beginning", async () => {
+  it("GET /v1/ledger/latest gives size, hash and root, with 64 zeros at the beginning", async () => {
     expect((await service.get("/v1/ledger/latest")).json).to.deep.equal({
       ledger: "local",
       origin: "tallystick.local/ledger",
@@ -72,7 +72,7 @@ describe("reading from the settlement service", () => {
     });
   }
 
-  it("GET /v1/context gives the keys asked for and core_logic, with the head they were taken at", async () => {
+  it("GET /v1/context gives the requested keys and core_logic, with their head", async () => {
     await settle(1);
     const response = await service.app.request("/v1/context?keywords=budget,unknown");
     expect(await response.text()).to.equal('{"budget": 100, "core_logic": "be kind"}');
@@ -80,7 +80,7 @@ describe("reading from the settlement service", () => {
     expect((await service.get("/v1/context")).json).to.deep.equal({ core_logic: "be kind" });
   });
 
-  it("GET /v1/status pages through a long history, and finds task and hash whatever the payload says", async () => {
+  it("GET /v1/status pages through a long history, and finds task and hash for any payload", async () => {
     const decoy = '", "task_id": "decoy", "timestamp": 1}';
     const names = ["long", 'lo"ng, "task_id": "x', "other"];
     const appended = Array.from({ length: 90 }, (_, n) =>
@@ -123,7 +123,7 @@ describe("reading from the settlement service", () => {
     }
   });
 
-  it("GET /v1/status tells the latest and the history of a task, 404 of an unknown one", async () => {
+  it("GET /v1/status gives the latest entry and the history of a task, and 404 for an unknown one", async () => {
     await settle(2);
     const { json } = await service.get("/v1/status/task-1");
     expect(json).to.include({ task_id: "task-1", status: "SETTLED", hash: service.ledger.head, index: 1 });
@@ -132,7 +132,7 @@ describe("reading from the settlement service", () => {
     expect([unknown.status, unknown.json.code]).to.deep.equal([404, "unknown_task"]);
   });
 
-  it("GET /health tells that the service is there", async () => {
+  it("GET /health shows that the service runs", async () => {
     expect((await service.get("/health")).json).to.include({
       status: "ok",
       size: 0,
@@ -141,7 +141,7 @@ describe("reading from the settlement service", () => {
     });
   });
 
-  it("answers 404 with a problem to what there is not", async () => {
+  it("answers unknown routes with 404 and a problem", async () => {
     const answer = await service.get("/v1/nothing");
     expect([answer.status, answer.type, answer.json.code]).to.deep.equal([
       404,
@@ -150,7 +150,7 @@ describe("reading from the settlement service", () => {
     ]);
   });
 
-  it("measures requests by route template and class of status, whatever paths strangers ask for", async () => {
+  it("measures requests by route template and class of status, for any paths of strangers", async () => {
     for (const path of ["/v1/status/a", "/v1/status/b", "/v1/nothing/1", "/v1/nothing/2", "/v1/settle"])
       await service.get(path);
     await service.post("/v1/settle", proposal(service.ledger.head), KEY);

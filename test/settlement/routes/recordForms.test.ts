@@ -15,7 +15,7 @@ describe("POST /v1/listings and /v1/receipts", () => {
   });
   afterEach(() => service.close());
 
-  it("take what existing Swarmwage SDKs send, as it is", async () => {
+  it("accept the requests of existing Swarmwage SDKs unchanged", async () => {
     const { records } = readVectors<{ records: { body: RecordBody; signature: string }[] }>("records.json");
     service.clock.now = Date.UTC(2026, 0, 31, 12, 1) / 1000;
     const [listing, receipt] = records;
@@ -30,7 +30,7 @@ describe("POST /v1/listings and /v1/receipts", () => {
     expect(lines[1]!.payload.body).to.deep.equal(receipt!.body);
   });
 
-  it("give the same entry back with 200 when the same record comes again, in either form", async () => {
+  it("answer a repeated record with 200 and the same entry, in either form", async () => {
     const first = await service.post("/v1/receipts", await envelope(receiptBody()));
     const again = await service.post("/v1/receipts", await flat(receiptBody()));
     expect([first.status, again.status]).to.deep.equal([201, 200]);
@@ -39,7 +39,7 @@ describe("POST /v1/listings and /v1/receipts", () => {
     expect(service.ledger.size).to.equal(1);
   });
 
-  it("name the field as it is called in the form that was sent", async () => {
+  it("name the field as in the form that was sent", async () => {
     const bad = listingBody({ capability: "Translate!", price_usdc: "0.1234567" });
     expectProblem(service, await service.post("/v1/listings", await envelope(bad)), 400, "invalid_input", [
       "body.capability",
@@ -75,7 +75,7 @@ describe("POST /v1/listings and /v1/receipts", () => {
     });
   }
 
-  it("answer 400 to bad signatures, with what should have been signed", async () => {
+  it("answer 400 to bad signatures, with the text that must be signed", async () => {
     for (const [route, body] of [
       ["/v1/listings", listingBody()],
       ["/v1/receipts", receiptBody()],
@@ -108,7 +108,7 @@ describe("POST /v1/listings and /v1/receipts", () => {
     }
   });
 
-  it("answer 400 to what is not signed in the envelope, and to a signer that is not the agent", async () => {
+  it("answer 400 to unsigned fields in the envelope, and to a signer that is not the agent", async () => {
     const good = await envelope(listingBody());
     expectProblem(service, await service.post("/v1/listings", { ...good, note: "x" }), 400, "invalid_input", [
       "note",
@@ -137,7 +137,7 @@ describe("POST /v1/listings and /v1/receipts", () => {
     );
   });
 
-  it("answer 400 to floats and other things that cannot be signed", async () => {
+  it("answer 400 to floats and other values that cannot be signed", async () => {
     const { signature } = await envelope(listingBody());
     const withFloat = { body: { ...listingBody(), latitude: 47.5 }, signature };
     expectProblem(service, await service.post("/v1/listings", withFloat), 400, "invalid_input", [
@@ -149,7 +149,7 @@ describe("POST /v1/listings and /v1/receipts", () => {
     ]);
   });
 
-  it("take http and private endpoints only in development", async () => {
+  it("accept http and private endpoints only in development", async () => {
     const local = await envelope(listingBody({ endpoint: "http://127.0.0.1:4000/hire" }));
     expectProblem(service, await service.post("/v1/listings", local), 400, "invalid_input", [
       "body.endpoint",

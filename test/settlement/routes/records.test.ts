@@ -38,7 +38,7 @@ describe("records over HTTP", () => {
     return answer.json;
   };
 
-  it("answer another receipt of the same hire with 409 and the one that stands", async () => {
+  it("answer another receipt of the same hire with 409 and the existing one", async () => {
     const first = await settleReceipt();
     const other = await envelope(receiptBody({ amount_usdc_atomic: "500001" }));
     const { json } = await refused("/v1/receipts", other, 409, "conflicting_record");
@@ -54,7 +54,7 @@ describe("records over HTTP", () => {
     expect(both.map(({ status }) => status).sort()).to.deep.equal([201, 409]);
   });
 
-  it("take offers of clarification for custom capabilities only", async () => {
+  it("accept offers of clarification for custom capabilities only", async () => {
     const clarified = { clarification_supported: true };
     const standard = await envelope(listingBody(clarified));
     await refused("/v1/listings", standard, 400, "invalid_input", "body.clarification_supported");
@@ -62,7 +62,7 @@ describe("records over HTTP", () => {
     expect((await service.post("/v1/listings", custom)).status).to.equal(201);
   });
 
-  it("take several payment modes of one capability, and a retirement", async () => {
+  it("accept several payment modes of one capability, and a retirement", async () => {
     for (const payment_mode of [
       "direct",
       "platform_escrow:swarmwage-partnered",
@@ -76,7 +76,7 @@ describe("records over HTTP", () => {
     expect((await service.post("/v1/listings", retired)).status).to.equal(201);
   });
 
-  describe("keys that no schema knows", () => {
+  describe("keys that are in no schema", () => {
     const note = (bytes: number) => "x".repeat(bytes - '"note":""'.length);
     const verification = { all_passed: true, checks: { non_empty: true } };
     const cases: [what: string, path: string, body: (bytes: number) => RecordBody, field: string][] = [
@@ -111,13 +111,13 @@ describe("records over HTTP", () => {
       });
     }
 
-    it("are counted together, in bytes, and the longest is named as the sender knows it", async () => {
+    it("are counted together, in bytes, and the longest is named as the sender wrote it", async () => {
       const body = receiptBody({ a: "é".repeat(1_000), b: "é".repeat(1_100) });
       const { json } = await refused("/v1/receipts", await flat(body), 400, "invalid_input", "b");
       expect(json.detail).to.contain("4096 bytes in all").and.to.contain("1 more have 4212");
     });
 
-    it("are not allowed as names of checks either", async () => {
+    it("are refused as names of checks too", async () => {
       for (const names of [Array.from({ length: 257 }, (_, n) => `check ${n}`), ["x".repeat(129)]]) {
         const checks = Object.fromEntries(names.map((name) => [name, true]));
         const body = await envelope(receiptBody({ verification: { all_passed: true, checks } }));
@@ -134,7 +134,7 @@ describe("records over HTTP", () => {
       service = await openTestService(folder.path, { OPERATOR: operator.address });
     });
 
-    it("takes a record of a type that has no route of its own, by the same rules", async () => {
+    it("accepts a record of a type without a route of its own, with the same rules", async () => {
       const signed = { type: "pulse", ...(await bound("pulse", pulse, operator)) };
       const answer = await service.post("/v1/records", signed);
       expect([answer.status, answer.json.type, answer.json.index], answer.text).to.deep.equal([
@@ -149,7 +149,7 @@ describe("records over HTTP", () => {
       await refused("/v1/records", other, 400, "other_type", "body.type");
     });
 
-    it("sends every other type to its route, and names the types it takes", async () => {
+    it("names the route of every other type, and the types that it accepts", async () => {
       const rest = { body: {}, signature: "0x" };
       for (const [type, said] of [
         ["listing", "POST /v1/listings"],
@@ -175,7 +175,7 @@ describe("records over HTTP", () => {
       return { receipt, side, stars: 5, latency_ms: 6200, ...more };
     };
 
-    it("settles one rating a side, by the token of the receipt", async () => {
+    it("settles one rating for each side, with the receipt's token", async () => {
       const { hash, rating_tokens } = await settleReceipt();
       expect(rating_tokens).to.deep.equal({
         buyer: ratingToken(hash, "buyer"),
@@ -193,7 +193,7 @@ describe("records over HTTP", () => {
       expect((await refused("/v1/rate", second, 409, "conflicting_record")).json.existing.index).to.equal(1);
     });
 
-    it("keeps of a comment beside the body its hash", async () => {
+    it("stores only the hash of a comment next to the body", async () => {
       const { hash, rating_tokens } = await settleReceipt();
       const comment = "schnell & gut ✓";
       const comment_hash = createHash("sha256").update(comment).digest("hex");
@@ -208,7 +208,7 @@ describe("records over HTTP", () => {
       expect((await service.ledger.entry(1)).payload).not.to.have.property("comment");
     });
 
-    it("refuses a wrong token, other stars, an unknown receipt and everybody but that side", async () => {
+    it("refuses a wrong token, invalid stars, an unknown receipt and everybody except that side", async () => {
       const { hash, rating_tokens } = await settleReceipt();
       const token = { rating_token: rating_tokens.buyer };
       const good = rating(hash, "buyer");
@@ -237,7 +237,7 @@ describe("records over HTTP", () => {
       for (const [body, code, field] of cases) await refused("/v1/rate", body, 400, code, field);
     });
 
-    it("does not take another record's hash for a receipt's", async () => {
+    it("does not accept another record's hash for a receipt's", async () => {
       const { json } = await service.post("/v1/listings", await envelope(listingBody()));
       const body = await rated(rating(json.hash, "buyer"), buyer, {
         rating_token: ratingToken(json.hash, "buyer"),
@@ -248,7 +248,7 @@ describe("records over HTTP", () => {
 
   describe("POST /telemetry", () => {
     const measured = (body: RecordBody, account: LocalAccount) => bound("telemetry", body, account);
-    it("settles what the receipt's buyer measured, once", async () => {
+    it("settles the buyer's measurements for a receipt, once", async () => {
       const { hash: receipt } = await settleReceipt();
       const body = { receipt, latency_ms: 812, verification: { all_passed: true } };
       expect((await service.post("/telemetry", await measured(body, buyer))).status).to.equal(201);
@@ -287,7 +287,7 @@ describe("records over HTTP", () => {
       service.post(`/v1/${type}`, await bound(type, { task_id: "task-9", proposal, ...body }, account));
     const consensus = async () => (await service.get("/v1/status/task-9")).json.consensus;
 
-    it("goes from a stake over two verifies to finality, readable at every step", async () => {
+    it("goes from a stake through two verifies to finality, and every step can be read", async () => {
       expect((await service.get("/v1/status/task-9")).status).to.equal(404);
       const [staker, one, two, late] = agents as [LocalAccount, LocalAccount, LocalAccount, LocalAccount];
       expect((await say("stake", staker)).status).to.equal(201);
@@ -304,7 +304,7 @@ describe("records over HTTP", () => {
       expect(await consensus()).to.deep.equal({ final, final_at, proposals });
     });
 
-    it("closes a stake without a final verdict thirty days after it was made, also over a restart", async () => {
+    it("closes a stake without a final result thirty days after it was made, also after a restart", async () => {
       const [staker, one, two, late] = agents as [LocalAccount, LocalAccount, LocalAccount, LocalAccount];
       await say("stake", staker);
       service.clock.now += 30 * 86_400;
@@ -327,7 +327,7 @@ describe("records over HTTP", () => {
       expect((await say("stake", two, { proposal: "ef".repeat(32) })).status).to.equal(201);
     });
 
-    it("counts nothing that was signed for another ledger, as an imported one has it", async () => {
+    it("counts no record that was signed for another ledger, as an imported ledger has them", async () => {
       const [staker, one, two] = agents as [LocalAccount, LocalAccount, LocalAccount];
       const foreign = async (type: string, account: LocalAccount, ledger: LedgerName) => {
         const body = { task_id: "task-9", proposal };
@@ -367,7 +367,7 @@ describe("records over HTTP", () => {
       expect([only.verify_count, only.contest_count]).to.deep.equal([1, 1]);
     });
 
-    it("refuses a vote by the staker, a second one by a signer, and one on nothing", async () => {
+    it("refuses a vote by the staker, a second one by a signer, and one without a stake", async () => {
       const [staker, one] = agents as [LocalAccount, LocalAccount];
       expect((await say("verify", one)).json.code).to.equal("consensus_refused");
       await say("stake", staker);
@@ -382,7 +382,7 @@ describe("records over HTTP", () => {
     });
   });
 
-  it("of the operator are settled for the operator only", async () => {
+  it("of the operator is settled for the operator only", async () => {
     const published = (body: RecordBody, account: LocalAccount) => bound("params", body, account);
     const params = await published({ version: 2 }, stranger);
     await refused("/v1/params", params, 400, "invalid_input", "signer");
@@ -398,7 +398,7 @@ describe("records over HTTP", () => {
     );
   });
 
-  it("are checked and not written in a sandbox", async () => {
+  it("is checked and not written in a sandbox", async () => {
     await service.close();
     service = await openTestService(folder.path, { SETTLEMENT_MODE: "sandbox" });
     const answer = await service.post("/v1/listings", await envelope(listingBody()));

@@ -58,7 +58,7 @@ describe("reviews of held proposals", () => {
     expect(one).to.have.nested.property("proposal.data_update.budget", 100);
   });
 
-  it("release a proposal behind the review, on the head of the moment", async () => {
+  it("release a proposal after the review entry, on the present head", async () => {
     const id = await hold();
     await settle(service.ledger.head);
     const answer = await review(id, "release");
@@ -87,7 +87,7 @@ describe("reviews of held proposals", () => {
     expect((await service.get("/health")).json.held).to.equal(0);
   });
 
-  it("refuse everybody but the operator, and what is not held", async () => {
+  it("refuse everybody except the operator, and proposals that are not held", async () => {
     const id = await hold();
     const cases: [Awaited<ReturnType<typeof review>>, number, string, string?][] = [
       [await review(id, "release", { account: buyer }), 400, "invalid_input", "signer"],
@@ -102,7 +102,7 @@ describe("reviews of held proposals", () => {
     expect(service.ledger.size).to.equal(0);
   });
 
-  it("need a reason, whether the field is there or not", async () => {
+  it("need a reason, also if the field is absent", async () => {
     const id = await hold();
     const unreasoned = await bound("review", { proposal: id, decision: "release" }, operator);
     const answer = await service.post(`/v1/reviews/${id}`, unreasoned);
@@ -110,7 +110,7 @@ describe("reviews of held proposals", () => {
     expect(service.ledger.size).to.equal(0);
   });
 
-  it("are held against the rules before the shadow is looked at, and once more when they release", async () => {
+  it("are checked against the rules before the shadow is compared, and again at the release", async () => {
     const file = path.join(folder.path, "rules.json");
     const spend = { field: "usd", max: "100", per_seconds: 3600 };
     const rules = { version: 1, actions: { pay: { budget: [spend] }, "*": { allow: false } } };
@@ -147,7 +147,7 @@ describe("reviews of held proposals", () => {
     expect((await pay(40)).status).to.equal("SETTLED");
   });
 
-  it("are of nothing in a sandbox, which answers ESCROWED and keeps nothing", async () => {
+  it("do not exist in a sandbox, which answers ESCROWED and stores nothing", async () => {
     await service.close();
     await open({ SETTLEMENT_MODE: "sandbox" });
     const id = await hold();
@@ -157,7 +157,7 @@ describe("reviews of held proposals", () => {
     expect((await review(id, "release")).json.code).to.equal("unknown_held");
   });
 
-  it("find held proposals by an index that follows from their file, whatever becomes of it", async () => {
+  it("find held proposals with an index that follows from their file, also after damage to the index", async () => {
     const [one, two] = [await hold(1), await hold(2)];
     await review(one, "reject");
     const at = path.join(folder.path, "local", "held.sqlite");
@@ -177,7 +177,7 @@ describe("reviews of held proposals", () => {
     expect(service.ledger.size).to.equal(1);
   });
 
-  it("settle at the next start what a crash kept from being settled behind its review", async () => {
+  it("settle at the next start the entries that a crash prevented after the review", async () => {
     const id = await hold();
     const append = service.ledger.append.bind(service.ledger);
     service.ledger.append = (entry) => {
@@ -195,7 +195,7 @@ describe("reviews of held proposals", () => {
     expect(service.ledger.size).to.equal(2);
   });
 
-  it("hold several of a task, each decided by itself, over restarts", async () => {
+  it("hold several proposals of a task, each decided separately, also after restarts", async () => {
     const [one, two] = [await hold(1), await hold(2)];
     await review(two, "release");
     await service.close();

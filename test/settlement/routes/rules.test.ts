@@ -62,7 +62,7 @@ describe("institutional rules", () => {
     expect(await whole.json()).to.deep.equal({ ...RULES, max_drift_allowed: 0.15 });
   });
 
-  it("show what actions may do, and how far, only to who has a key", async () => {
+  it("show the limits of actions only to clients with a key", async () => {
     const { actions, ...shown } = RULES;
     await settle({ actions: "anything" });
     for (const authorization of ["", "Bearer no-key"]) {
@@ -76,7 +76,7 @@ describe("institutional rules", () => {
     expect(await known.json()).to.deep.equal({ core_logic: "be kind", actions });
   });
 
-  it("know an action under every spelling that reads the same, and nothing under a name they do not have", async () => {
+  it("recognise an action in every spelling that reads the same, and no other names", async () => {
     for (const action of [
       "Delete_Files",
       " delete_files",
@@ -102,7 +102,7 @@ describe("institutional rules", () => {
     expect((await settle({ action: "payment", amount_usdc: "51" })).status).to.equal("REJECTED");
   });
 
-  it("deny every action where nothing is said of it, and want that to be said where something is", async () => {
+  it("deny every action without rules, and require rules for actions if there are any rules", async () => {
     await service.close();
     service = await openTestService(folder.path);
     expect((await settle({ action: "anything" })).reason).to.contain("not allowed");
@@ -119,7 +119,7 @@ describe("institutional rules", () => {
     }
   });
 
-  it("keep a budget when the clock is set back, and for what is on its way to disk", async () => {
+  it("keep a budget when the clock is set back, and for entries on their way to disk", async () => {
     const pay = (amount_usdc: string) => settle({ action: "payment", amount_usdc });
     expect((await pay("100")).status).to.equal("SETTLED");
     service.clock.now -= 250;
@@ -145,12 +145,12 @@ describe("institutional rules", () => {
     expect(spends(3n)).to.equal(true);
   });
 
-  it("set the confidence that is needed", async () => {
+  it("set the required confidence", async () => {
     expect((await settle({}, 0.5)).status).to.equal("SETTLED");
     expect(await settle({}, 0.49)).to.include({ status: "REJECTED" });
   });
 
-  it("hold a type to its schema, and say what is wrong with it", async () => {
+  it("check a type against its schema, and name the faults", async () => {
     const { status, reason } = await settle({ type: "article", title: "far too long a title" });
     expect(status).to.equal("REJECTED");
     expect(reason).to.match(/^payload\.data_update\.title: .*\(rules version 3, type article\)\.$/);
@@ -159,7 +159,7 @@ describe("institutional rules", () => {
     expect((await settle({ type: "poem" })).status).to.equal("SETTLED");
   });
 
-  it("deny an action, bound an amount, and keep a budget over its window and over restarts", async () => {
+  it("deny an action, limit an amount, and keep a budget over its window and after restarts", async () => {
     expect((await settle({ action: "delete_files" })).reason).to.contain("not allowed");
     const pay = async (amount_usdc: unknown) => (await settle({ action: "payment", amount_usdc })).status;
     expect(await pay("100.000001")).to.equal("REJECTED");
@@ -176,7 +176,7 @@ describe("institutional rules", () => {
     expect(await pay(1)).to.equal("SETTLED");
   });
 
-  it("count every spending once however many budgets look at it, for all actions of one rule together", () => {
+  it("count every payment once for any number of budgets, for all actions of one rule together", () => {
     const budget = (max: string, per_seconds: number) => ({ field: "amount", max, per_seconds });
     const rules = {
       version: 1,
@@ -209,7 +209,7 @@ describe("institutional rules", () => {
     expect(settled).to.equal(3_334);
   });
 
-  it("name the field that is wrong in their file", () => {
+  it("are refused with the wrong field in their file", () => {
     const defaults = { minConfidence: 0.85, maxDriftAllowed: 0.15 };
     for (const [text, field] of [
       ["{}", "rules.version"],
@@ -228,7 +228,7 @@ describe("institutional rules", () => {
     }
   });
 
-  it("are refused when one of them stands twice in their file, for the first would be gone without a word", () => {
+  it("are refused if a rule is in their file twice, because the first would have no effect", () => {
     const file = path.join(folder.path, "twice.json");
     writeFileSync(file, '{"version": 1, "actions": {"pay": {"allow": false}}, "actions": {}}');
     expect(() => readRules(file, { minConfidence: 0.85, maxDriftAllowed: 0.15 })).to.throw(

@@ -13,7 +13,7 @@ describe("POST /v1/settle", () => {
   });
   afterEach(() => service.close());
 
-  it("wants a key, before it reads anything", async () => {
+  it("requires a key before it reads anything", async () => {
     for (const headers of [
       {},
       { authorization: "Bearer wrong" },
@@ -27,14 +27,14 @@ describe("POST /v1/settle", () => {
     expect(response.headers.get("www-authenticate")).to.match(/^Bearer/);
   });
 
-  it("takes any key that the operator gave out", async () => {
+  it("accepts any key that the operator created", async () => {
     const answer = await service.post("/v1/settle", proposal(GENESIS_HASH), {
       authorization: "bearer other",
     });
     expect(answer.json.status).to.equal("SETTLED");
   });
 
-  it("is closed when the operator gave out none", async () => {
+  it("is closed if the operator created no key", async () => {
     await service.close();
     service = await openTestService(folder.path, { SETTLEMENT_API_KEYS: "" });
     expectProblem(
@@ -45,7 +45,7 @@ describe("POST /v1/settle", () => {
     );
   });
 
-  it("keeps ints and floats apart as they were sent", async () => {
+  it("keeps ints and floats as they were sent", async () => {
     const text = JSON.stringify(proposal(GENESIS_HASH)).replace(
       '"budget":100',
       '"budget":100.0,"big":123456789012345678901234567890',
@@ -54,7 +54,7 @@ describe("POST /v1/settle", () => {
     expect(ledgerText(service)).to.contain('"big": 123456789012345678901234567890, "budget": 100.0');
   });
 
-  it("answers REJECTED and ESCROWED with 200: they are outcomes, not errors", async () => {
+  it("answers 200 with REJECTED and ESCROWED, because they are outcomes and not errors", async () => {
     const drifted = await service.post("/v1/settle", proposal("ab".repeat(32)), KEY);
     const reason = "State drift detected. Re-base required.";
     expect([drifted.status, drifted.json]).to.deep.equal([

@@ -260,7 +260,7 @@ describe("records of the trust score and SLAs, at POST /v1/records", () => {
   };
 
   for (const [type, { fields, by, bad }] of Object.entries(GOOD)) {
-    it(`names what is wrong with an ${type}, and settles what is right once`, async () => {
+    it(`names the faults of an ${type}, and settles a valid one once`, async () => {
       for (const [field, changes] of Object.entries(bad)) {
         for (const change of changes)
           refused(await send(type, { ...fields, ...change }, by), "invalid_input", field);
@@ -276,7 +276,7 @@ describe("records of the trust score and SLAs, at POST /v1/records", () => {
     });
   }
 
-  it("takes an agent's consent to one endorser for no other, and an endorsement back without it", async () => {
+  it("accepts an agent's consent for one endorser only, and a withdrawal without consent", async () => {
     const { fields } = GOOD.endorsement as { fields: RecordBody };
     const consent = await agreed("endorsement", fields, "local");
     const stolen = { ...consent, endorser: addressOf(seller), agent_id: addressOf(seller) };
@@ -286,7 +286,7 @@ describe("records of the trust score and SLAs, at POST /v1/records", () => {
     expect((await send("endorsement", { ...fields, revoked: true }, buyer)).status).to.equal(201);
   });
 
-  it("answers a second report of an hour's part, a second dispute and a transfer told twice with what stands", async () => {
+  it("answers a second report for an hour's part, a second dispute and a repeated transfer with the existing one", async () => {
     const changes: [string, RecordBody][] = [
       ["uptime", { hosts: {} }],
       ["sla_dispute", { claim: "Something else." }],

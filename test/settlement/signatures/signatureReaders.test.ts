@@ -56,7 +56,7 @@ describe("readers of signatures", () => {
     readHere = 0;
   }
 
-  it("give each asker its own answer, on threads when many ask at once and at once when one does", async () => {
+  it("give each caller its own answer, on threads for many concurrent callers and directly for one", async () => {
     create();
     expect(await readAll()).to.deep.equal(expected());
     await untilThreadsWork();
@@ -76,7 +76,7 @@ describe("readers of signatures", () => {
   const program = (source: string) =>
     new URL(`data:text/javascript,import { parentPort } from "node:worker_threads"; ${source}`);
 
-  it("send a busy thread one more batch when it is worth it, and the next when it is through with one", async () => {
+  it("send a busy thread one more batch if this is faster, and the next when it has finished one", async () => {
     // Every answer tells how many there were in its batch, in their order; all wait while there is a file.
     const hold = path.join(folder.path, "hold");
     const source = `
@@ -103,7 +103,7 @@ describe("readers of signatures", () => {
     expect(readHere).to.equal(0);
   });
 
-  it("read here what a thread did not answer before it ended", async () => {
+  it("read in this thread what another thread did not answer before it ended", async () => {
     const source = 'parentPort.on("message", () => process.exit(3)); parentPort.postMessage("ready");';
     create({ program: program(source) });
     await untilThreadsWork();
@@ -111,7 +111,7 @@ describe("readers of signatures", () => {
     expect(log).to.have.length(1);
   });
 
-  it("read here what a thread does not answer", async () => {
+  it("read in this thread what another thread does not answer", async () => {
     // It says that it is there, and hangs: whoever settles a record must not wait for it for ever.
     const source = 'parentPort.on("message", () => {}); parentPort.postMessage("ready");';
     create({ program: program(source), patienceMs: 200 });
@@ -120,7 +120,7 @@ describe("readers of signatures", () => {
     expect(log).to.have.length(1);
   });
 
-  it("read everything here when threads cannot be started, and try that once only", async () => {
+  it("read everything in this thread if threads cannot be started, and try that only once", async () => {
     create({ program: program('throw new Error("no");') });
     while (log.length === 0) {
       expect(await readAll()).to.deep.equal(expected());

@@ -20,7 +20,7 @@ const SIGNER = path.join(import.meta.dirname, "../support/signer.mjs");
 const here = privateKeyToAccount(KEY);
 const address = here.address.toLowerCase() as Address;
 
-describe("a key that a command signs with", function () {
+describe("a key behind a signing command", function () {
   this.timeout(60_000);
   const folder = temporaryFolder();
   let file: string;
@@ -45,7 +45,7 @@ describe("a key that a command signs with", function () {
       (error) => ({ code: error.code, message: error.message as string }),
     );
 
-  it("signs what the key itself would sign, and is shown what it signs", async () => {
+  it("gives the same signatures as the key itself, and the command sees what it signs", async () => {
     expect(await by().signTypedData(terms)).to.equal(await here.signTypedData(terms));
     const transaction = {
       type: "eip1559",
@@ -70,12 +70,12 @@ describe("a key that a command signs with", function () {
     expect(sent.kind).to.equal("transaction");
   });
 
-  it("may leave v out, or answer with the upper s, which no contract takes", async () => {
+  it("may omit v, or answer with the upper s, which no contract accepts", async () => {
     for (const way of ["without v", "of the upper half"])
       expect(await by(way).signTypedData(terms), way).to.equal(await here.signTypedData(terms));
   });
 
-  it("is given none of this process's keys", async () => {
+  it("gets none of this process's keys", async () => {
     process.env.OPERATOR_PRIVATE_KEY = KEY;
     process.env.SIGNER_PROFILE = "writer";
     try {
@@ -89,7 +89,7 @@ describe("a key that a command signs with", function () {
     expect(env).to.not.include("OPERATOR_PRIVATE_KEY");
   });
 
-  it("is believed nothing: what is not the account's signature over the digest is refused", async () => {
+  it("is checked: a signature that is not the account's over the digest is refused", async () => {
     for (const way of ["of another digest", "text", "nothing"])
       expect((await refusal(by(way).signTypedData(terms))).code, way).to.equal("signer_answer");
     const other = commandAccount({
@@ -99,7 +99,7 @@ describe("a key that a command signs with", function () {
     expect((await refusal(other.signTypedData(terms))).code).to.equal("signer_answer");
   });
 
-  it("ends with its limits: output, time, the service; and its complaint is repeated in part", async () => {
+  it("has limits for output, time and the service, and its error text is repeated in part", async () => {
     const { code, message } = await refusal(by("a complaint").signTypedData(terms));
     expect(code).to.equal("signer_failed");
     expect(message).to.contain("it ended with 3: no such key").and.not.contain("\u001b");
@@ -119,14 +119,14 @@ describe("a key that a command signs with", function () {
     expect((await refusal(shell.signTypedData(terms))).message).to.contain("ENOENT");
   });
 
-  it("signs one after the other, and goes on after one that failed", async () => {
+  it("signs one after the other, and continues after a failure", async () => {
     const account = by();
     const both = await Promise.all([account.signTypedData(terms), account.signMessage({ message: "y" })]);
     expect(both[0]).to.equal(await here.signTypedData(terms));
     expect(await recoverTypedDataAddress({ ...terms, signature: both[0] } as never)).to.equal(here.address);
   });
 
-  it("is set as a list of words, with its account; a key may be in a file instead", () => {
+  it("is configured as a list of words, with its account; a key may be in a file instead", () => {
     const chain = {
       ANCHORED_LEDGER: `0x${"44".repeat(20)}`,
       RPC_URL: "http://127.0.0.1:8545",

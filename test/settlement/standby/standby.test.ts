@@ -134,7 +134,7 @@ describe("machines that share a ledger", function () {
   const fileOf = (name: string) =>
     readFileSync(path.join(folder.path, name, "local", "ledger.jsonl"), "utf8");
 
-  it("commit each entry before it is answered, and follow each other entry by entry", async () => {
+  it("commit each entry before it is acknowledged, and follow each other entry by entry", async () => {
     const a = await open("a");
     const first = await settle(a);
     expect(first.json.status).to.equal("SETTLED");
@@ -152,7 +152,7 @@ describe("machines that share a ledger", function () {
     expect(fileOf("b")).to.equal(fileOf("a"));
   });
 
-  it("take over at once from one that is told to stop, and a record that is sent again gets its entry", async () => {
+  it("take over at once from a machine that is told to stop, and a repeated record gets its entry", async () => {
     const a = await open("a");
     const b = await open("b");
     const before = await settle(a);
@@ -165,7 +165,7 @@ describe("machines that share a ledger", function () {
     expect(await codeOf(back)).to.equal("standby");
   });
 
-  it("go on after an answer of the store that was lost: the row is there once, and it is ours", async () => {
+  it("continue after a lost answer of the store: the row is there once, and it is ours", async () => {
     const a = await open("a");
     await settle(a);
     for (const fault of ["answer", "question"] as const) {
@@ -196,7 +196,7 @@ describe("machines that share a ledger", function () {
     expect((await settle(a)).json).to.include({ status: "SETTLED", index: 2 });
   });
 
-  it("are never two: who was cut off for longer than the lease loses its flush, and ends", async () => {
+  it("never write at the same time: a machine that was cut off for longer than the lease loses its flush, and ends", async () => {
     const a = await open("a");
     const b = await open("b");
     await settle(a);
@@ -215,7 +215,7 @@ describe("machines that share a ledger", function () {
     expect(fileOf("a")).to.equal(fileOf("b"));
   });
 
-  it("hold on to a position whatever the lease says", async () => {
+  it("use each position once, with any lease", async () => {
     const a = await open("a");
     await settle(a);
     // Somebody took the lease away and did not write: the row decides, and the next renewal ends this one.
@@ -231,7 +231,7 @@ describe("machines that share a ledger", function () {
     await store.close();
   });
 
-  it("put nothing behind what is not there, and the same row once", async () => {
+  it("write nothing after a missing row, and the same row once", async () => {
     const [one, two] = [storeOf(), storeOf()];
     await one.begin({ size: 0, head: "0".repeat(64) });
     await two.begin({ size: 5, head: "1".repeat(64) });
@@ -258,7 +258,7 @@ describe("machines that share a ledger", function () {
     await Promise.all([one.close(), two.close()]);
   });
 
-  it("have one lease, by the database's clock, that ends; one that was set far ahead is nobody's", async () => {
+  it("share one lease, by the database's clock, that expires; one that was set far ahead is invalid", async () => {
     const [one, two] = [storeOf(), storeOf()];
     expect([await one.lease(), await two.lease(), await one.lease()]).to.deep.equal([true, false, true]);
     while (!(await two.lease())) await sleep(50);
@@ -280,7 +280,7 @@ describe("machines that share a ledger", function () {
     await other.close();
   });
 
-  it("take nothing from an older copy of the store or from an empty store, until their operator says which copy is the newest", async () => {
+  it("use nothing from an older or empty store, until their operator says which copy is the newest", async () => {
     const a = await open("a");
     for (let n = 0; n < 3; n++) await settle(a);
     const whole = fileOf("a");
@@ -330,7 +330,7 @@ describe("machines that share a ledger", function () {
     await untilCode(await open("b"), "store_contradicts");
   });
 
-  it("take no row that somebody else put into the database, whatever is in it", async () => {
+  it("accept no row that somebody else put into the database, with any content", async () => {
     const a = await open("a");
     await settle(a);
     await settle(a);
@@ -372,7 +372,7 @@ describe("machines that share a ledger", function () {
     await untilCode(mixed, "store_contradicts");
   });
 
-  it("hold what another one held, and release it", async () => {
+  it("show proposals that another machine held, and can release them", async () => {
     const a = await open("a");
     const b = await open("b");
     const { app, ledger } = await serving(a);
@@ -399,7 +399,7 @@ describe("machines that share a ledger", function () {
     expect(waiting).to.contain(id);
   });
 
-  it("settle through 20 losses and cuts of the one that writes, and lose and fork nothing", async function () {
+  it("settle through 20 losses and cuts of the writing machine, and lose and fork nothing", async function () {
     this.timeout(240_000);
     const answered: { hash: string; index: number }[] = [];
     const openQuickly = (name: string) => open(name, {}, 3);

@@ -30,7 +30,7 @@ function ledgerOf(size: number) {
   return ledger;
 }
 
-describe("what a machine takes of the shared store", () => {
+describe("the entries that a machine reads from the shared store", () => {
   const take = async (ledger: ReturnType<typeof ledgerOf>, flushes: Flush[]) => {
     const store = {
       flushesFrom: async (position: number) => flushes.filter(({ next }) => next >= position),
@@ -43,13 +43,13 @@ describe("what a machine takes of the shared store", () => {
     );
   };
 
-  it("is what follows its own last entry, also from the middle of a flush", async () => {
+  it("follow its own last entry, also from the middle of a flush", async () => {
     const ledger = ledgerOf(3);
     expect(await take(ledger, [flushOf(0, 2), flushOf(2, 5), flushOf(5, 6)])).to.equal("fine");
     expect([ledger.size, ledger.head, ledger.taken]).to.deep.equal([6, hash(5), 3]);
   });
 
-  it("is nothing of another history, at the end of a flush or in the middle of one", async () => {
+  it("include nothing of another history, at the end of a flush or in the middle of one", async () => {
     for (const flushes of [
       [flushOf(3, 5, "b")],
       [flushOf(2, 5, "b")],
@@ -62,14 +62,14 @@ describe("what a machine takes of the shared store", () => {
     }
   });
 
-  it("ends with the entry and at the position that the flush names", async () => {
+  it("end with the entry and at the position that the flush names", async () => {
     expect(await take(ledgerOf(3), [{ ...flushOf(3, 5), head: hash(9) }])).to.equal("store_contradicts");
     expect(await take(ledgerOf(3), [{ ...flushOf(3, 5), next: 6, head: hash(4) }])).to.equal(
       "store_contradicts",
     );
   });
 
-  it("is refused when rows are missing before it, or the store has less than the ledger", async () => {
+  it("are refused if rows before them are missing, or the store has less than the ledger", async () => {
     expect(await take(ledgerOf(3), [flushOf(4, 5)])).to.equal("store_lacks_rows");
     expect(await take(ledgerOf(3), [{ ...flushOf(2, 5), lines: "" }])).to.equal("store_lacks_rows");
   });

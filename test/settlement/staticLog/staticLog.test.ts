@@ -63,7 +63,7 @@ describe("a static log", () => {
     );
   }
 
-  it("has the tiles that the service answers, byte by byte, whatever the steps it grew by", async () => {
+  it("has the same tiles as the service, byte by byte, after growth in any steps", async () => {
     const ledger = await openLedger();
     await fc.assert(
       fc.asyncProperty(
@@ -117,7 +117,7 @@ describe("a static log", () => {
     );
   });
 
-  it("is whole for the checkpoint it shows, wherever a write was broken off, and is gone on with", async () => {
+  it("is complete for its checkpoint after an interrupted write, and continues", async () => {
     const ledger = await openLedger();
     await grow(ledger, 250);
     await log(ledger).write(checkpoint(ledger));
@@ -141,7 +141,7 @@ describe("a static log", () => {
     expect((await verify()).size).to.equal(600);
   });
 
-  it("is left as it is by an older checkpoint, and takes one of the same size with more signatures", async () => {
+  it("is not changed by an older checkpoint, and accepts one of the same size with more signatures", async () => {
     const ledger = await openLedger();
     await grow(ledger, 9);
     const written = log(ledger);
@@ -189,7 +189,7 @@ describe("a static log", () => {
     });
   }
 
-  describe("is verified", () => {
+  describe("when it is verified", () => {
     beforeEach(async () => {
       const ledger = await openLedger();
       await grow(ledger, 520);
@@ -198,7 +198,7 @@ describe("a static log", () => {
 
     const bundle = (name: string) => path.join(out(), "tile/entries", name);
 
-    it("by its address as by its folder", async () => {
+    it("has the same result by its address and by its folder", async () => {
       const served = createServer((request, response) => {
         const file = path.join(out(), request.url ?? "");
         if (!existsSync(file)) response.writeHead(404).end();
@@ -213,7 +213,7 @@ describe("a static log", () => {
       await new Promise((resolve) => served.close(resolve));
     });
 
-    it("while it grows: a partial bundle that has gone is read out of the full one", async () => {
+    it("may grow: a partial bundle that has gone is read from the full one", async () => {
       const shown = readFileSync(path.join(out(), "checkpoint"));
       const ledger = ledgers[0] as DiskLedger;
       await grow(ledger, 800);
@@ -227,7 +227,7 @@ describe("a static log", () => {
       ["a length says more than there is", (bytes: Buffer) => bytes.writeUInt16BE(65_535), { line: 257 }],
       ["a length says less", (bytes: Buffer) => bytes.writeUInt16BE(10), { line: 257 }],
     ] as const) {
-      it(`and refused when ${what}, by the entry`, async () => {
+      it(`is refused if ${what}, with the entry`, async () => {
         const bytes = readFileSync(bundle("001"));
         change(bytes);
         writeFileSync(bundle("001"), bytes);
@@ -235,7 +235,7 @@ describe("a static log", () => {
       });
     }
 
-    it("and refused when a bundle is cut off, missing, or of another place", async () => {
+    it("is refused if a bundle is cut off, missing, or from another place", async () => {
       const whole = readFileSync(bundle("001"));
       writeFileSync(bundle("001"), whole.subarray(0, -1));
       expect(await refusal(verify())).to.include({ line: 512 });
@@ -245,7 +245,7 @@ describe("a static log", () => {
       expect(await refusal(verify())).to.include({ code: "unreadable_log" });
     });
 
-    it("and refused with another key, another root, or a larger size", async () => {
+    it("is refused with another key, another root, or a larger size", async () => {
       const other = noteVerifierKey(ORIGIN, ed25519.getPublicKey(new Uint8Array(32).fill(9)));
       expect(await refusal(verifyStaticLog({ source: out(), keys: [other] }))).to.include({
         code: "log_invalid",
@@ -260,7 +260,7 @@ describe("a static log", () => {
     });
   });
 
-  it("is written by a settlement service beside its ledger, and stops one whose copy of the ledger is older", async () => {
+  it("is written by a settlement service next to its ledger, and stops a service whose copy of the ledger is older", async () => {
     const settings = { STATIC_LOG_DIR: out() };
     const service = await openTestService(path.join(folder.path, "service"), settings);
     const { json: latest } = await service.get("/v1/ledger/latest");

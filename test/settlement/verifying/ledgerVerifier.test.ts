@@ -55,7 +55,7 @@ describe("the verifier of a ledger and its index", function () {
     index.close();
   });
 
-  it("compares on a thread again and again, and ends writing and signing when the index differs; reads go on", async () => {
+  it("compares on a thread again and again, and stops writes and signatures if the index differs; reads continue", async () => {
     verify();
     await until(() => verifier.state.compared !== null);
     // What is not committed yet is not compared.
@@ -78,7 +78,7 @@ describe("the verifier of a ledger and its index", function () {
     gate.open("changed");
   });
 
-  it("ends nothing when it comes to no result, says why, and tries again", async () => {
+  it("stops nothing if it gets no result, reports the reason, and tries again", async () => {
     const { salt } = index;
     let failures = 0;
     Object.defineProperty(index, "salt", {
@@ -97,7 +97,7 @@ describe("the verifier of a ledger and its index", function () {
     expect(codeOf(() => gate.requireWrites())).to.equal("none");
   });
 
-  it("makes no comparison without a share, and ends one that is under way when it is stopped", async () => {
+  it("makes no comparison without a share of time, and ends a running one when it is stopped", async () => {
     verify({ share: 0 });
     await verifier.linesRead;
     expect(verifier.state).to.include({ unread: 0, comparing: null, compared: null });

@@ -80,7 +80,7 @@ describe("a ledger with witnesses", () => {
     throw new Error("no quorum has cosigned");
   }
 
-  it("gives checkpoints that the log and a quorum have signed, and proofs that hold against the policy", async () => {
+  it("gives checkpoints that the log and a quorum have signed, and proofs that fit the policy", async () => {
     const service = await open();
     for (const task of ["a", "b", "c"]) expect((await settle(service, task)).status).to.equal(200);
     const note = await witnessed(service, 3);
@@ -100,7 +100,7 @@ describe("a ledger with witnesses", () => {
     expect((await service.get("/metrics")).text).to.match(/tallystick_cosigned_entries\{witness="w1"\} 3/);
   });
 
-  it("is not written on from a copy that is older than what its witnesses have seen", async () => {
+  it("accepts no writes from a copy that is older than its witnesses' last checkpoint", async () => {
     const service = await open();
     await settle(service, "a");
     await witnessed(service, 1);
@@ -122,7 +122,7 @@ describe("a ledger with witnesses", () => {
     expect((await restored.get("/v1/ledger/latest")).status).to.equal(200);
   });
 
-  it("continues while all its witnesses are away, and says that no witness has cosigned its checkpoints", async () => {
+  it("continues while no witness answers, and reports that no witness has cosigned its checkpoints", async () => {
     for (const witness of witnesses.splice(0)) await witness.close();
     const service = await open();
     expect((await settle(service, "a")).status).to.equal(200);

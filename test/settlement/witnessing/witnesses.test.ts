@@ -98,7 +98,7 @@ describe("the witnesses of a ledger", () => {
     return { start, faults, asked, log };
   }
 
-  it("cosign every checkpoint, and the quorum is told once for each", async () => {
+  it("cosign every checkpoint, and the quorum is reported once for each", async () => {
     const { start, asked } = setUp();
     const { witnesses, offer, cosigned, witnessed } = start();
     for (const size of [3, 4, 90]) {
@@ -114,7 +114,7 @@ describe("the witnesses of a ledger", () => {
     );
   });
 
-  it("are asked from the size that they name when this process does not know it", async () => {
+  it("are asked from the size that they name if this process does not know it", async () => {
     const { start, asked, log } = setUp();
     const first = start();
     first.offer(7);
@@ -165,7 +165,7 @@ describe("the witnesses of a ledger", () => {
     ["answers 403", () => new Response("", { status: 403 })],
     ["leads elsewhere", () => Promise.reject(new TypeError("redirected"))],
   ] as const) {
-    it(`stop nothing when one ${what}`, async () => {
+    it(`do not stop anything if one ${what}`, async () => {
       const { start, faults, asked } = setUp();
       const { witnesses, gate, offer, cosigned } = start();
       // It begins with the quorum, so that the third is asked whatever the others do.
@@ -182,7 +182,7 @@ describe("the witnesses of a ledger", () => {
     });
   }
 
-  it("stop all writing when one has more of the ledger than is here", async () => {
+  it("stop all writes if one has more of the ledger than this copy", async () => {
     const { start, log } = setUp();
     const first = start();
     first.offer(30);
@@ -217,7 +217,7 @@ describe("the witnesses of a ledger", () => {
     ["the same size", 30],
     ["more entries", 31],
   ] as const) {
-    it(`stop all writing when one has seen other entries, at ${what}`, async () => {
+    it(`stop all writes if one has seen other entries, at ${what}`, async () => {
       const { start } = setUp();
       const first = start();
       first.offer(30);
@@ -246,7 +246,7 @@ describe("the witnesses of a ledger", () => {
     expect(gate.refusal).to.include({ code: "witness_ahead" });
   });
 
-  it("let the anchor go without them when no quorum comes in time, and say so", async () => {
+  it("let the anchor continue without them if no quorum comes in time, and this is reported", async () => {
     const { start, faults } = setUp({ anchorMs: 40 });
     const { witnesses, offer, logged } = start();
     for (const name of ["w1", "w2"] as const) faults.set(name, () => new Response("", { status: 500 }));
@@ -260,7 +260,7 @@ describe("the witnesses of a ledger", () => {
     expect(performance.now() - began).to.be.below(1_000);
   });
 
-  it("hold the anchor back when a quorum is required", async () => {
+  it("delay the anchor if a quorum is required", async () => {
     const { start, faults } = setUp({ required: true, anchorMs: 40 });
     const { witnesses, offer } = start();
     for (const name of ["w1", "w2"] as const) faults.set(name, () => new Response("", { status: 500 }));
@@ -275,7 +275,7 @@ describe("the witnesses of a ledger", () => {
     expect(await witnesses.sizeToAnchor(0, 8)).to.equal(8);
   });
 
-  it("anchor what they have cosigned, when the rest is not", async () => {
+  it("limit the anchor to the cosigned entries", async () => {
     const { start, faults } = setUp({ anchorMs: 60 });
     const { witnesses, offer } = start();
     offer(8);
@@ -286,7 +286,7 @@ describe("the witnesses of a ledger", () => {
     expect(await witnesses.sizeToAnchor(4, 11)).to.equal(8);
   });
 
-  it("meet under one checkpoint, however differently fast they are", async () => {
+  it("cosign one common checkpoint at different speeds", async () => {
     const { start, faults } = setUp();
     const { witnesses, offer, witnessed } = start();
     const slow = (ms: number) => async () => {
@@ -305,7 +305,7 @@ describe("the witnesses of a ledger", () => {
     expect(witnessed).to.deep.equal([...witnessed].sort((a, b) => a - b));
   });
 
-  it("are left alone when the service stops", async () => {
+  it("get no requests after the service stops", async () => {
     const { start, faults } = setUp();
     const { witnesses, offer } = start();
     for (const name of NAMES) faults.set(name, hang);

@@ -21,7 +21,7 @@ describe("the policy of a ledger's witnesses", () => {
     });
   }
 
-  it("names whom to ask, and whether they are required", () => {
+  it("names the witnesses, and whether they are required", () => {
     const { witnessing } = read(`witness w ${vkey} https://w.test/in\nquorum w`, { WITNESS_REQUIRED: "1" });
     expect(witnessing?.required).to.equal(true);
     expect(witnessing?.witnesses.map(({ name, url }) => [name, url])).to.deep.equal([
@@ -60,7 +60,7 @@ describe("the policy of a ledger's witnesses", () => {
     });
   }
 
-  it("is refused when it cannot be read, and missed when it is required", () => {
+  it("is refused if it cannot be read, or if a required one is missing", () => {
     expect(() => read(undefined, { WITNESS_POLICY: path.join(folder.path, "none") })).to.throw(
       /WITNESS_POLICY: cannot be read/,
     );
