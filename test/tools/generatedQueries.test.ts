@@ -6,7 +6,7 @@ import { QUERIES_FILE, queriesText } from "../../tools/generate-queries.ts";
 const essence = (text: string) => text.replaceAll(/[\s(),;|]/g, "");
 
 describe("packages/sdk/query/createGraphqlClient.ts", () => {
-  it("is what the SDL and the operations give (else: npm run generate:queries)", async () => {
+  it("is up to date with the SDL and the operations (else: npm run generate:queries)", async () => {
     expect(essence(await readFile(QUERIES_FILE, "utf8"))).to.equal(essence(queriesText()));
   });
 });

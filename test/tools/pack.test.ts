@@ -150,7 +150,7 @@ describe(`npm run pack, ${FETCHES ? "installed by npm" : "with what it needs lin
     return `http://127.0.0.1:${(await promise).port}`;
   };
 
-  it("makes five tarballs of one version, without a node's parts, tests, examples or sources", () => {
+  it("makes five tarballs of one version, without parts of a node, tests, examples or sources", () => {
     const { version } = JSON.parse(readFileSync(path.join(repositoryRoot, "package.json"), "utf8"));
     expect(packed.map(({ name }) => name).sort()).to.deep.equal(
       ROOMS.map((room) => `tallystick-${room}`).sort(),
@@ -186,7 +186,7 @@ describe(`npm run pack, ${FETCHES ? "installed by npm" : "with what it needs lin
       expect(globSync("**/viem/package.json", { cwd: modules })).to.deep.equal(["viem/package.json"]);
   });
 
-  it("leads from every import of a package to a file of it", () => {
+  it("has a file for every import of a package", () => {
     for (const { name } of packed) {
       const root = path.join(modules, name);
       for (const file of globSync("**/*.{js,d.ts}", { cwd: root })) {
@@ -202,7 +202,7 @@ describe(`npm run pack, ${FETCHES ? "installed by npm" : "with what it needs lin
     }
   });
 
-  it("lets plain Node import every entry point, and nothing that is inside", async () => {
+  it("lets plain Node import every entry point, and no internal module", async () => {
     const entries = packed.flatMap(({ name, manifest }) =>
       Object.keys(manifest.exports)
         .filter((entry) => !/package\.json|Worker$/.test(entry))
@@ -254,7 +254,7 @@ describe(`npm run pack, ${FETCHES ? "installed by npm" : "with what it needs lin
       expect(await outputOf(node, ["worker.mjs"])).to.equal("ready true\n");
   });
 
-  it("derives the digest that the checkout derives, by the program of its README and by tallystick-derive", async () => {
+  it("derives the same digest as the checkout, with the program of its README and with tallystick-derive", async () => {
     const log = new EventLog();
     log.transfer(wallet(1), wallet(2), 1_000_000n);
     log.after(HOUR).tick();
@@ -278,7 +278,7 @@ describe(`npm run pack, ${FETCHES ? "installed by npm" : "with what it needs lin
     }
   });
 
-  it("runs the snippets that only put things together", async () => {
+  it("runs the snippets that only create objects", async () => {
     const some = `0x${"11".repeat(20)}`;
     const mcp = { TALLYSTICK_URL: "https://node.example" };
     for (const node of Object.values(installed.nodes)) {
@@ -345,7 +345,7 @@ describe(`npm run pack, ${FETCHES ? "installed by npm" : "with what it needs lin
         return Response.json(await answer(paymentPayload, paymentRequirements));
       });
 
-    it("sells by the snippet that sells and buys by those that buy, with real payments", async () => {
+    it("sells with the selling snippet and buys with the buying snippets, with real payments", async () => {
       const baseUrl = await openNode();
       const network = `network: ${JSON.stringify(chain.network)}, devMode: true`;
       const node = { '"https://node.example"': JSON.stringify(baseUrl), "network: base": network };

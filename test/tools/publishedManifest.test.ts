@@ -22,7 +22,7 @@ const publish = (...imported: string[]) =>
   publishedManifest({ own, root, internal: ["store/fileStore"], imported: new Set(imported) });
 
 describe("the package.json of a published package", () => {
-  it("names what is imported, siblings in exactly this version, and exports nothing but what it lists", () => {
+  it("names the imported packages, siblings in exactly this version, and exports only the listed entry points", () => {
     expect(publish("zod", "tallystick-protocol", "viem")).to.deep.equal({
       name: "tallystick-sdk",
       version: "1.2.3",
@@ -46,14 +46,14 @@ describe("the package.json of a published package", () => {
     });
   });
 
-  it("leaves a peer that only some entry points need to who imports those", () => {
+  it("leaves a peer dependency of only some entry points to their users", () => {
     const { peerDependencies, peerDependenciesMeta } = publish("viem", "ai");
     expect(peerDependencies).to.deep.equal({ ai: "^7.0.0", viem: "^2.0.0" });
     expect(peerDependenciesMeta).to.deep.equal({ ai: { optional: true } });
     expect(publish("viem")).not.to.have.property("peerDependenciesMeta");
   });
 
-  it("is refused when something is imported that it does not name, that agents are not to install, or itself", () => {
+  it("is refused if it imports an unnamed package, a package that agents must not install, or itself", () => {
     expect(() => publish("undici")).to.throw("imports undici, which its package.json does not name");
     expect(() => publish("pg")).to.throw("imports pg, which agents are not to install");
     expect(() => publish("tallystick-runtime")).to.throw("which agents are not to install");
@@ -101,7 +101,7 @@ describe("the packages that are published", () => {
     .map((file) => ({ folder: path.dirname(file), own: JSON.parse(read(file)) as OwnManifest }))
     .filter((it) => it.own.publishConfig);
 
-  it("have entry points that name what they export, and no version or viem of their own", () => {
+  it("have entry points that name their exports, and no version or viem of their own", () => {
     const { dependencies } = JSON.parse(read("package.json"));
     expect(published).to.have.length(5);
     for (const { folder, own } of published) {
@@ -117,7 +117,7 @@ describe("the packages that are published", () => {
     }
   });
 
-  it("are imported module by module in the checkout: entry points are for others", () => {
+  it("are imported module by module in the checkout, because entry points are for others", () => {
     const entries = published.flatMap(({ folder, own }) =>
       Object.entries(own.publishConfig.exports)
         .filter(([, file]) => /^\/\*\* .* \*\/\nexport/.test(read(`${folder}/${file}`)))

@@ -34,7 +34,7 @@ describe("the published registries, compiled elsewhere", () => {
     return "taken";
   };
 
-  it("are known by their code without the metadata at its end", () => {
+  it("are recognised by their code without the metadata at its end", () => {
     expect(codeHash(`0x6001${METADATA}`)).to.equal(keccak256("0x6001"));
     expect(codeHash("0x6001")).to.equal(keccak256("0x6001"));
     // What says of itself that it has metadata, and has none.
@@ -42,7 +42,7 @@ describe("the published registries, compiled elsewhere", () => {
     expect(codeHash("0x")).to.equal(keccak256("0x"));
   });
 
-  it("are refused when they are not there, are there twice, or are other code", () => {
+  it("are refused if they are missing, there twice, or other code", () => {
     expect(refusal()).to.equal(`folder has no ${NAME}.sol/${NAME}.json`);
     put("a", { abi: [], bytecode: "0x6001" });
     expect(refusal()).to.contain("without abi, bytecode and deployedBytecode");
@@ -56,7 +56,7 @@ describe("the published registries, compiled elsewhere", () => {
     expect(refusal()).to.contain("cannot be read");
   });
 
-  it("are said not to be tested when nobody brings them", async () => {
+  it("are reported as not tested if nobody provides them", async () => {
     const { write } = process.stderr;
     let told = "";
     process.stderr.write = (text) => {

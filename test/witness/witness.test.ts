@@ -44,7 +44,7 @@ describe("a witness", () => {
     return { witness, app, ask, faults };
   }
 
-  it("cosigns what continues what it cosigned, from nothing on", async () => {
+  it("cosigns a log that continues its last cosigned size, from an empty log on", async () => {
     const { ask, witness } = open();
     const log = testLog();
     const key = parseCosignerKey(witness.verifierKey);
@@ -65,7 +65,7 @@ describe("a witness", () => {
     }
   });
 
-  it("does what a slow model of it does, whatever is asked in whatever order", async () => {
+  it("behaves like a simple model of it, for any requests in any order", async () => {
     const request = fc.record({
       history: fc.integer({ min: 0, max: 2 }),
       // Mostly the size that the witness knows, because otherwise almost every request would fail at this
@@ -98,7 +98,7 @@ describe("a witness", () => {
     for (const status of [200, 400, 409, 422]) expect(seen.get(status), String(status)).to.be.above(10);
   });
 
-  it("tells the size that it cosigned last to who does not know it", async () => {
+  it("gives its last cosigned size to a client that does not know it", async () => {
     const { ask } = open();
     const log = testLog();
     await ask(log.request(0, 9));
@@ -112,7 +112,7 @@ describe("a witness", () => {
     expect(await ask(log.request(9, 9))).to.include({ status: 409, text: "12\n" });
   });
 
-  it("does not cosign another history, whatever is said for a proof", async () => {
+  it("does not cosign another history, with any proof", async () => {
     const { ask, witness } = open();
     await ask(testLog().request(0, 9));
     const before = witness.latest(LOG_NAME);
@@ -134,7 +134,7 @@ describe("a witness", () => {
     expect(witness.latest(LOG_NAME)).to.deep.equal(before);
   });
 
-  it("takes no proof from nothing, and no root of an empty log but the one that there is", async () => {
+  it("accepts no proof from size 0, and only one root of an empty log", async () => {
     const { ask } = open();
     const log = testLog();
     const proof = [new Uint8Array(32)];
@@ -200,13 +200,13 @@ describe("a witness", () => {
     });
   }
 
-  it("answers 400 to bytes that are no UTF-8, and 413 to more than a request may have", async () => {
+  it("answers 400 to bytes that are not UTF-8, and 413 to a request above the limit", async () => {
     const { ask } = open();
     expect((await ask(Uint8Array.of(0xff, 0xfe, 0x0a))).status).to.equal(400);
     expect((await ask("x".repeat(200_000))).status).to.equal(413);
   });
 
-  it("gives what it cosigned last to who monitors it, by the hash of the origin", async () => {
+  it("gives its last checkpoint to monitors, by the hash of the origin", async () => {
     const { app, ask, witness } = open();
     const about = (await (await app.request("/")).json()) as { logs: { checkpoint: string }[] };
     const at = about.logs[0]!.checkpoint;
@@ -220,7 +220,7 @@ describe("a witness", () => {
     );
   });
 
-  it("of two processes on one folder, only one goes on from a size", async () => {
+  it("lets only one of two processes on one folder continue from a size", async () => {
     const at = path.join(folder.path, "shared");
     const [one, two] = [open(at), open(at)];
     await one.ask(testLog().request(0, 5));
@@ -231,7 +231,7 @@ describe("a witness", () => {
     expect(answers.map(({ status }) => status).sort()).to.deep.equal([200, 409]);
   });
 
-  it("killed at any moment it knows all that it has answered", async function () {
+  it("has everything that it acknowledged after a kill at any moment", async function () {
     this.timeout(60_000);
     const at = path.join(folder.path, "shared");
     let known = 0;

@@ -34,7 +34,7 @@ describe("tallystick witness", () => {
     for await (const line of createInterface({ input: child.stdout! })) return JSON.parse(line);
   }
 
-  it("cosigns over HTTP, outlives what strangers send, and keeps its key and its memory", async function () {
+  it("cosigns over HTTP, survives hostile requests, and keeps its key and its memory", async function () {
     this.timeout(60_000);
     const first = start();
     const { listening: url, key, logs } = await listening(first);
@@ -68,7 +68,7 @@ describe("tallystick witness", () => {
     await gone;
   });
 
-  it("names the setting at fault, and says what to do", async function () {
+  it("names the setting at fault, and gives advice", async function () {
     this.timeout(30_000);
     const child = start({ WITNESS_LOGS: path.join(folder.path, "none") });
     const [said, [code]] = await Promise.all([text(child.stderr!), once(child, "exit")]);

@@ -9,7 +9,7 @@ describe("the key of a witness's folder", () => {
   const folder = temporaryFolder();
   const file = () => path.join(folder.path, WITNESS_KEY_FILE);
 
-  it("is made once, for nobody else to read, and stays", () => {
+  it("is made once, readable only for its owner, and stays", () => {
     const seed = witnessSeed(folder.path, { isNew: true });
     expect(seed).to.have.length(32);
     expect(statSync(file()).mode & 0o777).to.equal(0o600);
@@ -17,13 +17,13 @@ describe("the key of a witness's folder", () => {
     expect(readFileSync(file(), "utf8")).to.match(/^[0-9a-f]{64}\n$/);
   });
 
-  it("is not made anew beside what was cosigned with another", () => {
+  it("is not made again if another key has cosigned something there", () => {
     expect(() => witnessSeed(folder.path, { isNew: false }))
       .to.throw()
       .with.property("code", "witness_key_missing");
   });
 
-  it("is refused when it is cut short, or something else", () => {
+  it("is refused if it is cut short, or something else", () => {
     for (const text of ["", "ab", `${"a".repeat(64)}\n\n`, "A".repeat(64)]) {
       writeFileSync(file(), text);
       chmodSync(file(), 0o600);

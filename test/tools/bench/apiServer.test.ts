@@ -7,7 +7,7 @@ import { isAlive, untilGone } from "../../scripts/fixtures/gone.ts";
 describe("tools/bench/api/apiServer", function () {
   this.timeout(60_000);
 
-  it("ends when the bench that started it gets SIGINT, which a terminal would send to both and `kill` sends to one", async () => {
+  it("ends when the bench that started it gets SIGINT, which a terminal sends to both and `kill` to one", async () => {
     const args = nodeProgram("tools/bench/api/apiServer.ts", ["postgres://nobody@127.0.0.1:1/nothing"]);
     const bench = `
       const { spawn } = require("node:child_process");

@@ -66,7 +66,7 @@ const repeated = <T>(items: T[], weights: readonly number[]) =>
   items.flatMap((item, at) => new Array<T>(weights[at] ?? 0).fill(item));
 
 describe("the figures of routing and of shadows", () => {
-  it("have an APGR that counting every threshold anew gives too, weighted or not", () => {
+  it("have an APGR that equals a count over every threshold, weighted or not", () => {
     fc.assert(
       fc.property(scored, fc.array(fc.nat(3), { minLength: 24, maxLength: 24 }), (tasks, weights) => {
         expectSame(apgr(tasks), slowApgr(tasks));
@@ -76,7 +76,7 @@ describe("the figures of routing and of shadows", () => {
     );
   });
 
-  it("have an AUROC that looking at every pair gives too, weighted or not", () => {
+  it("have an AUROC that equals a count over every pair, weighted or not", () => {
     fc.assert(
       fc.property(flagged, fc.array(fc.nat(3), { minLength: 24, maxLength: 24 }), (answers, weights) => {
         expectSame(auroc(answers), slowAuroc(answers));
@@ -85,7 +85,7 @@ describe("the figures of routing and of shadows", () => {
     );
   });
 
-  it("have intervals that resamples drawn one by one give too, and the same ones by the same seed", () => {
+  it("have intervals that equal resamples that are drawn one by one, and are the same for one seed", () => {
     const random = seededRandom(4);
     const answers = Array.from({ length: 40 }, (): Flagged => {
       const isWrong = random() < 0.3;
@@ -105,7 +105,7 @@ describe("the figures of routing and of shadows", () => {
     expect(bootstrap(answers.length, (weights) => auroc(answers, weights), options())).to.deep.equal(fast);
   });
 
-  it("are those of simple cases", () => {
+  it("are correct in simple cases", () => {
     const task = (score: number, thriftyRight: boolean, premiumRight: boolean) => ({
       ...{ score, thriftyRight, premiumRight },
     });

@@ -38,7 +38,7 @@ describe("bundles for browsers", function () {
     });
   }
 
-  it("leave every verifier, and what knows languages, until it is needed", () => {
+  it("load verifiers and language data only when they are needed", () => {
     const verifiers = Object.keys(bundleOf("verify").lazy);
     expect(verifiers).to.have.length(19).that.includes.members(OF_LANGUAGE);
     for (const name of ["buyer", "seller", "verify"]) {
@@ -53,14 +53,14 @@ describe("bundles for browsers", function () {
     }
   });
 
-  it("leave what reads a chain until a chain is read", () => {
+  it("load the code that reads a chain only when it is needed", () => {
     const { lazy, largest } = bundleOf("buyer");
     expect(largest.map((part) => part.name)).not.to.include("viem");
     for (const it of ["anchorsIn", "hireEscrowAbi", "testUsdcAbi"])
       expect(lazy[it]?.packages, it).to.include("abitype");
   });
 
-  it("can be made of every entry point that is published, but of what needs Node", async () => {
+  it("can be made of every published entry point, except those that need Node", async () => {
     const files = ["protocol", "derive", "capabilities", "sdk"].flatMap((room) => {
       const manifest = path.join(repositoryRoot, "packages", room, "package.json");
       const { publishConfig } = JSON.parse(readFileSync(manifest, "utf8"));
@@ -109,16 +109,16 @@ describe("bundles for browsers", function () {
       }
     });
 
-    it("show that an entry is in a tree, and that another is not", () => {
+    it("prove that an entry is in a tree, and that another is not", () => {
       expect(done.inclusion).to.deep.equal([true, false]);
     });
 
-    it("say who signed a text, and nobody of another", () => {
+    it("find the signer of a text, and none for another text", () => {
       expect(done.signer[0]).to.equal(account.address.toLowerCase());
       expect(done.signer[1]).not.to.equal(account.address.toLowerCase());
     });
 
-    it("give a hire the id that its escrow gives it", () => {
+    it("compute the escrow's id of a hire", () => {
       expect(done.escrow).to.equal(escrowId(hire, deployment));
     });
 
@@ -130,7 +130,7 @@ describe("bundles for browsers", function () {
       }
     });
 
-    it("ask sellers as strangers, who learn nothing of the page and lead nowhere else", () => {
+    it("send requests to sellers without data of the page, and follow no redirect", () => {
       const { badParams, stranger, neighbour } = done.buyer;
       expect(stranger.code).to.equal("seller_refused");
       // The node is asked first whether the seller may be hired at all.
@@ -147,14 +147,14 @@ describe("bundles for browsers", function () {
       expect(badParams).to.deep.include({ code: "invalid_params", asked: [] });
     });
 
-    it("pay nobody and blame nobody when the file of a verifier is not available", () => {
+    it("pay nobody and blame nobody if a verifier's file is not available", () => {
       const { withoutFile, resumed, kept } = done.buyer;
       expect(withoutFile).to.deep.include({ code: "capability_unavailable", asked: [] });
       expect(resumed).to.deep.equal([{ code: "capability_unavailable", isOver: false, money: "authorized" }]);
       expect(kept).to.deep.equal(["hire/job_1"]);
     });
 
-    it("name what is wrong in the same words", async () => {
+    it("report faults in the same words", async () => {
       const parameters = { account, listings: badOffers, handlers: {}, endpoint: "https://seller.example" };
       const refused = await createSeller({ ...parameters, store: memoryStore() } as never).catch((it) => it);
       expect(refused.issues).to.have.length(2);
@@ -167,7 +167,7 @@ describe("bundles for browsers", function () {
       expect(done.derive).to.deep.equal(JSON.parse(JSON.stringify(state)));
     });
 
-    it("verify the results of every capability alike", async () => {
+    it("verify the results of every capability in the same way", async () => {
       const verified = [];
       for (const { id, params, output } of samples) verified.push(await verifyOutput(id, params, output));
       expect(done.verify).to.deep.equal(JSON.parse(JSON.stringify(verified)));

@@ -34,7 +34,7 @@ describe("npm run dev", function () {
     await database?.close();
   });
 
-  it("says what to do when no demo runs, and when nothing is indexed yet", async () => {
+  it("gives advice when no demo runs, and when nothing is indexed yet", async () => {
     const noDemo = copy.run(["dev"]);
     expect(await noDemo.nextLine("stderr", /error:/)).to.contain("No demo keeps running");
     expect(await noDemo.nextLine("stderr", /hint:/)).to.contain("npm run demo -- --keep");
@@ -44,7 +44,7 @@ describe("npm run dev", function () {
     expect(await early.ended).to.equal(1);
   });
 
-  it("answers from the rows of a demo, and by its code as it is after each change", async () => {
+  it("answers from the rows of a demo, with its code after each change", async () => {
     await database.pool.query("INSERT INTO token VALUES ($1)", [TOKEN]);
     const checkpoint = `1767225660${String(31_337).padStart(16, "0")}${"0".repeat(49)}`;
     await database.pool.query("INSERT INTO _ponder_checkpoint VALUES ($1)", [checkpoint]);

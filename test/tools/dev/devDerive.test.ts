@@ -29,7 +29,7 @@ describe("npm run dev:derive", function () {
   });
   after(() => copy?.close());
 
-  it("derives a log again when it or the derivation changes, and tells machines what each change did", async () => {
+  it("derives a log again when it or the derivation changes, and reports each change as JSON", async () => {
     writeFileSync(log, textOf(story()));
     const dev = copy.run(["dev-derive", log, "--json", "--trust-signatures", "--token", TOKEN]);
     const next = async () => JSON.parse(await dev.nextLine("stdout", /^{/)) as DeriveRound & SnapshotChanges;
@@ -76,7 +76,7 @@ describe("npm run dev:derive", function () {
     expect(code, words).to.equal(143);
   });
 
-  it("shows people a table of what changed, names a file that is not there, and stops at Ctrl-C", async () => {
+  it("shows people a table of the changes, names a missing file, and stops at Ctrl-C", async () => {
     const nothing = copy.run(["dev-derive", path.join(copy.root, "nothing.jsonl")]);
     expect(await nothing.nextLine("stderr", /error:/)).to.contain("nothing.jsonl cannot be watched");
     expect(await nothing.ended).to.equal(1);

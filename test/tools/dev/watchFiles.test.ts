@@ -29,7 +29,7 @@ describe("tools/dev/watchFiles", () => {
     rmSync(folder, { recursive: true });
   });
 
-  it("tells of files below a folder that are written, replaced, made and removed", async () => {
+  it("reports files below a folder that are written, replaced, created and removed", async () => {
     files = await watchFiles([at("code")]);
     write("code/a.ts");
     expect(await until("code/a.ts")).to.deep.equal(["code/a.ts"]);
@@ -44,7 +44,7 @@ describe("tools/dev/watchFiles", () => {
     await until("code/new.ts");
   });
 
-  it("tells of files in folders that come later, also in the place of one that was removed", async () => {
+  it("reports files in later folders, also in a folder that replaced a removed one", async () => {
     files = await watchFiles([at("code")]);
     for (let again = 0; again < 2; again++) {
       mkdirSync(at("later/deep"), { recursive: true });
@@ -57,7 +57,7 @@ describe("tools/dev/watchFiles", () => {
     }
   });
 
-  it("tells of one file among others, by whatever it is replaced", async () => {
+  it("reports one file among others, with any kind of replacement", async () => {
     files = await watchFiles([at("log.jsonl")]);
     for (let again = 0; again < 2; again++) {
       write("other.jsonl");
@@ -67,7 +67,7 @@ describe("tools/dev/watchFiles", () => {
     }
   });
 
-  it("keeps what changes while nobody asks, leaves out what editors put beside files, and stops when told to", async () => {
+  it("remembers changes between two questions, ignores temporary files of editors, and stops on request", async () => {
     files = await watchFiles([at("code"), at("log.jsonl")]);
     for (const name of ["code/.a.ts.swp", "code/a.ts~", "code/deep/b.ts", "log.jsonl"]) write(name);
     expect((await until("log.jsonl")).sort()).to.deep.equal(["code/deep/b.ts", "log.jsonl"]);
@@ -77,7 +77,7 @@ describe("tools/dev/watchFiles", () => {
     expect(await asked.catch((error: Error) => error.message)).to.equal("enough");
   });
 
-  it("names what cannot be watched", async () => {
+  it("names a path that cannot be watched", async () => {
     const error = await watchFiles([at("code"), at("nothing")]).catch((it: unknown) => it);
     expect(error).to.be.instanceOf(TallystickError).with.property("code", "cannot_watch");
     expect((error as Error).message).to.contain("nothing");

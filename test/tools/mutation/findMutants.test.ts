@@ -53,7 +53,7 @@ describe("tools/mutation/findMutants", () => {
     ]);
   });
 
-  it("leaves statements out, semicolon and all, but for the step of a loop", () => {
+  it("leaves out statements with their semicolon, except the step of a loop", () => {
     const step = "for (;;i++) {}\nrun();\n";
     const statement = (text: string): AstNode => ({
       nodeType: "ExpressionStatement",
@@ -63,7 +63,7 @@ describe("tools/mutation/findMutants", () => {
     expect(mutants.map((mutant) => applyMutant(step, mutant))).to.deep.equal(["for (;;i++) {}\n{}\n"]);
   });
 
-  it("holds what is required to be true and false", () => {
+  it("replaces required conditions by true and false", () => {
     const call = "require(ok, No());";
     const node: AstNode = {
       nodeType: "FunctionCall",
@@ -81,7 +81,7 @@ describe("tools/mutation/findMutants", () => {
     ]);
   });
 
-  it("says within what the code can choose, and that it cannot in a constant", () => {
+  it("gives the statement in which the code can choose, and reports that a constant has none", () => {
     const [mutant] = findMutants("A.sol", source, body([buyer]));
     const { start } = at("hire.buyer");
     expect(mutant?.choice).to.deep.equal({ form: "expression", start, end: start + "hire.buyer".length });
@@ -94,7 +94,7 @@ describe("tools/mutation/findMutants", () => {
     expect(mutant).to.include({ original: "hire.buyer", line: 2 });
   });
 
-  it("tells equal changes in one function apart, and names them alike wherever they stand", () => {
+  it("distinguishes equal changes in one function, and gives them the same name at any place of the function", () => {
     const second = at("a <= b").start + 10;
     const ids = findMutants("A.sol", source, body([comparison(0), comparison(second)])).map(({ id }) => id);
     expect(ids).to.include.members(["check|operator|<= → <|1", "check|operator|<= → <|2"]);

@@ -8,7 +8,7 @@ describe("a room of the TypeScript that was mutated", () => {
   const argument = (id: string, file = "a.ts") => ({ file, id, reason: "it makes no difference" });
   const nine: MutantStatus[] = new Array(9).fill("Killed");
 
-  it("is good from nine of ten on; what runs for ever is noticed, what no test runs is not", () => {
+  it("passes from nine of ten on; endless mutants count as killed, mutants without a test do not", () => {
     const good = judgeRoom(runs([...nine, "Survived"]), []);
     expect([good.isGood, good.percent]).to.deep.equal([true, 90]);
     expect(judgeRoom(runs([...nine, "Survived", "NoCoverage"]), []).isGood).to.equal(false);
@@ -16,7 +16,7 @@ describe("a room of the TypeScript that was mutated", () => {
     expect(judgeRoom([], []).isGood).to.equal(true);
   });
 
-  it("does not count a survivor that somebody argues for, and is not good with an argument about nothing", () => {
+  it("does not count a survivor with an argument, and does not pass with an argument about nothing", () => {
     const all = runs([...nine, "Survived", "NoCoverage"]);
     const { isGood, survivors, files } = judgeRoom(all, [argument("m10")]);
     expect([isGood, survivors.map(({ id }) => id)]).to.deep.equal([true, ["m9"]]);
@@ -27,7 +27,7 @@ describe("a room of the TypeScript that was mutated", () => {
     }
   });
 
-  it("names mutants by what they change, wherever it stands", () => {
+  it("names mutants by their change, at any place", () => {
     const mutant = (line: number, from: number, to: number, replacement: string) => ({
       mutatorName: "Op",
       replacement,

@@ -20,35 +20,35 @@ describe("tools/mutation/meaningfulChanges", function () {
       parts.join(" … "),
     ).to.equal(true);
 
-  it("lets a refund take the word of a release", () =>
+  it("lets a refund accept the signature of a release", () =>
     has("refund|word|", "Signatures.isSignedBy(signer, ", "RELEASE_TYPEHASH, id"));
 
   it("lets the seller spend the buyer's allowance", () =>
     has("depositWithPermit|sender|", "if (!(msg.sender == hire.seller))"));
 
-  it("lets payee, guardian and others stand in for who has to send or sign", () => {
+  it("lets payee, guardian and others replace the required sender or signer", () => {
     has("release|sender|", "msg.sender == hire.payee");
     has("release|signer|", "Signatures.isSignedBy(guardian,");
     has("refund|role|", "|| signer == hire.feeRecipient");
     has("timeoutRefund|role|", "&& msg.sender != hire.seller");
   });
 
-  it("misnames what an event says", () => {
+  it("puts wrong values into events", () => {
     has("refund|event|signer → msg.sender");
     has("_accept|event|payee → feeRecipient");
   });
 
-  it("compares balances loosely", () => {
+  it("weakens the comparison of balances", () => {
     has("_requireReceived|loose|", "current < before + amount");
     has("_push|loose|", "current + amount >= before");
   });
 
-  it("does after a call what has to come before it", () => {
+  it("moves a step from before a call to after it", () => {
     has("_push|order|", "_callTransfer(to, amount); uint256 gasBefore = gasleft();");
     has("withdraw|order|", "uint256 before = _balance();");
   });
 
-  it("takes the wrong account's tokens, and pays the payee of an overdue delivery", () => {
+  it("uses the wrong account's tokens, and pays the payee of an overdue delivery", () => {
     has("_pullByAllowance|owner|buyer → msg.sender");
     has("_tryPermit|owner|owner, address(this) → address(this), owner");
     has("timeoutRefund|owner|", "delivered ? _orSeller(hire.payee, hire.seller)");

@@ -10,14 +10,14 @@ describe("tools/proofs/explore", function () {
   before(async () => (await freshChain()).close());
 
   // `npm run prove` goes on until there is no new state.
-  it("finds no rule broken in the states that are reached first, with a token of any mood", async () => {
+  it("finds no broken rule in the first states, with a token of any behaviour", async () => {
     const { broken, never, states } = await explore(readFrozen("HireEscrow").initCode, { most: 4 });
     expect(broken).to.equal(undefined);
     expect(never).to.include.members(IMPOSSIBLE).and.not.include("Deposit");
     expect(states).to.be.greaterThan(20);
   });
 
-  it("finds a refund that takes the word of a release, and says how", async () => {
+  it("finds a refund that accepts the signature of a release, and shows how", async () => {
     const [bug] = exploration.bugs;
     if (bug === undefined) throw new Error("no bug");
     const { broken } = await explore(compileWith(bug), { moods: 1 });

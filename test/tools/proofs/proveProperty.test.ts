@@ -19,19 +19,19 @@ describe("tools/proofs/proveProperty", function () {
 
     const [first, ...others] = property.bugs;
     if (first === undefined) throw new Error(`No bug is planted for: ${property.claim}`);
-    it(`loses that proof when ${first.what}`, async () => {
+    it(`fails that proof when ${first.what}`, async () => {
       const { verdicts } = await proveProperty(property, solver, first);
       expect(verdicts).to.include("refuted");
     });
     // Each takes the solver seconds; `npm run prove` tries them all.
     for (const bug of others) {
-      it(`can still plant: ${bug.what}`, () => {
+      it(`can still insert the fault: ${bug.what}`, () => {
         expect(() => applyChange(bug)).to.not.throw();
       });
     }
   }
 
-  it("plants a change only where its text stands exactly once", () => {
+  it("inserts a change only if its text is there exactly once", () => {
     const file = "contracts/EscrowBook.sol";
     const change = { what: "", file, replace: "" };
     expect(() => applyChange({ ...change, find: "no such text" })).to.throw("has 0 of these, not 1");

@@ -7,8 +7,8 @@ const close = (results: Results) => stripVTControlCharacters(closeOf(results)).s
 const files = (count: number) =>
   Array.from({ length: count }, (_, n) => ({ file: `test/${n}.test.ts`, ms: n * 1_000 }));
 
-describe("the close of a test run", () => {
-  it("counts every step and the sum of them, in the last line", () => {
+describe("the summary of a test run", () => {
+  it("counts every step and their sum, in the last line", () => {
     const lines = close([
       { step: stepOf("types", false), result: { passed: 1, failed: 0, skipped: 0, ms: 1_250 } },
       { step: stepOf("test/a"), result: { passed: 7, failed: 0, skipped: 2, ms: 60_000 } },
@@ -24,7 +24,7 @@ describe("the close of a test run", () => {
     ]);
   });
 
-  it("names what failed, wherever it was", () => {
+  it("names everything that failed, at any place", () => {
     const failures = [{ file: "test/a.test.ts", title: "a room does not", message: "first line" }];
     const lines = close([
       { step: stepOf("a"), result: { passed: 0, failed: 1, skipped: 0, ms: 1, failures } },

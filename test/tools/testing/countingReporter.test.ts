@@ -34,7 +34,7 @@ describe("tools/testing/countingReporter", () => {
     return { left, relative: path.relative(repositoryRoot, file) };
   }
 
-  it("leaves the counts, each failed test with its first line, and each file with its time", async () => {
+  it("writes the counts, each failed test with its first line, and each file with its time", async () => {
     const { left, relative } = await countsOf(`describe("a room", () => {
       it("works", () => {});
       it("waits");

@@ -4,7 +4,7 @@ import { prefixLines } from "../../../tools/testing/prefixLines.ts";
 describe("tools/testing/prefixLines", () => {
   const bytes = (text: string) => new TextEncoder().encode(text);
 
-  it("keeps a line whole that comes in pieces, also in the middle of a character", () => {
+  it("prints a line as a whole if it arrives in pieces, also with a break within a character", () => {
     const written: string[] = [];
     const lines = prefixLines("a  ", (text) => written.push(text));
     const [first, second] = [bytes("one\n✔ tw").slice(0, 5), bytes("one\n✔ tw").slice(5)];

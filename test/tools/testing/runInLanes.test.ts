@@ -33,7 +33,7 @@ describe("tools/testing/runInLanes", () => {
     return { begun, end, ended, all, stop, settle };
   }
 
-  it("lets what needs no build run while the contracts build, and the rest in its order behind it", async () => {
+  it("runs steps without contracts during the build of the contracts, and the others in order after it", async () => {
     const steps = [step(BUILD, false), step("a"), step("free", false), step("b"), step("types")];
     const { begun, end, ended, all, settle } = open(steps, 2);
     await settle();
@@ -49,7 +49,7 @@ describe("tools/testing/runInLanes", () => {
     expect(ended().map(([name]) => name)).to.deep.equal(["free", BUILD, "b", "types", "a"]);
   });
 
-  it("fails what needs the contracts when they do not build, and nothing else", async () => {
+  it("fails only the steps that need the contracts if they do not build", async () => {
     const { begun, end, ended, all, settle } = open([step(BUILD, false), step("a"), step("free", false)], 2);
     await settle();
     await end(BUILD, failed);
@@ -59,7 +59,7 @@ describe("tools/testing/runInLanes", () => {
     expect(Object.fromEntries(ended())).to.deep.equal({ [BUILD]: 1, a: 1, free: 0 });
   });
 
-  it("waits for no build if there is none, and begins nothing after it was stopped", async () => {
+  it("waits for no build if there is none, and starts nothing after it was stopped", async () => {
     const { begun, end, all, stop, settle } = open([step("a"), step("b"), step("c")], 1);
     await settle();
     expect(begun).to.deep.equal(["a"]);

@@ -10,7 +10,7 @@ describe("tools/testing/runStep", () => {
     expect(judge({ counts: false }, 1, undefined)).to.deep.equal({ passed: 0, failed: 1, skipped: 0 });
   });
 
-  it("takes a runner's own counts", () => {
+  it("uses a runner's own counts", () => {
     expect(judge(runner, 0, { passed: 5, failed: 0, skipped: 1 })).to.deep.equal({
       passed: 5,
       failed: 0,
@@ -23,7 +23,7 @@ describe("tools/testing/runStep", () => {
     });
   });
 
-  it("counts a failure when the runner ended badly though no test failed", () => {
+  it("counts a failure if the runner ended badly and no test failed", () => {
     expect(judge(runner, 1, all)).to.deep.equal({ ...all, failed: 1, note: "ended with 1" });
     expect(judge(runner, 1, undefined)).to.include({ passed: 0, failed: 1 });
   });

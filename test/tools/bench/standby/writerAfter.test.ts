@@ -1,8 +1,8 @@
 import { expect } from "chai";
 import { writerAfter } from "../../../../tools/bench/standby/writerAfter.ts";
 
-describe("who writes in the soak of a stand-by", () => {
-  it("is never a machine whose process ends in the time in which clients write", async () => {
+describe("the writer in the soak of a stand-by", () => {
+  it("is never a machine whose process ends while clients write", async () => {
     const doomed = { name: "a", isWriter: true, lives: 3 };
     const next = { name: "b", isWriter: true, lives: 1 };
     // It has lost the ledger, ends, and is started again; then its process stands by.
@@ -10,7 +10,7 @@ describe("who writes in the soak of a stand-by", () => {
     expect(await writerAfter(40, [doomed, next], 1_000)).to.deep.equal({ writer: next, life: 1 });
   });
 
-  it("is never a process that took the place of the one that was looked at", async () => {
+  it("is never a process that replaced the expected one", async () => {
     const machine = { isWriter: true, lives: 3 };
     setTimeout(() => Object.assign(machine, { lives: 4 }), 10);
     expect(await writerAfter(40, [machine], 1_000)).to.deep.equal({ writer: machine, life: 4 });
