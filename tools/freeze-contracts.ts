@@ -1,7 +1,7 @@
 /**
  * Writes contracts/frozen/: the init code that deterministic deployments use, from the compiled contracts,
- * and the compiler's input that gives it. Run after `hardhat build`. A change there changes every address of
- * later deployments; earlier ones stay where they are.
+ * and the compiler's input that gives it. Run after `hardhat build`. A change there changes every address of later
+ * deployments. Earlier deployments keep their addresses.
  *
  * Also writes portal/escrow/releases/, by which the portal recognizes the escrow's code on a chain.
  */
@@ -51,8 +51,8 @@ export async function compiledContract(
 export const releaseFile = path.join(repositoryRoot, "portal", "escrow", "releases", "hireEscrow1.json");
 
 /**
- * The escrow's init code, where the runtime code stands in it (with zeros for immutables), and at which of the runtime code's bytes
- * each immutable stands, by its name in the sources.
+ * The escrow's init code, the place of the runtime code in it (with zeros for immutables), and the bytes of the runtime
+ * code at which each immutable is, by its name in the sources.
  */
 export async function releasedEscrow(): Promise<object> {
   const { bytecode, deployedBytecode, immutableReferences, buildInfoId } = await readArtifact("HireEscrow");
@@ -81,7 +81,7 @@ async function readBuild<Content>(file: string): Promise<Content> {
   return JSON.parse(await readFile(path.join(repositoryRoot, "artifacts", "build-info", file), "utf8"));
 }
 
-/** The names of these variables, wherever they stand in the compiler's syntax trees. */
+/** The names of these variables, at any place in the compiler's syntax trees. */
 function variableNames(tree: unknown, ids: ReadonlySet<number>, names = new Map<number, string>()) {
   if (typeof tree !== "object" || tree === null) return names;
   const { id, nodeType, name } = tree as { id?: number; nodeType?: string; name?: string };

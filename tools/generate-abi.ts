@@ -45,7 +45,7 @@ export function abiSource(name: string, abi: readonly AbiItem[]): string {
   ].join("\n");
 }
 
-/** An item as one would write it in Solidity. The structs it names are added to `structs`. */
+/** An item in Solidity's notation. The structs that it names are added to `structs`. */
 function signatureOf(item: AbiItem, structs: Map<string, string>): string {
   const list = (parameters: Parameter[] = []) =>
     `(${parameters.map((parameter) => parameterText(parameter, structs)).join(", ")})`;
@@ -77,7 +77,7 @@ export function abiPath(name: string): string {
   return join(repository, "packages", "protocol", "abi", `${name}.ts`);
 }
 
-/** The text a generated file has to have now. Needs the artifacts of `hardhat build`. */
+/** The present text of a generated file. Needs the artifacts of `hardhat build`. */
 export async function expectedAbiSource({
   name,
   artifact,

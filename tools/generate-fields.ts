@@ -49,7 +49,7 @@ function tableText(): string {
   ].join("\n");
 }
 
-/** What the SDK's client asks of an agent. */
+/** The fields of an agent that the SDK's client requests. */
 function selectionText(): string {
   const selection = fieldNames.map((name) =>
     publishedFieldOf(name).type === "prices"
@@ -69,7 +69,7 @@ function between(file: string, begin: string, end: string, text: string): string
   return `${before}${begin}\n${text}\n${end}${after}`;
 }
 
-/** Every file that is made of the table of published fields, by its path, with the text it should have. */
+/** Every file that is made from the table of published fields, by its path, with its expected text. */
 export function fieldFiles(): { [file: string]: string } {
   const spec = "docs/specification.md";
   const operations = "packages/sdk/query/operations.graphql";

@@ -5,7 +5,7 @@ import { repositoryRoot } from "../scripts/repositoryRoot.ts";
 import { documentOf } from "./graphqlDocs/documentOf.ts";
 import { fillVariables } from "./graphqlDocs/fillVariables.ts";
 
-/** `npm run generate:graphql-docs -- URL`: asks a running demo node every example and writes docs/graphql.md. */
+/** `npm run generate:graphql-docs -- URL`: sends every example to a running demo node and writes docs/graphql.md. */
 const url = process.argv[2] ?? "http://127.0.0.1:42069";
 const answers = new Map<string, unknown>();
 for (const example of examples) {

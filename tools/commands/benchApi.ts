@@ -116,7 +116,7 @@ async function measure(url: string, options: Options, say: (text: string) => voi
     const rows = [];
     for (const query of queriesOf(options)) {
       say(`${query.name} …`);
-      // One that fails should say so, not only be counted.
+      // A failing query must be reported and not only counted.
       for (let n = 0; n < 50; n++) await ask(port, agent, query.next());
       const offered = await offerRate(port, query, { perSecond: rate, seconds });
       const closed = [];

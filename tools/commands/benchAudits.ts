@@ -1,6 +1,9 @@
 import type { Command } from "commander";
 
-/** `npm run bench:audits`: what audits cost the derivation; the shortest of several rounds of each, which take turns. */
+/**
+ * `npm run bench:audits`: the cost of audits in the derivation. Rounds with and without audits take turns, and the
+ * shortest of each counts.
+ */
 export function registerBenchAudits(program: Command): void {
   program
     .command("bench-audits")

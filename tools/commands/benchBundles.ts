@@ -7,7 +7,7 @@ import type { Command } from "commander";
 /** How many of a bundle's packages the table names. */
 const NAMED = 5;
 
-/** `npm run bench:bundles`: what a page fetches that imports a part of this. */
+/** `npm run bench:bundles`: the bytes that a page fetches when it imports one of our modules. */
 export function registerBenchBundles(program: Command): void {
   program
     .command("bench-bundles")

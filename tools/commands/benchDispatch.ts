@@ -4,7 +4,10 @@ import { wholeNumber } from "../../scripts/cli/parseOption.ts";
 
 type Options = { data?: string; seed: number; resamples: number; json?: boolean };
 
-/** `npm run bench:dispatch`: what choosing between two models saves and loses, and what a shadow finds, on public verdicts. */
+/**
+ * `npm run bench:dispatch`: what the choice between two models saves and loses, and which errors a shadow finds, on
+ * public verdicts.
+ */
 export function registerBenchDispatch(program: Command): void {
   program
     .command("bench-dispatch")

@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import { wholeNumber } from "../../scripts/cli/parseOption.ts";
 
-/** `npm run bench:identities`: what registries of ERC-8004 as full as Base's cost a node. */
+/** `npm run bench:identities`: the cost for a node of ERC-8004 registries that are as full as Base's. */
 export function registerBenchIdentities(program: Command): void {
   program
     .command("bench-identities")

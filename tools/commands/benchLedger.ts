@@ -33,10 +33,10 @@ type Say = (text: string) => void;
 
 const CLIENTS = [1, 16, 64];
 
-/** From so many entries on, a comparison takes long enough to measure beside it. */
+/** From this number of entries on, a comparison takes long enough to measure other work during it. */
 const LONG_COMPARISON = 500_000;
 
-/** `npm run bench:ledger`: the settlement service and its ledger in figures; every ratio is of one run. */
+/** `npm run bench:ledger`: figures of the settlement service and its ledger. Every ratio comes from one run. */
 export function registerBenchLedger(program: Command): void {
   program
     .command("bench-ledger")
@@ -102,7 +102,7 @@ async function measureReceipts(figures: Figures, each: number, say: Say): Promis
   }
 }
 
-/** A service alone, and one that commits its receipts in a shared store, by turns. */
+/** Measures in turn a service alone, and a service that commits its receipts in a shared store. */
 async function measureStore(figures: Figures, each: number, say: Say): Promise<void> {
   const { sharedRates } = await import("../bench/ledger/sharedRates.ts");
   for (const { clients, alone, shared } of await sharedRates(CLIENTS, each, say)) {

@@ -3,7 +3,7 @@ import { addDeriveOptions } from "../../scripts/cli/deriveOptions.ts";
 import { wholeNumber } from "../../scripts/cli/parseOption.ts";
 import type { DevDeriveOptions } from "../dev/runDevDerive.ts";
 
-/** `npm run dev:derive -- FILE`: what a change of the derivation, or of a log, changes in what comes of it. */
+/** `npm run dev:derive -- FILE`: shows how a change of the derivation, or of a log, changes the derived rows. */
 export function registerDevDerive(program: Command): void {
   const command = program
     .command("dev-derive")

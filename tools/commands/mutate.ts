@@ -4,7 +4,7 @@ import { subjects } from "../mutation/subjects.ts";
 import type { MutateRoomOptions } from "../mutation/typescript/mutateRoom.ts";
 import { rooms } from "../mutation/typescript/rooms.ts";
 
-/** `npm run mutate`: changes the source in every small way, one at a time, and sees whether a test notices. */
+/** `npm run mutate`: makes small changes of the source, one at a time, and checks whether a test notices each. */
 export function registerMutate(program: Command): void {
   program
     .command("mutate")

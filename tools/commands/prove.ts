@@ -4,7 +4,10 @@ import { properties } from "../proofs/properties.ts";
 /** The exploration of the whole contract (tools/proofs/exploration.ts). */
 const WHOLE = "HireEscrow";
 
-/** `npm run prove`: proves every property in tools/proofs/properties.ts, and that it finds the bugs planted for it. */
+/**
+ * `npm run prove`: proves every property in tools/proofs/properties.ts, and checks that each proof finds the faults
+ * that are inserted for it.
+ */
 export function registerProve(program: Command): void {
   program
     .command("prove")

@@ -2,7 +2,7 @@ import { rm } from "node:fs/promises";
 import type { Command } from "commander";
 import { watchShutdown } from "../../scripts/cli/shutdown.ts";
 
-/** `tallystick record-mcp`: the session in docs/mcp.md, made again. */
+/** `tallystick record-mcp`: records the session in docs/mcp.md again. */
 export function registerRecordMcp(program: Command): void {
   program
     .command("record-mcp")
@@ -10,7 +10,7 @@ export function registerRecordMcp(program: Command): void {
       "Start a demo node with sellers, let an MCP client work on it, and print the session as Markdown.",
     )
     .action(async () => {
-      // Loaded only now: Hardhat takes its time, and --help should not.
+      // Loads Hardhat, which is slow, so --help does not wait for it.
       const { createRunFolder } = await import("../../scripts/demo/runFolder.ts");
       const { openMcpMarket } = await import("../mcp/openMcpMarket.ts");
       const { recordSession, sessionText } = await import("../mcp/recordSession.ts");

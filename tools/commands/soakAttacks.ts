@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import { runAllTests } from "../test.ts";
 
-/** `npm run soak:attacks`: all that a test plays two of. */
+/** `npm run soak:attacks`: plays all attacks. A test plays two of them. */
 export function registerSoakAttacks(program: Command): void {
   program
     .command("soak-attacks")

@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import { wholeNumber } from "../../scripts/cli/parseOption.ts";
 
-/** The most that memory may grow from the second day to the last, in MB: what a garbage collection happens to leave. */
+/** The most that memory may grow from the second day to the last, in MB. Garbage collection explains this much. */
 const GROWTH_MB = 20;
 
 type Options = { hosts: number; hourHosts: number; weekHosts: number; days: number };

@@ -2,7 +2,7 @@ import { styleText } from "node:util";
 import Table from "cli-table3";
 import type { SnapshotChanges } from "./snapshotChanges.ts";
 
-/** More is cut: of a cluster's hundred members a person sees nothing. */
+/** Longer values are cut. Nobody reads a list of a hundred members in a table. */
 const MAX_LENGTH = 44;
 
 /** The changes as a table for a person. @param most rows of it */
@@ -37,7 +37,7 @@ function show(value: unknown): string {
   return text.length > MAX_LENGTH ? `${text.slice(0, MAX_LENGTH - 1)}…` : text;
 }
 
-/** An address or a cluster's id, as much as tells it from others. */
+/** The beginning of an address or a cluster's id, enough to distinguish it from others. */
 function short(id: string): string {
   return id.length > 20 ? `${id.slice(0, 10)}…${id.slice(-6)}` : id;
 }

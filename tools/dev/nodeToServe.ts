@@ -4,11 +4,11 @@ import { keptNodes } from "../../scripts/demo/runFolder.ts";
 import { DATABASE_SCHEMA } from "../../scripts/demo/services.ts";
 import type { ServedNode } from "./serveApi.ts";
 
-/** The database of a node, where it is not the one of a demo. */
+/** The database of a node that is not a demo. */
 export type GivenDatabase = { databaseUrl?: string; databaseSchema?: string };
 
 /**
- * The node whose rows the API is to answer from: that of the database given, else of the demo that runs from this checkout.
+ * The node whose rows the API serves: the node of the given database, or else the demo that runs from this checkout.
  *
  * @throws TallystickError `no_demo`, or what {@link openNodeSnapshot} throws
  */
@@ -24,7 +24,7 @@ export async function nodeToServe(given: GivenDatabase): Promise<Omit<ServedNode
         "Or set DATABASE_URL and DATABASE_SCHEMA to those of another node.",
     });
   }
-  // A demo whose database was given has settlement and a ledger all the same.
+  // If the given database belongs to a demo, its settlement and ledger are used too.
   const demo = demos.find((it) => it.databaseUrl === databaseUrl);
   const databaseSchema = given.databaseSchema ?? demo?.databaseSchema ?? DATABASE_SCHEMA;
   const snapshot = await openNodeSnapshot({ databaseUrl, databaseSchema });

@@ -5,9 +5,9 @@ import { watchShutdown } from "../../scripts/cli/shutdown.ts";
 import { openSupervisor, type Supervisor } from "../../scripts/processes/openSupervisor.ts";
 import { watchFiles } from "./watchFiles.ts";
 
-/** What a piece of work is given each time. */
+/** The parameters of one round of work. */
 export type Round = {
-  /** Processes that it starts may go on until the next round, and end with the last. */
+  /** Starts processes. They may continue until the next round, and end with the last one. */
   supervisor: Supervisor;
   /** For logs and results; removed at the end. */
   folder: string;
@@ -17,8 +17,8 @@ export type Round = {
 };
 
 /**
- * Runs work, and runs it again whenever a watched file changes, until the process is told to stop. A change
- * that comes while the work is under way is for the round after it.
+ * Runs work, and runs it again whenever a watched file changes, until the process is told to stop. A change during the
+ * work belongs to the next round.
  *
  * @param watched files and folders, absolute
  * @returns the exit code for the signal that came

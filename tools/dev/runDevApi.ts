@@ -11,7 +11,7 @@ import { type GivenDatabase, nodeToServe } from "./nodeToServe.ts";
 import { repeatOnChange } from "./repeatOnChange.ts";
 import type { ServedNode } from "./serveApi.ts";
 
-/** What the API is made of, besides what npm installed. */
+/** The sources of the API, without packages of npm. */
 const WATCHED = ["indexer/api", "packages/protocol", "packages/derive", "packages/runtime"];
 
 const NAME = "API";

@@ -7,10 +7,11 @@ import { keptNodes } from "../../scripts/demo/runFolder.ts";
 const OF_THE_NODE = ["/graphql", "/v1", "/docs", "/openapi.json", "/status"];
 
 /**
- * Serves the portal's sources, shown again as they change, in front of a running node: what they ask goes there.
+ * Serves the portal's sources in front of a running node, and reloads them when they change. Their requests go to the
+ * node.
  *
  * @param options.node its address; default the demo that runs from this checkout
- * @returns where the portal is, and what ends it
+ * @returns the portal's address, and a function that ends it
  * @throws TallystickError `no_demo` when there is no node
  */
 export async function runDevPortal({ node, port }: { node?: string; port?: number }): Promise<{

@@ -23,8 +23,8 @@ export type ServedNode = {
   ledgers: Hex[];
 };
 
-// The API as a process of its own, over the rows that a node's indexer writes, without limits for its clients: `npm run dev` starts
-// it again whenever the code changes. SERVED_NODE: a ServedNode as JSON.
+// A process that serves the API over the rows that a node's indexer writes, without limits for its clients. `npm run
+// dev` starts it again whenever the code changes. SERVED_NODE: a ServedNode as JSON.
 
 const node = JSON.parse(process.env.SERVED_NODE ?? "{}") as ServedNode;
 const { port, databaseUrl, databaseSchema, chainId, token, settlementUrl, ledgers } = node;
@@ -44,7 +44,7 @@ const app = createApi({
   node: { chainId, token },
   settlementUrl,
   ledgers: { ids: ledgers, lines: operations.lines },
-  // What a browser has kept was made by the code of before.
+  // Cached answers in a browser were made by earlier code.
   version: String(process.pid),
 });
 const onFault = (error: unknown) =>

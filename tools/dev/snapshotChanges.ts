@@ -1,6 +1,6 @@
 import type { Snapshot } from "tallystick-derive/snapshot";
 
-/** One value that is another than before; null where the agent or the cluster was not there, or is no longer. */
+/** One changed value; null if the agent or the cluster did not exist before, or does not exist any more. */
 export type Change = { of: "agent" | "cluster"; id: string; field: string; before: unknown; after: unknown };
 
 export type SnapshotChanges = {
@@ -9,7 +9,7 @@ export type SnapshotChanges = {
   changes: Change[];
 };
 
-/** What of the agents and clusters of one derivation another has otherwise, in order of their ids, and of fields as published. */
+/** The differences between the agents and clusters of two derivations, ordered by id, and by field as published. */
 export function snapshotChanges(before: Snapshot, after: Snapshot): SnapshotChanges {
   return {
     asOf: after.asOf,

@@ -1,6 +1,6 @@
 /**
- * The meanings and hints of errors whose source does not give both. What a source says comes first:
- * an entry here fills a gap.
+ * The meanings and hints of errors whose source does not give both. A text in the source has priority. An entry here
+ * fills a gap.
  */
 export const advice: { readonly [code: string]: { means?: string; do?: string } } = {
   DATABASE_UNAVAILABLE: { do: "Ask again after the seconds in Retry-After, or ask another node." },

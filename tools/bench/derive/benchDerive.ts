@@ -10,13 +10,16 @@ import { measureDerive } from "../index/measureDerive.ts";
 import type { WorldSize } from "../index/world.ts";
 import { writeLog } from "./writeLog.ts";
 
-/** Seconds of processor time, each the least of all runs: other work of the machine only ever adds to it. */
+/**
+ * Seconds of processor time. Each figure is the lowest of all runs, because other work of the machine can only raise
+ * it.
+ */
 export type DeriveCost = {
   events: number;
   readSeconds: number;
   deriveSeconds: number;
   eventsPerSecond: number;
-  /** The derivation, which reads the file as well, by the reading alone. */
+  /** The time of the derivation, which also reads the file, divided by the time of reading alone. */
   ofReading: number;
   peakMegabytes: number;
   digest: string | null;

@@ -12,7 +12,7 @@ const CHARACTERS_A_TOKEN = 4;
 /** An answer to a question with choices is a letter. */
 const CHOICE_TOKENS = 1;
 
-/** What a call for a task costs by estimated tokens, in US dollars. */
+/** The cost of a call for a task in US dollars, by its estimated tokens. */
 export function costOf({ features, answers }: Task, model: "thrifty" | "premium"): number {
   const { input, output } = PRICES[model];
   const length = model === "thrifty" ? answers?.thriftyLength : answers?.premiumLength;

@@ -96,8 +96,8 @@ export function auroc(
 export type Estimate = { value: number; low: number; high: number };
 
 /**
- * The 95 % interval of a figure by the percentile bootstrap: the sample is drawn anew many times, with
- * replacement, and the figure is computed for each.
+ * The 95 % interval of a figure by the percentile bootstrap: many samples are drawn from it with replacement, and the
+ * figure is computed for each.
  *
  * @param figure computes the figure; its argument says how often each of the `size` items counts, default once
  * @param random from 0 to 1, seeded

@@ -38,8 +38,8 @@ const STEPS = 400;
 const RATE = 0.5;
 
 /**
- * A sum of ln(1 + feature), weighted by a logistic regression of "premium is right where thrifty is wrong", by plain gradient descent from zero: the same weights from the
- * same tasks.
+ * A sum of ln(1 + feature), weighted by a logistic regression of "premium is right where thrifty is wrong", by plain
+ * gradient descent from zero. The same tasks always give the same weights.
  */
 function fittedSum(choosing: readonly Task[]): Router {
   const raw = (task: Task) => FEATURES.map((name) => Math.log1p(task.features[name]));

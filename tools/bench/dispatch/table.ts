@@ -20,7 +20,7 @@ export type Task = {
   features: Readonly<Record<Feature, number>>;
   thriftyRight: boolean;
   premiumRight: boolean;
-  /** Only where answers are known: GSM8K. */
+  /** Present only if answers are known: GSM8K. */
   answers?: Answers;
 };
 
@@ -31,7 +31,7 @@ export type Answers = {
   /** Length of each answer in UTF-16 code units. */
   thriftyLength: number;
   premiumLength: number;
-  /** The most `overlap`, in thousandths, at which `overlap/1` calls the two texts equal; -1 when at none. */
+  /** The highest `overlap`, in thousandths, at which `overlap/1` calls the two texts equal; -1 if there is none. */
   overlap: number;
   /** Whether `normalised` and `exact` call the two texts equal. */
   normalised: boolean;

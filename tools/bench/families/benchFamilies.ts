@@ -15,7 +15,10 @@ import { startMeasured } from "../index/measureIndexer.ts";
 import type { WorldSize } from "../index/world.ts";
 import type { FamilyFigures } from "./measureFamilies.ts";
 
-/** What families cost: of one transfer in the derivation, and as shares of the derivation and of a node's backfill of the same log. */
+/**
+ * The cost of families: for one transfer in the derivation, and as shares of the derivation and of a node's backfill of
+ * the same log.
+ */
 export type FamilyCost = FamilyFigures & {
   /** Seconds of processor time of the node's own process; null where the system does not say. */
   backfillSeconds: number | null;

@@ -23,11 +23,11 @@ export type FamilyFigures = {
   perEvent: number;
   receipts: number;
   /**
-   * The time in `families/`, or in functions called from there, but for what counting hires takes there, divided by the
+   * The time in `families/`, or in functions called from there, without the time for counting hires, divided by the
    * number of transfers. It includes the work for ticks.
    */
   perTransfer: number;
-  /** What counting hires takes there, divided by the number of receipts. */
+  /** The time for counting hires there, divided by the number of receipts. */
   perReceipt: number;
   /** The share of `families/` in the derivation. */
   ofDerivation: number;
@@ -39,8 +39,8 @@ type Node = { id: number; callFrame: { url: string }; children?: number[] };
 type Profile = { nodes: Node[]; samples?: number[]; timeDeltas?: number[] };
 
 /**
- * Derives a log under a sampling profiler, and returns how much processor time was spent in `families/`. It is derived once
- * before, so that its code is compiled as it is in a log of millions of lines.
+ * Derives a log under a sampling profiler, and returns how much processor time was spent in `families/`. The log is
+ * derived once before the measurement, so that the code is compiled as in a log of millions of lines.
  */
 export async function measureFamilies(file: string): Promise<FamilyFigures> {
   const session = new Session();
@@ -81,8 +81,8 @@ export async function measureFamilies(file: string): Promise<FamilyFigures> {
 }
 
 /**
- * The shares of the busy time in which a function of `families/`, or one that it called, was running; and of that, the share in
- * which a hire was being counted.
+ * The shares of the busy time in which a function of `families/`, or one that it called, was running; and the share of
+ * that time in which a hire was being counted.
  */
 function sharesOf({ nodes, samples = [], timeDeltas = [] }: Profile): { families: number; hires: number } {
   const byId = new Map(nodes.map((it) => [it.id, it]));

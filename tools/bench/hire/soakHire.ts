@@ -62,8 +62,9 @@ export type SoakCounts = {
 
 /**
  * Random hires in both modes with faults injected, one after the other on one chain. After every hire the sum of all
- * balances must be what it was, and the money where the buyer was told; at the end, when every deadline has passed, no
- * escrow may hold a unit and every buyer must have paid the whole price or nothing, as its seller's balance says.
+ * balances must be unchanged, and the money must be where the buyer was told. At the end every deadline has passed.
+ * Then no escrow may hold a unit, and every buyer must have paid the whole price or nothing, as its seller's balance
+ * shows.
  */
 export async function soakHires({ hires, seed, onHire, signal }: SoakParameters): Promise<SoakCounts> {
   const world = await openHireWorld();

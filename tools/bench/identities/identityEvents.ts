@@ -14,15 +14,15 @@ const LEDGER: Hex = `0x${"1e".repeat(32)}`;
 const NOBODY = address("00", 0);
 const CAPABILITY = "text.translate";
 
-/** How many events there are to a tick. */
+/** The number of events before each tick. */
 const EVENTS_OF_TICK = 1_000;
-/** How many of the first agents sell, and how many clients there are to an identity. */
+/** This many of the first agents sell. */
 const SELLERS = 1_000;
 
 /**
- * The events of two registries as full as those on Base, and what is worst for a node: a tenth of all feedback is about one
- * identity, another tenth is by one client. Some identities are sold, some feedback is revoked or answered, and a fiftieth of
- * the feedback has a paid hire before it.
+ * The events of two registries as full as those on Base, with the worst case for a node: a tenth of all feedback is
+ * about one identity, and another tenth is from one client. Some identities are sold, some feedback is revoked or
+ * answered, and a fiftieth of the feedback has a paid hire before it.
  */
 export function* identityEvents({ identities, feedback }: IdentitySize): Generator<DeriveEvent> {
   const random = seededRandom(8_004);
@@ -74,7 +74,8 @@ export function* identityEvents({ identities, feedback }: IdentitySize): Generat
     const client = given % 10 === 1 ? address("c1", 0) : address("c1", 1 + below(identities));
     const identity = String(subject);
     if (given % 50 === 0 && subject < SELLERS) yield* hire(address("a9", subject), client);
-    // A number of its own. To count those of each pair would take more memory than what is measured.
+    // Each feedback has its own number. Counting the feedback of each pair would take more memory than the measured
+    // code.
     const about = { identity, client, index: String(given + 1) };
     const uri = `https://client.example/${"f".repeat(120)}/${given}.json`;
     const said = { value: "100", decimals: 0, tag1: "starred", tag2: "", endpoint: "", uri, hash: ZERO_HASH };

@@ -13,28 +13,28 @@ import { SqliteRows } from "./sqliteRows.ts";
 
 const PARTS = 10;
 const LOOKUPS = 2_000;
-/** Feedbacks on a page. */
+/** The number of feedbacks on a page. */
 const PAGE = 20;
 
 /** One tenth of the log. */
 export type PartFigures = {
   events: number;
-  /** Microseconds of processor time an event, ticks included, and of them what a tick takes in the middle, in milliseconds. */
+  /** Microseconds of processor time for an event, ticks included; and the median time of a tick, in milliseconds. */
   microseconds: number;
   tick: number;
-  /** Rows that the database was asked for, an event. */
+  /** The number of rows that an event reads from the database. */
   finds: number;
-  /** Megabytes of live objects at its end. */
+  /** Megabytes of live objects at the end of the part. */
   heap: number;
 };
 
 export type IdentityFigures = IdentitySize & {
   parts: PartFigures[];
-  /** Of a second of processor time. */
+  /** Events in a second of processor time. */
   eventsPerSecond: number;
   /**
-   * Microseconds of processor time for an identity with its wallet and a page of its feedback: of any identity, and of the one that a
-   * tenth of all feedback is about.
+   * Microseconds of processor time for an identity with its wallet and a page of its feedback: for any identity, and
+   * for the identity that has a tenth of all feedback.
    */
   lookup: { any: number; fullest: number };
   peakMegabytes: number;

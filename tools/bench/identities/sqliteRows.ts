@@ -4,7 +4,7 @@ import type { Row, TableName } from "tallystick-derive/tables";
 import type { LoggedEvent, RowDatabase } from "../../../indexer/src/rows/projector.ts";
 
 /**
- * A node's rows in a file, so that a process has in memory only what a node has there. Counts the look-ups.
+ * A node's rows in a file, so that this process keeps only as much in memory as a node does. Counts the look-ups.
  */
 export class SqliteRows implements RowDatabase {
   finds = 0;

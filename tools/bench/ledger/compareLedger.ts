@@ -1,4 +1,5 @@
-// A process that compares a ledger's index once, as the service's thread does, and says what that took: `compareLedger.ts FOLDER`.
+// A process that compares a ledger's index once, as the service's thread does, and prints the cost: `compareLedger.ts
+// FOLDER`.
 import path from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { INDEX_FILE } from "../../../services/settlement/engine/indexDatabase.ts";

@@ -11,7 +11,7 @@ import { sendAll } from "./throughput.ts";
 /** Durable receipts a second while the index is not compared, and while it is; 0 when that was over too soon. */
 export type ComparingRates = { quiet: number; comparing: number };
 
-/** Most measurements of each kind. The best counts: the machine may be busy with something else. */
+/** Most measurements of each kind. The best one counts, because the machine may be busy with something else. */
 const MOST = 3;
 
 /** Measures one service on a ledger before, during and after a comparison of its index. */
@@ -20,10 +20,11 @@ export async function comparingRates(
   clients: number,
   each: number,
 ): Promise<ComparingRates> {
-  // A ledger without a record of what was signed is not continued. So this records that nothing was signed.
+  // A service does not continue a ledger without a record of the last signature. So this records that nothing was
+  // signed.
   await writeLastSigned(path.join(ledgerDir, "local"), { size: 0, root: toHex(EMPTY_ROOT) });
   const server = await startSettlement(ledgerDir, { CHECKPOINT_PRIVATE_KEY: `0x${"11".repeat(32)}` });
-  // Behind the numbers of the receipts that the ledger has.
+  // Larger than the numbers of the receipts in the ledger.
   let from = 1e9;
   const rate = async (): Promise<number> => {
     const receipts = await signReceipts(each, from);

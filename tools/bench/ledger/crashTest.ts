@@ -22,13 +22,16 @@ export type CrashTestParameters = {
   random: () => number;
   /** The most answers of a process before it is killed. Default 400. */
   lifeAnswers?: number;
-  /** Whether it has gone on for long enough. */
+  /** Whether the test is over. */
   isOver?: () => boolean;
   /** Called after every kill. */
   onKill?: (counts: CrashCounts) => void;
 };
 
-/** The longest time that a process lives on after its last answer was counted, in milliseconds: kills come in any of its steps. */
+/**
+ * The longest time between the last counted answer and the kill, in milliseconds. So a kill can come at any step of the
+ * process.
+ */
 const AFTER_MS = 25;
 const RECEIPT_CLIENTS = 8;
 const SETTLE_CLIENTS = 2;

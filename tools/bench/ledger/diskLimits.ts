@@ -11,7 +11,7 @@ import { ledgerLines } from "../../../services/settlement/ledger/ledgerLines.ts"
 /** Bytes of a line that is synced: about those of a receipt. */
 const LINE_BYTES = 1_000;
 
-/** How often a second the disk keeps one more line, each with an fdatasync of its own. */
+/** How many lines a second the disk stores, each with its own fdatasync. */
 export async function syncsPerSecond(folder: string, seconds = 2): Promise<number> {
   const file = await open(path.join(folder, "sync"), "a");
   const line = Buffer.alloc(LINE_BYTES, "x");
@@ -28,7 +28,9 @@ export async function syncsPerSecond(folder: string, seconds = 2): Promise<numbe
   }
 }
 
-/** Entries of a ledger that go into its index and its tree a second of processor time, without reading them. */
+/**
+ * How many entries of a ledger are added to its index and its tree in a second of processor time, without reading them.
+ */
 export async function insertsPerSecond(ledgerFile: string, most: number, folder: string): Promise<number> {
   const taken: { entry: LedgerEntry; leaf: Uint8Array; end: number }[] = [];
   for await (const lines of ledgerLines(ledgerFile)) {

@@ -37,7 +37,7 @@ export class Figures {
   }
 }
 
-/** Three digits at least, and no digits behind the point where nobody needs them. */
+/** A number with at least three digits, and no unnecessary decimals. */
 export function shortOf(value: number): string {
   if (value >= 100) return Math.round(value).toLocaleString("en");
   return value.toPrecision(value >= 1 ? 3 : 2);

@@ -89,7 +89,7 @@ export async function verifyRate(file: string, entries: number): Promise<number>
   return entries / ((performance.now() - start) / 1000);
 }
 
-/** The same on one core, line by line, as for a file in another layout. */
+/** The same on one core, line by line. Files in another layout are verified in this way. */
 export async function verifyRateOfOneCore(file: string): Promise<number> {
   const start = performance.now();
   const chain = new LedgerChain({ layout: "any", sha256: sha256ByNode });
@@ -122,8 +122,8 @@ export function pythonRate(file: string): number | undefined {
 }
 
 /**
- * The cost of a service on the ledger: time and highest memory until it is open, and until every line was
- * read and writes are taken; a proof's time then, and the processor time of all of it.
+ * The cost of a service on the ledger: time and highest memory until it is open, and until every line was read and
+ * writes are accepted; the time of a proof after that; and the processor time in total.
  */
 export type OpenedLedger = {
   seconds: number;

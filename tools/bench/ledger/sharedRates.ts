@@ -9,10 +9,13 @@ import { sendAll } from "./throughput.ts";
 /** Durable signed receipts a second with this many clients: of one machine alone, and with a shared store. */
 export type SharedRate = { clients: number; alone: number; shared: number };
 
-/** How often each is measured, by turns. The best of each counts: the machine may be busy with something else. */
+/**
+ * How often each is measured, in turn. The best result of each counts, because the machine may be busy with something
+ * else.
+ */
 const ROUNDS = 3;
 
-/** Measures both by turns on one disk, with a Postgres on it that syncs every commit. */
+/** Measures both in turn on one disk, with a Postgres on it that syncs every commit. */
 export async function sharedRates(
   clients: readonly number[],
   each: number,

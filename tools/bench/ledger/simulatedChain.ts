@@ -7,7 +7,7 @@ import type {
   LedgerOnChain,
 } from "../../../services/settlement/anchoring/readLedgerOnChain.ts";
 
-/** Thrown in place of an answer: the process that asked is killed, or its RPC is. */
+/** Thrown in place of an answer when the asking process, or its RPC, is killed. */
 export class Cut extends Error {}
 
 /**

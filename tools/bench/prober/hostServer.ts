@@ -1,5 +1,5 @@
 // Hosts for the soak of a prober, in a process of their own: one TLS server for every address of 127/8. Prints
-// its port. GET /counts at 127.0.0.1 returns how often each host was asked, GET /slot/N says which slot of the hour it is.
+// its port. GET /counts at 127.0.0.1 returns how often each host was asked. GET /slot/N sets the slot of the hour.
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { createServer } from "node:https";
 import type { AddressInfo } from "node:net";

@@ -1,5 +1,6 @@
-// A prober in a process of its own, for the soak that kills it: `FOLDER PORT HOSTS FIRST_SLOT PER_SECOND`. It goes through the slots of
-// an hour as fast as the hosts answer, says each before it begins, and prints its reports. In one slot its uplink is lost.
+// A prober in a process of its own, for the soak that kills it: `FOLDER PORT HOSTS FIRST_SLOT PER_SECOND`. It goes
+// through the slots of an hour as fast as the hosts answer, prints each slot before it begins, and prints its reports.
+// In one slot its uplink is lost.
 import { setTimeout as wait } from "node:timers/promises";
 import { ask } from "../../../services/probing/net/ask.ts";
 import { openProberFolder } from "../../../services/probing/proberFolder.ts";
@@ -45,12 +46,12 @@ for (; slot < SLOTS; slot++) {
   say(`slot ${slot}`);
   into = 0;
   prober.tick();
-  // By then every host is due.
+  // At this time every host is due.
   into = SLOT_SECONDS - 2;
   prober.tick();
   await prober.idle();
 }
-// The hour is reported a while after its end. Of the next one nothing is asked any more.
+// The hour is reported some time after its end. In the next hour nothing is asked any more.
 into = 60;
 prober.tick();
 await prober.report();

@@ -1,9 +1,12 @@
-/** The bad kinds of hosts. Of a hundred hosts seven are bad, one of each kind; one fails twice, one three times; the others answer. */
+/**
+ * The bad kinds of hosts. Of a hundred hosts seven are bad, one of each kind. One more fails twice and one three times.
+ * The others answer.
+ */
 const BAD = ["hangs", "drips", "endless", "redirects", "fails", "breaks", "lies", "twice", "thrice"] as const;
 
 export type Kind = (typeof BAD)[number] | "answers";
 
-/** The slots of an hour in which hosts of these kinds fail: as many in a row as is no downtime, and as is. */
+/** The slots of an hour in which hosts of these kinds fail: two in a row, which is no downtime, and three, which is. */
 const FAILING: { [kind in Kind]?: readonly number[] } = { twice: [2, 3], thrice: [6, 7, 8] };
 
 /** Whether a host gives terms in a slot of the hour. */

@@ -8,9 +8,9 @@ import { makeFolder, nameOf } from "./soakWorld.ts";
 import { startHosts } from "./startHosts.ts";
 
 const SLOTS = 12;
-/** In this slot the prober is killed; in that one its uplink is lost, see `hourProber.ts`. */
+/** The slot in which the prober is killed, and the slot in which its uplink is lost (see `hourProber.ts`). */
 const [KILLED_SLOT, LOST_SLOT] = [4, 10];
-/** As a prober outside of tests. A machine that does not keep up with more takes answers for late, and hosts for down. */
+/** The rate of a real prober. With a higher rate a slow machine would count answers as late, and hosts as down. */
 const PER_SECOND = 50;
 
 /** The results of an hour's slots, one after the other. */
@@ -18,21 +18,21 @@ export type HourFigures = {
   hosts: number;
   /** Hosts that were reported wrongly, or asked more than once in a slot. */
   wrong: string[];
-  /** Hosts whose answer was under way when the prober was killed: no data of that slot. */
+  /** The number of hosts whose answer was under way when the prober was killed. They have no data for that slot. */
   underWay: number;
   seconds: number;
   residentMb: number;
 };
 
 /**
- * Lets a prober go through the slots of an hour, over TLS: among the hosts some fail in exactly two slots and some in three. It is killed
- * in one slot and started again, and in another nothing can be reached.
+ * Lets a prober go through the slots of an hour, over TLS. Some of the hosts fail in exactly two slots and some in
+ * three. The prober is killed in one slot and started again. In another slot nothing can be reached.
  */
 export async function soakHour(hosts: number, signal: AbortSignal): Promise<HourFigures> {
   const server = await startHosts();
   const folder = makeFolder(hosts, server.port);
   const begun = performance.now();
-  // When about a third of the hosts were asked.
+  // At this time about a third of the hosts were asked.
   const killAfterMs = (1_000 * hosts) / PER_SECOND / 3;
   const told = new Map<string, [looked: number, down: number]>();
   let residentMb = 0;
@@ -75,7 +75,7 @@ export async function soakHour(hosts: number, signal: AbortSignal): Promise<Hour
 
 const bit = (slot: number) => 1 << slot;
 
-/** What is wrong with what was told of a host; else whether its answer of the killed slot is missing. */
+/** The fault in the report about a host, or else whether its answer of the killed slot is missing. */
 function judge(
   n: number,
   told: readonly [looked: number, down: number] | undefined,

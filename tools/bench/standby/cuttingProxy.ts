@@ -1,9 +1,10 @@
 import { connect, createServer, type Server, type Socket } from "node:net";
 
 /**
- * What a proxy does to the connections of a machine to its database. `answer`: the next answer to an insert is not passed on, and
- * its connection is cut: the row is committed, and nobody is told. `question`: the same with the next long question, which is
- * not passed on. `frozen`: nothing is passed on, in either direction, until it is healed; then all of it is.
+ * What a proxy does to the connections of a machine to its database. `answer`: it cuts the connection in place of
+ * passing on the next answer to an insert, so the row is committed and the machine does not know it. `question`: it
+ * cuts the connection in place of passing on the next long query. `frozen`: it passes on nothing, in either direction,
+ * until it is healed. Then it passes on everything.
  */
 export type ProxyFault = "none" | "answer" | "question" | "frozen";
 
@@ -16,7 +17,7 @@ export type CuttingProxy = {
   close: () => void;
 };
 
-/** Questions with entries in them are longer than this, in bytes; others are shorter. */
+/** Queries with entries are longer than this, in bytes, and others are shorter. */
 const LONG_QUESTION = 700;
 
 const INSERTED = Buffer.from("INSERT 0 1\0");

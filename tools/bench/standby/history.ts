@@ -21,7 +21,7 @@ export class History {
   #checkpoints: string[] = [];
   #checkpointCount = 0;
 
-  /** How many answers and checkpoints there were. */
+  /** The number of entries, answers and checkpoints. */
   get counts(): { entries: number; answers: number; checkpoints: number } {
     return {
       entries: this.#hashes.length,
@@ -101,7 +101,7 @@ async function restOf(file: string, offset: number): Promise<string> {
   }
 }
 
-/** What a run found that must not be. */
+/** The error for something that must never happen. */
 export function failure(message: string): TallystickError {
   return new TallystickError({ code: "standby_test_failed", message });
 }

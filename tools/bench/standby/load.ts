@@ -9,10 +9,12 @@ const PATIENCE_MS = 3_000;
 /** How long it waits after a refusal, in milliseconds. */
 const AFTER_REFUSAL_MS = 25;
 
-/** How many receipts are signed at once: few, since the proxies of the machines share this process. */
+/**
+ * How many receipts are signed at once. The number is small, because the proxies of the machines share this process.
+ */
 const SIGNED_TOGETHER = 25;
 
-/** Clients that settle receipts at whichever machine takes them, and send each again until it is answered. */
+/** Clients that settle receipts at any machine that accepts them, and repeat each until it is answered. */
 export type Load = { stop: () => Promise<void> };
 
 /** Starts clients; one of them reads checkpoints in between. */
@@ -34,7 +36,7 @@ export function startLoad(machines: readonly Machine[], history: History, client
     let turn = number;
     let asked: { port: number; client: Client } | undefined;
     const ask = async (method: string, path: string, body?: string) => {
-      // One that is stopped still calls itself the writer: who got no answer asks the next one.
+      // A stopped machine still counts as the writer, so a client without an answer asks the next machine.
       const writers = machines.filter((it) => it.isWriter);
       const asking = writers.length > 0 ? writers : machines;
       const port = asking[turn % asking.length]?.port ?? 0;

@@ -8,22 +8,22 @@ import { BENCH_KEY } from "../ledger/settlementServer.ts";
 import { type CuttingProxy, cuttingProxy } from "./cuttingProxy.ts";
 
 /**
- * One of the machines of a ledger: its disk, its way to the database, and the process that runs on it. When that ends it is
- * started again, as an operator's supervisor does.
+ * One of the machines of a ledger: its disk, its connection to the database, and its process. When the process ends it
+ * is started again, as an operator's supervisor does.
  */
 export type Machine = {
   name: string;
   file: string;
   proxy: CuttingProxy;
   child: ChildProcess;
-  /** Whether its process writes the ledger, as far as it has said. */
+  /** Whether its process writes the ledger, by its own last report. */
   isWriter: boolean;
   port: number;
-  /** How many processes it has had. */
+  /** The number of processes that it has had. */
   lives: number;
   exited: Promise<unknown>;
   isClosed: boolean;
-  /** What its process has logged, and the one before. */
+  /** The log of its process, and of the one before. */
   log: string;
   logBefore: string;
 };
@@ -87,7 +87,7 @@ async function startMachine(machine: Machine, parameters: MachineSettings): Prom
   machine.exited = once(child, "exit").then(() => {
     machine.isWriter = false;
   });
-  // Its last words may come behind its end.
+  // The last output of a process may arrive after its end.
   const silent = once(child, "close").then(([code, signal]) => {
     machine.log += `ended with ${signal ?? code}\n`;
   });
@@ -106,7 +106,7 @@ async function startMachine(machine: Machine, parameters: MachineSettings): Prom
     createInterface({ input: child.stdout as NonNullable<typeof child.stdout> }).on("line", (line) => {
       const { listening, standby = false } = JSON.parse(line);
       machine.port = Number(new URL(listening).port);
-      // What a process said may be read after its end.
+      // The output of a process may be read after its end.
       machine.isWriter = !standby && child.exitCode === null && child.signalCode === null;
       resolve();
     });

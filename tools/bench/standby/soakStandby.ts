@@ -18,7 +18,7 @@ export type SoakStandbyParameters = {
   /** A number from 0 to 1. */
   random: () => number;
   clients?: number;
-  /** The faults, one after the other; by chance unless given. */
+  /** The faults, one after the other. Default: random ones. */
   faults?: readonly StandbyFault[];
   isOver?: () => boolean;
   onRun?: (sentence: string) => void;
@@ -31,19 +31,20 @@ export type SoakStandbyCounts = {
   entries: number;
   answers: number;
   checkpoints: number;
-  /** Seconds from a fault to the other machine's being ready, ascending. */
+  /** Seconds from a fault until the other machine is ready, in ascending order. */
   takeoverSeconds: number[];
 };
 
 /**
- * How long anything may take in a run before it has failed, in milliseconds, beside the lease. On a machine at a load of 20 a process
- * of low priority takes a minute to start. How long takeovers took is counted.
+ * The time limit for each step of a run, in milliseconds, in addition to the lease. On a machine with a load of 20 a
+ * process of low priority takes a minute to start. The durations of takeovers are reported.
  */
 const DEADLINE_MS = 300_000;
 
 /**
- * Two machines with one ledger under load, real processes with a real Postgres behind a proxy each. In each run something
- * happens to the one that writes. After each run all that was answered is in the one history, once, in both files.
+ * Two machines share a ledger under load. They are real processes, with a real Postgres behind one proxy for each. In
+ * each run a fault hits the machine that writes. After each run both files must have the same history, with every
+ * acknowledged entry exactly once.
  *
  * @throws TallystickError `standby_test_failed` saying what was lost, forked, or not taken over in time
  */
@@ -92,7 +93,7 @@ export async function soakStandby(parameters: SoakStandbyParameters): Promise<So
   }
 }
 
-/** One fault, and what follows from it. Returns the seconds that a takeover took; undefined when none was due. */
+/** Makes one fault and checks its effects. Returns the seconds of the takeover, undefined if none was due. */
 async function oneRun(
   fault: StandbyFault,
   { machines, leaseMs, random }: { machines: readonly Machine[]; leaseMs: number; random: () => number },
@@ -100,9 +101,9 @@ async function oneRun(
   const { writer, life } = await writerAfter(300 * random(), machines, DEADLINE_MS + leaseMs);
   const since = performance.now();
   const takeover = async (): Promise<number | undefined> => {
-    // This one has lost the ledger already, and is about to end: nobody has to take over.
+    // This process has already lost the ledger and will end soon. Nobody has to take over.
     const isDue = machines.every((it) => it === writer || !it.isWriter);
-    // The same machine may be the quicker one, when its process is started again.
+    // The same machine may be faster than the other one when its process is started again.
     const isNext = (it: Machine): boolean => it.isWriter && (it !== writer || it.lives > life);
     await until(() => machines.some(isNext), "nobody took over", DEADLINE_MS + leaseMs);
     return isDue ? (performance.now() - since) / 1_000 : undefined;
@@ -111,11 +112,11 @@ async function oneRun(
     if (fault === "stop") writer.child.kill("SIGSTOP");
     else writer.proxy.set("frozen");
     const taken = await takeover();
-    // The other one writes on before the first one wakes, with a flush in the middle.
+    // The other machine gets time to write before the first one wakes, perhaps in the middle of a flush.
     await sleep(200 * random());
     if (fault === "stop") writer.child.kill("SIGCONT");
     else writer.proxy.set("none");
-    // On a busy machine the other one may have missed its lease meanwhile. Then this one goes on, alone.
+    // On a busy computer the other process may have missed its lease meanwhile. Then this one continues alone.
     const isAlone = (): boolean => machines.every((it) => it === writer || !it.isWriter);
     const complaint = `${writer.name} went on beside another`;
     await until(() => writer.lives > life || isAlone(), complaint, DEADLINE_MS + leaseMs);
@@ -127,13 +128,13 @@ async function oneRun(
     return takeover();
   }
   await sleep(100 * random());
-  // A busy machine may miss its lease. That is no fault; an answer that was lost ends nothing.
+  // A busy machine may miss its lease, which is not a fault. A lost answer must not end the process.
   if (writer.lives > life && !/lease|not this one's/.test(writer.logBefore))
     throw failure(`${writer.name} ended because an answer was lost:\n${writer.logBefore}`);
   return undefined;
 }
 
-/** Has a proxy cut one connection, unless the process that writes behind it ends before. */
+/** Lets a proxy cut one connection, unless the writing process behind it ends before. */
 async function cutOnce(writer: Machine, life: number, fault: "answer" | "question"): Promise<void> {
   const { proxy } = writer;
   const before = proxy.cuts();
@@ -142,10 +143,10 @@ async function cutOnce(writer: Machine, life: number, fault: "answer" | "questio
   proxy.set("none");
 }
 
-/** Waits until both machines have the whole ledger, and holds everything against it. */
+/** Waits until both machines have the whole ledger, and compares everything with it. */
 async function bothHaveAll(machines: readonly Machine[], history: History): Promise<void> {
   const sizeOf = async ({ port, name }: Machine) => {
-    // One of them may be on its way back.
+    // One of them may be restarting.
     const answer = await fetch(`http://127.0.0.1:${port}/health`).catch(() => undefined);
     return answer ? ((await answer.json()) as { size: number }).size : `${name}: none`;
   };

@@ -21,10 +21,10 @@ export async function until<T>(
 export type Writer<M> = { writer: M; life: number };
 
 /**
- * Who writes after a time in which clients could write.
+ * Finds the machine that writes, after a time in which clients could write.
  *
- * A process that has lost the ledger says so only by its end, a quarter of a second later. The next process on its machine
- * stands by: a fault there hits nobody. So who did not write through all of that time is not taken.
+ * A process that has lost the ledger shows it only by its end, a quarter of a second later. The next process on its
+ * machine is a stand-by, where a fault has no effect. So only a machine that wrote during all of that time is returned.
  */
 export async function writerAfter<M extends Pick<Machine, "isWriter" | "lives">>(
   waitMs: number,
