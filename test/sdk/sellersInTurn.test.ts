@@ -1,0 +1,111 @@
+import { expect } from "chai";
+import type { Listing } from "tallystick-protocol/records/listing";
+import { base, networkId } from "tallystick-sdk/chain/paymentNetwork";
+import { createBuyer } from "tallystick-sdk/createBuyer";
+import type { HireParameters } from "tallystick-sdk/hireParameters";
+import { memoryStore } from "tallystick-sdk/store/keyValueStore";
+import { type PaymentRequired, requiredHeaders } from "tallystick-sdk/x402/paymentHeaders";
+import { newWallet } from "./support/sdkChain.ts";
+import { isPaid, rejection } from "./support/tamper.ts";
+
+const MEAN = "compute.statistics.mean";
+const ORDER = { capability: MEAN, params: { data: [1] }, maxPriceUsdc: "1.00", maxLatencyMs: 5_000 } as const;
+const MODE = "platform_escrow:acme";
+
+type Answer = (signal: AbortSignal | null | undefined, init?: RequestInit) => Promise<Response>;
+const dead: Answer = async () => {
+  throw new TypeError("fetch failed");
+};
+const refuses: Answer = async () => Response.json({ code: "closed" }, { status: 403 });
+/** Begins no answer before its caller has gone. */
+const hangs: Answer = (signal) =>
+  new Promise((_, reject) => signal?.addEventListener("abort", () => reject(signal.reason)));
+
+/** Gives the first seller's terms, and nothing for the payment. */
+const hangsWhenPaid: Answer = async (signal, init) => {
+  if (isPaid(init)) return await hangs(signal);
+  const terms = {
+    ...{ scheme: "exact", network: networkId(base), asset: base.token, amount: "50000" },
+    ...{ payTo: agentOf(0), maxTimeoutSeconds: 60, extra: { name: base.name, version: base.version } },
+  };
+  const required = { x402Version: 2, resource: { url: "" }, accepts: [terms] } as unknown as PaymentRequired;
+  return Response.json({}, { status: 402, headers: requiredHeaders(required) });
+};
+const agentOf = (number: number) => `0x${String(number + 1).padStart(40, "0")}`;
+
+describe("the sellers that are asked for one hire, before anything is signed", () => {
+  /** A buyer that finds these sellers in this order, and whom it has asked. */
+  const buyerOf = (answers: Answer[], journal = memoryStore(), { account } = newWallet()) => {
+    const asked: number[] = [];
+    const listings = answers.map(
+      (_, n) =>
+        ({
+          ...{ agent_id: agentOf(n), capability: MEAN, price_usdc: "0.05" },
+          ...{ max_latency_ms: 1_000, endpoint: `http://seller${n}.test`, payment_mode: "direct" },
+        }) as Listing,
+    );
+    const buyer = createBuyer({
+      ...{ account, journal, network: base, baseUrl: "http://node.test", ledger: "local", devMode: true },
+      search: {
+        search: async () => ({
+          agents: listings.map((listing) => ({ agent_id: listing.agent_id, listing, reputation: {} })),
+        }),
+        sla: async () => ({ sla_status: null }),
+      },
+      fetch: async (input, init) => {
+        const number = Number(/seller(\d+)/.exec(input)?.[1]);
+        asked.push(number);
+        return await (answers[number] as Answer)(init?.signal, init);
+      },
+    });
+    const hire = (more: Partial<HireParameters> = {}) =>
+      rejection(buyer.hire({ ...ORDER, ...more } as HireParameters));
+    return { hire, asked, listings };
+  };
+
+  it("that do not answer use up no attempt, and those that refuse do", async () => {
+    const { hire, asked } = buyerOf([dead, refuses, dead, refuses, refuses]);
+    expect(await hire({ maxAttempts: 2 })).to.include({ code: "seller_refused" });
+    expect(asked).to.deep.equal([0, 1, 2, 3]);
+  });
+
+  it("come last the next time if they failed, and not if their caller gave up, paid or not", async () => {
+    const journal = memoryStore();
+    const wallet = newWallet();
+    for (const answer of [hangs, hangsWhenPaid]) {
+      const gaveUp = new AbortController();
+      const { hire, asked } = buyerOf([answer, refuses], journal, wallet);
+      const ended = hire({ signal: gaveUp.signal });
+      while (asked.length < (answer === hangs ? 1 : 2))
+        await new Promise((resolve) => setTimeout(resolve, 5));
+      gaveUp.abort(new Error("enough"));
+      expect(await ended).to.include(answer === hangs ? { message: "enough" } : { code: "aborted" });
+    }
+    const second = buyerOf([refuses, refuses], journal, wallet);
+    await second.hire({ maxAttempts: 1, maxLatencyMs: 5_001 });
+    expect(second.asked, "the caller gave up, not the first seller").to.deep.equal([0]);
+    const third = buyerOf([refuses, refuses], journal, wallet);
+    await third.hire({ maxLatencyMs: 5_002 });
+    expect(third.asked, "the first one has refused").to.deep.equal([1, 0]);
+  });
+
+  it("are not asked when the given offer leaves no way back for the money that shall have one", async () => {
+    const { hire, asked, listings } = buyerOf([refuses]);
+    const [direct] = listings as [Listing];
+    const escrowed = { ...direct, payment_mode: MODE } as Listing;
+    for (const [listing, more, code] of [
+      [direct, { requireRecovery: true }, "no_recovery"],
+      [escrowed, {}, "no_recovery"],
+      [direct, { mode: "escrow" }, "no_seller"],
+      [
+        { ...direct, payment_mode: `custom_escrow:https://e.example` },
+        { requireRecovery: true },
+        "no_recovery",
+      ],
+    ] as [Listing, Partial<HireParameters>, string][]) {
+      expect(await hire({ listing, ...more }), `${listing.payment_mode} ${code}`).to.include({ code });
+    }
+    expect(asked).to.deep.equal([]);
+    expect(await hire({ listing: direct })).to.include({ code: "seller_refused" });
+  });
+});
