@@ -1,0 +1,153 @@
+import { expect } from "chai";
+import { HostMemory } from "../../services/probing/hosts/hostMemory.ts";
+import type { Host } from "../../services/probing/hosts/hostTable.ts";
+import { HostVisits } from "../../services/probing/hosts/hostVisits.ts";
+import { Visit, type VisitParameters } from "../../services/probing/hosts/visit.ts";
+import { type Answer, NoAnswer, type Question } from "../../services/probing/net/ask.ts";
+import { Uplink } from "../../services/probing/net/uplink.ts";
+import { HourBook } from "../../services/probing/observations/hourBook.ts";
+import type { Observation } from "../../services/probing/observations/observation.ts";
+import { drawnMoments } from "../../services/probing/schedule/drawnMoments.ts";
+import { bitOf, dayOf, hourOf } from "../../services/probing/schedule/slots.ts";
+import { agent, FIRST_SLOT } from "./support/openTestProber.ts";
+
+const KEY = "a.example:443";
+
+describe("the book of a prober's hour", () => {
+  const at = { at: 0, host: KEY };
+  const hour = hourOf(FIRST_SLOT);
+
+  it("has each look in its slot, and nothing of an hour that was taken out", () => {
+    const book = new HourBook();
+    book.note({ ...at, slot: FIRST_SLOT, what: "up", milliseconds: 5 });
+    book.note({ ...at, slot: FIRST_SLOT + 1, what: "down", why: "late" });
+    book.note({ ...at, slot: FIRST_SLOT + 2, what: "ours" });
+    book.note({ ...at, slot: FIRST_SLOT + 12, what: "served", agent: agent(1) });
+    const [[taken, { looks }] = [], ...others] = book.takeBefore(hour + 1) as [
+      number,
+      { looks: Map<string, object> },
+    ][];
+    expect([taken, others]).to.deep.equal([hour, []]);
+    const [first, second] = [bitOf(FIRST_SLOT), bitOf(FIRST_SLOT + 1)];
+    expect(looks?.get(KEY)).to.deep.equal({ looked: first | second, down: second });
+    book.note({ ...at, slot: FIRST_SLOT + 3, what: "down", why: "late" });
+    expect(book.takeBefore(hour + 1), "it was reported").to.deep.equal([]);
+    expect(book.takeBefore(hour + 2).map(([of]) => of)).to.deep.equal([hour + 1]);
+  });
+
+  it("knows whom it asked in the running slot alone", () => {
+    const book = new HourBook();
+    book.note({ ...at, slot: FIRST_SLOT + 1, what: "ask" });
+    book.note({ ...at, slot: FIRST_SLOT, host: "old.example:443", what: "ask" });
+    expect(book.wasAsked(FIRST_SLOT + 1, KEY)).to.equal(true);
+    expect(book.wasAsked(FIRST_SLOT + 1, "old.example:443")).to.equal(false);
+    book.note({ ...at, slot: FIRST_SLOT + 2, host: "next.example:443", what: "ask" });
+    expect(book.wasAsked(FIRST_SLOT + 1, KEY)).to.equal(false);
+  });
+});
+
+describe("a failure among answers", () => {
+  const open = () =>
+    new Uplink({ delayMs: 60_000, clock: () => 0, test: async () => false, onChange: () => {} });
+
+  it("counts for the host only by an answer to what was asked after it ended, not by one that came after", async () => {
+    const uplink = open();
+    const failure = uplink.isOurs(0, 10);
+    uplink.noteAnswer(9, 100);
+    uplink.close();
+    expect(await failure).to.equal(true);
+    const other = open();
+    const theirs = other.isOurs(0, 10);
+    other.noteAnswer(10, 11);
+    other.close();
+    expect(await theirs).to.equal(false);
+  });
+
+  it("is nobody's when too many wait, the oldest first", async () => {
+    const uplink = open();
+    const oldest = uplink.isOurs(0, 1);
+    const others = Array.from({ length: 20_000 }, () => uplink.isOurs(0, 1));
+    expect(await oldest).to.equal(true);
+    uplink.noteAnswer(1, 2);
+    uplink.close();
+    expect((await Promise.all(others)).every((isOurs) => !isOurs)).to.equal(true);
+  });
+});
+
+describe("a visit to a host", () => {
+  const OK = { status: 200, headers: new Headers(), text: "", isCut: false } as unknown as Answer;
+
+  /** A prober without a network. Each request is answered by the next of `replies`, after its time. */
+  const proberWith = (replies: [ms: number, Answer | NoAnswer["reason"]][]) => {
+    let now = 0;
+    const asked: Pick<Question, "address" | "timeoutMs">[] = [];
+    const seen: Observation[] = [];
+    const memory = new HostMemory();
+    const it = {
+      ...{ memory, signal: new AbortController().signal, clock: () => now, now: () => now },
+      policy: { isPublic: () => true },
+      resolve: async () => ["192.0.2.1", "192.0.2.2"],
+      pacer: { run: (_: unknown, work: () => Promise<unknown>) => work() },
+      uplink: { noteAnswer: () => {}, isOurs: async () => false },
+      moments: drawnMoments(`0x${"77".repeat(32)}`),
+      asker: { address: agent(0), userAgent: "test" },
+      metrics: { countRequest: () => {}, observeAnswer: () => {}, countLook: () => {} },
+      record: (observation: Observation) => void seen.push(observation),
+      ask: async ({ address, timeoutMs }: Question) => {
+        asked.push({ address, timeoutMs });
+        const [ms, reply] = replies.shift() ?? [0, OK];
+        now += ms;
+        if (typeof reply === "string") throw new NoAnswer(reply);
+        return reply;
+      },
+    } as unknown as VisitParameters;
+    return { it, asked, seen, memory };
+  };
+  const found = { addresses: ["192.0.2.1", "192.0.2.2"] };
+  const host: Host = { key: KEY, agents: new Map() };
+  const about = { host, slot: FIRST_SLOT, found, isWanted: () => true };
+  const question = { url: "https://a.example/hire", headers: {}, timeoutMs: 1_000 } as Question;
+
+  it("tries the next address of a name in the time that is left, if nobody was there, and for no other failure", async () => {
+    const cases: [number, NoAnswer["reason"], number[]][] = [
+      [400, "unreachable", [1_000, 600]],
+      [1_000, "unreachable", [1_000]],
+      [400, "late", [1_000]],
+      [400, "broken", [1_000]],
+    ];
+    for (const [ms, reason, times] of cases) {
+      const { it: prober, asked, seen } = proberWith([[ms, reason]]);
+      const reply = await new Visit(prober, about).ask(question);
+      expect(
+        asked.map(({ timeoutMs }) => timeoutMs),
+        `${ms} ${reason}`,
+      ).to.deep.equal(times);
+      if (times.length === 1) expect(reply, reason).to.deep.equal({ failed: reason, begun: 0, ended: ms });
+      else expect(reply).to.have.property("answer");
+      expect(
+        seen.map(({ what }) => what),
+        "written once, before the first",
+      ).to.deep.equal(["ask"]);
+    }
+  });
+
+  it("keeps what a robots.txt asked for while it cannot be read, and not once it is gone", async () => {
+    const said = (status: number, text = "") => [0, { ...OK, status, text }] as [number, Answer];
+    const agents = new Map([[agent(1), [{ endpoint: "https://a.example", capability: "none" }]]]);
+    for (const [reply, isOut] of [
+      [said(503), true],
+      [said(500), true],
+      [[0, "late"] as [number, "late"], true],
+      [said(404), false],
+      [said(200, "user-agent: tallystick-prober\ndisallow: /"), true],
+      [said(200, "user-agent: *\ndisallow: /"), false],
+    ] as const) {
+      const { it: prober, memory } = proberWith([reply as [number, Answer]]);
+      memory.noteRobots(KEY, dayOf(FIRST_SLOT) - 1, true);
+      const late = FIRST_SLOT + 287;
+      await new HostVisits(prober).visit({ key: KEY, agents: agents as never }, late, () => true);
+      expect(memory.isOptedOut(KEY), JSON.stringify(reply)).to.equal(isOut);
+      expect(memory.robotsDay(KEY)).to.equal(dayOf(FIRST_SLOT));
+    }
+  });
+});
