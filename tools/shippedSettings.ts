@@ -4,5 +4,5 @@ const { compilers } = hardhatConfig.solidity as unknown as {
   compilers: [{ settings: { evmVersion: string; optimizer: object } }];
 };
 
-/** What solc is told when it compiles the shipped contracts. Those that drive them in tests have other settings. */
+/** The settings of solc for the shipped contracts. Contracts that only tests use have other settings. */
 export const shippedSettings = compilers[0].settings;

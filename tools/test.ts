@@ -9,16 +9,19 @@ import { allSteps, buildStep, chosenTests, type TestStep } from "./testing/steps
 export type RunAllTestsParameters = {
   files?: string[];
   grep?: string;
-  /** Compiles the contracts before chosen tests. Otherwise the first test that needs them does, in its own time. */
+  /**
+   * Compiles the contracts before the chosen tests. Otherwise the first test that needs them compiles them, within its
+   * own time limit.
+   */
   build?: boolean;
 };
 
-/** One more than there are cores, up to three: many tests wait for a chain, a Postgres or a node more than they compute. */
+/** The number of cores plus one, at most three, because many tests mostly wait for a chain, a Postgres or a node. */
 const LANES = Math.min(3, availableParallelism() + 1);
 
 /**
- * Runs every check and test of the repository, each with its output visible, and closes with one line that counts
- * them: `N passed, N failed`. A check (lint, build, types) counts one. Up to three run at a time.
+ * Runs every check and test of the repository, each with its output visible, and ends with one line that counts them:
+ * `N passed, N failed`. A check (lint, build, types) counts as one. Up to three run at a time.
  *
  * @returns the exit code: 0 only when nothing failed and every runner ran at least one test
  */

@@ -1,6 +1,6 @@
 import type { Chance, Market, Word } from "./market.ts";
 
-/** Chances that a seed repeats, for a seller of whose hires `garbage` is the share that is bad (0 to 1). */
+/** Random decisions that a seed repeats, for a seller with a share `garbage` of bad hires (0 to 1). */
 export function seededChance(market: Market, garbage: number, seed: number): Chance {
   const random = mulberry32(seed);
   const wordOf = (isColluder: boolean, isGarbage: boolean): Word => {
@@ -30,7 +30,7 @@ function mulberry32(seed: number): () => number {
   };
 }
 
-/** A seed for each part of a simulation: what is asked of one part changes nothing in another. */
+/** A seed for each part of a simulation. So the use of one part changes nothing in another. */
 export function seedOf(seed: number, ...parts: (number | string)[]): number {
   let hash = 2_166_136_261;
   for (const char of [seed, ...parts].join("/")) hash = Math.imul(hash ^ char.charCodeAt(0), 16_777_619);

@@ -77,7 +77,7 @@ export function registerDerive(program: Command): void {
   });
 }
 
-/** Says on stderr what was compared, and which wallets' transfers do not add up. */
+/** Prints on stderr what was compared, and the wallets whose transfers do not add up. */
 async function compareWithChain(
   transfers: TransferCheck,
   { store }: DerivedLog,

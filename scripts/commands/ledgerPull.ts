@@ -12,7 +12,7 @@ import {
 import { NEXT_KEY_FILE, readCheckpointKey } from "../../services/settlement/proofs/checkpointKey.ts";
 import { askChain, ledgerConfig, ledgerFolder } from "./ledgerSettings.ts";
 
-/** `tallystick ledger pull`: restores a ledger from whoever follows it. */
+/** `tallystick ledger pull`: restores a ledger from anybody who follows it. */
 export function registerLedgerPull(ledger: Command): void {
   ledger
     .command("pull")

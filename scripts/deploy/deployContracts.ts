@@ -80,7 +80,7 @@ export async function deployContracts(parameters: DeployContractsParameters): Pr
   const { token, hireEscrow, anchoredLedger, guardian, foundThere } = deployed;
   const deployment: Deployment = {
     chainId,
-    // Contracts that somebody else deployed before have events from before, too.
+    // Contracts that somebody else deployed earlier have earlier events too.
     startBlock: foundThere
       ? Math.min(startBlock, await firstBlockWithCode(client, [hireEscrow, anchoredLedger]))
       : startBlock,

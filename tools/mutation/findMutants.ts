@@ -38,8 +38,8 @@ const OTHER_PARTY: Record<string, string> = {
 };
 
 /**
- * Every mutant of one source file, in the order of the file: operators, conditions held true or false, statements and
- * modifiers left out, constants, members of enums, addresses, and the {@link meaningfulChanges}.
+ * Every mutant of one source file, in the order of the file: operators, conditions replaced by true or false,
+ * statements and modifiers left out, constants, members of enums, addresses, and the {@link meaningfulChanges}.
  *
  * @param ast solc's syntax tree of it, analysed (`stopAfter` not set)
  */
@@ -104,7 +104,7 @@ function changesOf(node: AstNode, text: (start: number, end: number) => string):
     case "IfStatement":
     case "WhileStatement": {
       const [from, to] = rangeOf(node.condition as AstNode);
-      // A loop without an end is as useless as one that runs out of gas.
+      // An endless loop is not a useful mutant. It only runs out of gas.
       return held(from, to, node.nodeType === "IfStatement" ? ["true", "false"] : ["false"]);
     }
     case "FunctionCall": {

@@ -51,7 +51,7 @@ const ASKS: Record<string, { signer: number; terms?: number; signature?: number 
 /** Calls in which one account's tokens are taken by another. */
 const TAKES = ["safeTransferFrom", "permit", "_pullByAllowance", "_tryPermit"];
 
-/** Calls behind which somebody else's code runs. */
+/** Calls that run somebody else's code. */
 const CALLS_OUT = [
   "_callTransfer",
   "callNoReturn",
@@ -217,8 +217,7 @@ function misdirected(node: AstNode, { text, rangeOf, within }: Surroundings): Ch
 }
 
 /**
- * Moves the statement before an external call behind the call, together with statements that note the state
- * before.
+ * Moves the statement before an external call behind the call, together with statements that store the state before it.
  */
 function late(node: AstNode, { text, rangeOf }: Surroundings): Change[] {
   const parts = ((node.statements ?? []) as AstNode[]).map((it) => {

@@ -16,15 +16,15 @@ export function forgetResults(): void {
 export type Results = { find: (mutant: Mutant) => Outcome | undefined; add: (outcome: Outcome) => void };
 
 /**
- * Opens the results of earlier runs. Those on other contracts do not count; a mutant that was killed stays killed as long
- * as the test file that killed it is the same, and one that survived counts only for all the same tests.
+ * Opens the results of earlier runs. Results of other contracts do not count. A killed mutant stays killed as long as
+ * the test file that killed it is the same. A survivor counts only while all tests are the same.
  *
  * @param folder the copy of the repository that is run
  */
 export function openResults(folder: string): Results {
   mkdirSync(path.dirname(file), { recursive: true });
   const contracts = digest(folder, ["contracts/{*,interfaces/*,libraries/*}.sol"]);
-  // Of the Solidity below contracts/test only what the tests deploy: they run none of the Solidity tests.
+  // Of contracts/test only the Solidity files that the tests deploy, because the tests run none of the Solidity tests.
   const deployed = ["contracts/test/!(*Handler|*.t).sol", "contracts/test/tokens/*.sol"];
   const support = digest(folder, ["test/contracts/support/**/*.ts", ...deployed]);
   const tests = digest(folder, ["test/contracts/**/*.ts", ...deployed]);

@@ -17,7 +17,7 @@ export type Outcome = Mutant & {
   killer?: string;
 };
 
-/** The mutants of one group. So many usually keep a contract below the chain's limit of code size. */
+/** The most mutants of one group. With this number a contract usually stays below the chain's limit of code size. */
 const GROUP = 50;
 /** EIP-170, in hex digits. */
 const CODE_LIMIT = 2 * 24_576;
@@ -25,12 +25,12 @@ const CODE_LIMIT = 2 * 24_576;
 /**
  * Runs the tests of a source file on each of its mutants.
  *
- * Compiling is what takes time. So mutants are compiled many at once, without the optimizer, into one
- * contract that chooses between them; a mutant that fails a test there is killed. The other mutants, and
- * those that such a contract cannot contain, are compiled separately, exactly as the contract is deployed,
- * and tested again. Only a mutant that passes this counts as a survivor.
+ * Compiling takes most of the time. So many mutants are compiled at once, without the optimizer, into one contract that
+ * chooses between them. A mutant that fails a test there is killed. The other mutants, and those that such a contract
+ * cannot contain, are compiled separately, exactly as the contract is deployed, and tested again. Only a mutant that
+ * passes this counts as a survivor.
  *
- * @param survives whether a mutant is expected to survive; such a mutant is run alone at once
+ * @param survives whether a mutant is expected to survive; such a mutant is run alone from the beginning
  */
 export async function runSubject(
   subject: Subject,

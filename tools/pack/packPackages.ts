@@ -22,9 +22,9 @@ export type PackedPackage = {
   name: string;
   /** The tarball. */
   file: string;
-  /** Bytes of it. */
+  /** Its size in bytes. */
   size: number;
-  /** How many files are in it. */
+  /** The number of files in it. */
   files: number;
   manifest: PublishedManifest;
   /** Modules that only its siblings may import, without `internal/`. */
@@ -39,7 +39,7 @@ type Room = { folder: string; own: OwnManifest };
  * Modules that no entry point leads to stay out. Other modules that siblings import are exported as
  * `internal/…`, each by name. Nothing else can be imported.
  *
- * @param outFolder where the tarballs go
+ * @param outFolder the folder for the tarballs
  * @throws TallystickError `pack_failed`
  */
 export async function packPackages(outFolder: string): Promise<PackedPackage[]> {
@@ -111,7 +111,7 @@ type Imports = {
   packages: Map<string, Set<string>>;
 };
 
-/** Takes every module that an entry point leads to, and makes each import lead to where the published packages have it. */
+/** Copies every module that an entry point reaches, and changes each import to its place in the published packages. */
 function takeReached(rooms: Room[], compiled: string, stage: string): Imports {
   const byName = new Map(rooms.map((room) => [room.own.name, room]));
   const imports: Imports = { internal: new Map(), packages: new Map() };

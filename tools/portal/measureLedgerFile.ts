@@ -21,12 +21,12 @@ export type LedgerFileFigures = {
   bytes: number;
   commandLine: Took[];
   browser: Took[];
-  /** Of the process before the file, and at most; null if the system does not report it. */
+  /** Memory of the process before the file, and its highest; null if the system does not report it. */
   memoryMb: { before: number; most: number } | null;
 };
 
 /**
- * Verifies one generated ledger file by turns: as `tallystick verify-ledger` does, and on the portal's page
+ * Verifies one generated ledger file in turn: as `tallystick verify-ledger` does, and on the portal's page
  * in Chromium.
  *
  * @param say called with the next step
@@ -77,7 +77,7 @@ export async function measureLedgerFile(
   }
 }
 
-/** In a page of its own, so that nothing is compiled yet. */
+/** A new page, in which no code is compiled yet. */
 async function verifyInBrowser(browser: Browser, url: string, file: string, entries: number) {
   const context = await browser.newContext();
   try {
@@ -114,7 +114,7 @@ async function pageProcess(browser: Browser): Promise<{ cpuSeconds: number; most
     const found = processInfo.flatMap(({ type, id }) => {
       if (type !== "renderer") return [];
       const peak = /^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${id}/status`, "utf8"))?.[1];
-      // Behind the name in brackets: the twelfth and the thirteenth field are ticks in user and in kernel mode.
+      // After the name in brackets: the twelfth and the thirteenth field are ticks in user and in kernel mode.
       const fields = readFileSync(`/proc/${id}/stat`, "utf8")
         .replace(/^.*\) /s, "")
         .split(" ");

@@ -1,4 +1,4 @@
-/** A page of the portal: its name, its address behind `#`, and a text that shows that it is there. */
+/** A page of the portal: its name, its address behind `#`, and a text that appears when it is loaded. */
 export type PortalPage = { name: string; hash: string; text: string };
 
 type Found = {
@@ -19,7 +19,7 @@ const QUERY = `{
   meta { ledgers { id } }
 }`;
 
-/** One page of each kind, with what a running node has for it. */
+/** One page of each kind, with data of a running node. */
 export async function portalPages(node: string): Promise<PortalPage[]> {
   const response = await fetch(`${node}/graphql`, {
     method: "POST",

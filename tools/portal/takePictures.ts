@@ -23,8 +23,8 @@ const MAX_HEIGHT = 3_600;
 /**
  * Takes a picture of each page of the portal, at three widths, in light and in dark colours.
  *
- * @param parameters.portal where the portal is served, with a slash at the end
- * @param parameters.node whose agents and hires are shown
+ * @param parameters.portal the URL of the portal, with a slash at the end
+ * @param parameters.node the node whose agents and hires are shown
  * @returns the files
  */
 export async function takePictures(parameters: {
@@ -52,7 +52,7 @@ export async function takePictures(parameters: {
           await page.setViewportSize({ width, height: 900 });
           const height = await page.evaluate(() => document.documentElement.scrollHeight);
           await page.setViewportSize({ width, height: Math.min(height, MAX_HEIGHT) });
-          // By then, parts that load later and graphs are drawn.
+          // After this time, graphs and parts that load later are drawn.
           await page.waitForTimeout(400);
           const file = path.join(folder, `${name}-${width}-${colorScheme}.png`);
           await page.screenshot({ path: file });

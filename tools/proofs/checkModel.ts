@@ -15,13 +15,13 @@ export type CheckModelParameters = {
   /** Path of the harness in the repository, and which contract of it to check. */
   source: string;
   contract: string;
-  /** Texts that take the place of files in the repository, by path: how a bug is planted. */
+  /** Texts that replace files of the repository, by path. Faults are inserted in this way. */
   replaced?: Record<string, string>;
   /** How much work Z3 may put into one assertion. */
   effort?: number;
 };
 
-/** Several times what the hardest of our proofs takes. */
+/** Several times the effort of the hardest of our proofs. */
 const EFFORT = 400_000;
 
 type Message = { severity: string; formattedMessage: string };
@@ -31,10 +31,11 @@ type Output = {
 };
 
 /**
- * Has solc's model checker (SMTChecker, the BMC engine) look at every `assert` of a harness. It takes each function of the
- * harness by itself, with whatever arguments and from whatever state there can be, so what it proves holds after any
- * sequence of calls. Loops it would follow for one round only: there must be none on the way, and the harnesses have none.
- * solc writes one query per assertion, for a way to break it; Z3 finds one, or that there is none.
+ * Lets solc's model checker (SMTChecker, the BMC engine) check every `assert` of a harness. It checks each function of
+ * the harness separately, with any arguments and from any possible state. So a proof holds after any sequence of calls.
+ * It would follow only one round of a loop, so the checked code must not have loops, and the harnesses have none. solc
+ * writes one query for each assertion, which asks for a way to break it. Z3 finds such a way, or proves that there is
+ * none.
  *
  * @returns a verdict per assertion
  * @throws Error when the source does not compile, has no assertion, or solc passes over one

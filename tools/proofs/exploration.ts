@@ -6,10 +6,13 @@ import { applyChange } from "./proveProperty.ts";
 const escrow = "contracts/HireEscrow.sol";
 const book = "contracts/EscrowBook.sol";
 
-/** Steps of an exploration that nobody may ever take. Any other that nobody takes makes it say nothing about that step. */
+/**
+ * Steps of an exploration that must never succeed. If any other step never succeeds, the exploration proves nothing
+ * about it.
+ */
 export const IMPOSSIBLE = ["RefundByStranger"];
 
-/** What is shown of the whole escrow, with its calls to token and wallets in it, in one small world. */
+/** The claim about the whole escrow, including its calls to token and wallets, in one small world. */
 export const exploration = {
   name: "HireEscrow",
   claim:
@@ -63,7 +66,7 @@ export const exploration = {
   ] satisfies PlantedBug[],
 };
 
-/** The init code of HireEscrow with a bug in it. */
+/** The init code of HireEscrow with an inserted fault. */
 export function compileWith(bug: PlantedBug): string {
   const source = "contracts/HireEscrow.sol";
   const replaced = { [bug.file]: applyChange(bug) };

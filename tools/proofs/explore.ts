@@ -12,7 +12,7 @@ export type Exploration = {
   states: number;
   steps: number;
   broken?: { rule: string; path: string[] };
-  /** Verbs that never succeeded. The exploration shows nothing about them. */
+  /** Verbs that never succeeded. The exploration proves nothing about them. */
   never: string[];
 };
 

@@ -1,12 +1,12 @@
 /** A change of text in one file; the text occurs there once. */
 export type TextChange = { what: string; file: string; find: string; replace: string };
 
-/** A bug that somebody could write. */
+/** A fault that a programmer could make. */
 export type PlantedBug = TextChange;
 
-/** Something that is proved of a contract as it is deployed. */
+/** A property that is proved for a contract as it is deployed. */
 export type Property = {
-  /** The harness contract that asserts it, in a file of its own name in contracts/test/proofs/. */
+  /** The harness contract that asserts it. Its file in contracts/test/proofs/ has the same name. */
   contract: string;
   /** The property, in one sentence. */
   claim: string;
@@ -15,7 +15,7 @@ export type Property = {
    * of that part.
    */
   abstraction?: TextChange;
-  /** Each of them has to lose the proof: else the proof would say nothing. */
+  /** The proof must fail with each of these faults. Otherwise it would prove nothing. */
   bugs: PlantedBug[];
 };
 
@@ -23,8 +23,8 @@ const escrowBook = "contracts/EscrowBook.sol";
 const ledgerBook = "contracts/LedgerBook.sol";
 
 /**
- * What a consistency proof proves is no matter of bookkeeping (it is tested, exhaustively), and the solver cannot follow its
- * hashes and loops. So here the walk along its nodes answers anything at all.
+ * The solver cannot follow the hashes and loops of consistency proofs, and tests cover them exhaustively. So here the
+ * walk along the nodes of a proof may have any result.
  */
 const anyWalk: TextChange = {
   what: "the nodes of a consistency proof are judged in any way",
@@ -33,7 +33,7 @@ const anyWalk: TextChange = {
   replace: "return Verdict(gasleft() % 8);",
 };
 
-/** All that is proved, in the order of docs/SECURITY.md. */
+/** All proved properties, in the order of docs/SECURITY.md. */
 export const properties: Property[] = [
   {
     contract: "OpenedOnce",

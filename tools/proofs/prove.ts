@@ -10,7 +10,9 @@ import { type ProofResult, proveProperty } from "./proveProperty.ts";
 type Line = Pick<Property, "contract" | "claim"> &
   ProofResult & { bugs: ({ what: string; found: boolean } & Pick<ProofResult, "verdicts" | "ms">)[] };
 
-/** Proves and prints; the exit code is 0 when every property is proved and every planted bug loses its proof. */
+/**
+ * Proves and prints; the exit code is 0 when every property is proved and each proof fails with every inserted fault.
+ */
 export async function prove(chosen: Property[], explored: boolean, json: boolean): Promise<number> {
   const solver = await openSolver();
   const lines: Line[] = [];
@@ -34,7 +36,7 @@ export async function prove(chosen: Property[], explored: boolean, json: boolean
   return lines.every(({ proved, bugs }) => proved && bugs.every(({ found }) => found)) ? 0 : 1;
 }
 
-/** The whole escrow, and each of the bugs planted in it. */
+/** Explores the whole escrow, and the escrow with each of the inserted faults. */
 async function exploreAll(json: boolean): Promise<Line> {
   const { name, claim, bugs } = exploration;
   const look = async (initCode: string) => {

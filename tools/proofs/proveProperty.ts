@@ -8,7 +8,7 @@ import type { PlantedBug, Property, TextChange } from "./properties.ts";
 /** The result for one property. `proved` is true only if every assertion is proved. */
 export type ProofResult = { proved: boolean; verdicts: Verdict[]; ms: number };
 
-/** Tries to prove a property of the contracts. With `bug`, the contracts contain that planted bug. */
+/** Tries to prove a property of the contracts. With `bug`, the contracts contain that fault. */
 export async function proveProperty(
   { contract, abstraction }: Property,
   solver: Solver,

@@ -5,8 +5,8 @@ import { keccak256 } from "viem";
 const [LEAST_MAP, MOST_MAP] = [0xa0, 0xb7];
 
 /**
- * The keccak-256 of compiled code without the metadata that Solidity puts behind it: its last two bytes are its length. It names
- * the place of the sources, and changes nothing of what the code does.
+ * The keccak-256 of compiled code without the metadata that Solidity adds at the end. The last two bytes are the length
+ * of the metadata. It names the sources and has no effect on the code's behaviour.
  */
 export function codeHash(code: Hex): Hex {
   const bytes = fromHex(code);

@@ -7,8 +7,8 @@ export const PUBLISHED_SOURCE = {
 } as const;
 
 /**
- * The hashes of their code, see `codeHash`, as the repository's own build settings give it. They are not the code: whoever tests
- * brings that.
+ * The hashes of their code (see `codeHash`), compiled with the settings of their own repository. The code itself is not
+ * here: the tester provides it.
  */
 export const PUBLISHED_REGISTRIES_CODE = {
   IdentityRegistryUpgradeable: {

@@ -12,7 +12,7 @@ import {
 
 export type PublishedArtifact = { abi: Abi; bytecode: Hex };
 
-/** What Hardhat, and what Foundry, writes of a contract: the code as text, or in an object. */
+/** A contract as Hardhat and Foundry write it: the code is a text, or in an object. */
 type AnyArtifact = {
   abi?: Abi;
   bytecode?: Hex | { object?: Hex };
@@ -20,10 +20,10 @@ type AnyArtifact = {
 };
 
 /**
- * Reads a published contract from a folder of compiled contracts, and holds it to the hashes that are pinned here.
+ * Reads a published contract from a folder of compiled contracts, and compares it with the expected hashes.
  *
  * @param folder with `…/<name>.sol/<name>.json`, as Hardhat and Foundry write it
- * @throws InvalidInputError naming `folder` when it is not there, or its code is other than the published
+ * @throws InvalidInputError naming `folder` when it is missing, or its code differs from the published code
  */
 export function readPublished(folder: string, name: PublishedRegistry): PublishedArtifact {
   const artifact = JSON.parse(readFileSync(findArtifact(folder, name), "utf8")) as AnyArtifact;

@@ -6,7 +6,7 @@ import {
 } from "./publishedRegistries.ts";
 import { readPublished } from "./readPublished.ts";
 
-/** Everything here that writes to registries or reads them. */
+/** All tests of this repository that write to registries or read them. */
 const TESTS = [
   "test/fork/erc8004.test.ts",
   "test/sdk/erc8004.test.ts",
@@ -19,7 +19,7 @@ const TESTS = [
 /**
  * Runs the tests of ERC-8004's registries against the published code in place of `contracts/test/erc8004/`.
  *
- * @param folder has the compiled contracts; undefined says that nothing was tested
+ * @param folder has the compiled contracts; if it is undefined, nothing is tested
  * @returns the exit code: 1 also when nothing could be tested
  */
 export async function testRegistries(folder: string | undefined): Promise<number> {

@@ -6,7 +6,7 @@ export type Colour = readonly [red: number, green: number, blue: number];
 /** A shape: positive inside, negative outside, in pixels from its edge. */
 export type Shape = (x: number, y: number) => number;
 
-/** Random numbers that are the same every time, so that samples can be made again. */
+/** Random numbers that are the same in every run, so that samples can be made again. */
 export function randomNumbers(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
@@ -46,7 +46,7 @@ export const line =
     return width / 2 - Math.hypot(x - x1 - along * dx, y - y1 - along * dy);
   };
 
-/** A convex polygon, its corners clockwise on the screen. */
+/** A convex polygon. Its corners are in clockwise order on the screen. */
 export const polygon =
   (...corners: [number, number][]): Shape =>
   (x, y) => {
@@ -59,7 +59,7 @@ export const polygon =
     return inside;
   };
 
-/** Part of a disc, angles in turns from the top, clockwise. */
+/** Part of a disc. Angles are shares of a full turn, clockwise from the top. */
 export const wedge =
   (centreX: number, centreY: number, radius: number, from: number, to: number): Shape =>
   (x, y) => {
@@ -68,7 +68,7 @@ export const wedge =
     return turn >= from && turn < to ? radius - away : -1;
   };
 
-/** Letters and digits of three by five dots, a row to an octal digit. */
+/** Letters and digits of three by five dots. Each row is an octal digit. */
 const FONT: { [sign: string]: string } = {
   "0": "75557",
   "1": "26227",
@@ -113,7 +113,7 @@ const FONT: { [sign: string]: string } = {
   ")": "21112",
 }; // prettier
 
-/** A picture that shapes are painted on, with soft edges. */
+/** A picture on which shapes are painted with soft edges. */
 export class Canvas {
   readonly width: number;
   readonly height: number;
@@ -156,7 +156,7 @@ export class Canvas {
     return this;
   }
 
-  /** The picture as bytes, three to a pixel. */
+  /** The picture as bytes, three for each pixel. */
   bytes(): Uint8Array {
     return Uint8Array.from(this.pixels, (value) => Math.round(Math.min(1, Math.max(0, value)) * 255));
   }
@@ -166,7 +166,7 @@ export class Canvas {
   }
 }
 
-/** Bytes, three to a pixel, as PNG. */
+/** Encodes bytes, three for each pixel, as PNG. */
 export function encodeRgb(width: number, height: number, data: Uint8Array): Uint8Array {
   return encode({ width, height, data, channels: 3, depth: 8 }, { zlib: { level: 9 } });
 }

@@ -61,10 +61,10 @@ const two: ChartRequest = {
   ],
 };
 
-/** The charts whose pictures are samples, by the name of their file. */
+/** The charts of the sample pictures, by the name of their file. */
 export const chartRequests = { revenue, temperatures, shares, dark, balance, two };
 
-/** The files of `chart.generate.from-data`: real charts, and what may come instead. */
+/** The files of `chart.generate.from-data`: real charts, and wrong pictures that a seller may send. */
 export function makeChartSamples(): { [file: string]: Uint8Array } {
   const files: { [file: string]: Uint8Array } = {};
   for (const [name, request] of Object.entries(chartRequests)) {

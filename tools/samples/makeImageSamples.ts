@@ -17,7 +17,10 @@ import { renderScene } from "./scenes.ts";
 const [WIDTH, HEIGHT] = [160, 112];
 const PHOTOS = ["lake", "dunes", "sea", "hills", "balls"];
 
-/** The files of the image capabilities: rendered scenes, drawings, enlargements, and what may come instead. */
+/**
+ * The files of the image capabilities: rendered scenes, drawings, enlargements, and wrong pictures that a seller may
+ * send.
+ */
 export function makeImageSamples(): { [file: string]: Uint8Array } {
   return { ...photographs(), ...illustrations(), ...enlargements() };
 }

@@ -10,7 +10,7 @@ export type Sample = {
   id: string;
   params: unknown;
   output: unknown;
-  /** The check that has to find the damage; absent when the output is good. */
+  /** The check that must find the damage; absent if the output is good. */
   fails?: string;
   /** The oldest version that finds it. */
   version?: string;
@@ -22,9 +22,9 @@ type Damaged = Partial<Good> & {
   name: string;
   fails: string;
   version?: string;
-  /** The good sample it was made of: gives `id`, `params` and what `output` does not replace. */
+  /** The good sample that it was made from. It gives `id`, `params` and everything that `output` does not replace. */
   of?: string;
-  /** The output as a whole, when not even its shape is right. */
+  /** The whole output, if even its shape is wrong. */
   instead?: unknown;
 };
 

@@ -1,6 +1,6 @@
 import { Canvas, type Colour, hex, mix } from "./canvas.ts";
 
-/** A scene: the colour seen through a point of the picture, both coordinates from 0 to 1. */
+/** A scene: the colour at a point of the picture. Both coordinates are from 0 to 1. */
 type Scene = (u: number, v: number) => Colour;
 
 function scramble(x: number, y: number, seed: number): number {
@@ -170,7 +170,7 @@ const balls: Scene = (u, v) => trace([0, 1.1, -1.2], unit([(u - 0.5) * 1.43, (0.
 
 const SCENES: { [name: string]: Scene } = { lake, dunes, sea, hills, balls };
 
-/** Renders a scene as a camera would see it: four rays to a pixel. */
+/** Renders a scene as a camera would see it, with four rays for each pixel. */
 export function renderScene(name: string, width: number, height: number): Canvas {
   const scene = SCENES[name];
   if (!scene) throw new Error(`There is no scene ${name}`);

@@ -1,6 +1,5 @@
-// A plugin of Stryker that runs tests by mocha, in the process that Stryker starts. Stryker's own does not
-// load beside mocha 12. Stryker loads this file in its own processes, and some of them cannot read
-// TypeScript.
+// A plugin of Stryker that runs tests by mocha, in the process that Stryker starts. Stryker's own runner does not load
+// together with mocha 12. Stryker loads this file in its own processes, and some of them cannot read TypeScript.
 import { INSTRUMENTER_CONSTANTS } from "@stryker-mutator/api/core";
 import { commonTokens, declareClassPlugin, PluginKind, tokens } from "@stryker-mutator/api/plugin";
 import {
@@ -32,7 +31,7 @@ class MochaRunner {
     this.#files = tallystickTests;
   }
 
-  /** What was imported stays as it is: a mutant that acts while a file is loaded needs another process. */
+  /** Imported modules are not loaded again, so a mutant that acts while a file is loaded needs another process. */
   capabilities() {
     return { reloadEnvironment: false };
   }
@@ -83,7 +82,7 @@ class MochaRunner {
       const runner = mocha.run(() => resolve({ status: DryRunStatus.Complete, tests }));
       runner.on("pass", (test) => took(test, { status: TestStatus.Success }));
       runner.on("pending", (test) => took(test, { status: TestStatus.Skipped }));
-      // A hook that fails takes its tests with it.
+      // If a hook fails, its tests fail too.
       runner.on("fail", (test, error) =>
         took(test, { status: TestStatus.Failed, failureMessage: String(error?.message ?? error) }),
       );
@@ -91,19 +90,19 @@ class MochaRunner {
   }
 }
 
-/** Each suite asks only itself whether to go on behind a failure. */
+/** Each suite has its own setting for whether it continues after a failure. */
 function setBail(suite, isBailing) {
   suite.bail(isBailing);
   for (const one of suite.suites) setBail(one, isBailing);
 }
 
-/** What Stryker and the changed code say to each other. */
+/** The object through which Stryker and the changed code communicate. */
 function context() {
   globalThis[INSTRUMENTER_CONSTANTS.NAMESPACE] ??= {};
   return globalThis[INSTRUMENTER_CONSTANTS.NAMESPACE];
 }
 
-/** So that what runs from here on counts as covered by this test. */
+/** From here on, all code that runs counts as covered by this test. */
 function nameTest() {
   context().currentTestId = this.currentTest.fullTitle();
 }

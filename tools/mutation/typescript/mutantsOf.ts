@@ -1,4 +1,4 @@
-/** What Stryker found out about a mutant. */
+/** Stryker's result for a mutant. */
 export type MutantStatus =
   | "Killed"
   | "Timeout"
@@ -33,7 +33,7 @@ export type RoomMutant = { file: string; id: string; line: number; status: Mutan
 const MAX_LENGTH = 80;
 
 /**
- * The mutants of a report. A name says what is changed, but not where: `mutator|source → replacement|number
+ * The mutants of a report. A name contains the change, but not its place: `mutator|source → replacement|number
  * among equal ones of the file`. So it stays the same when lines are added above.
  */
 export function mutantsOf({ files }: MutationReport): RoomMutant[] {

@@ -98,7 +98,7 @@ async function judgeAndDecide(
   /** The operator hires the drawn auditors, and they judge, until this many verdicts are given. */
   const judge = async (verdicts: number) => {
     let given = 0;
-    // On a busy machine somebody's answer may come too late for a round, and then the next one has it.
+    // On a busy machine an answer may come too late for a round. Then the next round gets it.
     for (let round = 0; round < MAX_ROUNDS && given < verdicts; round++) {
       signal.throwIfAborted();
       await desk.round();
