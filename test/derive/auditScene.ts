@@ -19,8 +19,8 @@ export const tickHash = (n: number): Hex => `0x${n.toString(16).padStart(64, "0"
 type Scene = { audit?: RecordBody; auditors?: number; endpoint?: (n: number) => string };
 
 /**
- * A seller that agreed to audits a day ago, and auditors in Tier 2 on the roster. They spent something before they were paid, so that
- * each is a family of its own.
+ * A seller that agreed to audits a day ago, and auditors in Tier 2 on the roster. They spent money before they were
+ * paid, so each has its own family.
  */
 export function scene({
   audit = {},
@@ -56,7 +56,7 @@ export function offer(log: EventLog, agent: Address, more: RecordBody = {}): voi
   });
 }
 
-/** What is audited, in order, and who was asked. */
+/** The audits in order, and their assignments. */
 export function auditsIn(store: MemoryStore) {
   const audits = [...store.rows("audit").values()];
   const asked = [...store.rows("auditAssignment").values()];
@@ -71,7 +71,7 @@ export async function only(log: EventLog) {
   return { store, audit, asked, last: asked.at(-1) as Row<"auditAssignment"> };
 }
 
-/** The one asked last answers. */
+/** The last assigned auditor answers. */
 export async function say(log: EventLog, verdict: string, more: RecordBody = {}): Promise<string> {
   const { store, last } = await only(log);
   const audit = store.rows("audit").get(last.audit) as Row<"audit">;

@@ -14,7 +14,7 @@ import { defineParams, type Params } from "tallystick-protocol/records/params";
 export const START = 1_767_225_600;
 export const HOUR = 3600;
 export const DAY = 86_400;
-/** The ledger that records are in unless a test says otherwise, and another one that is followed too. */
+/** The default ledger of records, and another followed ledger. */
 export const LEDGER: Hex = `0x${"1e".repeat(32)}`;
 export const OTHER_LEDGER: Hex = `0x${"2e".repeat(32)}`;
 export const TOKEN: Address = `0x${"70".repeat(20)}`;
@@ -65,17 +65,17 @@ export class EventLog {
     return tx;
   }
 
-  /** The number of the log written last. */
+  /** The number of the last written log. */
   get lastLog(): number {
     return this.#log - 1;
   }
 
-  /** A record whose body names its type and the ledger it is in, as all but listings and receipts do. */
+  /** A record whose body names its type and its ledger, as all types except listings and receipts do. */
   record(type: string, signer: Address, fields: RecordBody, ledger = LEDGER): string {
     return this.said(type, signer, bindBody(fields, { type, ledger }), ledger);
   }
 
-  /** A record with just this body: in the form of before, or signed for something else. */
+  /** A record with exactly this body: in the older form, or signed for another purpose. */
   said(type: string, signer: Address, body: RecordBody, ledger = LEDGER): string {
     const hash = this.hash().slice(2);
     const seq = this.#seq++;
@@ -83,7 +83,7 @@ export class EventLog {
     return hash;
   }
 
-  /** What somebody who has a record's signature can do: the same words as another type, or in another ledger. */
+  /** Copies a signed record as another type, or into another ledger. Anybody who has the signature can do this. */
   replay(hash: string, { type, ledger }: { type?: string; ledger?: Hex } = {}): string {
     const event = this.events.find((it) => it.kind === "record" && it.hash === hash) as RecordEvent;
     return this.said(type ?? event.type, event.signer, event.body, ledger ?? event.ledger);
@@ -185,7 +185,7 @@ export class EventLog {
     return this.after(0);
   }
 
-  /** How a failing property prints the log: as the lines that `tallystick derive` reads. */
+  /** The text of the log in a failing property: the lines that `tallystick derive` reads. */
   [toStringMethod](): string {
     return this.events.map((event) => JSON.stringify(event)).join("\n");
   }
@@ -204,7 +204,7 @@ export class EventLog {
     return { ...snapshotOf(store), store };
   }
 
-  /** Any event, at the next log. */
+  /** Adds any event at the next log. */
   push(event: object): this {
     this.events.push({ block: this.block, time: this.time, log: this.#log++, ...event } as DeriveEvent);
     return this;

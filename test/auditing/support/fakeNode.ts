@@ -1,6 +1,6 @@
 import type { OperatorNode } from "../../../services/auditing/operatorNode.ts";
 
-/** A node with nothing to do, but for what is given. */
+/** A node without any work, except for the given answers. */
 export function fakeNode(pool: string, changes: Partial<OperatorNode> = {}): OperatorNode {
   return {
     status: async () => ({ time: 1, isBlocked: false }),

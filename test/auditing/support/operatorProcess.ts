@@ -1,14 +1,18 @@
-// An operator's process that kills itself at a call of the chain: `node operatorProcess.ts`, told by OPERATOR_TASK.
+// An operator's process that kills itself at a call of the chain: `node operatorProcess.ts`, with its task in
+// OPERATOR_TASK.
 import { custom, http } from "viem";
 import type { AuditingConfig } from "../../../services/auditing/config.ts";
 import { openOperator } from "../../../services/auditing/openOperator.ts";
 import { fakeNode } from "./fakeNode.ts";
 
-/** What one process is told. `killAt`: the method of a call, and whether it ends before or after the chain has had it. */
+/**
+ * The task of one process. `killAt`: the method of a call, and whether the process ends before or after the chain gets
+ * the call.
+ */
 export type OperatorTask = {
   config: Omit<AuditingConfig, "budget" | "least">;
   pool: string;
-  /** Answers what is owed, and what was paid as the chain shows it: `[auditor, accrued, paid]`. */
+  /** Answers with the accrued amounts, and with the paid amounts from the chain: `[auditor, accrued, paid]`. */
   accountsUrl: string;
   killAt: { method: string; when: "before" | "after" } | null;
   rounds: number;

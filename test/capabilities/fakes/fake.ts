@@ -1,6 +1,6 @@
 import { readSamples, type Sample } from "../../../tools/samples/readSamples.ts";
 
-/** What a cheat would send, and whether it gets away with it: an honest limit of the checks is written down as `passes`. */
+/** A result that a cheating seller may send. `passes` marks a fake that the checks cannot find. */
 export type Fake = {
   name: string;
   id: string;
@@ -11,7 +11,7 @@ export type Fake = {
 
 const samples = readSamples().filter(({ fails }) => fails === undefined);
 
-/** A good sample of an id, by its place among them. */
+/** A good sample of an id, by its position among the good samples. */
 export function good(id: string, at = 0): Sample {
   const own = samples.filter((sample) => sample.id === id || sample.capability === id);
   const sample = own[at];

@@ -31,7 +31,7 @@ const withData = (request: ChartRequest, values: number[]): ChartRequest => ({
   data: values.map((y, at) => ({ x: at, y })),
 });
 
-/** A fake chart that is sold as the answer to `asked`. */
+/** A fake chart that a seller sends as the answer to `asked`. */
 function chart(
   name: string,
   asked: ChartRequest,

@@ -1,6 +1,6 @@
 import { good } from "../fakes/fake.ts";
 
-/** What an honest seller somewhere in the world would send. Every one has to pass. */
+/** Results that honest sellers in different countries may send. Every one must pass. */
 export type Honest = { name: string; id: string; params: unknown; output: unknown };
 
 const translate = (pair: string, text: string, translation: string): Honest => ({

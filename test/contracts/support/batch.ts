@@ -1,12 +1,15 @@
 import type { Interface, Log } from "ethers";
 
-/** Gas for one item: plenty for every verb, a payment that ends as a credit too. */
+/** Gas for one item. It is enough for every verb, also for a payment that becomes a credit. */
 export const GAS_EACH = 500_000n;
 
-/** A batch that stops is not a failure, so a node's estimate of its gas is that of one that does nothing: say how much. */
+/**
+ * A batch that stops early does not fail, so a node's estimate may cover only a batch that does nothing. Therefore the
+ * tests set the gas.
+ */
 export const BATCH_GAS = { gasLimit: 16_000_000n };
 
-/** What a batch said of itself: which items failed with what, and where it stopped. */
+/** The events of a batch: the items that failed, their errors, and where it stopped. */
 export type BatchReport = { failed: [index: bigint, reason: string][]; stopped: bigint | undefined };
 
 /** Reads a batch's own events out of its receipt. */

@@ -9,7 +9,7 @@ import type { ContractWallet } from "./world.ts";
 export const ORIGIN = "tallystick.local/demo";
 export const EMPTY_ROOT = hexlify(new MerkleTree().root());
 
-/** IAnchoredLedger.Word as ethers takes it. */
+/** IAnchoredLedger.Word in the form of ethers. */
 export type EthersWord = {
   kind: number;
   signer: string;
@@ -19,10 +19,10 @@ export type EthersWord = {
   signature: string;
 };
 
-/** The head that the contract stores, as proveFork takes it. */
+/** The head that the contract stores, in the form for proveFork. */
 export const STORED: EthersWord = { ...storedWord, size: 0 };
 
-/** A tree of `size` leaves; `seed` tells one history from another. */
+/** A tree of `size` leaves. Another `seed` gives another history. */
 export function treeOf(size: number, seed = 0): MerkleTree {
   const tree = new MerkleTree();
   for (let i = 0; i < size; i++) tree.append(leafHash(Uint8Array.of(seed, i, i >> 8)));
@@ -99,7 +99,7 @@ export async function newLedger(chain: Chain) {
     signHead: (signer: HardhatEthersSigner, size: number, root: string, ledger = id) =>
       sign(signer, "Head", { ledgerId: ledger, size, root }),
 
-    /** A head that somebody signed, as proveFork takes it. */
+    /** A head that somebody signed, in the form for proveFork. */
     headWord: async (size: number, root: string, signer = writer, ledger = id): Promise<EthersWord> => ({
       kind: wordKind.head,
       signer: signer.address,
@@ -109,7 +109,7 @@ export async function newLedger(chain: Chain) {
       signature: await sign(signer, "Head", { ledgerId: ledger, size, root }),
     }),
 
-    /** An anchor that somebody signed, as proveFork takes it. */
+    /** An anchor that somebody signed, in the form for proveFork. */
     anchorWord: async (
       seq: bigint,
       size: number,
@@ -138,7 +138,7 @@ export async function newLedger(chain: Chain) {
   };
 }
 
-/** Gives every test of a suite its own copy of a ledger, at the price of a snapshot. */
+/** Gives every test of a suite its own copy of a ledger, by a snapshot, which is cheap. */
 export function useLedger(): () => Awaited<ReturnType<typeof newLedger>> {
   let chain: Chain;
   let world: Awaited<ReturnType<typeof newLedger>>;

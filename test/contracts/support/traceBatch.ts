@@ -1,8 +1,8 @@
 import type { Chain } from "./chain.ts";
 
-/** What the EVM did for one item of a batch. */
+/** The gas of one item of a batch, as the EVM saw it. */
 export type TracedItem = {
-  /** What was left when the contract last looked, before it decided whether to run the item. */
+  /** The remaining gas at the contract's last check, before it decided whether to run the item. */
   left: bigint;
   /** The gas the item began with; absent when it did not run. */
   given: bigint | undefined;
@@ -11,7 +11,7 @@ export type TracedItem = {
 type Step = { op: string; depth: number; gas: number | string; stack: string[] };
 
 /**
- * Follows a batch through the EVM: the gas it read before each item, and what the item then had.
+ * Follows a batch through the EVM: the gas that it read before each item, and the gas that the item got.
  *
  * @param hash of a transaction that calls the escrow itself
  */
@@ -27,7 +27,7 @@ export async function traceBatch(chain: Chain, hash: string): Promise<TracedItem
     if (step.op === "GAS" && after !== undefined) {
       const left = BigInt(`0x${(after.stack.at(-1) as string).replace(/^0x/, "")}`);
       const item = items.at(-1);
-      // Twice for each item: before it is copied, and after.
+      // The gas is read twice for each item: before it is copied, and after.
       if (looks % 2 === 0 || item === undefined) items.push({ left, given: undefined });
       else item.left = left;
       looks++;

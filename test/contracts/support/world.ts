@@ -20,13 +20,13 @@ export const STATUS = { None: 0n, Held: 1n, Released: 2n, Split: 3n, Refunded: 4
 type S = HardhatEthersSigner;
 type EightSigners = [S, S, S, S, S, S, S, S];
 
-/** An ERC-6492 signature: the factory call is somebody's, and nobody here makes it. */
+/** An ERC-6492 signature. No code here makes its factory call. */
 export function wrap6492(signature: string, factory = `0x${"fa".repeat(20)}`, call = "0x1234"): string {
   const body = AbiCoder.defaultAbiCoder().encode(["address", "bytes", "bytes"], [factory, call, signature]);
   return concat([body, `0x${"6492".repeat(16)}`]);
 }
 
-/** One escrow with its token and the people around it, every one of whom but the escrow holds tokens. */
+/** One escrow with its token and its parties. Everybody except the escrow holds tokens. */
 export async function newWorld<T extends "TestUSDC" | "HostileToken">(chain: Chain, tokenName: T) {
   const { ethers, networkHelpers } = chain;
   const [deployer, guardian, buyer, seller, payee, feeRecipient, arbiter, stranger] =
@@ -117,7 +117,7 @@ export async function newWorld<T extends "TestUSDC" | "HostileToken">(chain: Cha
     signHire: (signer: HardhatEthersSigner, hire: Hire) => signTyped(signer, "Hire", hire),
     signTyped,
 
-    /** The buyer's EIP-3009 authorization for a hire; by default exactly what the escrow will ask the token for. */
+    /** The buyer's EIP-3009 authorization for a hire; by default exactly the transfer that the escrow will request. */
     async signAuthorization(
       signer: HardhatEthersSigner,
       hire: Hire,
@@ -161,7 +161,7 @@ export type HostileWorld = Awaited<ReturnType<typeof newWorld<"HostileToken">>>;
 export type { ContractWallet, HardhatEthersSigner, Hire, LibrariesHarness };
 export { ZeroAddress };
 
-/** Gives every test of a suite its own copy of a world, at the price of a snapshot. */
+/** Gives every test of a suite its own copy of a world, by a snapshot, which is cheap. */
 export function useWorld(): () => World;
 export function useWorld<T extends "TestUSDC" | "HostileToken">(
   token: T,

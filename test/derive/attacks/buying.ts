@@ -5,7 +5,7 @@ const S = wallet(1);
 const F = wallet(2);
 const TEN = wallets(10, 10);
 
-/** Buying one's own work: what Tier 2 costs, and what the figures beside it say. */
+/** Attackers that buy their own work: the cost of Tier 2, and the other figures. */
 export function buyingAttacks(scale: Scale = FULL): Attack[] {
   return [
     oneBuyer(true),

@@ -10,7 +10,7 @@ const TEN = wallets(10, 10);
 const TWELVE = wallets(10, 12);
 const SIX = TWELVE.slice(0, 6);
 
-/** Money through contracts, dust, the order of things in one block, payees, and refunds. */
+/** Attacks with money through contracts, dust, the order of events in one block, payees, and refunds. */
 export function contractAttacks(scale: Scale = FULL): Attack[] {
   return [
     loan(scale),
@@ -26,7 +26,7 @@ export function contractAttacks(scale: Scale = FULL): Attack[] {
 
 function loan({ busy }: Scale): Attack {
   const log = openLog({ hubTransfers: busy });
-  // Somebody else's, and so busy that it counts as an exchange.
+  // A wallet of somebody else that is so busy that it counts as an exchange.
   log.transfer(EXCHANGE, POOL, 2_000_000_000);
   for (let n = 0; n < busy; n++) log.transfer(POOL, wallet(1_000 + (n % 50)), 1);
   log.after(60).listing(S, "text.translate");
@@ -78,7 +78,7 @@ function inOneBlock(): Attack {
   log.transfer(EXCHANGE, P, 20_000_000);
   for (const it of [S, ...TWELVE]) log.after(60).transfer(EXCHANGE, it, 1_000_000);
   for (const buyer of SIX) log.after(2).transfer(F, buyer, 1_000_001);
-  // Of what is in the block of its first listing, only what is before it counts.
+  // In the block of its first listing, only events before the listing count.
   log.after(2).transfer(F, S, 1_000_001);
   log.listing(S, "text.translate");
   log.transfer(P, S, 2_000_000);
@@ -143,7 +143,7 @@ function refunded(): Attack {
   log.transfer(EXCHANGE, F, 5_000_000);
   log.listing(S, "text.translate");
   for (let n = 0; n < 10; n++) {
-    // The half that comes back to the buyer goes round, and pays for the next hire.
+    // The half that comes back to the buyer pays for the next hire.
     const id = log.after(2).deposit(S, F, { amount: 5_000_000 });
     log.delivered(id).released(id, 2_500_000, 2_500_000);
     log.transfer(ESCROW, S, 2_500_000);

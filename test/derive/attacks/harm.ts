@@ -6,7 +6,7 @@ const S = wallet(1);
 const M = wallet(2);
 const TWELVE = wallets(10, 12);
 
-/** What a stranger can do to an honest seller with twelve buyers, and what it takes. */
+/** Attacks of a stranger on an honest seller with twelve buyers, and their cost. */
 export function harmAttacks(): Attack[] {
   return [poisoned(), empty(), gift(), refunder(), quiet(), deposits(), copies(), bound(), returned()];
 }
@@ -163,7 +163,7 @@ function bound(): Attack {
 
 function returned(): Attack {
   const log = honest();
-  // A customer of the seller's own supplier: what the seller pays is a service, not money back.
+  // The seller pays a supplier, which is also a buyer. The payment is for a service and is not returned money.
   for (const buyer of TWELVE.slice(0, 3)) log.after(60).transfer(S, buyer, 200_000, { authorized: true });
   return {
     name: "Honest: a seller buys from three of its customers",

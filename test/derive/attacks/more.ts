@@ -8,7 +8,7 @@ const P = wallet(3);
 const TEN = wallets(10, 10);
 const TWELVE = wallets(10, 12);
 
-/** What somebody would do with 100 USDC who has read all of the page. */
+/** Attacks of somebody who has 100 USDC and has read the whole page. */
 export function furtherAttacks(scale: Scale = FULL): Attack[] {
   return [
     listedFirst(),
@@ -180,7 +180,8 @@ function throughExchange({ days }: Scale): Attack {
   for (const seller of [S, ...others]) log.after(2).listing(seller, "text.translate");
   for (let day = 0; day < 32; day += days) {
     for (const buyer of TEN) log.after(60).transfer(EXCHANGE, buyer, 10_000_000);
-    // Once, from two sellers more: who buys from three counts as established when it is 30 days old.
+    // Each buys once from two more sellers, because a buyer of three sellers counts as established when it is 30 days
+    // old.
     if (day === 30)
       for (const seller of others) for (const buyer of TEN) log.hire(seller, buyer, { amount: 1_000 });
     hires(log, S, TEN, 10, day === 30 ? 9_998_000 : 10_000_000);
@@ -266,7 +267,7 @@ function refund(log: EventLog, buyer: Address): void {
 function flooded({ busy }: Scale): Attack {
   const log = openLog({ hubTransfers: busy });
   log.transfer(EXCHANGE, F, 20_000);
-  // More than that counts for nothing, so that what the two are really funded with comes too late.
+  // Transfers above this number do not count. So the real funding of the two comes too late.
   for (let n = 0; n < busy; n++) for (const it of TWELVE.slice(0, 2)) log.transfer(F, it, 1);
   for (const buyer of [S, ...TWELVE]) log.after(60).transfer(EXCHANGE, buyer, 500_000);
   log.listing(S, "text.translate");

@@ -6,12 +6,12 @@ const S = wallet(1);
 const T = wallet(2);
 const F = wallet(3);
 
-/** Rings and pairs, and people whose money looks like a ring's. */
+/** Rings and pairs, and honest people whose money looks like that of a ring. */
 export function ringAttacks(): Attack[] {
   return [ringOf(50), ringOf(2), pair(), fewExchanges(), payroll(), factory(), marketMaker(), relayer()];
 }
 
-/** One wallet funds all; a buyer that is only paid by hires and never listed is registered by its first hire. */
+/** One wallet funds all. A buyer without a listing is registered by its first hire. */
 function ringOf(size: number): Attack {
   const log = openLog();
   const buyers = wallets(10, size);
@@ -63,7 +63,7 @@ function fewExchanges(): Attack {
   const buyers = wallets(10, 10);
   log.transfer(EXCHANGE, F, 10_000_000);
   log.after(60).listing(S, "text.translate");
-  // As a real exchange does it: each gets its own address, which is emptied, and is paid from a hot wallet.
+  // Like a real exchange: each customer gets its own address, which is emptied, and payments come from a hot wallet.
   const deposits = wallets(100, 10);
   for (const [n, buyer] of buyers.entries()) {
     log.after(30).transfer(F, deposits[n] as Address, 300_000 + 7_919 * n);
@@ -105,7 +105,7 @@ function factory(): Attack {
   log.after(60).listing(S, "text.translate");
   for (const [n, user] of users.entries()) {
     log.after(2).transfer(EXCHANGE, wallet(200 + n), 2_000_000);
-    // The factory makes the wallet and passes on what its user sent.
+    // The factory creates the wallet and passes on the money of its user.
     log.transfer(wallet(200 + n), F, 2_000_000);
     log.transfer(F, user, 2_000_000);
   }
@@ -144,7 +144,7 @@ function relayer(): Attack {
   const buyers = wallets(10, 12);
   log.after(60).listing(S, "text.translate");
   for (const buyer of buyers) log.after(30).transfer(EXCHANGE, buyer, 500_000);
-  // Authorizations are signed by the buyers and sent by one relayer, who is in no transfer.
+  // The buyers sign authorizations, and one relayer sends them. The relayer is in no transfer.
   hires(log, S, buyers, 12, 500_000);
   return {
     name: "Honest: one relayer sends twelve buyers' payments",

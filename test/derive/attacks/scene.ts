@@ -2,30 +2,30 @@ import type { Reputation } from "tallystick-derive/reputation";
 import { type Address, ZERO_ADDRESS } from "tallystick-protocol/address";
 import { ESCROW, EventLog, START, wallet } from "../eventLog.ts";
 
-/** Whom the money of an exchange comes from, and who gets fees. */
+/** The wallet of an exchange, and the recipient of fees. */
 export const EXCHANGE = wallet(900);
 export const FEES = wallet(901);
 export const OPERATOR = wallet(902);
 
-/** An attack, or an honest course of things that looks like one, as a log. */
+/** An attack, or honest behaviour that looks like one, as a log. */
 export type Attack = {
-  /** How it stands in the table. */
+  /** Its name in the table. */
   name: string;
-  /** Whose figures are shown. */
+  /** The agent whose figures are shown. */
   seller: Address;
-  /** The wallets of whoever does it. */
+  /** The wallets of the attacker. */
   own: readonly Address[];
   log: EventLog;
-  /** What is expected, and what it means, in a sentence. */
+  /** The expected figures, and their meaning in a sentence. */
   expected: Partial<Reputation>;
   outcome: string;
-  /** How many breaches of SLAs there are, where that is what it is about. */
+  /** The number of SLA breaches, if the attack is about them. */
   breaches?: number;
 };
 
 /**
- * How many transfers make a wallet busy (`hubTransfers`), how often money goes round, and each how many days where that takes a
- * month: on a real chain all far less often, since each block takes its time there.
+ * The number of transfers that make a wallet busy (`hubTransfers`), how often money circulates, and the days between
+ * repetitions in attacks of a month. All are much smaller on a real chain, where each block takes time.
  */
 export type Scale = { busy: number; rounds: number; days: number };
 export const FULL: Scale = { busy: 10_000, rounds: 1_000, days: 1 };
@@ -42,10 +42,10 @@ export function wallets(first: number, count: number): Address[] {
   return Array.from({ length: count }, (_, n) => wallet(first + n));
 }
 
-/** Three, as Tier 2 asks for. */
+/** Three capabilities, as Tier 2 requires. */
 export const CAPABILITIES = ["text.translate", "code.review", "chart.generate"];
 
-/** Ten hires and more, over three capabilities: what Tier 2 asks for. */
+/** At least ten hires over three capabilities, as Tier 2 requires. */
 export function hires(
   log: EventLog,
   seller: Address,
@@ -60,14 +60,14 @@ export function hires(
 }
 
 /**
- * What an attack takes, from its log: the money that has to be there at the outset, what of it ends with strangers, the wallets and the
- * time. Gas is not in it.
+ * The cost of an attack, computed from its log: the money that is needed at the start, the part that strangers keep,
+ * the wallets and the time. Gas is not included.
  */
 export function costOf({ log, own }: Attack): Cost {
   const mine = new Set<string>(own);
   const balance = new Map<string, bigint>();
   const deficit = new Map<string, bigint>();
-  /** What strangers gave and did not get back. */
+  /** The amount that strangers gave and did not get back. */
   const given = new Map<string, bigint>();
   let [lost, deposited] = [0n, 0n];
   let last = START;
@@ -76,7 +76,8 @@ export function costOf({ log, own }: Attack): Cost {
     const { from, to } = event;
     const value = BigInt(event.value);
     if (from === EXCHANGE && mine.has(to)) {
-      // What was brought there comes out again. Beyond that it is the owner's own money, needed as far as it is spent.
+      // Money that was brought there can be taken out again. Everything above it is the owner's own money, which is
+      // needed if it is spent.
       const back = value < deposited ? value : deposited;
       deposited -= back;
       balance.set(to, (balance.get(to) ?? 0n) + back);

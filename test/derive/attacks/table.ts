@@ -7,7 +7,7 @@ const HEAD = [
   "|---|---|---|---|---|---|---|---|",
 ];
 
-/** The table of docs/independence.md, of figures that were derived. */
+/** The table of docs/independence.md, made from derived figures. */
 export function attackTable(rows: { attack: Attack; figures: Reputation }[]): string {
   return [...HEAD, ...rows.map(({ attack, figures }) => rowText(attack, costOf(attack), figures))].join("\n");
 }
@@ -33,7 +33,7 @@ function rowText({ name, outcome, own }: Attack, cost: Cost, it: Reputation): st
   return `| ${[name, ...price, shp, here, outcome].join(" | ")} |`;
 }
 
-/** In the largest unit that it is one of, rounded up. */
+/** Formats a duration in the largest unit that it reaches, rounded up. */
 function duration(seconds: number): string {
   if (seconds >= 86_400) return `${Math.ceil(seconds / 86_400)} d`;
   return seconds >= 3_600 ? `${Math.ceil(seconds / 3_600)} h` : `${Math.ceil(seconds / 60)} min`;

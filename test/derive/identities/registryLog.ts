@@ -16,20 +16,20 @@ export const REGISTRIES: LogRegistries = {
 
 const WALLET = "agentWallet";
 
-/** A log with what the contracts of ERC-8004 tell, in the order in which they tell it. */
+/** A log with events of the ERC-8004 contracts, in their order. */
 export class RegistryLog extends EventLog {
   readonly #given = new Map<string, number>();
 
-  /** @param isDeployed whether the registries run what is listed */
+  /** @param isDeployed whether the registries run a listed implementation */
   constructor(params: ConstructorParameters<typeof EventLog>[0] = {}, isDeployed = true) {
     super(params, { registries: REGISTRIES });
     if (isDeployed) this.upgraded(IDENTITY).upgraded(REPUTATION);
   }
 
   /**
-   * `register(uri)`: the mint, what the owner does when it is told of it, then the registration and the wallet that it began with.
+   * `register(uri)`: the mint, the owner's actions in its callback, then the registration and the first wallet.
    *
-   * @param meanwhile what a contract that owns it does in `onERC721Received`
+   * @param meanwhile the actions of an owning contract in `onERC721Received`
    */
   register(
     identity: number,

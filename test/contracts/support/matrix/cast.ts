@@ -2,15 +2,18 @@ import { Wallet } from "ethers";
 import type { Chain } from "../chain.ts";
 import { ROLES, type Role } from "./rules.ts";
 
-/** What an account is: a key, a contract wallet (ERC-1271), one with stored approvals, or a key with code (EIP-7702). */
+/**
+ * The kind of an account: a key, a contract wallet (ERC-1271), a wallet with stored approvals, or a key with code
+ * (EIP-7702).
+ */
 export const ACCOUNTS = ["key", "wallet", "stored", "delegated"] as const;
 export type AccountKind = (typeof ACCOUNTS)[number];
 
-/** Somebody of the cast: signs with `key`; its address is the key's or a contract's. */
+/** A person in the matrix. It signs with `key`, and its address is that of the key or of a contract. */
 export type Actor = { role: Role; address: string; key: Wallet };
 export type Cast = Record<Role, Actor>;
 
-/** One account for each role, all of one kind, each able to send. */
+/** One account for each role. All are of one kind, and each can send transactions. */
 export async function newCast({ ethers }: Chain, kind: AccountKind): Promise<Cast> {
   const [deployer] = await ethers.getSigners();
   if (deployer === undefined) throw new Error("no account");

@@ -3,14 +3,14 @@ import type { Role, Verb } from "./rules.ts";
 import { PAUSE, type Staged } from "./stage.ts";
 import { RESULT, TO_SELLER } from "./words.ts";
 
-/** What an allowed cell does, all of it: whose balance changes by what, which events in which order, what is stored. */
+/** All effects of an allowed cell: the changes of balances, the events in order, and the stored values. */
 export type Effect = {
   moved: Record<string, bigint>;
   events: (now: bigint) => [name: string, ...args: unknown[]][];
   state?: { status: bigint; delivered: boolean; amount: bigint };
 };
 
-/** As DESIGN's table says it, for a hire of the stage. */
+/** The effects of a verb on a hire of the stage, as DESIGN's table gives them. */
 export function effectOf(verb: Verb, staged: Staged, cast: Cast, id: string, named: Role): Effect {
   const { hire, situation } = staged;
   const { amount, fee } = hire;

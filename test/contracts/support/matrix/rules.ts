@@ -1,7 +1,7 @@
-// Who may do what when: DESIGN's table of the verbs, written down anew and without a look at the contract. The matrix of
-// test/contracts/hireEscrow/matrix.test.ts holds every cell to it.
+// Who may do what, and when: DESIGN's table of the verbs, written again independently of the contract. The matrix of
+// test/contracts/hireEscrow/matrix.test.ts compares every cell with it.
 
-/** Everybody who may try. The relayer sends what others signed. */
+/** Everybody who tries a verb. The relayer sends messages that others signed. */
 export const ROLES = [
   "buyer",
   "seller",
@@ -14,7 +14,7 @@ export const ROLES = [
 ] as const;
 export type Role = (typeof ROLES)[number];
 
-/** Where a hire stands: `late` is from its deadline on. */
+/** The state of a hire. `late` means from its deadline on. */
 export type Situation = {
   status: "none" | "held" | "released" | "split" | "refunded" | "timedOut";
   delivered: boolean;
@@ -22,7 +22,9 @@ export type Situation = {
   paused: boolean;
 };
 
-/** In one's own name by sending, alone or as an item of a batch; or by a signature that another sends. */
+/**
+ * How an account acts: it sends the call itself, alone or as an item of a batch, or somebody else sends its signature.
+ */
 export const WAYS = ["sender", "batched", "signed", "wrapped"] as const;
 export type Way = (typeof WAYS)[number];
 
@@ -44,7 +46,7 @@ export type Verb = (typeof VERBS)[number];
 export type Fault = "word" | "party" | "paused" | "tooLate" | "tooEarly" | "status" | "delivered";
 
 type Rule = {
-  /** Whose word it needs; `party`: of whichever of them is named; `anyone`: nobody's. */
+  /** The account whose word the verb needs. `party`: the party that the call names. `anyone`: no word is needed. */
   word: Role | "party" | "anyone";
   ways: readonly Way[];
   /** The status it needs, if any. */
@@ -73,19 +75,24 @@ const RULES: Record<Verb, Rule> = {
 /** Who can refund in its own name. */
 export const PARTIES: readonly Role[] = ["buyer", "seller", "arbiter"];
 
-/** Whose word a verb needs when `named` is named, which only a refund does; nobody's for what anyone may do. */
+/**
+ * The account whose word a verb needs if the call names `named`, which only a refund does. None if anyone may do it.
+ */
 export function neededWord(verb: Verb, named: Role): Role | undefined {
   const { word } = RULES[verb];
   if (word === "anyone") return undefined;
   return word === "party" ? named : word;
 }
 
-/** Whether a verb listens to this way of speaking at all. */
+/** Whether a verb supports this way of acting. */
 export function hears(verb: Verb, way: Way): boolean {
   return RULES[verb].ways.includes(way);
 }
 
-/** Every rule that a cell breaks: none means that it is allowed, else it is refused for one of these. */
+/**
+ * Every rule that a cell breaks. A cell without broken rules is allowed. Any other cell is refused because of one of
+ * them.
+ */
 export function faults(verb: Verb, speaker: Role, named: Role, way: Way, it: Situation): Fault[] {
   const rule = RULES[verb];
   const found: Fault[] = [];

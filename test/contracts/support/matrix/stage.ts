@@ -12,15 +12,15 @@ import { type Domains, digestOf, RESULT, sign, TO_SELLER, type Word } from "./wo
 const AMOUNT = 500_000n;
 const FEE = 25_001n;
 const GAS = 8_000_000n;
-/** For how long the guardian of the matrix pauses. */
+/** The duration of the guardian's pause in the matrix. */
 export const PAUSE = 3_600n;
 
-/** A hire, and where it was brought to. */
+/** A hire, and the state that it was brought to. */
 export type Staged = { hire: Hire; situation: Situation };
 
 export type MatrixWorld = Awaited<ReturnType<typeof newMatrixWorld>>;
 
-/** An escrow among accounts of one kind, with a hire in every state, and all that a cell of the matrix needs of them. */
+/** An escrow with accounts of one kind and a hire in every state, and everything that a cell of the matrix needs. */
 export async function newMatrixWorld(chain: Chain, kind: AccountKind) {
   const { ethers, networkHelpers } = chain;
   const { provider } = ethers;
@@ -41,7 +41,7 @@ export async function newMatrixWorld(chain: Chain, kind: AccountKind) {
     escrowAddress,
   };
   const { interface: abi } = escrow;
-  // Everybody could pay: that nobody but the buyer does is the contract's doing.
+  // Everybody has tokens and an allowance. So only the contract prevents that others pay.
   for (const role of ROLES) {
     await token.mint(cast[role].address, 100_000_000n);
     const approve = token.interface.encodeFunctionData("approve", [escrowAddress, 2n ** 256n - 1n]);
@@ -94,13 +94,16 @@ export async function newMatrixWorld(chain: Chain, kind: AccountKind) {
       }
     },
 
-    /** What stands for an actor's signature: its key's, or some bytes where what counts is what was approved. */
+    /** An actor's signature: that of its key, or any bytes if the wallet checks stored approvals. */
     signatureOf: (role: Role, word: Word, wrapped: boolean): string => {
       const signature = kind === "stored" ? "0x01" : sign(cast[role], word);
       return wrapped ? wrap6492(signature) : signature;
     },
 
-    /** Sets up what a cell needs beside its hire; gives back how to undo it and whatever the cell does. */
+    /**
+     * Prepares everything else that a cell needs. Returns a function that undoes the preparation and the cell's
+     * effects.
+     */
     async enter(speaker: Role, word: Word, { paused }: Situation, bySignature: boolean) {
       const before = await provider.send("evm_snapshot", []);
       if (paused) await send(cast.guardian.address, escrowAddress, abi.encodeFunctionData("pause", [PAUSE]));
@@ -113,7 +116,7 @@ export async function newMatrixWorld(chain: Chain, kind: AccountKind) {
       };
     },
 
-    /** The error that a call is refused with; "" when it is not refused. */
+    /** The error of a refused call; "" if the call succeeds. */
     async refusal(sender: Role, data: string, batched: boolean): Promise<string> {
       const from = cast[sender].address;
       if (batched)
@@ -129,7 +132,7 @@ export async function newMatrixWorld(chain: Chain, kind: AccountKind) {
     perform: (sender: Role, data: string, batched: boolean) =>
       send(cast[sender].address, escrowAddress, batched ? batchOf(data) : data),
 
-    /** Every error that one of the broken rules may be answered with; `*` stands for a block's time. */
+    /** Every error that the broken rules may cause. `*` stands for a block's time. */
     errorsOf(
       broken: Fault[],
       verb: Verb,
@@ -158,7 +161,7 @@ export async function newMatrixWorld(chain: Chain, kind: AccountKind) {
             return data("WrongStatus", [world.idOf(hire), status, wanted]);
           case "delivered":
             return data("AlreadyDelivered", [world.idOf(hire)]);
-          // These carry the time of the block, which a call and a transaction see differently.
+          // These errors contain the time of the block, which differs between a call and a transaction.
           case "paused":
             return `${abi.getError("DepositsPaused")!.selector}*`;
           case "tooLate":
@@ -180,7 +183,7 @@ export async function newMatrixWorld(chain: Chain, kind: AccountKind) {
       return Object.fromEntries([...entries, ...own]);
     },
 
-    /** The escrow's own events, each with all its arguments. */
+    /** The escrow's own events, with all arguments. */
     eventsIn: (logs: Log[]): unknown[][] =>
       logs
         .filter(({ address }) => address === escrowAddress)
@@ -250,7 +253,7 @@ const HIRE_TYPES = {
   ],
 };
 
-/** The revert data in whatever an RPC call failed with. */
+/** The revert data in the error of an RPC call. */
 function errorDataIn(error: unknown): string {
   for (let it = error as { data?: unknown; cause?: unknown; error?: unknown } | undefined; it; ) {
     if (typeof it.data === "string" && it.data.startsWith("0x")) return it.data.toLowerCase();

@@ -12,13 +12,13 @@ export type Word = {
   message: Record<string, unknown>;
 };
 
-/** What a split of the matrix gives the seller, and what was delivered. */
+/** The seller's part in a split of the matrix, and the hash of the delivery. */
 export const TO_SELLER = 200_001n;
 export const RESULT = `0x${"5e".repeat(32)}`;
 
 export type Domains = { escrow: TypedDataDomain; token: TypedDataDomain; escrowAddress: string };
 
-/** The word that a verb asks for, of a hire; none where no word is ever signed. */
+/** The message that a verb requires for a hire; undefined if the verb never needs a signature. */
 export function wordFor(verb: Verb, hire: Hire, id: string, named: string, domains: Domains): Word {
   const typed = (name: keyof typeof hireTypes, message: Record<string, unknown>): Word => ({
     domain: domains.escrow,
@@ -58,7 +58,7 @@ export function digestOf({ domain, types, message }: Word): string {
 
 const signed = new Map<string, string>();
 
-/** An actor's signature under a word; the same one is made once. */
+/** An actor's signature over a message. Each is made once. */
 export function sign({ key }: Actor, word: Word): string {
   const digest = digestOf(word);
   const name = `${key.address} ${digest}`;
