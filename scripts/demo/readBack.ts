@@ -125,7 +125,7 @@ export async function untilCaughtUp(url: string, target: Target, signal: AbortSi
       const stands = `at tick ${meta.block} of ${target.block}, ${ledger?.size ?? 0} of ${target.size} entries`;
       throw new Error(`it is ${stands}`);
     },
-    { what: "the indexer to catch up", withinMs: 120_000, signal },
+    { what: "the indexer to catch up", withinMs: 240_000, signal },
   );
 }
 

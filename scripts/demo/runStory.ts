@@ -30,7 +30,7 @@ export async function runStory(
   const chain = createDemoChain(node, signal);
   const untilAnchored = async (size: number) => {
     const look = async () => (await chain.anchoredHead()).size >= size;
-    await waitUntil(look, { what: `an anchor of ${size} entries`, withinMs: 30_000, signal });
+    await waitUntil(look, { what: `an anchor of ${size} entries`, withinMs: 240_000, signal });
   };
   const records = createAgentRecords(node, signal);
   const scene: Scene = { node, signal, chain, records, untilAnchored };

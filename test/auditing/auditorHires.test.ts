@@ -21,8 +21,7 @@ const DAY = 86_400;
 const LATER_MS = 300_000;
 const forever = new AbortController().signal;
 
-describe("the hires of drawn auditors", function () {
-  this.timeout(120_000);
+describe("the hires of drawn auditors", () => {
   const world = useMarket();
 
   /** An auditor that asks for its fee when it is told of an assignment, and how often it was told. */

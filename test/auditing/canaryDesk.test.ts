@@ -26,8 +26,7 @@ type Scene = {
   settled: { body: RecordBody }[];
 };
 
-describe("canaries", function () {
-  this.timeout(120_000);
+describe("canaries", () => {
   const world = useMarket();
 
   const open = async (count = 2): Promise<Scene> => {

@@ -79,8 +79,7 @@ describe("an operator's questions to a node", () => {
 
   describe("to a node with audits", () => {
     let story: AuditStory;
-    before(async function () {
-      this.timeout(60_000);
+    before(async () => {
       story = await openAuditStory();
     });
     const node = (operator: Address = AUDITED) =>

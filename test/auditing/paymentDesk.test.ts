@@ -11,8 +11,7 @@ const PURSE = 5_000_000n;
 const quiet = () => {};
 const forever = new AbortController().signal;
 
-describe("the payments of an auditors' pool", function () {
-  this.timeout(120_000);
+describe("the payments of an auditors' pool", () => {
   let chain: SdkChain;
   before(async () => {
     chain = await startSdkChain();

@@ -12,8 +12,7 @@ import { newWallet, type SdkChain, startSdkChain, type Wallet } from "../sdk/sup
 const AMOUNT = 500_000n;
 const forever = new AbortController().signal;
 
-describe("the refunds of hires that were rolled back", function () {
-  this.timeout(120_000);
+describe("the refunds of hires that were rolled back", () => {
   let chain: SdkChain;
   const arbiter = newWallet();
   before(async () => {

@@ -127,8 +127,7 @@ async function exposed(): Promise<Map<string, string[]>> {
 
 describe("alerts and the dashboard", () => {
   let series: Map<string, string[]>;
-  before(async function () {
-    this.timeout(30_000);
+  before(async () => {
     series = await exposed();
   });
 

@@ -84,7 +84,7 @@ describe("funding origin", () => {
     for (const agent of strangers) log.after(1, 256).listing(agent, "text.translate");
     const { clusters } = await log.derive();
     expect(Object.values(clusters).filter((it) => it.kind === "ownership")).to.deep.equal([]);
-  }).timeout(60_000);
+  });
 
   it("keeps a seller with ten thousand payments an agent whose hires count", async () => {
     const [seller, buyer] = [wallet(1), wallet(2)];
@@ -95,7 +95,7 @@ describe("funding origin", () => {
     const { agents: derived } = await log.derive();
     expect(derived[seller]).to.include({ last_30d_hire_count: 1, distinct_buyers: 1 });
     expect(derived[buyer]).to.include({ hires_bought: 1 });
-  }).timeout(60_000);
+  });
 
   it("holds within 24 hours, inclusive", async () => {
     for (const [gap, size] of [

@@ -139,7 +139,7 @@ describe("listing fingerprint", () => {
       }),
       { numRuns: 60 },
     );
-  }).timeout(60_000);
+  });
 });
 
 /** Adds, for every agent with three others alike, it and them as one group. */

@@ -55,7 +55,7 @@ describe("rows that are read while the derivation waits", () => {
       }),
       { numRuns: 10 },
     );
-  }).timeout(60_000);
+  });
 
   it("are read for all items of a loop together, also when an item needs a second row", async () => {
     const store = new MemoryStore();

@@ -97,8 +97,7 @@ describe("a dispatcher that ends at any moment, and the next one", () => {
     });
   }
 
-  it("killed with -9 while settlement answers, leaves one entry and one paid call", async function () {
-    this.timeout(60_000);
+  it("killed with -9 while settlement answers, leaves one entry and one paid call", async () => {
     scene.models.say = () => ({ answer: "Rome" });
     let isWithheld = true;
     let child: ReturnType<typeof run>;

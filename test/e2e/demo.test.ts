@@ -115,7 +115,7 @@ describe("npm run demo", function () {
         const block = await lastBlock();
         return block.number >= first.number + 2 && block;
       },
-      { what: "two more blocks", withinMs: 60_000 },
+      { what: "two more blocks", withinMs: 120_000 },
     );
     // However long that took, as much time has passed on the chain.
     expect(later.ahead).to.be.closeTo(first.ahead, 60);

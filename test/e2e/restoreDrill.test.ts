@@ -100,7 +100,7 @@ describe("a ledger that is restored from its followers", function () {
   const untilAnchored = (size: number) =>
     waitUntil(async () => Number((await head())?.size ?? 0n) >= size, {
       what: `an anchor of ${size}`,
-      withinMs: 60_000,
+      withinMs: 120_000,
       everyMs: 50,
     });
   const entries = (node: IndexerProcess, query = "") => fetch(`${node.url}/v1/ledger/entries${query}`);
@@ -133,7 +133,7 @@ describe("a ledger that is restored from its followers", function () {
     // Its first round anchors what it finds. If that were more than a few entries, the next one would not be due below.
     await waitUntil(async () => (await head()) !== undefined, {
       what: "the ledger to be open",
-      withinMs: 60_000,
+      withinMs: 120_000,
       everyMs: 50,
     });
     await settleMany(first.url, 0, 40);
@@ -177,7 +177,7 @@ describe("a ledger that is restored from its followers", function () {
         const answer = await propose(behind.url, "too early");
         return answer.status === 503 && answer;
       },
-      { what: "a service that knows that its disk is old", withinMs: 30_000, everyMs: 100 },
+      { what: "a service that knows that its disk is old", withinMs: 120_000, everyMs: 100 },
     );
     expect(refused.hash).to.equal(undefined);
     const health = await fetch(`${behind.url}/health`);
@@ -204,7 +204,7 @@ describe("a ledger that is restored from its followers", function () {
         const answer = await propose(second.url, "after the drill");
         return answer.hash !== undefined && answer;
       },
-      { what: "a service that settles again", withinMs: 30_000, everyMs: 100 },
+      { what: "a service that settles again", withinMs: 120_000, everyMs: 100 },
     );
     expect(settling.status).to.equal(200);
     expect((await fetch(`${second.url}/health`)).status).to.equal(200);

@@ -6,8 +6,7 @@ import { testDatabase } from "../support/testDatabase.ts";
 
 const ROOM = 1 << 30;
 
-describe("the lines of followed ledgers", function () {
-  this.timeout(60_000);
+describe("the lines of followed ledgers", () => {
   let pool: pg.Pool;
   let kept: KeptLines;
   let ledgers = 0;

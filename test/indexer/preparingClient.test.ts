@@ -7,8 +7,7 @@ describe("a pool of preparing clients", () => {
   let databaseUrl: string;
   let pool: pg.Pool;
 
-  before(async function () {
-    this.timeout(60_000);
+  before(async () => {
     databaseUrl = await testDatabase();
   });
   beforeEach(() => {

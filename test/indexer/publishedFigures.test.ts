@@ -31,8 +31,7 @@ const figures = fc.record({
 });
 
 describe("publishedFigures", () => {
-  it("are the same in SQL as in reputationOf, including the buckets of private agents", async function () {
-    this.timeout(60_000);
+  it("are the same in SQL as in reputationOf, including the buckets of private agents", async () => {
     const { database, derived } = await openApiStory();
     const model = derived.store.rows("agent").get(cast.modest) as Row<"agent">;
     const db = database.database;

@@ -6,8 +6,7 @@ import { testDatabase } from "../support/testDatabase.ts";
 
 describe("openReadDatabase", () => {
   let databaseUrl: string;
-  before(async function () {
-    this.timeout(60_000);
+  before(async () => {
     databaseUrl = await testDatabase();
   });
 

@@ -117,7 +117,7 @@ describe("one indexer and two replicas on one Postgres", function () {
       until: (type: string) =>
         waitUntil(async () => heard.find((message) => message.type === type), {
           what: `a ${type} from ${url}`,
-          withinMs: 30_000,
+          withinMs: 120_000,
           everyMs: 50,
         }),
     };
@@ -345,8 +345,8 @@ describe("one indexer and two replicas on one Postgres", function () {
     const open = "value->>'is_locked' = '0' AND NOT EXISTS (SELECT FROM tallystick_v2._ponder_checkpoint)";
     const look = async () =>
       (await lock.query(`SELECT FROM tallystick_v2._ponder_meta WHERE ${open}`)).rowCount === 1;
-    await waitUntil(look, { what: "its indexer to open the lock", withinMs: 30_000 });
-    await waitUntil(() => isPortFree(Number(port)), { what: "its indexer to end", withinMs: 30_000 });
+    await waitUntil(look, { what: "its indexer to open the lock", withinMs: 120_000 });
+    await waitUntil(() => isPortFree(Number(port)), { what: "its indexer to end", withinMs: 120_000 });
     await lock.end();
     expect(await Promise.all(replicas.map(ask))).to.deep.equal(before);
 
@@ -391,7 +391,7 @@ describe("one indexer and two replicas on one Postgres", function () {
       await replica.until("the digest of the first", async () => (await ask(replica)) === (await ask(first)));
     upgraded.child.kill("SIGKILL");
     await upgraded.exit;
-    await waitUntil(() => isPortFree(port), { what: "its indexer to end", withinMs: 30_000 });
+    await waitUntil(() => isPortFree(port), { what: "its indexer to end", withinMs: 120_000 });
 
     const again = upgrade(...args, ...asking);
     expect(await again.exit).to.equal(0);

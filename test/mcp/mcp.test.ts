@@ -337,8 +337,7 @@ describe("tallystick-mcp", () => {
     expect(() => createMcpApp({ context, host: "0.0.0.0" })).to.throw("could spend");
   });
 
-  it("serves a client over stdio as a program of its own", async function () {
-    this.timeout(60_000);
+  it("serves a client over stdio as a program of its own", async () => {
     const url = await serving({
       fetch: (request) => market.fetch(NODE + new URL(request.url).pathname, request),
     });

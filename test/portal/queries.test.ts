@@ -24,8 +24,7 @@ import { type ApiStory, cast, openApiStory } from "../indexer/support/apiStory.t
 
 const schema = buildSchema(readFileSync(path.join(repositoryRoot, "indexer/schema.graphql"), "utf8"));
 
-describe("the queries of the portal", function () {
-  this.timeout(60_000);
+describe("the queries of the portal", () => {
   let story: ApiStory;
   before(async () => {
     story = await openApiStory();

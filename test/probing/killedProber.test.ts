@@ -20,8 +20,7 @@ import {
 
 const COUNT = 40;
 
-describe("a prober that is killed", function () {
-  this.timeout(60_000);
+describe("a prober that is killed", () => {
   const folder = suiteFolder();
   let hosts: LocalHosts;
 

@@ -17,8 +17,7 @@ import {
 
 const HOUR = DAY / 3_600;
 
-describe("a prober among local hosts", function () {
-  this.timeout(60_000);
+describe("a prober among local hosts", () => {
   const folder = suiteFolder();
   let hosts: LocalHosts;
   let open: TestProber[];

@@ -11,8 +11,7 @@ import { FIRST_SLOT, listingAt, openTestProber } from "./support/openTestProber.
 
 const CUSTOM = "custom.maps.draw";
 
-describe("a prober at a seller of the SDK", function () {
-  this.timeout(60_000);
+describe("a prober at a seller of the SDK", () => {
   const folder = suiteFolder();
   let server: Server;
   let seller: Seller;

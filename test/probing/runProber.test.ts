@@ -18,8 +18,7 @@ import { agent, DAY } from "./support/openTestProber.ts";
 
 const KEY = `0x${"5e".repeat(32)}` as const;
 
-describe("the process of a prober", function () {
-  this.timeout(60_000);
+describe("the process of a prober", () => {
   const folder = suiteFolder();
   let hosts: LocalHosts;
   let settlement: TestService;

@@ -25,8 +25,7 @@ const lie = (status: number): Answer => {
   return { status: status === 402 ? 500 : 402, headers: { get }, text: "", isCut: false };
 };
 
-describe("three probers, one of which lies", function () {
-  this.timeout(60_000);
+describe("three probers, one of which lies", () => {
   const folder = suiteFolder();
   let hosts: LocalHosts;
 

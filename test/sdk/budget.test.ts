@@ -83,8 +83,7 @@ describe("a budget", () => {
     });
   }
 
-  it("in a folder is exact for processes that spend at the same time", async function () {
-    this.timeout(30_000);
+  it("in a folder is exact for processes that spend at the same time", async () => {
     const folder = mkdtempSync(path.join(tmpdir(), "tallystick-budget-"));
     try {
       const spend = async (name: string): Promise<number> => {
@@ -103,8 +102,7 @@ describe("a budget", () => {
     }
   });
 
-  it("in Postgres is exact for connections that spend at the same time", async function () {
-    this.timeout(60_000);
+  it("in Postgres is exact for connections that spend at the same time", async () => {
     const client = new pg.Pool({ connectionString: await testDatabase(), max: 8 });
     try {
       const open = () => openPostgresBudget({ client, name: "shared", limit: 500n });

@@ -73,7 +73,7 @@ describe("a hire is paid only if the chain shows it", () => {
     const [key] = await store.keys("job");
     expect(await store.get(key ?? "")).to.include({ stage: "collecting" });
     expect(await store.keys("outbox")).to.deep.equal([]);
-  }).timeout(60_000);
+  });
 
   it("a seller finds a payment many block ranges back, and never reports a used one as missing", async () => {
     const seller = await market.openSeller({ listings: [LISTING], handlers: { [MEAN]: mean } });

@@ -19,8 +19,7 @@ import { useMarket } from "./support/useMarket.ts";
 const ORDER = { capability: MEAN, params: { data: [1, 2, 6] }, maxPriceUsdc: "0.10", maxLatencyMs: 5_000 };
 const PUBLIC = "https://node.example";
 
-describe("ERC-8004's registries", function () {
-  this.timeout(60_000);
+describe("ERC-8004's registries", () => {
   const { chain, market } = useMarket();
   let registries: ChainRegistries;
   let seller: OpenSeller;

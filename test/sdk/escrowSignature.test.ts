@@ -43,8 +43,7 @@ describe("the signer of a signature", () => {
     }
   });
 
-  it("is read from a wrapper as the contract reads it, well-formed or not", async function () {
-    this.timeout(60_000);
+  it("is read from a wrapper as the contract reads it, well-formed or not", async () => {
     const file = path.join(
       repositoryRoot,
       "artifacts/contracts/test/LibrariesHarness.sol/LibrariesHarness.json",

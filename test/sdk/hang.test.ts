@@ -31,8 +31,7 @@ const PAID = { ...ORDER, maxLatencyMs: 2_500 };
 const UNHURRIED = { max_latency_ms: 20_000 };
 const PATIENT = { ...ORDER, maxLatencyMs: 60_000, deadlineMs: 60_000 };
 
-describe("a hire when somebody hangs", function () {
-  this.timeout(60_000);
+describe("a hire when somebody hangs", () => {
   let chain: SdkChain;
   let market: Market;
   let server: HangingServer;

@@ -13,8 +13,7 @@ const WANTED = { capability: "custom.acme.echo", params: {}, maxPriceUsdc: "1.00
 const SELLER = `0x${"5e".repeat(20)}` as const;
 const HOUR_MS = 3_600_000;
 
-describe("the notes about an idempotency key", function () {
-  this.timeout(20_000);
+describe("the notes about an idempotency key", () => {
   const { account } = newWallet();
   let store: ReturnType<typeof memoryStore>;
   let time: number;

@@ -14,8 +14,7 @@ import { rejection } from "./support/tamper.ts";
 const LIES = MOODS.burnsGas + ONLY_ON_CHAIN;
 const DAY_MS = 86_400_000;
 
-describe("a keeper among hostile wallets", function () {
-  this.timeout(60_000);
+describe("a keeper among hostile wallets", () => {
   let chain: SdkChain;
   let world: KeeperWorld;
   let store: KeyValueStore;

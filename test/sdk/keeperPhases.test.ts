@@ -12,8 +12,7 @@ import { type KeeperWorld, openKeeperWorld, WORD } from "../../tools/bench/keepe
 import { openRpcProxy, type RpcProxy, type RpcRequest } from "./support/rpcProxy.ts";
 import { newWallet, type SdkChain, startSdkChain } from "./support/sdkChain.ts";
 
-describe("the parts of a keeper's round", function () {
-  this.timeout(60_000);
+describe("the parts of a keeper's round", () => {
   let chain: SdkChain;
   let world: KeeperWorld;
   let rpc: RpcProxy;

@@ -21,8 +21,7 @@ const PRICE = parseUsdc("0.05");
 const LIMIT = 1_000_000n;
 const MODE = `platform_escrow:${PROVIDER}`;
 
-describe("boundary cases of a hire's money", function () {
-  this.timeout(60_000);
+describe("boundary cases of a hire's money", () => {
   const { chain, market } = useMarket();
 
   describe("a direct payment's signature", () => {

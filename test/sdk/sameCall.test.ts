@@ -16,8 +16,7 @@ const ORDER = { capability: MEAN, params: { data: [1, 2, 6] }, maxPriceUsdc: "0.
 const LISTING = { capability: MEAN, price_usdc: "0.05", max_latency_ms: 2_000 };
 const HOUR_MS = 3_600_000;
 
-describe("the same call again", function () {
-  this.timeout(120_000);
+describe("the same call again", () => {
   const { chain, market } = useMarket();
   let purse: Awaited<ReturnType<typeof newPurse>>;
   let time: number;

@@ -15,8 +15,7 @@ import { DiskLedger } from "../../services/settlement/ledger/diskLedger.ts";
 import { propose, type RunningSettlement, settlementProcesses, stop } from "./support/settlementProcess.ts";
 import { temporaryFolder } from "./support/temporaryFolder.ts";
 
-describe("a settlement process whose files somebody else changes", function () {
-  this.timeout(60_000);
+describe("a settlement process whose files somebody else changes", () => {
   const folder = temporaryFolder();
   const { start, fail } = settlementProcesses(() => ({ LEDGER_DIR: folder.path }));
 

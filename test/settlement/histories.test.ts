@@ -5,9 +5,7 @@ import { seededRandom } from "../../tools/bench/seededRandom.ts";
 /** More by `npm run soak:ledger -- --histories 5000`. */
 const HISTORIES = Number(process.env.LEDGER_HISTORIES ?? 40);
 
-describe("the signatures of an honest writer", function () {
-  this.timeout(120_000);
-
+describe("the signatures of an honest writer", () => {
   for (const anchors of ["sent", "relayed"] as const)
     it(`convict nobody after kills, restored and lost disks, reorgs and anchors that are ${anchors} and never mined, and convict after one foreign entry`, () =>
       play(anchors));

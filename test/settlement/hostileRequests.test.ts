@@ -5,8 +5,7 @@ import { converse, statusesOf } from "../support/rawConnection.ts";
 import { settle, settlementProcesses } from "./support/settlementProcess.ts";
 import { temporaryFolder } from "./support/temporaryFolder.ts";
 
-describe("settlement with hostile bytes on its socket", function () {
-  this.timeout(120_000);
+describe("settlement with hostile bytes on its socket", () => {
   const folder = temporaryFolder();
   const processes = settlementProcesses(() => ({ LEDGER_DIR: folder.path, RATE_LIMIT_PER_ADDRESS: "0" }));
 

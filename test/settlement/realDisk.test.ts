@@ -13,8 +13,7 @@ const isRoot = process.platform === "linux" && process.getuid?.() === 0;
 const canMount =
   isRoot && spawnSync("unshare", ["--mount", "mount", "-t", "tmpfs", "tmpfs", "/mnt"]).status === 0;
 
-describe("the settlement process on a real disk", function () {
-  this.timeout(60_000);
+describe("the settlement process on a real disk", () => {
   const mounted: string[] = [];
   // Before the folder's own, which removes what is mounted on.
   afterEach(() => {

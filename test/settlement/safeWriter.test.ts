@@ -34,8 +34,7 @@ import { openTestService, type TestService } from "./support/testService.ts";
 
 const addressOf = (key: Hex) => privateKeyToAccount(key).address.toLowerCase() as Address;
 
-describe("a ledger whose writer does not send its anchors", function () {
-  this.timeout(60_000);
+describe("a ledger whose writer does not send its anchors", () => {
   const folder = temporaryFolder();
   const [owner, other] = [generatePrivateKey(), generatePrivateKey()];
   let chain: LedgerChain;

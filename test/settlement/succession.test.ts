@@ -42,8 +42,7 @@ const [first, guardian, next] = [WRITER_KEY, GUARDIAN_KEY, NEXT_KEY].map((key) =
   Address,
 ];
 
-describe("a ledger that another writer takes over", function () {
-  this.timeout(60_000);
+describe("a ledger that another writer takes over", () => {
   const folder = temporaryFolder();
   let chain: LedgerChain;
   let origin: string;

@@ -231,8 +231,7 @@ describe("a witness", () => {
     expect(answers.map(({ status }) => status).sort()).to.deep.equal([200, 409]);
   });
 
-  it("has everything that it acknowledged after a kill at any moment", async function () {
-    this.timeout(60_000);
+  it("has everything that it acknowledged after a kill at any moment", async () => {
     const at = path.join(folder.path, "shared");
     let known = 0;
     for (const after of [1, 7, 23]) {

@@ -34,8 +34,7 @@ describe("tallystick witness", () => {
     for await (const line of createInterface({ input: child.stdout! })) return JSON.parse(line);
   }
 
-  it("cosigns over HTTP, survives hostile requests, and keeps its key and its memory", async function () {
-    this.timeout(60_000);
+  it("cosigns over HTTP, survives hostile requests, and keeps its key and its memory", async () => {
     const first = start();
     const { listening: url, key, logs } = await listening(first);
     expect(logs).to.deep.equal([LOG_NAME]);
@@ -68,8 +67,7 @@ describe("tallystick witness", () => {
     await gone;
   });
 
-  it("names the setting at fault, and gives advice", async function () {
-    this.timeout(30_000);
+  it("names the setting at fault, and gives advice", async () => {
     const child = start({ WITNESS_LOGS: path.join(folder.path, "none") });
     const [said, [code]] = await Promise.all([text(child.stderr!), once(child, "exit")]);
     expect(code).to.equal(1);

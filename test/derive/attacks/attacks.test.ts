@@ -31,7 +31,7 @@ describe("the results of attacks on a reputation", () => {
       if (attack.breaches !== undefined) expect(store.rows("breach").size).to.equal(attack.breaches);
       for (const [name, value] of Object.entries(attack.expected))
         expect(figures[name as keyof Reputation], name).to.deep.equal(value);
-    }).timeout(60_000);
+    });
   }
 
   it("are in docs/independence.md as they were derived", () => {

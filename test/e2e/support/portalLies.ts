@@ -65,7 +65,7 @@ export function portalLies(demoOf: () => DemoResult): void {
         await askChain("hardhat_mine", [`0x${AT_ONCE.toString(16)}`]);
         const head = Number(await askChain("eth_blockNumber"));
         await waitUntil(async () => (await blockOfNode()) >= head, {
-          ...{ what: `the node sees block ${head}`, withinMs: 60_000, everyMs: 100 },
+          ...{ what: `the node sees block ${head}`, withinMs: 120_000, everyMs: 100 },
         });
       }
     };

@@ -10,8 +10,7 @@ import { type AuditStory, openAuditStory } from "../support/auditStory.ts";
 
 describe("the SDK's client of a node that assigns audits", () => {
   let story: AuditStory;
-  before(async function () {
-    this.timeout(60_000);
+  before(async () => {
     story = await openAuditStory();
   });
 

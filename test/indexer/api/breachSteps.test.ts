@@ -49,8 +49,7 @@ describe("steps of breaches", () => {
   let database: Awaited<ReturnType<typeof openApiDatabase>>;
   let app: Hono;
   let ids: string[];
-  before(async function () {
-    this.timeout(60_000);
+  before(async () => {
     database = await openApiDatabase(await testDatabase(), { indexes: true });
     const { store } = await breachedLog().derive();
     await database.fill(store);

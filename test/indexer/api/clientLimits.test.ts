@@ -25,8 +25,7 @@ const ample: BudgetLimits = { pointsPerSecond: 1, burst: 1_000, atOnce: 4, waiti
 const costly = `{ ${Array.from({ length: 20 }, (_, n) => `a${n}: agents(first: 50) { nodes { id } }`).join(" ")} }`;
 const subscription = { query: 'subscription { hireCounted(after: "0") { position } }' };
 
-describe("the API with one client that asks too much", function () {
-  this.timeout(60_000);
+describe("the API with one client that asks too much", () => {
   let story: ApiStory;
   let server: Server;
   let stream: Stream;
@@ -252,7 +251,7 @@ describe("the API with one client that asks too much", function () {
       controller.abort();
       return response.status === 200;
     };
-    await waitUntil(isOpenAgain, { what: "room for a stream", withinMs: 10_000, everyMs: 20 });
+    await waitUntil(isOpenAgain, { what: "room for a stream", withinMs: 120_000, everyMs: 20 });
     other.abort();
   });
 
@@ -294,7 +293,7 @@ describe("the API with one client that asks too much", function () {
       }
       return true;
     };
-    await waitUntil(allFive, { what: "five subscriptions at once", withinMs: 15_000, everyMs: 100 });
+    await waitUntil(allFive, { what: "five subscriptions at once", withinMs: 120_000, everyMs: 100 });
     for (const controller of controllers) controller.abort();
   });
 
@@ -309,12 +308,12 @@ describe("the API with one client that asks too much", function () {
         const answer = await next();
         return statusesOf(answer)[0] === 429 && answer;
       },
-      { what: "a refusal", withinMs: 10_000, everyMs: 20 },
+      { what: "a refusal", withinMs: 120_000, everyMs: 20 },
     );
     expect(refused.text).to.contain("retry-after: 5");
     for (const socket of held) socket.destroy();
     const isServed = async () => statusesOf(await next())[0] !== 429;
-    await waitUntil(isServed, { what: "room for a connection", withinMs: 10_000, everyMs: 20 });
+    await waitUntil(isServed, { what: "room for a connection", withinMs: 120_000, everyMs: 20 });
   });
 
   it("gives the whole schema at most once in a query of any form", async () => {

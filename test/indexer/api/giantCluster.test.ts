@@ -17,8 +17,7 @@ describe("a giant cluster", () => {
   let database: Awaited<ReturnType<typeof openApiDatabase>>;
   let app: ReturnType<typeof createApi>;
 
-  before(async function () {
-    this.timeout(90_000);
+  before(async () => {
     const { derived } = await openApiStory();
     database = await openApiDatabase(await testDatabase(), { indexes: true });
     await database.fill(derived.store);

@@ -52,8 +52,7 @@ describe("GraphQL", () => {
   let late: BlockedTransfers | null = null;
   let derived: Snapshot & Awaited<ReturnType<EventLog["derive"]>>;
 
-  before(async function () {
-    this.timeout(60_000);
+  before(async () => {
     database = await openApiDatabase(await testDatabase());
     const operations = { readBlocked: async () => blocked, readBlockedTransfers: async () => late };
     app = createApi({ db: database.db, operations, node, settlementUrl: null });

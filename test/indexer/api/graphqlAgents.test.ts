@@ -8,8 +8,7 @@ const { busy, modest, secret, ring } = cast;
 
 describe("GraphQL: agents of a market", () => {
   let story: ApiStory;
-  before(async function () {
-    this.timeout(60_000);
+  before(async () => {
     story = await openApiStory();
   });
 

@@ -42,8 +42,7 @@ describe("GraphQL over many audits", () => {
   let app: ReturnType<typeof createApi>;
   let story: AuditStory;
 
-  before(async function () {
-    this.timeout(90_000);
+  before(async () => {
     story = await openAuditStory();
     database = await openApiDatabase(await testDatabase(), { indexes: true });
     await database.fill(story.store);

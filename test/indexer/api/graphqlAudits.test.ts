@@ -12,8 +12,7 @@ type Short = { auditedHire: string; status: string };
 
 describe("GraphQL: audits", () => {
   let story: AuditStory;
-  before(async function () {
-    this.timeout(60_000);
+  before(async () => {
     story = await openAuditStory();
   });
 

@@ -11,8 +11,7 @@ const { busy, modest, free, ring, funder, hub, buyers } = cast;
 
 describe("GraphQL: evidence of a market", () => {
   let story: ApiStory;
-  before(async function () {
-    this.timeout(60_000);
+  before(async () => {
     story = await openApiStory();
   });
 

@@ -6,8 +6,7 @@ const { busy, modest, secret } = cast;
 
 describe("GraphQL: insights", () => {
   let story: ApiStory;
-  before(async function () {
-    this.timeout(60_000);
+  before(async () => {
     story = await openApiStory();
   });
 

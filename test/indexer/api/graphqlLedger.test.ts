@@ -15,8 +15,7 @@ const { busy, hub } = cast;
 
 describe("GraphQL: ledger, nodes and parameters of a market", () => {
   let story: ApiStory;
-  before(async function () {
-    this.timeout(60_000);
+  before(async () => {
     story = await openApiStory();
   });
 

@@ -160,8 +160,7 @@ describe("GraphQL over many rows", () => {
   let database: Awaited<ReturnType<typeof openApiDatabase>>;
   let app: ReturnType<typeof createApi>;
 
-  before(async function () {
-    this.timeout(90_000);
+  before(async () => {
     const { derived, log, database: first } = await openApiStory();
     database = await openApiDatabase(await testDatabase(), { indexes: true });
     await database.fill(derived.store);

@@ -11,8 +11,7 @@ const { busy, modest, secret, ring, funder } = cast;
 
 describe("GraphQL: the queries of the portal's pages", () => {
   let story: ApiStory;
-  before(async function () {
-    this.timeout(60_000);
+  before(async () => {
     story = await openApiStory();
   });
 

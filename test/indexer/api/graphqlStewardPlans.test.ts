@@ -73,8 +73,7 @@ describe("trust scores and SLAs over many rows", () => {
   let database: Awaited<ReturnType<typeof openApiDatabase>>;
   let app: ReturnType<typeof createApi>;
 
-  before(async function () {
-    this.timeout(90_000);
+  before(async () => {
     database = await openApiDatabase(await testDatabase(), { indexes: true });
     await database.fill((await trustStory().derive()).store);
     for (const [table, from, count, changes] of copies) {

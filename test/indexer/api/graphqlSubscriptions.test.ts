@@ -37,8 +37,7 @@ describe("GraphQL subscriptions over server-sent events", () => {
     return { server: started, url: `http://127.0.0.1:${(started.address() as AddressInfo).port}/graphql` };
   };
 
-  before(async function () {
-    this.timeout(60_000);
+  before(async () => {
     story = await openApiStory();
     ({ server, url } = await open());
     hires = [...story.derived.store.rows("hire").values()].filter((it) => it.escrowId === null);

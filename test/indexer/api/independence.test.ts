@@ -88,8 +88,7 @@ function story(): EventLog {
   return log.after(DAY + 1).tick();
 }
 
-describe("GraphQL: the evidence behind a reputation", function () {
-  this.timeout(60_000);
+describe("GraphQL: the evidence behind a reputation", () => {
   let database: Awaited<ReturnType<typeof openApiDatabase>>;
   let app: ReturnType<typeof createApi>;
   let ask: <Data>(query: string, variables?: object) => Promise<Data>;

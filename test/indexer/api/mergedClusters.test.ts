@@ -41,8 +41,7 @@ describe("clusters that were merged one after the other, and one that was dissol
   let merged: string[];
   let gone: string;
 
-  before(async function () {
-    this.timeout(60_000);
+  before(async () => {
     database = await openApiDatabase(await testDatabase());
     const result = await story().derive();
     derived = result;

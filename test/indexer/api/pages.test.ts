@@ -6,8 +6,7 @@ import { type ApiStory, openApiStory } from "../support/apiStory.ts";
 
 describe("the pages of a node", () => {
   let story: ApiStory;
-  before(async function () {
-    this.timeout(60_000);
+  before(async () => {
     story = await openApiStory();
   });
 

@@ -8,8 +8,7 @@ const STRANGER = wallet(7_777);
 
 describe("the API: settlement's trust", () => {
   let story: AuditStory;
-  before(async function () {
-    this.timeout(60_000);
+  before(async () => {
     story = await openAuditStory();
     const log = new EventLog({ operator: wallet(20) }).after(2 * HOUR);
     const outcome = (ok: number, fail: number, divergence = { compared: 0, sum: 0 }) => ({

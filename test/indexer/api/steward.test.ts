@@ -40,8 +40,7 @@ describe("trust scores and SLAs in the API", () => {
       settlementUrl: null,
       reportKey,
     });
-  before(async function () {
-    this.timeout(60_000);
+  before(async () => {
     database = await openApiDatabase(await testDatabase(), { indexes: true });
     derived = (await trustStory().derive()) as typeof derived;
     await database.fill(derived.store);

@@ -180,8 +180,7 @@ describe("a log port of several sources", () => {
       n >= from && (n - from) % each === 0;
   type AnyFault = Misbehaviour & { fork?: number; refuse?: string; drops?: number };
 
-  it("gives the same logs as a plain filter over the chain, or fails with an error, whatever its servers do", async function () {
-    this.timeout(60_000);
+  it("gives the same logs as a plain filter over the chain, or fails with an error, whatever its servers do", async () => {
     let answered = 0;
     const property = fc.asyncProperty(
       fc.record({

@@ -21,8 +21,7 @@ describe("the log port on a real chain", () => {
   const [alice, bob, carol] = [newWallet(), newWallet(), newWallet()];
   const everybody = [alice, bob, carol].map(({ address }) => address);
 
-  before(async function () {
-    this.timeout(60_000);
+  before(async () => {
     folder = await mkdtemp(path.join(tmpdir(), "tallystick-logs-"));
     supervisor = await openSupervisor();
     chain = await startLocalChain(supervisor, folder);

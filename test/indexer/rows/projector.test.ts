@@ -125,7 +125,7 @@ describe("the derivation over a database", () => {
     );
     expect(kept.payments, "payments").to.be.greaterThan(0);
     expect(kept.others, "transfers that are no payments").to.be.greaterThan(0);
-  }).timeout(60_000);
+  });
 
   it("notices that a reorg removed a transfer that is only stored as a payment", async () => {
     const log = new EventLog();
@@ -162,7 +162,7 @@ describe("the derivation over a database", () => {
       }),
       { numRuns: 25 },
     );
-  }).timeout(60_000);
+  });
 
   it("derives the same after its database goes back, to another fork or for another attempt", async () => {
     const setBack = fc.record({
@@ -203,7 +203,7 @@ describe("the derivation over a database", () => {
       }),
       { numRuns: 100 },
     );
-  }).timeout(120_000);
+  });
 
   it("makes no request for rows that cannot exist, and few requests for rare rows", async () => {
     const log = new EventLog();

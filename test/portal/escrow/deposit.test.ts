@@ -7,7 +7,6 @@ import { useReader } from "../support/escrowReader.ts";
 import { ProviderError } from "../support/testWallet.ts";
 
 describe("a deposit in the portal with the reader's wallet", function () {
-  this.timeout(120_000);
   this.slow(10_000);
   const reader = useReader();
   const { come, connect, done, words } = reader;

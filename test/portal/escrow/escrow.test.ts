@@ -11,7 +11,6 @@ import { ProviderError } from "../support/testWallet.ts";
 const WALLET_SCRIPT = 45_000;
 
 describe("an escrow in the portal with the reader's wallet", function () {
-  this.timeout(120_000);
   this.slow(10_000);
   const reader = useReader();
   const { come, connect, open, begin, send, worked, done, words } = reader;

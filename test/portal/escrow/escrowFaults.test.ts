@@ -5,7 +5,6 @@ import { useReader } from "../support/escrowReader.ts";
 import { ProviderError } from "../support/testWallet.ts";
 
 describe("an escrow in the portal, when something goes wrong", function () {
-  this.timeout(120_000);
   this.slow(10_000);
   const reader = useReader();
   const { come, connect, open, begin, send, worked, done } = reader;

@@ -77,7 +77,7 @@ describe("the layout of a ledger's lines", () => {
       expect(found.verified).to.be.above(RUNS / 4);
       expect(found.bad).to.be.above(RUNS / 4);
       expect(found.otherLayouts).to.be.above(RUNS);
-    }).timeout(60_000);
+    });
   }
 
   const payload = {

@@ -26,8 +26,7 @@ async function startFaultyServer() {
   return { child, lines, ask };
 }
 
-describe("a server whose listeners fail", function () {
-  this.timeout(60_000);
+describe("a server whose listeners fail", () => {
   const children: ChildProcess[] = [];
   afterEach(() => {
     for (const child of children.splice(0)) child.kill("SIGKILL");

@@ -75,8 +75,7 @@ describe("the counts of an attestation", () => {
   });
 });
 
-describe("tallystick attest", function () {
-  this.timeout(60_000);
+describe("tallystick attest", () => {
   const folder = suiteFolder();
   let server: Server;
   let service: TestService;

@@ -115,8 +115,7 @@ describe("a JUnit report", () => {
     expect(({} as { polluted?: unknown }).polluted).to.equal(undefined);
   });
 
-  it("is refused when it nests too deep, and is read in seconds when it is long", function () {
-    this.timeout(30_000);
+  it("is refused when it nests too deep, and is read in seconds when it is long", () => {
     expect(refused(`${"<testsuite>".repeat(5_000)}${"</testsuite>".repeat(5_000)}`)).to.contain("nested");
     for (const text of ["<!--", "<![CDATA[", "<?a ", "<a ", "<", '<a b="<', "&#x3C;"].map(
       (it) => `<testsuite>${it.repeat(50_000)}</testsuite>`,

@@ -29,7 +29,7 @@ describe("the simulation of the audit pool", () => {
     const lines = poolTable(POOL_DEFAULTS.garbage, rows).split("\n");
     expect(text.split("\n")).to.include.members([...lines, `Seed ${POOL_DEFAULTS.seed}.`]);
     if (isWhole) expect(withPoolTable(text, POOL_DEFAULTS, rows)).to.equal(text);
-  }).timeout(60_000);
+  });
 
   it("gives the same result for a seed, and another one for another seed", () => {
     const one = { colluding: [0.2], trueNegatives: [0.75] };

@@ -166,5 +166,5 @@ describe("the simulated audits", () => {
       expect(assignments.filter(({ passedOver }) => passedOver.includes("pair")).length).to.be.above(10);
       expect(assignments.some(({ passedOver }) => passedOver.includes("akin"))).to.equal(areLinked);
       expect(model.returned).to.be.above(0);
-    }).timeout(60_000);
+    });
 });

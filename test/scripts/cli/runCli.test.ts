@@ -23,9 +23,7 @@ async function run(args: string[]): Promise<CommandRun> {
 }
 
 // Each test starts the program several times, which takes its time on a busy machine.
-describe("scripts/cli", function () {
-  this.timeout(120_000);
-
+describe("scripts/cli", () => {
   it("lists every public command with its summary", async () => {
     const { code, out, err } = await tallystick("--help");
     expect({ code, err }).to.deep.equal({ code: 0, err: "" });

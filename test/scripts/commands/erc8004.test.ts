@@ -27,8 +27,7 @@ import { useMarket } from "../../sdk/support/useMarket.ts";
 import { commandHere } from "../../support/commandHere.ts";
 import { type Deployer, deployRegistries } from "../../support/deployRegistries.ts";
 
-describe("tallystick erc8004", function () {
-  this.timeout(120_000);
+describe("tallystick erc8004", () => {
   const { chain, market } = useMarket();
   const servers: Server[] = [];
   after(() => {

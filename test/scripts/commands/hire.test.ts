@@ -15,7 +15,6 @@ import { newPurse, useMarket } from "../../sdk/support/useMarket.ts";
 const PRICE = parseUsdc("0.05");
 
 describe("tallystick hire", function () {
-  this.timeout(120_000);
   this.slow(20_000);
   const { chain, market } = useMarket();
   let servers: Server[];

@@ -6,8 +6,7 @@ import pg from "pg";
 import { type PostgresServer, startPostgres } from "../../../scripts/postgres/startPostgres.ts";
 import { untilGone } from "../fixtures/gone.ts";
 
-describe("scripts/postgres/startPostgres", function () {
-  this.timeout(60_000);
+describe("scripts/postgres/startPostgres", () => {
   const servers: PostgresServer[] = [];
   const folders: string[] = [];
 

@@ -135,8 +135,7 @@ describe("scripts/processes/openSupervisor", () => {
   });
 });
 
-describe("everything that a supervisor started, when its owner", function () {
-  this.timeout(60_000);
+describe("everything that a supervisor started, when its owner", () => {
   const owners: ChildProcess[] = [];
 
   afterEach(() => {

@@ -8,7 +8,6 @@ import { type AuditStory, openAuditStory } from "../../indexer/support/auditStor
 import { commandHere } from "../../support/commandHere.ts";
 
 describe("queries about audits to a node", function () {
-  this.timeout(60_000);
   this.slow(15_000);
 
   let story: AuditStory;

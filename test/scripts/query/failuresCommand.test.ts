@@ -14,7 +14,6 @@ const failure = (n: number, changes: object = {}) => ({
 });
 
 describe("`tallystick failures`", function () {
-  this.timeout(60_000);
   this.slow(15_000);
 
   let server: ReturnType<typeof serve>;

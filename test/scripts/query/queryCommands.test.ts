@@ -10,7 +10,6 @@ import { testDatabase } from "../../support/testDatabase.ts";
 const [seller, buyer] = [wallet(1), wallet(2)];
 
 describe("the commands that query a node", function () {
-  this.timeout(60_000);
   this.slow(10_000);
 
   let database: Awaited<ReturnType<typeof openApiDatabase>>;

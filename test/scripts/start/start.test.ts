@@ -196,7 +196,7 @@ describe("npm start", function () {
         const { agents } = await client.search({ capability: body.capability });
         return agents.length > 0 && agents;
       },
-      { what: "the listing", withinMs: 60_000 },
+      { what: "the listing", withinMs: 120_000 },
     );
     expect(found[0]?.agent_id).to.equal(seller.address);
 
@@ -217,7 +217,7 @@ describe("npm start", function () {
       await waitUntil(
         async () =>
           (await asked.search({ capability: body.capability })).agents[0]?.agent_id === seller.address,
-        { what: `the ${part} to find the listing`, withinMs: 60_000 },
+        { what: `the ${part} to find the listing`, withinMs: 120_000 },
       );
       process.child.kill("SIGTERM");
       expect(await process.exit).to.equal(143);

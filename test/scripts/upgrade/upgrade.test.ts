@@ -14,9 +14,7 @@ import { keepReports } from "./support/keepReports.ts";
 import { type IndexerState, writeIndexer, writeIndexerState } from "./support/writtenIndexers.ts";
 
 /** The steps of an upgrade on a real Postgres; the rows that indexers keep there are written by the test. */
-describe("scripts/upgrade", function () {
-  this.timeout(120_000);
-
+describe("scripts/upgrade", () => {
   const views = viewNames("tallystick_live");
   let supervisor: Supervisor;
   let newDatabase: (name: string) => Promise<string>;
@@ -74,7 +72,7 @@ describe("scripts/upgrade", function () {
       replicas: [],
       force: false,
       rulesChanged: false,
-      withinMs: 60_000,
+      withinMs: 120_000,
       signal,
       patience: { reorgMs: 0 },
       ...more,

@@ -12,8 +12,7 @@ import type { AuditorTask } from "./support/auditorProcess.ts";
 
 const PROCESS = nodeProgram("test/sdk/audits/support/auditorProcess.ts");
 
-describe("the process of an auditor", function () {
-  this.timeout(120_000);
+describe("the process of an auditor", () => {
   const { scene, ledger } = useAuditScene();
 
   it("signs one verdict, even if it is killed after it got the work, before the verdict, and after it", async () => {

@@ -31,8 +31,7 @@ describe("createQueryClient", () => {
   let app: Hono;
   let client: QueryClient;
 
-  before(async function () {
-    this.timeout(60_000);
+  before(async () => {
     database = await openApiDatabase(await testDatabase());
     const node = { chainId: 31_337, token: wallet(0x70) };
     const log = new EventLog();

@@ -68,7 +68,7 @@ if (RUNS) {
       const client = new AwsClient({ ...SIGNED, service: "s3", retries: 0 });
       await waitUntil(async () => (await client.fetch(url, { method: "PUT" }).catch(() => undefined))?.ok, {
         what: "a server that has a bucket",
-        withinMs: 60_000,
+        withinMs: 120_000,
         everyMs: 200,
       });
       return `${url}/log`;

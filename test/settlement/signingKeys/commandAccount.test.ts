@@ -20,8 +20,7 @@ const SIGNER = path.join(import.meta.dirname, "../support/signer.mjs");
 const here = privateKeyToAccount(KEY);
 const address = here.address.toLowerCase() as Address;
 
-describe("a key behind a signing command", function () {
-  this.timeout(60_000);
+describe("a key behind a signing command", () => {
   const folder = temporaryFolder();
   let file: string;
   beforeEach(() => {

@@ -32,8 +32,7 @@ type Machine = {
   close: () => Promise<void>;
 };
 
-describe("machines that share a ledger", function () {
-  this.timeout(60_000);
+describe("machines that share a ledger", () => {
   const folder = temporaryFolder();
   let postgres: PostgresServer;
   let database: pg.Client;

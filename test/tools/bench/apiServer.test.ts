@@ -4,9 +4,7 @@ import { expect } from "chai";
 import { nodeProgram } from "../../../scripts/processes/nodeProgram.ts";
 import { isAlive, untilGone } from "../../scripts/fixtures/gone.ts";
 
-describe("tools/bench/api/apiServer", function () {
-  this.timeout(60_000);
-
+describe("tools/bench/api/apiServer", () => {
   it("ends when the bench that started it gets SIGINT, which a terminal sends to both and `kill` to one", async () => {
     const args = nodeProgram("tools/bench/api/apiServer.ts", ["postgres://nobody@127.0.0.1:1/nothing"]);
     const bench = `

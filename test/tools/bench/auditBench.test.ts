@@ -8,5 +8,5 @@ describe("the cost of audits in a derivation", () => {
       await operationsOfAudited(1_500, 30_000),
     ];
     expect(withAudits / without).to.be.below(1.1);
-  }).timeout(60_000);
+  });
 });

@@ -17,8 +17,7 @@ const SCRIPT = path.join(import.meta.dirname, "page.mjs");
 /** What knows languages is heavy, and only these need it. */
 const OF_LANGUAGE = ["audioTranscribe", "textRewrite", "textSummarize", "textTranslate"];
 
-describe("bundles for browsers", function () {
-  this.timeout(60_000);
+describe("bundles for browsers", () => {
   let folder: string;
   let bundles: Bundle[];
   before(async () => {

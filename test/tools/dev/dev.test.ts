@@ -11,7 +11,7 @@ import { copyRooms } from "./support/copyRooms.ts";
 const APP = "indexer/api/app.ts";
 
 describe("npm run dev", function () {
-  this.timeout(120_000);
+  this.timeout(400_000);
   this.slow(10_000);
 
   let copy: ReturnType<typeof copyRooms>;

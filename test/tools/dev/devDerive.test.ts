@@ -17,7 +17,6 @@ function story(): EventLog {
 const textOf = ({ events }: EventLog) => events.map((event) => `${JSON.stringify(event)}\n`).join("");
 
 describe("npm run dev:derive", function () {
-  this.timeout(120_000);
   this.slow(20_000);
 
   let copy: ReturnType<typeof copyRooms>;

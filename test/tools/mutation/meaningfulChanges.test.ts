@@ -6,8 +6,7 @@ import { parse } from "../../../tools/mutation/compiler.ts";
 import { findMutants } from "../../../tools/mutation/findMutants.ts";
 
 /** On the escrow as it is: what a changed line of it would be is what these are about. */
-describe("tools/mutation/meaningfulChanges", function () {
-  this.timeout(60_000);
+describe("tools/mutation/meaningfulChanges", () => {
   let changes: string[];
   before(() => {
     const name = "contracts/HireEscrow.sol";

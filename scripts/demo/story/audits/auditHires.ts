@@ -167,7 +167,7 @@ function statusWaiter({ node, signal }: Scene) {
         if (isSo) return true;
         throw new Error(`they stand at ${JSON.stringify(counts)}`);
       },
-      { what, withinMs: 60_000, signal },
+      { what, withinMs: 240_000, signal },
     );
   };
 }

@@ -107,7 +107,7 @@ export function openParties({ node, chain }: Scene) {
     untilReceipted: async (signal: AbortSignal): Promise<void> => {
       const look = async () =>
         (await Promise.all(sellers.map((it) => it.waitingReceipts()))).every((waiting) => waiting === 0);
-      await waitUntil(look, { what: "the sellers' receipts", withinMs: 30_000, signal });
+      await waitUntil(look, { what: "the sellers' receipts", withinMs: 240_000, signal });
     },
     close: async (): Promise<void> => {
       for (const server of servers) {

@@ -72,7 +72,7 @@ async function declare({ node, chain, records, untilAnchored, signal }: Scene): 
       if (answer.params !== undefined) return answer.params;
       throw new Error(`it answered ${response.status}: ${JSON.stringify(answer).slice(0, 300)}`);
     },
-    { what: "the parameters", withinMs: 30_000, signal },
+    { what: "the parameters", withinMs: 240_000, signal },
   );
   const now = Number(await chain.now());
   await records.publishParams(operator, {
@@ -187,5 +187,5 @@ async function untilTold<T>(
     if (answer.meta.block >= block && isSo(answer)) return true;
     throw new Error(`at block ${block}: ${JSON.stringify(answer)}`);
   };
-  await waitUntil(look, { what, withinMs: 60_000, signal });
+  await waitUntil(look, { what, withinMs: 240_000, signal });
 }

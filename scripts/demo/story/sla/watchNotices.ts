@@ -14,7 +14,7 @@ export async function watchNotices({ node, signal }: Scene): Promise<Notices> {
   const steps = new Set<string>();
   // A node that has just begun to listen may not take streams yet.
   const open = async () => await openSocket(url);
-  const socket = await waitUntil(open, { what: "the node's stream", withinMs: 30_000, signal });
+  const socket = await waitUntil(open, { what: "the node's stream", withinMs: 240_000, signal });
   socket.addEventListener("message", ({ data }) => {
     const message = JSON.parse(String(data)) as { type: string; data?: { step?: string } };
     if (message.type === "sla_step" && message.data?.step !== undefined) steps.add(message.data.step);
@@ -25,7 +25,7 @@ export async function watchNotices({ node, signal }: Scene): Promise<Notices> {
         if (steps.has(step)) return true;
         throw new Error(`it told of ${[...steps].join(", ") || "nothing"}`);
       };
-      await waitUntil(look, { what: `the notice that it is ${step}`, withinMs: 30_000, signal });
+      await waitUntil(look, { what: `the notice that it is ${step}`, withinMs: 240_000, signal });
     },
     close: () => socket.close(),
   };

@@ -34,8 +34,7 @@ function story(): EventLog {
 describe("insights", () => {
   let api: RestApi;
 
-  before(async function () {
-    this.timeout(60_000);
+  before(async () => {
     api = await openRestApi();
     const { events } = story();
     const store = new MemoryStore();

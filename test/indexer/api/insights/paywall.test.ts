@@ -10,8 +10,7 @@ describe("insights with a price", () => {
   const [reader, operator] = [newWallet(), newWallet()];
   let served = 0;
 
-  before(async function () {
-    this.timeout(60_000);
+  before(async () => {
     chain = await startSdkChain();
     await chain.mint(reader, 1_000_000n);
   });

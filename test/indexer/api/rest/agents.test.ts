@@ -39,8 +39,7 @@ describe("REST", () => {
   let api: RestApi;
   let derived: Snapshot;
 
-  before(async function () {
-    this.timeout(60_000);
+  before(async () => {
     api = await openRestApi();
   });
   after(() => api?.close());

@@ -8,8 +8,7 @@ type Log = { actuations: { hire: string; decision: string; hash: string }[]; nex
 
 describe("REST: audits", () => {
   let story: AuditStory;
-  before(async function () {
-    this.timeout(60_000);
+  before(async () => {
     story = await openAuditStory();
   });
   after(() => story.database.pool.query("DELETE FROM _ponder_checkpoint"));

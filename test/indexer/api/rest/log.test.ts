@@ -28,9 +28,7 @@ type Digests = {
   next: number | null;
 };
 
-describe("the open log", function () {
-  this.timeout(60_000);
-
+describe("the open log", () => {
   let database: Awaited<ReturnType<typeof openApiDatabase>>;
   let app: Hono;
 

@@ -6,8 +6,7 @@ const { busy, secret, ring, funder } = cast;
 
 describe("REST: the market, clusters and escrows", () => {
   let story: ApiStory;
-  before(async function () {
-    this.timeout(60_000);
+  before(async () => {
     story = await openApiStory();
   });
 

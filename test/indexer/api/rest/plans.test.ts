@@ -14,8 +14,7 @@ describe("REST over many rows", () => {
   let app: ReturnType<typeof createApi>;
   let sellers: number;
 
-  before(async function () {
-    this.timeout(90_000);
+  before(async () => {
     database = await openApiDatabase(await testDatabase());
     await loadMarket(database.pool, SIZE, () => {});
     await database.createIndexes();

@@ -65,8 +65,7 @@ describe("POST /v1/search", () => {
   let api: RestApi;
   let derived: Snapshot;
 
-  before(async function () {
-    this.timeout(60_000);
+  before(async () => {
     api = await openRestApi();
     derived = await api.fill(market());
   });

@@ -5,8 +5,7 @@ import { type AuditStory, openAuditStory } from "../../support/auditStory.ts";
 
 describe("messages of audits on the stream", () => {
   let story: AuditStory;
-  before(async function () {
-    this.timeout(60_000);
+  before(async () => {
     story = await openAuditStory();
   });
 
