@@ -163,7 +163,7 @@ function bound(): Attack {
 
 function returned(): Attack {
   const log = honest();
-  // The seller pays a supplier, which is also a buyer. The payment is for a service and is not returned money.
+  // The seller buys services from three of its own customers.
   for (const buyer of TWELVE.slice(0, 3)) log.after(60).transfer(S, buyer, 200_000, { authorized: true });
   return {
     name: "Honest: a seller buys from three of its customers",

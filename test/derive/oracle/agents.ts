@@ -1,12 +1,12 @@
 import type { Facts, Place } from "./facts.ts";
 import { noteRegistered } from "./fundings.ts";
 
-/** Hubs and escrows become no agents; who is one stays one. */
+/** Hubs and escrows never become agents. An agent stays an agent. */
 export function mayRegister(facts: Facts, address: string): boolean {
   return facts.agents.has(address) || !(facts.hubs.has(address) || facts.escrowContracts.has(address));
 }
 
-/** Makes an address an agent from here on; false for hubs and escrows, which never are. */
+/** Makes an address an agent from here on. Returns false for hubs and escrows. */
 export function register(facts: Facts, address: string, at: Place): boolean {
   if (facts.agents.has(address)) return true;
   if (!mayRegister(facts, address)) return false;

@@ -260,7 +260,7 @@ const wait = fc.oneof(
   { weight: 1, arbitrary: fc.constantFrom(7 * DAY - 1, 7 * DAY, 7 * DAY + 1, 30 * DAY) },
 );
 
-/** What happens to hires whose sellers agreed to audits, and to those who audit them. */
+/** Actions on hires whose sellers agreed to audits, and actions of their auditors. */
 export const auditSteps = fc.record({
   rates: fc.record({
     ratePpm: fc.constantFrom(300_000, 1_000_000, 1_000_000),

@@ -51,7 +51,7 @@ function show(facts: Facts, list: Audits["lists"][number], { buyer, nonce, truth
   return true;
 }
 
-/** The one hire that a wallet bought, when it was bought after the promise, under the buyer's own word. */
+/** The only hire of a wallet, if it was bought after the commitment and the buyer's own signature confirms it. */
 function find(facts: Facts, list: Audits["lists"][number], buyer: string, nonce: string): Hire | string {
   const bought = facts.hires.filter((it) => it.buyer === buyer && !it.isCanary && inWindow(facts, it));
   if (bought.length > 1) return "busy";

@@ -3,7 +3,7 @@ import type { Audit } from "./auditFacts.ts";
 import type { Escrow, Facts } from "./facts.ts";
 import { sharedSize } from "./groups.ts";
 
-/** Whether somebody that is this seller, or in a cluster with it now, had a hire of this version rolled back of late. */
+/** Whether this seller, or an agent in its present cluster, recently had a hire of this version rolled back. */
 export function isElevated(facts: Facts, now: number, seller: string, version: string): boolean {
   return facts.audits.elevated.some(
     (it) =>
@@ -16,7 +16,10 @@ export function isElevated(facts: Facts, now: number, seller: string, version: s
 export const isContested = (escrow: Escrow) =>
   escrow.outcome === "refunded" && escrow.refundedBy === escrow.buyer && escrow.delivered;
 
-/** Whether a refund is drawn for certain: it is large enough, and the first of these two for so long. */
+/**
+ * Whether a refund is drawn for certain: it is large enough, and it is the first between these two for a long enough
+ * time.
+ */
 export function isFirst(
   { audits, params }: Facts,
   now: number,
@@ -31,7 +34,7 @@ export function isFirst(
   return true;
 }
 
-/** An escrow was settled: perhaps by a buyer that takes both. */
+/** An escrow was settled. The buyer may have taken both the work and the money. */
 export function contest(facts: Facts, event: { block: number; time: number }, escrow: Escrow): void {
   const audit = facts.audits.all.find((it) => it.id === escrow.id);
   if (audit === undefined || !isContested(escrow)) return;
@@ -43,7 +46,7 @@ export function contest(facts: Facts, event: { block: number; time: number }, es
   queue(facts, event.block, "sample", audit.ppm, audit);
 }
 
-/** The work was good: the hire says nothing any more, and the refund is held against its buyer. */
+/** The work was good, so the hire becomes neutral and the refund counts as false. */
 export function falsify(facts: Facts, now: number, audit: Audit): void {
   const escrow = facts.escrows.get(audit.hire);
   if (escrow === undefined || !isContested(escrow)) return;
@@ -53,7 +56,7 @@ export function falsify(facts: Facts, now: number, audit: Audit): void {
   facts.audits.falseRefunds.push({ audit, until, isOver: false });
 }
 
-/** What was found of the work holds no more. */
+/** The finding about the work is not valid any more. */
 export function takeBack(facts: Facts, audit: Audit): void {
   const escrow = facts.escrows.get(audit.hire);
   if (escrow === undefined || !isContested(escrow)) return;
@@ -61,7 +64,7 @@ export function takeBack(facts: Facts, audit: Audit): void {
   if (escrow.hire !== null) escrow.hire.outcome = "failure";
 }
 
-/** False refunds of a buyer in the window. */
+/** The number of a buyer's false refunds in the window. */
 export function falseRefundsOf({ audits, asOf }: Facts, buyer: string): number {
   return audits.falseRefunds.filter((it) => it.audit.buyer === buyer && !it.isOver && asOf < it.until).length;
 }

@@ -28,7 +28,7 @@ export function noteListing(
   facts.audits.consents.push({ agent, capability, mode, from, operator });
 }
 
-/** The operator that a listing had agreed to at a time: the last one that it named until then. */
+/** The operator that a listing had agreed to at a time, which is the last one that it named until then. */
 function agreed(facts: Facts, agent: string, capability: string, mode: string, time: number): string | null {
   const said = facts.audits.consents.filter(
     (it) => it.agent === agent && it.capability === capability && it.mode === mode && it.from <= time,

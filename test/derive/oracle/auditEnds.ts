@@ -37,7 +37,7 @@ export function close(
   if (audit.mode === "mature") undo(facts, time, audit);
 }
 
-/** The hire was bad, and that is final. */
+/** Ends an audit: the hire was bad, finally. */
 export function undo(facts: Facts, time: number, audit: Audit): void {
   audit.decision = "rollback";
   if (audit.canary !== null) return;
@@ -48,7 +48,7 @@ export function undo(facts: Facts, time: number, audit: Audit): void {
   if (hire !== undefined) rollBack(hire);
 }
 
-/** Whoever gave a word on an audit of two or more is held to its end. */
+/** If two or more auditors gave a verdict, each verdict is compared with the end of the audit. */
 function judgeAll(facts: Facts, time: number, audit: Audit): void {
   if (audit.status !== "passed" && audit.status !== "failed") return;
   const right = audit.status === "passed" ? "pass" : "fail";
@@ -73,7 +73,7 @@ function judgeAll(facts: Facts, time: number, audit: Audit): void {
   }
 }
 
-/** What an auditor is held to now. */
+/** The present record of an auditor. */
 export function judgedOf({ audits, asOf }: Facts, offer: Offer): Audits["judged"] {
   const { operator, agent, epoch } = offer;
   return audits.judged.filter(

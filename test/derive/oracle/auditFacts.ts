@@ -3,17 +3,20 @@ import type { Facts, Hire, Receipt } from "./facts.ts";
 import { cameThrough, familyOf, ownFamilyOf } from "./families.ts";
 import { components, fingerprintGroups, ownershipGroups, sharedSize } from "./groups.ts";
 
-/** What the oracle notes of audits, in plain arrays. */
+/** The oracle's data about audits, in plain arrays. */
 export type Audits = {
-  /** What each listing ever said of audits, from when on. */
+  /** Every statement of a listing about audits, with the time from which it holds. */
   consents: { agent: string; capability: string; mode: string; from: number; operator: string | null }[];
   all: Audit[];
   offers: Offer[];
-  /** Rosters by operator and capability: who stands in which place. */
+  /** Rosters by operator and capability: the auditor at each place. */
   rosters: Map<string, string[]>;
-  /** Counted hires whose sellers still have time to say what they did. */
+  /** Counted hires whose sellers still have time to give the hashes of their work. */
   silent: { hire: Hire; due: number }[];
-  /** What waits for a draw, in the order in which the queues came to hold something; and who waits for an auditor. */
+  /**
+   * The hires that wait for a draw, with the queues in the order in which they were first used; and the audits that
+   * wait for an auditor.
+   */
   queues: {
     kind: "sample" | "recheck";
     operator: string;
@@ -21,7 +24,7 @@ export type Audits = {
     items: { audit: Audit; block: number }[];
   }[];
   waiting: Audit[];
-  /** Everybody who was ever asked, and everything that they said. */
+  /** All assignments ever made, and all verdicts. */
   asked: Asked[];
   words: { operator: string; capability: string; auditor: string; at: number; until: number }[];
   /** Every change of a mode, and the index of the last tick. */
@@ -34,9 +37,9 @@ export type Audits = {
     block: number;
   }[];
   lastTick: number;
-  /** Sellers of hires that were rolled back, and until when more of what they sell is drawn. */
+  /** Sellers of rolled back hires, and the time until which their hires are drawn more often. */
   elevated: { seller: string; version: string; until: number }[];
-  /** Refunds that were always drawn, and those that were false. */
+  /** Refunds that were drawn for certain, and false refunds. */
   contested: { buyer: string; seller: string; time: number }[];
   falseRefunds: { audit: Audit; until: number; isOver: boolean }[];
   lists: {
@@ -50,15 +53,15 @@ export type Audits = {
   canaries: { buyer: string; status: string; truth: string; hire: string | null }[];
   measured: { operator: string; auditor: string; capability: string; truth: string; verdict: string }[];
   judged: { offer: Offer; epoch: number; what: "right" | "wrongFail" | "wrongPass"; until: number }[];
-  /** What was earned and paid. */
+  /** The earned and the paid amounts. */
   money: { operator: string; auditor: string; earned: bigint; paid: bigint; time: number }[];
 };
 
 export type Asked = {
   audit: Audit;
-  /** Index of the event by which it was asked. */
+  /** Index of the event of its assignment. */
   at: number;
-  /** Whether it is the operator itself, and with what. */
+  /** The operator's own models, if the operator itself judges. */
   models: string[] | null;
   round: number;
   attempt: number;
@@ -94,16 +97,16 @@ export type Audit = {
   block: number;
   drawn: number | null;
   closed: number | null;
-  /** Since which tick there has been nobody for it. */
+  /** The tick since which no auditor was found for it. */
   nobodySince: number | null;
   mode: string | null;
   history: string | null;
-  /** What it was doing when its operator left. */
+  /** Its status when its operator left. */
   abandonedWhile: string | null;
   decision: string | null;
-  /** Whether its operator said so itself. */
+  /** Whether its operator decided it itself. */
   isDecidedByHand: boolean;
-  /** Since when it counts as passed or rolled back, and until when. */
+  /** The times from which and until which it counts as passed or rolled back. */
   counts: { as: "passed" | "rolledBack"; until: number } | null;
   asked: Asked[];
 };
@@ -117,7 +120,7 @@ export type Offer = {
   isIn: boolean;
   missed: number;
   removedFor: string | null;
-  /** Until when no offer counts, after it was taken out for its verdicts; and how often it was. */
+  /** The time until which no offer counts after it was removed for its verdicts, and the number of removals. */
   barred: number | null;
   epoch: number;
 };
@@ -151,21 +154,21 @@ export const followed = (facts: Facts, operator: string | null) =>
 export const drawNumber = (...words: (string | number)[]): bigint =>
   createHash("sha256").update(words.join(" ")).digest().readBigUInt64BE();
 
-/** Those that are one buyer: in one over several clusters of either kind. */
+/** The addresses of one buyer group: they are connected by clusters of either kind. */
 export const parties = (facts: Facts) => components([...ownershipGroups(facts), ...fingerprintGroups(facts)]);
 
-/** In one cluster, or one buyer. */
+/** Whether two are in one cluster, or in one buyer group. */
 export function together(facts: Facts, a: string, b: string): boolean {
   return sharedSize(facts, a, b) > 1 || parties(facts).some((it) => it.has(a) && it.has(b));
 }
 
-/** Of one family, as far as both have acted. */
+/** Whether two are of one family, if both have acted. */
 export function areSameFamily(facts: Facts, a: string, b: string): boolean {
   const family = ownFamilyOf(facts, a);
   return family !== null && family === ownFamilyOf(facts, b);
 }
 
-/** Whether a buyer pays with money of somebody's family, or money that came through him. */
+/** Whether a buyer pays with money of an account's family, or money that came through that account. */
 export function isBehind(facts: Facts, buyer: string, who: string): boolean {
   return familyOf(facts, buyer) === ownFamilyOf(facts, who) || cameThrough(facts, buyer, who);
 }

@@ -22,8 +22,8 @@ import {
 } from "./auditActions.ts";
 
 /**
- * The log of such steps. Who is asked for a verdict is drawn by hashes, so it is derived on the way: the log is made, not judged,
- * by that.
+ * The log of such steps. Hashes draw the auditors, so the log is derived while it is made. This derivation only helps
+ * to make the log, and is not tested by it.
  *
  * @param begin adds to the log before the first step
  */
@@ -45,8 +45,9 @@ export async function auditLog(
     log.listing(wallet(at), "code.review", mode);
   }
   for (const [n, agent] of AUDITORS.entries()) {
-    // Each by a buyer of its own: one that pays several is taken for their common owner.
-    // Who was paid before it did anything is of its first buyer's family: with `sameFamily` two auditors of one, and one of a buyer's.
+    // Each has its own buyer, because one buyer of several would count as their common owner. An auditor that was paid
+    // before its first act belongs to its first buyer's family. With `sameFamily` two auditors share a family, and one
+    // is in a buyer's family.
     const first = sameFamily && n === 1 ? 0 : n;
     if (n < 6) for (const it of CAPABILITIES) log.hire(agent, wallet(40 + first), { capability: it });
     if (sameFamily && n === 2) log.transfer(wallet(42), wallet(4), 1_000);
@@ -251,7 +252,7 @@ class AuditBuilder {
     const operator = isForeign ? OTHER : (audit.operator as Address);
     const reasons = [{ code: "other", detail: "" }];
     this.#log.record("audit_actuation", operator, { hire: audit.hire, decision, reasons });
-    // What its buyer says after.
+    // The buyer's later reports.
     const { receipt, buyer: by } = audit;
     if (receipt !== null && pick % 3 === 0)
       this.#log.record("telemetry", by as Address, {
@@ -261,7 +262,7 @@ class AuditBuilder {
       });
   }
 
-  /** A buyer that takes its money back, before or after somebody looks at the work. */
+  /** A buyer that takes its money back, before or after an audit of the work. */
   private async refund(it: Extract<Action, { do: "refund" }>): Promise<void> {
     const log = this.#log;
     const { seller: by, buyer: to, amount } = it;
@@ -295,7 +296,7 @@ class AuditBuilder {
     if (it.after === "refund" && this.#store.rows("escrow").get(id)?.status === "held") log.refunded(id, to);
   }
 
-  /** A hire that an operator arranged, told of before and after, and judged in between. */
+  /** A hire that an operator arranged, with the commitment before it, the reveal after it, and verdicts in between. */
   private async canary(it: Extract<Action, { do: "canary" }>): Promise<void> {
     const log = this.#log;
     const serial = ++this.#serial;
@@ -331,7 +332,7 @@ class AuditBuilder {
     if (!it.isRated) log.record("rating", buyer, { receipt, side: "buyer", stars: 2 });
   }
 
-  /** What its operator decided on is judged again, and mostly to an end. */
+  /** A hire that its operator decided is judged again, usually to an end. */
   private async history({ pick, isForeign, verdicts }: Extract<Action, { do: "history" }>): Promise<void> {
     await this.derive();
     const failed = [...this.#store.rows("audit").values()].filter(
@@ -351,7 +352,7 @@ class AuditBuilder {
     }
   }
 
-  /** The operator takes what nobody can be assigned to. */
+  /** The operator judges audits for which there is no auditor. */
   private async judge({ pick, verdicts, fault }: Extract<Action, { do: "judge" }>): Promise<void> {
     for (const [n, verdict] of verdicts.entries()) {
       await this.derive();
@@ -376,7 +377,7 @@ class AuditBuilder {
     const asked = [...this.#store.rows("auditAssignment").values()].filter(
       (it) => it.verdict === null || pick % 7 === 0,
     );
-    // Mostly the one asked last: its word is the one that counts.
+    // Usually the last assigned auditor, because its verdict counts.
     const chosen =
       asked[pick % 3 === 0 ? pick % asked.length : asked.length - 1 - (pick % Math.min(3, asked.length))];
     if (chosen === undefined) return;

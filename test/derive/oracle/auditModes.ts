@@ -9,7 +9,7 @@ export function modeOf({ audits }: Facts, operator: string, capability: string |
   return last?.to ?? "bootstrap";
 }
 
-/** Of every capability that was judged since the last tick: whether it is mature. */
+/** Decides for every capability with a verdict since the last tick whether it is mature. */
 export function settleModes(facts: Facts, event: TickEvent): void {
   const { audits, params } = facts;
   const news = audits.words.filter(({ at }) => at > audits.lastTick);

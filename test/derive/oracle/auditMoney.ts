@@ -12,7 +12,10 @@ export function earn(facts: Facts, time: number, audit: Audit, asked: Asked, tim
   facts.audits.money.push({ operator: audit.operator, auditor: asked.auditor, earned, paid: 0n, time });
 }
 
-/** The word of somebody who was asked: one that says something is paid, and what said nothing before it when it does not either. */
+/**
+ * Pays an assigned auditor's verdict. A pass or a fail is paid. An inconclusive verdict is paid only if the next one is
+ * inconclusive too.
+ */
 export function earnWord(facts: Facts, time: number, audit: Audit, asked: Asked): void {
   if (asked.verdict !== "inconclusive") {
     earn(facts, time, audit, asked, 1n);
@@ -42,7 +45,7 @@ export function readPayout(
     facts.audits.money.push({ operator, auditor: to, earned: 0n, paid: BigInt(value), time });
 }
 
-/** What each operator owes, in all and for each thirty days. */
+/** The debts of each operator, in total and for each period of thirty days. */
 export function tellMoney({ audits: { money } }: Facts) {
   const sum = (values: bigint[]) => values.reduce((a, b) => a + b, 0n);
   const periods: { [id: string]: { accrued: bigint; paid: bigint; owed: bigint } } = {};

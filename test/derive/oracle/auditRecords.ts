@@ -63,7 +63,7 @@ export function readAuditor(facts: Facts, event: RecordEvent): void {
 }
 export function readVerdict(facts: Facts, event: RecordEvent): void {
   const body = parseAuditVerdict(event.body);
-  // Of the audits of one hire the last is the one that may be open.
+  // Only the last audit of a hire can be open.
   const audit = facts.audits.all.findLast((it) => it.hire === body.hire);
   const asked = audit?.asked.at(-1);
   if (audit === undefined || asked === undefined || !isOpen(audit)) return;
@@ -86,7 +86,7 @@ export function readVerdict(facts: Facts, event: RecordEvent): void {
   if (audit.status === "assigned") next(facts, event.time, audit);
 }
 
-/** The operator takes a round itself. */
+/** The operator judges a round itself. */
 export function readJudge(facts: Facts, event: RecordEvent): void {
   const { hire, round, models } = parseAuditJudge(event.body);
   const audit = facts.audits.all.find((it) => it.id === hire);
@@ -113,7 +113,7 @@ export function readJudge(facts: Facts, event: RecordEvent): void {
   facts.audits.asked.push(asked);
 }
 
-/** A hire that was challenged is judged once more. */
+/** A challenged hire is judged again. */
 export function readHistory(facts: Facts, event: RecordEvent): void {
   const { hire } = parseAuditHistory(event.body);
   const { all } = facts.audits;

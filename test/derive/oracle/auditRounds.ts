@@ -47,7 +47,7 @@ function wait(facts: Facts, audit: Audit): void {
   facts.audits.waiting.push(audit);
 }
 
-/** The one asked last gave no word in time, or none that helps. */
+/** The last assigned auditor gave no verdict in time, or an inconclusive one. */
 export function next(facts: Facts, time: number, audit: Audit): void {
   if (audit.attempt >= facts.params.audit.maxAttempts) {
     miss(facts, audit);
@@ -57,7 +57,7 @@ export function next(facts: Facts, time: number, audit: Audit): void {
   wait(facts, audit);
 }
 
-/** Holds it against whoever was asked last in this round and never answered. */
+/** Counts a missing answer against the last assigned auditor of this round. */
 export function miss(facts: Facts, audit: Audit): void {
   const asked = audit.asked.at(-1);
   if (audit.attempt === 0 || asked === undefined || asked.verdict !== null) return;
@@ -70,7 +70,7 @@ export function miss(facts: Facts, audit: Audit): void {
   offer.isIn = false;
   offer.removedFor = "unanswered";
 }
-/** What a tick does for audits, after the windows have moved. */
+/** The work of a tick for audits, after the windows have moved. */
 export function tickAudits(facts: Facts, event: TickEvent, before: number): void {
   const { audits } = facts;
   endSilence(facts, event, before);
@@ -94,7 +94,7 @@ export function tickAudits(facts: Facts, event: TickEvent, before: number): void
     }
   }
 }
-/** Whoever stood in a queue before this block is drawn or not: one place after the other. */
+/** Decides for each hire that was in a queue before this block whether it is drawn, place by place. */
 function drawAll(facts: Facts, event: TickEvent, hash: string): void {
   const { audits } = facts;
   const queues = audits.queues;

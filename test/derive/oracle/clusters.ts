@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { Cluster, Facts, Trip } from "./facts.ts";
 
-/** Takes a group down where it was found, and makes it one cluster. */
+/** Stores a group in the order of discovery, and makes it one cluster. */
 export function addTrip(facts: Facts, trip: Omit<Trip, "id" | "kind">): void {
   const kind = trip.funder === null ? "fingerprint" : "ownership";
   const named = { ...trip, kind, id: nameOf(facts, kind, trip.members) } as const;
@@ -9,21 +9,21 @@ export function addTrip(facts: Facts, trip: Omit<Trip, "id" | "kind">): void {
   join(facts.clusters, named);
 }
 
-/** Wallets were published as hubs: their groups are as if they had never been, and the others make the clusters anew. */
+/** Wallets were published as hubs. Their groups are removed, and the other groups form the clusters again. */
 export function dropTrips(facts: Facts, isNewHub: (funder: string | null) => boolean): void {
   facts.groups = facts.groups.filter(({ funder }) => !isNewHub(funder));
   facts.trips = facts.trips.filter(({ funder }) => !isNewHub(funder));
   const before = facts.clusters;
   facts.clusters = [];
   for (const trip of facts.trips) join(facts.clusters, trip);
-  // A name that was given once stays known, also when nothing has it any more.
+  // A name stays known, also if no cluster has it any more.
   for (const { id, kind } of before) {
     if (facts.clusters.some((it) => it.id === id)) continue;
     facts.clusters.push({ id, kind, mergedInto: null, size: 0, members: new Set() });
   }
 }
 
-/** The cluster that stands for another one now. */
+/** The present cluster of an id, after all merges. */
 export function rootOf(cluster: Cluster): Cluster {
   return cluster.mergedInto === null ? cluster : rootOf(cluster.mergedInto);
 }
@@ -33,7 +33,10 @@ export function firstCluster(facts: Facts, address: string, kind: Trip["kind"]):
   return facts.clusters.find((it) => it.kind === kind && it.members.has(address)) ?? null;
 }
 
-/** The first one of those that meet stays. `members` are those that joined a cluster first, not the ones merged into it. */
+/**
+ * When clusters merge, the first one stays. `members` are the agents that joined this cluster first, without those of
+ * merged clusters.
+ */
 function join(clusters: Cluster[], { id, kind, members }: Trip): void {
   const known = clusters.filter((it) => it.kind === kind && [...it.members].some((one) => members.has(one)));
   const roots = clusters.filter((it) => known.some((one) => rootOf(one) === it));
@@ -51,7 +54,9 @@ function join(clusters: Cluster[], { id, kind, members }: Trip): void {
   }
 }
 
-/** SHA-256 over what made the group, as 26 letters of Crockford's alphabet: five bits each, from the front. */
+/**
+ * SHA-256 over the evidence of the group, as 26 letters of Crockford's alphabet: five bits each, from the first bit on.
+ */
 function nameOf({ at }: Facts, kind: string, members: Set<string>): string {
   const text = JSON.stringify([kind, at.block, at.log, at.seq, [...members].sort()]);
   const bits = [...createHash("sha256").update(text).digest()]

@@ -1,8 +1,8 @@
 import type { Expected } from "./fields.ts";
 
-/** The lower ends of the buckets that counts and whole USDC are published in. */
+/** The lower limits of the published buckets for counts and whole USDC. */
 const POWERS_OF_TEN = Array.from({ length: 30 }, (_, n) => 10n ** BigInt(n));
-/** The upper ends of those for latencies. */
+/** The upper limits of the buckets for latencies. */
 const POWERS_OF_TWO = Array.from({ length: 50 }, (_, n) => 2 ** n);
 
 const tens = (whole: bigint) => POWERS_OF_TEN.findLast((end) => end <= whole) ?? 0n;
@@ -11,7 +11,7 @@ const wholeUsdc = (value: string) => `${tens(BigInt(value.split(".")[0] ?? "0"))
 const latency = (value: number | null) =>
   value === null ? null : (POWERS_OF_TWO.find((end) => end >= value) ?? Number.NaN);
 
-/** The highest of the published ends that a value with nine decimals reaches. */
+/** The highest published limit that a value with nine decimals reaches. */
 function reached(value: number | null, ends: number[]): number | null {
   return value === null
     ? null
@@ -21,7 +21,7 @@ function reached(value: number | null, ends: number[]): number | null {
 const TENTHS = [0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1];
 const HALVES = [0, 0.5, 1, 1.5, 2, 2.5, 3, 3.5, 4, 4.5, 5];
 
-/** What is shown of an agent that asks for private metrics (SHP §9.2), field by field. */
+/** The published fields of an agent with private metrics (SHP §9.2). */
 export function coarse(exact: Expected): Partial<Expected> {
   return {
     success_rate: reached(exact.success_rate, TENTHS),

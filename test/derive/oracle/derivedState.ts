@@ -3,7 +3,7 @@ import type { Snapshot } from "tallystick-derive/snapshot";
 import type { Row } from "tallystick-derive/tables";
 import type { ExpectedState } from "./oracle.ts";
 
-/** What was derived, as the oracle tells it. */
+/** The derived state, in the oracle's form. */
 export function derivedState({ agents, clusters }: Snapshot, store: MemoryStore): ExpectedState {
   const rows = store.rows("agent");
   return {

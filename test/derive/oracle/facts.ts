@@ -2,10 +2,10 @@ import type { Params } from "tallystick-protocol/records/params";
 import type { Audits } from "./auditFacts.ts";
 import type { FamilyFacts } from "./families.ts";
 
-/** What the oracle notes while it reads a log: everything, in plain arrays. */
+/** The data that the oracle collects while it reads a log: everything, in plain arrays. */
 export type Position = { index: number; block: number; log: number; time: number };
 
-/** Of an event. */
+/** The position of an event. */
 export type Place = { block: number; time: number; log: number };
 
 export type Transfer = Position & {
@@ -14,18 +14,18 @@ export type Transfer = Position & {
   value: bigint;
   tx: string;
   authorized: boolean;
-  /** Neither side is a hub, an escrow or the zero address. */
+  /** Whether neither side is a hub, an escrow or the zero address. */
   ordinary: boolean;
-  /** All that the receiver ever got, this one included. */
+  /** The sum that the receiver ever got, including this transfer. */
   receivedSoFar: bigint;
-  /** Large enough to fund its receiver, by the parameters of its arrival. */
+  /** Whether it is large enough to fund its receiver, by the parameters at its arrival. */
   large: boolean;
-  /** A hire payment until that time has passed, unless a receipt claims it; null when it is presumed none. */
+  /** It is presumed a hire payment until this time, unless a receipt claims it; null if it is not presumed one. */
   presumedUntil: number | null;
-  /** Worth at least a hire, by the parameters of its arrival. */
+  /** Whether it has at least the least price of a hire, by the parameters at its arrival. */
   mayBePayment: boolean;
   claimed: boolean;
-  /** No receipt claimed it in time, which decided for good that it is funding. */
+  /** Whether no receipt claimed it in time. Then it counts as funding permanently. */
   decided: boolean;
   /** Its place among all transfers that ever became plain, or null. */
   plain: number | null;
@@ -45,7 +45,7 @@ export type Escrow = {
   refundedBy: string | null;
   settledTime: number | null;
   hireId: string;
-  /** Its buyer had said before that nothing came. */
+  /** Whether its buyer had reported before that nothing arrived. */
   nothingCame: boolean;
   receipt: Receipt | null;
   hire: Hire | null;
@@ -66,12 +66,15 @@ export type Receipt = {
   latency: number | null;
   buyerSigned: boolean;
   hashes: (string | null)[];
-  /** Whether it was looked at when it met its payment; and whether its hashes are held against its seller's other words. */
+  /**
+   * Whether it was checked for audits when it met its payment; and whether its hashes were compared with the seller's
+   * other receipts.
+   */
   wasSeen: boolean;
   isHeld: boolean;
   time: number;
   waitsUntil: number;
-  /** Whether it had to wait for its payment when it came. */
+  /** Whether it had to wait for its payment at its arrival. */
   waited: boolean;
   status: "pending" | "counted" | "free" | "unmatched" | "duplicate";
   hire: Hire | null;
@@ -80,11 +83,11 @@ export type Receipt = {
 export type Hire = {
   id: string;
   receipt: Receipt | null;
-  /** Whether it was looked at when it was counted. */
+  /** Whether it was checked for audits when it was counted. */
   wasSeen: boolean;
-  /** What an audit decided stands, whatever a buyer says after. */
+  /** Whether an audit decided it. Then later reports of the buyer change nothing. */
   isRolledBack: boolean;
-  /** An operator had arranged it: it is in no figure. */
+  /** Whether an operator had arranged it. Then it is in no figure. */
   isCanary: boolean;
   seller: string;
   buyer: string;
@@ -100,7 +103,7 @@ export type Hire = {
   size: number;
   latency: number | null;
   time: number;
-  /** When it is out of the 30 days and of the 24 hours, by the parameters under which it was counted. */
+  /** The times at which it leaves the 30 days and the 24 hours, by the parameters at the time of counting. */
   leavesWindow: number;
   leavesDay: number;
 };
@@ -114,10 +117,10 @@ export type Rating = {
   leavesWindow: number;
 };
 
-/** Agents that a signal found to be one: `funder` is whose money showed it, null for listings alike. */
+/** Agents that a signal joined. `funder` is the account whose money tripped it, null for similar listings. */
 export type Group = { signal: string; funder: string | null; members: Set<string> };
 
-/** A group as it was taken, which is what names a cluster: with the nearest few only, where they are enough. */
+/** A group as it was found, which names the cluster. It has only the nearest few agents if they are enough. */
 export type Trip = Group & { kind: "ownership" | "fingerprint"; id: string };
 
 /** `size` stays as it was when the cluster was merged into an older one. */
@@ -146,9 +149,9 @@ export type Agent = Position & { tier: number };
 
 export type Facts = {
   params: Params;
-  /** Every set of tokens that listings ever had, in order of appearance, and how similar others then had to be. */
+  /** Every set of tokens of listings, in order of appearance, and the similarity that was required then. */
   tokenSets: Map<string, { n: number; similarity: Params["fingerprintSimilarity"] }>;
-  /** Index of the event being read, and where it stands. */
+  /** The index and the position of the present event. */
   now: number;
   at: { block: number; log: number | null; seq: number | null };
   /** Time of the last tick. */
@@ -166,22 +169,22 @@ export type Facts = {
   /** `agent/payee` → block and log of the consent. */
   consents: Map<string, { block: number; log: number }>;
   claims: Map<string, string>;
-  /** Whose human each agent says it is, in small letters, unless nobody's. */
+  /** The human handle of each agent, in lower case; absent if it has none. */
   handles: Map<string, string>;
   audits: Audits;
   families: FamilyFacts;
   agents: Map<string, Agent>;
   hubs: Set<string>;
   escrowContracts: Set<string>;
-  /** Every `funder agent time` that was ever seen: a receipt that comes later undoes none. */
+  /** Every `funder agent time` that was ever seen. A later receipt removes none. */
   fundings: Set<string>;
-  /** Groups found so far, whole; only a funder that is published as a hub takes its own away. */
+  /** All complete groups so far. A group is removed only if its funder is published as a hub. */
   groups: Group[];
-  /** The same as they were taken, in order, and the clusters that they make; those of before a hub was published too. */
+  /** The groups as they were found, in order, and their clusters, including those from before a hub was published. */
   trips: Trip[];
   clusters: Cluster[];
-  /** Wallets that were hubs once and are none. */
+  /** Wallets that were hubs before and are not hubs now. */
   hubsOnce: Set<string>;
-  /** Time and block of every change of parameters that lets more agents be one. */
+  /** Time and block of every change of parameters that can join more agents. */
   widened: { time: number; block: number }[];
 };

@@ -8,17 +8,17 @@ const DAY = 86_400;
 type At = { block: number; log: number };
 type Sent = At & {
   time: number;
-  /** Whose money it is: its sender's, or of an escrow's payout the buyer's; null for nobody's. */
+  /** The owner of the money: the sender, or the buyer for an escrow's payout; null if it belongs to nobody. */
   from: string | null;
   to: string;
   value: bigint;
   how: "plain" | "hub" | "busy" | "mint";
-  /** So many had reached its receiver that it counts as nothing. */
+  /** Whether its receiver had too many transfers before, so that it does not count. */
   isLate: boolean;
   isLarge: boolean;
-  /** Until when it counts as money that came back; null before its receiver was looked at. */
+  /** The time until which it counts as returned money; null before its receiver was checked. */
   until: number | null;
-  /** Whether it was looked at for a hire of its receiver, and how much may still be paid with it. */
+  /** Whether it was used for a hire of its receiver, and the amount that can still be paid with it. */
   wasLooked: boolean;
   left: bigint;
 };
@@ -32,17 +32,17 @@ type Settled = At & {
 };
 type Deposit = Extract<DeriveEvent, { kind: "escrow.deposited" }>;
 
-/** What the fields on independence are made of, as it came. */
+/** The data for the fields on independence, in the order of arrival. */
 export type FamilyFacts = {
   sent: Sent[];
-  /** Where value left a wallet; and where one was registered, or agreed to be paid. */
+  /** The positions at which value left a wallet; and at which a wallet was registered, or agreed to be a payee. */
   spent: Act[];
   words: Act[];
   deposits: Map<string, Deposit>;
   settled: Map<string, Settled>;
   /**
-   * Of each hire: whose account got its money, its fee, whether it was in the window when it was counted, and how much of its price
-   * came from outside.
+   * For each hire: the account that got its money, its fee, whether it was in the window when it was counted, and the
+   * part of its price that came from outside.
    */
   hires: Map<string, { account: string | null; fee: bigint; entered: boolean; brought: bigint }>;
   consents: Set<string>;
@@ -54,7 +54,7 @@ export type FamilyFacts = {
     time: number;
     due: number;
     until: number | null;
-    /** Whether it was found to be without a receipt, and in the window then. */
+    /** Whether it was found to have no receipt, and was in the window at that time. */
     isKept: boolean;
   }[];
   unanswered: { id: string; due: number; until: number | null }[];
@@ -77,7 +77,7 @@ export function noFamilies(): FamilyFacts {
 
 const isBefore = (a: At, b: At) => a.block < b.block || (a.block === b.block && a.log < b.log);
 
-/** Before the event is read: what it is by what holds until then. */
+/** Runs before the event is read, with the state before it. */
 export function noteBefore(facts: Facts, event: DeriveEvent): void {
   if (event.kind === "transfer") noteTransfer(facts, event);
   if (event.kind === "escrow.deposited") facts.families.deposits.set(event.escrowId, event);
@@ -88,7 +88,7 @@ export function noteBefore(facts: Facts, event: DeriveEvent): void {
   }
 }
 
-/** After it is read: who spoke, which hires are new, what became due. */
+/** Runs after it is read: who acted, which hires are new, and what became due. */
 export function noteAfter(facts: Facts, event: DeriveEvent): void {
   const { families, params } = facts;
   const at = { block: event.block, log: event.kind === "tick" ? 0 : event.log, time: event.time };
@@ -207,7 +207,10 @@ function noteHire(facts: Facts, hire: Hire, at: At & { time: number }): void {
     told.brought = pay(facts, hire.buyer, hire.price);
 }
 
-/** Sixteen transfers are looked at for a hire, the first ones first; those of wallets before the buyer lend what those have. */
+/**
+ * Sixteen transfers are checked for a hire, the earliest first. Transfers of wallets before the buyer count with the
+ * money of those wallets.
+ */
 function pay(facts: Facts, wallet: string, price: bigint, looks = { left: 16 }): bigint {
   let paid = 0n;
   const before = wayOf(facts, wallet).slice(1);
@@ -256,7 +259,7 @@ function isAnswered(facts: Facts, id: string): boolean {
   );
 }
 
-/** At a tick: what has waited long enough, once. */
+/** Runs at a tick, once for each item that has waited long enough. */
 function decide(facts: Facts): void {
   const { families, params, asOf } = facts;
   for (const it of families.unreceipted) {
@@ -281,14 +284,14 @@ function firstOf(acts: Act[], wallet: string): Act | undefined {
     .reduce<Act | undefined>((a, b) => (a === undefined || isBefore(b, a) ? b : a), undefined);
 }
 
-/** Whose money a wallet paid with first. */
+/** The owner of the money with which a wallet first paid. */
 function parentOf(facts: Facts, wallet: string): string | null {
   const spent = firstOf(facts.families.spent, wallet);
   if (spent === undefined) throw new Error(`${wallet} never spent`);
   return giverOf(facts, wallet, spent);
 }
 
-/** Who gave a wallet the largest sum up to some place. */
+/** The sender of the largest sum to a wallet up to a position. */
 function giverOf(facts: Facts, wallet: string, place: At): string | null {
   const before = facts.families.sent.filter(
     (it) => it.to === wallet && it.from !== null && !it.isLate && !isBefore(place, it),
@@ -309,7 +312,10 @@ export function familyOf(facts: Facts, wallet: string): string {
   return way.length > 17 ? DEEP : (way.at(-1) ?? wallet);
 }
 
-/** The family of who gets money or judges: by what it had at its first word, unless it spent before; null of one that did neither. */
+/**
+ * The family of a receiver or auditor, fixed by its money at its first record, or at its first payment if that came
+ * earlier; null if it did neither.
+ */
 export function ownFamilyOf(facts: Facts, wallet: string): string | null {
   const word = firstOf(facts.families.words, wallet);
   const spent = firstOf(facts.families.spent, wallet);
@@ -321,12 +327,12 @@ export function ownFamilyOf(facts: Facts, wallet: string): string | null {
   return way.length > 16 ? DEEP : (way.at(-1) ?? giver);
 }
 
-/** Whether a buyer's money came through a wallet. */
+/** Whether a buyer's money passed through a wallet. */
 export function cameThrough(facts: Facts, buyer: string, wallet: string): boolean {
   return familyOf(facts, buyer) !== DEEP && wayOf(facts, buyer).slice(1).includes(wallet);
 }
 
-/** The family that a hire counts for. */
+/** The family for which a hire counts. */
 export function buyerFamilyOf(facts: Facts, { buyer, seller }: Pick<Hire, "buyer" | "seller">): string {
   return cameThrough(facts, buyer, seller) ? (ownFamilyOf(facts, seller) ?? seller) : familyOf(facts, buyer);
 }

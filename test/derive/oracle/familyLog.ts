@@ -74,7 +74,7 @@ const action = fc.oneof(
       value: fc.constantFrom(100_000, 700_000, 3_000_000),
     }),
   },
-  // More small sums than are looked at for one hire, before a larger one from a hub.
+  // More small sums than one hire checks, before a larger one from a hub.
   {
     weight: 2,
     arbitrary: fc.record({
@@ -95,7 +95,7 @@ const action = fc.oneof(
       through: fc.option(fc.integer({ min: 20, max: 29 }).map(wallet)),
     }),
   },
-  // A payee that spends what an escrow paid out to it, and a buyer funded by a wallet that has sent much.
+  // A payee that spends an escrow's payout, and a buyer that is funded by a wallet with many transfers.
   {
     weight: 3,
     arbitrary: fc.record({ do: fc.constant("paid" as const), seller, buyer, to: seller }),
@@ -122,7 +122,9 @@ const step = fc.record({
   action,
 });
 
-/** Logs of wallets that fund, pay, give back and keep silent, with the edges of every rule on families among them. */
+/**
+ * Logs of wallets that fund, pay, give back and keep silent, including the boundary cases of every rule on families.
+ */
 export const familyLog = fc.array(step, { minLength: 5, maxLength: 40 }).map((steps) => logOf(steps));
 
 function logOf(steps: { wait: number; action: Action }[]): EventLog {
@@ -250,7 +252,7 @@ function escrow(log: EventLog, it: Extract<Action, { do: "escrow" }>): void {
     else log.refunded(id, it.how === "buyer" ? buyer : seller);
     log.transfer(ESCROW, buyer, 500_000);
   }
-  // A credit of an earlier payment, taken in the same block.
+  // A credit of an earlier payment, withdrawn in the same block.
   if (it.withdrawn) log.transfer(ESCROW, wallet(21), 7_000_000);
   if (it.late > 0) log.after(it.late).tick();
   if (it.receipt) log.receipt(seller, buyer, { escrow_id: id, amount: 500_000 });
