@@ -7,13 +7,13 @@ import { independenceOf } from "./families.ts";
 import { components, fingerprintGroups, ownershipGroups, signalsOf } from "./groups.ts";
 
 const DAY = 86_400;
-/** All weights as multiples of one small unit, so that sums are plain integers: sizes up to 25 divide it. */
+/** All weights are multiples of one small unit, so that sums are plain integers. All sizes up to 25 divide it. */
 const UNIT = 26_771_144_400n;
 
 const weightOf = (hire: { size: number }) => UNIT / BigInt(hire.size);
 const sum = (values: bigint[]) => values.reduce((a, b) => a + b, 0n);
 
-/** Half up at nine decimals, from an exact fraction. */
+/** Rounds an exact fraction half up at nine decimals. */
 function rounded(part: bigint, whole: bigint): number {
   const scaled = (2n * part * 1_000_000_000n + whole) / (2n * whole);
   return Number(scaled) / 1e9;
@@ -27,14 +27,14 @@ function usdc(atomic: bigint): string {
   return `${digits.slice(0, -6)}.${fraction}`;
 }
 
-/** With the members of its cluster, as the definition of clusters gives them, and the clusters that it joined first. */
+/** An agent with the members of its cluster, by the definition of clusters, and the clusters that it joined first. */
 export type Expected = Reputation & { cluster: string[] | null; first_clusters: (string | null)[] };
 
 export function inWindow(facts: Facts, it: { leavesWindow: number }): boolean {
   return facts.asOf < it.leavesWindow;
 }
 
-/** Every field of one agent straight from its definition (SHP §9.2), over all hires there are. */
+/** Computes every field of one agent directly from its definition (SHP §9.2), over all hires. */
 export function fieldsOf(facts: Facts, address: string): Expected {
   const counted = facts.hires.filter((it) => !it.isCanary);
   const sold = counted.filter((it) => it.seller === address && inWindow(facts, it));
@@ -171,12 +171,12 @@ function averageStars(
   return rate(sum(weights.map((it, n) => it * BigInt(ratings[n]?.stars ?? 0))), sum(weights));
 }
 
-/** What a seller's figures tell of: each hire's own audit, when it was not arranged. */
+/** The audits in a seller's figures: the audit of each hire that was not arranged. */
 function shownAudits({ audits }: Facts, seller: string) {
   return audits.all.filter((it) => it.seller === seller && it.cause !== "history" && it.canary === null);
 }
 
-/** How many audits of a seller count as this now. */
+/** The number of a seller's audits that have this status now. */
 function auditsOf(facts: Facts, seller: string, as: "passed" | "rolledBack"): number {
   return facts.audits.all.filter(
     (it) => it.seller === seller && it.counts?.as === as && facts.asOf < it.counts.until,

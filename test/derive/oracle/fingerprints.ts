@@ -1,14 +1,14 @@
 import { addTrip } from "./clusters.ts";
 import type { Facts, Listing } from "./facts.ts";
 
-/** What an agent's live listings look like. */
+/** The tokens of an agent's live listings. */
 export function tokensOf(facts: Facts, agent: string): Set<string> {
   return new Set(facts.listings.filter((it) => it.agent === agent && it.live).flatMap(tokens));
 }
 
 /**
- * An agent's tokens are others than they were: it, and whoever is alike to it, is joined with all alike to them, if those
- * are enough now. All pairs are looked at.
+ * Runs after an agent's tokens changed. The agent, and each similar agent, is joined with all agents that are similar
+ * to it, if there are enough now. All pairs are compared.
  */
 export function noteAlike(facts: Facts, changed: string): void {
   const own = tokensOf(facts, changed);
@@ -35,7 +35,7 @@ export function noteAlike(facts: Facts, changed: string): void {
 
 const keyOf = (tokens: Set<string>) => [...tokens].sort().join("\n");
 
-/** By the similarity that was asked for when the later of the two sets first stood for somebody's listings. */
+/** Uses the similarity that was required when the later of the two sets first appeared. */
 function cosineHolds({ tokenSets }: Facts, a: Set<string>, b: Set<string>): boolean {
   if (keyOf(a) === keyOf(b)) return true;
   const [first, last] = [a, b]

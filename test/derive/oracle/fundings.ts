@@ -1,7 +1,10 @@
 import { addTrip } from "./clusters.ts";
 import type { Facts, Transfer } from "./facts.ts";
 
-/** Whether a transfer of `value` is enough, of all that its receiver got by then, to fund it. */
+/**
+ * Whether a transfer of `value` is large enough to fund its receiver, compared with everything that the receiver got
+ * until then.
+ */
 export function isLarge(facts: Facts, value: bigint, receivedSoFar: bigint): boolean {
   const { minFundingAtomic, fundingShare } = facts.params;
   return (
@@ -10,13 +13,16 @@ export function isLarge(facts: Facts, value: bigint, receivedSoFar: bigint): boo
   );
 }
 
-/** A transfer is plain from here on: whoever funded its receiver by it did so now, if that is an agent. */
+/** A transfer becomes plain now. If its receiver is an agent, the funding through this transfer happens now. */
 export function becomePlain(facts: Facts, it: Transfer): void {
   it.plain = facts.transfers.filter(({ plain }) => plain !== null).length;
   if (facts.agents.has(it.to) && isFunding(it)) walk(facts, it, it, facts.params.maxIntermediaries);
 }
 
-/** An agent was registered: all that ever funded it did so from here on, and its own money binds it to whom it funded. */
+/**
+ * An agent was registered. All its earlier fundings count from now on, and its own money joins it with the agents that
+ * it funded.
+ */
 export function noteRegistered(facts: Facts, agent: string): void {
   for (const it of fundingsInto(facts, agent)) walk(facts, it, it, facts.params.maxIntermediaries);
   const funded = facts.trips.filter((it) => it.funder === agent && it.signal === "funding_origin");
@@ -25,7 +31,9 @@ export function noteRegistered(facts: Facts, agent: string): void {
   addTrip(facts, { signal: "funding_origin", funder: agent, members });
 }
 
-/** Each way back from the last transfer to an agent: its sender, then in order whoever funded that, depth first. */
+/**
+ * Each path back from the last transfer to an agent: its sender, then the funders of the sender in order, depth first.
+ */
 function walk(facts: Facts, leg: Transfer, last: Transfer, intermediaries: number): void {
   if (leg.from !== last.to) addFunding(facts, leg.from, last.to, last.time);
   if (intermediaries === 0) return;
@@ -51,7 +59,7 @@ function before(a: { block: number; log: number }, b: { block: number; log: numb
   return a.block < b.block || (a.block === b.block && a.log < b.log);
 }
 
-/** An agent in an order: of when it was funded, or of the block that registered it. */
+/** An agent in an order: by the time of its funding, or by the block of its registration. */
 type Entry = { agent: string; at: number };
 type Spans = {
   signal: string;
@@ -62,7 +70,7 @@ type Spans = {
   back: boolean;
 };
 
-/** Looks at every span, of times and of registrations, that holds a funding which was not known before (SHP §4.5.1). */
+/** Checks every span of times and of registrations that contains a new funding (SHP §4.5.1). */
 function addFunding(facts: Facts, funder: string, agent: string, time: number): void {
   const key = `${funder} ${agent} ${time}`;
   if (facts.fundings.has(key)) return;
@@ -102,7 +110,7 @@ function addFunding(facts: Facts, funder: string, agent: string, time: number): 
   });
 }
 
-/** The groups are whole spans, by the definition. The tripped signals name the clusters, in their order. */
+/** By the definition, the groups are whole spans. The tripped signals give the clusters their ids, in order. */
 function addSpans(facts: Facts, spans: Spans): void {
   const { signal, funder, entries, entry, length, back } = spans;
   const whole = new Set<string>();
@@ -121,7 +129,9 @@ function addSpans(facts: Facts, spans: Spans): void {
   }
 }
 
-/** For no, one, two … of the nearest others before the entry, as few of those after it as are enough. */
+/**
+ * Takes zero, one, two … of the nearest others before the entry, and for each the smallest sufficient number after it.
+ */
 function nearestFew(facts: Facts, { entries, entry, length }: Spans): Set<string>[] {
   const { clusterOthers } = facts.params;
   const others = entries.filter((it) => it.agent !== entry.agent);

@@ -9,7 +9,7 @@ export const ARBITER = wallet(15);
 
 const someone = fc.integer({ min: 1, max: 12 }).map(wallet);
 const seller = fc.integer({ min: 1, max: 7 }).map(wallet);
-/** Mostly the same few, who have funded before: when one is published as a hub, others' groups are left. */
+/** Usually the same few wallets, which have funded before. So other groups remain when one is published as a hub. */
 const funder = fc.integer({ min: 6, max: 12 }).map(wallet);
 const few = fc.nat({ max: 5 });
 const capability = fc.constantFrom("text.translate", "code.review", "chart.generate", "data.extract");
@@ -20,7 +20,7 @@ const wait = fc.oneof(
 );
 
 const ledger = fc.constantFrom(LEDGER, OTHER_LEDGER);
-/** In which ledger, and whether in the form of before. */
+/** The ledger, and whether the record has the older form. */
 const where = { ledger, old: fc.boolean() };
 
 const ring = fc.record({
@@ -44,7 +44,7 @@ const list = fc.record({
   payee: fc.option(someone),
 });
 
-/** From the half of all tokens to all of them. */
+/** From half of all tokens to all of them. */
 const similarity = fc.constantFrom(
   { numerator: 23, denominator: 25 },
   { numerator: 1, denominator: 2 },
@@ -54,8 +54,8 @@ const similarity = fc.constantFrom(
 );
 
 /**
- * What stays as it is all through a log: an agent is held to other gates of Tier 2, and its stars to another decay, only by what
- * next changes its figures.
+ * Parameters that stay the same in a log. Another gate of Tier 2, or another decay of stars, would apply to an agent
+ * only at the next change of its figures.
  */
 export const gates = fc.record(
   {
@@ -84,7 +84,7 @@ const publish = fc.record({
     {
       windowSeconds: fc.constantFrom(15 * DAY, 30 * DAY),
       volumeWindowSeconds: fc.constantFrom(DAY / 2, DAY),
-      // Also so long that what counts can be as old as its window.
+      // Some waits are so long that a counted item can be as old as its window.
       reconcileSeconds: fc.constantFrom(DAY / 2, DAY, 40 * DAY),
       minHireAtomic: fc.constantFrom("1000", "2001"),
       minFundingAtomic: fc.constantFrom("100000", "500000"),
@@ -221,10 +221,10 @@ const action = fc.oneof(
 
 export type Action = typeof action extends fc.Arbitrary<infer T> ? T : never;
 
-/** An action, after this many seconds and blocks: none of either when there are no blocks. */
+/** An action, and the seconds and blocks before it. Without blocks there are no seconds either. */
 export const step = fc.record({ wait, blocks: fc.constantFrom(0, 0, 1, 1, 1, 60, 256), action });
 
-/** Wallets 1–12 as above, 20–34 pass money on, 35–39 come late: they list, or are paid, after it all. */
+/** Wallets 1–12 as above. 20–34 pass money on. 35–39 come late: they list, or are paid, after everything else. */
 const anyone = fc.integer({ min: 1, max: 39 }).map(wallet);
 
 const chain = fc.record({
@@ -232,7 +232,7 @@ const chain = fc.record({
   from: fc.oneof(funder, anyone),
   first: fc.constantFrom(1, 2, 3, 8, 35),
   size: fc.integer({ min: 1, max: 5 }),
-  /** The first of the wallets that it goes through, one of them or one for each receiver. */
+  /** The first of the wallets that the money passes through: one for all, or one for each receiver. */
   through: fc.array(fc.constantFrom(20, 25, 30), { maxLength: 4 }),
   apart: fc.boolean(),
   slow: fc.boolean(),
@@ -271,20 +271,23 @@ const distantAction = fc.oneof(
 
 export type DistantAction = typeof distantAction extends fc.Arbitrary<infer T> ? T : never;
 
-/** Like `step`, with money that comes over several wallets, wallets with many transfers, and payments to payees. */
+/** Like `step`, with money that passes through several wallets, wallets with many transfers, and payments to payees. */
 export const distantStep = fc.record({
   wait,
   blocks: fc.constantFrom(0, 1, 1, 1, 60, 256),
   action: distantAction,
 });
 
-/** Who funds, who is funded, and by how many at once, so that there are many clusters, some of which meet. */
+/** The funders, the funded agents, and the number at once. There are many clusters, and some of them merge. */
 const treasury = fc.integer({ min: 30, max: 34 }).map(wallet);
-/** The agents that are there from the beginning; wallets 13–20 may come later, as may who funds them. */
+/** The agents that exist from the beginning. Wallets 13–20 and their funders may come later. */
 export const CLUSTERED = Array.from({ length: 12 }, (_, n) => wallet(n + 1));
 const late = fc.integer({ min: 13, max: 20 }).map(wallet);
 
-/** Steps that make and unmake clusters, and hires in them: days apart, so that groups of one funder stay apart too. */
+/**
+ * Steps that form and dissolve clusters, and hires in them. They are days apart, so that groups of one funder stay
+ * separate.
+ */
 export const clusterStep = fc.record({
   wait: fc.constantFrom(20, 60, 60, 2 * DAY),
   blocks: fc.constantFrom(0, 1, 1, 300),

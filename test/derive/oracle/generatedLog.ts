@@ -17,22 +17,27 @@ import {
   step,
 } from "./generatedActions.ts";
 
-/** A log of agents that fund, list, pay, deposit, settle, rate and wait, with every edge of every window among the waits. */
+/**
+ * A log of agents that fund, list, pay, deposit, settle, rate and wait. The waits include the limits of every window.
+ */
 export const generatedLog = generatedLogOf({ minLength: 5, maxLength: 60 });
 
-/** Such logs of this many actions; most actions are an event or two, a few are dozens. */
+/** Generates such logs with this many actions. Most actions are one or two events, a few are dozens. */
 export function generatedLogOf(length: { minLength: number; maxLength: number }): fc.Arbitrary<EventLog> {
   return fc
     .tuple(fc.array(step, length), gates)
     .map(([steps, kept]) => logOf(steps, [], {}, undefined, kept));
 }
 
-/** Logs of agents that stand in many clusters, some of which meet, and come apart when their funder is published as a hub. */
+/** Logs of agents in many clusters. Some clusters merge, and split when their funder is published as a hub. */
 export const clusterLog = fc
   .array(clusterStep, { minLength: 6, maxLength: 40 })
   .map((steps) => logOf(steps, CLUSTERED));
 
-/** Logs in which money comes from far off, late and by the thousand; between any two events `noise` transfers that concern nobody. */
+/**
+ * Logs in which money comes from far away, late, and in thousands of transfers. Between any two events there are
+ * `noise` irrelevant transfers.
+ */
 export function distantLogOf(length: { minLength: number; maxLength: number }, noise: number) {
   const hubTransfers = fc.constantFrom(3, 8, 20, 10_000);
   return fc
@@ -42,7 +47,7 @@ export function distantLogOf(length: { minLength: number; maxLength: number }, n
     );
 }
 
-/** Transfers between strangers, a few from those whom the log is about, and into wallets that pass money on. */
+/** Transfers between strangers, a few from wallets of the log, and some into wallets that pass money on. */
 function addNoise(log: EventLog, count: number, seed: number): void {
   let state = seed;
   const next = (below: number) => {
@@ -70,7 +75,7 @@ function logOf(
   for (const agent of listed) log.after(60, 300).listing(agent, "text.translate");
   const build = new Builder(log, kept);
   for (const { wait: seconds, blocks, action: it } of steps) {
-    // A new block has a later time, and only a new block has.
+    // Each new block has a later time, and time changes only with a new block.
     if (blocks > 0) log.after(seconds, blocks);
     between(log);
     build.add(it);
@@ -93,7 +98,7 @@ class Builder {
   #version = 1;
   #rings = 0;
 
-  /** @param kept what every record of parameters says alike */
+  /** @param kept parameters that are the same in every record */
   constructor(log: EventLog, kept: Gates) {
     this.#log = log;
     this.#kept = kept;
@@ -105,7 +110,7 @@ class Builder {
     switch (it.do) {
       case "chain":
         this.#rings += 1;
-        // Every leg is larger than what its receiver had before, whoever sent that.
+        // Every transfer is larger than everything that its receiver had before.
         for (let n = it.first; n < it.first + it.size; n++) {
           const way = [it.from, ...it.through.map((step) => wallet(step + (it.apart ? n : 0))), wallet(n)];
           for (const [leg, to] of way.slice(1).entries()) {
@@ -151,7 +156,7 @@ class Builder {
         return;
       }
       case "ring":
-        // Each is larger than the one before, or the fifth would be dust.
+        // Each is larger than the one before. Otherwise the fifth would be dust.
         this.#rings += 1;
         for (let n = it.first; n < it.first + it.size; n++) {
           const amount = 100_000_000 * this.#rings;
@@ -292,7 +297,7 @@ class Builder {
     else this.#log.record(type, signer, body, ledger);
   }
 
-  /** Only what the contract allows: a delivery once, a settlement once. */
+  /** Only steps that the contract allows: one delivery, one settlement. */
   private settle({ pick, how, capability }: Extract<Action, { do: "escrow" }>): void {
     const log = this.#log;
     const it = this.#escrows[pick % this.#escrows.length];

@@ -1,6 +1,6 @@
 import type { Facts, Group } from "./facts.ts";
 
-/** Merges sets that have a member in common, until none have. */
+/** Merges sets with a common member, until there are none. */
 export function components(sets: Iterable<Set<string>>): Set<string>[] {
   const merged: Set<string>[] = [];
   for (const set of sets) {
@@ -11,12 +11,12 @@ export function components(sets: Iterable<Set<string>>): Set<string>[] {
   return merged;
 }
 
-/** Shared ownership: the clusters of all groups that fundings made, each with its funder if that is an agent. */
+/** Shared ownership: the clusters of all groups from fundings, each with its funder if the funder is an agent. */
 export function ownershipGroups(facts: Facts): Set<string>[] {
   return components(fundedGroups(facts).map((it) => it.members));
 }
 
-/** Listings alike. */
+/** Clusters of similar listings. */
 export function fingerprintGroups(facts: Facts): Set<string>[] {
   return components(facts.groups.filter((it) => it.funder === null).map((it) => it.members));
 }
@@ -28,7 +28,7 @@ export function signalsOf(facts: Facts, address: string): string[] {
   return [...new Set(tripped.map((it) => it.signal))].sort();
 }
 
-/** The size of the group that both are in, the largest of either kind, else 1. */
+/** The size of the common group of two agents, the larger of the two kinds, else 1. */
 export function sharedSize(facts: Facts, a: string, b: string): number {
   const groups = [...ownershipGroups(facts), ...fingerprintGroups(facts)];
   return Math.max(1, ...groups.filter((it) => it.has(a) && it.has(b)).map((it) => it.size));

@@ -75,8 +75,7 @@ export function countEscrow(facts: Facts, id: string, at: Place): void {
   const won = outcome === "released" && 2n * escrow.toSeller >= escrow.amount;
   const byThird =
     outcome === "refunded" && escrow.refundedBy !== escrow.buyer && escrow.refundedBy !== escrow.seller;
-  // A contested refund counts for nothing if audits found earlier that this buyer took money back for good
-  // work.
+  // A contested refund has no effect if earlier audits found that this buyer took money back for good work.
   const isNoWord = isContested(escrow) && falseRefundsOf(facts, escrow.buyer) > 0;
   escrow.hire = count(facts, at, {
     id: escrow.id,
@@ -142,7 +141,7 @@ export function escrowOf(facts: Facts, id: string) {
   return escrow;
 }
 
-/** An audit found the work bad. */
+/** Marks a hire whose work an audit found bad. */
 export function rollBack(hire: Hire): void {
   hire.outcome = "failure";
   hire.byAudit = true;

@@ -19,7 +19,7 @@ type KnownFeedback = {
 } & {
   agent: string | null;
   hire: string | null;
-  /** Whether it may still find a hire. */
+  /** Whether it may still get a hire. */
   waits: boolean;
 };
 type Hire = Pick<Row<"hire">, "id" | "seller" | "buyer" | "time"> & { canary: boolean; turn: number };
@@ -27,8 +27,8 @@ type Hire = Pick<Row<"hire">, "id" | "seller" | "buyer" | "time"> & { canary: bo
 const NOBODY = `0x${"0".repeat(40)}`;
 
 /**
- * Identities and their feedback once more, slow and obvious: at each event it looks through all events before. What hires there are, and who
- * belongs to whom, it takes from the rows of the derivation, which other oracles check.
+ * A second, slow and simple computation of identities and their feedback. At each event it reads all earlier events. It
+ * takes hires and owners from the rows of the derivation, which other oracles check.
  */
 class IdentityOracle {
   readonly #past: IdentityEvent[] = [];
@@ -43,7 +43,7 @@ class IdentityOracle {
     this.log = log;
   }
 
-  /** After the derivation has applied an event. */
+  /** Runs after the derivation has applied an event. */
   read(event: DeriveEvent): void {
     for (const row of this.store.rows("hire").values()) {
       const known = this.#hires.find((it) => it.id === row.id);
@@ -59,7 +59,7 @@ class IdentityOracle {
     if (it.kind === "feedback.revoked") this.#revoke(`${it.identity}/${it.client}/${it.index}`);
   }
 
-  /** What is to be compared. */
+  /** The values to compare. */
   tell() {
     const identities = this.#minted().map(({ identity }) => identity);
     identities.sort((a, b) => Number(a) - Number(b));
@@ -101,7 +101,7 @@ class IdentityOracle {
     );
   }
 
-  /** All that happened to an identity since it was minted, in order. */
+  /** All events of an identity since its mint, in order. */
   #historyOf(id: string): IdentityEvent[] {
     const mint = this.#minted().find((it) => it.identity === id);
     if (mint === undefined) return [];
@@ -116,7 +116,7 @@ class IdentityOracle {
     return this.#owners(id).at(-1) ?? null;
   }
 
-  /** Every wallet it had, with the events from which and to which on. */
+  /** Every wallet of an identity, with the events from which and to which it had the wallet. */
   #wallets(id: string): { wallet: string; from: IdentityEvent; until: IdentityEvent | null }[] {
     const history = this.#historyOf(id);
     const [mint] = history;
@@ -186,7 +186,7 @@ class IdentityOracle {
     else this.#seek(feedback);
   }
 
-  /** The free hire of the pair that was first in turn; else it waits, unless a hundred do. */
+  /** The first unused hire of the pair. Without one the feedback waits, unless a hundred wait already. */
   #seek(feedback: KnownFeedback): void {
     if (feedback.agent === null) return;
     const [hire] = this.#freeHires(feedback.agent, feedback.event.client);
@@ -266,7 +266,7 @@ class IdentityOracle {
   }
 }
 
-/** Holds what is derived of identities to the oracle. */
+/** Compares the derived identities with the oracle. */
 export async function expectIdentities(log: EventLog): Promise<MemoryStore> {
   const store = new MemoryStore();
   const oracle = new IdentityOracle(store, log);

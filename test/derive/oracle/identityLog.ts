@@ -71,21 +71,21 @@ type Action = typeof action extends fc.Arbitrary<infer T> ? T : never;
 type Paid = { seller: Address; buyer: Address; tx: Hex };
 
 const step = fc.record({
-  // Within a block, and over all that a receipt may wait.
+  // Waits from one block up to the longest time that a receipt may wait.
   wait: fc.constantFrom(0, 0, 0, 0, 1, 1, 60, 60, 3_600, 3_600, DAY - 1, DAY + 1, 30 * DAY),
   action,
 });
 
-/** Logs of identities that are registered, sold, rated and paid for, with what a hostile owner would do among it. */
+/** Logs of identities that are registered, sold, rated and hired, including actions of a hostile owner. */
 export const identityLog = fc
   .tuple(fc.array(step, { minLength: 5, maxLength: 60 }), fc.subarray([1, 2, 3, 4, 5, 6, 7, 8]))
   .map(([steps, funded]) => logOf(steps, funded));
 
-/** @param funded whose money began with one wallet */
+/** @param funded the wallets whose money began with one wallet */
 function logOf(steps: { wait: number; action: Action }[], funded: number[]): RegistryLog {
   const log = new RegistryLog();
   const build = new Builder(log);
-  // Far enough apart that they are no cluster.
+  // Far enough apart that they do not form a cluster.
   for (const n of funded) log.after(2 * DAY, 300).transfer(wallet(102), wallet(n), 5_000_000);
   for (const n of [1, 2]) {
     build.add({ do: "list", seller: wallet(n) });
@@ -131,7 +131,7 @@ class Builder {
         if (this.#owners.has(it.identity)) log.wallet(it.identity, it.to);
         return;
       case "rate":
-        // Of one that is not registered too: the contract would refuse, and the log need not.
+        // Also for an identity that is not registered. The contract would refuse this, but a log can contain it.
         for (let n = 0; n < it.times; n++) this.#feedback.push(log.feedback(it.identity, it.client));
         return;
       case "revoke": {
@@ -188,7 +188,7 @@ class Builder {
     const log = this.#log;
     if (seller === buyer) return;
     const rate = () => {
-      // Mostly of the identity that its seller has.
+      // Usually about the identity of its seller.
       const about = rates === 3 ? 3 : Number(BigInt(seller));
       if (rates !== null) this.#feedback.push(log.feedback(about, buyer));
     };

@@ -15,7 +15,7 @@ import { hubsOf, readRecord } from "./records.ts";
 import { tellAudits } from "./tellAudits.ts";
 import { endPresumptions, readTransfer } from "./transfers.ts";
 
-/** A cluster that ever was; members are told of those that were merged into no other. */
+/** A cluster that ever existed. Members are given only for clusters that were not merged into another. */
 export type ExpectedCluster = { kind: string; merged_into: string | null; size: number; members: string[] };
 
 export type ExpectedState = {
@@ -24,9 +24,9 @@ export type ExpectedState = {
 } & ReturnType<typeof tellAudits>;
 
 /**
- * The derivation once more, slow and obvious: reads the log into plain arrays, looks through all of them at every event,
- * and computes each field from its definition at the end. Signatures are taken as present. It shares no code with the
- * incremental one.
+ * A second, slow and simple derivation. It reads the log into plain arrays, searches all of them at every event, and
+ * computes each field from its definition at the end. Signatures are assumed to be valid. It shares no code with the
+ * incremental derivation.
  *
  * @param observe told of every event once it is read, for what is derived of these facts in turn
  */
@@ -87,7 +87,10 @@ export function oracle(
   };
 }
 
-/** The tier of everybody; whoever comes to Tier 2, or falls from it, takes its places on rosters or leaves them, by address. */
+/**
+ * Computes the tier of every agent. An agent that enters or leaves Tier 2 takes or leaves its places on rosters, in the
+ * order of addresses.
+ */
 function settleTiers(facts: Facts): void {
   for (const [address, agent] of [...facts.agents].sort(([a], [b]) => (a < b ? -1 : 1))) {
     const before = agent.tier;

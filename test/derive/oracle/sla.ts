@@ -39,7 +39,7 @@ type Breach = {
 type Value = { n: number; d: number };
 type Day = { day: number };
 
-/** What is compared of an agent's promises. */
+/** The compared values of an agent's SLA. */
 export type ExpectedSla = {
   status: string;
   guarantees: (string | number | null)[][];
@@ -50,7 +50,7 @@ const DAY = 86_400;
 const dayOf = (time: number) => Math.floor(time / DAY);
 const isLatency = ({ metric }: Terms) => metric.startsWith("latency");
 const windowOf = ({ measurement_window: text }: Terms) => Number(text.split(" ")[0]);
-/** Decimals of generated logs have few digits: these products are exact. */
+/** Decimals in generated logs have few digits, so these products are exact. */
 const isWorse = (terms: Terms, { n, d }: Value, bound: string) => {
   const digits = (bound.split(".")[1] ?? "").length;
   const [left, right] = [n * 10 ** digits, Math.round(Number(bound) * 10 ** digits) * d];
@@ -58,7 +58,9 @@ const isWorse = (terms: Terms, { n, d }: Value, bound: string) => {
 };
 const rounded = ({ n, d }: Value) => Number((2n * BigInt(n) * 10n ** 9n + BigInt(d)) / (2n * BigInt(d)));
 
-/** SLAs once more: every figure from all hires and slots there ever were, every breach as it is told in docs/steward.md. */
+/**
+ * A second computation of SLAs: every figure from all hires and slots, and every breach by the text of docs/steward.md.
+ */
 export class SlaBook {
   readonly #facts: Facts;
   readonly #isExcused: (hire: Hire) => boolean;
@@ -160,14 +162,14 @@ export class SlaBook {
     }
   }
 
-  /** At every tick: what nobody disputed, or ruled on in time, stands. */
+  /** Runs at every tick. A breach without a dispute, or without a ruling in time, stands. */
   tick(time: number): void {
     for (const it of this.breaches)
       if ((it.status === "detected" || it.status === "disputed") && time > it.decidedBy)
         this.#confirm(it, time);
   }
 
-  /** The hourly look at an agent; what is left of a score, as a fraction. */
+  /** The hourly check of an agent. Returns the remaining share of its score as a fraction. */
   look(agent: string, time: number, slots: { all: Day[]; down: Day[] }): { n: bigint; d: bigint } {
     const sla = this.slas.get(agent);
     if (sla === undefined) return { n: 1n, d: 1n };
@@ -289,7 +291,7 @@ export class SlaBook {
     return value === undefined ? null : { value: { n: value, d: 1 }, isEnough: sorted.length >= 20 };
   }
 
-  /** One family, one vote: the mean of their shares of good hires, and how many had a bad one. */
+  /** Each family has one vote: the mean of their shares of good hires, and the number of families with a bad hire. */
   #isOfMany({ agent, terms }: Promised, from: number, to: number): boolean {
     if (terms.metric === "uptime") return true;
     const seen = this.#hires(agent, from, to).flatMap((it) => {
@@ -363,7 +365,7 @@ function asksLess(terms: Terms, than: Terms): boolean {
   return true;
 }
 
-/** The slope of the least squares, as covariance over variance, in fractions. */
+/** The slope by least squares: covariance divided by variance, in fractions. */
 function daysLeft({ terms, closes }: Promised, current: number): number | null {
   const last = closes.slice(-7);
   if (last.length < 3) return null;

@@ -84,7 +84,7 @@ const action = fc.oneof(
 
 type Action = typeof action extends fc.Arbitrary<infer T> ? T : never;
 
-/** The times that parameters set, beside those that nobody set. */
+/** The times that parameters set, and the default times. */
 export const slaTimes = fc.record(
   {
     disputeSeconds: fc.constantFrom<number>(1, DAY, 3 * DAY),
@@ -104,7 +104,7 @@ export const slaSteps = fc.array(fc.record({ wait, action, tick: fc.boolean() })
   maxLength: 30,
 });
 
-/** A log of agents that promise, sell, are looked at, breach, dispute and are ruled on. */
+/** A log of agents that publish SLAs, sell, are probed, breach, dispute and get rulings. */
 export async function slaLog(
   steps: { wait: number; action: Action; tick: boolean }[],
   times: Times = {},
@@ -207,7 +207,9 @@ async function act(log: EventLog, it: Action): Promise<void> {
   }
 }
 
-/** One of strangers, of two that one wallet funds, or of those that the agent itself does: what reaches them first decides. */
+/**
+ * A buyer: a stranger, one of two that one wallet funds, or one that the agent itself funds. The first inflow decides.
+ */
 function buyerOf(log: EventLog, { agent: seller, family }: Extract<Action, { do: "sell" }>, n: number) {
   const kind = family === "mixed" ? (["strangers", "relatives", "own"] as const)[n % 3] : family;
   if (kind === "strangers") return wallet(300 + n);
@@ -216,7 +218,7 @@ function buyerOf(log: EventLog, { agent: seller, family }: Extract<Action, { do:
   return buyer;
 }
 
-/** One of the last breaches. */
+/** Chooses one of the last breaches. */
 async function breachOf(
   log: EventLog,
   which: number,

@@ -9,7 +9,7 @@ import { components, fingerprintGroups, ownershipGroups, sharedSize } from "./gr
 import { oracle } from "./oracle.ts";
 import { type ExpectedSla, SlaBook } from "./sla.ts";
 
-/** What is compared of an agent's row. */
+/** The compared values of an agent's row. */
 export type ExpectedSteward = {
   computedTime: number;
   score: number;
@@ -32,7 +32,7 @@ type Seen = {
   looked: boolean[];
   down: boolean[];
   wasUp: boolean;
-  /** It was known to stand for an agent that sold something. */
+  /** Whether it was known as a host of an agent with sales. */
   isSellers: boolean;
 };
 type Notes = {
@@ -50,7 +50,7 @@ type Notes = {
     revoked: boolean;
   }[];
   heard: Map<string, boolean>;
-  /** What each hire weighs for its capability's difficulty, once that is known, in units of 10⁻⁹. */
+  /** The weight of each hire by the difficulty of its capability, once it is known, in units of 10⁻⁹. */
   difficulty: Map<Hire, bigint>;
   rows: Map<string, ExpectedSteward>;
   before: number;
@@ -61,12 +61,15 @@ const DAY = 24 * HOUR;
 const bits = (mask: number) =>
   Array.from({ length: 12 }, (_, slot) => Math.floor(mask / 2 ** slot) % 2 === 1);
 
-/** Trust scores once more, each from its definition and from all that was ever said, at every tick at which an agent is due. */
+/**
+ * A second computation of trust scores: each from its definition and from all records, at every tick at which an agent
+ * is due.
+ */
 export function stewardOracle(log: DeriveEvent[]): { [agent: string]: ExpectedSteward } {
   return oraclesOf(log).scores;
 }
 
-/** The same with what became of promises. */
+/** The same with the results of SLAs. */
 export function oraclesOf(log: DeriveEvent[]): {
   scores: { [agent: string]: ExpectedSteward };
   slas: { [agent: string]: ExpectedSla };
@@ -198,7 +201,7 @@ function note(notes: Notes, facts: Facts, event: RecordEvent): void {
   }
 }
 
-/** In which slots a prober was away: of its reports of one hour. */
+/** The slots of an hour in which a prober was itself offline, by its own reports. */
 function away(reports: Seen[]): boolean[] {
   return Array.from({ length: 12 }, (_, slot) => {
     const known = reports.filter((it) => it.wasUp && it.isSellers && it.looked[slot]);
@@ -208,7 +211,7 @@ function away(reports: Seen[]): boolean[] {
 
 type Slot = { day: number; isDown: boolean; isDenied: boolean };
 
-/** The slots with data of an agent, in order, of all hours that are closed. */
+/** An agent's slots with data in all closed hours, in order. */
 function slotsOf(notes: Notes, agent: string, time: number): Slot[] {
   const hours = [...new Set(notes.seen.map((it) => it.hour))].sort((a, b) => a - b);
   return hours.flatMap((hour) => {
@@ -251,7 +254,7 @@ function slotsOf(notes: Notes, agent: string, time: number): Slot[] {
   });
 }
 
-/** Which of them count as downtime: those in a row of three or more. */
+/** The slots that count as downtime: at least three failed ones in a row. */
 function downtime(all: Slot[]): Slot[] {
   return all.filter((it, at) => {
     if (!it.isDown) return false;
@@ -303,7 +306,7 @@ function own(notes: Notes, facts: Facts, agent: string, time: number) {
     const day = Math.floor(it.time / DAY);
     return it.seller === agent && !it.isCanary && day > today - 30 && day <= today;
   });
-  // In 720720ths: every cluster that a generated log can have divides it, or is left to the fraction.
+  // In units of 1/720720. The sizes of most clusters in generated logs divide this number. Fractions handle the others.
   const lcm = hires.reduce((product, { size }) => product * BigInt(size), 1n);
   const weigh = (some: Hire[]) => some.reduce((sum, { size }) => sum + lcm / BigInt(size), 0n);
   const ok = weigh(hires.filter((it) => it.outcome === "success"));
@@ -358,7 +361,7 @@ function worst(runs: Notes["attested"][number]["runs"]): { passing: number; tota
   return { passing: least?.passing ?? 0, total: least?.total ?? 0 };
 }
 
-/** The endorsements that hold: the last word of each, of which the newest 3 of an endorser, of which the newest 64. */
+/** The valid endorsements: the last record of each, then the newest 3 of each endorser, then the newest 64. */
 function holding(notes: Notes, agent: string) {
   let held: Notes["endorsed"] = [];
   for (const word of notes.endorsed) {
@@ -420,7 +423,7 @@ function endorsed(
   const n = counted.length;
   const unique = trusts.length;
   const sum = BigInt(trusts.reduce((total, it) => total + it, 0));
-  // Exact but for the logarithms, which are good to 10⁻¹² here.
+  // Exact except for the logarithms, which have an error below 10⁻¹² here.
   const base = BigInt(Math.round(Math.min(0.9, Math.log10(n + 1) / Math.log10(50)) * 1e15));
   const value =
     n === 0

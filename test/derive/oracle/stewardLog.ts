@@ -6,7 +6,7 @@ import { DAY, EventLog, HOUR, wallet } from "../eventLog.ts";
 const [OPERATOR, ATTESTOR] = [wallet(20), wallet(21)];
 const PROBERS = [30, 31, 32, 33].map(wallet);
 const HASHES = ["a1", "b2"].map((byte) => `0x${byte.repeat(32)}`);
-/** Agents of hosts that show whether a prober is away. */
+/** Agents whose hosts show whether a prober is offline. */
 const DECOYS = 200;
 const hostOf = (n: number) => `h${n}.example:443`;
 
@@ -111,12 +111,12 @@ type Step = { wait: number; action: Action; tick: boolean };
 
 const wait = fc.constantFrom(0, 60, 299, 300, HOUR, 2 * HOUR, DAY, 5 * DAY, 29 * DAY, 30 * DAY);
 
-/** Logs of agents that are probed, attest, endorse each other, sell, and are found to be of one owner. */
+/** Logs of agents that are probed, attest, endorse each other, sell, and are joined into clusters. */
 export const stewardLog = fc
   .array(fc.record({ wait, action, tick: fc.boolean() }), { minLength: 4, maxLength: 24 })
   .map(logOf);
 
-/** What is hired, and how difficult two of these are. */
+/** The hired capabilities, and the difficulty of two of them. */
 const CAPABILITIES = ["text.translate", "custom.hard", "custom.easy"];
 const DIFFICULTY = { "custom.hard": "3.5", "custom.easy": "0.3" };
 
@@ -128,7 +128,7 @@ function logOf(steps: Step[]): EventLog {
   for (let n = 1; n <= 7; n++) log.listing(wallet(n), `custom.kind${n}`, { price_usdc: String(2 ** n) });
   let rings = 0;
   for (const { wait: seconds, action: it, tick } of steps) {
-    // Hours are taken at ticks: between two that are days apart nobody would know who was served by whom.
+    // Hours are counted at ticks. If two ticks were days apart, the served hosts would be forgotten.
     if (seconds >= DAY) log.after(4 * HOUR).tick();
     log.after(seconds);
     if (it.do === "ring") ring(log, it.first, it.size, ++rings);
@@ -139,7 +139,7 @@ function logOf(steps: Step[]): EventLog {
   return log;
 }
 
-/** Numbers that a seed decides. */
+/** Random numbers from a seed. */
 function numbers(seed: number): (below: number) => number {
   let state = seed;
   return (below) => {
@@ -160,7 +160,7 @@ function report(
   log.record("uptime", signer, { hour, region: "eu", part: 0, hosts, served });
 }
 
-/** Mostly up; else down from some slot to another; with slots at which nobody looked. */
+/** Usually up, otherwise down from one slot to another, with slots without a look. */
 function word(next: (below: number) => number): [number, number] {
   const looked = next(3) === 0 ? next(4_096) : 4_095;
   const kind = next(4);
@@ -267,12 +267,12 @@ function act(log: EventLog, it: Exclude<Action, { do: "ring" }>): void {
   }
 }
 
-/** One hire of an agent, as long as it has none. */
+/** One hire of an agent, if it has none yet. */
 function sellOnce(log: EventLog, seller: Address, n: number): void {
   const isKnown = log.events.some(
     (it) => it.kind === "record" && it.type === "receipt" && it.signer === seller,
   );
-  // One of thirteen never sells anything, and is not an agent.
+  // One of thirteen never sells anything, so it is not an agent.
   if (isKnown || n % 13 === 12) return;
   log.listing(seller, `custom.decoy${n}`, { price_usdc: String(2 ** n) });
   log.hire(seller, wallet(300 + n));

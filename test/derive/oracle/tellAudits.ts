@@ -3,7 +3,7 @@ import type { Audit, Audits } from "./auditFacts.ts";
 import { tellMoney } from "./auditMoney.ts";
 import type { Facts } from "./facts.ts";
 
-/** What the rows of the derivation say of audits, in the same words. */
+/** The audits in the rows of the derivation, in the oracle's form. */
 export function tellAudits(facts: Facts) {
   const { audits } = facts;
   const moneyOf = (operator: string, agent: string) =>
@@ -62,7 +62,7 @@ export function tellAudits(facts: Facts) {
   };
 }
 
-/** What each operator is held to, counted from all its audits; those with nothing to count are left out. */
+/** The counts of each operator, from all its audits. Operators without any are left out. */
 function operatorsOf({ all, asked }: Audits) {
   const names = [...new Set(all.map(({ operator }) => operator))];
   return Object.fromEntries(
@@ -97,7 +97,7 @@ function operatorsOf({ all, asked }: Audits) {
   );
 }
 
-/** How often each auditor was right about work whose worth was known. */
+/** How often each auditor was right about work with a known result. */
 function errorsOf({ measured }: Audits) {
   const all = Map.groupBy(measured, (it) => `${it.operator}/${it.auditor}/${it.capability}`);
   return Object.fromEntries(

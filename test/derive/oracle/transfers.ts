@@ -57,7 +57,10 @@ export function readTransfer(facts: Facts, event: Extract<DeriveEvent, { kind: "
   if (!transfer.claimed && !waits) becomePlain(facts, transfer);
 }
 
-/** The presumed payments that no receipt claimed in time: in order of their due time in steps of 300 seconds, then as they came. */
+/**
+ * The presumed payments that no receipt claimed in time: by their due time in steps of 300 seconds, then in the order
+ * of arrival.
+ */
 export function endPresumptions(facts: Facts): void {
   const due = facts.transfers.filter(
     ({ ordinary, presumedUntil, claimed, plain }) =>

@@ -8,7 +8,7 @@ import { snapshotOf } from "tallystick-derive/snapshot";
 import { type TableName, tables } from "tallystick-derive/tables";
 import { type EventLog, TOKEN } from "../eventLog.ts";
 
-/** What the two forms of a log may know differently: what reached whom, and what is kept to look it up. */
+/** The rows that may differ between the two forms of a log: inflows of wallets, and the rows to find them. */
 const OWN = new Set<TableName>([
   "state",
   "wallet",
@@ -20,7 +20,7 @@ const OWN = new Set<TableName>([
   "orderIndex",
 ]);
 
-/** Derives a log as whoever reads a file of it does. */
+/** Derives a log like a reader of its file. */
 export async function derive(events: readonly DeriveEvent[]): Promise<MemoryStore> {
   const store = new MemoryStore();
   const reader = new LogReader(TOKEN);
@@ -39,8 +39,8 @@ export async function relevant({ events }: Pick<EventLog, "events">): Promise<De
 }
 
 /**
- * Holds what is derived from the two forms of a log to one another: the digest of every tick, every row that says anything of anybody,
- * and every field of every agent at the end.
+ * Compares the results of the two forms of a log: the digest of every tick, every other row, and every field of every
+ * agent at the end.
  */
 export async function expectSame(log: EventLog): Promise<void> {
   const all = await derive(log.events);

@@ -2,8 +2,9 @@
 type Fraction = [n: bigint, d: bigint];
 
 /**
- * The share of Beta(alpha, beta) below x, by the integral of t^(alpha−1)·(1−t)^(beta−1) with the second factor multiplied out: an alternating sum of
- * powers over B(alpha, beta), all of it in exact fractions. The code sums binomial terms instead, and rounds.
+ * The share of Beta(alpha, beta) below x, by the integral of t^(alpha−1)·(1−t)^(beta−1). The second factor is expanded,
+ * which gives an alternating sum of powers divided by B(alpha, beta). All fractions are exact. The tested code sums
+ * binomial terms instead, and rounds.
  */
 export function shareBelow(alpha: number, beta: number, [n, d]: Fraction): Fraction {
   const [a, b] = [BigInt(alpha), BigInt(beta)];

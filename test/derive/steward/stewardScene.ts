@@ -39,7 +39,7 @@ export function goTo(log: EventLog, time: number): EventLog {
   return log.after(time - log.time);
 }
 
-/** Bits of slots, the first slot first: `"11.0"` looked in three of four slots and found it down in the last. */
+/** Bits of slots, the first slot first: `"11.0"` means three looks in four slots, with the host down in the last. */
 export function slots(text: string): [looked: number, down: number] {
   let [looked, down] = [0, 0];
   for (const [slot, sign] of [...text].entries()) {
@@ -74,7 +74,9 @@ export function report(
   });
 }
 
-/** Reports of the agent's host, an hour each from the first on, each right after its hour; all probers say the same. */
+/**
+ * Reports about the agent's host, one for each hour from the first on, each right after its hour. All probers agree.
+ */
 export function hoursOf(log: EventLog, hours: string[], { probers = 1, from = 0 } = {}): EventLog {
   for (const [n, text] of hours.entries()) {
     goTo(log, START + (from + n + 1) * HOUR + 1);
@@ -84,12 +86,12 @@ export function hoursOf(log: EventLog, hours: string[], { probers = 1, from = 0 
   return log;
 }
 
-/** Ticks once everything that was reported is closed and taken. */
+/** Adds a tick after all reported hours are closed and counted. */
 export function close(log: EventLog): EventLog {
   return log.after(3 * HOUR + 300).tick();
 }
 
-/** This many agents that sold something once, each with a host: who is served where, as a report says it. */
+/** This many agents with one sale each and a host each. A report names the host of each agent. */
 export function sellersOf(
   log: EventLog,
   hosts: readonly string[],
@@ -142,12 +144,12 @@ export async function stewardOf(log: EventLog, agent: Address = AGENT): Promise<
   return row;
 }
 
-/** Slots of 30 days: with data, downtime, found down. */
+/** Slots in 30 days: with data, of downtime, and found down. */
 export async function monthOf(log: EventLog, agent: Address = AGENT): Promise<number[]> {
   return ((await stewardOf(log, agent)).slotSums.split(" ")[1] ?? "").split(":").map(Number);
 }
 
-/** Why the records of a type count for nothing. */
+/** The reasons why the records of a type do not count. */
 export async function reasonsOf(log: EventLog, type: string): Promise<(string | null)[]> {
   const { store } = await log.derive();
   return [...store.rows("record").values()].filter((it) => it.type === type).map(({ reason }) => reason);
