@@ -162,6 +162,35 @@ describe("the payments of an auditors' pool", () => {
     expect(await transfersTo(chain, scene.pool, auditor)).to.deep.equal([15_000n]);
   });
 
+  it("are not sent again while the chain shows them and they are not final, however late it is", async () => {
+    const scene = await open();
+    let sent = 0;
+    const send: typeof chain.sender.send = async (call) => {
+      sent++;
+      return await chain.sender.send(call);
+    };
+    const deskAfter = () => deskOf(scene, { confirmations: 3, validSeconds: 60, send });
+    const accounts = await accountsOf(chain, scene.pool, [[scene.auditors[0], 15_000n]]);
+    await deskAfter().pay(accounts, forever);
+    // The next process does not know what this one sent.
+    expect(await deskAfter().follow(forever)).to.include({ settled: 0n, waiting: 1 });
+    await chain.passTo((await chain.now()) + 61);
+    expect(await deskAfter().follow(forever)).to.include({ settled: 0n, waiting: 1 });
+    await chain.client.mine({ blocks: 3 });
+    expect(await deskAfter().follow(forever)).to.include({ settled: 15_000n });
+    expect(sent).to.equal(1);
+  });
+
+  it("are not booked a second time by a process without notes whose node is behind", async () => {
+    const scene = await open();
+    const accounts = await accountsOf(chain, scene.pool, [[scene.auditors[0], 15_000n]]);
+    await deskOf(scene).pay(accounts, forever);
+    const lost = { ...scene, store: memoryStore() };
+    expect(await deskOf(lost).pay(accounts, forever)).to.include({ waiting: 0, refused: 0 });
+    expect((await deskOf(lost).follow(forever)).settled).to.equal(0n);
+    expect(await budgetOf(lost.store).remaining()).to.equal(LIMIT);
+  });
+
   it("stay within the budget to the last unit, and wait while they are below the least amount", async () => {
     const scene = await open();
     const desk = deskOf(scene, { limit: 54_999n });

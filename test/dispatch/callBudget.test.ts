@@ -96,6 +96,21 @@ describe("the budget of calls to models", () => {
     expect(done.filter(({ status }) => status === "fulfilled")).to.have.length(23);
   });
 
+  it("takes the lower limit of a task's own and of all tasks", async () => {
+    for (const [taskLimit, allowed] of [
+      [undefined, 100n],
+      [40n, 40n],
+      [100n, 100n],
+      [1_000n, 100n],
+    ] as const) {
+      const budget = callBudget({ store: memoryStore(), perTask: 100n, perDay: 150n, now: () => 0 });
+      const reserve = (id: string, amount: bigint) => budget.reserve({ id, task: "t", amount, taskLimit });
+      const refused = await reserve("a", allowed + 1n).catch((error: unknown) => error);
+      expect(refused, String(taskLimit)).to.be.instanceOf(CallBudgetError);
+      await reserve("b", allowed);
+    }
+  });
+
   it("starts no new day when the clock is set back", async () => {
     const store = memoryStore();
     let now = 5 * DAY_MS;

@@ -113,6 +113,67 @@ describe("a sender of notices", () => {
     expect(taken).to.deep.equal([noticeId({ ...step(), subscription: known.id })]);
   });
 
+  it("reads every block once, the one after the last that was final too, and tells nobody what was before it asked", async () => {
+    const { post, taken } = receiver();
+    const store = memoryStore();
+    const asked: number[] = [];
+    const happened = [9, 10, 11, 12].map((block) => ({
+      block,
+      it: step({ breach: `brch_${"C".repeat(24)}${block}` }),
+    }));
+    let finalBlock = 10;
+    const early = { ...subscription("https://a.example/n"), since: NOW - 60 };
+    const late = { ...subscription("https://b.example/n", 2), since: NOW - 59 };
+    const node: NotifierNode = {
+      subscriptions: async () => [early, late],
+      stepsFrom: async (from) => {
+        asked.push(from);
+        const steps = happened
+          .filter(({ block }) => block >= from && block <= finalBlock)
+          .map(({ it }) => it);
+        return { steps, finalBlock };
+      },
+    };
+    for (const block of [10, 10, 11, 12]) {
+      finalBlock = block;
+      await open({ node, post, store }).round();
+    }
+    expect(asked).to.deep.equal([0, 11, 11, 12]);
+    const wanted = happened.map(({ it }) => noticeId({ ...it, subscription: early.id }));
+    expect(taken).to.have.members(wanted).and.to.have.length(4);
+  });
+
+  it("asks an address again that was cancelled and came back, and takes only a success for its answer", async () => {
+    const store = memoryStore();
+    const { post, taken } = receiver();
+    const it = subscription("https://a.example/n");
+    const failing: Post = async (message, signal) => ({ ...(await post(message, signal)), status: 500 });
+    await open({ node: nodeOf([step()], [it]), post: failing, store }).round();
+    expect([...taken, ...(await store.keys("confirmed"))]).to.deep.equal([]);
+    await open({ node: nodeOf([], [it]), post, store }).round();
+    expect(await store.keys("confirmed")).to.have.length(1);
+    await open({ node: nodeOf([], [{ ...it, since: it.since + 1 }]), post, store }).round();
+    expect(await store.keys("confirmed")).to.have.length(2);
+  });
+
+  it("remembers what it sent for longer than a node tells of it", async () => {
+    const { post, taken } = receiver();
+    const store = memoryStore();
+    const clock = { ms: NOW * 1_000 };
+    const it = subscription("https://a.example/n");
+    for (const [days, sent] of [
+      [0, 1],
+      [8, 1],
+      [29, 1],
+      [31, 0],
+    ] as const) {
+      clock.ms = (NOW + days * 86_400) * 1_000;
+      await open({ node: nodeOf([step()], [it]), post, store, clock }).round();
+      expect(await store.keys("sent"), `after ${days} days`).to.have.length(sent);
+    }
+    expect(taken).to.have.length(1);
+  });
+
   it("sends nothing to an address that did not confirm, or for a cancelled subscription", async () => {
     const sent: string[] = [];
     const deaf: Post = async ({ text, url }) => {

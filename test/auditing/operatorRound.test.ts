@@ -1,0 +1,136 @@
+import { expect } from "chai";
+import type { Address } from "tallystick-protocol/address";
+import { createFinalAccounts, createFinalSet } from "../../services/auditing/finalAccounts.ts";
+import type { OpenAssignment, RolledBackEscrow } from "../../services/auditing/operatorNode.ts";
+import { createRound, freshState, type RoundParameters } from "../../services/auditing/operatorRound.ts";
+
+const AUDITOR = `0x${"a1".repeat(20)}` as Address;
+const POOL = `0x${"b0".repeat(20)}` as Address;
+const forever = new AbortController().signal;
+
+describe("what of a node's answers is final", () => {
+  const account = (accrued: bigint) => [{ auditor: AUDITOR, accrued, paid: 3n }];
+  const amountsOf = (rounds: [accrued: bigint, time: number, finalTime: number][]) => {
+    const final = createFinalAccounts();
+    return rounds.map(
+      ([accrued, time, finalTime]) => final(account(accrued), { time, finalTime })[0]?.accrued,
+    );
+  };
+
+  it("is an amount of a tick that is final, from that moment on", () => {
+    expect(amountsOf([[5n, 100, 99]])).to.deep.equal([0n]);
+    expect(amountsOf([[5n, 100, 100]])).to.deep.equal([5n]);
+    expect(
+      amountsOf([
+        [5n, 100, 50],
+        [9n, 200, 100],
+        [9n, 300, 199],
+        [9n, 400, 200],
+      ]),
+    ).to.deep.equal([0n, 5n, 5n, 9n]);
+  });
+
+  it("is no more than the node says now, and not what it said in a tick that it took back", () => {
+    expect(
+      amountsOf([
+        [5n, 100, 50],
+        [2n, 200, 100],
+        [5n, 300, 200],
+      ]),
+    ).to.deep.equal([0n, 2n, 2n]);
+    // The tick of time 200 came twice: a reorganization took the first one back.
+    expect(
+      amountsOf([
+        [9n, 200, 50],
+        [4n, 200, 60],
+        [9n, 300, 200],
+      ]),
+    ).to.deep.equal([0n, 0n, 4n]);
+  });
+
+  it("is what was there in a final tick and in every one since", () => {
+    const final = createFinalSet<{ id: string }>();
+    const ids = (items: string[], time: number, finalTime: number) =>
+      final(
+        items.map((id) => ({ id })),
+        { time, finalTime },
+      ).map(({ id }) => id);
+    expect(ids(["a"], 100, 99)).to.deep.equal([]);
+    expect(ids(["a", "b"], 200, 100)).to.deep.equal(["a"]);
+    expect(ids(["b"], 300, 200)).to.deep.equal(["b"]);
+    expect(ids(["a", "b"], 400, 300), "it was gone meanwhile").to.deep.equal(["b"]);
+  });
+});
+
+describe("a round of an operator", () => {
+  /** A round whose node tells time 200 and whose chain is final up to 100, and what it acts on. */
+  const play = async (changes: Partial<RoundParameters> = {}, node: object = {}) => {
+    const did = { paid: 0, offered: [] as number[], anchored: [] as boolean[], refunded: 0 };
+    const state = freshState();
+    const parameters = {
+      node: {
+        status: async () => ({ time: 200, isBlocked: false }),
+        rules: async () => ({ pool: POOL, auditArbiters: [], fees: [] }),
+        accounts: async () => [],
+        openAssignments: async () => [99, 100, 101].map((time) => ({ time }) as OpenAssignment),
+        rolledBackEscrows: async () => [{ id: "0x01" } as unknown as RolledBackEscrow],
+        challenged: async () => [],
+        anchoredAt: async ({ index }: { index: number }) => [100, 101, undefined][index],
+        ...node,
+      },
+      payments: {
+        follow: async () => ({ settled: 7n, waiting: 2, refused: 0 }),
+        pay: async () => {
+          did.paid++;
+          return { settled: 0n, waiting: 1, refused: 1 };
+        },
+      },
+      hires: {
+        round: async (assignments: readonly OpenAssignment[]) => {
+          did.offered.push(...assignments.map(({ time }) => time));
+          return { taken: 0, reminded: 0, failed: 0 };
+        },
+      },
+      refunds: {
+        round: async (escrows: readonly unknown[]) => {
+          did.refunded += escrows.length;
+          return escrows.length;
+        },
+      },
+      canaries: {
+        round: async ({ isAnchored }: { isAnchored: (entry: object) => Promise<boolean> }) => {
+          for (const index of [0, 1, 2]) did.anchored.push(await isAnchored({ ledger: "local", index }));
+          return 1;
+        },
+      },
+      ...{ pool: POOL, finalTime: async () => 100, budgetLeft: async () => 5n, payAfter: 100 },
+      ...{ now: () => 9_000, log: () => {}, ...changes },
+    } as unknown as RoundParameters;
+    await createRound(parameters, state, forever)();
+    return { did, state };
+  };
+
+  it("offers, refunds and hires only by what no reorganization can undo", async () => {
+    const { did, state } = await play();
+    expect(did).to.deep.equal({ paid: 1, offered: [99, 100], anchored: [true, false, false], refunded: 0 });
+    expect(state).to.deep.include({
+      ...{ openAssignments: 3, paymentsWaiting: 3, paymentsRefused: 1, paidAtomic: 7n, canariesOpen: 1 },
+      ...{ failures: 0, roundAt: 9, budgetAtomic: 5n },
+    });
+  });
+
+  it("decides no payment before its time, and nothing at all by a node that is blocked or of another pool", async () => {
+    expect((await play({ payAfter: 101 })).did).to.include({ paid: 0 });
+    const isBlocked = { status: async () => ({ time: 200, isBlocked: true }) };
+    const ofOthers = { rules: async () => ({ pool: AUDITOR, auditArbiters: [], fees: [] }) };
+    for (const node of [isBlocked, ofOthers]) {
+      const { did, state } = await play({}, node);
+      expect(did).to.deep.equal({ paid: 0, offered: [], anchored: [], refunded: 0 });
+      expect(state, "payments on their way are followed").to.deep.include({
+        paidAtomic: 7n,
+        failures: 1,
+        roundAt: 0,
+      });
+    }
+  });
+});
