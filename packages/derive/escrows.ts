@@ -11,6 +11,7 @@ import type {
   EscrowReleased,
   EscrowTimedOut,
 } from "./events.ts";
+import { arrivedBefore } from "./families/arrivals.ts";
 import { awaitAnswer } from "./families/coverage.ts";
 import { noteSettlement } from "./families/payouts.ts";
 import { hireKeyTaken } from "./hireKeys.ts";
@@ -43,7 +44,9 @@ export function escrowDeposited(context: ApplyContext, event: EscrowDeposited): 
     deadline: event.deadline,
     arbiter: event.arbiter,
     depositedBlock: context.at.block,
+    depositedLog: event.log,
     depositedTime: context.at.time,
+    arrived: null,
     tx: event.tx,
     status: "held",
     delivered: false,
@@ -58,7 +61,9 @@ export function escrowDeposited(context: ApplyContext, event: EscrowDeposited): 
     receipt: null,
     hire: null,
   });
-  ensureAgent(context, event.buyer);
+  // In a relevant log the transfers to agents are known, and nobody else can hire.
+  if (ensureAgent(context, event.buyer) !== null)
+    updateEscrow(context, event.escrowId, { arrived: arrivedBefore(context, event.buyer, event) });
   for (const id of itemsOf(context.store, waitingFor(event.escrowId))) {
     const receipt = receiptRow(context, id);
     if (receipt.status === "pending") attachReceipt(context, receipt);
@@ -96,8 +101,9 @@ export function escrowTimedOut(context: ApplyContext, event: EscrowTimedOut): vo
 }
 
 function settle(context: ApplyContext, id: string, change: Partial<Row<"escrow">>): void {
-  escrowRow(context, id);
-  updateEscrow(context, id, { ...change, settledTime: context.at.time });
+  const { arrived, depositedBlock } = escrowRow(context, id);
+  const wasHeld = context.at.block > depositedBlock;
+  updateEscrow(context, id, { ...change, settledTime: context.at.time, arrived: wasHeld ? 0n : arrived });
   const settled = escrowRow(context, id);
   noteSettlement(context, settled);
   countIfDue(context, id);
@@ -168,6 +174,7 @@ function countIfDue(context: ApplyContext, id: string): void {
     escrowId: escrow.id,
     receipt: receipt?.id ?? null,
     payee: escrow.payee === ZERO_ADDRESS ? escrow.seller : escrow.payee,
+    paid: { block: escrow.depositedBlock, log: escrow.depositedLog, arrived: escrow.arrived },
     feePaid: context.params.feeRecipients.some((it) => it === escrow.feeRecipient) ? escrow.feePaid : 0n,
   });
   if (!counted) return;

@@ -3,6 +3,7 @@ import { ensureAgent, mayBeAgent } from "./agents.ts";
 import type { ApplyContext } from "./applyContext.ts";
 import { addPurchase, removePurchase } from "./buyerGroups.ts";
 import { sharedClusterSize } from "./clusters.ts";
+import type { Paid } from "./families/arrivals.ts";
 import { changeBuyerFamily, stakeOf } from "./families/buyerFamilies.ts";
 import { leaveUnanswered, leaveUnreceipted } from "./families/coverage.ts";
 import { hireBacksNoMore, hireMayBack } from "./identities/backing.ts";
@@ -42,8 +43,9 @@ export type HireFacts = Outcome &
     | "receipt"
   > &
   Partial<Pick<Row<"hire">, "isAuditable">> & {
-    /** The account that got the money. */
+    /** The account that got the money, and where that money left the buyer. */
     payee: string;
+    paid: Paid;
     /** How much of it went to published recipients of fees. */
     feePaid: bigint;
   };
@@ -53,7 +55,7 @@ export type HireFacts = Outcome &
  * one cluster at this position (SHP §4.5.3, §9.2). Returns false and counts nothing if one side can never be
  * an agent.
  */
-export function countHire(context: ApplyContext, { payee, ...facts }: HireFacts): boolean {
+export function countHire(context: ApplyContext, { payee, paid, ...facts }: HireFacts): boolean {
   if (!mayHire(context, facts)) return false;
   ensureAgent(context, facts.seller);
   ensureAgent(context, facts.buyer);
@@ -66,7 +68,7 @@ export function countHire(context: ApplyContext, { payee, ...facts }: HireFacts)
     clusterSize,
     leavesDay:
       facts.time > context.state.time - volumeWindowSeconds ? facts.time + volumeWindowSeconds : null,
-    ...stakeOf(context, { ...facts, inWindow }, payee),
+    ...stakeOf(context, { ...facts, inWindow }, { payee, paid }),
     inWindow,
     isCanary: false,
     countedBlock: context.at.block,

@@ -176,6 +176,7 @@ export function countDirectHire(
     receipt: receipt.id,
     isAuditable: consent !== null,
     payee: payment.to,
+    paid: isRelevant(context) ? placeOf(payment) : payment,
     feePaid: 0n,
   });
   receiptCounted(context, receipt, id);

@@ -64,6 +64,12 @@ export const tables = {
     /** The end of the list of large transfers that reached it (see `families/keptFlows.ts`): each transfer reads this row anyway. */
     reached: "number",
     reachedTail: "text",
+    /**
+     * In a log of all transfers: what reached it in this block, the last one in which something did. The block is
+     * −1 once `hubTransfers` transfers reached it.
+     */
+    arrivedBlock: "number?",
+    arrived: "bigint",
   },
   /**
    * In a relevant log: a summary of the transfers that reached a wallet before it was watched, as far as the
@@ -290,6 +296,11 @@ export const tables = {
     to: "text",
     value: "bigint",
     authorized: "boolean",
+    /**
+     * In a log of all transfers: what had reached the sender in the same block before; null if `hubTransfers`
+     * transfers had reached it by then.
+     */
+    arrived: "bigint?",
   },
   escrow: {
     id: "text",
@@ -305,7 +316,13 @@ export const tables = {
     deadline: "number",
     arbiter: "text",
     depositedBlock: "number",
+    depositedLog: "number",
     depositedTime: "number",
+    /**
+     * What had reached the buyer in the same block before the deposit; null if `hubTransfers` transfers had reached
+     * it by then. Zero once the escrow is settled in a later block: no loan within one block paid for it.
+     */
+    arrived: "bigint?",
     tx: "text",
     /** `held`, `released`, `refunded` or `timed_out`. */
     status: "text",

@@ -4,6 +4,7 @@ import { amountsOf } from "./amountsOf.ts";
 import type { ApplyContext } from "./applyContext.ts";
 import { isPool, poolPaid } from "./audits/fees.ts";
 import type { TransferEvent } from "./events.ts";
+import { arrivedNow, noteArrival } from "./families/arrivals.ts";
 import { awaitReceipt } from "./families/coverage.ts";
 import { noteFlow } from "./families/flows.ts";
 import { inflowOfTransfer, noteInflow, noteLargest, noteSpent } from "./families/inflows.ts";
@@ -58,6 +59,8 @@ type Counted = Pick<Row<"wallet">, "kind" | "received"> & {
   sent: number;
   sentTooMany: boolean;
   gotTooMany: boolean;
+  /** Whether `hubTransfers` transfers have reached the receiver, with this one. */
+  isFull: boolean;
 };
 
 /**
@@ -68,11 +71,12 @@ function noteForFamilies(
   context: ApplyContext,
   event: TransferEvent,
   value: bigint,
-  { sent, sentTooMany, gotTooMany }: Counted,
+  { sent, sentTooMany, gotTooMany, isFull }: Counted,
 ): void {
   const { from, to, block, log, time } = event;
   const isSpent = (value > 0n || sent >= MAX_EMPTY) && from !== ZERO_ADDRESS && !isRelevant(context);
   if (isSpent) noteSpent(context, from, { block, log, time });
+  noteArrival(context, to, { from, value, block, log }, isFull);
   if (gotTooMany) return;
   const kind = findWallet(context, from)?.kind ?? null;
   const inflow = inflowOfTransfer(context, { from, to, value, block, log, time }, kind, sentTooMany);
@@ -98,7 +102,9 @@ function countTransfer(context: ApplyContext, { from, to }: TransferEvent, value
   if (from !== ZERO_ADDRESS) changeWallet(context, from, { outgoing: outgoing + 1 });
   const sentTooMany = outgoing >= context.params.hubTransfers;
   const gotTooMany = incoming >= context.params.hubTransfers;
-  return { kind, received, isBusy: sentTooMany || gotTooMany, sent: outgoing + 1, sentTooMany, gotTooMany };
+  const isFull = incoming + 1 >= context.params.hubTransfers;
+  const isBusy = sentTooMany || gotTooMany;
+  return { kind, received, isBusy, sent: outgoing + 1, sentTooMany, gotTooMany, isFull };
 }
 
 /**
@@ -109,14 +115,16 @@ function countWatched(context: ApplyContext, event: TransferEvent, value: bigint
   const told = inflowOf(context, to);
   const before = findWallet(context, to);
   const live = before?.incoming ?? 0;
-  const gotTooMany = live + (told?.incoming ?? 0) >= context.params.hubTransfers;
+  const incoming = live + (told?.incoming ?? 0);
+  const gotTooMany = incoming >= context.params.hubTransfers;
+  const isFull = incoming + 1 >= context.params.hubTransfers;
   if (!gotTooMany) askInflow(context, to, event);
   const { kind, received } = changeWallet(context, to, {
     incoming: live + 1,
     received: (before?.received ?? 0n) + value,
   });
   const all = received + (told?.received ?? 0n);
-  return { kind, received: all, isBusy: gotTooMany, sent: 0, sentTooMany: false, gotTooMany };
+  return { kind, received: all, isBusy: gotTooMany, sent: 0, sentTooMany: false, gotTooMany, isFull };
 }
 
 /** Keeps a transfer that may pay for a hire, and counts that hire if a receipt waits for it. */
@@ -131,7 +139,8 @@ function claimOnArrival(context: ApplyContext, event: TransferEvent, value: bigi
     context.ask({ kind: "authorization" });
     askPayments(context, { tx, from, to, value }, event);
   }
-  const payment = addPayment(context, key, { block, time, log, from, to, value, authorized });
+  const arrived = isRelevant(context) ? null : arrivedNow(context, from, block);
+  const payment = addPayment(context, key, { block, time, log, from, to, value, authorized, arrived });
   return payment !== null && isAwaited && claimByWaitingReceipt(context, waiting, payment);
 }
 

@@ -36,6 +36,8 @@ describe("the derivation's rows in Ponder", () => {
       traced: false,
       reached: 0,
       reachedTail: "",
+      arrivedBlock: null,
+      arrived: 0n,
     };
     await rows.insert("wallet", [{ ...wallet }]);
     const before = await rows.find("wallet", "0x01");

@@ -3,6 +3,7 @@ import type { ApplyContext } from "../applyContext.ts";
 import { append, itemsOf } from "../lists.ts";
 import { rational, roundHalfUp } from "../rational.ts";
 import type { Row } from "../tables.ts";
+import { hadBefore, type Paid } from "./arrivals.ts";
 import { takeBrought } from "./brought.ts";
 import { countPurchasesOfFamily, familyRow, isEstablished } from "./established.ts";
 import { DEEP, familyOf } from "./familyOf.ts";
@@ -21,13 +22,13 @@ type Stake = Pick<Hire, "buyerFamily" | "payeeAccount" | "brought">;
 
 /**
  * What a hire rests on, fixed when it is counted: the family that it counts for, the account that got its money,
- * and how much of it the family had brought from outside. Money that came through the seller is the seller's own,
+ * and how much of it the family had brought from outside, in an earlier block. Money that came through the seller is the seller's own,
  * so such a hire counts for the seller's family.
  */
 export function stakeOf(
   context: ApplyContext,
   { seller, buyer, price, inWindow }: Pick<Hire, "seller" | "buyer" | "price" | "inWindow">,
-  payee: string,
+  { payee, paid }: { payee: string; paid: Paid },
 ): Stake {
   const own = registeredSeller(context, seller);
   const member = familyOf(context, buyer, placeHere(context));
@@ -37,7 +38,9 @@ export function stakeOf(
   if (!inWindow) return stake;
   traceBuyer(context, member);
   const mayCount = buyerFamily !== DEEP && buyerFamily !== own.family && mayStay(stake);
-  return mayCount ? { ...stake, brought: takeBrought(context, member, price) } : stake;
+  if (!mayCount) return stake;
+  const had = hadBefore(context, { buyer, price }, paid);
+  return had === 0n ? stake : { ...stake, brought: takeBrought(context, member, had) };
 }
 
 /**

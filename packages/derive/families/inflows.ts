@@ -1,6 +1,7 @@
 import { ZERO_ADDRESS } from "tallystick-protocol/address";
 import type { ApplyContext } from "../applyContext.ts";
-import { append, itemOf, lastItem, listLength } from "../lists.ts";
+import { lastWhere } from "../lastWhere.ts";
+import { append, lastItem } from "../lists.ts";
 import { isBefore, type Place } from "../place.ts";
 import { isRelevant } from "../relevant/isRelevant.ts";
 import { changeWallet, findWallet } from "../wallets.ts";
@@ -80,14 +81,7 @@ export function noteLargest(context: ApplyContext, wallet: string, inflow: Inflo
  * receiver; without it the receiver would wrongly found a family.
  */
 export function largestUpTo({ store }: ApplyContext, wallet: string, end: Place): Inflow | null {
-  const list = largestOf(wallet);
-  let [low, high] = [0, listLength(store, list)];
-  while (low < high) {
-    const middle = Math.floor((low + high) / 2);
-    if (isBefore(end, parseInflow(itemOf(store, list, middle) ?? ""))) high = middle;
-    else low = middle + 1;
-  }
-  const item = low === 0 ? null : itemOf(store, list, low - 1);
+  const item = lastWhere(store, largestOf(wallet), (it) => !isBefore(end, parseInflow(it)));
   return item === null ? null : parseInflow(item);
 }
 

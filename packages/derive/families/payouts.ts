@@ -1,6 +1,7 @@
 import { ZERO_ADDRESS } from "tallystick-protocol/address";
 import type { ApplyContext } from "../applyContext.ts";
-import { append, itemOf, listLength } from "../lists.ts";
+import { lastWhere } from "../lastWhere.ts";
+import { append } from "../lists.ts";
 import type { Place } from "../place.ts";
 import type { Row } from "../tables.ts";
 
@@ -32,21 +33,10 @@ function isPayout(escrow: Row<"escrow">, { to, value }: Payment): boolean {
   );
 }
 
-/**
- * The escrow that was settled last before a place in the same block. It is a binary search, because a batch
- * settles hundreds.
- */
+/** The escrow that was settled last before a place in the same block. */
 function settledLast({ store }: ApplyContext, { from, block, log }: Payment): string | null {
-  const list = settledIn(from, block);
-  let [low, high] = [0, listLength(store, list)];
-  while (low < high) {
-    const middle = Math.floor((low + high) / 2);
-    const [at] = itemOf(store, list, middle)?.split(" ") ?? [];
-    if (Number(at) < log) low = middle + 1;
-    else high = middle;
-  }
-  const [, id] = (low === 0 ? null : itemOf(store, list, low - 1))?.split(" ") ?? [];
-  return id ?? null;
+  const last = lastWhere(store, settledIn(from, block), (item) => Number(item.split(" ")[0]) < log);
+  return last?.split(" ")[1] ?? null;
 }
 
 function settledIn(contract: string, block: number): string {

@@ -26,5 +26,6 @@ function paymentTold(context: ApplyContext, event: HistoryEvent & { authorized: 
     to,
     value,
     authorized,
+    arrived: null,
   });
 }

@@ -2,6 +2,7 @@ import type { Params } from "tallystick-protocol/records/params";
 import type { ApplyContext } from "../applyContext.ts";
 import { emptyRow } from "../emptyRow.ts";
 import type { HistoryEvent } from "../events.ts";
+import { noteArrival } from "../families/arrivals.ts";
 import { inflowOfTransfer, noteLargest } from "../families/inflows.ts";
 import { keepFlow } from "../families/keptFlows.ts";
 import { isFundingSize } from "../funding/isFundingSize.ts";
@@ -79,6 +80,7 @@ export function inflowTold(context: ApplyContext, event: HistoryEvent): void {
     isFundingSize(params, value, received) &&
     isOrdinaryAt(context, event) &&
     context.store.get("hire", directHireId(event.tx, log)) === null;
+  noteArrival(context, to, { ...event, value }, incoming + 1 >= params.hubTransfers);
   if (incoming < params.hubTransfers) familyInflowTold(context, event, params);
   const line = formatLeg(event, value >= BigInt(params.minHireAtomic) ? "claimable" : "plain");
   const change = {

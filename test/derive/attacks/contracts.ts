@@ -14,6 +14,9 @@ const SIX = TWELVE.slice(0, 6);
 export function contractAttacks(scale: Scale = FULL): Attack[] {
   return [
     loan(scale),
+    loanByAnother(scale),
+    loanThenOwn(scale),
+    changed(scale),
     dust(),
     inOneBlock(),
     fromTheEnd(),
@@ -24,19 +27,24 @@ export function contractAttacks(scale: Scale = FULL): Attack[] {
   ];
 }
 
-function loan({ busy }: Scale): Attack {
+/** A log with a wallet of somebody else that is so busy that it counts as an exchange. */
+function openPool({ busy }: Scale) {
   const log = openLog({ hubTransfers: busy });
-  // A wallet of somebody else that is so busy that it counts as an exchange.
   log.transfer(EXCHANGE, POOL, 2_000_000_000);
   for (let n = 0; n < busy; n++) log.transfer(POOL, wallet(1_000 + (n % 50)), 1);
   log.after(60).listing(S, "text.translate");
+  return log;
+}
+
+function loan(scale: Scale): Attack {
+  const log = openPool(scale);
   for (const [n, buyer] of TEN.entries()) {
     log.after(60).transfer(POOL, buyer, 1_000_000_000);
     log.hire(S, buyer, { amount: 1_000_000_000, capability: CAPABILITIES[n % 3] ?? "" });
     log.transfer(S, POOL, 1_000_000_000);
   }
   return {
-    name: "Ten hires of 1,000 USDC, each paid with a loan of a pool that goes back at once",
+    name: "Ten hires of 1,000 USDC, each paid with a loan of a pool that goes back in the same block",
     seller: S,
     own: [S, ...TEN],
     log: log.after(1).tick(),
@@ -44,10 +52,74 @@ function loan({ busy }: Scale): Attack {
       trust_tier: 2,
       independent_buyers: 10,
       established_buyers: 0,
-      kept_usdc: "10000.00",
+      kept_usdc: "0.00",
     },
     outcome:
-      "Any sum seems to stay, for gas: what a pool lends looks like a withdrawal, and no figure sees that it went back. The buyers are ten withdrawals",
+      "Nothing stayed: what reaches a buyer in the block of its payment pays first and counts as nothing. The buyers are ten withdrawals",
+  };
+}
+
+function loanByAnother(scale: Scale): Attack {
+  const log = openPool(scale);
+  for (const buyer of TEN) {
+    log.after(60).transfer(POOL, buyer, 1_000_000_000);
+    log.transfer(buyer, POOL, 1_000_000_000);
+  }
+  for (const [n, buyer] of TEN.entries()) {
+    log.after(60).transfer(POOL, F, 1_000_000_000);
+    log.transfer(F, buyer, 1_000_000_000);
+    log.hire(S, buyer, { amount: 1_000_000_000, capability: CAPABILITIES[n % 3] ?? "" });
+    log.transfer(S, F, 1_000_000_000);
+    log.transfer(F, POOL, 1_000_000_000);
+  }
+  return {
+    name: "The same by another wallet, after each buyer held a loan in an earlier block",
+    seller: S,
+    own: [S, F, ...TEN],
+    log: log.after(1).tick(),
+    expected: { independent_buyers: 10, kept_usdc: "0.00" },
+    outcome: "Nothing stayed: who sends the money in that block does not matter, nor in how many pieces",
+  };
+}
+
+function loanThenOwn(scale: Scale): Attack {
+  const log = openPool(scale);
+  const X = wallet(5);
+  log.transfer(EXCHANGE, F, 5_000_000);
+  log.after(60).transfer(EXCHANGE, X, 1_000);
+  log.after(60).transfer(X, POOL, 1_000);
+  log.transfer(POOL, F, 500_000_000);
+  log.transfer(F, POOL, 500_000_000);
+  for (let n = 0; n < 100; n++) {
+    hires(log, S, [F], 1, 5_000_000);
+    log.transfer(S, X, 5_000_000);
+    log.transfer(X, F, 5_000_000);
+  }
+  return {
+    name: "5 USDC, cycled a hundred times by a buyer that once had a loan of 500 USDC for one block",
+    seller: S,
+    own: [S, F, X],
+    log: log.after(1).tick(),
+    expected: { independent_buyers: 1, kept_usdc: "500.00" },
+    outcome:
+      "As much as the loan was, for own money of one hire and the gas of a hundred rounds, each over two blocks. A pool that takes money back and pays it out again gives the same",
+  };
+}
+
+function changed(scale: Scale): Attack {
+  const log = openPool(scale);
+  for (const [n, buyer] of TWELVE.entries()) {
+    log.after(60).transfer(POOL, buyer, 500_000);
+    log.hire(S, buyer, { capability: CAPABILITIES[n % 3] ?? "" });
+  }
+  return {
+    name: "Honest: twelve buyers that change money at a pool and pay in the same block",
+    seller: S,
+    own: [],
+    log: log.after(1).tick(),
+    expected: { trust_tier: 2, independent_buyers: 12, kept_usdc: "0.00" },
+    outcome:
+      "Twelve, but nothing is known to have stayed: on the chain they look like loans. Who changes money one block earlier, or pays by escrow, is counted in full",
   };
 }
 

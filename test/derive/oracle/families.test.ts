@@ -51,6 +51,21 @@ describe("funding families and the oracle", () => {
         "a part of a price",
         hires.some((it) => it.brought > 0n && it.brought < it.price),
       );
+      const payments = [...store.rows("list").values()].filter(({ id }) => id.startsWith("paidInBlock/"));
+      reach("money of the same block", payments.length > 0);
+      reach(
+        "money of the same block for several hires",
+        payments.some(({ length }) => length > 1),
+      );
+      reach(
+        "sixteen hires with it",
+        payments.some(({ length }) => length === 16),
+      );
+      const escrows = [...store.rows("escrow").values()];
+      reach(
+        "an escrow settled in the block of its deposit",
+        escrows.some(({ arrived, hire }) => arrived > 0n && hire !== null),
+      );
       const brought = [...store.rows("brought").values()];
       reach(
         "money of a wallet before",

@@ -13,8 +13,12 @@ type Sent = At & {
   to: string;
   value: bigint;
   how: "plain" | "hub" | "busy" | "mint";
+  /** Whether the money moves from one wallet to another. */
+  isMove: boolean;
   /** Whether its receiver had too many transfers before, so that it does not count. */
   isLate: boolean;
+  /** Whether its receiver has too many transfers from this one on. */
+  isLast: boolean;
   isLarge: boolean;
   /** The time until which it counts as returned money; null before its receiver was checked. */
   until: number | null;
@@ -45,6 +49,8 @@ export type FamilyFacts = {
    * part of its price that came from outside.
    */
   hires: Map<string, { account: string | null; fee: bigint; entered: boolean; brought: bigint }>;
+  /** What a buyer paid in a block in which something had reached it; the first sixteen of each block. */
+  paid: { buyer: string; block: number; log: number; value: bigint }[];
   consents: Set<string>;
   traced: Set<string>;
   unreceipted: {
@@ -68,6 +74,7 @@ export function noFamilies(): FamilyFacts {
     deposits: new Map(),
     settled: new Map(),
     hires: new Map(),
+    paid: [],
     consents: new Set(),
     traced: new Set(),
     unreceipted: [],
@@ -135,6 +142,7 @@ function noteTransfer(facts: Facts, event: Extract<DeriveEvent, { kind: "transfe
   const isEscrow = facts.escrowContracts.has(from);
   families.sent.push({
     ...{ block, log, time, to, value },
+    isMove: from !== to,
     from: value === 0n || from === to ? null : isEscrow ? payer(facts, event) : from,
     how:
       from === ZERO
@@ -147,6 +155,7 @@ function noteTransfer(facts: Facts, event: Extract<DeriveEvent, { kind: "transfe
               ? "busy"
               : "plain",
     isLate: reached >= params.hubTransfers,
+    isLast: reached + 1 >= params.hubTransfers,
     isLarge: value >= BigInt(params.minFundingAtomic),
     until: null,
     wasLooked: false,
@@ -204,7 +213,41 @@ function noteHire(facts: Facts, hire: Hire, at: At & { time: number }): void {
   const buyerFamily = buyerFamilyOf(facts, hire);
   if (buyerFamily === ownFamilyOf(facts, hire.seller) || buyerFamily === DEEP) return;
   if (told.account !== null && told.account !== buyerFamily)
-    told.brought = pay(facts, hire.buyer, hire.price);
+    told.brought = pay(facts, hire.buyer, hadBefore(facts, hire));
+}
+
+/**
+ * The part of a price that the buyer had before the block of its payment. With this payment the buyer's balance goes
+ * down by that much more, at its lowest in the block.
+ */
+function hadBefore({ families, transfers }: Facts, { id, buyer, price }: Hire): bigint {
+  const deposit = families.deposits.get(id);
+  if (deposit !== undefined && families.settled.get(id)?.block !== deposit.block) return price;
+  const paid = deposit ?? transfers.find((it) => `${it.tx}-${it.log}` === id);
+  if (paid === undefined) throw new Error(`${id} was not paid`);
+  const { block, log } = paid;
+  if (isFull(families.sent, buyer, paid)) return 0n;
+  const came = families.sent.filter((it) => it.to === buyer && it.block === block && it.isMove && !it.isLate);
+  if (!came.some((it) => it.log < log && it.value > 0n)) return price;
+  const others = families.paid.filter((it) => it.buyer === buyer && it.block === block);
+  const lowest = (payments: { log: number; value: bigint }[]) => {
+    const changes = [...came, ...payments.map((it) => ({ log: it.log, value: -it.value }))];
+    let [balance, min] = [0n, 0n];
+    for (const { value } of changes.sort((a, b) => a.log - b.log)) {
+      balance += value;
+      if (balance < min) min = balance;
+    }
+    return min;
+  };
+  const payment = { buyer, block, log, value: price };
+  if (others.length < 16) families.paid.push(payment);
+  return lowest(others) - lowest([...others, payment]);
+}
+
+/** Whether a wallet had too many transfers when the last one before a place reached it. */
+function isFull(sent: Sent[], wallet: string, before: At): boolean {
+  const got = sent.filter((it) => it.to === wallet && isBefore(it, before));
+  return got.findLast((it) => it.isLast || (it.isMove && it.value > 0n))?.isLast === true;
 }
 
 /**

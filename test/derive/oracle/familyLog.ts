@@ -95,6 +95,25 @@ const action = fc.oneof(
       through: fc.option(fc.integer({ min: 20, max: 29 }).map(wallet)),
     }),
   },
+  // What reaches a buyer in the block in which it pays, perhaps in pieces, and what it had before.
+  {
+    weight: 8,
+    arbitrary: fc.record({
+      do: fc.constant("loan" as const),
+      seller,
+      buyer: fc.integer({ min: 10, max: 16 }).map(wallet),
+      early: fc.constantFrom(0, 300_000, 3_000_000),
+      from: mover,
+      lent: fc.constantFrom(0, 1, 99_999, 250_000, 500_000, 1_000_000),
+      pieces: fc.constantFrom(1, 1, 3),
+      rounds: fc.constantFrom(1, 1, 2, 3, 17),
+      isLentAgain: fc.boolean(),
+      isBlockEarlier: fc.constantFrom(false, false, false, true),
+      isReversed: fc.boolean(),
+      how: fc.constantFrom("direct", "direct", "escrow", "later"),
+      amount: fc.constantFrom(1_000, 250_000, 500_000),
+    }),
+  },
   // A payee that spends an escrow's payout, and a buyer that is funded by a wallet with many transfers.
   {
     weight: 3,
@@ -183,6 +202,9 @@ function logOf(steps: { wait: number; action: Action }[]): EventLog {
           log.transfer(from, to, 700_000);
         log.hire(it.seller, it.buyer);
         break;
+      case "loan":
+        loan(log, it);
+        break;
       case "paid": {
         const payee = wallet(passers++);
         escrow(log, {
@@ -231,6 +253,32 @@ function hire(log: EventLog, it: Extract<Action, { do: "hire" }>): void {
   if (it.late > 0) log.after(it.late).tick();
   if (it.receiptFirst) pay();
   else tell();
+}
+
+function loan(log: EventLog, it: Extract<Action, { do: "loan" }>): void {
+  const { seller, buyer, amount } = it;
+  if (seller === buyer) return;
+  log.listing(seller, "text.translate", { issued_at: log.block });
+  if (it.early > 0) log.transfer(HUB, buyer, it.early);
+  log.after(1);
+  const lend = () => {
+    for (let n = 0; n < it.pieces; n++) log.transfer(it.from, buyer, it.lent);
+  };
+  const receipts: (() => void)[] = [];
+  for (let n = 0; n < it.rounds; n++) {
+    if (n === 0 || it.isLentAgain) lend();
+    if (n === 0 && it.isBlockEarlier) log.after(1);
+    if (it.how === "direct") {
+      const tx = log.transfer(buyer, seller, amount, { authorized: true });
+      receipts.push(() => log.receipt(seller, buyer, { tx, amount }));
+    } else {
+      const id = log.deposit(seller, buyer, { amount });
+      if (it.how === "later") log.after(1);
+      log.released(id, amount, 0).transfer(ESCROW, seller, amount);
+      receipts.push(() => log.receipt(seller, buyer, { escrow_id: id, amount }));
+    }
+  }
+  for (const tell of it.isReversed ? receipts.toReversed() : receipts) tell();
 }
 
 function escrow(log: EventLog, it: Extract<Action, { do: "escrow" }>): void {
