@@ -61,7 +61,7 @@ const BuyerFamilyRef = builder.objectRef<BuyerFamilyRow>("BuyerFamily").implemen
     broughtUsdc: t.field({
       type: "Usdc",
       description:
-        "The part of paidUsdc that the family had brought from outside: from hubs, from wallets that had sent `hubTransfers` transfers, or from mints. Each unit pays for one hire only, so money that goes round adds nothing.",
+        "The part of paidUsdc that the family had brought from outside: from hubs, from wallets that had sent `hubTransfers` transfers, or from mints. Money that reached the buyer in the block of its payment does not count. Each unit pays for one hire only, so money that goes round adds nothing.",
       resolve: ({ brought }) => formatUsdc(brought),
     }),
     returned: t.field({

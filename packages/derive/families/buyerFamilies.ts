@@ -7,7 +7,7 @@ import { hadBefore, type Paid } from "./arrivals.ts";
 import { takeBrought } from "./brought.ts";
 import { countPurchasesOfFamily, familyRow, isEstablished } from "./established.ts";
 import { DEEP, familyOf } from "./familyOf.ts";
-import { flowOf, traceBuyer } from "./flows.ts";
+import { flowId, flowOf, soldFrom, traceBuyer } from "./flows.ts";
 import { accountOf, cameThrough, knownMember, memberAsSeller } from "./memberAsSeller.ts";
 
 /**
@@ -105,7 +105,7 @@ export function settleBuyerFamily(context: ApplyContext, seller: string, family:
 
 /** The money that came back from an account changed, so the sellers of that account are computed again. */
 export function flowChanged(context: ApplyContext, account: string, family: string): void {
-  for (const seller of itemsOf(context.store, soldFrom(account, family)))
+  for (const seller of itemsOf(context.store, soldFrom(flowId(account, family))))
     settleBuyerFamily(context, seller, family);
 }
 
@@ -197,7 +197,7 @@ function withSources(
   for (const account of accounts) {
     if (account === null || account === family || known.includes(account)) continue;
     known.push(account);
-    append(context.store, soldFrom(account, family), seller);
+    append(context.store, soldFrom(flowId(account, family)), seller);
   }
   return known.join(" ");
 }
@@ -225,9 +225,4 @@ function buyerFamilyId(seller: string, family: string): string {
 /** The list of sellers that a family ever bought from. */
 function boughtBy(family: string): string {
   return `boughtBy/${family}`;
-}
-
-/** The list of sellers whose money from a family went to one account: the seller's own, or a payee's. */
-function soldFrom(account: string, family: string): string {
-  return `sold/${account}/${family}`;
 }

@@ -55,9 +55,9 @@ export const familyFields = {
   kept_usdc: field({
     type: "usdc",
     description:
-      "What independent families paid of the money that they brought, and did not get back from the agent's side. Money that passes an exchange counts again.",
+      "What independent families paid of the money that they brought, and did not get back from the agent's side. Money that came in the block of the payment does not count. Money that passes an exchange counts again.",
     formula:
-      "Σ over independent families of max(0, brought − transfers of at least `minFundingAtomic` in the window from wallets of the seller's family, or of its payees' families, to buyers of that family or those before them); brought: of each price what the family had brought from hubs, mints and senders by count, each unit for one hire only",
+      "Σ over independent families of max(0, brought − transfers of at least `minFundingAtomic` in the window from wallets of the seller's family, or of its payees' families, to buyers of that family or those before them); brought: of each price, as far as the buyer had it before the block of the payment, what the family had brought from hubs, mints and senders by count, each unit for one hire only",
     ...money,
     cadence: "at ticks",
     bucket: "powerOfTenUsdc",

@@ -1,6 +1,6 @@
 import { amountsOf } from "../amountsOf.ts";
 import type { ApplyContext } from "../applyContext.ts";
-import { append, itemIn, itemsOf } from "../lists.ts";
+import { append, itemIn, itemsOf, listLength } from "../lists.ts";
 import { forEachRow } from "../loadedRows.ts";
 import { watch } from "../relevant/inflow.ts";
 import { isRelevant } from "../relevant/isRelevant.ts";
@@ -94,13 +94,22 @@ function addFlow(context: ApplyContext, wallet: string, inflow: Inflow): void {
 function changeFlow(context: ApplyContext, id: string, by: bigint): void {
   const { ticks } = context.state;
   const row = context.store.get("flow", id);
-  const change = { value: (row?.value ?? 0n) + by, touched: ticks };
+  // Most flows concern no seller. If one sells later, its figures are computed then, from the whole flow.
+  const isNoted = row?.touched === ticks;
+  const concerns = isNoted || listLength(context.store, soldFrom(id)) > 0;
+  const change = { value: (row?.value ?? 0n) + by, touched: concerns ? ticks : (row?.touched ?? null) };
   if (row === null) context.store.insert("flow", { id, ...change });
   else context.store.update("flow", id, change);
-  if (row?.touched !== ticks) append(context.store, changedIn(ticks), id);
+  if (concerns && !isNoted) append(context.store, changedIn(ticks), id);
 }
 
-function flowId(account: string, family: string): string {
+/** The list of sellers whose money from a family went to one account: the seller's own, or a payee's. */
+export function soldFrom(flow: string): string {
+  return `sold/${flow}`;
+}
+
+/** The id of the row of the money that came back from an account to a family. */
+export function flowId(account: string, family: string): string {
   return `${account}/${family}`;
 }
 
