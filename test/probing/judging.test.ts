@@ -23,13 +23,10 @@ describe("the book of a prober's hour", () => {
     book.note({ ...at, slot: FIRST_SLOT + 1, what: "down", why: "late" });
     book.note({ ...at, slot: FIRST_SLOT + 2, what: "ours" });
     book.note({ ...at, slot: FIRST_SLOT + 12, what: "served", agent: agent(1) });
-    const [[taken, { looks }] = [], ...others] = book.takeBefore(hour + 1) as [
-      number,
-      { looks: Map<string, object> },
-    ][];
-    expect([taken, others]).to.deep.equal([hour, []]);
+    const [over, ...others] = book.takeBefore(hour + 1);
+    expect([over?.[0], others]).to.deep.equal([hour, []]);
     const [first, second] = [bitOf(FIRST_SLOT), bitOf(FIRST_SLOT + 1)];
-    expect(looks?.get(KEY)).to.deep.equal({ looked: first | second, down: second });
+    expect(over?.[1].looks.get(KEY)).to.deep.equal({ looked: first | second, down: second });
     book.note({ ...at, slot: FIRST_SLOT + 3, what: "down", why: "late" });
     expect(book.takeBefore(hour + 1), "it was reported").to.deep.equal([]);
     expect(book.takeBefore(hour + 2).map(([of]) => of)).to.deep.equal([hour + 1]);
