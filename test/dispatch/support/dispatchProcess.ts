@@ -1,4 +1,4 @@
-// A process with a dispatcher in a folder: goes on with what is left there, does one task, prints the outcome.
+// A process with a dispatcher in a folder: it continues the open tasks there, does one task, and prints the outcome.
 import { readFileSync } from "node:fs";
 import { fileStore } from "tallystick-sdk/store/fileStore";
 import { createDispatcher } from "../../../services/dispatch/dispatcher.ts";

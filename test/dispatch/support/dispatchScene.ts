@@ -13,7 +13,7 @@ import { readModels } from "../../../services/dispatch/models/readModels.ts";
 import { API_KEY, openTestService, type TestService } from "../../settlement/support/testService.ts";
 import { type ModelServer, openModelServer } from "./modelServer.ts";
 
-/** Small is cheap and of family a; large of family b; watch is the shadow, of family c. */
+/** `small` is cheap and of family a, `large` is of family b, and `watch` is the shadow, of family c. */
 export function modelsYaml(url: string, more = ""): string {
   const model = (name: string, family: string, price: string) => `
   ${name}:
@@ -41,7 +41,7 @@ export type DispatchScene = {
   store: KeyValueStore;
   /** Requests to settlement; replace it to lose some. */
   fetch: (input: string, init?: RequestInit) => Promise<Response>;
-  /** @param isClosed whether it is closed with the scene; one whose process ended never would */
+  /** @param isClosed whether it is closed with the scene. A dispatcher whose process ended could not be closed */
   dispatcher: (changes?: Partial<DispatcherParameters>, yaml?: string, isClosed?: boolean) => Dispatcher;
   /** The entries of the ledger. */
   // biome-ignore lint/suspicious/noExplicitAny: tests look into entries of every shape
@@ -111,7 +111,7 @@ export async function openDispatchScene(rules: object = {}): Promise<DispatchSce
   return scene;
 }
 
-/** The parts of a prompt, as the model is shown them. */
+/** The parts of a prompt, as the model sees them. */
 export function partOf(user: string, name: string): unknown {
   const [, line] = new RegExp(`^BEGIN ${name} [0-9a-f]{32}\n(.*)$`, "m").exec(user) ?? [];
   return line === undefined ? undefined : JSON.parse(line);

@@ -131,7 +131,7 @@ function stream(said: Words, asked: Asked, response: ServerResponse): void {
   const words = wordsOf(said);
   for (let at = 0; at < words.length; at += 7) send({ delta: { content: words.slice(at, at + 7) } });
   if ("cut" in said) {
-    // What was written goes out first.
+    // The bytes that were written are sent first.
     setTimeout(() => response.destroy(), 20);
     return;
   }

@@ -3,7 +3,10 @@ import path from "node:path";
 import { Marked } from "marked";
 import { repositoryRoot } from "../../../scripts/repositoryRoot.ts";
 
-/** What people read: the first pages, `docs/`, and the README of each room. Paths from the repository's root. */
+/**
+ * The documents for people: the first pages, `docs/`, and the README of each room. Paths are relative to the
+ * repository's root.
+ */
 export const documents: readonly string[] = [
   ...globSync("{.github,docs,packages,services,indexer,contracts,scripts,tools,test}/**/*.md", {
     cwd: repositoryRoot,
@@ -15,7 +18,7 @@ export const documents: readonly string[] = [
 /** The text of a document. */
 export const textOf = (name: string): string => readFileSync(path.join(repositoryRoot, name), "utf8");
 
-/** What a document says as code within a sentence or a table, and what it links to. */
+/** The inline code in a document, and its links. */
 export function partsOf(markdown: string): { codes: string[]; links: string[] } {
   const codes: string[] = [];
   const links: string[] = [];

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import path from "node:path";
 import { repositoryRoot } from "../../../scripts/repositoryRoot.ts";
 
-/** What `demo --json` prints, as far as tests read it. */
+/** The part of the output of `demo --json` that tests read. */
 export type DemoResult = {
   ok: boolean;
   url: string;
@@ -67,7 +67,7 @@ export async function demoResult(run: Run): Promise<DemoResult> {
       try {
         resolve(JSON.parse(run.out()));
       } catch {
-        // Not all of it is there yet.
+        // The output is not complete yet.
       }
     };
     run.child.stdout?.on("data", look);

@@ -13,8 +13,8 @@ import { BROWSER_MS, startBrowser } from "../../support/browser.ts";
 import type { DemoResult } from "./demoProcess.ts";
 
 /**
- * Blocks until what is the head now is final, as Ponder counts it on a chain that it does not know, and one more tick. They come a few
- * at once, and the next when it has seen those: it ends when too many come that it has not seen.
+ * Mines blocks until the present head is final, by Ponder's count for an unknown chain, and one more tick. It mines a
+ * few at once, and continues when Ponder has seen them, because Ponder ends if too many unseen blocks come.
  */
 const [FINAL, AT_ONCE] = [45, 5];
 
@@ -27,7 +27,7 @@ export function portalLies(demoOf: () => DemoResult): void {
     this.timeout(BROWSER_MS);
     let folder: string;
     let node: LyingNode;
-    /** Two sources in front of the one chain: one as it is, one that may lie. */
+    /** Two sources of one chain: an honest one, and one that may lie. */
     let rpc: LyingRpc;
     let browser: Browser;
     let page: Page;
@@ -70,11 +70,11 @@ export function portalLies(demoOf: () => DemoResult): void {
       }
     };
 
-    /** The page's result for an agent when the node tells this lie. */
+    /** The page's result for an agent with this lie of the node. */
     const told = async (address: string, lie: Lie): Promise<string> => {
       let isMined = false;
       node.lie = (asked, body) => {
-        // The page waits until what it was told is final: no clock has to be waited for.
+        // The page waits until the node's answer is final, so the test needs no clock.
         if (asked.startsWith("/v1/events") && !isMined) {
           isMined = true;
           void mine();
@@ -132,7 +132,7 @@ export function portalLies(demoOf: () => DemoResult): void {
         body
           .split("\n")
           .map((line) =>
-            // A receipt's: a record of which no figure is made changes none by being forged.
+            // The signature of a receipt. A forged record that is in no figure would change none.
             line.includes('"type":"receipt"')
               ? line.replace(
                   /("signature":"0x)([0-9a-f]{2})/,
@@ -159,9 +159,9 @@ export function portalLies(demoOf: () => DemoResult): void {
       expect(await told(actors.forge.address, lie)).to.match(/digest does not follow|log cannot be followed/);
     });
 
-    /** How long the page checked a receipt, asking for its line and its proof too. */
+    /** The time of the page's check of a receipt, including the requests for its line and its proof. */
     let receiptMs = 0;
-    /** The page's result for a receipt when the node tells this lie. */
+    /** The page's result for a receipt with this lie of the node. */
     const toldOfReceipt = async (lie: Lie): Promise<string> => {
       const query = `{ agent(address: "${actors.scribe.address}") { hires(first: 1) { nodes { id } } } }`;
       const { agent } = await askGraphql<{ agent: { hires: { nodes: { id: string }[] } } }>(
@@ -218,7 +218,7 @@ export function portalLies(demoOf: () => DemoResult): void {
           ? body.replace(/digest="0x[0-9a-f]{64}"/, `digest="${other}"`)
           : body;
       await told(actors.scribe.address, lie);
-      // Its figures hold as far as the log is final; that digest is of a later block.
+      // Its figures are confirmed up to the final log. The changed digest is of a later block.
       const wait = page.getByRole("button", { name: /^Wait until block/ });
       if (await wait.isVisible()) {
         await wait.click();
@@ -233,7 +233,7 @@ export function portalLies(demoOf: () => DemoResult): void {
 
     const truth: Lie = (_, body) => body;
     const rpcTruth: RpcLie = (_, __, result) => result;
-    /** What the page says of the heads of ledgers in front of a node and a source that lie so. */
+    /** The page's result for the heads of ledgers, with these lies of a node and a source. */
     const toldOfHeads = async (lie: Lie, rpcLie = rpcTruth, sources = [demoOf().rpcUrl, rpc.url]) => {
       [node.lie, rpc.lie, rpc.asked] = [lie, rpcLie, []];
       await page.goto(`${node.url}#/ledger/${demoOf().ledger.id}`);
@@ -252,7 +252,7 @@ export function portalLies(demoOf: () => DemoResult): void {
       await checks.last().waitFor();
       return await checks.last().innerText();
     };
-    /** The newest head as the node tells it; changed where it stands. */
+    /** The newest head in the node's answer. It is changed in place. */
     const withHead = (
       change: (head: { size: number; root: string }) => { size: number; root: string },
     ): Lie =>
@@ -313,7 +313,7 @@ export function portalLies(demoOf: () => DemoResult): void {
       );
     });
 
-    /** What the ledger's page says after a button was pressed, in front of a node that lies so. */
+    /** The result on the ledger's page after a button was pressed, with this lie of the node. */
     const toldOfLedger = async (button: string, lie: Lie): Promise<string> => {
       node.lie = lie;
       await page.goto(`${node.url}#/ledger/${demoOf().ledger.id}`);

@@ -9,18 +9,18 @@ const USDC: Record<number, Address> = {
   84532: "0x036cbd53842c5426634e7929541ec2318f3dcf7e",
 };
 
-/** Which chain to fork and whose money to use there. */
+/** The chain to fork, and the money to use there. */
 export type ForkSettings = {
   url: string;
   /** Absent: a recent block. */
   blockNumber?: number;
   /** Absent: the chain's USDC. */
   token?: Address;
-  /** An account with enough of the token, for a token that nobody here can mint. */
+  /** An account with enough of the token, if nobody here can mint it. */
   holder?: Address;
   /** A HireEscrow that is deployed there, with its token and guardian; absent: one of ours is deployed on the fork. */
   escrow?: Address;
-  /** An AnchoredLedger that is deployed there; absent: nothing is tried with one. */
+  /** An AnchoredLedger that is deployed there; absent: no ledger is tested. */
   ledger?: Address;
 };
 

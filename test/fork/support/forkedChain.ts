@@ -8,12 +8,12 @@ import type { ForkSettings } from "./forkSettings.ts";
 /** Chains of the OP stack, whose blocks carry transactions that a plain EVM does not know. */
 const OP_CHAINS = [10, 8_453, 84_532, 11_155_420];
 
-/** Opens an in-memory chain that begins where the given one stands, under the same chain id. */
+/** Opens an in-memory chain that begins at the head of the given one, with the same chain id. */
 export async function forkChain({ url, blockNumber }: ForkSettings) {
   const chainId = await createPublicClient({ transport: http(url) }).getChainId();
   const chainType = OP_CHAINS.includes(chainId) ? "op" : "l1";
-  // Says under which rules Hardhat may call into the forked block, which it has to know of every chain: any that
-  // have what the contracts need.
+  // Gives the rules by which Hardhat executes calls in the forked block. Hardhat must know them for every chain. Any
+  // rules with the opcodes of the contracts are fine.
   const rules = chainType === "op" ? "isthmus" : "cancun";
   const descriptor = { name: "forked", chainType, hardforkHistory: { [rules]: { blockNumber: 0 } } } as const;
   const hre = await createHardhatRuntimeEnvironment(

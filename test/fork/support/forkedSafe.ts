@@ -4,7 +4,7 @@ import { safeArtifact } from "../../../scripts/ignition/modules/GuardianSafe.ts"
 import type { ForkedChain } from "./forkedChain.ts";
 import { impersonate } from "./fundBuyer.ts";
 
-/** Safe 1.4.1 at the addresses it has on every chain that has it (safe-global/safe-deployments). */
+/** Safe 1.4.1 at its addresses, which are the same on every chain (safe-global/safe-deployments). */
 const CANONICAL = {
   singleton: "0x29fcB43b46531BcA003ddC8FCB67FFE91900C762",
   factory: "0x4e1DCf7AD4e460CfD30791CCC4F9c8a4f820ec67",
@@ -13,7 +13,7 @@ const CANONICAL = {
 
 const safeAbi = safeArtifact("Safe.sol/Safe").abi;
 
-/** A Safe of which two of the owners have to confirm: the chain's own, or our deployment of one where it has none. */
+/** A Safe that needs two confirmations: made by the chain's own Safe contracts, or deployed here if there are none. */
 export async function openSafe(fork: ForkedChain, owners: string[], sender: Signer): Promise<Contract> {
   const codes = await Promise.all(
     Object.values(CANONICAL).map((address) => fork.ethers.provider.getCode(address)),
@@ -25,7 +25,7 @@ export async function openSafe(fork: ForkedChain, owners: string[], sender: Sign
 }
 
 /**
- * Puts keys of ours in the place of the first owners of a Safe that is there: on the fork, the Safe does it itself.
+ * Replaces the first owners of an existing Safe by our own keys. On the fork, the Safe itself makes the calls.
  *
  * @returns undefined when the guardian is no Safe, or one of which not exactly two of three or more owners confirm
  */

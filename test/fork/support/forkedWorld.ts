@@ -39,8 +39,9 @@ const tokenAbi = [
 ];
 
 /**
- * An escrow on a fork, with the people around it: the one that is named, with its token and guardian, or one of ours, for the
- * chain's own token and guarded by a Safe. `safe` is absent when the guardian is no Safe of which two owners confirm.
+ * An escrow on a fork, with its parties: the named one, with its token and guardian, or one that is deployed here, for
+ * the chain's own token and with a Safe as guardian. `safe` is absent when the guardian is no Safe of which two owners
+ * confirm.
  */
 export async function newForkedWorld(fork: ForkedChain, settings: ForkSettings) {
   const { ethers, networkHelpers, chainId } = fork;
@@ -145,7 +146,7 @@ export async function newForkedWorld(fork: ForkedChain, settings: ForkSettings) 
     idOf,
     balance,
 
-    /** What the buyer of a hire signs for the token, so that anybody can deposit it. */
+    /** The buyer's signature for the token, with which anybody can deposit the hire. */
     authorization,
 
     /** A hire deposited by the buyer's authorization, sent by a stranger. */
@@ -182,7 +183,7 @@ export async function newForkedWorld(fork: ForkedChain, settings: ForkSettings) 
 
     status: async (terms: Hire) => (await escrow.stateOf(idOf(terms))).status,
 
-    /** What an action moves, by account. */
+    /** The changes of balances by an action, by account. */
     async moved(accounts: ({ address: string } | string)[], action: () => Promise<unknown>) {
       const before = await Promise.all(accounts.map(balance));
       await action();
@@ -198,7 +199,7 @@ export async function newForkedWorld(fork: ForkedChain, settings: ForkSettings) 
         Record<string, unknown>,
       ],
 
-    /** Stops the token, or lets it go on, by its own pauser; false when it has none. */
+    /** Pauses or unpauses the token by its own pauser; false if it has none. */
     async stop(stopped: boolean): Promise<boolean> {
       const pauser: string | undefined = await token
         .getFunction("pauser")()

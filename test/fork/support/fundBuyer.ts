@@ -10,12 +10,12 @@ const abi = new Interface([
   "function transfer(address, uint256)",
 ]);
 
-/** What funding needs of a chain. */
+/** The parts of a chain that funding needs. */
 export type Funding = Pick<ForkedChain, "ethers" | "networkHelpers">;
 
 /**
- * Gives an account `amount` of a token on a fork: out of `holder`'s pocket when one is named; by a minter that the
- * master minter of a FiatToken is made to appoint; else by a `mint` that is open to everybody.
+ * Gives an account `amount` of a token on a fork: from `holder` if one is named, by a minter that a FiatToken's master
+ * minter appoints, or else by a `mint` that is open to everybody.
  *
  * @throws TallystickError `cannot_fund_buyer`
  */

@@ -10,12 +10,12 @@ export type LedgerHistory = {
   whole: boolean;
 };
 
-/** What public nodes answer in one request, and how many of those are asked for: about a month of Base. */
+/** The number of blocks that public nodes answer in one request, and the number of requests: about a month of Base. */
 const SPAN = 2_000n;
 const MAX_REQUESTS = 650;
 
 /**
- * The anchors of the ledger that was anchored last, going back from `until` as far as it takes, or as far as is bearable.
+ * The anchors of the ledger that was anchored last. It searches back from `until`, up to a limit.
  *
  * @returns undefined when none was anchored in that time
  */

@@ -15,8 +15,8 @@ const ORIGIN = "fork.example/ledger";
 const SIZES = [1n, 3n, 3n, 8n];
 
 /**
- * A chain that plays the live one: our contracts as `tallystick deploy` puts them there, guarded by a Safe, for a USDC that
- * somebody administers, and a ledger with a history.
+ * A chain in place of the live one: our contracts as `tallystick deploy` deploys them, with a Safe as guardian, for a
+ * USDC with an administrator, and a ledger with a history.
  */
 export async function startLiveDeployment(supervisor: Supervisor, folder: string): Promise<ForkSettings> {
   const chain = await startLocalChain(supervisor, folder);

@@ -27,7 +27,7 @@ export async function signBySafe(
   );
 }
 
-/** Points an account of a key to another's code (EIP-7702). The key stays what it was. */
+/** Lets a key's account delegate to another account's code (EIP-7702). The key does not change. */
 export async function delegate(
   fork: ForkedChain,
   account: Wallet,

@@ -3,7 +3,7 @@ import { encodeAbiParameters, keccak256, toHex } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import type { Wallet } from "../support/localChain.ts";
 
-/** In generated logs these three have roles that the node is told once, so they are the same in every run. */
+/** These three have roles in generated logs that the node's settings name once, so they are the same in every run. */
 export const [ATTESTOR, OPERATOR, ARBITER] = [13, 14, 15];
 
 /** A wallet with a real key for wallet `n` of the generated log of a run. */

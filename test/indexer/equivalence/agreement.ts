@@ -17,7 +17,7 @@ import type { IndexerProcess } from "../support/indexerProcess.ts";
 
 const SCHEMA = "tallystick";
 
-/** Every published field, as GraphQL asks for it. */
+/** A GraphQL selection of every published field. */
 const FIELDS = ["address", "registeredBlock", "registeredTime", ...fieldNames.map(camelName)]
   .map((name) => (name === "avgCostPerCapability" ? `${name} { capability medianUsdc }` : name))
   .join(" ");
@@ -26,7 +26,7 @@ const FIELDS = ["address", "registeredBlock", "registeredTime", ...fieldNames.ma
 export type Digests = Map<number, string>;
 
 /**
- * Holds a node's rows, what it answers, and the oracle to the derivation of the node's own log.
+ * Compares a node's rows, its answers and the oracle with the derivation of the node's own log.
  *
  * @returns the log, and the digest of every tick as derived offline
  */
@@ -47,7 +47,7 @@ export async function expectAgreement(
     );
     const events: DeriveEvent[] = lines.map(parseEvent);
     expect(derivedState(derived, store), "fields and clusters by the oracle").to.deep.equal(oracle(events));
-    // Or the logs would agree about nothing. What happened may have left every window since.
+    // Without this check, empty logs would agree too. The events may have left every window since.
     const happened = store.rows("hire").size + store.rows("cluster").size;
     expect(happened, "hires and clusters").to.be.greaterThan(0);
     return { lines, digests: new Map([...store.rows("digest").values()].map((it) => [it.block, it.digest])) };
@@ -57,8 +57,8 @@ export async function expectAgreement(
 }
 
 /**
- * Holds a node that reads only the transfers that matter to one that has all: its digest at every tick, and its log, line by line, to what
- * is made of the other log at once.
+ * Compares a node that reads only the transfers that matter with a node that has all transfers: its digest at every
+ * tick, and its log, line by line, with the relevant log that is made from the other log.
  *
  * @param all the log and digests of the other, up to a tick
  */
@@ -86,7 +86,7 @@ export async function expectRelevant(
   }
 }
 
-/** Holds the pages of the open log, as far as it is final, to the log, and the digests to their lines in it. */
+/** Compares the final pages of the open log with the log, and the digests with their lines in it. */
 async function expectPages(node: IndexerProcess, lines: string[], digests: Digests): Promise<void> {
   const page: string[] = [];
   for (let last = 1; page.length < last; ) {
@@ -106,7 +106,7 @@ async function expectPages(node: IndexerProcess, lines: string[], digests: Diges
   expect(final.digests).to.not.have.length(0);
 }
 
-/** Holds the numbers of lines that a node keeps to the lines of its log: pages are found by them. */
+/** Compares the line numbers that a node stores with the lines of its log, because pages are found by them. */
 export async function expectNumbered(databaseUrl: string, lines: string[]): Promise<void> {
   const client = new pg.Client({ connectionString: databaseUrl });
   await client.connect();
@@ -132,7 +132,7 @@ export async function historyOf(databaseUrl: string): Promise<{ lines: string[];
   }
 }
 
-/** A killed node holds its schema until its last sign of life is 25 seconds old: makes it so. */
+/** A killed node keeps its schema locked until its heartbeat is 25 seconds old. This makes the heartbeat old. */
 export async function letLockExpire(databaseUrl: string): Promise<void> {
   const client = new pg.Client({ connectionString: databaseUrl });
   await client.connect();

@@ -14,9 +14,9 @@ import { openWorld, type World } from "./openWorld.ts";
 import { playAttack, sellerOnChain } from "./playAttack.ts";
 import type { Progress } from "./realizedLog.ts";
 
-/** The wallets of attacks have money that no transfer tells of. */
+/** The wallets of attacks have money without a transfer. */
 const RELEVANT = { TRANSFERS: "relevant", BALANCE_CHECK_TICKS: "0" };
-/** Its last block is a day later. Without that block nothing lacks a receipt, and the day's volume is still there. */
+/** Its last block is a day later. Without that block no receipt is missing, and the day's volume is still counted. */
 const UNRECEIPTED = "Twelve payments of 0.001 that no request belongs to";
 const UNDONE = {
   ...{ receipt_coverage: 1, unreceipted_payments: 0, unreceipted_usdc: "0.00" },
@@ -35,7 +35,7 @@ describe("attacks on a reputation, on a real chain and two nodes", function () {
   let databases: { all: string; relevant: string };
   let nodes: { all: IndexerProcess; relevant: IndexerProcess };
   let progress: Progress;
-  /** Fewer than all with `--grep`. */
+  /** With `--grep`, only some of them. */
   let happened = 0;
 
   before(async () => {
@@ -70,7 +70,7 @@ describe("attacks on a reputation, on a real chain and two nodes", function () {
     });
   }
 
-  /** The seller's own command says what it left out, and what to do. */
+  /** The command for the seller prints the missing receipts, and advice. */
   async function expectAdvice({ url }: IndexerProcess, seller: string): Promise<void> {
     const program = nodeProgram("scripts/cli.ts", ["agent", seller, "--url", url]);
     const { stdout } = await promisify(execFile)(process.execPath, program, {

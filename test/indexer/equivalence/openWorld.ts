@@ -19,7 +19,10 @@ export const TICK_BLOCKS = 3;
 
 export type World = Awaited<ReturnType<typeof openWorld>>;
 
-/** A chain with our contracts, two ledgers and the registries of ERC-8004, and a Postgres: what logs are realized on, and nodes follow. */
+/**
+ * A chain with our contracts, two ledgers and the registries of ERC-8004, and a Postgres: logs are played on it, and
+ * nodes follow it.
+ */
 export async function openWorld() {
   const folder = await mkdtemp(path.join(tmpdir(), "tallystick-equivalence-"));
   const supervisor = await openSupervisor();
@@ -36,7 +39,10 @@ export async function openWorld() {
     const registries = await deployRegistries(client);
     const [registrant, rater] = [newWallet(), newWallet()];
     for (const it of [registrant, rater]) await chain.fuel(it);
-    /** What the registries of ERC-8004 tell among all else: another identity, and what is said of it. Gives the time then. */
+    /**
+     * Adds events of the ERC-8004 registries between the others: another identity, and feedback about it. Returns the
+     * time after them.
+     */
     const register = async (tag: string): Promise<bigint> => {
       const { identity, reputation } = registries;
       const uri = "https://agent.example";
@@ -96,7 +102,7 @@ export async function openWorld() {
       register,
       start: (name: string, databaseUrl: string, more: Record<string, string> = {}) =>
         startIndexer(supervisor, folder, { ...environment, ...more, DATABASE_URL: databaseUrl }, name),
-      /** Mines up to a tick; gives the time then. */
+      /** Mines up to a tick, and returns its time. */
       mineToTick: async (): Promise<bigint> => {
         while ((await client.getBlockNumber()) % BigInt(TICK_BLOCKS) !== 0n) await chain.mine();
         return chain.now();

@@ -11,7 +11,7 @@ import { actor, OPERATOR } from "./actors.ts";
 import { TICK_BLOCKS, type World } from "./openWorld.ts";
 import { copyOf, type Progress, RealizedLog } from "./realizedLog.ts";
 
-/** What an attack comes to that does not hang on the chain it is on: not where it began, nor how things are called there. */
+/** The results of an attack that do not depend on the chain: not its first block, and not the names there. */
 const FIELDS = fieldNames.filter(
   (name) => !["registered_block", "registered_time", "cluster_id", "avg_cost_per_capability"].includes(name),
 );
@@ -24,10 +24,12 @@ const APART = 1_000_000;
 const PATIENCE_MS = 1_800_000;
 
 /**
- * Makes an attack happen on a chain, and holds what each node then says of its seller to what its log is derived to.
+ * Plays an attack on a chain, and compares each node's figures of the seller with the figures that are derived from the
+ * log.
  *
- * @param run that nothing else on the chain has
- * @param undone what nodes say of the seller while the last block is undone: it happens, is taken back, and happens again
+ * @param run a number that nothing else on the chain uses
+ * @param undone the expected figures of the seller while the last block is undone. The block is mined, removed by a
+ * reorg, and mined again
  */
 export async function playAttack(
   world: World,
@@ -70,7 +72,7 @@ export async function playAttack(
   return realized.progress;
 }
 
-/** Holds what each node says of an agent, as of the chain's last tick, to its figures. */
+/** Compares each node's figures of an agent, as of the chain's last tick, with the expected ones. */
 async function expectSaid(
   { chain }: World,
   nodes: readonly IndexerProcess[],
@@ -99,7 +101,7 @@ async function isAt(node: IndexerProcess, block: bigint): Promise<boolean> {
   return meta.block >= Number(block);
 }
 
-/** The first line's parameters as a record of the operator, since a node has its own first line. */
+/** The parameters of the first line as a record of the operator, because a node has its own first line. */
 function publication({ events: [first] }: EventLog): DeriveEvent[] {
   if (first?.kind !== "params") throw new Error("The log has no parameters.");
   const { hubs, feeRecipients, hubTransfers } = first.params;

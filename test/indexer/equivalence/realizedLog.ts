@@ -42,35 +42,36 @@ export const BATCH_BLOCKS = 8;
 
 export type FollowedLedger = { id: Hex; ledger: TestLedger; publish: (ledger: TestLedger) => Promise<void> };
 
-/** How a log is realized, where not as generated ones are. */
+/** Options of playing a log that differ from those for generated logs. */
 export type Realization = {
   /** The numbers of its wallets. */
   wallets?: readonly number[];
-  /** The wallet that stands for one of its own. */
+  /** The wallet on the chain for a wallet of the log. */
   actorOf?: (n: number) => Wallet;
-  /** The parameter that its records of parameters get. */
+  /** A parameter that its records of parameters get. */
   deployBatchBlocks?: number;
 };
 
-/** What realizing has come to, so that a reorg can go back to it. */
+/** The state of playing a log, so that a reorg can go back to it. */
 export type Progress = {
   nonce: number;
   time: bigint;
   version: number;
   hubs: Address[];
-  /** What generated hashes and escrow ids have become. */
+  /** The real hashes and escrow ids of the generated ones. */
   names: Map<string, string>;
   hires: Map<string, { hire: Hire; id: Hex; delivered: boolean; settled: boolean }>;
   ledgers: TestLedger[];
-  /** How much of each is anchored. */
+  /** The anchored size of each ledger. */
   anchored: number[];
   nextLedger: number;
 };
 
 /**
- * Makes a generated log happen on a chain: real transfers and authorizations, a real escrow, records signed by real keys and
- * anchored. Not everything in a generated log can happen (one transaction in two blocks, a delivery after the deadline):
- * that is done as nearly as it can or left out, because what counts is what the node then reads.
+ * Plays a generated log on a chain: real transfers and authorizations, a real escrow, records that real keys sign and
+ * that are anchored. Some events of a generated log are impossible on a chain (one transaction in two blocks, a
+ * delivery after the deadline). They are played in a similar way or left out, because only the events that the node
+ * reads matter.
  */
 export class RealizedLog {
   readonly groups: DeriveEvent[][];
@@ -165,7 +166,7 @@ export class RealizedLog {
     return this.#mine(this.progress.time + 1n);
   }
 
-  /** That time, or the first that a block can still have. */
+  /** This time, or the first possible time of the next block. */
   #later(time: bigint): bigint {
     return time > this.progress.time ? time : this.progress.time + 1n;
   }
@@ -228,7 +229,7 @@ export class RealizedLog {
     return encodeFunctionData({ abi: testUsdcAbi, functionName: "transferWithAuthorization", args });
   }
 
-  /** A receipt may name a payment that is still to come: such a transaction is signed now, by a sender of its own. */
+  /** A receipt may name a later payment. Its transaction is signed now, by a separate sender. */
   async #signAhead(): Promise<void> {
     const { client, token } = this.#chain;
     const log = this.groups.flat();
@@ -286,7 +287,7 @@ export class RealizedLog {
     );
   }
 
-  /** A payee that is neither seller nor buyer; the contract takes the seller for none. */
+  /** A payee that is neither seller nor buyer. For the contract, the seller as payee means no payee. */
   #payeeOf({ payee, seller, buyer }: EscrowDeposited): Address {
     const isOther = payee !== seller && payee !== buyer && this.#names.has(payee);
     return isOther ? this.#actor(payee).address : `0x${"0".repeat(40)}`;
@@ -330,7 +331,7 @@ export class RealizedLog {
     return call({ abi, functionName: "split", args: [hire, toSeller, signature] });
   }
 
-  /** Signs a record with all that it names as it is on this chain, and appends it to the ledger whose turn it is. */
+  /** Signs a record, with all names replaced by those of this chain, and appends it to the present ledger. */
   async #append(event: RecordEvent): Promise<void> {
     const ledger = this.progress.ledgers[this.progress.nextLedger] as TestLedger;
     const signer = this.#actor(event.signer);
@@ -346,7 +347,7 @@ export class RealizedLog {
       body = { ...rest, [key]: await signBody(rest, { privateKey }) };
     }
     if (body.ledger !== undefined) {
-      // What was said for the ledger it is in is so here too.
+      // If the record was signed for its own ledger, this one is too.
       const turn = this.progress.nextLedger + (event.body.ledger === event.ledger ? 0 : 1);
       body = { ...body, ledger: this.#followed[turn % this.#followed.length]?.id ?? "local" };
     }
@@ -363,7 +364,7 @@ export class RealizedLog {
     return { ...body, version, hubs: [...hubs], escrows, deployBatchBlocks: this.#deployBatchBlocks };
   }
 
-  /** Anchors what was appended; the next records go to the other ledger. */
+  /** Anchors the appended records. The next records go to the other ledger. */
   async #anchor(): Promise<Hex> {
     const turn = this.progress.nextLedger;
     this.progress.nextLedger = (turn + 1) % this.#followed.length;
@@ -384,7 +385,7 @@ export class RealizedLog {
     return this.#chain.client.sendTransaction({ ...FEES, to, data, nonce: this.progress.nonce++ });
   }
 
-  /** The same value with every address, hash, host and capability as it is in this run on this chain. */
+  /** The same value with the addresses, hashes, hosts and capabilities of this run on this chain. */
   #renamed(value: RecordJson): RecordJson {
     if (typeof value === "string") {
       const name = this.progress.names.get(value) ?? this.#names.get(value);

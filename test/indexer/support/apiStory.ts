@@ -25,7 +25,7 @@ export type Answer = {
 export const node = { chainId: 31_337, token: `0x${"70".repeat(20)}` };
 export const LEDGER = `0x${"1e".repeat(32)}` as const;
 
-/** Who is who in the story. */
+/** The accounts of the story. */
 export const cast = {
   busy: wallet(1),
   modest: wallet(2),
@@ -37,7 +37,10 @@ export const cast = {
   buyers: Array.from({ length: 8 }, (_, n) => wallet(20 + n)),
 };
 
-/** A market with a busy seller, a modest one, one with private metrics, free calls, a ring, a hub, and escrows of every fate. */
+/**
+ * A market with a busy seller, a small one, one with private metrics, free calls, a ring, a hub, and escrows with every
+ * end.
+ */
 export function marketStory(): EventLog {
   const { busy, modest, secret, free, ring, funder, hub, buyers } = cast;
   const log = new EventLog({ hubs: [hub] });
@@ -81,7 +84,7 @@ export type ApiStory = Awaited<ReturnType<typeof start>>;
 
 let running: Promise<ApiStory> | undefined;
 
-/** The story in a real Postgres behind the real app; one for all the test files that want it. */
+/** The story in a real Postgres behind the real app. All test files share it. */
 export function openApiStory(): Promise<ApiStory> {
   running ??= start();
   return running;
@@ -147,7 +150,9 @@ export async function fillEventLog(
   await database.insert(schema.eventLog).values(rows.filter(({ position }) => !payments.has(position)));
 }
 
-/** What the handlers would have kept of the escrows' transactions: each named after the escrow and what happened. */
+/**
+ * The rows that handlers would have stored for the escrows' transactions. Each is named after the escrow and the step.
+ */
 async function fillEscrowSteps({ database }: Pick<Api, "database">, log: EventLog): Promise<void> {
   const rows = log.events.flatMap((event) => {
     if (!event.kind.startsWith("escrow.")) return [];

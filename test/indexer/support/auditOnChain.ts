@@ -11,7 +11,7 @@ type Scene = {
   chain: LocalChain;
   ledger: TestLedger;
   ledgerId: Hex;
-  /** Publishes and anchors what was signed. */
+  /** Publishes and anchors the signed records. */
   anchor: () => Promise<unknown>;
   /** Who publishes parameters. */
   operator: Wallet;
@@ -62,7 +62,7 @@ export async function openAuditsOnChain({ chain, ledger, ledgerId, anchor, opera
       verification: { all_passed: true, checks: {} },
       ...more,
     });
-    // The token says first that the authorization is used.
+    // The token first emits that the authorization is used.
     return `${transactionHash}-${logs.at(-1)?.logIndex}`;
   };
 
@@ -92,7 +92,8 @@ export async function openAuditsOnChain({ chain, ledger, ledgerId, anchor, opera
           max_latency_ms: 2 ** auditors.indexOf(by),
         });
       }
-      // They act before they are paid: a wallet whose first money is a buyer's is of that buyer's family.
+      // They act before they are paid, because a wallet whose first money comes from a buyer belongs to that buyer's
+      // family.
       await anchor();
       for (const by of auditors) {
         await hire(by);
@@ -114,7 +115,7 @@ export async function openAuditsOnChain({ chain, ledger, ledgerId, anchor, opera
       await anchor();
       return id;
     },
-    /** The auditor who is asked now says this. */
+    /** Adds a verdict of the present auditor. */
     answer: async (told: AuditOnNode, hire: string, verdict: string) => {
       const round = told.rounds.length;
       const asked = told.rounds.at(-1)?.attempts.at(-1);

@@ -3,7 +3,7 @@ import type { DeriveEvent } from "tallystick-derive/events";
 import type { MemoryStore } from "tallystick-derive/memoryStore";
 import { type RowChange, Transaction } from "tallystick-derive/transaction";
 
-/** Applies an event to rows in memory as a node does to its database, and tells what it changed. */
+/** Applies an event to rows in memory, like a node to its database, and returns the changes. */
 export async function changesOf(store: MemoryStore, event: DeriveEvent): Promise<readonly RowChange[]> {
   const transaction = new Transaction(store);
   apply(transaction, event, { trustSignatures: true });

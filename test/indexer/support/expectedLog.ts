@@ -4,7 +4,7 @@ import { recordSigningHash } from "tallystick-protocol/records/record";
 import { parseAbi, parseEventLogs, type TransactionReceipt } from "viem";
 import type { LocalChain } from "./localChain.ts";
 
-/** The events as the specification has them, written once more: not those that the node reads by. */
+/** The events by the specification, written again. They are not the node's own definitions. */
 const abi = parseAbi([
   "event Transfer(address indexed from, address indexed to, uint256 value)",
   "event AuthorizationUsed(address indexed authorizer, bytes32 indexed nonce)",
@@ -30,8 +30,8 @@ export type WrittenEntry = { hash: string } & (
 type Line = { [key: string]: unknown };
 
 /**
- * The event log that a node should have, from what an RPC tells of every block: logs in their order, each block's tick
- * last. It shares nothing with the node's handlers.
+ * The expected event log of a node, made from an RPC's answers for every block: logs in order, and each block's tick
+ * last. It shares no code with the node's handlers.
  *
  * @param followed the entries of every followed ledger, by its id
  */
@@ -131,7 +131,7 @@ function escrowLine(event: ChainEvent): Line | null {
   }
 }
 
-/** What a contract says of a signature, asked plainly; null when the signer is none. */
+/** A contract's answer about a signature, by a plain call; null if the signer is not a contract. */
 async function walletsWord(
   client: LocalChain["client"],
   { signer, body, signature }: { signer: Hex; body: RecordBody; signature: Hex },

@@ -7,8 +7,7 @@ type Message = { method: string; params: { address?: string }[] };
 type Reply = { result?: unknown };
 
 /**
- * An RPC before a chain's own that does not do its duty where logs of the token are asked for: it refuses to tell them, or leaves those of
- * one transaction out, as if they had never been.
+ * A proxy for a chain's RPC with faults for the token's logs: it refuses them, or leaves out those of one transaction.
  */
 export async function startFaultyRpc(rpcUrl: string, { token, lost }: { token: Address; lost: Hex }) {
   const state = { refuses: false, dropped: 0 };

@@ -14,7 +14,7 @@ import {
 import { graphqlSchema } from "../../../indexer/api/graphql/schema.ts";
 import { cast, LEDGER } from "./apiStory.ts";
 
-/** A request that nobody with good intentions would send. */
+/** A request that only an attacker would send. */
 export type Hostile = { family: string; query: string; variables?: Record<string, unknown> };
 
 const times = (n: number, part: (n: number) => string) =>
@@ -181,7 +181,7 @@ export const injections: Hostile[] = Object.values(graphqlSchema.getQueryType()?
   },
 );
 
-/** All that text could be where text is taken; elsewhere fewer words, and numbers. */
+/** Every kind of text for arguments that accept text. For others fewer words, and numbers. */
 function badValues({ type }: GraphQLArgument | GraphQLInputField): unknown[] {
   const isText = ["ID", "String", "Address", "Capability"].includes(getNamedType(type).name);
   return isText
@@ -247,7 +247,7 @@ const seeds = shapes
   .filter(({ query }) => query.length > 20 && query.length < 4_000)
   .map(({ query }) => query);
 
-/** Queries that were nearly right, with pieces cut out, doubled and swapped. */
+/** Valid queries with parts removed, repeated and swapped. */
 export const mutants: fc.Arbitrary<Hostile> = fc
   .tuple(
     fc.constantFrom(
@@ -275,7 +275,7 @@ export const mutants: fc.Arbitrary<Hostile> = fc
     return { family: "mutant", query };
   });
 
-/** Queries without a fault in their form, of any fields, to any depth, with any arguments: what no rule of form can refuse. */
+/** Well-formed queries of any fields, with any depth and any arguments. No rule about the form can refuse them. */
 export const wellFormed: fc.Arbitrary<Hostile> = fc.infiniteStream(fc.nat(0xffff)).map((numbers) => {
   const next = (below: number) => (numbers.next().value as number) % below;
   const query = `{ ${selectionOf("Query", 1 + next(11), next)} }`;

@@ -10,7 +10,7 @@ import { repositoryRoot } from "../../../scripts/repositoryRoot.ts";
 
 export type IndexerProcess = Awaited<ReturnType<typeof startIndexer>>;
 
-/** The real indexer: Ponder as a process of its own. Answers once its HTTP server does, ready or not. */
+/** The real indexer: Ponder as a separate process. It counts as started once its HTTP server answers, ready or not. */
 export async function startIndexer(
   supervisor: Supervisor,
   logFolder: string,
@@ -35,11 +35,11 @@ export async function startIndexer(
     }),
     logFile,
     isReady: async (signal) => (await fetch(`${url}/health`, { signal })).ok,
-    // One that is killed keeps its schema locked. On a busy machine an end takes long.
+    // A killed indexer keeps its schema locked. On a busy machine a normal end takes long.
     stop: [{ signal: "SIGTERM", waitMs: 60_000 }],
   });
 
-  /** Asks GraphQL and gives `data`, in the shape that the test says it has. */
+  /** Asks GraphQL and gives `data`, in the type that the test gives. */
   const query = async <Data>(text: string, variables: Record<string, unknown> = {}): Promise<Data> => {
     const response = await fetch(`${url}/graphql`, {
       method: "POST",
@@ -68,7 +68,7 @@ export async function startIndexer(
         return meta.block >= Number(block) && meta;
       }),
     stop: () => supervisor.stop(name),
-    /** Ends it without a chance to do anything more. */
+    /** Kills it. */
     kill: () => process.kill(pid, "SIGKILL"),
   };
 }

@@ -47,7 +47,7 @@ export function newWallet(): Wallet {
 
 export type LocalChain = Awaited<ReturnType<typeof startLocalChain>>;
 
-/** A real chain with our contracts, and what a test does on it. Every transaction is mined at once. */
+/** A real chain with our contracts, and the actions of tests on it. Every transaction is mined at once. */
 export async function startLocalChain(supervisor: Supervisor, logFolder: string) {
   const port = await freePort();
   const rpcUrl = `http://127.0.0.1:${port}`;
@@ -159,7 +159,7 @@ export async function startLocalChain(supervisor: Supervisor, logFolder: string)
     /** Gives a wallet ether, so that it can send transactions itself. */
     fuel: (wallet: Wallet) => client.setBalance({ address: wallet.address, value: 10n ** 18n }),
     now: async () => (await client.getBlock()).timestamp,
-    /** One by one: of more than a few at once, hardhat_mine gives blocks whose parent hashes do not fit together. */
+    /** Blocks are mined one by one. If hardhat_mine makes more than a few at once, their parent hashes do not match. */
     mine: async (blocks = 1) => {
       for (let n = 0; n < blocks; n++) await client.mine({ blocks: 1 });
     },

@@ -5,7 +5,7 @@ import { rowsRead } from "./rowsRead.ts";
 
 type ApiDatabase = Awaited<ReturnType<typeof openApiDatabase>>;
 
-/** Rows that all statements of a query looked at, and objects that its answer has. */
+/** The number of rows that all statements of a query read, and of objects in its answer. */
 export async function measureQuery(
   app: Hono,
   database: ApiDatabase,
@@ -21,7 +21,7 @@ export async function measureQuery(
   return { read, given: nodesIn(data), plans };
 }
 
-/** Rows that all statements of a request looked at, and its answer. */
+/** The number of rows that all statements of a request read, and its answer. */
 export async function measureRequest(
   app: Hono,
   database: ApiDatabase,
@@ -32,7 +32,7 @@ export async function measureRequest(
   const response = await app.request(path, init);
   expect(response.status, await response.clone().text()).to.equal(status);
   const body = await response.json();
-  // Without the one row that says what an answer is as of, and without estimates: these read nothing.
+  // Without the one row with the tick of the answer, and without estimates, which read no rows.
   const sent = [...database.sent].filter(({ query }) => !/^EXPLAIN|from (?:"\w+"\.)?"state"/i.test(query));
   const statements = await Promise.all(sent.map((it) => rowsRead(database.pool, it)));
   return {

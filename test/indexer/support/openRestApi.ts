@@ -22,10 +22,10 @@ export async function openRestApi() {
   const app = appOf();
   return {
     app,
-    /** The same over the same rows, by another build. */
+    /** The same API over the same rows, from another build. */
     appOf,
     database,
-    /** Fills the database with the rows that a log derives to. */
+    /** Fills the database with the rows that are derived from a log. */
     fill: async (log: EventLog): Promise<Snapshot> => {
       const derived = await log.derive();
       await database.fill(derived.store);

@@ -13,8 +13,9 @@ type PlanNode = {
 type Sent = { query: string; params: unknown[] };
 
 /**
- * Runs a statement again and counts the rows that it looked at in tables, and those that it gave: planned for these values,
- * and planned for any, as Postgres may do with a statement that is kept prepared. The plan that reads more is given.
+ * Runs a statement again and counts the rows that it read from tables, and the rows that it returned. It uses the plan
+ * for these values, and the generic plan that Postgres may use for a prepared statement. The result is for the plan
+ * that reads more.
  */
 export async function rowsRead(pool: pg.Pool, { query, params }: Sent): Promise<RowsRead> {
   const client = await pool.connect();
@@ -38,13 +39,13 @@ export async function rowsRead(pool: pg.Pool, { query, params }: Sent): Promise<
 type RowsRead = { read: number; returned: number; plan: string };
 
 function literal(value: unknown): string {
-  // Its type is whatever the statement says, as it is of the values that are sent.
+  // The statement determines the type of a parameter, as for the values that are sent.
   if (Array.isArray(value) && typeof value[0] === "number") return `'{${value.join(", ")}}'`;
   if (Array.isArray(value)) return `ARRAY[${value.map(literal).join(", ")}]::text[]`;
   return value === null || value === undefined ? "NULL" : pg.escapeLiteral(String(value));
 }
 
-/** Only nodes that scan a table read rows of it; a bitmap of an index does so through its heap scan. */
+/** Only plan nodes that scan a table read its rows. A bitmap of an index reads them through its heap scan. */
 function read(node: PlanNode): number {
   const below = (node.Plans ?? []).reduce((sum, child) => sum + read(child), 0);
   if (node["Relation Name"] === undefined) return below;

@@ -16,11 +16,11 @@ import {
 } from "../../derive/steward/stewardScene.ts";
 
 export const CAPABILITY = "text.translate";
-/** One that broke a promise and is suspended, one that only lists, one whose score is its tests. */
+/** One agent that broke an SLA and is suspended, one that only lists, and one whose score comes only from its tests. */
 export const [BROKEN, BARE, TESTED] = [wallet(3), wallet(4), wallet(5)] as [Address, Address, Address];
 export const ENDORSERS = [800, 801, 802].map(wallet);
 
-/** A month of an agent that is tested, probed, endorsed and hired; and of one that promised too much. */
+/** A month of an agent that is tested, probed, endorsed and hired; and of one whose SLA promises too much. */
 export function trustStory(): EventLog {
   const log = stewardLog();
   for (const [n, agent] of [BROKEN, BARE, TESTED].entries())

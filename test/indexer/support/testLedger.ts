@@ -14,7 +14,7 @@ import { recordPayload, signBody } from "tallystick-protocol/records/record";
 import { zeroAddress } from "viem";
 import { CHAIN_ID, type LocalChain, type Wallet } from "./localChain.ts";
 
-/** A ledger in memory that a test appends to; what is published of it and what is anchored is up to the test. */
+/** A ledger in memory. The test appends entries, and decides what is published and what is anchored. */
 export class TestLedger {
   readonly entries: LedgerEntry[] = [];
   readonly tree = new MerkleTree();
@@ -70,7 +70,7 @@ export class TestLedger {
   }
 }
 
-/** Opens a ledger on a chain. Its writer anchors what it says, from wherever the contract stands. */
+/** Opens a ledger on a chain. Its writer anchors any given head, continuing from the contract's head. */
 export async function openOnChain(chain: LocalChain, writer: Wallet, origin: string) {
   await chain.fuel(writer);
   const { anchoredLedger: address } = chain;

@@ -5,7 +5,7 @@ import { childEnvironment } from "../../../scripts/processes/childEnvironment.ts
 import { nodeProgram } from "../../../scripts/processes/nodeProgram.ts";
 import { waitUntil } from "../../../scripts/processes/waitUntil.ts";
 
-/** `tallystick upgrade --json` as a process of its own, with what it tells. */
+/** `tallystick upgrade --json` as a separate process, with its reports. */
 export function startUpgrade(args: string[]) {
   const child = spawn(process.execPath, nodeProgram("scripts/cli.ts", ["upgrade", "--json", ...args]), {
     env: childEnvironment(),
@@ -22,7 +22,7 @@ export function startUpgrade(args: string[]) {
     child,
     exit,
     said: () => said,
-    /** What it tells of a step: at its end, or first of all. */
+    /** The report of a step: at its end, or the first one. */
     until: async (step: string, isDone = true) => {
       const look = async () => told.find((it) => it.step === step && (!isDone || it.done !== false));
       const parameters = { what: `the upgrade to tell ${step}`, withinMs: 180_000, everyMs: 20 };

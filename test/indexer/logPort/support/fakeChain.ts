@@ -12,7 +12,7 @@ export const ZERO: Address = `0x${"00".repeat(20)}`;
 export const wallet = (n: number): Address => `0x${"aa".repeat(16)}${n.toString(16).padStart(8, "0")}`;
 const hashOf = (...parts: unknown[]): Hex => keccak256(toBytes(parts.join("/")));
 
-/** What a test writes into a block. */
+/** The content that a test gives to a block. */
 export type Written =
   | { from: Address; to: Address; value: bigint; token?: Address }
   | { authorizer: Address; nonce: Hex };
@@ -73,7 +73,7 @@ export class FakeChain {
     return made;
   }
 
-  /** The same chain up to a block, and other blocks from there on. */
+  /** The same chain up to a block, with other blocks after it. */
   fork(after: number, blocks: readonly (readonly Written[])[]): FakeChain {
     const other = new FakeChain();
     other.blocks.splice(0, 1, ...this.blocks.slice(0, after + 1));
@@ -85,7 +85,7 @@ export class FakeChain {
     return this.blocks[block] as ChainBlock;
   }
 
-  /** The plain filter over the chain: what a port has to give. */
+  /** A plain filter over the chain. It gives the expected logs of a port. */
   find({ kind, wallets }: LogQuery, { from, to }: BlockRange, limit = Infinity): TokenLog[] {
     const counts = new Map<string, number>();
     const { event, position } = KINDS[kind];
@@ -112,7 +112,7 @@ export class FakeChain {
 
 type Moves = { blocks: number; of: Map<Address, { block: number; value: bigint }[]> };
 
-/** What each wallet's balance moved by, and when. */
+/** The changes of each wallet's balance, with their blocks. */
 function movesOf(blocks: readonly ChainBlock[]): Moves {
   const of: Moves["of"] = new Map();
   for (const log of blocks.flatMap(({ logs }) => logs).filter(({ address }) => address === TOKEN)) {
@@ -131,7 +131,7 @@ function movesOf(blocks: readonly ChainBlock[]): Moves {
   return { blocks: blocks.length, of };
 }
 
-/** A log as the port gives it. */
+/** A log in the form of the port. */
 export function decoded({ topics, data, block, blockHash, log, tx, time }: ChainLog): TokenLog {
   const place = { block, blockHash, time, log, tx };
   const [event, first, second] = topics as [Hex, Hex, Hex];

@@ -10,7 +10,7 @@ export type HypersyncRequest = {
   field_selection: { block: string[]; log?: string[] };
 };
 
-/** How a request is misanswered; undefined: as it should be. */
+/** The fault in the answer to a request; undefined: a correct answer. */
 export type HypersyncMisbehaviour = {
   status?: number;
   headers?: { [name: string]: string };
@@ -29,7 +29,7 @@ export async function startHypersyncServer(chain: FakeChain = new FakeChain()) {
   const state = {
     chain,
     height: chain.head,
-    /** So many blocks are scanned in the time that a query has. */
+    /** The number of blocks that a query scans in its time limit. */
     blocks: 50,
     requests: [] as HypersyncRequest[],
     credentials: [] as (string | undefined)[],
@@ -85,7 +85,7 @@ function answerOf(chain: FakeChain, height: number, query: HypersyncRequest, mos
     .map(({ block, hash, time }) => ({ number: block, hash, timestamp: `0x${time.toString(16)}` }));
   const [first] = read;
   return {
-    // The rows come in parts, as the server's files do.
+    // The rows come in parts, like the server's files.
     data: [{ blocks, logs: found.slice(0, 3).map(rawLog) }, { logs: found.slice(3).map(rawLog) }],
     archive_height: height,
     next_block: Math.max(next, query.from_block),

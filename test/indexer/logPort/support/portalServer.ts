@@ -12,14 +12,14 @@ export type PortalQuery = {
   logs: { address: string[]; topic0: string[]; topic1?: string[]; topic2?: string[] }[];
 };
 
-/** How a request is misanswered; undefined: as it should be. */
+/** The fault in the answer to a request; undefined: a correct answer. */
 export type PortalMisbehaviour = {
   status?: number;
   headers?: { [name: string]: string };
   text?: string;
-  /** The stream ends after this many blocks, as whole as ever. */
+  /** The stream ends correctly after this many blocks. */
   blocks?: number;
-  /** The stream breaks after this many of its bytes; with `clean` it ends as if that were all. */
+  /** The stream breaks after this many bytes. With `clean` it ends as if it were complete. */
   cutAt?: number;
   clean?: boolean;
   hang?: boolean;
@@ -49,7 +49,7 @@ export async function startPortalServer(chain: FakeChain = new FakeChain()) {
   const state = {
     chain,
     final: chain.head,
-    /** Blocks in one stream, and where its chunks end: their last blocks are always there. */
+    /** The blocks in one stream, and the ends of its chunks. The last block of a chunk is always included. */
     chunk: 40,
     requests: [] as PortalQuery[],
     credentials: [] as (string | undefined)[],
@@ -130,7 +130,7 @@ export async function startPortalServer(chain: FakeChain = new FakeChain()) {
 
 export type PortalServer = Awaited<ReturnType<typeof startPortalServer>>;
 
-/** Blocks with what was asked for, and the first and the last of those that were looked at. */
+/** The blocks with requested data, and the first and the last scanned block. */
 function linesOf(chain: FakeChain, { fromBlock, logs: filters }: PortalQuery, to: number): string[] {
   return chain.blocks.slice(fromBlock, to + 1).flatMap(({ block, hash, time, logs }) => {
     const found = logs.filter((log) => filters.some((filter) => fits(filter, log)));

@@ -12,19 +12,19 @@ export type FakeNode = {
   head: number;
   /** Blocks before its latest that are final. */
   finality: number;
-  /** It has dropped logs and receipts below this block, and answers `[]` and null for them. */
+  /** It has deleted logs and receipts below this block, and answers `[]` and null for them. */
   keepsFrom: number;
-  /** Whether its logs tell the time of their block, as newer nodes do. */
+  /** Whether its logs have the time of their block, as in newer nodes. */
   tellsTime: boolean;
 };
 
-/** How a request is misanswered; undefined: as it should be. */
+/** The fault in the answer to a request; undefined: a correct answer. */
 export type Misbehaviour = {
   /** Without `fault` the whole answer, with `headers` and `text`. */
   status?: number;
   headers?: { [name: string]: string };
   text?: string;
-  /** This many bytes of the right answer. */
+  /** Only this many bytes of the correct answer. */
   cutAt?: number;
   destroy?: boolean;
   hang?: boolean;
@@ -34,14 +34,14 @@ export type Misbehaviour = {
   edit?: (message: RpcMessage, result: unknown) => unknown;
 };
 
-/** A server of Ethereum's JSON-RPC over a chain of our own, which misbehaves as it is told. */
+/** A server of Ethereum's JSON-RPC over a chain of our own, with configurable faults. */
 export async function startRpcServer(chain: FakeChain = new FakeChain()) {
   const node: FakeNode = { chain, head: chain.head, finality: 0, keepsFrom: 0, tellsTime: true };
   const state = {
     node,
     /** Every request: its messages. */
     requests: [] as RpcMessage[][],
-    /** Refuses what a real node refuses; counted as answered. */
+    /** Refuses what a real node refuses. Refusals count as answers. */
     refuse: (_: RpcMessage): Fault | undefined => undefined,
     behave: (_: RpcMessage[], __: number): Misbehaviour | undefined => undefined,
   };
@@ -73,7 +73,7 @@ export async function startRpcServer(chain: FakeChain = new FakeChain()) {
       if ("error" in answer) return { jsonrpc: "2.0", id, ...answer };
       return { jsonrpc: "2.0", id, result: how.edit ? how.edit(message, answer.result) : answer.result };
     });
-    // The order of a batch's answers is the server's.
+    // The server chooses the order of a batch's answers.
     const text = JSON.stringify(Array.isArray(body) ? replies.reverse() : replies[0]);
     if (how.cutAt !== undefined) {
       response.writeHead(200, head).end(text.slice(0, how.cutAt));
@@ -86,7 +86,7 @@ export async function startRpcServer(chain: FakeChain = new FakeChain()) {
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   return Object.assign(state, {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v2/secret-key`,
-    /** Another chain, and nothing misbehaves. */
+    /** Sets another chain, without faults. */
     reset: (next: FakeChain, more: Partial<FakeNode> = {}) => {
       state.node = { chain: next, head: next.head, finality: 0, keepsFrom: 0, tellsTime: true, ...more };
       state.requests = [];
