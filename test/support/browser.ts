@@ -23,8 +23,9 @@ const RETRY_MS = 3_000;
 export const BROWSER_MS = INSTALL_MS + 120_000;
 
 /**
- * What Chromium is not to have. For every window it would make two pages of its own for the address bar, which nobody sees and
- * which cost more than most of ours. Chromium reads the last list only, so what Playwright has in its own stands here too.
+ * The disabled features of Chromium. For every window it would make two invisible pages for the address bar, which cost
+ * more than most of our pages. Chromium reads only the last list, so this list also has the features of Playwright's
+ * list.
  */
 const WITHOUT = [
   ...["WebUIOmniboxPopup", "WebUIOmniboxAimPopup"],
@@ -35,7 +36,7 @@ const WITHOUT = [
   ...["ThirdPartyStoragePartitioning", "Translate"],
 ];
 
-/** A browser that asks nobody for anything but what pages ask for. */
+/** A browser that makes no requests except those of pages. */
 const QUIET = [
   "--disable-gpu",
   "--disable-quic",
@@ -47,8 +48,8 @@ const QUIET = [
 ];
 
 /**
- * Starts the machine's own Chromium without a window. Where there is none, a machine of Debian's whose root runs the tests gets it
- * from its packages; CHROMIUM_PATH names one that stands elsewhere.
+ * Starts the machine's own Chromium without a window. If there is none, and root runs the tests on Debian, it is
+ * installed from Debian's packages. CHROMIUM_PATH names one at another place.
  *
  * @param more arguments of Chromium's
  * @throws Error that says what to install
@@ -60,7 +61,7 @@ export async function startBrowser(more: readonly string[] = []): Promise<Browse
     try {
       return await chromium.launch({ executablePath, args: [...QUIET, ...sandbox, ...more] });
     } catch (error) {
-      // Another test may be installing it: the program is there before what it needs.
+      // Another test may be installing it. The program is there before the files that it needs.
       if (attempt === ATTEMPTS) throw error;
       await sleep(RETRY_MS);
     }
@@ -99,7 +100,7 @@ async function install(): Promise<string> {
   return found;
 }
 
-/** Another test may be installing it: apt does not wait for the lists that another one fetches. */
+/** Another test may be installing it. apt does not wait while another process fetches the lists. */
 async function inTurn(work: () => Promise<void>): Promise<void> {
   for (let attempt = 1; installed() === undefined; attempt++) {
     try {
@@ -111,7 +112,10 @@ async function inTurn(work: () => Promise<void>): Promise<void> {
   }
 }
 
-/** What a page of ours may do: run its own scripts, WebAssembly among them, and ask servers of this machine. */
+/**
+ * The permissions of our pages: they run their own scripts, including WebAssembly, and send requests to servers of this
+ * machine.
+ */
 const POLICY =
   "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; worker-src 'self'; connect-src 'self' http://127.0.0.1:*";
 

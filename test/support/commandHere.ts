@@ -7,9 +7,9 @@ export type CommandRun = { code: number; out: string; err: string };
 let last: Promise<unknown> = Promise.resolve();
 
 /**
- * Runs a command of `tallystick` in the process of the tests. A process of its own costs about a second of processor
- * time, most of it for loading modules. Commands run one after another, because they share the output and the
- * environment of this process.
+ * Runs a command of `tallystick` in the process of the tests. A separate process costs about a second of processor
+ * time, mostly for loading modules. Commands run one after another, because they share the output and the environment
+ * of this process.
  *
  * @param environment the variables that the command finds, besides those of the machine
  */
@@ -37,7 +37,7 @@ async function runAlone(args: string[], environment: Record<string, string>): Pr
   }
 }
 
-/** Keeps what is written to a stream, which is no terminal meanwhile. Returns what undoes this. */
+/** Stores the output to a stream, which does not count as a terminal meanwhile. Returns a function that undoes this. */
 function keep(stream: NodeJS.WriteStream, said: { out: string; err: string }, name: "out" | "err") {
   const names = ["write", "isTTY", "columns"] as const;
   const own = names.map((key) => Object.getOwnPropertyDescriptor(stream, key));

@@ -20,10 +20,10 @@ export type Deployer = Pick<PublicActions, "waitForTransactionReceipt" | "getBlo
 
 export type DeployedRegistries = Awaited<ReturnType<typeof deployRegistries>>;
 
-/** Compiled contracts of the published registries, which then take the place of ours: `npm run test:registries` names them. */
+/** Compiled contracts of the published registries, which replace ours. `npm run test:registries` sets this. */
 const PUBLISHED = process.env.ERC8004_ARTIFACTS;
 
-/** The published contract that one of ours stands for. */
+/** The published contract that one of ours replaces. */
 const PUBLISHED_NAMES = {
   Erc8004Identity: "IdentityRegistryUpgradeable",
   Erc8004Reputation: "ReputationRegistryUpgradeable",
@@ -59,7 +59,7 @@ export async function deployRegistries(client: Deployer) {
       const data = callOf(name, "initialize", [admin, ...args]);
       return { implementation, proxy: await deploy("Erc8004Proxy", [implementation, data]) };
     }
-    // Its `initialize` is for an owner, whom the code behind the proxy before it named.
+    // Only an owner may call its `initialize`. The earlier code behind the proxy named the owner.
     const proxy = await deploy("Erc8004Proxy", [implementation, callOf(name, "getVersion", [])]);
     await client.setStorageAt({ address: proxy, index: OWNER_SLOT, value: pad(admin) });
     const { abi } = registryArtifact(name);
@@ -74,7 +74,7 @@ export async function deployRegistries(client: Deployer) {
     reputation: reputation.proxy,
     identityImplementation: identity.implementation,
     reputationImplementation: reputation.implementation,
-    /** The first block that has any of them. */
+    /** The first block with one of them. */
     fromBlock,
     /** Puts another copy of its code behind a registry, and gives the copy's address. */
     upgrade: async (registry: "identity" | "reputation"): Promise<Address> => {
@@ -89,7 +89,7 @@ export async function deployRegistries(client: Deployer) {
   };
 }
 
-/** What a contract of `contracts/test/erc8004/` compiled to, or the published one that it stands for. */
+/** The compiled code of a contract of `contracts/test/erc8004/`, or of the published contract that it replaces. */
 function registryArtifact(name: string): { abi: Abi; bytecode: Hex } {
   if (PUBLISHED !== undefined && name in PUBLISHED_NAMES)
     return readPublished(PUBLISHED, PUBLISHED_NAMES[name as RegistryName]);

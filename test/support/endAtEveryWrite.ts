@@ -24,9 +24,9 @@ export type EndedFlow<Scene> = {
 };
 
 /**
- * Ends a process at every single write to its store, in turn: the flow is run once to its end to count them, and then once for
- * each, cut off there; what a next process makes of it is checked each time. The writes of one turn may come in another order
- * than those of the last: what matters is that each number is tried.
+ * Ends a process at every single write to its store, one after the other. The flow runs once to its end to count the
+ * writes. Then it runs once for each write and is cut off there. Each time the result of the next process is checked.
+ * The order of writes may differ from run to run, but each number is tried.
  *
  * @returns how many writes there were
  */
@@ -42,7 +42,7 @@ export async function endAtEveryWrite<Scene>(flow: EndedFlow<Scene>): Promise<nu
   }
 }
 
-/** The timers that a process has begun: with it they end, and do not keep the one that runs the tests. */
+/** The timers of a process. They end with it, so that they do not keep the test process running. */
 const timersOf = new AsyncLocalStorage<{ begun: Set<NodeJS.Timeout>; areOver: boolean }>();
 
 function noteTimers(begin: typeof setTimeout): typeof setTimeout {
@@ -92,7 +92,7 @@ async function runOnce<Scene>({ open, run, resume, check }: EndedFlow<Scene>, la
   const ran = timersOf
     .run(timers, () => run(scene, process))
     .catch((error: unknown) => {
-      // Whom nothing ends has to come to its end.
+      // A process that is not cut off must finish.
       if (last === Number.POSITIVE_INFINITY) throw error;
     });
   await Promise.race([ran, died.promise]);

@@ -1,4 +1,4 @@
-/** One change of an input: where, what was done there, and the input with it. */
+/** One change of an input: the place, the kind of change, and the changed input. */
 export type Change = { path: string; what: string; input: unknown };
 
 type Step = string | number;
@@ -7,11 +7,11 @@ type Step = string | number;
 const MAX_POSITIONS = 12;
 
 /**
- * Every field of an input changed, one at a time, at every depth: text by single characters, cut, longer and empty; numbers
- * by one; bytes by a bit; lists shorter, longer and the other way round; and for what strangers send also without each
- * field, with one more, with null and with a value of another type.
+ * Changes every field of an input, one at a time, at every depth. Texts get another character, become shorter, longer
+ * or empty. Numbers change by one, bytes by a bit. Lists become shorter, longer or reversed. Inputs from strangers also
+ * lose each field, or get an additional field, null, or a value of another type.
  *
- * @param ofType whether a field keeps its type and stays: what a caller in TypeScript gives
+ * @param ofType whether a field keeps its type and stays, as for values from a caller in TypeScript
  */
 export function* everyChange(
   input: unknown,
@@ -77,7 +77,7 @@ function* sameType(value: unknown): Generator<[what: string, by: unknown]> {
   }
 }
 
-/** Another character of the same kind, so that the field still has its form where it can. */
+/** Another character of the same kind, so that the field keeps its form if possible. */
 function withOther(text: string, at: number): string {
   const other = (character: string): string => {
     if (/[0-8a-eA-Eg-yG-Y]/.test(character)) return String.fromCharCode(character.charCodeAt(0) + 1);

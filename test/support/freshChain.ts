@@ -1,6 +1,9 @@
 import hre, { network } from "hardhat";
 
-/** For hooks that call {@link freshChain}: the first one in a process compiles when nobody has before. */
+/**
+ * The time limit for hooks that call {@link freshChain}. The first call in a process compiles the contracts if
+ * necessary.
+ */
 export const BUILD_TIMEOUT = 180_000;
 
 let built: Promise<unknown> | undefined;

@@ -122,7 +122,7 @@ const BODIES = [
   "\xff\xff\xff\xff",
 ];
 
-/** One thing that a stranger may write to a server: requests with wrong parts, upgrades, pipelines, half a request. */
+/** Generates hostile input for a server: requests with wrong parts, upgrades, pipelines, half a request. */
 export const hostileConversation: fc.Arbitrary<RawConversation> = fc
   .record({
     requests: fc.array(

@@ -6,13 +6,13 @@ import type { AddressInfo } from "node:net";
 export type Fault =
   /** Answers 200 to every write, whatever its condition says, and overwrites. */
   | "overwrites"
-  /** Refuses as it should, and overwrites nevertheless. */
+  /** Refuses correctly, but overwrites anyway. */
   | "lies"
-  /** Takes `If-Match` for a comment. */
+  /** Ignores `If-Match`. */
   | "knows no If-Match"
-  /** Tells no ETag. */
+  /** Sends no ETag. */
   | "no ETag"
-  /** Tells another ETag each time. */
+  /** Sends another ETag each time. */
   | "changes its ETags"
   /** Two of three requests get 503 SlowDown, or an answer that breaks off after the work was done. */
   | "tired"
@@ -20,10 +20,10 @@ export type Fault =
   | "stalls"
   | undefined;
 
-/** What comes between a request and its answer. */
+/** A fault between a request and its answer. */
 export type Interference = "lost" | { status: number; headers?: { [name: string]: string } } | undefined;
 
-/** An S3-compatible store of the tests' own. */
+/** An S3-compatible store for tests. */
 export type ObjectStore = {
   url: string;
   objects: Map<string, Buffer>;

@@ -1,7 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 
-/** Whether this machine has a python3 to compare with. The golden vectors hold without one. */
+/** Whether this machine has a python3 for comparisons. The golden vectors do not need it. */
 export const hasPython = spawnSync("python3", ["-c", "import json, hashlib"]).status === 0;
 
 /** Runs python3 with the repository as its working directory; gives back what it printed. */

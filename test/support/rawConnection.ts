@@ -1,18 +1,18 @@
 import { connect, type Socket } from "node:net";
 
-/** What came back on a raw connection, and whether the other side closed it. */
+/** The bytes that came back on a raw connection, and whether the other side closed it. */
 export type RawAnswer = { text: string; closed: boolean };
 
 export type RawConversation = {
-  /** Bytes to send, each part in a packet of its own where the network lets us. */
+  /** The parts to send, each in its own packet if possible. */
   parts: (string | Uint8Array)[];
-  /** What to do when all is sent: wait for an answer, say that nothing more comes, or tear the connection down. */
+  /** The action after everything is sent: wait for an answer, half-close, or reset the connection. */
   ending?: "wait" | "end" | "reset";
   /** How long to listen, in milliseconds, unless the other side closes before. */
   listenMs?: number;
 };
 
-/** Says something to a server, byte by byte as given, and listens. Never rejects: a broken connection is an answer too. */
+/** Sends exactly these bytes to a server, and listens. Never rejects: a broken connection is an answer too. */
 export function converse(
   port: number,
   { parts, ending = "wait", listenMs = 1_000 }: RawConversation,

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 
-/** A folder for all tests of a suite together: there for every `before` that is written after it, and removed at the end. */
+/** A common folder for all tests of a suite. Every `before` after this call can use it. It is removed at the end. */
 export function suiteFolder(): { readonly path: string } {
   const folder = { path: "" };
   before(() => {

@@ -11,7 +11,7 @@ export async function testDatabase(): Promise<string> {
   return await server.createDatabase(`test_${++databases}`);
 }
 
-/** Has this done after all tests of the process, while the server still answers. */
+/** Runs this after all tests of the process, while the server still answers. */
 export function beforeServerStops(close: () => Promise<unknown>): void {
   closing.push(close);
 }

@@ -18,7 +18,7 @@ export const callOf =
     return answer.isError ? { error: content?.text ?? "" } : answer.structuredContent;
   };
 
-/** A client and a server of the tools, joined in this process. */
+/** A client and a server of the tools, connected in this process. */
 export async function connectMcp(
   context: McpContext,
 ): Promise<{ client: Client; call: CallTool; close: () => Promise<void> }> {
@@ -29,7 +29,7 @@ export async function connectMcp(
   return { client, call: callOf(client), close: () => client.close() };
 }
 
-/** Puts a search over the market's offers before its settlement service, as a node has one. */
+/** Adds a search over the market's offers in front of its settlement service, like a node. */
 export function serveSearch(market: Market): void {
   const ledger = market.hosts["node.test"] as Market["hosts"][string];
   const node = new Hono();

@@ -9,7 +9,7 @@ type Stage = { scene: EscrowScene; browser: Browser };
 
 let running: Promise<Stage> | undefined;
 
-/** One chain, one node and one browser for every test file that wants them. */
+/** One chain, one node and one browser, which all test files share. */
 function stage(): Promise<Stage> {
   running ??= Promise.all([openEscrowScene(), startBrowser()]).then(([scene, browser]) => ({
     scene,
@@ -33,10 +33,10 @@ export function useReader() {
     context: undefined as unknown as BrowserContext,
     page: undefined as unknown as Page,
     wallet: undefined as unknown as TestWallet,
-    /** What the pages complained of. */
+    /** The errors of the pages. */
     complaints: [] as string[],
   };
-  /** A page in whose browser a person has a wallet. */
+  /** A page in the browser of a person with a wallet. */
   const come = async (person: Person) => {
     const { browser, scene } = await stage();
     at.context = await browser.newContext({ viewport: { width: 1280, height: 900 } });
@@ -67,7 +67,7 @@ export function useReader() {
     send: (act: string) =>
       at.page.getByRole("dialog").getByRole("button", { name: act, exact: true }).click(),
     worked: () => at.page.getByRole("dialog").getByText("Tried on the chain just now: it works").waitFor(),
-    /** Waits for the block that is enough. */
+    /** Mines the block after which the page counts the transaction as done. */
     done: async () => {
       await at.page.getByText(/1 of 2 blocks/).waitFor();
       await at.scene.client.mine({ blocks: 1 });
@@ -77,7 +77,7 @@ export function useReader() {
         .waitFor();
     },
     words: () => at.page.getByRole("dialog").innerText(),
-    /** How many transactions the wallet was asked for. */
+    /** The number of transactions that the wallet was asked to send. */
     sent: () => at.wallet.asked.filter(({ method }) => method === "eth_sendTransaction").length,
   });
   before(async function () {

@@ -32,7 +32,7 @@ export type Person = { key: Hex; address: Hex };
 const PROVIDER = "swarmwage-partnered";
 const STATUSES = ["HELD", "HELD", "RELEASED", "RELEASED", "REFUNDED", "TIMED_OUT"] as const;
 
-/** A chain with the released escrow on it, and what a node would say of it to the portal, which may be changed. */
+/** A chain with the released escrow, and a node's answers about it for the portal. A test may change the answers. */
 export async function openEscrowScene() {
   const connection = await freshChain();
   const transport = custom(connection.provider as never);
@@ -157,14 +157,14 @@ export async function openEscrowScene() {
         ...change,
       };
       const id = escrowId(hire, { chainId: hardhat.id, escrow: contract });
-      // By allowance, from an account that the chain lets anybody use.
+      // By allowance, from an account that everybody can use on this chain.
       await client.impersonateAccount({ address: hire.buyer });
       await write(token, tokenAbi, "approve", [contract, hire.amount], hire.buyer);
       await write(contract, hireEscrowAbi as Abi, "deposit", [hire], hire.buyer);
       hires.set(id, { hire, contract, deposited: await now() });
       return { hire, id };
     },
-    /** A released escrow of a token that takes no payments by signature; the buyer has 1,000 of it. */
+    /** A released escrow for a token without payments by signature. The buyer has 1,000 of it. */
     plain: async (): Promise<{ token: Hex; tokenAbi: Abi; escrow: Hex }> => {
       const plainToken = await connection.ethers.deployContract("ManagedUSDC", [admin, admin]);
       const plainAbi = JSON.parse(plainToken.interface.formatJson()) as Abi;
@@ -175,7 +175,7 @@ export async function openEscrowScene() {
       await write(address, plainAbi, "mint", [people.buyer.address, 1_000_000_000n]);
       return { token: address, tokenAbi: plainAbi, escrow: hireEscrow.toLowerCase() as Hex };
     },
-    /** What the contract has of it. */
+    /** The escrow's state in the contract. */
     state: (id: Hex, contract: Hex = escrow) =>
       client.readContract({ address: contract, abi: hireEscrowAbi, functionName: "stateOf", args: [id] }),
     balance: async (account: Hex): Promise<bigint> =>
@@ -190,7 +190,7 @@ export async function openEscrowScene() {
       await client.setNextBlockTimestamp({ timestamp: time });
       await client.mine({ blocks: 1 });
     },
-    /** Lets the node tell of an escrow that the page deposited. */
+    /** Lets the node report an escrow that the page deposited. */
     tell: async (hire: Hire, id: Hex) =>
       void hires.set(id, { hire, contract: escrow, deposited: await now() }),
   };
@@ -198,7 +198,7 @@ export async function openEscrowScene() {
 
 type Respond = (variables: { id?: Hex }) => Promise<object>;
 
-/** The portal, built anew, with somebody who answers its questions. */
+/** A fresh build of the portal, with a server that answers its queries. */
 async function serve(respond: Respond) {
   const folder = mkdtempSync(path.join(tmpdir(), "tallystick-portal-"));
   await buildPortal(folder);
@@ -215,7 +215,7 @@ async function serve(respond: Respond) {
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
     folder,
-    /** What the node makes of its answers: it may lie. */
+    /** Changes the node's answers, so that it can lie. */
     node,
     close: async () => {
       rmSync(folder, { recursive: true, force: true });

@@ -10,7 +10,7 @@ import { type ApiStory, openApiStory } from "../../indexer/support/apiStory.ts";
 
 export type PortalSite = Awaited<ReturnType<typeof openPortalSite>>;
 
-/** The portal, built anew, in front of the API of a story in a real Postgres: what a node serves, without its chain. */
+/** A fresh build of the portal, in front of the API of a story in a real Postgres. This is a node without its chain. */
 export async function openPortalSite() {
   const folder = mkdtempSync(path.join(tmpdir(), "tallystick-portal-"));
   const build = await buildPortal(folder);

@@ -4,12 +4,12 @@ import { type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts";
 import { hardhat } from "viem/chains";
 import type { Chain } from "../../support/freshChain.ts";
 
-/** Answers a method in place of the wallet; throws what the wallet throws. */
+/** Answers a method in place of the wallet, or throws the wallet's error. */
 export type Answer = (params: readonly unknown[]) => unknown;
 
 export type TestWallet = Awaited<ReturnType<typeof openTestWallet>>;
 
-/** What a wallet refuses with (EIP-1193). */
+/** The error of a wallet (EIP-1193). */
 export class ProviderError extends Error {
   readonly code: number;
   readonly data: unknown;
@@ -29,12 +29,12 @@ export async function openTestWallet(context: BrowserContext, chain: Chain, key:
   const wallet = {
     account: privateKeyToAccount(key) as PrivateKeyAccount,
     chainId: hardhat.id as number,
-    /** Every method that a page asked for, in order, with its parameters. */
+    /** Every method that a page called, in order, with its parameters. */
     asked: [] as { method: string; params: readonly unknown[] }[],
     answers: new Map<string, Answer>(),
     send: (transaction: object): Promise<Hex> =>
       clientOf(wallet.account).sendTransaction({ ...transaction, chain: hardhat } as never),
-    /** Has the wallet tell its pages of something. */
+    /** Lets the wallet send an event to its pages. */
     emit: async (event: string, value: unknown) => {
       for (const page of context.pages())
         await page.evaluate(([name, it]) => (globalThis as never as Emitter).emitWallet(name, it), [
@@ -66,7 +66,7 @@ export async function openTestWallet(context: BrowserContext, chain: Chain, key:
       return { error: { code, message, data } };
     }
   });
-  // What tsx compiles names its functions by this.
+  // Code that tsx compiles uses this to name its functions.
   await context.addInitScript("globalThis.__name = (it) => it;");
   await context.addInitScript(announceWallets);
   return wallet;
@@ -74,7 +74,7 @@ export async function openTestWallet(context: BrowserContext, chain: Chain, key:
 
 type Emitter = { emitWallet: (event: string, value: unknown) => void };
 
-/** Runs in the page, before anything of it. */
+/** Runs in the page, before the page's own code. */
 function announceWallets(): void {
   const listeners = new Map<string, Set<(value: unknown) => void>>();
   const page = globalThis as never as Emitter & {

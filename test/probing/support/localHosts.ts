@@ -3,10 +3,10 @@ import type { AddressInfo } from "node:net";
 import { requiredHeaders } from "tallystick-sdk/x402/paymentHeaders";
 import type { Policy } from "../../../services/probing/net/policy.ts";
 
-/** What a host does with a hire that is not paid for. */
+/** The reaction of a host to an unpaid hire. */
 export type Behaviour = (request: IncomingMessage, response: ServerResponse, payTo: string) => void;
 
-/** Terms that pay somebody. */
+/** Terms that pay an account. */
 export const terms = (payTo: string) =>
   requiredHeaders({
     x402Version: 2,
@@ -50,7 +50,7 @@ export const behaviours = {
   lying: (_request, response) => void response.writeHead(402, terms(`0x${"66".repeat(20)}`)).end("{}"),
 } satisfies { [name: string]: Behaviour };
 
-/** One request that came: to which address, for what. */
+/** A request that arrived: its address, and its content. */
 export type Hit = {
   address: string;
   path: string;
@@ -62,9 +62,9 @@ export type Hit = {
 export type LocalHosts = {
   port: number;
   hits: Hit[];
-  /** What each address does; those that are not named do nothing but answer 404. */
+  /** The behaviour of each address. Other addresses answer 404. */
   set: (address: string, behaviour: Behaviour) => void;
-  /** What each says at /robots.txt; 404 without. */
+  /** The robots.txt of each address; 404 without one. */
   robots: Map<string, string>;
   close: () => Promise<void>;
 };
@@ -75,7 +75,7 @@ export async function openLocalHosts(): Promise<LocalHosts> {
   const robots = new Map<string, string>();
   const all = new Map<string, Behaviour>();
   const server: Server = createServer(async (request, response) => {
-    // Before the first wait: the socket may be gone afterwards.
+    // This is read before the first wait, because the socket may be gone afterwards.
     const address = request.socket.localAddress ?? "";
     const pieces: Buffer[] = [];
     request.on("error", () => {});
@@ -106,7 +106,7 @@ export async function openLocalHosts(): Promise<LocalHosts> {
   };
 }
 
-/** Opens loopback, and nothing else of what is private; 127.99 stands for a network of one's own. */
+/** Allows loopback, and no other private addresses. 127.99 stands for a private network. */
 export const loopbackPolicy: Policy = {
   problemOf: (url) => (URL.parse(url)?.protocol === "http:" ? undefined : "must begin with http://"),
   isPublic: (address) => address.startsWith("127.") && !address.startsWith("127.99."),

@@ -1,4 +1,5 @@
-// A prober in a process of its own, for a test that kills it: `FOLDER PORT COUNT NOW PER_SECOND`. It does one slot and says "done".
+// A prober as a separate process, for a test that kills it: `FOLDER PORT COUNT NOW PER_SECOND`. It runs one slot and
+// prints "done".
 import { agent, listingAt, openTestProber } from "./openTestProber.ts";
 
 const [folder = "", port, count, now, perSecond] = process.argv.slice(2);

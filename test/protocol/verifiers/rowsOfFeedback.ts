@@ -3,7 +3,7 @@ import { fileHash } from "tallystick-protocol/erc8004/jsonFile";
 import { feedbackOf, key } from "../erc8004/support/feedbackOf.ts";
 import type { Verifier } from "./verifier.ts";
 
-/** What names the fault where it is in a proof, or in an entry that hashes to something else then. */
+/** The name of the fault for changes in a proof, or in an entry, which then has another hash. */
 const OF_PROOFS = /proof|entry|checkpoint|signed|hash|origin|receipt|rating/;
 
 export const feedbackRows: Verifier[] = [
@@ -49,7 +49,7 @@ export const feedbackRows: Verifier[] = [
   },
 ];
 
-/** Sorted at every level, without asking whether all of it can be signed. */
+/** JSON with sorted keys at every level. It does not check whether everything can be signed. */
 function canonical(value: unknown): string {
   return JSON.stringify(value, (_, it) =>
     it !== null && typeof it === "object" && !Array.isArray(it)

@@ -63,11 +63,11 @@ const tree = new MerkleTree();
 for (const entry of entries) tree.append(lineLeafHash(entryLine(entry)));
 const leaf = (n: number): Uint8Array => lineLeafHash(entryLine(entries[n] as LedgerEntry));
 
-/** They answer with yes or no: there is nothing to name. */
+/** These verifiers answer yes or no, so they name no fault. */
 const no = (holds: boolean): string | undefined => (holds ? undefined : "no");
 const onlyNo = [{ at: /^/, words: /^no$/ }];
 
-/** RFC 9162 leaves it so: the root and its size come together, from a checkpoint or from the chain. */
+/** RFC 9162 allows this change. The root and its size come together, from a checkpoint or from the chain. */
 const SAME_PATH = "the path is the same in trees of both sizes";
 
 const inclusion = (index: number, size: number): Verifier => ({
@@ -157,7 +157,7 @@ const trustReport = signTrustReport(
 const WITNESS = { name: "witness.test/w1", seed: new Uint8Array(32).fill(8) };
 const witnessKey = formatCosignerKey(cosignerKey(WITNESS.name, ed25519.getPublicKey(WITNESS.seed)));
 
-/** A proof in C2SP's form, and the policy that it is held to. */
+/** A proof in C2SP's form, and the policy for it. */
 function tlogProof() {
   const text = formatCheckpoint({ origin: ORIGIN, size: 7, root: tree.root(7) });
   const signatures = [signNote(text, ORIGIN, SEED), cosign(text, WITNESS.name, WITNESS.seed, 1_767_225_600)];
@@ -175,7 +175,7 @@ function tlogProof() {
 export const proofRows: Verifier[] = [
   {
     name: "verifyTlogProof",
-    // Every part of the file and every line of the policy by itself.
+    // Every part of the file and every line of the policy separately.
     input: () => {
       const { file, policy } = tlogProof();
       const [head = "", checkpoint = ""] = file.split(/\n\n(.*)/s);

@@ -60,7 +60,7 @@ const canaries = {
 const BREACH = `brch_${"0".repeat(26)}`;
 const reports = { report_hash: `0x${"cd".repeat(32)}`, outcomes_hash: `0x${"ef".repeat(32)}` };
 
-/** A body of each type that is settled, and who signs it. */
+/** A body of each type that can be settled, and its signer. */
 const bodies: { [type in RecordType]: { fields: RecordBody; by: typeof agent } } = {
   listing: { fields: listing, by: agent },
   receipt: { fields: receipt, by: agent },
@@ -220,7 +220,7 @@ const bodies: { [type in RecordType]: { fields: RecordBody; by: typeof agent } }
   },
 };
 
-/** What the engine looks up; the ledger knows the one receipt, and nothing that would refuse by itself. */
+/** The engine's look-ups. The ledger has the one receipt, and nothing that would cause another refusal. */
 const context: RuleContext = {
   now: NOW,
   devMode: false,
@@ -233,7 +233,7 @@ const context: RuleContext = {
   receiptOf: async (hash) => (hash === RECEIPT ? receipt : undefined),
 };
 
-/** Of an endorsement, with the endorsed agent's own signature in it. */
+/** The body of an endorsement, with the endorsed agent's own signature. */
 async function withConsent(body: RecordBody): Promise<RecordBody> {
   if (body.type !== "endorsement") return body;
   return { ...body, agent_signature: await signBody(body, { account: agent }) };
@@ -241,7 +241,7 @@ async function withConsent(body: RecordBody): Promise<RecordBody> {
 
 const NOBODY_NAMED = "then it is the body's agent, or whoever's key it was";
 
-/** A record on its way through the settlement: read, bound to its ledger, held to its type's rules, its signature checked. */
+/** The checks of settlement for a record: its form, its ledger, the rules of its type, and its signature. */
 const recordRow = (type: RecordType): Verifier => ({
   name: `a signed ${type}`,
   input: async () => {
@@ -257,7 +257,7 @@ const recordRow = (type: RecordType): Verifier => ({
     await checkSignature(record, undefined);
   },
   given: /^(?:$|ledger$)/,
-  // What is signed is the body as a whole: a change that leaves it well formed shows in the signature.
+  // The whole body is signed. So a change that leaves it well-formed makes the signature invalid.
   says: [
     ...(type === "audit_canary" ? [{ at: /^sent\.body\.reveal/, words: /signature|commitment/ }] : []),
     { at: /^sent\.(?:body|signer$)/, words: /signature|signer/ },

@@ -74,7 +74,7 @@ const permit: Permit = {
   deadline: 1_767_229_200n,
 };
 
-/** A word of a wallet (EIP-712), as contracts take it: of everything that it is about, nothing can be another. */
+/** A wallet's signed message (EIP-712), as contracts accept it. No signed field can be changed. */
 function word<T extends object>(name: string, about: T, typedData: (about: T) => unknown): Verifier {
   const digestOf = (it: T) => hashTypedData(typedData(it) as TypedDataDefinition);
   return {

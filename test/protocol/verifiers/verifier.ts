@@ -2,21 +2,29 @@ import { expect } from "chai";
 import { InvalidInputError, TallystickError } from "tallystick-protocol/errors";
 import { everyChange } from "../../support/everyChange.ts";
 
-/** A row of the table: something that judges an input, and an input that it takes. */
+/** A row of the table: a verifier, and an input that it accepts. */
 export type Verifier = {
   name: string;
   input: () => object | Promise<object>;
-  /** Undefined when it holds, else what it says against it. Throwing a TallystickError is refusing too. */
+  /**
+   * Returns undefined for a valid input, else the reason for the refusal. A thrown TallystickError is a refusal too.
+   */
   judge: (input: never) => unknown;
-  /** Paths that the caller itself gives, in TypeScript: they keep their type. */
+  /** Paths of values that the caller gives in TypeScript. They keep their type. */
   given?: RegExp;
-  /** What names the fault, where it is not the field itself: a signature is over many fields. By path. */
+  /**
+   * The expected name of the fault by path, if it is not the field itself. For example, a signature is over many
+   * fields.
+   */
   says?: { at: RegExp; words: RegExp }[];
-  /** Changes (`<path> <what>`) that may be taken, and why. */
+  /** Changes (`<path> <what>`) that the verifier may accept, and the reasons. */
   taken?: { at: RegExp; why: string }[];
 };
 
-/** Changes every field of a verifier's input, one at a time: it has to refuse each change, and to name what does not hold. */
+/**
+ * Changes every field of a verifier's input, one at a time. The verifier must refuse each change, and name the wrong
+ * part.
+ */
 export async function holdToEveryField({
   input,
   judge,
@@ -58,7 +66,7 @@ async function refusal(judge: Verifier["judge"], input: unknown): Promise<string
     const answer = await judge(input as never);
     return answer === undefined ? undefined : String(answer);
   } catch (error) {
-    // Anything else is a fault of the verifier, and ends the test.
+    // Any other error is a fault of the verifier, and the test fails.
     if (!(error instanceof TallystickError)) throw error;
     const fields =
       error instanceof InvalidInputError ? error.issues.map(({ field }) => field) : [error.field];

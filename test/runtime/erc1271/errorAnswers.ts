@@ -1,11 +1,11 @@
-/** How a client answers `eth_call` with an error: what happened, and the error's code and message. */
+/** A client's error answer to `eth_call`: the cause, and the error's code and message. */
 type ErrorAnswer = [what: string, code: number, message: string];
 
 /**
- * Error answers to an `eth_call` as the clients word them. They are why the wallet is called from within the EVM: by text
- * and code alone a wallet that fails cannot be told from a provider that does. Older
- * versions of geth and erigon give a bare revert the code of everything else, erigon 2.32 calls a pruned state a revert,
- * and Hardhat and reth have codes of their own.
+ * Error answers to an `eth_call` in the words of the clients. Because of them the wallet is called inside the EVM: text
+ * and code alone cannot distinguish a failing wallet from a failing provider. Older versions of geth and erigon use one
+ * code for plain reverts and for other errors. erigon 2.32 reports a pruned state as a revert. Hardhat and reth have
+ * their own codes.
  */
 export const ERROR_ANSWERS: { [client: string]: ErrorAnswer[] } = {
   geth: [

@@ -20,7 +20,7 @@ export const NODE = "http://node.test";
 export const DAY = 86_400;
 const ASSIGNED = 1_767_225_600;
 
-/** A judge that passes all work. */
+/** A judge that passes every work. */
 export const passes: Judge = async () => ({
   verdict: "pass",
   reasons: [{ code: "meets_request", detail: "every point was met" }],
@@ -34,7 +34,7 @@ export type AuditedHire = {
   disclosure: Disclosure;
 };
 
-/** A hire as its buyer signed it and its seller receipted it, and an auditor that is assigned to it. */
+/** A hire with the buyer's signature and the seller's receipt, and its assigned auditor. */
 export async function auditedHire(
   given: Partial<{
     seller: Wallet;
@@ -85,7 +85,7 @@ export async function auditedHire(
   return { seller, buyer, auditor, assignment, disclosure: writeDisclosure({ request, result }) };
 }
 
-/** A real HTTP server. Replace `answer`; `asked` is what it was asked. */
+/** A real HTTP server. A test can replace `answer`. `asked` has the requests. */
 export type Holder = {
   origin: string;
   asked: IncomingMessage[];
@@ -127,7 +127,7 @@ export const refuses =
     response.writeHead(status).end("{}");
   };
 
-/** A settlement service for many scenes: its clock never goes back. */
+/** A settlement service for many scenes. Its clock never goes back. */
 export async function openAuditLedger() {
   const folder = mkdtempSync(path.join(tmpdir(), "tallystick-audits-"));
   const service: TestService = await openTestService(folder, { DEV_MODE: "1" });
@@ -151,7 +151,7 @@ export async function openAuditLedger() {
 
 export type AuditLedger = Awaited<ReturnType<typeof openAuditLedger>>;
 
-/** A node that assigns what it is told to, over a real settlement service; and a clock. */
+/** A node with the assignments of the test, over a real settlement service; and a clock. */
 export async function openAuditScene(ledger: AuditLedger) {
   const clock = { now: ASSIGNED + 60 };
   const before = ledger.text().length;
@@ -166,9 +166,9 @@ export async function openAuditScene(ledger: AuditLedger) {
     isFinal: async ({ block }) => block <= finalBlock,
     originsOf: async (agent) => origins[agent] ?? [],
   };
-  /** What was added since this scene began. */
+  /** The entries since this scene began. */
   const text = (): string => ledger.text().slice(before);
-  /** Reaches the service by its name, and holders by their sockets. */
+  /** Reaches the service by its name, and the holders of work by their sockets. */
   const fetch: Fetch = async (input, init) => {
     ledger.follow(clock.now);
     return input.startsWith(NODE)
@@ -185,7 +185,7 @@ export async function openAuditScene(ledger: AuditLedger) {
     setFinal: (block: number) => {
       finalBlock = block;
     },
-    /** Puts a server up, and names it as the origin of an agent. */
+    /** Starts a server, and names it as the origin of an agent. */
     hold: async (agent: string, answer: Holder["answer"]): Promise<Holder> => {
       const holder = await openHolder(answer);
       holders.push(holder);

@@ -69,7 +69,7 @@ export async function openVendorServer(): Promise<VendorServer> {
     "openai chat": () => openai.chat("gpt-5.4"),
     "openai responses": () => openai.responses("gpt-5.4"),
     "anthropic messages": () => anthropic("claude-sonnet-4-6"),
-    // One that has no structured output of its own: the SDK has it call a tool.
+    // A model without structured output. The SDK lets it call a tool.
     "anthropic tool": () => anthropic("claude-3-5-haiku-latest"),
   };
   vendor.model = (format) => models[format]();
@@ -149,7 +149,7 @@ function bodyOf(format: Format, said: Exclude<Said, { fault: unknown }>): object
   };
 }
 
-/** The nonce that a model reads in its rules: nobody else can know it. */
+/** The nonce in the model's rules, which nobody else can know. */
 export function nonceIn({ rules }: Asked): string {
   return /In `nonce` write ([0-9a-f]{32})\./.exec(rules.join("\n"))?.[1] ?? "";
 }

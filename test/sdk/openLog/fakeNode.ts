@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net";
 import type { DeriveEvent } from "tallystick-derive/events";
 import type { EventLog } from "../../derive/eventLog.ts";
 
-/** What a node gives of its log, and what may be done to it on the way. */
+/** A node's log, and the changes of its answers. */
 export type PageAnswer = {
   status: number;
   headers: { [name: string]: string };
@@ -12,20 +12,23 @@ export type PageAnswer = {
 
 export type FakeNode = {
   url: string;
-  /** Paths asked for, since it was last emptied. */
+  /** The requested paths since the list was last emptied. */
   asked: string[];
-  /** Changes an answer on its way. */
+  /** Changes an answer before it is sent. */
   on: (path: string, answer: PageAnswer) => PageAnswer;
   close: () => Promise<void>;
 };
 
-/** Pages of everybody's may read it, as the real one's. */
+/** Pages of every origin may read it, as with a real node. */
 const CORS = {
   "access-control-allow-origin": "*",
   "access-control-expose-headers": "tallystick-lines,retry-after",
 };
 
-/** Serves the pages of a log as docs/rest.md says, written once more: what the indexer serves is tested in test/indexer. */
+/**
+ * Serves the pages of a log as docs/rest.md describes them. It is separate from the indexer's code, which test/indexer
+ * tests.
+ */
 export async function fakeNode(
   log: EventLog,
   events: readonly DeriveEvent[] = log.events,
@@ -73,7 +76,7 @@ export async function fakeNode(
   return node;
 }
 
-/** A page that says of itself what is so. */
+/** A page with correct headers. */
 export function pageAnswer(page: string[], { after, last }: { after: number; last: number }): PageAnswer {
   const said = `first=${after + 1}, next=${after + page.length + 1}, last=${last}`;
   return {

@@ -1,6 +1,9 @@
 import { type DerivedNode, deriveInWorker } from "tallystick-sdk/openLog";
 
-/** What a page did: what the worker gave, how often it told how far it was, and how often the page did something else meanwhile. */
+/**
+ * The results of a page: the worker's result, the number of its progress messages, and how often the page did other
+ * work meanwhile.
+ */
 export type Outcome =
   | { derived: DerivedNode; progress: number; beats: number }
   | { code: string; message: string };
@@ -8,7 +11,7 @@ export type Outcome =
 export type Task = {
   url: string;
   trustSignatures: boolean;
-  /** After how many words of its progress the page has had enough; 0 for never. */
+  /** The number of progress messages after which the page aborts; 0 for never. */
   abortAfter: number;
   /** Another program for the worker. */
   program?: string | undefined;

@@ -3,7 +3,7 @@ import { memoryBudget } from "tallystick-sdk/budget/budget";
 import { type Market, MEAN, mean, PURSE } from "./market.ts";
 import type { SdkChain } from "./sdkChain.ts";
 
-/** What is hired for in direct mode, and what it costs. */
+/** The capability that is hired in direct mode, and its price. */
 export const ORDER = {
   capability: MEAN,
   params: { data: [1, 2, 6] },
@@ -13,11 +13,11 @@ export const ORDER = {
 export const PRICE = parseUsdc("0.05");
 export const LISTING = { capability: MEAN, price_usdc: "0.05", max_latency_ms: 2_000 };
 
-/** What buyer and seller have before and after it. */
+/** The balances of buyer and seller before and after it. */
 export const UNTOUCHED = [PURSE, 0n];
 export const PAID = [PURSE - PRICE, PRICE];
 
-/** A seller, a buyer with a budget, and what both have. */
+/** A seller, a buyer with a budget, and their balances. */
 export async function directScene({ chain, market }: { chain: SdkChain; market: Market }) {
   const seller = await market.openSeller({ listings: [LISTING], handlers: { [MEAN]: mean } });
   const buyer = await market.openBuyer({ budget: memoryBudget(1_000_000n) });

@@ -3,17 +3,17 @@ import type { AddressInfo } from "node:net";
 import { buffer } from "node:stream/consumers";
 import type { Hono } from "hono";
 
-/** How an answer never comes: not at all, with its first half, or byte by byte, one a second. */
+/** The ways in which an answer never ends: nothing is sent, only its first half, or one byte a second. */
 export type Hang = "before headers" | "in the body" | "drip";
 export const HANGS: readonly Hang[] = ["before headers", "in the body", "drip"];
 
-/** What is asked: the terms, with the payment, or for a job. */
+/** The kind of request: for terms, with the payment, or for a job. */
 export type Asked = "terms" | "payment" | "job" | "countersignature" | "other";
 
 /** A real server in front of a seller, on a real socket. */
 export type HangingServer = {
   url: string;
-  /** Replace it: what hangs, and whether the seller hears of it at all. */
+  /** A test replaces it: the requests that hang, and whether the seller gets them. */
   hang: (asked: Asked) => { how: Hang; isHeard: boolean } | undefined;
   app: Pick<Hono, "fetch"> | undefined;
   /** Settles when something hangs. */

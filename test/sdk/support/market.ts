@@ -45,7 +45,7 @@ export type OpenSeller = Seller & {
 };
 export type OpenBuyer = ReturnType<typeof createBuyer> & { wallet: Wallet };
 
-/** What every buyer starts with: 10 USDC. */
+/** The money of every buyer at the start: 10 USDC. */
 export const PURSE = 10_000_000n;
 
 export async function openMarket(chain: SdkChain): Promise<Market> {
@@ -97,7 +97,7 @@ export async function openMarket(chain: SdkChain): Promise<Market> {
       };
       const seller = await createSeller(parameters);
       sellers.push(seller);
-      // What serves an endpoint with a path strips it, as a reverse proxy does.
+      // The path of an endpoint is removed, as by a reverse proxy.
       const direct: Market["hosts"][string] = {
         request: (input, init) =>
           seller.app.request(input.replace(`http://${host}/v1`, `http://${host}`), init),
@@ -126,7 +126,7 @@ export async function openMarket(chain: SdkChain): Promise<Market> {
       return { ...buyer, wallet };
     },
     close: async () => {
-      // One that was killed never answers.
+      // A killed seller never answers.
       const closed = Promise.all(sellers.map((seller) => seller.close()));
       await Promise.race([closed, new Promise((resolve) => setTimeout(resolve, 500))]);
       await ledger.close();

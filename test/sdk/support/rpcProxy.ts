@@ -4,10 +4,13 @@ import type { SdkChain } from "./sdkChain.ts";
 
 export type RpcRequest = { method: string; params: unknown[]; id: number };
 
-/** A provider of the chain by HTTP that can be made to fail. */
+/** A provider of the chain by HTTP. A test can make it fail. */
 export type RpcProxy = {
   url: string;
-  /** What is answered in place of the chain: a body, or undefined for the chain's own answer; one that never comes hangs. */
+  /**
+   * The answer in place of the chain's: a body, or undefined for the chain's own answer. A promise that never resolves
+   * makes it hang.
+   */
   sabotage: (request: RpcRequest) => unknown | Promise<unknown>;
   close: () => Promise<void>;
 };

@@ -1,4 +1,5 @@
-// A seller in a process of its own, to be killed. Told everything as JSON in its first argument; says when it listens.
+// A seller as a separate process, which a test kills. Its settings are JSON in its first argument. It prints a line
+// when it listens.
 import { setTimeout as sleep } from "node:timers/promises";
 import { serve } from "@hono/node-server";
 import { createTransactionSender } from "tallystick-sdk/chain/transactionSender";

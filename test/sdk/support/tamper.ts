@@ -5,7 +5,7 @@ import type { Market, OpenSeller } from "./market.ts";
 
 type Answer = (input: string, init?: RequestInit) => Response | Promise<Response>;
 
-/** Puts somebody between a seller and its buyers. Gives how often it was asked. */
+/** Puts a proxy between a seller and its buyers. Returns the number of its requests. */
 export function between(
   market: Market,
   seller: Pick<OpenSeller, "host">,
@@ -53,7 +53,7 @@ export async function withBody(
   return Response.json(body, { status: response.status, headers: new Headers(response.headers) });
 }
 
-/** What a promise is rejected with. */
+/** The error of a rejected promise. */
 // biome-ignore lint/suspicious/noExplicitAny: errors of every class
 export async function rejection(work: Promise<unknown>): Promise<any> {
   try {
@@ -65,8 +65,8 @@ export async function rejection(work: Promise<unknown>): Promise<any> {
 }
 
 /**
- * A store whose process can be killed: from then on nothing of it is ever done. `connection` breaks then, as one to a process that is gone
- * does: whoever waits for an answer by it is told.
+ * A store whose process can be killed. From then on it does nothing. `connection` breaks at that time, as with a
+ * process that has ended: callers that wait for an answer get an error.
  */
 export function killable(store: KeyValueStore): {
   store: KeyValueStore;

@@ -2,8 +2,8 @@ import { type Market, openMarket, PURSE } from "./market.ts";
 import { newWallet, type SdkChain, startSdkChain, type Wallet } from "./sdkChain.ts";
 
 /**
- * Gives a suite one chain, and each of its tests a market of its own on it. What it returns always means the current ones;
- * read it inside of hooks and tests only.
+ * Gives a suite one chain, and each of its tests its own market on it. The result always refers to the present market,
+ * so use it only inside hooks and tests.
  */
 export function useMarket(options: { chainId?: number } = {}): { chain: SdkChain; market: Market } {
   let chain: SdkChain | undefined;
@@ -23,14 +23,14 @@ export function useMarket(options: { chainId?: number } = {}): { chain: SdkChain
   return { chain: current(() => chain), market: current(() => market) };
 }
 
-/** A fresh wallet with what every buyer starts with, and what it has paid since. */
+/** A fresh wallet with the money of every buyer, and the amount that it has paid since. */
 export async function newPurse(chain: SdkChain): Promise<Wallet & { paid: () => Promise<bigint> }> {
   const wallet = newWallet();
   await chain.mint(wallet, PURSE);
   return { ...wallet, paid: async () => PURSE - (await chain.balanceOf(wallet)) };
 }
 
-/** Stands for what `get` gives at the time. */
+/** An object that forwards to the present result of `get`. */
 function current<T extends object>(get: () => T | undefined): T {
   return new Proxy({} as T, {
     get: (_, name) => Reflect.get(get() as T, name),

@@ -42,7 +42,7 @@ export function noteOf(
 
 export type Answer = (request: IncomingMessage, response: ServerResponse, name: string) => unknown;
 
-/** A server that answers as a test has it. */
+/** A server with the answers of a test. */
 export async function serveAs(answer: {
   now: Answer;
 }): Promise<{ url: string; asked: string[]; server: Server }> {

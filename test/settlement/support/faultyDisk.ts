@@ -1,9 +1,9 @@
 import { open } from "node:fs/promises";
 import type { AppendTarget } from "../../../services/settlement/ledger/appendFile.ts";
 
-/** What goes wrong with the next writes. */
+/** The faults of the next writes. */
 export type Faults = {
-  /** Bytes that still fit; a write beyond them is half done, then refused with ENOSPC. */
+  /** The number of bytes that still fit. A longer write is half done, then refused with ENOSPC. */
   free: number;
   /** Every write and cut is refused with EROFS. */
   readOnly: boolean;
@@ -11,7 +11,7 @@ export type Faults = {
   syncFails: boolean;
 };
 
-/** A real file on a disk that fails as told: for `openFile` of a ledger. */
+/** A real file on a disk with configurable faults, for `openFile` of a ledger. */
 export function faultyDisk(): { faults: Faults; openFile: (filePath: string) => Promise<AppendTarget> } {
   const faults: Faults = { free: Number.POSITIVE_INFINITY, readOnly: false, syncFails: false };
   const fail = (code: string, what: string): never => {

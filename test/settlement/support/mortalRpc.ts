@@ -3,10 +3,13 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { buffer } from "node:stream/consumers";
 
-/** `result`: what it answers to everything in place of the truth. */
+/** `result`: a false answer to every call. */
 export type MortalRpcState = { dead: boolean; asked: number; result?: unknown };
 
-/** An RPC in front of a real one that can die: then it takes a connection and closes it, as a crashed node's does. */
+/**
+ * An RPC in front of a real one that can stop answering. Then it accepts connections and closes them, like a crashed
+ * node.
+ */
 export async function mortalRpc(target: string) {
   const state: MortalRpcState = { dead: false, asked: 0 };
   const server = createServer(async (request, response) => {

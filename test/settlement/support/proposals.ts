@@ -1,9 +1,9 @@
 import { API_KEY } from "./testService.ts";
 
-/** The header by which the service knows who may settle. */
+/** The header with the API key that may settle proposals. */
 export const KEY = { authorization: `Bearer ${API_KEY}` };
 
-/** A proposal on `parentHash` that every rule likes. */
+/** A proposal on `parentHash` that every rule accepts. */
 export function proposal(parentHash: string, changes: { [key: string]: unknown } = {}) {
   return {
     header: { task_id: "task-1", parent_hash: parentHash, agent_metadata: { model: "m", version: "1" } },

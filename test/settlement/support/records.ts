@@ -8,7 +8,7 @@ import { NOW } from "./testService.ts";
 export const seller = privateKeyToAccount(`0x${"11".repeat(32)}`);
 export const buyer = privateKeyToAccount(`0x${"22".repeat(32)}`);
 
-/** A listing that every rule likes. */
+/** A listing that every rule accepts. */
 export function listingBody(changes: RecordBody = {}): RecordBody {
   return {
     agent_id: seller.address.toLowerCase(),
@@ -20,7 +20,7 @@ export function listingBody(changes: RecordBody = {}): RecordBody {
   };
 }
 
-/** A receipt that every rule likes, completed a minute before {@link NOW}. */
+/** A receipt that every rule accepts, completed a minute before {@link NOW}. */
 export function receiptBody(changes: RecordBody = {}): RecordBody {
   return {
     agent_id: seller.address.toLowerCase(),
@@ -53,7 +53,7 @@ export async function bound(
   return { body, signature };
 }
 
-/** The form existing Swarmwage SDKs send: the signature among the body's own keys. */
+/** The form of existing Swarmwage SDKs: the signature is one of the body's own keys. */
 export async function flat(body: RecordBody) {
   return { ...body, signature: await signBody(body, { account: seller }) };
 }

@@ -16,7 +16,7 @@ export type RunningSettlement = {
   stderr: () => string;
 };
 
-/** Starts real settlement processes for a suite, each on a free port; none outlives its test. */
+/** Starts real settlement processes for a suite, each on a free port. Each ends with its test. */
 export function settlementProcesses(environment: () => { [name: string]: string }) {
   const children = new Set<ChildProcess>();
   afterEach(() => {
@@ -45,7 +45,7 @@ export function settlementProcesses(environment: () => { [name: string]: string 
 /**
  * A settlement process that ends with this one.
  *
- * @param under what the program is run by: a command that takes one behind its own arguments
+ * @param under a command that runs the program, which follows the command's own arguments
  */
 export function launchSettlement(
   environment: { [name: string]: string },
@@ -92,7 +92,7 @@ export async function settle(url: string, task: string): Promise<string | undefi
   return (await propose(url, task)).hash;
 }
 
-/** What comes of one proposal of some 2 KB on the present head; `hash` when it was settled, `code` when it failed. */
+/** The result of one proposal of about 2 KB on the present head: `hash` if it was settled, `code` if it failed. */
 export async function propose(
   url: string,
   task: string,

@@ -1,4 +1,4 @@
-// A command that signs, in one of the ways in which such a command may answer: `signer.mjs KEYFILE WAY`.
+// A signing command with one of the possible ways to answer: `signer.mjs KEYFILE WAY`.
 import { appendFileSync, readFileSync } from "node:fs";
 import { secp256k1 } from "@noble/curves/secp256k1.js";
 

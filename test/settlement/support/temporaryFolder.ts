@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 
-/** Gives every test of the suite it is called in a folder of its own, removed after it. */
+/** Gives every test of the calling suite its own folder, which is removed after the test. */
 export function temporaryFolder(): { readonly path: string } {
   const folder = { path: "" };
   beforeEach(() => {

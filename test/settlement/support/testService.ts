@@ -1,15 +1,15 @@
 import { readConfig } from "../../../services/settlement/config.ts";
 import { openService, type SettlementService } from "../../../services/settlement/service.ts";
 
-/** The time all tests of the service live in, in unix seconds, unless they move it. */
+/** The default time of all tests of the service, in unix seconds. */
 export const NOW = 1_767_225_600;
 
 export const API_KEY = "test-key";
 
 export type TestService = SettlementService & {
-  /** The time the service sees, in unix seconds. */
+  /** The service's clock, in unix seconds. */
   clock: { now: number };
-  /** What it logged. */
+  /** Its log. */
   logged: string[];
   /** Sends JSON (text goes as it is) and gives back status, headers and parsed body. */
   post: (path: string, body: unknown, headers?: { [name: string]: string }) => Promise<TestAnswer>;

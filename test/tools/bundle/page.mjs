@@ -1,4 +1,5 @@
-// The script of a page: imports the bundles beside it and uses them, with what a browser has. `use` gives what came out, as JSON.
+// The script of a page: imports the bundles in its folder and uses them in the browser. `use` returns the results as
+// JSON.
 
 const load = (name) => import(`/${name}/${name}.mjs`);
 const outcome = (work) =>
@@ -7,7 +8,7 @@ const outcome = (work) =>
     ({ code, message, issues }) => ({ code, message, issues }),
   );
 
-/** Whatever is asked of the network, and what the network answers. */
+/** The requests to the network, and their answers. */
 const asked = [];
 globalThis.fetch = async (url, init = {}) => {
   const { method = "GET", credentials, redirect, referrerPolicy } = init;
@@ -42,7 +43,7 @@ async function useSigner(input) {
   return [signerOfText(text, signature), signerOfText(`${text}.`, signature)];
 }
 
-/** What a buyer of a page keeps between its visits. */
+/** The store of a page's buyer between visits. */
 function storeWith(values) {
   return {
     get: async (key) => values[key],

@@ -42,7 +42,7 @@ for (const buyer of [3, 4, 5]) {
 }
 log.tick();
 
-/** Of each capability a good result and a damaged one. */
+/** A good result and a damaged one for each capability. */
 export const samples = readSamples().filter(
   ({ capability, fails }, at, all) =>
     at ===
@@ -69,7 +69,7 @@ const journal = {
   },
 };
 
-/** What page.mjs is given. */
+/** The input of page.mjs. */
 export async function pageInput(): Promise<object> {
   const address = account.address.toLowerCase();
   const leaves = ["one", "two", "three", "four", "five"];

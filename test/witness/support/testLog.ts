@@ -14,7 +14,10 @@ export const LOG_NAME = "tallystick.test/log";
 export const LOG_SEED = new Uint8Array(32).fill(5);
 export const logKey = noteVerifierKey(LOG_NAME, ed25519.getPublicKey(LOG_SEED));
 
-/** A log of numbered entries. Two of one `history` have the same ones; `forkAt` is from where on another differs. */
+/**
+ * A log of numbered entries. Two logs with the same `history` have the same entries. `forkAt` is the position from
+ * which another history differs.
+ */
 export function testLog(history = 0, forkAt = 0) {
   const tree = new MerkleTree();
   const grow = (size: number): void => {

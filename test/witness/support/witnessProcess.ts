@@ -1,4 +1,4 @@
-// Cosigns one size after the other, and prints each once it is answered. Arguments: the folder, the size it has.
+// Cosigns one size after the other, and prints each after the answer. Arguments: the folder, and its present size.
 
 import { Witness } from "../../../services/witness/witness.ts";
 import { WitnessStore } from "../../../services/witness/witnessStore.ts";

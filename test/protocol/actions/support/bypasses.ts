@@ -1,4 +1,4 @@
-/** Whom the rules allow to be paid, and in what. */
+/** The receiver and the token that the rules allow. */
 export const wallet = `0x${"ab".repeat(20)}`;
 export const usdc = "0x833589fcd6edb6e08f4c7c32d4f71b54bda02913";
 
@@ -111,7 +111,7 @@ const pay = (more: object): object => ({
   ...more,
 });
 
-/** Attempts to get around the rules, by the trick they use. Every one must be denied. */
+/** Attempts to bypass the rules, by their trick. Every one must be denied. */
 export const bypasses: { [trick: string]: object[] } = {
   "a command in one string": [
     { type: "terminal", command: "rm -rf /", cwd },

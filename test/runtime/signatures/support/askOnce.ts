@@ -1,4 +1,4 @@
-// Asks a thread about a signature, prints the answer, and has nothing else to do.
+// Asks a thread about a signature and prints the answer. After that the process has nothing to do.
 import { SignatureThreads } from "tallystick-runtime/signatures/signatureThreads";
 
 const threads = new SignatureThreads({ most: 2, onEnd: console.log });

@@ -1,6 +1,6 @@
 import type { UpgradeReport } from "../../../../scripts/upgrade/upgradeReport.ts";
 
-/** Reports that keep what they are told, each from the beginning, and let a test do something meanwhile. */
+/** Reports that store everything from the beginning, and let a test act in between. */
 export function keepReports() {
   const told: { step: string; fields: object }[] = [];
   const report = (onTell: (step: string) => void = () => {}): UpgradeReport => {

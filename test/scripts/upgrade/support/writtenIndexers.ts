@@ -1,6 +1,6 @@
 import pg from "pg";
 
-/** The state of an indexer, as far as an upgrade looks at it. */
+/** The part of an indexer's state that an upgrade reads. */
 export type IndexerState = {
   build?: string;
   block?: number;
@@ -9,7 +9,7 @@ export type IndexerState = {
   digests?: Record<number, string>;
 };
 
-/** What an indexer leaves in its schema, as far as an upgrade reads it. */
+/** Writes the part of an indexer's schema that an upgrade reads. */
 export async function writeIndexer(client: pg.Client, schema: string, state: IndexerState): Promise<void> {
   await client.query(`CREATE SCHEMA ${schema};
       CREATE TABLE ${schema}._ponder_meta (key text PRIMARY KEY, value jsonb);
@@ -21,8 +21,8 @@ export async function writeIndexer(client: pg.Client, schema: string, state: Ind
 }
 
 /**
- * Where it stands now. All statements are one query, which Postgres runs as one transaction: two states that a test
- * writes without waiting cannot mix on their connection.
+ * Writes the present state. All statements are one query, which Postgres runs as one transaction. So two states that a
+ * test writes without waiting cannot mix.
  */
 export async function writeIndexerState(
   client: pg.Client,

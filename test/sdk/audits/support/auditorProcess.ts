@@ -1,21 +1,25 @@
-// An auditor's process that kills itself at one of its requests: `node auditorProcess.ts`, told by AUDITOR_TASK.
+// An auditor's process that kills itself at one of its requests: `node auditorProcess.ts`, with its task in
+// AUDITOR_TASK.
 import { createAuditor } from "tallystick-sdk/auditor/createAuditor";
 import type { Assignment } from "tallystick-sdk/audits/assignment";
 import type { Fetch } from "tallystick-sdk/requestService";
 import { fileStore } from "tallystick-sdk/store/fileStore";
 import { privateKeyToAccount } from "viem/accounts";
 
-/** What one process is told. `killAt`: the end of a request's path, and whether it is killed before or after the answer. */
+/**
+ * The task of one process. `killAt`: the end of a request's path, and whether the process is killed before or after the
+ * answer.
+ */
 export type AuditorTask = {
   privateKey: `0x${string}`;
   folder: string;
   baseUrl: string;
-  /** Where the seller shows the work. */
+  /** The address at which the seller shows the work. */
   origin: string;
   assignment: Assignment;
   /** Milliseconds since 1970. */
   now: number;
-  /** Names its judgement: each process judges anew, and words it differently. */
+  /** A name for its judgement. Each process judges again, with other words. */
   detail: string;
   killAt: { path: string; when: "before" | "after" } | null;
 };

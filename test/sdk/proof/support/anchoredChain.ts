@@ -23,7 +23,7 @@ export const proof = {
   checkpoint: { size: anchor.size, root: fromHex(anchor.root) },
 } as unknown as VerifiedProof;
 
-/** A chain with one transaction, which anchored what is said. */
+/** A chain with one transaction, which anchored the given head. */
 export function chainWith(
   changed: Partial<typeof anchor> = {},
   { chainId = 31_337, writerNow = writer } = {},

@@ -15,19 +15,19 @@ import { createInterface } from "node:readline";
 import { childEnvironment } from "../../../../scripts/processes/childEnvironment.ts";
 import { repositoryRoot } from "../../../../scripts/repositoryRoot.ts";
 
-/** A command that runs in a copy, and what it says. */
+/** A command that runs in a copy, and its output. */
 export type Running = {
   /** The next line on stdout, or on stderr; rejects when the command ends before. */
   nextLine: (stream: "stdout" | "stderr", pattern: RegExp) => Promise<string>;
   /** The exit code, once it has ended. */
   ended: Promise<number | null>;
-  /** Sends the signal, and gives the exit code, and what it said on stderr since it was last asked. */
+  /** Sends the signal, and returns the exit code and the new output on stderr. */
   end: (signal: NodeJS.Signals) => Promise<{ code: number | null; words: string }>;
 };
 
 /**
- * A copy of the code that is served and derived with, in which a test may change files. It stands inside of the checkout, so that
- * what npm installed is found from there; packages are its own.
+ * A copy of the code of the API and the derivation, in which a test may change files. It is inside the checkout, so
+ * that it finds the installed npm packages. It has its own copies of our packages.
  */
 export function copyRooms() {
   const parent = path.join(repositoryRoot, ".tallystick");
@@ -38,7 +38,7 @@ export function copyRooms() {
   mkdirSync(path.join(root, "node_modules"));
   for (const name of readdirSync(path.join(root, "packages")))
     symlinkSync(path.join(root, "packages", name), path.join(root, "node_modules", `tallystick-${name}`));
-  // What was compiled before need not be compiled again.
+  // Compiled code is reused.
   const compiled = path.join(repositoryRoot, "node_modules/.cache");
   mkdirSync(compiled, { recursive: true });
   symlinkSync(compiled, path.join(root, "node_modules/.cache"));
@@ -46,7 +46,7 @@ export function copyRooms() {
 
   return {
     root,
-    /** Changes a file of the copy, where this text is in it. */
+    /** Replaces a text in a file of the copy. */
     edit: (file: string, from: string, to: string) => {
       const place = path.join(root, file);
       const text = readFileSync(place, "utf8");
@@ -89,7 +89,7 @@ export function copyRooms() {
         },
       };
     },
-    /** Ends what a failed test left, and removes the copy. */
+    /** Ends the processes that a failed test left, and removes the copy. */
     close: async () => {
       for (const child of running) {
         child.kill("SIGKILL");
