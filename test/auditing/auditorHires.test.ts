@@ -24,7 +24,7 @@ const forever = new AbortController().signal;
 describe("the hires of drawn auditors", () => {
   const world = useMarket();
 
-  /** An auditor that asks for its fee when it is told of an assignment, and how often it was told. */
+  /** An auditor that asks for its fee when it gets an assignment, and counts its requests. */
   const openAuditor = async (price = "0.005") => {
     const told: unknown[] = [];
     const seller = await world.market.openSeller({
@@ -90,12 +90,12 @@ describe("the hires of drawn auditors", () => {
     expect(await pool.wallet.paid()).to.equal(25_000n);
     for (const time of [START, START + DAY / 2 - 1]) await hires.round(open, at(time), forever);
     expect(told).to.have.length(1);
-    // A reminder offers nothing: one that asks for money again gets none.
+    // A reminder offers no money. An auditor that asks for money again gets none.
     await hires.round(open, at(START + DAY / 2), forever);
     await hires.round(open, at(START + DAY), forever);
     await hires.round(open, at(START + DAY), forever);
     expect(await pool.wallet.paid()).to.equal(25_000n);
-    // What is not open any more is forgotten.
+    // Closed assignments are forgotten.
     await hires.round([], at(START + DAY), forever);
     expect(await pool.store.keys("asked")).to.deep.equal([]);
   });
@@ -119,7 +119,7 @@ describe("the hires of drawn auditors", () => {
     const open = [1, 2, 3].map((n) => assignmentOf(seller, n));
     const first = await hiresOf(pool).round(open, at(START), forever);
     expect(first).to.deep.include({ taken: 1, failed: 2 });
-    // A process after it, that does not see the payment on the chain yet, neither.
+    // The next process, which does not see the payment on the chain yet, does not pay either.
     await hiresOf(pool).round([...open, assignmentOf(seller, 4)], at(START + DAY / 2), forever);
     expect(await pool.wallet.paid()).to.equal(FEE);
     const fresh = await openAuditor();

@@ -69,7 +69,7 @@ describe("canaries", () => {
           chainNow: Date.now,
         });
       },
-      // A ledger takes the same words once.
+      // A ledger accepts the same record once.
       settle: cut(async (_, body) => {
         const known = scene.settled.findIndex((it) => JSON.stringify(it.body) === JSON.stringify(body));
         const index = known < 0 ? scene.settled.push({ body }) - 1 : known;

@@ -48,7 +48,7 @@ describe("the process of an operator of audits", function () {
       devMode: true,
     },
   });
-  /** As a process that began long ago: one without notes pays nobody at first. */
+  /** The process seems to have begun long ago, because a process without notes pays nobody at first. */
   const withNotes = () => {
     mkdirSync(path.join(folder, "operator"));
     writeFileSync(path.join(folder, "operator/began.json"), JSON.stringify({ time: 0 }));
@@ -79,10 +79,10 @@ describe("the process of an operator of audits", function () {
 
       expect(await run({ method: "eth_sendRawTransaction", when: "before" }, 1)).to.equal("SIGKILL");
       expect(await made()).to.deep.equal([[], []]);
-      // Its notes say that it was decided on: the next one sends it, and is killed before it hears of it.
+      // The notes contain the decided payment. The next process sends it, and is killed before it gets the result.
       expect(await run({ method: "eth_sendRawTransaction", when: "after" }, 1)).to.equal("SIGKILL");
       expect((await made()).flat()).to.deep.equal([15_000n]);
-      // The third books that one, sends the other, and is killed too.
+      // The third process books that payment, sends the other one, and is killed too.
       expect(await run({ method: "eth_sendRawTransaction", when: "after" }, 1)).to.equal("SIGKILL");
       expect(await run(null, 3)).to.equal(0);
       expect(await made()).to.deep.equal([[15_000n], [30_000n]]);
@@ -120,7 +120,7 @@ describe("the process of an operator of audits", function () {
     const operator = await open(node);
     await operator.round();
     expect(await paid(), "not final").to.deep.equal([]);
-    // What is accrued meanwhile is younger, and what a reorganization took back is not paid.
+    // Amounts that accrue meanwhile are not final yet, and amounts that a reorganization removed are not paid.
     accrued = 50_000n;
     await chain.passTo(time);
     time += 5_000;

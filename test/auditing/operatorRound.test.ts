@@ -63,7 +63,7 @@ describe("what of a node's answers is final", () => {
 });
 
 describe("a round of an operator", () => {
-  /** A round whose node tells time 200 and whose chain is final up to 100, and what it acts on. */
+  /** A round with a node at time 200 and a chain that is final up to 100, and the items that it acts on. */
   const play = async (changes: Partial<RoundParameters> = {}, node: object = {}) => {
     const did = { paid: 0, offered: [] as number[], anchored: [] as boolean[], refunded: 0 };
     const state = freshState();

@@ -54,7 +54,7 @@ describe("the payments of an auditors' pool", () => {
       log: quiet,
     });
   };
-  /** One round as the operator has it. */
+  /** One round like the operator's. */
   const round = async (desk: ReturnType<typeof deskOf>, scene: Scene, accrued: [bigint, bigint]) => {
     await desk.follow(forever);
     const [one, other] = scene.auditors;
@@ -116,7 +116,7 @@ describe("the payments of an auditors' pool", () => {
     const accounts = await accountsOf(chain, scene.pool, [[scene.auditors[0], 15_000n]]);
     const desks = [deskOf(scene), deskOf(other)];
     await Promise.all(desks.map((desk) => desk.pay(accounts, forever)));
-    // The node of one that begins anew still says what it said before.
+    // After a restart of the process, the node still gives the earlier amounts.
     await deskOf({ ...scene, store: memoryStore() }).pay(accounts, forever);
     for (const desk of desks) await desk.follow(forever);
     expect(await transfersTo(chain, scene.pool, scene.auditors[0])).to.deep.equal([15_000n]);
@@ -126,7 +126,7 @@ describe("the payments of an auditors' pool", () => {
     const scene = await open();
     const desk = deskOf(scene, { confirmations: 3 });
     await round(desk, scene, owed);
-    // Not final yet: what is owed more waits, and so does what the node forgot.
+    // The payment is not final yet, so further debts wait, and so does the amount that the node forgot.
     const [auditor] = scene.auditors;
     await desk.pay([{ auditor: auditor.address, accrued: 90_000n, paid: 0n }], forever);
     expect(await transfersTo(chain, scene.pool, auditor)).to.deep.equal([15_000n]);

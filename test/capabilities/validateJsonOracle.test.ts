@@ -73,8 +73,8 @@ const { schema } = fc.letrec<{ schema: JsonSchema }>((tie) => {
 });
 
 /**
- * Where the other validator is wrong: names that every object has count as there, an empty list contains nothing even when
- * nothing is asked for, and an empty list is equal to an empty object.
+ * The errors of the other validator: it treats names that every object has as present, it fails `contains` on an empty
+ * list even with a minimum of 0, and it treats an empty list as equal to an empty object.
  */
 const isComparable = (shape: JsonSchema, given: unknown): boolean => {
   const [asked, written] = [JSON.stringify(shape), `${JSON.stringify(shape)} ${JSON.stringify(given)}`];

@@ -29,7 +29,7 @@ describe("packages/protocol/abi", () => {
   }
 });
 
-/** The items in one order, without what says nothing: empty names, flags that are off, the names of types. */
+/** The items in a fixed order, without empty names, flags that are off, and the names of types. */
 function comparable(abi: readonly object[]): string[] {
   const sound = (key: string, value: unknown) =>
     key !== "internalType" && value !== "" && value !== false ? value : undefined;

@@ -14,7 +14,7 @@ describe("The frozen contracts", function () {
   this.timeout(BUILD_TIMEOUT);
   before(freshChain);
 
-  // Instrumented for coverage the contracts are other ones.
+  // Contracts that are instrumented for coverage have other code.
   if (!hre.globalOptions.coverage) {
     for (const name of frozenNames) {
       it(`should equal the compiled source of ${name} (else decide, and: npm run freeze)`, async () => {

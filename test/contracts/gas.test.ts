@@ -17,7 +17,7 @@ describe("Gas", function () {
     ]);
   });
 
-  // Instrumented contracts cost something else.
+  // Instrumented contracts cost another amount of gas.
   if (!hre.globalOptions.coverage) {
     describe("of the present contracts", () => {
       let figures: GasFigures;

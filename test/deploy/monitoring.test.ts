@@ -66,7 +66,7 @@ const anyState = new Proxy(
 /** Every series that the processes expose, by name, with its labels. */
 async function exposed(): Promise<Map<string, string[]>> {
   const series = new Map<string, string[]>([["up", ["job", "instance"]]]);
-  // From Prometheus' text: what a scrape would keep, buckets and sums of histograms too.
+  // Reads Prometheus' text like a scrape, including buckets and sums of histograms.
   const addText = (text: string) => {
     for (const [, name = "", type] of text.matchAll(/^# TYPE (\S+) (\S+)$/gm)) {
       const names = type === "histogram" ? ["_bucket", "_count", "_sum"].map((end) => name + end) : [name];
@@ -116,7 +116,7 @@ async function exposed(): Promise<Map<string, string[]>> {
   await addRegistry(indexer);
   await addRegistry(mirrorRegistry({ state: { size: 0 } as never }));
   await addRegistry(notifierRegistry(() => anyState as never));
-  // Ponder does not export what counts for it.
+  // Ponder does not export its own collector.
   const ponder = path.join(repositoryRoot, "node_modules/ponder/dist/esm/internal/metrics.js");
   const { MetricsService } = (await import(pathToFileURL(ponder).href)) as {
     MetricsService: new () => { registry: Registry };

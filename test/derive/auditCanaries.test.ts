@@ -50,7 +50,7 @@ describe("a hire that an operator arranged", () => {
     expect(agents[CANARY]).to.include({ hires_bought: 0 });
     const [error] = store.rows("auditorError").values();
     expect(error).to.include({ good: 1, goodPassed: 1, bad: 0, badFailed: 0, capability: "text.translate" });
-    // It does not come back, or leave again, when its windows are over, or somebody speaks of it.
+    // It neither returns nor leaves again when its windows end, or when later records mention it.
     log.record("rating", SELLER, { receipt, side: "seller", stars: 5 });
     log.record("telemetry", CANARY, { receipt, latency_ms: 1, verification: { all_passed: false } });
     log.after(DAY).tick();
@@ -169,7 +169,8 @@ describe("a hire that an operator arranged", () => {
 
 describe("the exact interval of a share", () => {
   it("is that of Clopper and Pearson", () => {
-    // Of the beta distribution, to six decimals outwards: the closed forms at the ends, and where both sides are alike.
+    // Bounds from the beta distribution, rounded outwards at six decimals: the closed forms at the ends, and the
+    // symmetric case.
     const ends = (n: number) => 1 - 0.025 ** (1 / n);
     for (const n of [1, 2, 10, 100, 5_000]) {
       expect(exactInterval(0, n)[0]).to.equal(0);
@@ -191,7 +192,7 @@ describe("the exact interval of a share", () => {
 describe("an auditor that is too often alone with its verdict", () => {
   const ONE = `${AUDITED}/${wallet(100)}`;
 
-  /** A log that is derived as it grows: every word is given by whoever was drawn for it. */
+  /** A log that is derived as it grows: each verdict comes from the drawn auditor. */
   function growing() {
     const log = scene({ auditors: 3, audit: { pairSeconds: 1, recheckPpm: 1_000_000 } });
     const store = new MemoryStore();
@@ -202,7 +203,10 @@ describe("an auditor that is too often alone with its verdict", () => {
       applied = log.events.length;
     };
     let n = 0;
-    /** One hire that two others call good or bad; the one says what it is told to, when it is asked. */
+    /**
+     * One hire that two other auditors pass or fail. The tested auditor gives the requested verdict when it is
+     * assigned.
+     */
     const hire = async (good: "pass" | "fail", own: "pass" | "fail") => {
       log.hire(SELLER, wallet(300 + n), HASHES);
       for (let round = 0; round < 4; round++) {
@@ -218,7 +222,7 @@ describe("an auditor that is too often alone with its verdict", () => {
       }
     };
     const row = () => store.rows("auditor").get(ONE);
-    /** Goes on until so much was judged of the one, so much of it against the others. */
+    /** Continues until the tested auditor has this many verdicts, with this many against the others. */
     const until = async (judged: number, wrong: number, word: "pass" | "fail") => {
       const other = word === "pass" ? "fail" : "pass";
       const wrongNow = () => (row()?.wrongFails ?? 0) + (row()?.wrongPasses ?? 0);

@@ -19,7 +19,7 @@ const MODE = { payment_mode: "platform_escrow:swarmwage-partnered" };
 const WEEK = 7 * DAY;
 const reasons = [{ code: "other", detail: "" }];
 
-/** A seller that also sells by escrow, and nothing of it drawn but what has to be. */
+/** A seller that also sells by escrow. Only hires that are drawn for certain are drawn. */
 function market(audit: RecordBody = {}, auditors = 6): EventLog {
   const log = scene({ auditors, audit: { ratePpm: 0, ...audit } });
   log.listing(SELLER, "text.translate", { ...MODE, audit: { operator: AUDITED } });
@@ -34,7 +34,7 @@ type Refund = {
   told?: RecordBody;
 };
 
-/** Work that was delivered, received, and paid back to its buyer. */
+/** A hire that was delivered, got a receipt, and was refunded. */
 function refunded(log: EventLog, { amount = 500_000, buyer = BUYER, told, late = false }: Refund = {}): Hex {
   const id = log.deposit(SELLER, buyer, { amount });
   log.after(60);

@@ -54,7 +54,7 @@ describe("which hires are drawn", () => {
         for (const place of chosen) if (place < 50) places[place] = (places[place] ?? 0) + 1;
       }
       const [share, rate] = [drawn / hires, ppm / 1_000_000];
-      // The rounding of each tick is a coin of its own.
+      // The rounding at each tick is a separate random decision.
       expect(Math.abs(share - rate)).to.be.below((5 * Math.sqrt(ticks)) / 2 / hires);
       const spread = 5 * Math.sqrt(whole * rate * (1 - rate));
       for (const count of places) expect(Math.abs(count - whole * rate)).to.be.at.most(spread + 1);

@@ -8,7 +8,7 @@ import { DAY, type EventLog, wallet } from "./eventLog.ts";
 const CAPABILITY = "text.translate";
 const POOL_ID = `${AUDITED}/${CAPABILITY}`;
 const MONTH = 30 * DAY;
-/** Verdicts may take as long as a capability takes to be mature. */
+/** The time for verdicts is as long as the time until a capability can be mature. */
 const SLOW = { verdictSeconds: 100 * DAY, pairSeconds: 1 };
 const reasons = [{ code: "other", detail: "" }];
 
@@ -43,7 +43,7 @@ async function aged(
   const start = log.time;
   log.after(seconds - 60);
   await answer(log, most, rest);
-  // Who audits has a success of the last 30 days.
+  // Auditors need a success in the last 30 days.
   const { store } = await log.derive();
   for (const [n, { agent }] of [...store.rows("auditor").values()].entries())
     log.hire(agent as Address, wallet(400 + n));
@@ -179,7 +179,7 @@ describe("a mature capability", () => {
     log.after(60).tick();
     expect(modeIn((await log.derive()).store)).to.equal("bootstrap");
 
-    // Mature for the second time, whoever has kept the first word cannot say it again for its operator.
+    // The capability is mature for the second time. Nobody can use the operator's first record again.
     await aged(log, { most: 2, rest: 3, seconds: 20 * DAY });
     await answer(log, 1, 3);
     log.after(10 * DAY).tick();

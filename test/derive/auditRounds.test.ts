@@ -300,7 +300,7 @@ describe("an auditor", () => {
     };
     for (const [what, join] of Object.entries(joined)) {
       const log = scene({ auditors: what === "family" ? 0 : 2 });
-      // Paid before they did anything, both are of their first buyer's family.
+      // Both were paid before their first act, so they are in their first buyer's family.
       if (what === "family") {
         for (const n of [100, 101]) {
           log.hire(wallet(n), wallet(97));

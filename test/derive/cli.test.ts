@@ -9,7 +9,7 @@ import { snapshotOf } from "tallystick-derive/snapshot";
 import { repositoryRoot } from "../../scripts/repositoryRoot.ts";
 import { EventLog, TOKEN, wallet } from "./eventLog.ts";
 
-/** Node runs the file as it is where it knows TypeScript. */
+/** Node runs the file directly if it supports TypeScript. */
 const loader = process.features.typescript ? [] : ["--import", "tsx"];
 
 async function run(args: string[], input = "") {

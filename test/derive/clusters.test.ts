@@ -50,7 +50,7 @@ describe("funding origin", () => {
     for (const [before, size, hubTransfers] of [
       [0, 4, 5],
       [1, 4, 5],
-      // The fourth is the sixth that it sends.
+      // The fourth funding is its sixth transfer.
       [2, 0, 5],
       [9_996, 4, undefined],
       [9_997, 0, undefined],

@@ -20,7 +20,7 @@ function pricesOf(store: MemoryStore, agent: string) {
   return [...store.rows("capability").values()].filter((it) => it.agent === agent);
 }
 
-/** The bytes of a leaf straight from their definition: all exact fields but the cluster it is in now, by RFC 8785. */
+/** The bytes of a leaf directly from the definition: all exact fields except the present cluster, by RFC 8785. */
 function canonicalLeaf(agent: Row<"agent">, prices: CapabilityPrice[]): string | undefined {
   const { cluster_id, cluster_size, ...fields } = reputationOf(
     { ...agent, privateListings: 0 },
@@ -133,7 +133,7 @@ function auditLeaves(store: MemoryStore): (string | undefined)[][] {
   ];
 }
 
-/** The root straight from its definition, over all rows at once. */
+/** The root directly from its definition, over all rows at once. */
 function rootOf(store: MemoryStore): Buffer {
   return treeOf([
     ...[...store.rows("agent").values()].map((it) => [it.id, canonicalLeaf(it, pricesOf(store, it.id))]),
@@ -158,7 +158,7 @@ const only = (row: object, columns: readonly string[]) =>
 const but = (row: object, ...columns: string[]) =>
   Object.fromEntries(Object.entries(row).filter(([name]) => !columns.includes(name)));
 
-/** RFC 6962 §2.1, as it is written there. */
+/** The tree hash exactly as in RFC 6962 §2.1. */
 function merkleOf(leaves: Buffer[]): Buffer {
   if (leaves.length === 1) return leaves[0] as Buffer;
   let half = 1;

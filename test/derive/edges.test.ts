@@ -208,7 +208,7 @@ describe("boundary cases of the derivation", () => {
       expect(agents[wallet(n)]).to.deep.include({ cluster_id: oldest, cluster_size: 9 });
     expect(clusters[oldest]).to.deep.include({ merged_into: null, size: 9 });
     expect(clusters[second]).to.deep.include({ merged_into: oldest });
-    // What put them together turns out an exchange: they are two again, under the names they had.
+    // The wallet that joined them is published as an exchange, so they are two clusters again, with their earlier ids.
     log.record("params", operator, { version: 2, operator, hubs: [wallet(99)] });
     log.tick();
     const apart = (await log.derive()).clusters;

@@ -6,7 +6,7 @@ import { expectSame } from "./relevant/agreement.ts";
 
 const [S, B, F, G] = [wallet(1), wallet(2), wallet(50), wallet(51)];
 
-/** What is published of a seller, equal in both forms of the log and to the oracle. */
+/** The published fields of a seller. They must be equal in both forms of the log and in the oracle. */
 async function figures(log: EventLog, seller = S) {
   await expectSame(log);
   const { agents, store } = await log.derive();
@@ -18,7 +18,7 @@ async function figures(log: EventLog, seller = S) {
   return { ...shown, family: (it: string) => store.rows("familyMember").get(it)?.family };
 }
 
-/** The family of a buyer that was funded so, once it bought. */
+/** The family of a buyer with this funding, after its first purchase. */
 async function familyOf(fund: (log: EventLog) => unknown, params = {}): Promise<string | undefined> {
   const log = new EventLog(params);
   fund(log);
@@ -56,7 +56,7 @@ describe("funding families, at the boundaries", () => {
     expect(await own((it) => [it.listing(S, "x.y"), it.transfer(F, S, 5)])).to.equal(1);
     expect(await own((it) => [it.transfer(F, S, 5), it.transfer(S, G, 1), it.listing(S, "x.y")])).to.equal(0);
     expect(await own((it) => [it.transfer(G, S, 5), it.transfer(S, G, 1), it.transfer(F, S, 9)])).to.equal(1);
-    // What its customers pay moves nothing, also once it spends that.
+    // Payments of its buyers change nothing, also after it spends them.
     const paid = log((it) => it.listing(S, "x.y"));
     paid.transfer(S, G, 400_000);
     paid.after(1).hire(S, B);
@@ -174,7 +174,7 @@ describe("funding families, at the boundaries", () => {
     expect(await kept((log) => log.transfer(F, B, 700_000), 2)).to.equal("0.00");
     expect(await kept((log) => log.transfer(HUB, B, 100_000))).to.equal("0.10");
     expect(await kept((log) => log.transfer(HUB, B, 99_999))).to.equal("0.00");
-    // A wallet before the buyer lends what it passed on, and no more than it brought.
+    // A wallet before the buyer counts with the money that it passed on, up to its own outside money.
     const lent = (brought: number, passed: number) => (log: EventLog) => [
       log.transfer(HUB, F, brought),
       log.transfer(F, G, passed),
@@ -183,7 +183,7 @@ describe("funding families, at the boundaries", () => {
     expect(await kept(lent(5_000_000, 300_000))).to.equal("0.30");
     expect(await kept(lent(300_000, 5_000_000))).to.equal("0.30");
     expect(await kept(lent(5_000_000, 300_000), 2)).to.equal("0.30");
-    // Somebody else's money is not known to be new, whoever brought it.
+    // Money of another owner is not known to be new, whoever sent it.
     const gift = (log: EventLog) => [
       log.transfer(HUB, F, 5_000_000),
       log.transfer(G, B, 1_000_000),

@@ -40,7 +40,8 @@ describe("the agents that a wallet funded", () => {
           ] as const) {
             if (order === null) continue;
             const low = (a: Entry, b: Entry) => a.at - b.at;
-            // A block may be told more than once for an agent funded at several times; who asks looks at each agent once.
+            // A block may appear several times for an agent that was funded several times. The caller reads each agent
+            // once.
             const distinct = (list: Entry[]) => [...new Set(list.map(({ at, member }) => `${at} ${member}`))];
             expect(distinct(await collect(order.up(from, from + 5_000)))).to.deep.equal(
               distinct(entries.filter((e) => e.at >= from && e.at <= from + 5_000).toSorted(low)),

@@ -33,12 +33,12 @@ describe("the budget of calls to models", () => {
         let now = 0;
         const open = () => callBudget({ store, perTask: 100n, perDay: 150n, now: () => now });
         let budget = open();
-        /** The oracle: every call that was let through. */
+        /** The oracle: every accepted call. */
         const calls: { task: string; day: number; amount: bigint; cost?: bigint }[] = [];
         const sum = (of: (call: (typeof calls)[number]) => boolean) =>
           calls.filter(of).reduce((total, { cost, amount }) => total + (cost ?? amount), 0n);
         for (const round of rounds) {
-          // Of one process, at one time: between what comes at once.
+          // Runs between two groups of simultaneous calls of one process.
           if (round.some((one) => one.do === "restart")) budget = open();
           if (round.some((one) => one.do === "tomorrow")) now += DAY_MS;
           await Promise.all(

@@ -54,7 +54,7 @@ const MAY_IMPORT: { [room: string]: string[] } = {
   ],
 };
 
-/** Of these rooms only so much may be seen from there. */
+/** From these rooms only the listed modules may be imported there. */
 const ONLY: { [edge: string]: RegExp } = {
   // How to reach strangers.
   "settlement → sdk": /^packages\/sdk\/(net\/|requestService\.ts$)/,
@@ -65,7 +65,7 @@ const ONLY: { [edge: string]: RegExp } = {
   "portal → sdk": /^packages\/sdk\/openLog\//,
   // How it is built, for those who work on it.
   "tools → portal": /^portal\/(vite\.config|build)\.mjs$/,
-  // What is on nobody's way is loaded when it is asked for.
+  // Code that few users need is loaded only on request.
   "scripts → tools": /^tools\/(commands|bench\/capabilities)\//,
 };
 
@@ -113,7 +113,7 @@ function byPlatform(file: string, specifier: string): string[] {
   return Object.values(targets).map((target) => path.join(room, target));
 }
 
-/** The one room of the API that knows the tables, and whoever opens the database for it. */
+/** The one room of the API that knows the tables, and the modules that open the database for it. */
 const ROWS = "indexer/api/rows/";
 const OPENS = "indexer/api/database.ts";
 
@@ -140,7 +140,7 @@ describe("imports between the rooms", () => {
       const room = roomOf(file);
       for (const target of targetsOf(file)) {
         const other = roomOf(target);
-        // What stands beside the rooms, such as ponder.config.ts and generated types, is nobody's.
+        // Files outside of the rooms, such as ponder.config.ts and generated types, belong to no room.
         if (other === room || !(other in MAY_IMPORT || other === "test")) continue;
         const isAllowed = MAY_IMPORT[room]?.includes(other) ?? false;
         const only = ONLY[`${room} → ${other}`];

@@ -14,14 +14,17 @@ const FOLDER = /^[\w-]+(?:\/[\w-]+)*\/$/;
 /** `NAME.ts`, `TABLE.ts`, `<chainId>`: the reader fills them in. `portal/dist` is there after a build. */
 const BLANK = /\b[A-Z]{4,}\b(?!\.md)|<|\/dist\/?$/;
 
-/** What a document names as a path, without what only looks like one. */
+/** The paths that a document names, without text that only looks like a path. */
 const pathsIn = (markdown: string, isOfRoom: boolean): string[] =>
   partsOf(markdown).codes.filter(
     (code) =>
       !BLANK.test(code) && (FROM_ROOT.test(code) || SOURCE.test(code) || (isOfRoom && FOLDER.test(code))),
   );
 
-/** Whether a document is the README of a room: it names what stands beside it. That of a published package is for who installs it. */
+/**
+ * Whether a document is the README of a room, which names files in its own folder. The README of a published package is
+ * for its users.
+ */
 const isOfRoom = (document: string): boolean =>
   document.includes("/") && !/^(docs|packages\/(?!runtime))\b/.test(document);
 

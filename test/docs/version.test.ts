@@ -19,7 +19,7 @@ describe("the version", () => {
   });
 
   it("is written nowhere else", () => {
-    // Where it is said to others; elsewhere other things have versions, which may be equal one day.
+    // The files that give the version to others. Other files may contain equal versions of other things.
     const files = globSync("{packages/mcp,services,indexer,docs}/**/*.{ts,json,md}", { cwd: repositoryRoot });
     expect(files).to.have.length.above(200);
     const found = new RegExp(`(?<![\\d.])${version.replaceAll(".", "\\.")}(?![\\d.]*\\d)`);

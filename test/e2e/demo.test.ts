@@ -117,7 +117,7 @@ describe("npm run demo", function () {
       },
       { what: "two more blocks", withinMs: 120_000 },
     );
-    // However long that took, as much time has passed on the chain.
+    // The same time has passed on the chain, however long this took.
     expect(later.ahead).to.be.closeTo(first.ahead, 60);
   });
 
@@ -130,7 +130,7 @@ describe("npm run demo", function () {
   it("notices when somebody changes one derived row by hand", async () => {
     const client = new pg.Client({ connectionString: demo.databaseUrl });
     await client.connect();
-    // As somebody would who wants no trace: Ponder's triggers do not see it.
+    // Like an attacker who leaves no trace: Ponder's triggers do not notice it.
     await client.query("SET session_replication_role = replica");
     const setTier = (tier: number) =>
       client.query("UPDATE tallystick.agent SET trust_tier = $1 WHERE id = $2", [
@@ -154,7 +154,7 @@ describe("npm run demo", function () {
   it("exports a log from which anyone derives the same digest", async () => {
     const file = path.join(folder, "events.jsonl");
     expect((await command("export", "-o", file)).code).to.equal(0);
-    // The kept node goes on ticking, so that its last digest is soon another one.
+    // The node continues, so its last digest changes soon.
     const { out } = await command("derive", file, "--at-block", String(demo.block));
     const derived = JSON.parse(out);
     expect(derived.digest).to.equal(demo.digest);
@@ -207,7 +207,7 @@ describe("npm run demo", function () {
         },
         { what: "the second indexer", withinMs: 120_000 },
       );
-      // The chain goes on: what was the last digest is one of many.
+      // The chain continues, so the earlier last digest is now one of many.
       const second = new pg.Client({ connectionString: url.href });
       await second.connect();
       const digests = await second

@@ -25,7 +25,7 @@ import {
 } from "../indexer/support/localChain.ts";
 import { propose, settle, settlementProcesses, stop } from "../settlement/support/settlementProcess.ts";
 
-/** Entries behind an anchor that make the next one; the interval is so long that nothing else does. */
+/** The number of entries after an anchor that cause the next one. The interval is too long to cause one. */
 const ANCHORED = 270;
 
 /** The first entries of a life may be anchored at once. */
@@ -59,7 +59,7 @@ describe("a ledger that is restored from its followers", function () {
     chain = local;
     await chain.fuel(writer);
     const contract = chain.anchoredLedger;
-    // Who relays everything on this chain also guards the ledger.
+    // The relayer of this chain is also the guardian of the ledger.
     const guardian = chain.relayer;
     id = ledgerId({ chainId: CHAIN_ID, contract, writer: writer.address, guardian, origin });
     settings = {
@@ -74,7 +74,7 @@ describe("a ledger that is restored from its followers", function () {
       ANCHOR_MAX_ENTRIES: String(ANCHORED),
       RATE_LIMIT_PER_KEY: "0",
       RATE_LIMIT_PER_ADDRESS: "0",
-      // The same for all lives of the service, as behind one name.
+      // The same address for all processes of the service.
       SETTLEMENT_PORT: String(await freePort()),
     };
     follower = {
@@ -130,7 +130,7 @@ describe("a ledger that is restored from its followers", function () {
 
   it("has every anchored entry again, continues, and is followed again", async () => {
     const first = await start();
-    // Its first round anchors what it finds. If that were more than a few entries, the next one would not be due below.
+    // Its first round anchors the existing entries. There must be only a few, so that the next anchor is due below.
     await waitUntil(async () => (await head()) !== undefined, {
       what: "the ledger to be open",
       withinMs: 120_000,

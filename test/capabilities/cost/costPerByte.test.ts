@@ -13,12 +13,12 @@ const seed = Number(process.env.COST_SEED ?? 20261122);
 const random = randomNumbers(seed);
 
 const LETTERS = 64_000;
-/** Nobody minds what costs less than this, in milliseconds of the processor. */
+/** Costs below this are ignored, in milliseconds of processor time. */
 const CHEAP_MS = 120;
-/** Eight times the size may cost sixteen times as much, and a little; a quadratic check costs 64 times as much. */
+/** Eight times the size may cost sixteen times as much, and a little more. A quadratic check costs 64 times as much. */
 const [TIMES, ROOM_MS] = [16, 60];
 
-/** What something costs this process, whatever else the machine does. */
+/** The processor time of this process for some work, independent of other work of the machine. */
 async function costOf(run: () => unknown): Promise<number> {
   const before = process.cpuUsage();
   await run();
@@ -30,7 +30,7 @@ async function expectLinear(what: string, runWith: (letters: number) => () => un
   const large = runWith(LETTERS);
   if ((await costOf(large)) <= CHEAP_MS) return;
   const small = runWith(LETTERS / 8);
-  // The least of three: a collection of garbage may fall into any one.
+  // The lowest of three, because a garbage collection may happen in any one.
   const least = async (run: () => unknown) =>
     Math.min(await costOf(run), await costOf(run), await costOf(run));
   const [few, many] = [await least(small), await least(large)];

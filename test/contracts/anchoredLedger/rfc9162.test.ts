@@ -30,7 +30,10 @@ type Consistency = {
   proof: Uint8Array[];
 };
 
-/** Larger trees with MERKLE_MAX=128. Mutants are run on smaller ones, to be done in time: what they do not notice there is no kill. */
+/**
+ * Larger trees with MERKLE_MAX=128. Mutants run on smaller trees to save time. A mutant that only larger trees would
+ * notice counts as a survivor.
+ */
 const MAX = Number(process.env.MERKLE_MAX ?? 66);
 const LIMIT = 2n ** 63n;
 
@@ -173,7 +176,7 @@ describe("Rfc9162", function () {
     });
   });
 
-  // Notices within a second what the exhaustive runs below would notice later.
+  // Finds most faults within a second, before the exhaustive runs below.
   describe("given small trees", () => {
     it("should accept every proof, and refuse it with a flipped bit, a missing node, an extra node, or two swapped nodes", async () => {
       const sizes = [1, 2, 3, 5, 6, 7, 8, 11];
@@ -342,7 +345,7 @@ function flipped(hash: Uint8Array, at: number): Uint8Array {
   return hash.with(i, (hash[i] as number) ^ (1 << (at % 8)));
 }
 
-/** In calls of a size that a node answers. */
+/** Split into calls of a size that a node accepts. */
 async function refusesAll<T>(mutants: T[], check: (cases: T[]) => Promise<bigint[]>): Promise<void> {
   for (let i = 0; i < mutants.length; i += 256) {
     const verdicts = await check(mutants.slice(i, i + 256));

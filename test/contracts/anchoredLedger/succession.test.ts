@@ -203,7 +203,7 @@ describe("AnchoredLedger: succession", () => {
       expect([...(await contract.formerWriter(id, writer.address))]).to.deep.equal([12n, until]);
       await contract.connect(next).anchor(id, 40, rootAt(tree, 40), proofOf(tree, 12, 40), "0x");
 
-      // Entries that the old writer signed and never anchored: the new one owes them to nobody.
+      // Entries that the old writer signed and never anchored do not bind the new writer.
       await expect(contract.proveFork(id, lost, STORED, rootAt(tree, 13), proofOf(tree, 13, 40)))
         .to.be.revertedWithCustomError(contract, "NoEvidence")
         .withArgs(writer.address, 13n, 12n, until);

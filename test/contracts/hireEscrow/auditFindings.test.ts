@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { BATCH_GAS, GAS_EACH } from "../support/batch.ts";
 import { AMOUNT, FEE, type Hire, STATUS, useWorld, wrap6492 } from "../support/world.ts";
 
-// What the audits of comparable escrows found, each as the attack it was. The names are the findings' subjects.
+// Findings from audits of similar escrows, each played as its attack. The titles are the subjects of the findings.
 
 const CALLS_INSTEAD_OF_MOVING = 12n;
 const REENTERED = "0x3ee5aeb5"; // ReentrancyGuardReentrantCall()

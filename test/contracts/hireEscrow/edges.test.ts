@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { permitFields } from "tallystick-protocol/escrow/permit";
 import { AMOUNT, FEE, PROVIDER, STATUS, useWorld, type World } from "../support/world.ts";
 
-/** 200,000 for a payment, what a call keeps back of it, and some to go on with. */
+/** 200,000 gas for a payment, the part that a call keeps back, and some gas for the rest. */
 const GAS_FOR_A_PAYMENT = 200_000n + 200_000n / 63n + 10_000n;
 
 describe("HireEscrow: boundary cases", () => {
@@ -167,7 +167,7 @@ describe("HireEscrow: boundary cases of a token that transfers more, or burns ga
     const { escrow, token, buyer, payee, held } = bringing();
     const hire = await held({ fee: 0n });
     await token.behave(11n); // BurnsGas
-    // Enough before the call, and after it no longer.
+    // Enough gas before the call, and not enough after it.
     await escrow.connect(buyer).release(hire, "0x", { gasLimit: 340_000n });
     expect(await escrow.credit(payee.address)).to.equal(AMOUNT);
   });

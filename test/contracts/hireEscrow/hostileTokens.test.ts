@@ -18,7 +18,7 @@ const BEHAVIOUR = {
 } as const;
 type Behaviour = keyof typeof BEHAVIOUR;
 
-/** Every way out of a hire, and who is owed what after it. */
+/** Every way out of a hire, and the resulting debts. */
 const WAYS_OUT: {
   verb: string;
   go: (w: HostileWorld, hire: Hire) => Promise<unknown>;

@@ -20,10 +20,10 @@ import {
 import { isOneOf, type MatrixWorld, newMatrixWorld, type Staged } from "../support/matrix/stage.ts";
 import { wordFor } from "../support/matrix/words.ts";
 
-/** Every cell: who speaks how, in whose name, for which verb, of a hire that stands where. */
+/** Every cell: an account, its way of acting, the name it acts in, the verb, and the state of the hire. */
 type Cell = { verb: Verb; speaker: Role; named: Role; way: Way; staged: Staged };
 
-/** `npm run mutate` has one kind do: it asks more than a thousand times. */
+/** `npm run mutate` uses only one kind, because it runs this test more than a thousand times. */
 const KINDS = process.env.MATRIX_KINDS?.split(",");
 
 for (const kind of ACCOUNTS.filter((it) => KINDS?.includes(it) ?? true)) {
@@ -66,7 +66,7 @@ for (const kind of ACCOUNTS.filter((it) => KINDS?.includes(it) ?? true)) {
           const speaker = neededWord(verb, named) as Role;
           for (const [i, [what, signature]] of wrongWords(world, verb, at, named, speaker).entries()) {
             const data = world.encode(verb, at.hire, world.cast[named].address, signature);
-            // A wrong word gets no better by who sends it.
+            // The sender does not make a wrong signature valid.
             for (const sender of i === 0 ? ROLES : (["relayer"] as const)) {
               const reason = await world.refusal(sender, data, false);
               const errors = world.errorsOf(["word"], verb, sender, speaker, "signed", at);
@@ -79,7 +79,7 @@ for (const kind of ACCOUNTS.filter((it) => KINDS?.includes(it) ?? true)) {
   });
 }
 
-/** Those that are entitled, in every state; all others in the states in which they would gain most. */
+/** Entitled accounts in every state, and all others in the states in which they would gain most. */
 function* cellsOf(verb: Verb, { stages, kind }: MatrixWorld): Generator<Cell> {
   for (const staged of stages) {
     const telling = isPlain(staged.situation, "held") || isPlain(staged.situation, "none");

@@ -11,7 +11,7 @@ import { IDENTITY, LISTED, REPUTATION, RegistryLog, UNLISTED } from "./registryL
 
 const [SELLER, BUYER, OTHER, OWNER] = [wallet(1), wallet(2), wallet(3), wallet(9)];
 
-/** What is derived, equal in both forms of the log and to the oracle. */
+/** The derived rows. They must be equal in both forms of the log and in the oracle. */
 async function derive(log: EventLog): Promise<MemoryStore> {
   log.after(1).tick();
   await expectSame(log);
@@ -49,7 +49,7 @@ describe("identities, at the boundaries", () => {
     const log = new RegistryLog();
     log.register(1, SELLER, { meanwhile: (tx) => log.sold(1, SELLER, OTHER, tx) });
     expect(walletOf(await derive(log))).to.equal(null);
-    // In a later transaction it is as any other.
+    // In a later transaction a wallet is accepted as usual.
     log.after(1).wallet(1, OTHER);
     expect(walletOf(await derive(log))).to.equal(OTHER);
     // The same move in a transaction of its own comes after the registration.
@@ -91,7 +91,7 @@ describe("identities, at the boundaries", () => {
     log.after(1).sold(1, SELLER, OWNER).wallet(1, OTHER);
     log.after(1).hire(OTHER, BUYER);
     const second = log.feedback(1, BUYER);
-    // Of the first seller no more: it does not stand for the identity now.
+    // Not of the first seller any more, because it does not have the identity now.
     log.after(1).hire(SELLER, BUYER);
     const third = log.feedback(1, BUYER);
     const store = await derive(log);
@@ -122,7 +122,7 @@ const toldOf = ({ agent, standing }: Row<"feedback">) => [agent, standing];
 describe("feedback, at the boundaries", () => {
   const listed = () => {
     const log = new RegistryLog();
-    // Before it is paid: else whoever pays it first is its family.
+    // It acts before it is paid. Otherwise its first payer would be its family.
     log.listing(SELLER, "text.translate");
     log.after(1).register(1, SELLER);
     log.after(1);
@@ -179,7 +179,7 @@ describe("feedback, at the boundaries", () => {
       ["unproven", true],
       ["backed", false],
     ]);
-    // One that waits, and is revoked, waits no more; a second word of the same changes nothing.
+    // A waiting feedback that is revoked does not wait any more. A repeated event changes nothing.
     const waits = listed();
     const [third, fourth] = [waits.feedback(1, BUYER), waits.feedback(1, BUYER)];
     waits.revoked(third).revoked(third);

@@ -11,7 +11,7 @@ import { identityLog } from "../oracle/identityLog.ts";
 import { stewardLog } from "../oracle/stewardLog.ts";
 import { REGISTRIES, RegistryLog } from "./registryLog.ts";
 
-/** Rows that identities may change: their own, what is kept to look something up, and the digest, which names their root. */
+/** Rows that identities may change: their own rows, rows for look-ups, and the digest, which contains their root. */
 const OWN = new Set<string>([
   ...Object.keys(identityTables),
   "state",
@@ -20,12 +20,12 @@ const OWN = new Set<string>([
   "digestNode",
   "digest",
 ]);
-/** Ways that are shortened when somebody looks: to whom they lead does not change. */
+/** Paths that are shortened by look-ups. Their ends do not change. */
 const WAYS = new Set<string>(["cluster", "buyerGroup"]);
 
 const isOfRegistry = ({ kind }: DeriveEvent) => /^(identity|feedback|registry)\./.test(kind);
 
-/** What says anything of anybody, with the roots of SHP and of STEWARD at every tick. */
+/** All rows about agents, with the roots of SHP and of STEWARD at every tick. */
 async function restOf(log: EventLog) {
   const { store, agents, clusters } = await log.derive();
   const rows = (Object.keys(tables) as TableName[])
@@ -76,7 +76,7 @@ describe("laws of identities", () => {
     for (let n = 2; n < 8; n++) log.after(60).hire(wallet(1), wallet(n));
     log.tick();
     const { digest, store } = await log.derive();
-    // What the same rules give where nobody reads identities.
+    // The results of the same rules without identities.
     expect(digest).to.equal("0x602c93cf7c759a680d1e4db06d7b46fd9a9973f0cd60600f5bf5ecf2a2f0273a");
     for (const table of Object.keys(identityTables) as TableName[])
       expect(store.rows(table).size, table).to.equal(0);
@@ -109,7 +109,7 @@ describe("laws of identities", () => {
         log.feedback(id, wallet(2));
       }
       reads.push(await play());
-      // The tick after them costs what they touched.
+      // The next tick costs as much as the events that it covers.
       log.after(60).tick();
       reads.push(await play());
     }

@@ -34,7 +34,7 @@ describe("SLAs, derived and by the oracle", () => {
       { numRuns: RUNS },
     );
     if (process.env.STEWARD_RUNS !== undefined) console.log(Object.fromEntries([...seen].sort()));
-    // What none of many logs reach was not compared.
+    // A case that no log reaches was not compared.
     if (RUNS >= 1_000) expect([...seen.keys()]).to.include.members(EXPECTED);
   }).timeout(0);
 });

@@ -32,7 +32,7 @@ describe("trust scores, derived and by the oracle", () => {
       { numRuns: RUNS },
     );
     if (process.env.STEWARD_RUNS !== undefined) console.log(Object.fromEntries([...seen].sort()));
-    // What none of many logs reach was not compared.
+    // A case that no log reaches was not compared.
     if (RUNS >= 1_000) expect([...seen.keys()]).to.include.members(EXPECTED);
   }).timeout(0);
 
@@ -55,7 +55,7 @@ describe("trust scores, derived and by the oracle", () => {
   }).timeout(0);
 });
 
-/** The sellers of a log with audits promise something, from the day before its first step on. */
+/** The sellers of a log with audits publish an SLA on the day before its first step. */
 function promises(log: EventLog): void {
   const guarantee = {
     measurement_window: "30 days",

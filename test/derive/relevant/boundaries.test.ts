@@ -9,7 +9,9 @@ const operator = wallet(9);
 const funder = wallet(100);
 const four = [1, 2, 3, 4].map(wallet);
 
-/** Holds both forms to one another, and tells the members of the ownership clusters and the lines of the relevant log. */
+/**
+ * Compares both forms of the log, and returns the members of the ownership clusters and the lines of the relevant log.
+ */
 async function outcomeOf(log: EventLog): Promise<{ clustered: number; lines: DeriveEvent[] }> {
   log.after(1).tick();
   await expectSame(log);
@@ -124,7 +126,7 @@ describe("a relevant log, at the boundaries", () => {
       const log = new EventLog();
       const via = (step: number, agent: number) => wallet(200 + 10 * step + agent);
       for (const [n] of four.entries()) log.transfer(funder, via(1, n), 5_000_000);
-      // Nobody is to be found two steps back.
+      // There is no agent two steps back.
       log.after(DAY, 10_000);
       register(log, four);
       for (let step = 2; step < steps; step++) {
@@ -167,7 +169,7 @@ describe("a relevant log, at the boundaries", () => {
       [false, true, 1],
       [false, false, 0],
     ] as const) {
-      // Of 9 transfers that reached the seller only the first three are told; the payment is the last.
+      // Of the 9 transfers to the seller the log has only the first three. The payment is the last.
       const log = new EventLog({ hubTransfers: 3 });
       for (let n = 0; n < 8; n++) log.transfer(wallet(50), seller, 5);
       const tx = log.transfer(buyer, seller, 500_000, { authorized });

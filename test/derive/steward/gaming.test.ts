@@ -21,7 +21,7 @@ import {
   UP,
 } from "./stewardScene.ts";
 
-/** What gaming costs: each attack of docs/steward.md as a log, with the numbers that stand there. */
+/** The cost of attacks: each attack of docs/steward.md as a log, with the numbers of that page. */
 describe("what an attack on the trust score costs", () => {
   const [PROBER = wallet(30), SECOND = wallet(31), THIRD = wallet(32)] = PROBERS;
   const sybils = (count: number) => Array.from({ length: count }, (_, n) => wallet(1_000 + n));
@@ -52,7 +52,7 @@ describe("what an attack on the trust score costs", () => {
         log.after(2 * HOUR);
         endorse(log, agent, ring[(n + 1) % 10] ?? agent);
       }
-      // They sell a second time, so that their own word is worth something: 25 of 85.
+      // They sell a second time, so that their endorsements have a value: 25 of 85.
       for (const [n, agent] of ring.entries()) log.hire(agent, wallet(5_000 + n), { amount: 1_000 });
       done(log).after(HOUR).tick();
       const first = await stewardOf(log, ring[0]);

@@ -27,7 +27,7 @@ const GUARANTEES: RecordBody[] = [
   },
 ];
 
-/** Everything that can become of a promise, in one life. */
+/** Every possible state of an SLA, in one story. */
 describe("the life of an SLA", () => {
   const log = stewardLog();
   let store: MemoryStore;

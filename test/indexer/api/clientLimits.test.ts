@@ -106,7 +106,7 @@ describe("the API with one client that asks too much", () => {
       }
       expect(await statusOf(`9.9.9.${n}`, "{ meta { block } }")).to.equal(200);
     }
-    // A thousand rows cost fifty points: two fit, and a third on credit.
+    // A thousand rows cost fifty points. Two requests fit, and a third on credit.
     expect(served).to.equal(3);
     expect(Number(refused?.headers.get("retry-after"))).to.be.within(1, 242);
     expect(refused?.headers.get("access-control-expose-headers")).to.equal("retry-after");
@@ -199,7 +199,7 @@ describe("the API with one client that asks too much", () => {
   it("does not read requests of a client that keeps asking, and answers its connections with 429", async () => {
     await open({ burst: 2 }, { sockets: 8 });
     const stranger = "203.0.113.9";
-    // Its connections come through here, since nobody can be a stranger to its own machine.
+    // Its connections pass through this proxy, because a machine is never a stranger to itself.
     const door = createServer((socket) => {
       Object.defineProperty(socket, "remoteAddress", { value: stranger });
       server.emit("connection", socket);
@@ -213,7 +213,7 @@ describe("the API with one client that asks too much", () => {
       const silent = await converse(behind, { parts: [], listenMs: 10_000 });
       expect(silent.text).to.match(/^HTTP\/1\.1 429 [\s\S]*retry-after: [0-9]+\r\n/);
       expect(silent.closed).to.equal(true);
-      // Whoever asks from the machine itself whether all is well is heard.
+      // A health check from the machine itself is answered.
       const own = await converse(port, { parts: [request], listenMs: 10_000 });
       expect(statusesOf(own)).to.not.include(429);
       now += 30;

@@ -12,7 +12,10 @@ type Graph = { nodes: { depth: number }[]; edges: object[]; signals: object[]; i
 
 const NOTHING: Graph = { nodes: [], edges: [], signals: [], isWhole: true };
 
-/** A ring of 20,000 that grew together from 500 clusters, behind 20,000 funders of whom one has a hundred thousand fundings of its own. */
+/**
+ * A ring of 20,000 agents that merged from 500 clusters, with 20,000 funders. One of the funders has a hundred thousand
+ * fundings.
+ */
 describe("a giant cluster", () => {
   let database: Awaited<ReturnType<typeof openApiDatabase>>;
   let app: ReturnType<typeof createApi>;
