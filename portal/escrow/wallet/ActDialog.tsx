@@ -137,7 +137,7 @@ function useAct({
   const { chain, account, wallet } = connected;
   const [step, setStep] = useState<Step>({ step: "reading" });
   const [round, setRound] = useState(0);
-  const isOver = useRef(false);
+  const control = useRef(new AbortController());
   const key = wish === null ? null : `${wish.toSeller ?? ""} ${wish.account ?? ""} ${wish.resultHash ?? ""}`;
   useEffect(() => {
     if (wish === null) return;
@@ -151,22 +151,18 @@ function useAct({
       isLate = true;
     };
   }, [chain, account, key, round]);
-  useEffect(
-    () => () => {
-      isOver.current = true;
-    },
-    [],
-  );
+  useEffect(() => () => control.current.abort(new Error("The dialogue was closed.")), []);
   const send = async () => {
     if (wish === null) return;
+    const { signal } = control.current;
     setStep({ step: "asking" });
     try {
       // The dialogue may have been open for a long time, so everything is checked again.
       const { call } = await prepareAct(chain, { ground, terms, wish, account });
       const asked = { call, title: act.title, id: terms.id, chainId: ground.chainId };
-      onSent(await sendCall({ provider: wallet.provider, chain }, asked));
+      onSent(await sendCall({ provider: wallet.provider, chain, signal }, asked));
     } catch (cause) {
-      if (!isOver.current) setStep({ step: "failed", error: asWalletError(cause) });
+      if (!signal.aborted) setStep({ step: "failed", error: asWalletError(cause) });
     }
   };
   return { step, send, again: () => setRound((it) => it + 1) };

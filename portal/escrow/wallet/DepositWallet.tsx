@@ -8,6 +8,7 @@ import { type EscrowTerms, idOf } from "../termsOf.ts";
 import { DepositDialog } from "./DepositDialog.tsx";
 import type { Ground } from "./readGround.ts";
 import { Transactions } from "./Transactions.tsx";
+import { UnpaidNotice } from "./UnpaidNotice.tsx";
 import { useTransactions } from "./useTransactions.ts";
 import { type Connected, useWallet } from "./useWallet.ts";
 import { WalletFault } from "./WalletFault.tsx";
@@ -61,6 +62,9 @@ export function DepositWallet({ ground, told, search }: DepositWalletProps) {
               <Notice kind="warn" title="A link filled in this form">
                 Whoever made the link chose these terms. Read each before you go on.
               </Notice>
+            )}
+            {terms === null && sent === null && (
+              <UnpaidNotice connected={connected} ground={ground} onGoOn={setTerms} />
             )}
             <DraftForm draft={draft} issues={issues} onChange={setDraft} onReview={() => review(connected)} />
             {error !== null && <WalletFault error={error} />}

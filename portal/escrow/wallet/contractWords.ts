@@ -76,8 +76,8 @@ export type Refusal = { name: string; words: string };
  */
 export function refusalIn(cause: unknown): Refusal | null {
   const data = revertData(cause, 0);
-  if (data === null) return null;
-  if (data === "0x") return { name: "none", words: "The contract refuses, and gives no reason." };
+  if (data === null) return wordsOnly(cause, 0);
+  if (data === "0x") return NO_REASON;
   try {
     const { errorName, args = [] } = decodeErrorResult({ abi, data }) as {
       errorName: string;
@@ -102,6 +102,25 @@ function wordsOf(name: string, args: Arguments): string {
 }
 
 const DEEPEST = 6;
+
+const NO_REASON: Refusal = { name: "none", words: "The contract refuses, and gives no reason." };
+
+/** What nodes say of a refusal without bytes: tokens as old as Tether's give none. */
+const REVERTED = /\b(?:execution|transaction) reverted\b(?:: (?<reason>.+))?/i;
+
+/** Reads a refusal that the error tells in words only; null if it tells of none. */
+function wordsOnly(value: unknown, depth: number): Refusal | null {
+  if (depth > DEEPEST || typeof value !== "object" || value === null) return null;
+  const { code, message, data, cause, error, originalError } = value as { [field: string]: unknown };
+  for (const inner of [data, originalError, error, cause]) {
+    const found = wordsOnly(inner, depth + 1);
+    if (found !== null) return found;
+  }
+  const said = typeof message === "string" ? REVERTED.exec(message.slice(0, 500)) : null;
+  if (said === null) return code === 3 ? NO_REASON : null;
+  const reason = plainText(said.groups?.reason ?? "", 200).trim();
+  return reason === "" ? NO_REASON : { name: "Error", words: `The contract refuses: "${reason}".` };
+}
 
 function revertData(value: unknown, depth: number): `0x${string}` | null {
   if (depth > DEEPEST || typeof value !== "object" || value === null) return null;

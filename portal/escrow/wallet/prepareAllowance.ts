@@ -9,7 +9,7 @@ import { WalletError } from "./walletError.ts";
 
 /**
  * The next transaction of a deposit by allowance, which was tried on the chain. `clear` comes first only for
- * tokens that accept a new allowance only after a zero allowance.
+ * tokens that accept a new allowance only after a zero allowance (Tether's).
  */
 export type AllowanceStep = { next: "clear" | "allow" | "deposit"; call: Call; fee: bigint };
 

@@ -80,6 +80,7 @@ export async function prepareDeposit(
     throw new WalletError({
       code: "other_account",
       message: "These terms name another buyer than this account.",
+      hint: "Nothing was signed or sent. Close this and read the terms again, or change the account back in the wallet.",
     });
   const standing = await readStanding(chain, { contract, id, hire, account });
   if (standing.status !== "none")

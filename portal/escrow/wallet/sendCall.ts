@@ -1,6 +1,6 @@
 import type { Hex } from "tallystick-protocol/hex";
 import { askWallet, DECIDING_MS } from "./askWallet.ts";
-import { type Call, type Chain, isAddressText, isHexText } from "./createChain.ts";
+import { type Call, type Chain, isAddressText, isHexText, toQuantity } from "./createChain.ts";
 import { forgetPending, keepPending, type Pending } from "./pendingStore.ts";
 import type { Provider } from "./provider.ts";
 import { requireChain } from "./readGround.ts";
@@ -34,16 +34,19 @@ export async function readAccounts(
  * Asks the wallet to send a transaction that was simulated before. It is stored before the wallet is asked,
  * so that the page knows it after a reload.
  *
+ * @param signal ends it while the wallet has not been asked
  * @throws WalletError. Nothing was sent, unless the error says that it may have been sent
  */
 export async function sendCall(
-  { provider, chain }: { provider: Provider; chain: Chain },
+  { provider, chain, signal }: { provider: Provider; chain: Chain; signal?: AbortSignal | undefined },
   { call, title, id, chainId }: { call: Call; title: string; id: Hex; chainId: number },
 ): Promise<Pending> {
   const from = call.from as Hex;
   // The reader may have changed the account or the chain since the check.
-  await requireAccount(provider, from);
+  await requireAccount(provider, from, signal);
   await requireChain(chain, chainId);
+  // Past this line the wallet has been asked, and closing the dialogue changes nothing.
+  signal?.throwIfAborted();
   const pending: Pending = {
     key: crypto.randomUUID(),
     title,
@@ -60,7 +63,8 @@ export async function sendCall(
   keepPending(pending);
   let hash: unknown;
   try {
-    const transaction = { ...call, value: "0x0" };
+    // A wallet that changed its chain since refuses a transaction for another.
+    const transaction = { ...call, value: "0x0", chainId: toQuantity(BigInt(chainId)) };
     hash = await askWallet(provider, {
       method: "eth_sendTransaction",
       params: [transaction],
@@ -83,8 +87,9 @@ export async function sendCall(
   return sent;
 }
 
-async function requireAccount(provider: Provider, account: Hex): Promise<void> {
-  const [first] = await readAccounts(provider, false);
+/** @throws WalletError `other_account` when the wallet's active account is another than the page shows */
+export async function requireAccount(provider: Provider, account: Hex, signal?: AbortSignal): Promise<void> {
+  const [first] = await readAccounts(provider, false, signal);
   if (first === account) return;
   throw new WalletError({
     code: "other_account",

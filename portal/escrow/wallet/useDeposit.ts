@@ -4,7 +4,8 @@ import type { EscrowTerms } from "../termsOf.ts";
 import type { Pending } from "./pendingStore.ts";
 import { type DepositReady, depositCall, prepareDeposit, signDeposit } from "./prepareDeposit.ts";
 import type { Ground } from "./readGround.ts";
-import { sendCall } from "./sendCall.ts";
+import { requireAccount, sendCall } from "./sendCall.ts";
+import { forgetUnpaid, keepUnpaid } from "./unpaidStore.ts";
 import type { Connected } from "./useWallet.ts";
 import { asWalletError, type WalletError } from "./walletError.ts";
 
@@ -65,11 +66,15 @@ export function useDeposit({
     if (step.step === "waiting") again();
   }, [finished]);
 
+  const { signal } = control.current;
+  const by = { provider: wallet.provider, chain, signal };
   const sendDeposit = async (call: Parameters<typeof sendCall>[1]["call"]) => {
     setStep({ step: "sending" });
     keepTerms(terms);
     const asked = { call, title: "Deposit into the escrow", id: terms.id, chainId: ground.chainId };
-    onSent(await sendCall({ provider: wallet.provider, chain }, asked));
+    const pending = await sendCall(by, asked);
+    forgetUnpaid(terms.id);
+    onSent(pending);
   };
   const goOn = async (shown: DepositReady["way"]): Promise<void> => {
     setStep({ step: "reading" });
@@ -77,8 +82,10 @@ export function useDeposit({
     const ready = await prepare();
     const { way } = ready;
     if (way.by === "signature") {
+      // A wallet may have changed its account without a word.
+      await requireAccount(wallet.provider, account, signal);
       setStep({ step: "signing" });
-      const signature = await signDeposit(wallet.provider, way, control.current.signal);
+      const signature = await signDeposit(wallet.provider, way, signal);
       setStep({ step: "trying" });
       return await sendDeposit((await depositCall(chain, { terms, way, signature })).call);
     }
@@ -88,7 +95,9 @@ export function useDeposit({
     setStep({ step: "allowing" });
     const title = way.next === "clear" ? "Clear the old allowance" : "Allow the escrow to take the amount";
     const asked = { call: way.call, title, id: terms.id, chainId: ground.chainId };
-    onAllowed(await sendCall({ provider: wallet.provider, chain }, asked));
+    keepTerms(terms);
+    keepUnpaid(terms.id);
+    onAllowed(await sendCall(by, asked));
     setStep({ step: "waiting" });
   };
   const send = async () => {

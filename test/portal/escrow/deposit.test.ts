@@ -24,6 +24,28 @@ describe("a deposit in the portal with the reader's wallet", function () {
   const sign = () => reader.page.getByRole("button", { name: "Sign and send" }).click();
   const signatures = () => reader.wallet.asked.filter(({ method }) => method === "eth_signTypedData_v4");
 
+  /** Makes the node name the escrow of a token without payments by signature; `allowance` reads the buyer's allowance there. */
+  const payPlain = async () => {
+    const { scene } = reader;
+    const plain = await scene.plain();
+    scene.node.change = (json) =>
+      json.replaceAll(scene.escrow, plain.escrow).replaceAll(scene.token, plain.token);
+    const allowance = () =>
+      scene.client.readContract({
+        address: plain.token,
+        abi: plain.tokenAbi,
+        functionName: "allowance",
+        args: [scene.buyer.address, plain.escrow],
+      });
+    return { plain, allowance };
+  };
+  /** Presses a button of the dialogue, and mines a block so that its transaction is done. */
+  const press = async (name: string) => {
+    await reader.page.getByRole("dialog").getByRole("button", { name, exact: true }).click();
+    await reader.page.getByText("Sent. Once it counts as done").waitFor();
+    await reader.scene.client.mine({ blocks: 1 });
+  };
+
   it("names the missing fields, and asks the wallet for nothing", async () => {
     await fill(reader.scene.buyer, "0");
     await reader.page.getByLabel("Seller").fill("me");
@@ -49,7 +71,9 @@ describe("a deposit in the portal with the reader's wallet", function () {
     const { params } = reader.wallet.asked.find(({ method }) => method === "eth_sendTransaction") ?? {
       params: [],
     };
-    const { data } = params[0] as { data: Hex };
+    const { data, chainId } = params[0] as { data: Hex; chainId: Hex };
+    // A wallet that changed its chain since can refuse it by this.
+    expect(chainId).to.equal("0x7a69");
     const { args } = decodeFunctionData({ abi: hireEscrowAbi, data });
     const hire = lower(args?.[0] as Hire);
     const id = escrowId(hire, { chainId: 31_337, escrow: scene.escrow });
@@ -123,22 +147,11 @@ describe("a deposit in the portal with the reader's wallet", function () {
 
   it("pays by allowance if the token accepts no signature: exactly the amount, and then the deposit", async () => {
     const { scene } = reader;
-    const plain = await scene.plain();
-    scene.node.change = (json) =>
-      json.replaceAll(scene.escrow, plain.escrow).replaceAll(scene.token, plain.token);
-    const allowance = () =>
-      scene.client.readContract({
-        address: plain.token,
-        abi: plain.tokenAbi,
-        functionName: "allowance",
-        args: [scene.buyer.address, plain.escrow],
-      });
+    const { plain, allowance } = await payPlain();
     await fill();
     await read();
     await reader.page.getByText("It is paid by allowance, in two transactions.").waitFor();
-    await reader.page.getByRole("button", { name: "Allow 12.50 USDC" }).click();
-    await reader.page.getByText("Sent. Once it counts as done").waitFor();
-    await scene.client.mine({ blocks: 1 });
+    await press("Allow 12.50 USDC");
     const deposit = reader.page.getByRole("dialog").getByRole("button", { name: "Deposit", exact: true });
     await deposit.waitFor();
     expect(await allowance()).to.equal(12_500_000n);
@@ -181,6 +194,127 @@ describe("a deposit in the portal with the reader's wallet", function () {
       await reader.page.keyboard.press("Escape");
     }
     expect([signatures().length, reader.sent()]).to.deep.equal([0, 0]);
+  });
+
+  it("clears an old allowance first if the token changes only an allowance of zero, as Tether's does", async () => {
+    const { scene } = reader;
+    const { plain, allowance } = await payPlain();
+    await scene.client.impersonateAccount({ address: scene.buyer.address });
+    await scene.write(plain.token, plain.tokenAbi, "approve", [plain.escrow, 1n], scene.buyer.address);
+    await fill();
+    // Tether's token reverts without data, and nodes report only that it reverted.
+    for (const method of ["eth_call", "eth_estimateGas"])
+      reader.wallet.answers.set(method, async (params) => {
+        const { data } = params[0] as { data: string };
+        const isChange = data.startsWith("0x095ea7b3") && !/^0+$/.test(data.slice(-64));
+        if (isChange && (await allowance()) !== 0n) throw new ProviderError(-32_000, "execution reverted");
+        return await scene.connection.provider.request({ method, params: params as unknown[] });
+      });
+    await read();
+    await reader.page.getByText("only after the old one was cleared").waitFor();
+    await press("Clear the old allowance");
+    await reader.page.getByRole("dialog").getByRole("button", { name: "Allow 12.50 USDC" }).waitFor();
+    expect([await allowance(), reader.sent()]).to.deep.equal([0n, 1]);
+  });
+
+  it("continues a deposit after a reload between the allowance and the deposit", async () => {
+    const { scene } = reader;
+    const { plain, allowance } = await payPlain();
+    await fill();
+    await read();
+    await press("Allow 12.50 USDC");
+    await reader.page.reload();
+    await reader.page.getByText("You began to pay 12.50 USDC by allowance.").waitFor();
+    await reader.page.getByRole("button", { name: "Go on with it" }).click();
+    const deposit = reader.page.getByRole("dialog").getByRole("button", { name: "Deposit", exact: true });
+    await deposit.click();
+    await reader.page.getByText(/1 of 2 blocks/).waitFor();
+    expect(await allowance()).to.equal(0n);
+    const { params } = reader.wallet.asked.findLast(({ method }) => method === "eth_sendTransaction") ?? {
+      params: [],
+    };
+    const { args } = decodeFunctionData({ abi: hireEscrowAbi, data: (params[0] as { data: Hex }).data });
+    const hire = lower(args?.[0] as Hire);
+    expect(hire).to.include({ seller: scene.seller.address, amount: 12_500_000n });
+    const id = escrowId(hire, { chainId: 31_337, escrow: plain.escrow });
+    expect(await scene.state(id, plain.escrow)).to.include({ status: 1, amount: 12_500_000n });
+    // It is offered once: nobody pays twice.
+    await reader.page.reload();
+    await reader.page.getByRole("button", { name: "Read the terms" }).waitFor();
+    expect(await reader.page.getByText("A deposit of yours is not finished").count()).to.equal(0);
+  });
+
+  it("asks for no signature if the wallet changed its account, with or without telling the page", async () => {
+    const { buyer, stranger } = reader.scene;
+    await fill();
+    await read();
+    await ready();
+    reader.wallet.answers.set("eth_accounts", () => [stranger.address]);
+    await sign();
+    await reader.page.getByText("The wallet uses another account now.").waitFor();
+    await reader.wallet.emit("accountsChanged", [stranger.address]);
+    await reader.page.getByText("These terms name another buyer than this account.").waitFor();
+    expect([signatures().length, reader.sent()]).to.deep.equal([0, 0]);
+    // Back at the first account, the same terms are open again.
+    reader.wallet.answers.delete("eth_accounts");
+    await reader.wallet.emit("accountsChanged", [buyer.address]);
+    await ready();
+  });
+
+  it("drops a signature if the wallet changes its account or chain while it is asked for it", async () => {
+    const { stranger } = reader.scene;
+    const changes: [change: () => Promise<void>, back: () => Promise<void>, text: string][] = [
+      [
+        async () => {
+          reader.wallet.answers.set("eth_accounts", () => [stranger.address]);
+          await reader.wallet.emit("accountsChanged", [stranger.address]);
+        },
+        async () => {
+          reader.wallet.answers.delete("eth_accounts");
+          await reader.wallet.emit("accountsChanged", [reader.scene.buyer.address]);
+        },
+        "These terms name another buyer than this account.",
+      ],
+      [
+        async () => {
+          reader.wallet.chainId = 1;
+          await reader.wallet.emit("chainChanged", "0x1");
+        },
+        async () => {
+          reader.wallet.chainId = 31_337;
+          await reader.wallet.emit("chainChanged", "0x7a69");
+        },
+        "The wallet is on chain 1, and this escrow is on a local chain.",
+      ],
+      [
+        // Some wallets tell nobody.
+        async () => {
+          reader.wallet.chainId = 1;
+        },
+        async () => {
+          reader.wallet.chainId = 31_337;
+        },
+        "The wallet is on chain 1, and this escrow is on a local chain.",
+      ],
+    ];
+    await fill();
+    await read();
+    for (const [change, back, text] of changes) {
+      await ready();
+      reader.wallet.answers.set("eth_signTypedData_v4", async ([, typed]) => {
+        await change();
+        return await reader.wallet.account.signTypedData(JSON.parse(String(typed)));
+      });
+      await sign();
+      await reader.page.getByText(text).first().waitFor();
+      await back();
+      const again = reader.page.getByRole("button", { name: "Try again" });
+      await again.or(reader.page.getByText("The wallet asks you twice")).first().waitFor();
+      if ((await again.count()) > 0) await again.click();
+    }
+    await ready();
+    expect([signatures().length, reader.sent()]).to.deep.equal([3, 0]);
+    expect(reader.complaints).to.deep.equal([]);
   });
 
   it("deposits at once if the amount is already allowed, and offers an allowance if a signature is not possible", async () => {
