@@ -63,7 +63,7 @@ export function GraphView({ graph }: { graph: Cluster["graph"] }) {
             {NAMES[it]}
           </span>
         ))}
-        <span class="soft">zoom by the wheel; a wallet leads to its page</span>
+        <span class="soft">zoom by the wheel or two fingers; a wallet leads to its page</span>
       </figcaption>
     </figure>
   );

@@ -1,10 +1,10 @@
-import { formatDay } from "./format.ts";
+import { formatDay, formatNumber } from "./format.ts";
 
 export type Bar = { label: string; good: number; bad: number; other: number };
 
 const [WIDTH, HEIGHT] = [640, 120];
 
-/** Shows daily counts as bars: successes, failures, and the rest. A hidden table has the same figures. */
+/** Shows daily counts as bars: successes, failures, and the rest. A hidden list says the same figures. */
 export function BarChart({ bars, caption }: { bars: readonly Bar[]; caption: string }) {
   const most = Math.max(1, ...bars.map(({ good, bad, other }) => good + bad + other));
   const step = WIDTH / Math.max(bars.length, 1);
@@ -22,7 +22,7 @@ export function BarChart({ bars, caption }: { bars: readonly Bar[]; caption: str
           let top = HEIGHT;
           return (
             <g key={label}>
-              <title>{`${formatDay(label)}: ${good} good, ${bad} bad, ${other} neither`}</title>
+              <title>{wordsOf({ label, good, bad, other })}</title>
               <rect class="ground" x={n * step + step * 0.14} y={0} width={step * 0.72} height={HEIGHT} />
               {parts.map(([kind, count]) => {
                 top -= scale(count);
@@ -42,11 +42,22 @@ export function BarChart({ bars, caption }: { bars: readonly Bar[]; caption: str
         })}
         <rect class="floor" x={0} y={HEIGHT - 1} width={WIDTH} height={1} />
       </svg>
+      <ul class="visually-hidden">
+        {bars
+          .filter(({ good, bad, other }) => good + bad + other > 0)
+          .map((bar) => (
+            <li key={bar.label}>{wordsOf(bar)}</li>
+          ))}
+      </ul>
       <figcaption>
         <span>{formatDay(bars[0]?.label)}</span>
-        <span>most on one day: {most}</span>
+        <span>most on one day: {formatNumber(most)}</span>
         <span>{formatDay(bars.at(-1)?.label)}</span>
       </figcaption>
     </figure>
   );
+}
+
+function wordsOf({ label, good, bad, other }: Bar): string {
+  return `${formatDay(label)}: ${formatNumber(good)} good, ${formatNumber(bad)} bad, ${formatNumber(other)} neutral`;
 }

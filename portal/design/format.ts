@@ -76,11 +76,11 @@ export function formatAge(time: number, now: number): string {
 }
 
 /**
- * A stranger's text as one safe line, without control characters and without characters that change the
- * direction of the text around it.
+ * A stranger's text as one safe line, without control characters, without characters that change the
+ * direction of the text around it, and with at most four marks on a letter, so that none covers other lines.
  */
 export function plainText(text: string, most = 300): string {
-  const line = text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, " ");
+  const line = text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, " ").replace(/(\p{M}{4})\p{M}+/gu, "$1");
   return line.length > most ? `${line.slice(0, most)}…` : line;
 }
 

@@ -91,6 +91,8 @@ function Consistency({ ledger, heads }: Pick<Props, "ledger" | "heads">) {
       <div class="filters">
         {field("Earlier", from, (n) => choose([n, to]))}
         {field("Later", to, (n) => choose([from, n]))}
+      </div>
+      <div class="row">
         <button type="button" class="button main" onClick={prove} disabled={isRunning}>
           <Icon name="shield" /> Check the proof here
         </button>

@@ -60,7 +60,7 @@ const COLUMNS: Column<Offer>[] = [
   {
     name: "Cluster",
     cell: (it) => <ClusterBadge size={it.cluster_size} />,
-    value: (it) => it.cluster_size,
+    value: (it) => (it.cluster_size > 1 ? it.cluster_size : null),
   },
 ];
 

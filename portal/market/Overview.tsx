@@ -54,7 +54,7 @@ function SearchCard() {
         type="search"
         name="text"
         aria-label="A capability, or an agent's address"
-        placeholder="A capability, such as text.translate.en.it"
+        placeholder="Capability: text.translate.en.it"
         aria-invalid={isBad}
         aria-describedby={isBad ? "search-bad" : undefined}
         autocomplete="off"

@@ -58,7 +58,7 @@ const PARAMS: Column<ParamRow>[] = [
   { name: "Value", cell: (it) => <Value text={readable(it)} />, value: (it) => it.value },
   {
     name: "Means",
-    cell: (it) => <span class="soft">{meaningOf(it)}</span>,
+    cell: (it) => <span class="soft wrap">{meaningOf(it)}</span>,
     value: meaningOf,
   },
 ];

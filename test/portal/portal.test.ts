@@ -377,16 +377,52 @@ describe("the portal", function () {
 
   /** What a node may put in the place of a text: markup, an address that runs, what every object has, far too much. */
   const words = [STRANGER, "javascript:document.title='owned'//", "constructor", "x".repeat(20_000)];
+  /** Names at their limits: with wide characters, without any width, and from right to left. */
+  const names = [
+    "漢".repeat(200),
+    "a".repeat(128),
+    "\u200b".repeat(100),
+    "ﷺ".repeat(200),
+    "עברית".repeat(25),
+  ];
+  const HUGE = "123456789012345678901234567890";
+  /** Addresses, ids, days and enum values stay, so that every part of a page is shown with absurd content. */
+  const KEPT = /^(?:0x|clst_|[0-9a-f]{64}|\d{4}-\d\d|[A-Z_]+$)/;
+  const absurd = (it: unknown, n: number): unknown => {
+    if (typeof it === "number") return n % 3 === 0 ? it : Number(HUGE);
+    if (typeof it !== "string" || KEPT.test(it)) return it;
+    return /^-?\d+(?:\.\d+)?$/.test(it) ? HUGE : names[n % names.length];
+  };
   /** What a node may make of its answers. `n` counts the values. */
   const lies: [name: string, lie: (value: unknown, key: string, n: number) => unknown][] = [
     ["texts", (it, _, n) => (typeof it === "string" ? words[n % words.length] : it)],
     ["numbers", (it, _, n) => (typeof it === "number" ? [-1, 1e300, -1e300, 0.5][n % 4] : it)],
     ["other types", (it) => (typeof it === "string" ? 7 : typeof it === "number" ? "NaN" : it)],
     ["no lists", (it) => (Array.isArray(it) ? null : it)],
+    ["absurd figures and names", (it, _, n) => absurd(it, n)],
     ["nothing", (it, key) => (key === "data" || key === "" ? it : null)],
   ];
 
-  it("reports an answer in another form than the node's API, and runs nothing of it", async () => {
+  /** The elements that reach beyond the right edge of the page. Parts that scroll by themselves may. */
+  const overflowing = () => {
+    const width = document.documentElement.clientWidth;
+    const scrolls = (it: Element) => !["visible", "clip"].includes(getComputedStyle(it).overflowX);
+    const isScrolled = (it: Element): boolean =>
+      it.parentElement !== null && (scrolls(it.parentElement) || isScrolled(it.parentElement));
+    const out = [...document.querySelectorAll("main *, footer *, header *")].filter(
+      (it) => it.getBoundingClientRect().right > width + 1 && !isScrolled(it),
+    );
+    const over = document.documentElement.scrollWidth - width;
+    return [
+      ...(over > 0 ? [`scrolls sideways by ${over}`] : []),
+      ...out
+        .slice(0, 3)
+        .map((it) => `${it.tagName}.${it.getAttribute("class")}: ${it.textContent?.slice(0, 40)}`),
+    ];
+  };
+
+  it("reports an answer in another form than the node's API, runs nothing of it, and fits a phone", async () => {
+    await page.setViewportSize({ width: 360, height: 740 });
     let lie: (key: string, value: unknown) => unknown = (_, value) => value;
     const told = new Map<string, string>();
     await page.route("**/graphql", async (route) => {
@@ -429,7 +465,8 @@ describe("the portal", function () {
             ...(document.title.endsWith(" · Tallystick") ? [] : [document.title]),
           ];
         });
-        for (const it of wrong) found.push(`${name}, ${hash}: ${it}`);
+        const out = await page.evaluate(overflowing);
+        for (const it of [...wrong, ...out]) found.push(`${name}, ${hash}: ${it}`);
       }
     }
     expect(found).to.deep.equal([]);

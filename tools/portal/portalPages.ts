@@ -37,12 +37,19 @@ export async function portalPages(node: string): Promise<PortalPage[]> {
     ...capabilities.nodes.map(({ capability }) =>
       page("search", `#/?capability=${capability}`, "in the order that every node gives"),
     ),
+    page("search-of-nothing", "#/?capability=text.nothing", "No offers"),
     page("verify", "#/verify", "Check it yourself"),
+    ...agents.nodes.map(({ address }) => page("verify-agent", `#/verify/${address}`, "This agent's figures")),
     ...hires.nodes.map(({ id }) => page("hire", `#/hire/${id}`, "What happened")),
     ...clusters.nodes.map(({ id }) =>
       page("cluster", `#/cluster/${id}`, "Members, and what their hires count"),
     ),
-    ...meta.ledgers.slice(0, 1).map(({ id }) => page("ledger", `#/ledger/${id}`, "Anchored heads")),
+    ...meta.ledgers
+      .slice(0, 1)
+      .flatMap(({ id }) => [
+        page("ledger", `#/ledger/${id}`, "Anchored heads"),
+        page("entry", `#/ledger/${id}?entry=0`, "What was signed"),
+      ]),
     ...escrows.nodes.map(({ id }) => page("escrow", `#/escrow/${id}`, "Computed here")),
     page("new-escrow", "#/escrow/new", "the latest deposit first"),
     page("audits", "#/audits", "Auditors, and how well they judge"),

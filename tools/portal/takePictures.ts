@@ -17,6 +17,9 @@ const DOCUMENTED = [
 ] as const;
 const [DOCUMENTED_SIZE, QUALITY] = [{ width: 1_280, height: 860 }, 70];
 
+/** A tall page takes long to draw where other programs run. */
+const SCREENSHOT_MS = 120_000;
+
 /** The greatest height of a picture. The rest of a long table is not needed. */
 const MAX_HEIGHT = 3_600;
 
@@ -25,6 +28,7 @@ const MAX_HEIGHT = 3_600;
  *
  * @param parameters.portal the URL of the portal, with a slash at the end
  * @param parameters.node the node whose agents and hires are shown
+ * @param parameters.only the names of the pages; default all
  * @returns the files
  */
 export async function takePictures(parameters: {
@@ -32,10 +36,12 @@ export async function takePictures(parameters: {
   node: string;
   folder: string;
   widths?: readonly number[];
+  only?: readonly string[];
 }): Promise<string[]> {
-  const { portal, node, folder, widths = WIDTHS } = parameters;
+  const { portal, node, folder, widths = WIDTHS, only = [] } = parameters;
   mkdirSync(folder, { recursive: true });
-  const pages: PortalPage[] = await portalPages(node);
+  const all: PortalPage[] = await portalPages(node);
+  const pages = all.filter(({ name }) => only.length === 0 || only.includes(name));
   const files: string[] = [];
   const browser = await chromium.launch({
     executablePath: chromiumPath(),
@@ -55,7 +61,7 @@ export async function takePictures(parameters: {
           // After this time, graphs and parts that load later are drawn.
           await page.waitForTimeout(400);
           const file = path.join(folder, `${name}-${width}-${colorScheme}.png`);
-          await page.screenshot({ path: file });
+          await page.screenshot({ path: file, timeout: SCREENSHOT_MS });
           files.push(file);
         }
       }
@@ -90,7 +96,7 @@ export async function takeDocumented(parameters: {
       await page.getByText(found.text).first().waitFor({ timeout: 60_000 });
       await page.waitForTimeout(400);
       const file = path.join(folder, `${name}.jpg`);
-      await page.screenshot({ path: file, type: "jpeg", quality: QUALITY });
+      await page.screenshot({ path: file, type: "jpeg", quality: QUALITY, timeout: SCREENSHOT_MS });
       files.push(file);
       await page.close();
     }
