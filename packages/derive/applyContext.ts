@@ -105,8 +105,16 @@ export function openContext(
 ): ApplyContext {
   clear(notes);
   const state = stateAt(store, event);
+  const { agents, wallets, hireKeys, tiered, touchedAgents, touchedClusters, touchedRows } = notes;
   return {
-    ...notes,
+    store: notes.store,
+    agents,
+    wallets,
+    hireKeys,
+    tiered,
+    touchedAgents,
+    touchedClusters,
+    touchedRows,
     at: positionOf(event),
     isFirst: event.kind === "params",
     params: parseParams(state.params),

@@ -1,3 +1,4 @@
+import { flat } from "./flat.ts";
 import { forEachRow } from "./loadedRows.ts";
 import type { Store } from "./store.ts";
 import type { Row } from "./tables.ts";
@@ -27,7 +28,7 @@ export type ListEnd = Pick<Row<"list">, "id" | "length" | "tail">;
 export function withItem(store: Store, { id, length, tail }: ListEnd, item: string): Omit<ListEnd, "id"> {
   const items = length % PAGE === 0 ? item : `${tail}\n${item}`;
   if ((length + 1) % PAGE !== 0) return { length: length + 1, tail: items };
-  store.insert("listPage", { id: pageId(id, Math.floor(length / PAGE)), items });
+  store.insert("listPage", { id: pageId(id, Math.floor(length / PAGE)), items: flat(items) });
   return { length: length + 1, tail: "" };
 }
 

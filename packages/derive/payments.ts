@@ -1,6 +1,7 @@
 import { ZERO_HASH } from "tallystick-protocol/hex";
 import type { ApplyContext } from "./applyContext.ts";
 import { awaitDisclosure, becomeEligible, consentToReceipt } from "./audits/eligibility.ts";
+import { flat } from "./flat.ts";
 import { paidForHire } from "./funding/fundings.ts";
 import { directHireId } from "./hireId.ts";
 import { hireKeyTaken } from "./hireKeys.ts";
@@ -44,7 +45,9 @@ export function addPayment(
 ): Row<"payment"> | null {
   const { first, count, last } = knownPayments(context, key);
   if (count >= MAX_ALIKE || (last !== null && last.log >= payment.log)) return null;
-  const row = { id: count === 0 ? first : `${key}/${count}`, ...payment };
+  const { block, time, log, from, to, value, authorized, arrived } = payment;
+  const id = flat(count === 0 ? first : `${key}/${count}`);
+  const row = { id, block, time, log, from, to, value, authorized, arrived };
   context.store.insert("payment", row);
   return row;
 }

@@ -1,4 +1,5 @@
 import type { ApplyContext } from "./applyContext.ts";
+import { flat } from "./flat.ts";
 import { append, itemsOf, listLength } from "./lists.ts";
 import { forEachRow } from "./loadedRows.ts";
 import { addEntry, entriesUp } from "./orderIndex.ts";
@@ -54,7 +55,7 @@ export function schedule(context: ApplyContext, due: number, kind: ScheduleKind,
   const bucket = Math.floor(due / BUCKET_SECONDS);
   const isNew = listLength(context.store, listName(bucket)) === 0;
   if (isNew) addEntry(context.store, BUCKETS, { at: bucket, member: "" });
-  append(context.store, listName(bucket), `${due} ${kind} ${what}`);
+  append(context.store, listName(bucket), flat(`${due} ${kind} ${what}`));
 }
 
 /** Runs all that became due since the last tick, at `time`: each item once. */

@@ -140,7 +140,10 @@ function claimOnArrival(context: ApplyContext, event: TransferEvent, value: bigi
     askPayments(context, { tx, from, to, value }, event);
   }
   const arrived = isRelevant(context) ? null : arrivedNow(context, from, block);
-  const payment = addPayment(context, key, { block, time, log, from, to, value, authorized, arrived });
+  // The wallets' rows have the same addresses already, so that each is in memory once.
+  const [payer, payee] = [findWallet(context, from)?.id ?? from, findWallet(context, to)?.id ?? to];
+  const sides = { from: payer, to: payee };
+  const payment = addPayment(context, key, { block, time, log, ...sides, value, authorized, arrived });
   return payment !== null && isAwaited && claimByWaitingReceipt(context, waiting, payment);
 }
 

@@ -1,3 +1,4 @@
+import { flat } from "../flat.ts";
 import type { Place } from "../place.ts";
 
 /**
@@ -20,7 +21,7 @@ const SPENT = ";";
 
 /** `<from> <value> <block> <log> <time> <how>`. */
 export function formatInflow({ from, value, block, log, time, how }: Inflow): string {
-  return `${from} ${value} ${block} ${log} ${time} ${how}`;
+  return flat(`${from} ${value} ${block} ${log} ${time} ${how}`);
 }
 
 export function parseInflow(line: string): Inflow {
@@ -50,7 +51,7 @@ export function valueIn(line: string): bigint {
 
 /** A wallet spends for the first time: `;<block> <log> <time>;<its largest inflow before, or nothing>`. */
 export function withSpent(origin: string, { block, log, time }: Act): string {
-  return `${SPENT}${block} ${log} ${time}${SPENT}${origin}`;
+  return flat(`${SPENT}${block} ${log} ${time}${SPENT}${origin}`);
 }
 
 export function parseOrigin(origin: string): Origin {

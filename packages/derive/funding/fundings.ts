@@ -1,5 +1,6 @@
 import { agentRow, findAgent } from "../agentRow.ts";
 import type { ApplyContext } from "../applyContext.ts";
+import { flat } from "../flat.ts";
 import { isBefore } from "../place.ts";
 import { askInflow, inflowOf } from "../relevant/inflow.ts";
 import { isRelevant } from "../relevant/isRelevant.ts";
@@ -58,7 +59,7 @@ export function paidForHire(context: ApplyContext, payment: Leg & { to: string }
 
 function addLine(context: ApplyContext, wallet: string, line: string): void {
   const known = findWallet(context, wallet)?.fundings ?? "";
-  changeWallet(context, wallet, { fundings: known === "" ? line : `${known}\n${line}` });
+  changeWallet(context, wallet, { fundings: flat(known === "" ? line : `${known}\n${line}`) });
 }
 
 /** Replaces a line by `to`, or removes it; false when there is none. */
