@@ -1,6 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { expect } from "chai";
 import { WebSocket } from "ws";
+import { hostileRequests } from "./support/hostileRequests.ts";
 import { type IndexerProcess, startIndexer } from "./support/indexerProcess.ts";
 import { type LonelyIndexer, startLonelyIndexer } from "./support/lonelyIndexer.ts";
 
@@ -23,18 +24,21 @@ const ROUTES: [path: string, body?: object][] = [
   ["/v1/insights/trends"],
 ];
 
-describe("a node whose Postgres is away", function () {
-  this.timeout(240_000);
+describe("a node among strangers, and without its Postgres", function () {
+  this.timeout(400_000);
   this.slow(60_000);
   let node: LonelyIndexer;
   let replica: IndexerProcess;
 
   before(async () => {
-    node = await startLonelyIndexer();
+    // A refusal for its number would spare the hostile requests of a client the rest of the way.
+    node = await startLonelyIndexer({ SETTLEMENT_URL: "http://127.0.0.1:9", POINTS_PER_ADDRESS: "0" });
     replica = await startIndexer(node.supervisor, node.folder, node.environment, "replica", "serve");
     await untilServed();
   });
   after(() => node?.close());
+
+  hostileRequests(() => node);
 
   const ask = async (url: string, [path, body]: (typeof ROUTES)[number]) => {
     // Ponder's own routes take minutes: the limit only tells an answer from none.

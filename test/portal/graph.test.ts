@@ -33,7 +33,7 @@ describe("a cluster's graph", function () {
     // A machine without a graphics card draws WebGL by its processor.
     browser = await startBrowser(["--use-angle=swiftshader", "--enable-unsafe-swiftshader"]);
     page = await browser.newPage();
-    page.setDefaultTimeout(30_000);
+    page.setDefaultTimeout(120_000);
   });
   after(async () => {
     await browser?.close();

@@ -10,7 +10,7 @@ import type { Browser, BrowserContext, Page } from "playwright-core";
 import { servePortal } from "../../indexer/api/portal/servePortal.ts";
 import { buildPortal } from "../../portal/build.mjs";
 import { cast, LEDGER } from "../indexer/support/apiStory.ts";
-import { BROWSER_MS, startBrowser } from "../support/browser.ts";
+import { BROWSER_MS, sharedBrowser } from "../support/browser.ts";
 import { expectAccessible } from "./support/axe.ts";
 import { openPortalSite, type PortalSite } from "./support/portalSite.ts";
 
@@ -45,16 +45,15 @@ describe("the portal", function () {
       `{ agent(address: "${cast.ring[0]}") { clusterId } }`,
     );
     clusterId = agent.clusterId;
-    browser = await startBrowser();
+    browser = await sharedBrowser();
   });
   after(async () => {
-    await browser?.close();
     await site?.close();
   });
   beforeEach(async () => {
     context = await browser.newContext({ viewport: { width: 1280, height: 900 } });
     page = await context.newPage();
-    page.setDefaultTimeout(30_000);
+    page.setDefaultTimeout(120_000);
     await page.clock.setFixedTime(end + 5_000);
     [asked, complaints] = [[], []];
     page.on("request", (it) => asked.push(it.url()));

@@ -1,6 +1,6 @@
 import { availableParallelism } from "node:os";
 import { expect } from "chai";
-import type { Browser, Page } from "playwright-core";
+import type { Page } from "playwright-core";
 import { toHex } from "tallystick-protocol/hex";
 import { entryLine, GENESIS_HASH, type LedgerEntry, sealEntry } from "tallystick-protocol/ledger/entry";
 import { lineLeafHash } from "tallystick-protocol/merkle/entryLeafHash";
@@ -10,7 +10,7 @@ import { privateKeyToAccount } from "viem/accounts";
 import { fileKindOf } from "../../portal/verify/fileKind.ts";
 import { claimChecks } from "../../portal/verify/verifyNode.ts";
 import { cast } from "../indexer/support/apiStory.ts";
-import { BROWSER_MS, startBrowser } from "../support/browser.ts";
+import { BROWSER_MS, sharedBrowser } from "../support/browser.ts";
 import { expectAccessible } from "./support/axe.ts";
 import { openPortalSite, type PortalSite } from "./support/portalSite.ts";
 
@@ -29,19 +29,17 @@ describe("verification in the portal", function () {
   this.timeout(BROWSER_MS);
   this.slow(10_000);
   let site: PortalSite;
-  let browser: Browser;
   let page: Page;
 
   before(async () => {
     site = await openPortalSite();
-    browser = await startBrowser();
-    page = await browser.newPage();
-    page.setDefaultTimeout(30_000);
+    page = await (await sharedBrowser()).newPage();
+    page.setDefaultTimeout(120_000);
     await page.goto(`${site.url}#/verify`);
     await page.getByRole("heading", { name: "Check it yourself" }).waitFor();
   });
   after(async () => {
-    await browser?.close();
+    await page?.close();
     await site?.close();
   });
 

@@ -20,7 +20,7 @@ const ATTEMPTS = 10;
 const RETRY_MS = 3_000;
 
 /** Long enough to install a browser and start it. */
-export const BROWSER_MS = INSTALL_MS + 120_000;
+export const BROWSER_MS = INSTALL_MS + 240_000;
 
 /**
  * The disabled features of Chromium. For every window it would make two invisible pages for the address bar, which cost
@@ -67,6 +67,22 @@ export async function startBrowser(more: readonly string[] = []): Promise<Browse
     }
   }
 }
+
+let shared: Promise<Browser> | undefined;
+
+/**
+ * The same as {@link startBrowser}, once for all suites of a process: a start takes some ten seconds of processor time. It is
+ * closed after the last suite. Each suite closes its own pages.
+ */
+export function sharedBrowser(): Promise<Browser> {
+  shared ??= startBrowser();
+  return shared;
+}
+
+after(async () => {
+  const browser = await shared?.catch(() => undefined);
+  await browser?.close();
+});
 
 function installed(): string | undefined {
   const named = process.env.CHROMIUM_PATH;

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import path from "node:path";
+import type { AgentAnswer } from "../../../scripts/demo/readBack.ts";
 import { repositoryRoot } from "../../../scripts/repositoryRoot.ts";
 
 /** The part of the output of `demo --json` that tests read. */
@@ -22,7 +23,7 @@ export type DemoResult = {
   ledger: { id: `0x${string}`; size: number; root: `0x${string}` };
   block: number;
   digest: string;
-  agents: { name: string; address: string; last30dHireCount: number; trustTier: number }[];
+  agents: (AgentAnswer & { name: string })[];
   audits: {
     auditedHire: string;
     sellerAddress: string;

@@ -1,6 +1,6 @@
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import type { Hex } from "viem";
-import { BROWSER_MS, startBrowser } from "../../support/browser.ts";
+import { BROWSER_MS, sharedBrowser } from "../../support/browser.ts";
 import { BUILD_TIMEOUT } from "../../support/freshChain.ts";
 import { type EscrowScene, openEscrowScene, type Person } from "./escrowScene.ts";
 import { openTestWallet, type TestWallet } from "./testWallet.ts";
@@ -11,7 +11,7 @@ let running: Promise<Stage> | undefined;
 
 /** One chain, one node and one browser, which all test files share. */
 function stage(): Promise<Stage> {
-  running ??= Promise.all([openEscrowScene(), startBrowser()]).then(([scene, browser]) => ({
+  running ??= Promise.all([openEscrowScene(), sharedBrowser()]).then(([scene, browser]) => ({
     scene,
     browser,
   }));
@@ -20,7 +20,6 @@ function stage(): Promise<Stage> {
 
 after(async () => {
   const opened = await running?.catch(() => undefined);
-  await opened?.browser.close();
   await opened?.scene.close();
 });
 
@@ -42,7 +41,7 @@ export function useReader() {
     at.context = await browser.newContext({ viewport: { width: 1280, height: 900 } });
     at.wallet = await openTestWallet(at.context, scene.connection, person.key);
     at.page = await at.context.newPage();
-    at.page.setDefaultTimeout(30_000);
+    at.page.setDefaultTimeout(120_000);
     at.page.on("pageerror", (it) => at.complaints.push(it.message));
     at.page.on("console", (it) => {
       if (it.type() === "error" && !it.text().includes("/v1/stream")) at.complaints.push(it.text());

@@ -1,0 +1,46 @@
+import { expect } from "chai";
+import fc from "fast-check";
+import { hostileConversation } from "../../support/hostileConversations.ts";
+import { converse, statusesOf } from "../../support/rawConnection.ts";
+import type { LonelyIndexer } from "./lonelyIndexer.ts";
+
+const upgrade = (target: string, more = "") =>
+  `GET ${target} HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n${more}\r\n`;
+
+/** What strangers write to the socket of an indexer, which `node` gives once it runs. Its settlement service is not there. */
+export function hostileRequests(node: () => LonelyIndexer): void {
+  const port = () => Number(new URL(node().indexer.url).port);
+
+  const stillServes = async () => {
+    expect((await fetch(`${node().indexer.url}/health`)).status).to.equal(200);
+    expect(await node().indexer.query("{ meta { block } }")).to.have.property("meta");
+    expect(node().indexer.log()).to.not.match(
+      /uncaughtException|unhandledRejection|internal error|request failed/i,
+    );
+  };
+
+  it("among hostile bytes answers an upgrade whose target is not a URL, and one that breaks off during the refusal", async () => {
+    for (const target of ["//", "http://[", "*", "/v1/stream?%", "/v1/streams", "/graphql"]) {
+      const answer = await converse(port(), { parts: [upgrade(target)], listenMs: 5_000 });
+      expect(statusesOf(answer), target).to.satisfy(([status]: number[]) => status! >= 400 && status! < 500);
+      expect(answer.closed, target).to.equal(true);
+      await converse(port(), { parts: [upgrade(target)], ending: "reset" });
+    }
+    await stillServes();
+  });
+
+  it("among hostile bytes answers with a status of HTTP or closes the connection, and keeps running", async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(hostileConversation, { minLength: 12, maxLength: 12 }), async (all) => {
+        const answers = await Promise.all(all.map((one) => converse(port(), one)));
+        expect((await fetch(`${node().indexer.url}/health`)).status).to.equal(200);
+        // 502 is that of the settlement service, which is not there.
+        for (const status of answers.flatMap(statusesOf)) {
+          expect(status).to.satisfy((it: number) => it < 500 || it === 502 || it === 503);
+        }
+      }),
+      { numRuns: 40, endOnFailure: true },
+    );
+    await stillServes();
+  });
+}
