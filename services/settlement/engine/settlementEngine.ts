@@ -97,6 +97,8 @@ export class SettlementEngine {
    */
   readonly #underWay = new Map<string, UnderWay>();
   readonly #drift: DriftQueue;
+  /** The reviews that are being settled. */
+  readonly #reviews = new Map<string, Promise<ReviewedProposal | Validated>>();
   #finishing: Promise<void> = Promise.resolve();
 
   constructor(parameters: SettlementEngineParameters) {
@@ -247,6 +249,16 @@ export class SettlementEngine {
    * `rules_refuse` (409) when the rules do not allow what it would release
    */
   async settleReview(record: SignedRecord): Promise<ReviewedProposal | Validated> {
+    // The first of two equal requests holds the budget that the second would find spent.
+    const key = `${recordDigest(record.body)} ${record.signer} ${record.signature}`;
+    const same = this.#reviews.get(key);
+    if (same) return same;
+    const review = this.#settleReview(record).finally(() => this.#reviews.delete(key));
+    this.#reviews.set(key, review);
+    return review;
+  }
+
+  async #settleReview(record: SignedRecord): Promise<ReviewedProposal | Validated> {
     const { held, index } = this.#parameters;
     const id = String(record.body.proposal);
     // This check comes first, because a review without a proposal would stay in the ledger forever.

@@ -1,0 +1,198 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { expect } from "chai";
+import { TallystickError } from "tallystick-protocol/errors";
+import { type PyJson, parsePythonJson } from "tallystick-protocol/json/pythonJson";
+import type { LedgerEntry } from "tallystick-protocol/ledger/entry";
+import { signRecord } from "tallystick-protocol/records/record";
+import { HeldProposals } from "../../../services/settlement/engine/heldProposals.ts";
+import { parseRules } from "../../../services/settlement/engine/institutionalRules.ts";
+import { LedgerClock } from "../../../services/settlement/engine/ledgerClock.ts";
+import { LedgerIndex } from "../../../services/settlement/engine/ledgerIndex.ts";
+import type { Proposal } from "../../../services/settlement/engine/proposal.ts";
+import { RuleBook } from "../../../services/settlement/engine/ruleBook.ts";
+import {
+  SettlementEngine,
+  type SettlementEngineParameters,
+} from "../../../services/settlement/engine/settlementEngine.ts";
+import { DiskLedger } from "../../../services/settlement/ledger/diskLedger.ts";
+import { LedgerGate } from "../../../services/settlement/ledger/ledgerGate.ts";
+import { buyer, seller } from "../support/records.ts";
+import { temporaryFolder } from "../support/temporaryFolder.ts";
+import { NOW } from "../support/testService.ts";
+
+const RULES = {
+  version: 1,
+  actions: {
+    pay: { budget: [{ field: "usd", max: "100", per_seconds: 3_600 }] },
+    stop: { allow: false },
+    "*": { allow: false },
+  },
+};
+const ruleBookOf = () =>
+  new RuleBook(
+    parseRules(parsePythonJson(JSON.stringify(RULES)), { minConfidence: 0.85, maxDriftAllowed: 0.15 }),
+  );
+
+describe("what an engine settles", () => {
+  const folder = temporaryFolder();
+  let ledger: DiskLedger;
+  let held: HeldProposals;
+  let gate: LedgerGate;
+  let rejected: string[];
+  let engineIn: (mode: SettlementEngineParameters["mode"]) => SettlementEngine;
+  let engine: SettlementEngine;
+
+  async function start(): Promise<void> {
+    const index = new LedgerIndex();
+    const ruleBook = ruleBookOf();
+    rejected = [];
+    ledger = await DiskLedger.open({
+      folder: folder.path,
+      onEntry: (entry, at) => {
+        index.add(entry, at);
+        ruleBook.add(entry);
+      },
+    });
+    held = await HeldProposals.open(folder.path, () => {});
+    gate = new LedgerGate(() => {});
+    const clock = new LedgerClock({ now: () => NOW, gate, limitSeconds: 0 });
+    engineIn = (mode = "production") =>
+      new SettlementEngine({
+        ...{ ledger, ledgerName: "local", index, held, ruleBook, clock, mode, now: () => NOW },
+        operator: seller.address.toLowerCase() as `0x${string}`,
+        rejected: { add: async ({ agent }: { agent: string }) => void rejected.push(agent) } as never,
+      });
+    engine = engineIn("production");
+  }
+  async function stop(): Promise<void> {
+    await held.close();
+    await ledger.close();
+  }
+  beforeEach(start);
+  afterEach(stop);
+
+  const proposal = (dataUpdate: { [key: string]: PyJson }, changes: Partial<Proposal> = {}): Proposal => ({
+    ...{ taskId: "task-1", parentHash: ledger.nextParent, agentMetadata: { model: "m", version: "1" } },
+    ...{ dataUpdate, confidenceScore: 0.9, ...changes },
+  });
+  const pay = (usd: bigint, changes: Partial<Proposal> = {}) => proposal({ action: "pay", usd }, changes);
+  const doubt = { dataUpdate: { nothing: "alike" } };
+  const hold = async (given: Proposal): Promise<string> => {
+    const outcome = await engine.settle(given, doubt);
+    if (outcome.status !== "ESCROWED") return expect.fail(outcome.status);
+    return outcome.id;
+  };
+  const release = (id: string) =>
+    signRecord({
+      ...{ type: "review", ledger: "local" as const, account: seller },
+      body: { proposal: id, decision: "release", reason: "looked at it" },
+    });
+  const payloads = async (): Promise<LedgerEntry["payload"][]> =>
+    Promise.all(Array.from({ length: ledger.size }, async (_, at) => (await ledger.entry(at)).payload));
+
+  it("spends no budget twice while the entry before is on its way to the disk", async () => {
+    const first = engine.settle(pay(60n));
+    // It is the next parent already, and the rules do not know of it yet.
+    const second = engine.settle(pay(60n));
+    expect([(await first).status, (await second).status]).to.deep.equal(["SETTLED", "REJECTED"]);
+    expect((await engine.settle(pay(40n))).status).to.equal("SETTLED");
+  });
+
+  it("is not held while writes are refused", async () => {
+    gate.close("store", new TallystickError({ code: "store_unavailable", message: "It is away." }));
+    const refused = await engine.settle(pay(1n), doubt).catch((error: unknown) => error);
+    expect(refused).to.include({ code: "store_unavailable" });
+    expect(held.size).to.equal(0);
+  });
+
+  it("is held once, by one line, however often it comes at once", async () => {
+    const given = pay(1n);
+    const ids = await Promise.all([hold(given), hold(given), hold(given)]);
+    expect(new Set(ids)).to.have.property("size", 1);
+    const text = readFileSync(path.join(folder.path, "held.jsonl"), "latin1");
+    expect(text.split("\n")).to.have.length(2);
+  });
+
+  it("is not held any more if its line lost its end, and the next one begins a line of its own", async () => {
+    const lost = await hold(pay(1n));
+    await stop();
+    const file = path.join(folder.path, "held.jsonl");
+    writeFileSync(file, readFileSync(file, "latin1").trimEnd());
+    await start();
+    expect(held.get(lost)).to.equal(undefined);
+    const id = await hold(pay(2n));
+    await stop();
+    await start();
+    expect((await held.content(id)).payload).to.deep.include({ data_update: { action: "pay", usd: 2n } });
+    expect(held.size).to.equal(1);
+  });
+
+  it("is released once, however often its review comes at once or later, and though its budget is spent then", async () => {
+    const id = await hold(pay(60n));
+    const review = await release(id);
+    const answers = await Promise.all([engine.settleReview(review), engine.settleReview(review)]);
+    answers.push(await engine.settleReview(review));
+    const released = answers.map((it) => ("released" in it ? it.released?.index : undefined));
+    expect(released).to.deep.equal([1, 1, 1]);
+    expect(ledger.size).to.equal(2);
+    expect((await engine.settle(pay(41n))).status).to.equal("REJECTED");
+  });
+
+  it("is released once each when several are released at once", async () => {
+    const reviews = await Promise.all([pay(1n), pay(2n), pay(3n)].map(async (it) => release(await hold(it))));
+    await Promise.all([...reviews.map((review) => engine.settleReview(review)), engine.finishReleases()]);
+    const amounts = (await payloads()).flatMap((it) => (it.type === "settlement" ? [it.data_update] : []));
+    expect(amounts).to.have.length(3);
+    expect(ledger.size).to.equal(6);
+  });
+
+  it("says of a named agent's work how far its shadow was, also when a person released it", async () => {
+    const agent = buyer.address.toLowerCase() as `0x${string}`;
+    await engine.settleReview(await release(await hold(pay(1n, { agent }))));
+    await engine.settleReview(await release(await hold(pay(2n))));
+    const [, named, , unnamed] = await payloads();
+    expect(named).to.include({ agent, divergence: 1 });
+    expect(unnamed).not.to.have.property("divergence");
+  });
+
+  it("counts a rejection for its agent, and none in a sandbox", async () => {
+    const agent = buyer.address.toLowerCase() as `0x${string}`;
+    for (const mode of ["sandbox", "production"] as const) {
+      const one = engineIn(mode);
+      expect((await one.settle(pay(1n, { agent, confidenceScore: 0.1 }))).status).to.equal("REJECTED");
+      expect((await one.settle(pay(101n, { agent }))).status).to.equal("REJECTED");
+      expect(rejected, mode).to.deep.equal(mode === "sandbox" ? [] : [agent, agent]);
+    }
+  });
+
+  it("needs a rule's permission, which the rules of actions replace for actions without a rule alone", async () => {
+    const allowed = { isLeave: true };
+    const status = async (action: string, how = {}) =>
+      (await engine.settle(proposal({ action }), undefined, how)).status;
+    expect(await status("other")).to.equal("REJECTED");
+    expect(await status("stop", allowed)).to.equal("REJECTED");
+    expect(await status("other", allowed)).to.equal("SETTLED");
+  });
+});
+
+describe("a budget of the rules", () => {
+  const entryAt = (timestamp: number, usd: bigint): LedgerEntry => ({
+    ...{ timestamp, taskId: "t", parentHash: "", currentHash: "" },
+    payload: { type: "settlement", data_update: { action: "pay", usd } },
+  });
+
+  it("is not renewed by a clock that was set back, nor by an entry whose time is older than one before it", () => {
+    const book = ruleBookOf();
+    const fits = (usd: bigint, now: number) => book.refusal({ action: "pay", usd }, now) === undefined;
+    book.add(entryAt(10_000, 60n));
+    expect([fits(41n, 0), fits(40n, 0)]).to.deep.equal([false, true]);
+    // An older entry counts from the latest time on, so that it is not forgotten before the one ahead of it.
+    book.add(entryAt(5_000, 30n));
+    expect([fits(11n, 13_599), fits(10n, 13_599)]).to.deep.equal([false, true]);
+    expect(fits(100n, 13_600)).to.equal(true);
+    // What is older than the budget's time is not counted again either.
+    book.add(entryAt(20_000, 60n));
+    expect([fits(41n, 10_000), fits(40n, 10_000)]).to.deep.equal([false, true]);
+  });
+});
