@@ -5,7 +5,7 @@ import { expect } from "chai";
 import { defineParams } from "tallystick-protocol/records/params";
 import { apiVersion, buildVersion } from "../../indexer/buildVersion.ts";
 
-/** What decides rows. */
+/** The settings that affect rows. */
 const DECIDE_ROWS = [
   "packages/protocol",
   "packages/derive",

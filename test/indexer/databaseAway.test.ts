@@ -91,7 +91,10 @@ describe("a node among strangers, and without its Postgres", function () {
     }
   }
 
-  /** Its processes, each connection's too: the first alone would leave those that are open answering. */
+  /**
+   * Its processes, including those of connections. If only the first process stopped, open connections would still
+   * answer.
+   */
   function signalPostgres(signal: "STOP" | "CONT"): void {
     const { pid } = node.postgres;
     const children = execFileSync("pgrep", ["-P", String(pid)], { encoding: "utf8" })

@@ -63,7 +63,7 @@ describe("the indexer as a process, on a real chain and a real Postgres", functi
   const ledger = new TestLedger();
   let registries: DeployedRegistries;
   let onChain: Awaited<ReturnType<typeof openOnChain>>;
-  /** Where the node reads the ledger; what stands there is up to each test. */
+  /** The address at which the node reads the ledger. Each test decides its content. */
   let published: string;
 
   before(async () => {
@@ -126,7 +126,7 @@ describe("the indexer as a process, on a real chain and a real Postgres", functi
   it("derives the history of the chain before its start, and answers", async () => {
     await chain.fuel(buyer);
     await chain.mint(buyer, 100_000_000n);
-    // It acts before it is paid: else who pays it first is its family.
+    // It acts before it is paid. Otherwise its first payer would be its family.
     await chain.fuel(seller);
     await chain.mint(seller, 1n);
     await chain.send(chain.token, testUsdcAbi, "transfer", [stranger.address, 1n], seller);
@@ -187,7 +187,7 @@ describe("the indexer as a process, on a real chain and a real Postgres", functi
     const [released, refunded, kept] = [
       await chain.deposit(buyer, seller, 1_000_000n, deadline),
       await chain.deposit(buyer, seller, 2_000_000n, deadline),
-      // The latest deadline that fits: no clock of ours reaches it, and no number of ours may break on it.
+      // The latest possible deadline. No clock reaches it, and no number in our code may overflow.
       await chain.deposit(buyer, seller, 3_000_000n, 2n ** 64n - 1n),
     ];
     await chain.fuel(seller);
@@ -314,7 +314,7 @@ describe("the indexer as a process, on a real chain and a real Postgres", functi
       },
     });
 
-    // Sold: nobody stands for it. Then the registry runs what nobody here knows.
+    // The identity is sold, so it has no wallet. Then the registry runs an unknown implementation.
     const sale = [seller.address, stranger.address, 0n];
     await chain.send(identity, identityRegistryAbi, "transferFrom", sale, seller);
     await registries.upgrade("reputation");
@@ -418,7 +418,7 @@ describe("the indexer as a process, on a real chain and a real Postgres", functi
     expect(digest).to.equal((await meta()).digest);
     expect(agents[seller.address].last_30d_hire_count).to.equal(3);
 
-    // A file of before stays as it was when the export fails.
+    // An existing file stays unchanged when the export fails.
     const failed = await tallystick(["export", "--output", file, "--database-schema", "elsewhere"]);
     expect(failed.code).to.equal(1);
     expect((await readFile(file, "utf8")).startsWith(first)).to.equal(true);
@@ -432,7 +432,7 @@ describe("the indexer as a process, on a real chain and a real Postgres", functi
   });
 
   describe("when a segment is not available", () => {
-    /** A scrape waits a second for the database and says NaN then, which a busy machine may bring about. */
+    /** A scrape waits a second for the database and then gives NaN. This may happen on a busy machine. */
     const metric = async () => {
       for (let n = 0; n < 20; n++) {
         const text = await (await fetch(`${indexer.url}/metrics`)).text();
@@ -460,7 +460,7 @@ describe("the indexer as a process, on a real chain and a real Postgres", functi
         indexer.query<{ escrow: object | null }>("query ($id: ID!) { escrow(id: $id) { status } }", {
           id: later.id,
         });
-      // Wrong bytes are no better than none.
+      // Wrong bytes count as missing.
       const lines = ledger.lines();
       lines[6] = (lines[6] as string).replace("900000", "900001");
       await writeFile(path.join(published, "ledger.jsonl"), `${lines.join("\n")}\n`);
@@ -626,7 +626,7 @@ describe("the indexer as a process, on a real chain and a real Postgres", functi
     after(() => server?.close());
 
     it("gets the same digest from an empty database, with the ledger read over HTTP", async () => {
-      // What is behind so many blocks no reorganization takes back: that is in the open log.
+      // No reorganization removes events under this many blocks, so they are in the open log.
       await chain.mine(31);
       await caughtUp();
       server = await serveLedger(ledger);

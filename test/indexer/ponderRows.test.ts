@@ -6,7 +6,7 @@ import { EventLog, wallet } from "../derive/eventLog.ts";
 type Values = { [column: string]: unknown };
 type Key = { id?: string; position?: string };
 
-/** As Ponder's database does: what is found is the row in the cache, and an update changes that very row. */
+/** Like Ponder's database: `find` returns the row of the cache, and an update changes the same object. */
 function cacheOf(rows: Map<string, Values>) {
   return {
     find: async (_table: unknown, { id, position }: Key) => rows.get(id ?? position ?? "") ?? null,

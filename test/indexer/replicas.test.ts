@@ -35,7 +35,7 @@ function switchTo(schema: string): string {
   return statement.replaceAll("tallystick_v2", schema);
 }
 
-/** What the compose file starts, without containers: one process that indexes and two that only answer, through views. */
+/** The processes of the compose file without containers: one that indexes, and two that only answer, through views. */
 describe("one indexer and two replicas on one Postgres", function () {
   // Three nodes start one after another; a busy machine takes its time.
   this.timeout(300_000);
@@ -366,7 +366,7 @@ describe("one indexer and two replicas on one Postgres", function () {
     const port = await freePort();
     const args = ["--schema", "tallystick_v2", "--port", String(port), "--force"];
     const asking = replicas.flatMap(({ url }) => ["--replica", url]);
-    // All the while they are asked, and answer.
+    // They get requests all the time, and answer them.
     const faults: unknown[] = [];
     const asked = replicas.map(async (replica) => {
       for (; !over.signal.aborted; await sleep(100)) {

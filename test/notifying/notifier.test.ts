@@ -258,7 +258,7 @@ describe("a sender of notices", () => {
       check: async ({ taken, store }, at) => {
         const distinct = new Set(taken);
         expect(distinct.size, at).to.equal(4);
-        // The one whose answer was lost with the process is the only one that may have come twice, by the same id.
+        // Only the notice whose answer was lost with the process may arrive twice, with the same id.
         expect(taken.length - distinct.size, at).to.be.below(2);
         expect(await store.keys("waiting"), at).to.deep.equal([]);
         expect(await store.keys("sent"), at).to.have.length(4);

@@ -84,7 +84,7 @@ describe("verification in the portal", function () {
     if (availableParallelism() > 1) expect(said).to.match(/\d workers shared the file/);
     const changed = lines.with(29_001, (lines[29_001] as string).replace("task-29001", "task-29002"));
     expect(await verify(changed.join("\n"))).to.contain("Line 29002 does not hold");
-    // Whole lines that are gone at the end of a part: each part verifies, and the chain between them does not.
+    // Whole lines are missing at the end of a part. Each part verifies, but the chain between the parts does not.
     expect(await verify(`${lines.toSpliced(15_000, 9).join("\n")}\n`)).to.contain("Line 15001 does not hold");
   });
 

@@ -52,7 +52,7 @@ describe("a prober that is killed", () => {
     await first.prober.close();
     hosts.hits.length = 0;
 
-    // Late in the next slot everything is due, and goes out slowly.
+    // Late in the next slot everything is due, and requests are sent slowly.
     const now = DAY + 2 * 300 - 2;
     const killed = startProcess(now, 8);
     while (looks().length < 8) await new Promise((resolve) => setTimeout(resolve, 10));
@@ -95,7 +95,7 @@ describe("a prober that is killed", () => {
     expect(first.logged.join(" ")).to.contain("could not be sent");
     await first.prober.close();
 
-    // It was down meanwhile; that changes nothing of what was written down.
+    // It was down meanwhile, but this does not change the stored observations.
     appendFileSync(
       observationsOf(own, DAY / 3_600),
       `${FIRST_SLOT + 5} 1 down 127.2.1.1:${hosts.port} late\n`,

@@ -61,7 +61,7 @@ describe("the pacer", () => {
     await turn();
     expect(begun).to.have.length(3);
     now = 1_000;
-    // What lets others out is the next thing that happens, or its timer.
+    // The next event, or the timer, starts the other requests.
     await until(() => begun.length === 5);
     // Those that hung last time come after the others of their address.
     expect(begun.slice(3).map(({ key }) => key)).to.deep.equal(["d", "a2"]);
@@ -317,7 +317,7 @@ describe("the listings of a node", () => {
 /** Lets what was begun go on. */
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
-/** Waits until something is so. */
+/** Waits until a condition is true. */
 async function until(isSo: () => boolean): Promise<void> {
   while (!isSo()) await new Promise((resolve) => setTimeout(resolve, 2));
 }

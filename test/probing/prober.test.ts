@@ -233,7 +233,7 @@ describe("a prober among local hosts", () => {
   });
 });
 
-/** Waits until something is so. */
+/** Waits until a condition is true. */
 async function until(isSo: () => boolean): Promise<void> {
   while (!isSo()) await new Promise((resolve) => setTimeout(resolve, 5));
 }

@@ -150,7 +150,7 @@ describe("the process of a prober", () => {
   });
 });
 
-/** Waits until something is so. */
+/** Waits until a condition is true. */
 async function until(isSo: () => boolean): Promise<void> {
   while (!isSo()) await new Promise((resolve) => setTimeout(resolve, 5));
 }

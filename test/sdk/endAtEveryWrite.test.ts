@@ -22,7 +22,7 @@ const LIMIT = parseUsdc("1.00");
 const ORDER = { capability: MEAN, params: { data: [1, 2, 6] }, maxPriceUsdc: "0.10", maxLatencyMs: 5_000 };
 const KEY = { ...ORDER, idempotencyKey: "order-17" };
 const LISTING = { capability: MEAN, price_usdc: "0.05", max_latency_ms: 2_000 };
-/** Later, when nobody can be at it any more. */
+/** A time at which no other process can still work on it. */
 const LATER_MS = 120_000;
 const LIES = MOODS.burnsGas + ONLY_ON_CHAIN;
 const DAY_S = 86_400;
@@ -229,7 +229,7 @@ describe("a process that ends at any of its writes, and the next one", function 
           store: memoryStore(),
           trap,
           hires: { released, refunded, timedOut: late, "released by a contract wallet": bySafe },
-          // Whoever has no answer brings its word again.
+          // A party without an answer sends its instruction again.
           words: async (keeper) => {
             await keeper.release(released, release).catch(unlessSettled);
             await keeper.refund(refunded, buyer.address, refund).catch(unlessSettled);
@@ -271,7 +271,7 @@ describe("a process that ends at any of its writes, and the next one", function 
 
   it("of a buyer, a day later: exactly the paid amounts are booked, and nothing is left to do", async () => {
     expect(ended).to.have.length.above(30);
-    // Nothing that was signed can be taken any more, and the sellers of then are gone.
+    // No earlier signature can be used any more, and the earlier sellers are gone.
     await world.chain.passTo((await world.chain.now()) + DAY_S);
     await followChain();
     for (const { scene, at, paid } of ended) {
@@ -283,7 +283,7 @@ describe("a process that ends at any of its writes, and the next one", function 
   });
 });
 
-/** A word that is brought again may be carried out already, or its wallet have cost too much. */
+/** A repeated instruction may be carried out already, or its wallet may have cost too much gas. */
 function unlessSettled(error: { code?: string; reason?: string }): void {
   if (error.reason !== "WrongStatus" && error.code !== "gas_limit") throw error;
 }

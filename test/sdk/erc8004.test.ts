@@ -334,7 +334,7 @@ describe("ERC-8004's registries", () => {
     expect(await wrong(forAnother)).to.deep.equal(["event"]);
     // More stars than were given: neither the ledger nor the chain says so.
     expect(await wrong(text.replace('"value":80,', '"value":100,'))).to.deep.equal(["value", "event"]);
-    // Another token moved by that transaction, or none: nothing was paid.
+    // That transaction moved another token, or none, so nothing was paid.
     expect(await wrong(text, { token: registries.identity })).to.deep.equal(["payment"]);
     // The identity was sold before somebody looked: what counts is whose it was then.
     const abi = parseAbi(["function transferFrom(address from, address to, uint256 tokenId)"]);
@@ -362,7 +362,7 @@ describe("ERC-8004's registries", () => {
     };
     await client.sendAndWait({ ...revoke, args: [BigInt(agentId), 1n] });
     expect(await wrong(text, { hash })).to.deep.equal(["event.revoked"]);
-    // And says with the same file that it is for another hire; the identity is somebody else's by now.
+    // It claims another hire with the same file, and the identity belongs to somebody else by now.
     const uri = `${PUBLIC}/v1/erc8004/files/${hash}.json#receipt=${"0".repeat(64)}`;
     const say = { ...revoke, functionName: "giveFeedback" };
     await client.sendAndWait({ ...say, args: [BigInt(agentId), 80n, 0, "starred", MEAN, "", uri, hash] });

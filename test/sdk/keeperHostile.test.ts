@@ -142,7 +142,7 @@ describe("a keeper among hostile wallets", () => {
   it("charges the account for a transaction without a result when the instruction fails", async () => {
     const lostOf = async (wallet: string) =>
       ((await store.get(`gas/${wallet}.words`)) as { lost: number } | undefined)?.lost ?? 0;
-    /** A keeper whose batch is mined, and who is killed or cut off before it hears of it. */
+    /** A keeper whose batch is mined, and that is killed or cut off before it gets the result. */
     const deaf = (): Keeper =>
       open({
         gasPerWallet: 2_000_000,

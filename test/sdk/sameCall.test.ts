@@ -94,7 +94,7 @@ describe("the same call again", () => {
       const ended = processWith(mortal(store), whimsical());
       await ended.hire(ORDER).catch(() => {});
       await ended.idle();
-      // Nobody can be at it any more.
+      // No other process can still work on it.
       time += 120_000;
       const outcome = await processWith(store, whimsical())
         .hire(ORDER)

@@ -44,7 +44,7 @@ describe("a store that is shared", () => {
     const hiring = buyer.hire({ ...ORDER, seller: first.address });
     await started.promise;
     const [, jobId = ""] = ((await store.keys("job"))[0] ?? "").split(".");
-    // It takes up whatever it finds unfinished, now and with each of its rounds.
+    // It resumes unfinished jobs, now and in each of its rounds.
     await second.resume();
     await new Promise((resolve) => setTimeout(resolve, 700));
     expect(worked).to.equal(0);
@@ -161,7 +161,7 @@ describe("a store that is shared", () => {
 
     const adopted = await createSeller(parameters);
     expect((await adopted.app.request(`/jobs/${jobId}`)).status).to.equal(200);
-    // The payment of before is used up, and so is its nonce.
+    // The earlier payment is used up, and so is its nonce.
     const again = await adopted.app.request("/hire", request[0]);
     expect([again.status, ((await again.json()) as { code: string }).code]).to.deep.equal([
       409,

@@ -19,7 +19,7 @@ describe("a settlement process whose files somebody else changes", () => {
   const folder = temporaryFolder();
   const { start, fail } = settlementProcesses(() => ({ LEDGER_DIR: folder.path }));
 
-  /** Settles one, lets somebody at the file, and sees the service refuse the next one and end by itself. */
+  /** Settles one entry and changes the file. Then the service must refuse the next entry and end by itself. */
   async function expectEnd(touch: (file: string) => void, reason: RegExp): Promise<RunningSettlement> {
     const service = await start();
     expect((await propose(service.url, "one")).status).to.equal(200);

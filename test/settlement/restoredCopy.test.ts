@@ -123,7 +123,7 @@ describe("a restored copy of a ledger", function () {
     await expectRefused(older, "chain_ahead");
     await stop();
 
-    // What it would have become, had it gone on.
+    // A copy that was continued with other entries.
     const forked = await DiskLedger.open({ folder: path.dirname(older.ledger.path) });
     for (let n = 0; n < 3; n++) await forked.append({ timestamp: n, taskId: "forked", payload: {} }).durable;
     await forked.close();

@@ -122,7 +122,8 @@ describe("a ledger whose writer does not send its anchors", () => {
       process.exitCode = undefined;
     }
 
-    // A contract says today what it signed. What the contract of the ledger took stands, whatever it says.
+    // A contract wallet can change its answer about its signatures. Entries that the ledger's contract accepted stay
+    // valid.
     const abi = parseAbi(["function swapOwner(address, address, address)"]);
     const swap = (from: Hex, to: Hex) =>
       encodeFunctionData({
@@ -222,7 +223,7 @@ describe("a ledger whose writer does not send its anchors", () => {
     const file = path.join(folder.path, "forged.proof");
     writeFileSync(file, JSON.stringify(forged));
     expect(await refusal(verifyProofFile(file, { rpcUrl: chain.rpcUrl }))).to.equal("proof_invalid");
-    // And whoever likes ends the ledger by it.
+    // With it, anybody can end the ledger.
     const lies = headWord({ signer: yes, size: 2n, root: toHex(root), signature: "0x00" });
     const call = { address: chain.contract, abi: anchoredLedgerAbi } as const;
     const own = toHex(running.ledger.tree.root(2));

@@ -40,7 +40,7 @@ function story(): EventLog {
     for (const member of members) log.after(1).transfer(wallet(100 + at), member, 5_000_000);
     for (const member of members) log.after(1).listing(member, "data.scrape");
   }
-  // A wallet that funds members of both binds them together.
+  // A wallet that funds members of both clusters joins them.
   for (const member of [30, 31, 40, 41].map(wallet)) log.after(1).transfer(wallet(98), member, 5_000_000);
   return log.after(60).tick();
 }
@@ -103,7 +103,7 @@ describe("GraphQL", () => {
 
     it("gives every agent the fields of the derivation", async () => {
       const camel = (name: string) => name.replaceAll(/_([a-z0-9])/g, (_, letter) => letter.toUpperCase());
-      // Whatever the derivation publishes is asked for: a field that the schema forgot is an error.
+      // The query asks for every published field, so a field that is missing in the schema is an error.
       const [first] = Object.values(derived.agents as Record<string, Reputation>);
       const names = Object.keys(first as Reputation).map((name) =>
         name === "avg_cost_per_capability" ? `${camel(name)} { capability medianUsdc }` : camel(name),

@@ -202,7 +202,7 @@ describe("GraphQL: agents of a market", () => {
     it("are counted only on request, and a private agent's lists only to a power of ten", async () => {
       story.database.statements = 0;
       await story.ask("{ agents(first: 1) { nodes { id } } }");
-      // The list, and what it is as of.
+      // One statement for the list, and one for its tick.
       expect(story.database.statements).to.equal(2);
       const { agents } = await story.ask<{ agents: { totalCount: number } }>(
         "{ agents(first: 0) { totalCount } }",
@@ -244,7 +244,7 @@ describe("GraphQL: agents of a market", () => {
         explain: { value: 0.8, numerator: null, denominator: null, hires: null },
         stars: { ratings: null },
       });
-      // 20 of 23 are 0.8696: the filter knows no more than 0.8.
+      // 20 of 23 are 0.8696, but the filter uses only the published 0.8.
       expect(await addresses('where: {capability: "text.task0", minSuccessRate: 0.8}')).to.include(secret);
       expect(await addresses('where: {capability: "text.task0", minSuccessRate: 0.81}')).not.to.include(
         secret,

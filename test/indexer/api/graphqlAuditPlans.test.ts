@@ -93,7 +93,7 @@ describe("GraphQL over many audits", () => {
       `{ auditors(where: {capability: "no.such"}) { nodes { id } } }`,
     ]) {
       const { read, plans } = await measureQuery(app, database, query);
-      // What is looked at may be looked up in another table too.
+      // A row that is read may need a look-up in another table too.
       expect(read, plans).to.be.at.most(3 * 10 * 20);
     }
   });

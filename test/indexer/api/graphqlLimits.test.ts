@@ -13,7 +13,7 @@ const dependencies = {
   settlementUrl: null,
 };
 
-/** No rows, as drizzle's own queries and raw statements give them. */
+/** No rows, in the forms of drizzle's own queries and of raw statements. */
 const nothing = Object.assign([] as unknown[], { rows: [] });
 
 /** A database whose every query ends as `result` does. */
@@ -86,7 +86,7 @@ describe("GraphQL limits", () => {
       for (const same of [types, `# again\n${types}`, types.replaceAll(" ", ",\n  ")])
         expect(await post(same)).to.deep.equal(first);
       expect(read).to.equal(0);
-      // Another one is answered for what it is, and so is one that says which part it wants.
+      // Another query gets its own answer, and so does one that names an operation.
       const others = await post(types.replace("description fields", "kind fields"));
       expect(others.body).not.to.deep.equal(first.body);
       expect(read).to.be.above(0);

@@ -149,7 +149,7 @@ const ORDERS = [
   ...["INDEPENDENT_BUYERS", "KEPT_USDC", "RECEIPT_COVERAGE"],
 ];
 
-/** What search can require of an agent's buyers and receipts, and the order by the same figure. */
+/** The requirements of a search about an agent's buyers and receipts, and the order by the same figure. */
 const INDEPENDENCE = [
   ["minIndependentBuyers: 45", "INDEPENDENT_BUYERS"],
   ['minKeptUsdc: "0.90"', "KEPT_USDC"],
@@ -364,7 +364,7 @@ describe("GraphQL over many rows", () => {
       `{ hires(first: 20, where: {seller: "${LARGE}", outcome: NEUTRAL}) { nodes { id } pageInfo { hasNextPage } } }`,
     ]) {
       const { read, plans } = await measure(query);
-      // An agent that is looked at is looked up in the listings too.
+      // For each agent that is read there is a look-up in the listings too.
       expect(read, plans).to.be.at.most(2 * 10 * 20 + 1);
     }
   });
@@ -385,7 +385,7 @@ describe("GraphQL over many rows", () => {
     expect(data.clusters).to.deep.equal({ totalCount: 82, totalCountIsEstimate: false });
     expect(data.hires?.totalCountIsEstimate).to.equal(true);
     expect(data.hires?.totalCount).to.be.within(23_000, 26_000);
-    // Of each list that is too long to be looked through. One in fifty fails.
+    // Each of these lists is too long to be read completely. One hire in fifty fails.
     expect(data.large?.totalCountIsEstimate).to.equal(true);
     expect(data.large?.totalCount).to.be.within(200, 1_000);
     expect(data.none).to.deep.equal({ totalCount: 0, totalCountIsEstimate: false });

@@ -299,7 +299,7 @@ describe("GraphQL: the queries of the portal's pages", () => {
     const hidden = await of(secret);
     expect(hidden.nodes.every(({ figures }) => figures === null)).to.equal(true);
     expect(hidden.totalCount).to.equal(1);
-    // Neither the order nor a cursor tells how often it was hired, and by whom most.
+    // Neither the order nor a cursor shows how often it was hired, and who hired it most.
     const buyers = hidden.nodes.map(({ address }) => address);
     expect(buyers)
       .to.deep.equal([...buyers].sort())

@@ -14,7 +14,7 @@ const breachOf = (number: string) => `'brch_' || lpad((${number})::text, 26, '0'
 /** Has a third of all attestations, breaches and failures, and as many guarantees as an agent can have. */
 const LARGE = address(1_000);
 const party = hex("1000 + CASE WHEN n % 3 = 0 THEN 0 ELSE n % 500 END");
-/** The breach that owes to thousands, and was paid to thousands. */
+/** The breach with debts to thousands of buyers, and payments to thousands. */
 const OWING = `brch_${"0".repeat(26)}`;
 const MAX_BINDING = 64;
 
@@ -144,7 +144,7 @@ describe("trust scores and SLAs over many rows", () => {
     [`/v1/agents/${LARGE}/trust-report`, 10],
     // Its guarantees, and the breaches that are shown.
     [`/v1/agents/${LARGE}/sla`, 10 + MAX_BINDING + 21],
-    // One hire in five failed; of each page no more are looked at than ten for each that it may give.
+    // One hire in five failed. A page reads at most ten rows for each row that it may return.
     [`/v1/agents/${LARGE}/failures?limit=20&days=90`, 10 + 10 * 20],
     ["/v1/aliases/one", 10],
     // Each step with its breach, and the SLAs of their agents.

@@ -27,7 +27,7 @@ describe("GraphQL under hostile queries", function () {
     counts.set(key, (counts.get(key) ?? 0) + 1);
   };
 
-  /** A hash over every row of the tables that an injection would like. */
+  /** A hash over every row of the tables that an injection may change. */
   const contents = async () => {
     const { rows } = await story.database.pool.query(
       `SELECT (SELECT md5(string_agg(a::text, ',' ORDER BY id)) FROM agent a) || (SELECT md5(string_agg(h::text, ',' ORDER BY id)) FROM hire h) AS hash`,
@@ -47,7 +47,7 @@ describe("GraphQL under hostile queries", function () {
     console.log(`      ${total} hostile queries, ${heap} MB of heap after them:\n${lines.join("\n")}`);
   });
 
-  /** Every answer is an answer: of bounded size, with a code when it is a refusal, and never our own fault. */
+  /** Every answer has a limited size, has a code if it is a refusal, and is never an internal error. */
   async function send({ family, query, variables }: Hostile, init: RequestInit = {}): Promise<void> {
     const response = await story.app.request("/graphql", {
       method: "POST",
@@ -89,7 +89,8 @@ describe("GraphQL under hostile queries", function () {
   });
 
   it("recognises every bad value in every argument and filter", async () => {
-    // Each argument gets every seventh of them, another seventh than the one before it, and in a long run all.
+    // Each argument gets a seventh of the values, different from that of the argument before. In a long run it gets
+    // all.
     for (const hostile of injections.filter((_, n) => isLong || n % 7 === 0)) await send(hostile);
     await standsAsBefore();
   });

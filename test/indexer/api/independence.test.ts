@@ -79,7 +79,7 @@ function story(): EventLog {
   log.transfer(SELLER, PAID, 99_999);
   log.after(1).transfer(LONER, SELLER, 250_000, { authorized: true });
   log.timedOut(log.deposit(SELLER, FIRST));
-  // What its own family buys makes nobody independent.
+  // Purchases by its own family do not count as independent.
   log.transfer(CONTESTED, KIN, 1_000_000);
   const contested = log.deposit(CONTESTED, KIN);
   log.delivered(contested).refunded(contested, KIN);
@@ -115,7 +115,7 @@ describe("GraphQL: the evidence behind a reputation", () => {
   });
   after(() => database?.close());
 
-  /** Works an agent's figures out from what is shown behind them. */
+  /** Computes an agent's figures from the shown evidence. */
   function expectRecomputed({ agent }: Answer): void {
     const { buyerFamilies, directHires, unreceipted, unansweredEscrows } =
       agent.independence as never as NonNullable<Answer["agent"]["independence"]>;

@@ -15,7 +15,10 @@ const [first, second, third, dissolved] = [group(50), group(40), group(30), grou
 const all = [...first, ...second, ...third];
 const hub = wallet(99);
 
-/** The third cluster was merged into the second, that into the first, and what a hub had made one is none any more. */
+/**
+ * The third cluster was merged into the second, and the second into the first. The cluster that a hub had formed was
+ * dissolved.
+ */
 function story(): EventLog {
   const log = new EventLog({ operator });
   const fund = (funder: Address, members: Address[], amount: number) => {

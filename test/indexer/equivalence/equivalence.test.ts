@@ -17,20 +17,21 @@ const RUNS = Number(process.env.EQUIVALENCE_RUNS ?? 1);
 const SEED = Number(process.env.EQUIVALENCE_SEED ?? 1);
 const IS_SOAK = RUNS > 1;
 const LENGTH = IS_SOAK ? { minLength: 20, maxLength: 60 } : { minLength: 24, maxLength: 32 };
-/** The wallets of generated logs have money that no transfer tells of. */
+/** The wallets of generated logs have money without a transfer. */
 const RELEVANT = { TRANSFERS: "relevant", BALANCE_CHECK_TICKS: "0" };
 /** Attacks that are played with every test run; `npm run soak:attacks` plays all. */
 const PLAYED = [
   "One own buyer that the seller funds, and the money goes back",
   "Ten wallets, funded by payouts of the escrow",
 ];
-/** Blocks of a generated log that happen and are then undone. */
+/** The number of blocks of a generated log that a reorg removes. */
 const UNDONE = 3;
 
 /**
- * The node, the offline derivation and the oracle over the same history. Generated logs are made to happen on a real chain,
- * each with a reorg in the middle. A node follows them; once in every log it is killed, wherever it is then, after the reorg
- * (in a soak that happens to a second node, at any time). One reads the transfers that matter only. Another of each kind comes when all is over and reads the chain as it is.
+ * The node, the offline derivation and the oracle over the same history. Generated logs are played on a real chain,
+ * each with a reorg in the middle. A node follows them. It is killed once in every log, after the reorg, at any place
+ * (in a soak this happens to a second node, at any time). Another node reads only the transfers that matter. At the
+ * end, one new node of each kind reads the whole chain.
  */
 describe("nodes on one chain, the offline derivation and the oracle", function () {
   this.timeout(0);
@@ -84,7 +85,7 @@ describe("nodes on one chain, the offline derivation and the oracle", function (
       };
       for (let n = 0; n < middle; n++) await realize(n);
 
-      // It finds a part of the chain that is there already, and follows the rest.
+      // It starts with an existing part of the chain, and follows the rest.
       relevant ??= await start("relevant", databases.relevant, RELEVANT);
       const kept = copyOf(log.progress);
       const before = await chain.client.snapshot();
@@ -104,7 +105,7 @@ describe("nodes on one chain, the offline derivation and the oracle", function (
       await chain.client.revert({ id: before });
       for (const [n, ledger] of kept.ledgers.entries()) await followed[n]?.publish(ledger);
       log.progress = progress = kept;
-      // What the first undone block did never happens; the rest happens at other places.
+      // The events of the first undone block never happen again. The others happen at other positions.
       for (let n = middle + 1; n < log.groups.length; n++) await realize(n);
       progress.time = await register("instead");
       while ((await chain.client.getBlockNumber()) <= orphaned) await chain.mine();
@@ -181,7 +182,9 @@ describe("nodes on one chain, the offline derivation and the oracle", function (
     expect(digests[1]?.digests).to.deep.equal(digests[0]?.digests);
   });
 
-  /** Whoever reads its log over HTTP derives what it publishes, and finds it equal to a node that has all transfers. */
+  /**
+   * A reader derives the published figures from its log over HTTP, and gets the same as from a node with all transfers.
+   */
   async function expectAgreementFromOutside(all: string, few: string): Promise<void> {
     const { agreed } = await deriveNode(few, { check: true });
     expect(agreed).to.be.greaterThan(0);

@@ -5,7 +5,7 @@ import { type Authorization, Authorizations } from "../../../indexer/src/handler
 
 type TokenLog = { block: number; hash: Hex; log: number; tx: Hex; wallet: string; isUse: boolean };
 
-/** Blocks of the token's logs, so few wallets and transactions that most of them could be taken for each other's. */
+/** Blocks of the token's logs, with so few wallets and transactions that many logs look similar. */
 const chain: fc.Arbitrary<TokenLog[]> = fc
   .array(
     fc.record({
@@ -25,7 +25,7 @@ const chain: fc.Arbitrary<TokenLog[]> = fc
     });
   });
 
-/** What a process is told of a transfer while it reads logs from `from` on; `kept` is what the database holds then. */
+/** The result for each transfer in a process that reads logs from `from` on. `kept` is the content of the database. */
 async function read(process: Authorizations, logs: TokenLog[], database: { kept: Authorization | null }) {
   const answers: string[] = [];
   let asked = 0;
@@ -43,7 +43,7 @@ async function read(process: Authorizations, logs: TokenLog[], database: { kept:
   return { answers, asked };
 }
 
-/** By looking at the log before. */
+/** The expected answer for each transfer, from the log before it. */
 function expected(logs: TokenLog[], all: TokenLog[]): string[] {
   return logs
     .filter(({ isUse }) => !isUse)
@@ -83,7 +83,7 @@ describe("Authorizations", () => {
           await read(process, logs.slice(at, to), database);
           database.kept = kept;
           const end = logs[at - 1]?.block ?? 0;
-          // Another chain has the blocks that follow in other words, and so under other hashes.
+          // Another chain has other following blocks, with other hashes.
           const fork = other.map((it) => ({ ...it, block: it.block + end, hash: `0xf1${it.block}` as Hex }));
           const rest = forks ? fork : logs.slice(at);
           const after = await read(process, rest, database);

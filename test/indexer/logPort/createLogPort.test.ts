@@ -138,7 +138,7 @@ describe("a log port of several sources", () => {
     });
   });
 
-  // The promise of the whole: what the plain filter over the chain gives, or an error; never a gap.
+  // The promise of the port: the same logs as a plain filter over the chain, or an error, and never a gap.
   const someWallet = fc.integer({ min: 0, max: 5 }).map(wallet);
   const written: fc.Arbitrary<Written> = fc.oneof(
     {
@@ -172,7 +172,7 @@ describe("a log port of several sources", () => {
     fc.record({ final: step }),
     fc.record({ fork: step }),
   );
-  /** A fault comes again and again, as when one of several servers behind an address has it. */
+  /** A fault comes again and again, as if one of several servers behind an address has it. */
   const every = fc.integer({ min: 2, max: 5 });
   const isAt =
     (n: number) =>
@@ -266,7 +266,7 @@ describe("a log port of several sources", () => {
         const [before, behind] = ends;
         const range = { from: Math.min(before, chain.head), to: Math.max(0, chain.head - behind) };
         const call = limit === null ? CALL : { ...CALL, limit };
-        // Above finality a node may have another chain for a while: then all of it, as the hashes say.
+        // Above finality a node may have another chain for a while. Then it has all of that chain, with its hashes.
         const forks = rpcFaults.flatMap(([, , { fork }]: [unknown, unknown, AnyFault]) =>
           fork === undefined ? [] : [forkAt(fork)],
         );

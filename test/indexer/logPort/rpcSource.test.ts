@@ -218,7 +218,7 @@ describe("the RPC source of token logs", () => {
           chain.find({ kind: "transfersTo", wallets }, whole),
         );
         expect(outcomes("refused")).to.be.above(0);
-        // It learns: most of what it asks for is not refused. What is not understood is tried again first.
+        // It learns the limits, so most requests are not refused. After an unknown error it first tries again.
         if (!who.includes("words")) expect(outcomes("ok")).to.be.above(outcomes("refused"));
       });
     }

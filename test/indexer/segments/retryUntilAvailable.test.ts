@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { retryUntilAvailable, type Waiting } from "../../../indexer/src/segments/retryUntilAvailable.ts";
 
-/** Something to be had after some failures, in surroundings that the test decides; what happened is noted in `said`. */
+/** A value that is available after some failures, in conditions that the test sets. `said` lists the events. */
 function tryTo(failures: number, change: Partial<Waiting> = {}) {
   const said: string[] = [];
   let asked = 0;
@@ -36,7 +36,7 @@ describe("retryUntilAvailable", () => {
 
   it("gives up when it sees twice in a row that another block has replaced the anchor's block", async () => {
     let asked = 0;
-    // Nodes on different forks behind one address: one no is no proof.
+    // Nodes on different forks may be behind one address, so a single negative answer proves nothing.
     const answers = [false, true, false, false];
     const { trying, said } = tryTo(Number.POSITIVE_INFINITY, {
       isCanonical: async () => answers[asked++] ?? false,

@@ -22,12 +22,12 @@ const { value } = fc.letrec<{ value: PyJson }>((tie) => ({
   ),
 }));
 
-/** Passes over a text, which is followed by what follows it in a ledger. */
+/** Scans a text with the bytes after it that a ledger has. */
 function scanCanonical(text: string, at: number): number {
   return scanBytes(new TextEncoder().encode(`${text}\0`), at);
 }
 
-/** Whether the slow way finds the text canonical. */
+/** Whether the slow reader accepts the text as canonical. */
 function isCanonical(text: string): boolean {
   try {
     return dumpsPythonJson(parsePythonJson(text)) === text;

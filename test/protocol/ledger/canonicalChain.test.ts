@@ -19,7 +19,7 @@ type Verdict = { leaf: string; head: string } | undefined;
 
 const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString("hex");
 
-/** What reading the line, printing it again and hashing that says of it. */
+/** The verdict of the slow reader: read the line, print it again, and hash the result. */
 function slowly(line: string, head: string): Verdict {
   try {
     const entry = parseEntryLine(line);
@@ -31,7 +31,7 @@ function slowly(line: string, head: string): Verdict {
   }
 }
 
-/** What the quick way says: on text and on bytes, by either hash, and the same each time. */
+/** The verdict of the fast reader: on text and on bytes, with either hash. All must agree. */
 function quickly(line: string, head: string): Verdict {
   const verdicts = [line, Buffer.from(line)].flatMap((given) =>
     [sha256ByNoble, sha256ByNode].map((sha256): Verdict => {

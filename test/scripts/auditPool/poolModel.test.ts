@@ -17,7 +17,7 @@ const HASHES = { params_hash: `0x${"a1".repeat(32)}` };
 const sha256 = (text: string): Hex => `0x${createHash("sha256").update(text).digest("hex")}`;
 const auditorOf = (id: number): Address => wallet(100 + id);
 
-/** A market in which auditors are scarce, silent and of two minds, so that every way through the rules is gone. */
+/** A market with few auditors, silent auditors and disagreements, so that every path through the rules is used. */
 function crowdedMarket(areLinked: boolean): Market {
   const rules = auditParamsSchema.parse({
     ratePpm: 310_000,
@@ -32,12 +32,12 @@ function crowdedMarket(areLinked: boolean): Market {
   };
 }
 
-/** The seller's hires on a log that the derivation reads: who is asked answers as `chance` has it. */
+/** The seller's hires on a log that the derivation reads: assigned auditors answer as `chance` decides. */
 async function deriveMarket(market: Market, ticks: number, chanceOf: (hires: string[]) => Chance) {
   const host = (n: number) => (market.areLinked && n < market.colluders ? "one-house" : `auditor-${n}`);
   const endpoint = (n: number) => `https://${host(n)}.example`;
   const { ratePpm, recheckPpm, verdictSeconds, pairSeconds, maxUnanswered } = market.rules;
-  // Nobody is taken off for being wrong too often: the simulation shows what comes before that.
+  // No auditor is removed for too many errors, because the simulation covers only the time before that.
   const minAgreement = 1_000_000;
   const audit = { ratePpm, recheckPpm, verdictSeconds, pairSeconds, maxUnanswered, minAgreement };
   const log = scene({ audit, auditors: market.auditors, endpoint });
@@ -157,7 +157,7 @@ describe("the simulated audits", () => {
         }));
       expect(rows.length).to.equal(ticks * market.hiresPerTick);
       expect(modelled).to.deep.equal(derived);
-      // What the market is crowded for: nothing of this is compared in vain.
+      // Each of these cases must occur. Otherwise the comparison would prove nothing.
       const reached = new Set([
         ...modelled.map(({ status }) => status),
         ...modelled.map(({ round }) => `round ${round}`),

@@ -190,7 +190,7 @@ describe("deployed contracts that others check", function () {
   });
 
   it("equal the compiled sources in verify-contracts, which exits with 1 when the record says otherwise", async () => {
-    // Compiling takes long, so the record is a wrong one here, and what is compiled is right.
+    // Compiling takes long, so here the record is wrong and the compiled code is right.
     const asked = ["--rpc-url", rpcUrl, "--deployment", await wrongRecord(), "--json"];
     const { code, out, err } = await run("verify-contracts", ...asked);
     expect(code, err).to.equal(1);
@@ -204,7 +204,7 @@ describe("deployed contracts that others check", function () {
     expect(contracts[0].values.providerId).to.equal("acme-escrow");
     expect(contracts[0].values.token.toLowerCase()).to.equal(deployment.token);
     expect(contracts[0].guardian).to.deep.include({ official: true, threshold: 2, owners });
-    // What an explorer asks for: the init code with this behind it is the code that was sent.
+    // The arguments in the form for explorers: the init code followed by them is the code that was sent.
     expect(contracts[0].constructorArguments).to.equal(
       AbiCoder.defaultAbiCoder().encode(
         ["address", "address", "string"],

@@ -20,7 +20,7 @@ describe("scripts/upgrade", () => {
   let newDatabase: (name: string) => Promise<string>;
   let databaseUrl: string;
   let client: pg.Client;
-  /** As it is, and one under which the hearts of indexers beat: before each look at one. */
+  /** Once without changes, and once with a new heartbeat of the indexers before each look. */
   let opened: UpgradeSession;
   let session: UpgradeSession;
   let signal: AbortSignal;
@@ -191,7 +191,7 @@ describe("scripts/upgrade", () => {
     const startIndexer = async () => void started++;
     expect(await codeOf(run({ startIndexer }))).to.equal("schema_in_use");
     expect(started).to.equal(0);
-    // One that crashed has left the lock; its heart beats no more.
+    // A crashed indexer left its lock, and has no new heartbeat.
     await client.query(`UPDATE tallystick_v2._ponder_meta SET value = value || '{"heartbeat_at": 1}'`);
     expect(await run({ startIndexer })).to.include({ switched: true });
     expect(started).to.equal(1);

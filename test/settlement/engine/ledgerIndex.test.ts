@@ -127,7 +127,7 @@ describe("the index of a ledger, on disk", () => {
     expect(rows()).to.equal(await anew());
   });
 
-  /** What may become of the file between two starts. `reads`: how much of the ledger is read for it. */
+  /** The possible states of the file between two starts. `reads`: how much of the ledger is read because of it. */
   const fates: { [what: string]: { make: () => Promise<void> | void; reads: number } } = {
     "is deleted": { make: () => rmSync(file()), reads: ENTRIES },
     "is older than the ledger": {
@@ -212,7 +212,7 @@ describe("the index of a ledger, on disk", () => {
   it("that lost some entries gets each of them once", async () => {
     const { size, end, head } = { ...positionOf(650), size: 650 };
     await close();
-    // As one who can write the file would do it: with the right end and hash for that size.
+    // Like an attacker who can write the file: with the correct end and hash for that size.
     change(`UPDATE meta SET size = ${size}, "end" = ${end}, head = '${head}'`);
     await open();
     expect(taken).to.equal(ENTRIES);
@@ -220,7 +220,7 @@ describe("the index of a ledger, on disk", () => {
     expect(rows()).to.equal(await anew());
   });
 
-  /** Where the ledger is after so many entries. */
+  /** The end of the ledger after this many entries. */
   function positionOf(size: number): { end: number; head: string } {
     const lines = readFileSync(path.join(folder.path, "ledger.jsonl"), "latin1").split("\n").slice(0, size);
     return { end: lines.join("\n").length + 1, head: JSON.parse(lines.at(-1) as string).current_hash };
@@ -248,7 +248,7 @@ describe("the index of a ledger, on disk", () => {
   describe("compared with an index that is built from the ledger's lines", () => {
     const compare = (pace = async () => {}) =>
       compareIndexes({ folder: folder.path, ledger: "local", salt: index.salt, pace });
-    /** What it says of an index that was changed while nobody had it open; undefined when all is well. */
+    /** The error for an index that was changed while it was closed; undefined if there is none. */
     async function found(pace?: () => Promise<void>): Promise<{ code: string; message: string } | undefined> {
       return compare(pace).then(
         () => undefined,

@@ -115,7 +115,7 @@ describe("rate limits", () => {
     ]);
     const two = ["1.1.1.1, 10.0.0.1", "9.9.9.9, 1.1.1.1, 10.0.0.1", "2.2.2.2, 10.0.0.1"];
     expect(await statuses("2", two)).to.deep.equal([400, 429, 400]);
-    // Whoever went round the outer proxy, or writes no addresses, gets no limit of his own.
+    // A client that bypasses the outer proxy, or sends no addresses, gets no separate limit.
     expect(await statuses("2", ["1.1.1.1", "2.2.2.2", "x, y", "z, y"])).to.deep.equal([400, 429, 429, 429]);
   });
 

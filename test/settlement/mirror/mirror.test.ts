@@ -441,7 +441,7 @@ describe("a mirror of a ledger", () => {
       expect(await mirror.look(), name).to.equal(true);
       expect(await verified(), name).to.equal(1_000);
     }
-    // Deep inside a start does not look: serving is not believing.
+    // The start does not read old entries again, so the mirror serves them without a new check.
     const deep = path.join(folder(), "tile/entries/001");
     const bytes = readFileSync(deep);
     bytes[50]! ^= 1;

@@ -109,7 +109,7 @@ describe("the outcomes of an hour", () => {
       part: 0,
       agents: {
         [AGENT]: { ok: 3, fail: 1, c: { ok: 1_750, fail: 200 }, divergence: { compared: 1, sum: 50_000 } },
-        // Who does not say how hard the work was earns nothing by it, and pays in full.
+        // An agent that does not give the difficulty gains nothing for successes, and loses in full for failures.
         [OTHER]: { ok: 1, fail: 1, c: { ok: 0, fail: 1_000 }, divergence: { compared: 0, sum: 0 } },
       },
     };

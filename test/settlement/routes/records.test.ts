@@ -342,7 +342,7 @@ describe("records over HTTP", () => {
       await service.close();
       service = await openTestService(folder.path);
       expect((await service.get("/v1/status/task-9")).status).to.equal(404);
-      // Nor does it take the place of what is said here.
+      // Foreign records do not block the same records for this ledger.
       expect((await say("stake", staker)).status).to.equal(201);
       expect((await say("verify", one)).status).to.equal(201);
       expect(await consensus()).to.deep.include({ final: null });

@@ -170,7 +170,7 @@ describe("reviews of held proposals", () => {
       expect([waiting, items.map(({ id }) => id)]).to.deep.equal([1, [two]]);
       expect((await service.get("/v1/status/task-1")).json.held).to.have.length(2);
     }
-    // Somebody's change in the file is not shown as what was held, and not released.
+    // A foreign change in the file is neither shown as held nor released.
     const held = path.join(folder.path, "local", "held.jsonl");
     writeFileSync(held, readFileSync(held, "latin1").replaceAll('"budget": 100', '"budget": 900'));
     expect((await review(two, "release")).status).to.equal(500);

@@ -316,7 +316,7 @@ describe("REST", () => {
       "https://node.example/graphql",
       "wss://node.example/v1/stream",
     ]);
-    // What it gives as examples is what it answers.
+    // The examples in the description equal the real answers.
     const [search, reputation] = card.skills;
     const found = await api.app.request("/v1/search", {
       method: "POST",
@@ -345,10 +345,10 @@ describe("REST", () => {
     const described = Object.entries(description.paths)
       .flatMap(([path, operations]) => Object.keys(operations).map((it) => `${it.toUpperCase()} ${path}`))
       .sort();
-    /** What people and other protocols read; its own pages describe it. */
+    /** Routes for people and other protocols, which have their own pages. */
     const others = /^\S+ (?:\/|\/docs.*|\/graphql|\/openapi\.json|\/\.well-known\/agent-card\.json)$/;
     const served = api.app.routes
-      // Middleware stands at patterns, or before another handler of the same route.
+      // Middleware is registered at patterns, or before another handler of the same route.
       .filter(({ method, path }) => method !== "ALL" && (!path.endsWith("*") || path === "/tlog/tile/*"))
       .map(({ method, path }) => `${method} ${path.replaceAll(/:(\w+)/g, "{$1}")}`)
       .map((route) => route.replace("/tlog/tile/*", "/tlog/tile/{level}/{index}"))

@@ -139,7 +139,7 @@ describe("REST: audits", () => {
     } finally {
       await change(wallet(77), AUDITED);
     }
-    // What is said holds a day later.
+    // A consent holds a day later.
     await pool.query("UPDATE listing SET audit_from = audit_from + 1000000");
     try {
       expect([await find(true), await find(false)]).to.deep.equal([[], [SELLER, SELLER]]);

@@ -81,7 +81,7 @@ describe("the open log", () => {
     return { text, lines: text.split("\n").slice(0, -1), first, next, last, headers: response.headers };
   }
 
-  /** All that a client gets that follows the pages, so many lines at a time. */
+  /** Everything that a client gets from the pages, with this many lines each. */
   async function follow(limits: number[], after = 0): Promise<Page[]> {
     const pages: Page[] = [];
     for (let n = 0, at = after; ; n++) {
@@ -116,7 +116,7 @@ describe("the open log", () => {
             .filter(({ block }) => block <= final)
             .map((event) => `${JSON.stringify(event)}\n`);
           const after = startAt % (lines.length + 1);
-          // A page of one line for each of hundreds would only take long.
+          // Hundreds of pages with one line each would take too long.
           const pages = await follow(
             limits.map((it) => Math.max(it, 40)),
             after,
@@ -249,7 +249,7 @@ describe("the open log", () => {
   it("costs a client by the number of lines, or by their bytes if they are long", async () => {
     const log = new EventLog();
     for (let n = 0; n < 3_000; n++) log.after(60).tick();
-    // Gzip makes next to nothing of them.
+    // Gzip makes them very small.
     for (let n = 0; n < 65; n++)
       log.after(1).record("listing", `0x${"01".repeat(20)}`, { description: "a".repeat(60_000) });
     await keep(log.events, log.block);

@@ -36,7 +36,7 @@ describe("REST over many rows", () => {
     await database?.close();
   });
 
-  /** Rows that all statements of a request looked at, how many statements, and its answer. */
+  /** The number of rows that all statements of a request read, the number of statements, and the answer. */
   async function measure(path: string, body?: object) {
     database.statements = 0;
     const init = {
@@ -60,7 +60,8 @@ describe("REST over many rows", () => {
   it("a search reads its page in order from one index", async () => {
     const { read, statements, answer, plans } = await search({});
     expect(answer.agents).to.have.length(10);
-    // A listing, its agent, its cluster, and one more of each to know whether there is another page; and what it is as of.
+    // A listing, its agent and its cluster, one more of each to know whether there is another page, and the row of the
+    // tick.
     expect(read, plans).to.be.at.most(3 * 10 + 3 + 1);
     expect(statements).to.equal(2);
   });
@@ -94,7 +95,7 @@ describe("REST over many rows", () => {
       const { read, answer, plans } = await measure(path);
       const given = answer[list]?.length ?? 0;
       expect(given, list).to.be.at.least(10);
-      // A trend is made of the days of a fortnight.
+      // A trend uses the days of two weeks.
       expect(read, plans).to.be.at.most((name === "trends" ? 15 : 10) * given + 5);
     });
   }

@@ -8,7 +8,7 @@ import { openRestApi, type RestApi } from "../../support/openRestApi.ts";
 const CAPABILITY = "text.translate.en.it";
 const OTHER = "code.review";
 
-/** Sellers by what sets them apart. */
+/** Sellers, named by their difference from the others. */
 const seller = {
   tier2: wallet(1),
   good: wallet(2),

@@ -89,7 +89,7 @@ describe("the WebSocket stream", () => {
     return { url: `ws://127.0.0.1:${port}/v1/stream`, stream };
   }
 
-  /** A client that keeps everything it hears. */
+  /** A client that stores every message. */
   function listen(url: string) {
     const socket = new WebSocket(url);
     const heard: Message[] = [];
@@ -171,7 +171,8 @@ describe("the WebSocket stream", () => {
   });
 
   it("sends heartbeats, and closes connections of clients that do not answer", async () => {
-    // Longer than this process, in which both sides are, ever stands still: a client whose answer waits to be read is let go.
+    // Longer than any pause of this process, which runs both sides. Otherwise a client with an unread answer would be
+    // disconnected.
     const { url, stream } = await open({ heartbeatMs: 1_000 });
     const client = listen(url);
     await waitUntil(async () => client.heard.filter(({ type }) => type === "heartbeat").length >= 3, {

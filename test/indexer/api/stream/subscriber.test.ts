@@ -26,7 +26,7 @@ function openFeed() {
   return { feed, read: () => read };
 }
 
-/** A client whose network takes as much as it is told to. */
+/** A client whose network accepts a given number of bytes. */
 function openOutlet() {
   const sent: string[] = [];
   let taken = 0;
