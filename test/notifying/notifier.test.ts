@@ -143,12 +143,15 @@ describe("a sender of notices", () => {
     expect(taken).to.have.members(wanted).and.to.have.length(4);
   });
 
-  it("asks an address again that was cancelled and came back, and takes only a success for its answer", async () => {
+  it("asks an address again that was cancelled and came back, and takes only a success with its own number for an answer", async () => {
     const store = memoryStore();
     const { post, taken } = receiver();
     const it = subscription("https://a.example/n");
     const failing: Post = async (message, signal) => ({ ...(await post(message, signal)), status: 500 });
     await open({ node: nodeOf([step()], [it]), post: failing, store }).round();
+    for (const text of [JSON.stringify({ challenge: "0".repeat(32) }), "0".repeat(32), "{}", ""]) {
+      await open({ node: nodeOf([step()], [it]), post: async () => ({ status: 200, text }), store }).round();
+    }
     expect([...taken, ...(await store.keys("confirmed"))]).to.deep.equal([]);
     await open({ node: nodeOf([], [it]), post, store }).round();
     expect(await store.keys("confirmed")).to.have.length(1);

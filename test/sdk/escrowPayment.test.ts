@@ -4,6 +4,7 @@ import { escrowFee } from "tallystick-protocol/escrow/feeSchedule";
 import type { Listing } from "tallystick-protocol/records/listing";
 import type { SignedPayment } from "tallystick-sdk/buyer/buyerContext";
 import { type AllowedEscrow, escrowPayment } from "tallystick-sdk/buyer/escrowPayment";
+import { validUntil } from "tallystick-sdk/buyer/judgeTerms";
 import { networkId, type PaymentNetwork } from "tallystick-sdk/chain/paymentNetwork";
 import { ChainError } from "tallystick-sdk/errors";
 import type { EscrowState } from "tallystick-sdk/escrow/escrowCalls";
@@ -218,5 +219,22 @@ describe("a payment into an escrow", () => {
       expect(await over(status), status).to.deep.equal({ money: "paid", book: "spend" });
     for (const status of ["refunded", "timedOut"] as const)
       expect(await over(status), status).to.deep.equal({ money: "refunded", book: "giveBack" });
+  });
+});
+
+describe("how long a direct payment may be used", () => {
+  it("is what its seller asks for, at least the work and half a minute, and five minutes more at the most", () => {
+    const agreed = {
+      listing: { ...listing, max_latency_ms: 2_001 },
+      price: 1n,
+      maxPrice: 1n,
+      network,
+      isAsync: false,
+    };
+    const until = (maxTimeoutSeconds: unknown) =>
+      validUntil({ ...option, maxTimeoutSeconds } as PaymentRequirements, agreed, 1_000);
+    for (const asked of [-1, 0, 33, 1.5, undefined, "900"])
+      expect(until(asked), String(asked)).to.equal(1_033n);
+    expect([until(34), until(333), until(334), until(1e12)]).to.deep.equal([1_034n, 1_333n, 1_333n, 1_333n]);
   });
 });

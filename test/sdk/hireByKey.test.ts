@@ -3,7 +3,7 @@ import type { BuyerContext } from "tallystick-sdk/buyer/buyerContext";
 import { hireByKey } from "tallystick-sdk/buyer/hireByKey";
 import type { HireResult } from "tallystick-sdk/buyer/hireResult";
 import type { KeyedOrder } from "tallystick-sdk/buyer/hiring";
-import { KEPT_MS, keptHires, MAX_KEPT } from "tallystick-sdk/buyer/keptHires";
+import { checkKey, KEPT_MS, type KeptHire, keptHires, MAX_KEPT } from "tallystick-sdk/buyer/keptHires";
 import { HireFailedError, type MoneyState } from "tallystick-sdk/errors";
 import { memoryStore } from "tallystick-sdk/store/keyValueStore";
 import { newWallet } from "./support/sdkChain.ts";
@@ -160,5 +160,93 @@ describe("the notes about an idempotency key", () => {
     await kept.putNew({ key: "new", asked: "", startedAt: time, attempts: 0, state: "open" });
     expect(await store.get("call/eldest")).to.equal(undefined);
     expect(await store.get("call/0")).not.to.equal(undefined);
+  });
+});
+
+describe("stored results", () => {
+  it("are dropped, the oldest first, when they have too many characters; the hire's outcome stays", async () => {
+    const kept = keptHires(memoryStore(), newWallet().account, Date.now, 100);
+    const listing = { agent_id: "0xseller" };
+    for (const key of ["a", "b", "c"]) {
+      const asked = "0x00";
+      await kept.putNew({ key, asked, startedAt: Date.now(), attempts: 1, state: "running", until: 0 });
+      const hire = { hireId: `0x${key}`, jobId: `job_${key}`, listing, amount: 1n, result: "x".repeat(40) };
+      await kept.done(key, hire as unknown as HireResult);
+      // Told twice, counted once.
+      await kept.done(key, hire as unknown as HireResult);
+    }
+    const states = await Promise.all(["a", "b", "c"].map((key) => kept.get(key)));
+    expect(states.map((it) => it?.state)).to.deep.equal(["signed", "done", "done"]);
+    expect(states[0] as KeptHire).to.include({ hireId: "0xa", jobId: "job_a", seller: "0xseller" });
+  });
+});
+
+describe("the names and the ends that are kept of a hire", () => {
+  const { account } = newWallet();
+  const open = (store = memoryStore()) => keptHires(store, account, () => 0);
+
+  it("are names of visible characters, 200 at the most", () => {
+    for (const key of ["a", "!", "~", "x".repeat(200)]) expect(checkKey(key)).to.equal(key);
+    for (const key of ["", " ", "a b", "a\n", "\u007f", "é", "x".repeat(201)]) {
+      expect(() => checkKey(key), key)
+        .to.throw()
+        .with.nested.property("issues[0].field", "idempotencyKey");
+    }
+  });
+
+  it("make a key of 32 bytes the first nonce itself, and nothing else that can be guessed", async () => {
+    const key = `0x${"ab".repeat(32)}`;
+    const kept = open();
+    expect(await kept.nonce(key, 0)).to.equal(key);
+    const others = [await kept.nonce(key, 1), await kept.nonce("k", 0), await kept.nonce("l", 0)];
+    const foreign = keptHires(memoryStore(), newWallet().account, () => 0);
+    others.push(await foreign.nonce("k", 0));
+    expect(new Set([key, ...others])).to.have.property("size", 5);
+    for (const nonce of others) expect(nonce).to.match(/^0x[0-9a-f]{64}$/);
+  });
+
+  it("say of a failure all that its error said, and no more", async () => {
+    const kept = open();
+    const base = { code: "seller_refused", message: "It answered 500.", seller: SELLER };
+    const ids = { money: "paid", hireId: "0x01", jobId: "job_1" } as const;
+    const escrow = { contract: SELLER, escrowId: "0x02", deadline: 5 } as const;
+    for (const more of [{}, { hint: "Rate it." }, { escrow }, { words: { text: "no" } }]) {
+      await kept.put({ key: "k", asked: "a", startedAt: 0, attempts: 2, state: "open" });
+      await kept.failed("k", new HireFailedError({ ...base, ...ids, ...more }));
+      const error = { ...base, ...ids, ...more };
+      const found = await kept.get("k");
+      expect(found).to.deep.equal({
+        key: "k",
+        asked: "a",
+        startedAt: 0,
+        attempts: 2,
+        state: "failed",
+        error,
+      });
+    }
+    await kept.failed("unknown", new HireFailedError({ ...base, ...ids }));
+    await kept.done("unknown", { amount: 1n } as HireResult);
+    expect(await kept.get("unknown")).to.equal(undefined);
+  });
+
+  it("of a month ago go when a new one is written, once an hour", async () => {
+    const store = memoryStore();
+    let time = KEPT_MS;
+    const kept = keptHires(store, account, () => time);
+    const write = (key: string) =>
+      kept.putNew({ key, asked: "", startedAt: time, attempts: 0, state: "open" });
+    const put = (name: string, startedAt: number) =>
+      store.put(`call/${name}`, { key: name, asked: "", startedAt, attempts: 0, state: "open" });
+    await put("old", 0);
+    await put("young", 1);
+    await write("one");
+    expect(await store.get("call/old")).to.equal(undefined);
+    expect(await store.get("call/young")).not.to.equal(undefined);
+    time += HOUR_MS - 1;
+    await write("two");
+    expect(await store.get("call/young"), "within the hour").not.to.equal(undefined);
+    time += 1;
+    await write("three");
+    expect(await store.get("call/young"), "an hour later").to.equal(undefined);
   });
 });

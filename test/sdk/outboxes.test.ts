@@ -221,4 +221,37 @@ describe("a seller's receipts on their way to the ledger", () => {
     }
     expect(await store.keys("outbox")).to.deep.equal([]);
   });
+
+  it("are sent again by themselves, one after the other, and not after the seller has closed", async () => {
+    const store = memoryStore();
+    let isAway = true;
+    const { asked, fetch } = network(() => (isAway ? null : known));
+    const told: unknown[] = [];
+    const outbox = createReceiptOutbox({
+      ...{ store, baseUrl: NODE, fetch, now: () => 0, log: () => {}, retryMs: 5 },
+      onSettled: async (key, settled) => void told.push([key, settled]),
+    });
+    for (const key of ["job_1", "job_2"]) await outbox.add(key, record as SignedRecord);
+    const [one, same] = [outbox.submit("job_1"), outbox.submit("job_1")];
+    expect(await one).to.equal(await same);
+    expect(asked).to.have.length(1);
+    expect(asked[0]).to.deep.equal({
+      path: "/v1/receipts",
+      body: { body: record.body, signer: "0x", signature: "0x" },
+    });
+    while (asked.length < 5) await new Promise((resolve) => setTimeout(resolve, 5));
+    isAway = false;
+    while ((await outbox.waiting()) > 0) await new Promise((resolve) => setTimeout(resolve, 5));
+    expect(told).to.have.deep.members(
+      ["job_1", "job_2"].map((key) => [key, { hash: HASH, ratingTokens: tokens }]),
+    );
+    isAway = true;
+    await outbox.add("job_3", record as SignedRecord, 0);
+    await outbox.submit("job_3");
+    await outbox.close();
+    const before = asked.length;
+    await new Promise((resolve) => setTimeout(resolve, 60));
+    expect(asked.length).to.equal(before);
+    expect(await outbox.waiting()).to.equal(1);
+  });
 });

@@ -1,13 +1,10 @@
 import { expect } from "chai";
 import { parseUsdc } from "tallystick-protocol/amount";
 import { toHex } from "tallystick-protocol/hex";
-import type { HireResult } from "tallystick-sdk/buyer/hireResult";
-import { type KeptHire, keptHires } from "tallystick-sdk/buyer/keptHires";
 import { createBuyer } from "tallystick-sdk/createBuyer";
 import { type KeyValueStore, memoryStore } from "tallystick-sdk/store/keyValueStore";
 import type { LocalAccount } from "viem";
 import { MEAN, mean, NODE } from "./support/market.ts";
-import { newWallet } from "./support/sdkChain.ts";
 import { between, rejection } from "./support/tamper.ts";
 import { newPurse, useMarket } from "./support/useMarket.ts";
 
@@ -117,23 +114,5 @@ describe("the same call again", () => {
   it("gets an error for a wrong key that only looks valid", async () => {
     const error = await rejection(processWith().hire({ ...ORDER, idempotencyKey: "new hire" }));
     expect(error).to.include({ field: "idempotencyKey" });
-  });
-});
-
-describe("stored results", () => {
-  it("are dropped, the oldest first, when they have too many characters; the hire's outcome stays", async () => {
-    const kept = keptHires(memoryStore(), newWallet().account, Date.now, 100);
-    const listing = { agent_id: "0xseller" };
-    for (const key of ["a", "b", "c"]) {
-      const asked = "0x00";
-      await kept.putNew({ key, asked, startedAt: Date.now(), attempts: 1, state: "running", until: 0 });
-      const hire = { hireId: `0x${key}`, jobId: `job_${key}`, listing, amount: 1n, result: "x".repeat(40) };
-      await kept.done(key, hire as unknown as HireResult);
-      // Told twice, counted once.
-      await kept.done(key, hire as unknown as HireResult);
-    }
-    const states = await Promise.all(["a", "b", "c"].map((key) => kept.get(key)));
-    expect(states.map((it) => it?.state)).to.deep.equal(["signed", "done", "done"]);
-    expect(states[0] as KeptHire).to.include({ hireId: "0xa", jobId: "job_a", seller: "0xseller" });
   });
 });

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { expect } from "chai";
-import { TallystickError } from "tallystick-protocol/errors";
+import { type InvalidInputError, TallystickError } from "tallystick-protocol/errors";
 import { type PyJson, parsePythonJson } from "tallystick-protocol/json/pythonJson";
 import type { LedgerEntry } from "tallystick-protocol/ledger/entry";
 import { signRecord } from "tallystick-protocol/records/record";
@@ -10,6 +10,7 @@ import { parseRules } from "../../../services/settlement/engine/institutionalRul
 import { LedgerClock } from "../../../services/settlement/engine/ledgerClock.ts";
 import { LedgerIndex } from "../../../services/settlement/engine/ledgerIndex.ts";
 import type { Proposal } from "../../../services/settlement/engine/proposal.ts";
+import { CLOCK_TOLERANCE, checkRecord } from "../../../services/settlement/engine/recordRules.ts";
 import { RuleBook } from "../../../services/settlement/engine/ruleBook.ts";
 import {
   SettlementEngine,
@@ -29,6 +30,7 @@ const RULES = {
     "*": { allow: false },
   },
 };
+const NOBODY = { claimAttestor: undefined, receiptOf: async () => undefined };
 const ruleBookOf = () =>
   new RuleBook(
     parseRules(parsePythonJson(JSON.stringify(RULES)), { minConfidence: 0.85, maxDriftAllowed: 0.15 }),
@@ -173,6 +175,25 @@ describe("what an engine settles", () => {
     expect(await status("other")).to.equal("REJECTED");
     expect(await status("stop", allowed)).to.equal("REJECTED");
     expect(await status("other", allowed)).to.equal("SETTLED");
+  });
+});
+
+describe("a record of an hour's outcomes", () => {
+  it("is accepted when the hour is over, by a clock that may be five minutes late, and not before", async () => {
+    const operator = seller.address.toLowerCase() as `0x${string}`;
+    const hour = Math.floor(NOW / 3_600);
+    const tally = { ok: 1, fail: 0, c: { ok: 0, fail: 0 }, divergence: { compared: 0, sum: 0 } };
+    const body = { hour, part: 0, agents: { [operator]: tally } };
+    const record = await signRecord({ type: "outcomes", ledger: "local", body, account: seller });
+    const check = (now: number, of = operator) =>
+      checkRecord(record, { ...{ now, operator: of, devMode: false, index: new LedgerIndex() }, ...NOBODY });
+    const issues = (error: unknown) => (error as InvalidInputError).issues.map(({ field }) => field);
+    const over = (hour + 1) * 3_600;
+    await check(over);
+    await check(over - CLOCK_TOLERANCE);
+    expect(await check(over - CLOCK_TOLERANCE - 1).catch(issues)).to.deep.equal(["body.hour"]);
+    const other = buyer.address.toLowerCase() as `0x${string}`;
+    expect(await check(over, other).catch(issues)).to.deep.equal(["signer"]);
   });
 });
 
