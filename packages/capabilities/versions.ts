@@ -1,7 +1,9 @@
 /** A revision of a capability's verification function: `v0` is permissive, each later one stricter (SHP §8.2). */
 export type VerificationVersion = `v${number}`;
 
-/** A version's name and when it was published, in unix seconds; it applies until 90 days after the next one. */
+/**
+ * A version's name and the time of its publication, in unix seconds. It applies until 90 days after the next version.
+ */
 export type PublishedVersion = { version: VerificationVersion; publishedAt: number };
 
 /** How long a version may still be advertised after the next one was published (SHP §8.2): 90 days, in seconds. */
@@ -13,7 +15,7 @@ export const DEPRECATION_WINDOW_SECONDS = 90 * 86_400;
  */
 export type VersionStatus = "current" | "deprecated" | "retired" | "unknown";
 
-/** The number in `v1`, undefined for anything else: `v01` and `1` are no versions. */
+/** The number in `v1`, undefined for anything else, such as `v01` or `1`. */
 export function versionNumber(version: string): number | undefined {
   const match = /^v(0|[1-9]\d{0,5})$/.exec(version);
   return match ? Number(match[1]) : undefined;

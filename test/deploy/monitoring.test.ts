@@ -46,7 +46,7 @@ const expressions = [
   ...board.panels.flatMap(({ title, targets = [] }) => targets.map(({ expr }) => [title, expr] as const)),
 ];
 
-/** The metrics that an expression reads, with their labels: names before `{` or `[`, or single names. */
+/** The metrics that an expression reads, with their labels. A metric is a name before `{` or `[`, or a name alone. */
 function metricsIn(expr: string): string[] {
   const bare = expr
     .replace(/"[^"]*"/g, '""')
@@ -66,7 +66,7 @@ const anyState = new Proxy(
 /** Every series that the processes expose, by name, with its labels. */
 async function exposed(): Promise<Map<string, string[]>> {
   const series = new Map<string, string[]>([["up", ["job", "instance"]]]);
-  // Reads Prometheus' text like a scrape, including buckets and sums of histograms.
+  // Reads the series in a text of Prometheus, including buckets and sums of histograms.
   const addText = (text: string) => {
     for (const [, name = "", type] of text.matchAll(/^# TYPE (\S+) (\S+)$/gm)) {
       const names = type === "histogram" ? ["_bucket", "_count", "_sum"].map((end) => name + end) : [name];

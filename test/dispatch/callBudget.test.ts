@@ -47,7 +47,7 @@ describe("the budget of calls to models", () => {
                 const call = calls[one.call];
                 if (!call) return;
                 const cost = BigInt(Math.min(one.cost, Number(call.amount)));
-                // Booked once: a second word about it changes nothing.
+                // A call is booked once. Booking it again changes nothing.
                 const booked = budget.settle(String(one.call), cost);
                 call.cost ??= cost;
                 await booked;
@@ -96,7 +96,7 @@ describe("the budget of calls to models", () => {
     expect(done.filter(({ status }) => status === "fulfilled")).to.have.length(23);
   });
 
-  it("takes the lower limit of a task's own and of all tasks", async () => {
+  it("uses the lower of a task's own limit and the general limit", async () => {
     for (const [taskLimit, allowed] of [
       [undefined, 100n],
       [40n, 40n],

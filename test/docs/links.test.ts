@@ -29,7 +29,7 @@ describe("the links of the documents", () => {
 });
 
 describe("the links of the pages that a node serves", () => {
-  /** What the rest of the API answers (test/indexer/api). */
+  /** Paths of the rest of the API (see test/indexer/api). */
   const elsewhere = ["/", "/graphql", "/openapi.json", "/v1/params", "/status"];
 
   it("lead to existing pages and headings of the node", async () => {
@@ -45,14 +45,14 @@ describe("the links of the pages that a node serves", () => {
         expect(response.status, `${from}: ${href}`).to.equal(200);
         const html = await response.text();
         pages.set(pathname, html);
-        // Examples within code are text, and what the page's own script makes is not there yet.
+        // Links in the page's script do not count: they are text, or are made only in a browser.
         const markup = html.replaceAll(/<script[\s\S]*?<\/script>/g, "");
         for (const [, link = ""] of markup.matchAll(/<a href="([^"]+)"/g))
           if (!isOutside(link)) waiting.push([pathname, link.replaceAll("&amp;", "&")]);
       }
       if (hash !== "") expect(idsOf(pages.get(pathname) ?? ""), `${from}: ${href}`).to.include(hash.slice(1));
     }
-    // All of them were found from the first page.
+    // Every document can be reached from the first page.
     const served = documents.filter((name) => name.startsWith("docs/")).map((name) => `/${name}`);
     expect([...pages.keys()]).to.include.members(served);
   });

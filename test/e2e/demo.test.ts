@@ -226,7 +226,7 @@ describe("npm run demo", function () {
 
   portalLies(() => demo);
 
-  // In a suite of its own: a suite's tests run before the suites inside it, and those need the node.
+  // A separate suite, because mocha runs a suite's own tests before the suites inside it, and those need the node.
   describe("when it is told to end", () => {
     it("stops everything when it is told to, and leaves no process and no port", async () => {
       const ports = [demo.url, demo.rpcUrl, demo.settlementUrl, demo.databaseUrl].map((url) =>

@@ -41,7 +41,7 @@ describe("a keeper", () => {
     await chain.mint(buyer, 1_000n * AMOUNT);
   });
   after(() => chain.close());
-  /** The chain's clock is put on by some tests; the parties' clocks follow it. */
+  /** Some tests move the chain's clock. The clocks of the parties follow it. */
   let ahead = 0;
   const now = () => Date.now() + ahead;
   beforeEach(async () => {
@@ -77,7 +77,7 @@ describe("a keeper", () => {
     await calls.depositWithAuthorization(hire, await signers.buyer.authorizeDeposit(hire));
     return hire;
   };
-  /** Status, code and field of the answer to something that is refused. */
+  /** The status, the code and the field of a refusal. */
   const refusedBy = async (route: string, body: object): Promise<unknown[]> => {
     const response = await app.request(route, { method: "POST", body: JSON.stringify(body) });
     expect(response.headers.get("content-type")).to.contain("problem+json");
@@ -149,7 +149,7 @@ describe("a keeper", () => {
     const [first, second] = [await held(), await held()];
     await keeper.release(first, await release(first));
     await keeper.refund(second, seller.address, await signers.seller.refund(calls.idOf(second)));
-    // This one never had a round; its successor only has the folder.
+    // The first keeper never ran a round. The next one has only its folder.
     keeper = open();
     expect(await keeper.round()).to.include({ released: 1, refunded: 1, waiting: 0 });
     expect((await calls.state(first)).status).to.equal("released");

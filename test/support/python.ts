@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 /** Whether this machine has a python3 for comparisons. The golden vectors do not need it. */
 export const hasPython = spawnSync("python3", ["-c", "import json, hashlib"]).status === 0;
 
-/** Runs python3 with the repository as its working directory; gives back what it printed. */
+/** Runs python3 with the repository as its working directory; returns its output. */
 export function python(args: string[], input = ""): string {
   const result = spawnSync("python3", args, {
     cwd: fileURLToPath(new URL("../..", import.meta.url)),

@@ -13,11 +13,11 @@ import { withdrawAudit } from "./effects.ts";
 import { countFor } from "./operators.ts";
 import type { Reading } from "./reading.ts";
 
-/** The most sellers of a wallet, and of its buyer group, that are searched for the one from which it bought. */
+/** The most sellers, of a wallet or of its buyer group, that are searched for the wallet's own purchases. */
 const MAX_SELLERS = 256;
 
 /**
- * An operator commits to hires that it will arrange, or reveals which they were. They measure how often an auditor passes
+ * An operator commits to hires that it will arrange, or reveals these hires. They measure how often an auditor passes
  * good work and fails bad work (S110). They remove nobody from a roster and take nothing from anybody.
  */
 export function readCanary(context: ApplyContext, event: RecordEvent): Reading {

@@ -8,7 +8,9 @@ import type { Ground } from "./readGround.ts";
 import { forgetUnpaid, unpaidOne } from "./unpaidStore.ts";
 import type { Connected } from "./useWallet.ts";
 
-/** Offers to go on with a deposit by allowance that ended between its two transactions, by a reload for example. */
+/**
+ * Offers to continue a deposit by allowance that was interrupted between its two transactions, for example by a reload.
+ */
 export function UnpaidNotice(props: {
   connected: Connected;
   ground: Ground;

@@ -73,13 +73,13 @@ export async function openBucket(parameters: OpenBucketParameters): Promise<Buck
   const first = await bucket.get(PROBE, MAX_ANSWER_BYTES);
   if (first === undefined) throw unsafe(where, "an object that was written cannot be read");
   if (await put("second\n", { absent: true }))
-    throw unsafe(where, "a second write of one name with If-None-Match: * was taken");
+    throw unsafe(where, "it accepted a second write of one name with If-None-Match: *");
   if (await put("third\n", { etag: `"${"0".repeat(32)}"` }))
-    throw unsafe(where, "a write with an If-Match that does not hold was taken");
+    throw unsafe(where, "it accepted a write with a wrong If-Match");
   const last = await bucket.get(PROBE, MAX_ANSWER_BYTES);
   if (last === undefined || !last.bytes.equals(first.bytes) || last.etag !== first.etag)
-    throw unsafe(where, "a write was refused, and yet changed the object");
-  if (first.etag === "") throw unsafe(where, "it tells no ETag");
+    throw unsafe(where, "it refused a write and changed the object anyway");
+  if (first.etag === "") throw unsafe(where, "it sends no ETag");
   return bucket;
 }
 

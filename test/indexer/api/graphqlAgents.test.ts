@@ -110,7 +110,7 @@ describe("GraphQL: agents of a market", () => {
       }
     });
 
-    it("of one answer name the tick they are as of; the schema has none", async () => {
+    it("come with the tick of the answer, which answers about the schema do not have", async () => {
       const asOfOf = async (query: string) => {
         const response = await story.app.request(`/graphql?query=${encodeURIComponent(query)}`);
         const { extensions } = (await response.json()) as { extensions?: { asOf?: object } };
@@ -121,7 +121,7 @@ describe("GraphQL: agents of a market", () => {
       expect(await asOfOf("{ __schema { types { name } } }")).to.equal(undefined);
     });
 
-    it("of one request keep their own directions", async () => {
+    it("keep their own directions if one request asks for several lists", async () => {
       const { agent } = await story.ask<{ agent: { [name in "up" | "down"]: Nodes<{ id: string }> } }>(
         `query ($a: Address!) { agent(address: $a) { up: hires(first: 100, orderDirection: ASC) { nodes { id } }
           down: hires(first: 100) { nodes { id } } } }`,

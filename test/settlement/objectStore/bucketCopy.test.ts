@@ -104,7 +104,7 @@ describe("a copy of a log in an object store", () => {
     "no ETag",
     "changes its ETags",
   ] as Fault[]) {
-    it(`is not started in a store that ${fault === "no ETag" ? "tells no ETag" : fault}`, async () => {
+    it(`is not started in a store that ${fault === "no ETag" ? "sends no ETag" : fault}`, async () => {
       store.fault = fault;
       expect(await codeOf(open())).to.equal("bucket_unsafe");
       // Whatever an earlier try has left there.

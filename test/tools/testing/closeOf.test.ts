@@ -40,7 +40,7 @@ describe("the summary of a test run", () => {
     ]);
   });
 
-  it("names the slowest files of a run that has many, the slowest first", () => {
+  it("names the slowest files in order if there are many files", () => {
     const result = { passed: 1, failed: 0, skipped: 0, ms: 1 };
     const few = close([{ step: stepOf("a"), result: { ...result, files: files(23) } }]);
     expect(few).not.to.include("the longest:");
