@@ -15,7 +15,7 @@ export function paymentOfTransfer(event: DeriveEvent, changes: readonly RowChang
 }
 
 /** The transfer that became a payment. Its row has everything but the token, and a node indexes one token. */
-export function transferOfPayment(payment: Row<"payment">, token: Address): TransferEvent {
+export function transferOfPayment(payment: Omit<Row<"payment">, "arrived">, token: Address): TransferEvent {
   const { id, block, time, log, from, to, value, authorized } = payment;
   return {
     block,

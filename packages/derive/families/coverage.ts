@@ -14,7 +14,7 @@ type Paid = Place & { time: number; from: string; to: string; value: bigint; tx:
 export function awaitReceipt(context: ApplyContext, { tx, log, block, time, from, to, value }: Paid): void {
   // One second more, so that the first tick after the whole waiting time decides.
   const due = time + context.params.reconcileSeconds + 1;
-  schedule(context, due, "unreceipted", [directHireId(tx, log), to, from, value, block, time].join(" "));
+  schedule(context, due, "unreceipted", `${directHireId(tx, log)} ${to} ${from} ${value} ${block} ${time}`);
 }
 
 /** The waiting time is over. A payment without a hire counts as unreceipted while it is in the window. */

@@ -19,8 +19,7 @@ import { type Inflow, parseInflow } from "./origin.ts";
  */
 export function noteFlow(context: ApplyContext, wallet: string, inflow: Inflow): void {
   if (inflow.value < amountsOf(context.params).minFunding) return;
-  keepFlow(context, wallet, inflow);
-  if (findWallet(context, wallet)?.traced === true) addFlow(context, wallet, inflow);
+  if (keepFlow(context, wallet, inflow).traced) addFlow(context, wallet, inflow);
 }
 
 /**

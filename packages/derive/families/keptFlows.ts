@@ -1,12 +1,17 @@
 import type { ApplyContext } from "../applyContext.ts";
 import { type ListEnd, withItem } from "../lists.ts";
+import type { Row } from "../tables.ts";
 import { changeWallet, findWallet } from "../wallets.ts";
 import { formatInflow, type Inflow } from "./origin.ts";
 
-/** Keeps a transfer that is as large as a funding, in case its receiver or a wallet that descends from it buys. */
-export function keepFlow(context: ApplyContext, wallet: string, inflow: Inflow): void {
+/**
+ * Keeps a transfer that is as large as a funding, in case its receiver or a wallet that descends from it buys.
+ *
+ * @returns the row of the wallet
+ */
+export function keepFlow(context: ApplyContext, wallet: string, inflow: Inflow): Row<"wallet"> {
   const { length, tail } = withItem(context.store, reached(context, wallet), formatInflow(inflow));
-  changeWallet(context, wallet, { reached: length, reachedTail: tail });
+  return changeWallet(context, wallet, { reached: length, reachedTail: tail });
 }
 
 /** Whether the owner of the money is known: it does not come from a hub and is not newly minted. */

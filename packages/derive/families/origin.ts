@@ -55,10 +55,12 @@ export function withSpent(origin: string, { block, log, time }: Act): string {
 }
 
 export function parseOrigin(origin: string): Origin {
-  const [inflow = "", act] = hasSpent(origin) ? origin.split(SPENT).slice(1).toReversed() : [origin];
-  const [block, log, time] = act?.split(" ").map(Number) ?? [];
+  if (!hasSpent(origin)) return { inflow: origin === "" ? null : parseInflow(origin), act: null };
+  const end = origin.indexOf(SPENT, SPENT.length);
+  const [block, log, time] = origin.slice(SPENT.length, end).split(" ");
+  const inflow = origin.slice(end + SPENT.length);
   return {
     inflow: inflow === "" ? null : parseInflow(inflow),
-    act: act === undefined ? null : { block: block ?? 0, log: log ?? 0, time: time ?? 0 },
+    act: { block: Number(block), log: Number(log), time: Number(time) },
   };
 }

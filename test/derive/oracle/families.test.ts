@@ -64,7 +64,7 @@ describe("funding families and the oracle", () => {
       const escrows = [...store.rows("escrow").values()];
       reach(
         "an escrow settled in the block of its deposit",
-        escrows.some(({ arrived, hire }) => arrived > 0n && hire !== null),
+        escrows.some(({ arrived, hire }) => (arrived ?? 0n) > 0n && hire !== null),
       );
       const brought = [...store.rows("brought").values()];
       reach(
