@@ -94,6 +94,7 @@ describe("a payment into an escrow", () => {
       ["payee_changed", {}, { extra: { payee: SELLER } }, { listing: paid }],
       ["malformed_terms", {}, { extra: { fee: "a little" } }],
       ["fee_too_high", {}, withFee(1n)],
+      ["fee_too_high", {}, withFee(1n, ZERO_ADDRESS)],
       ["fee_too_high", keeper, withFee(FEE + 1n)],
       ["fee_too_high", keeper, withFee(FEE, OTHER)],
     ];
@@ -185,6 +186,10 @@ describe("a payment into an escrow", () => {
     time += 1;
     expect(await mode.isOver(payment)).to.include({ money: "none", book: "giveBack" });
     expect(await mode.conclude(payment, passed(false))).to.include({ money: "none", book: "giveBack" });
+    const held = modeWith({}, { refund: refuses, state: shows("held") });
+    expect(await held.conclude(payment, passed(false)), "it is in the contract").to.include({
+      money: "held",
+    });
   });
 
   it("is taken back when a hire is given up, if it is held, and nothing is sent otherwise", async () => {

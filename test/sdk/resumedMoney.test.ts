@@ -2,12 +2,15 @@ import { expect } from "chai";
 import type { HireRequest } from "tallystick-protocol/hire/hireRequest";
 import type { Listing } from "tallystick-protocol/records/listing";
 import type { BuyerContext, BuyerMode, Conclusion } from "tallystick-sdk/buyer/buyerContext";
+import { askedOf, findByKey, hireByKey } from "tallystick-sdk/buyer/hireByKey";
 import type { JournalEntry } from "tallystick-sdk/buyer/journal";
-import { keptHires } from "tallystick-sdk/buyer/keptHires";
+import { type KeptHire, keptHires } from "tallystick-sdk/buyer/keptHires";
 import { resumeHires } from "tallystick-sdk/buyer/resumeHires";
+import type { Verify } from "tallystick-sdk/buyer/verifyResult";
 import { NoSellerError } from "tallystick-sdk/errors";
 import { memoryStore } from "tallystick-sdk/store/keyValueStore";
 import { newWallet } from "./support/sdkChain.ts";
+import { rejection } from "./support/tamper.ts";
 
 const BEGUN = 1_800_000_000_000;
 /** The buyer gave the hire more time than its listing promises. */
@@ -30,8 +33,7 @@ const passed = (all_passed: boolean) => () => ({ all_passed, checks: {}, details
 describe("the money of a hire that is resumed", () => {
   const { account } = newWallet();
 
-  /** A process that comes after the one that wrote the entry, and everything that it does. */
-  const resume = async (parameters: {
+  type Parameters = {
     entry?: Partial<JournalEntry>;
     seller?: { status: number; body: unknown };
     atMs?: number;
@@ -39,8 +41,10 @@ describe("the money of a hire that is resumed", () => {
     mode?: Partial<BuyerMode>;
     modeOf?: () => never;
     isUnderWay?: boolean;
-  }) => {
-    const { seller = NOT_KNOWN, atMs = 0, verify, mode = {}, isUnderWay = false } = parameters;
+  };
+  /** A process that comes after the one that wrote the entry, and everything that it does. */
+  const openNext = async (parameters: Parameters) => {
+    const { seller = NOT_KNOWN, atMs = 0, mode = {}, isUnderWay = false } = parameters;
     const did: string[] = [];
     const journal = memoryStore();
     const now = () => BEGUN + atMs;
@@ -66,13 +70,18 @@ describe("the money of a hire that is resumed", () => {
     const context = {
       ...{ account, address: account.address.toLowerCase(), journal, now, kept },
       budget: { recall: noted("recall "), spend: noted("spend"), giveBack: noted("giveBack") },
+      keyed: new Map(),
       ...{ underWay: new Set(isUnderWay ? ["job_1"] : []), verifiers: new Map() },
       background: { add: () => {} },
       reports: { flush: async () => {}, add: async () => {} },
       modeOf: parameters.modeOf ?? (() => fake),
       sellerFetch: async () => Response.json(seller.body, { status: seller.status }),
     } as unknown as BuyerContext;
-    const outcomes = await resumeHires(context, verify as Parameters<typeof resumeHires>[1]);
+    return { did, context, journal, kept };
+  };
+  const resume = async (parameters: Parameters) => {
+    const { did, context, journal, kept } = await openNext(parameters);
+    const outcomes = await resumeHires(context, parameters.verify as Verify | undefined);
     const state = (await kept.get("order-17"))?.state;
     return { did, outcomes, state, isOpen: (await journal.get("hire/job_1")) !== undefined };
   };
@@ -159,5 +168,99 @@ describe("the money of a hire that is resumed", () => {
   it("is left alone while its hire runs in this process", async () => {
     const { did, outcomes, isOpen } = await resume({ isUnderWay: true, atMs: 10 * LATENCY_MS });
     expect([did, outcomes, isOpen]).to.deep.equal([[], [], true]);
+  });
+
+  const WANTED = { capability: listing.capability, params: {}, maxPriceUsdc: "1.00", maxLatencyMs: 1_000 };
+  const KEY = "order-17";
+  const again = (context: BuyerContext, verify: Verify) =>
+    hireByKey(context, { ...WANTED, verify }, KEY, 1_000, () => expect.fail("it was hired again"));
+  const about = { key: KEY, asked: askedOf(WANTED), startedAt: BEGUN, attempts: 1 };
+  const signed = {
+    ...about,
+    state: "signed",
+    hireId: "0x01",
+    jobId: "job_1",
+    seller: listing.agent_id,
+  } as const;
+  const result = { hireId: "0x01", jobId: "job_1", amount: "700", listing, result: 5 };
+  const doneWith = (money: string) =>
+    ({ ...about, state: "done", hire: { ...result, money } }) as unknown as KeptHire;
+  const goodOf = passed(true) as unknown as Verify;
+
+  it("and has a key is concluded by the next call with the key, which hires nobody", async () => {
+    const { did, context, kept } = await openNext({ seller: DONE });
+    await kept.put(signed);
+    expect(await again(context, goodOf)).to.include({ money: "released", isRepeated: true });
+    expect(did).to.deep.equal(["recall 700", "release", "spend"]);
+    expect(await kept.get(KEY)).to.include({ state: "done" });
+    expect(await again(context, goodOf), "and from then on is only read").to.include({ money: "released" });
+    expect(did).to.have.length(3);
+  });
+
+  it("and has a key is an error that says where the money is, while its seller does not answer", async () => {
+    const { did, context, kept } = await openNext({ atMs: LATENCY_MS });
+    await kept.put(signed);
+    expect(await rejection(again(context, goodOf))).to.include({
+      code: "seller_timeout",
+      money: "authorized",
+    });
+    expect(did).to.deep.equal(["recall 700", "abandon"]);
+    const other = { ...WANTED, maxPriceUsdc: "2.00" };
+    expect(
+      await rejection(hireByKey(context, other, KEY, 1_000, () => expect.fail("it was hired"))),
+    ).to.include({ code: "idempotency_key_reused", field: "idempotencyKey" });
+  });
+
+  it("and has a key is lost, and not hired again, when no note of it is left", async () => {
+    const { context, kept, journal } = await openNext({ seller: DONE });
+    await kept.put(signed);
+    await journal.delete("hire/job_1");
+    const error = await rejection(again(context, goodOf));
+    expect(error).to.include({ code: "result_lost", money: "authorized", seller: listing.agent_id });
+    expect(error).to.include({ hireId: "0x01", jobId: "job_1" });
+  });
+
+  it("and has a key runs in this process: neither call nor look takes it up", async () => {
+    const { did, context, kept } = await openNext({ isUnderWay: true });
+    await kept.put(signed);
+    expect(await rejection(again(context, goodOf))).to.include({ code: "hire_under_way" });
+    await kept.put(doneWith("held"));
+    expect(await again(context, goodOf)).to.include({ money: "held", result: 5 });
+    context.keyed.set(KEY, {} as never);
+    expect(await findByKey(context, KEY)).to.deep.equal({ kept: doneWith("held") });
+    expect(did).to.deep.equal([]);
+  });
+
+  it("is looked at again for a result that came while it was open, and not for one that is settled", async () => {
+    for (const money of ["held", "authorized"]) {
+      const ended = await openNext({ seller: DONE });
+      await ended.kept.put(doneWith(money));
+      expect(await again(ended.context, goodOf), money).to.include({ money: "released" });
+      const late = await openNext({ atMs: LATENCY_MS });
+      await late.kept.put(doneWith(money));
+      expect(await again(late.context, goodOf), money).to.include({ money: "refunded", result: 5 });
+    }
+    for (const money of ["paid", "released", "refunded", "none"]) {
+      const { did, context, kept } = await openNext({ seller: DONE });
+      await kept.put(doneWith(money));
+      expect(await again(context, goodOf), money).to.deep.include({ money, result: 5, amount: 700n });
+      expect(did, money).to.deep.equal([]);
+    }
+  });
+
+  it("is found by its key in every state, and an unknown key is none", async () => {
+    const { context, kept } = await openNext({ seller: DONE });
+    expect(await findByKey(context, "unknown")).to.equal(undefined);
+    for (const open of [
+      { ...about, state: "running", until: 0 },
+      { ...about, state: "open" },
+    ] as KeptHire[]) {
+      await kept.put(open);
+      expect(await findByKey(context, KEY)).to.deep.equal({ kept: open });
+    }
+    await kept.put(signed);
+    expect((await findByKey(context, KEY, goodOf))?.hire).to.include({ money: "released" });
+    await kept.put(signed);
+    expect((await findByKey(context, KEY, goodOf))?.error).to.include({ code: "result_lost" });
   });
 });

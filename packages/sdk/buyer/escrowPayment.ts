@@ -171,10 +171,7 @@ function judgeEscrowTerms(
     throw refuse("malformed_terms", `Its terms cannot be read: ${read.error.issues[0]?.message}`);
   const { seller, payee, fee_recipient } = read.data;
   const ours = payeeInTerms(listing.agent_id, listing.payee);
-  if (
-    seller !== listing.agent_id ||
-    payeeInTerms(listing.agent_id, payee === ZERO_ADDRESS ? undefined : payee) !== ours
-  ) {
+  if (seller !== listing.agent_id || payeeInTerms(listing.agent_id, payee) !== ours) {
     throw refuse("payee_changed", `It wants ${payee} to be paid for ${seller}; its listing says otherwise.`);
   }
   const fee = BigInt(read.data.fee);

@@ -50,10 +50,10 @@ export const rooms: Room[] = [
   {
     name: "payments",
     sources: [
-      "packages/sdk/buyer/{escrowPayment,hireByKey,judgeTerms,keptHires,reports}.ts",
+      "packages/sdk/buyer/{escrowPayment,hireByKey,judgeTerms,keptHires,reports,resumeHires}.ts",
       "packages/sdk/seller/receiptOutbox.ts",
     ],
-    tests: ["test/sdk/{hireByKey,escrowPayment,outboxes}.test.ts"],
+    tests: ["test/sdk/{hireByKey,escrowPayment,outboxes,resumedMoney}.test.ts"],
   },
   {
     name: "verifiers",
