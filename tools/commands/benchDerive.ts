@@ -33,15 +33,20 @@ export function registerBenchDerive(program: Command): void {
         process.stdout.write(`${JSON.stringify(figures, null, 2)}\n`);
         return;
       }
-      const { events, eventsPerSecond, ofReading, peakMegabytes, digest } = figures;
+      const { events, eventsPerSecond, ofReading, peakMegabytes, digest, kinds } = figures;
       const isMet = (is: boolean) => (is ? "met" : "MISSED");
       process.stdout.write(
         `\n${events} events, ${Math.round(eventsPerSecond)} a second of processor time ` +
           `(≥ ${MIN_EVENTS_A_SECOND}: ${isMet(eventsPerSecond >= MIN_EVENTS_A_SECOND)})\n` +
           `${ofReading.toFixed(2)} × reading and parsing (≤ ${MAX_OF_READING}: ${isMet(ofReading <= MAX_OF_READING)})\n` +
-          `${Math.round(peakMegabytes)} MB at most, digest ${digest}\n`,
+          `${Math.round(peakMegabytes)} MB at most, digest ${digest}\n\n` +
+          `What an event takes in the middle (µs):\n${kinds.map(kindLine).join("")}`,
       );
     });
+}
+
+function kindLine({ kind, events, microseconds }: { kind: string; events: number; microseconds: number }) {
+  return `  ${microseconds.toFixed(1).padStart(10)}  ${kind} (${events})\n`;
 }
 
 type Options = { transfers: number; agents: number; runs: number; json?: boolean };

@@ -23,6 +23,8 @@ export type DeriveCost = {
   ofReading: number;
   peakMegabytes: number;
   digest: string | null;
+  /** What an event of each kind takes in the middle, without what it leaves to the garbage collector. */
+  kinds: { kind: string; events: number; microseconds: number }[];
 };
 
 /** Derives a generated log with trusted signatures, and reads the same file without deriving it, in turn. */
@@ -49,13 +51,23 @@ async function measureLog(file: string, runs: number, progress: Progress): Promi
       return { value: derived, detail: `${derived.cpuSeconds.toFixed(2)} s, reading ${read.cpuSeconds} s` };
     });
   }
+  const kinds = await progress.step("kinds of events", async () => ({ value: await measureKinds(file) }));
   const { events, peakMegabytes, digest } = last;
   const rates = { eventsPerSecond: events / deriveSeconds, ofReading: deriveSeconds / readSeconds };
-  return { events, readSeconds, deriveSeconds, ...rates, peakMegabytes, digest };
+  return { events, readSeconds, deriveSeconds, ...rates, peakMegabytes, digest, kinds };
 }
 
 async function readOnly(file: string): Promise<{ cpuSeconds: number }> {
-  const args = nodeProgram("tools/bench/derive/readProgram.ts", [file]);
+  return await run("readProgram.ts", file);
+}
+
+async function measureKinds(file: string): Promise<DeriveCost["kinds"]> {
+  return await run("kindsProgram.ts", file);
+}
+
+/** Runs a program of this folder on a log, and returns what it prints. */
+async function run<T>(program: string, file: string): Promise<T> {
+  const args = nodeProgram(`tools/bench/derive/${program}`, [file]);
   const { stdout } = await promisify(execFile)(process.execPath, args, { env: childEnvironment() });
-  return JSON.parse(stdout);
+  return JSON.parse(stdout) as T;
 }
