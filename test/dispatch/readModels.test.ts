@@ -66,7 +66,7 @@ describe("models.yaml", () => {
       "a model nobody knows",
       (it) => it.replace("premium: [large]", "premium: [huge]"),
       lineOf("premium: ["),
-      "huge stands nowhere",
+      "huge is not listed",
     ],
     [
       "a key that is not known",
