@@ -83,7 +83,7 @@ async function openLedger(): Promise<{ anchoring: AnchoringConfig; id: Hex; stat
   throw new TallystickError({
     code: "not_open",
     message: `The contract has no ledger ${id}.`,
-    hint: "Its id is made of LEDGER_FIRST_WRITER (or ANCHOR_WRITER, if none has followed), LEDGER_GUARDIAN and LEDGER_ORIGIN.",
+    hint: "The ledger's id is computed from LEDGER_FIRST_WRITER (or ANCHOR_WRITER, if the writer never changed), LEDGER_GUARDIAN and LEDGER_ORIGIN.",
   });
 }
 

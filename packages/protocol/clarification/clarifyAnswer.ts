@@ -89,6 +89,6 @@ function requireKept(
   throw new TallystickError({
     code: "bad_quote",
     message: `The quote is not what its token says (${problem}).`,
-    hint: "Do not hire on it: this seller could not be held to it.",
+    hint: "Do not hire with this offer: you could not prove that this seller made it.",
   });
 }

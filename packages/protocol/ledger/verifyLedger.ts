@@ -35,7 +35,7 @@ export class LedgerLayoutError extends LedgerLineError {
       `the entry verifies, but its line is not in the canonical layout (from column ${column} on)`,
       {
         code: "ledger_layout",
-        hint: "Nothing that it says was changed. `tallystick ledger import FILE` writes such a ledger in canonical lines.",
+        hint: "Its content was not changed. `tallystick ledger import FILE` writes such a ledger in canonical lines.",
         cause,
       },
     );

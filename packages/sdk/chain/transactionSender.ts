@@ -111,7 +111,7 @@ export function createTransactionSender(parameters: TransactionSenderParameters)
       throw new ChainError({
         code: "transaction_reverted",
         message: `${call.functionName} was reverted in transaction ${hash}.`,
-        hint: "Somebody else may have been first: read the state again.",
+        hint: "Somebody else may have sent a transaction first: read the state again.",
         details: { hash },
       });
     },
@@ -128,7 +128,9 @@ function chainError(call: ContractCall, cause: unknown, neverSent: boolean): Cha
   return new ChainError({
     code: reverted ? "call_refused" : "chain_unreachable",
     message: `${call.functionName}: ${reason ?? short}`,
-    hint: neverSent ? "Nothing was sent." : "Nobody knows whether it was sent: read the state again.",
+    hint: neverSent
+      ? "Nothing was sent."
+      : "It is not known whether the transaction was sent: read the state again.",
     reason,
     neverSent,
     cause,

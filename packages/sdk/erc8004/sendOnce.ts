@@ -127,7 +127,7 @@ async function send<Found>(
     throw new ChainError({
       code: "chain_unreachable",
       message: `${call.functionName}: ${cause instanceof BaseError ? cause.shortMessage : String(cause)}`,
-      hint: "Nobody knows whether it was sent. Call again: the chain is searched first, so it is never there twice.",
+      hint: "It is not known whether the transaction was sent. Call again: the call searches the chain first, so nothing is posted twice.",
       cause,
     });
   }
@@ -158,7 +158,7 @@ function pending(functionName: string, cause: unknown, hash?: Hex): ChainError {
   return new ChainError({
     code: "transaction_pending",
     message: `${functionName}: a transaction of this account ${hash ?? "with the same number"} is pending, or already in a block.`,
-    hint: "Call again later: the chain is searched first, so it is never there twice.",
+    hint: "Call again later: the call searches the chain first, so nothing is posted twice.",
     ...(hash !== undefined && { details: { hash } }),
     cause,
   });

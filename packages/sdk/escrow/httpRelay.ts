@@ -140,7 +140,7 @@ function unreachable(message: string, cause?: unknown): ChainError {
   return new ChainError({
     code: "chain_unreachable",
     message,
-    hint: "Nobody knows whether it was sent: read the state again.",
+    hint: "It is not known whether it was sent: read the state again.",
     cause,
   });
 }

@@ -75,6 +75,6 @@ async function expectSameLog(
   throw new TallystickError({
     code: "other_log",
     message: `Line ${line} of ${name} is not in the log of ${url}, which ${has}.`,
-    hint: "The stored lines are of another node, or of other parameters. Store this log in another file.",
+    hint: "The stored lines come from another node, or were made with other parameters. Store this log in another file.",
   });
 }

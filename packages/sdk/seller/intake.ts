@@ -77,7 +77,7 @@ function requireProvable(request: HireRequest, signed: boolean): void {
   if (signed && request.seller_id !== undefined) return;
   throw new TallystickError({
     code: "signature_required",
-    message: "Hires of this listing may be audited, so they are signed by their buyer and name their seller.",
+    message: "Hires of this listing may be audited, so the buyer must sign them and name the seller.",
     field: signed ? "seller_id" : "signature",
     hint: "Sign the hire with a nonce and seller_id, as swarmwage/v0.3 does.",
   });

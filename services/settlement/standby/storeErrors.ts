@@ -5,7 +5,7 @@ export function takenOver(position: number): TallystickError {
   return new TallystickError({
     code: "ledger_taken_over",
     message: `Another process writes the ledger: entry ${position} of it is not this one's.`,
-    hint: "Nothing of this was written. This process ends. When it is started again, it stands by.",
+    hint: "Nothing of this was written. This process ends. When it is started again, it waits as the stand-by.",
   });
 }
 
@@ -14,7 +14,7 @@ export function leaseLost(): TallystickError {
   return new TallystickError({
     code: "ledger_taken_over",
     message: "Another process has the ledger's lease.",
-    hint: "This process ends. When it is started again, it stands by. It was probably stopped, or cut off from the database, for longer than LEDGER_LEASE_SECONDS.",
+    hint: "This process ends. When it is started again, it waits as the stand-by. It was probably stopped, or cut off from the database, for longer than LEDGER_LEASE_SECONDS.",
   });
 }
 
