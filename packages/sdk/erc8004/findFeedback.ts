@@ -36,8 +36,8 @@ export function receiptIn(uri: string): string | undefined {
  * Finds a client's feedback for an agent.
  *
  * @param parameters.block the search ends here: feedback that comes later is not found
- * @param parameters.fromBlock where it begins: the block of the payment, since nothing is said of a hire
- * before it is paid
+ * @param parameters.fromBlock where it begins: the block of the payment, because there is no feedback for a hire before
+ * its payment
  * @param isIt whether a feedback is the wanted one; the latest that fits is returned
  * @throws ChainError `chain_inconsistent` when the RPC counts more feedback than it gives logs of
  */

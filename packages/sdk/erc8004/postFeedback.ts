@@ -148,7 +148,8 @@ async function requireAgent(
 }
 
 /**
- * Feedback for what was never paid would hold before nobody. What cannot be checked here is left to those who verify the file.
+ * Feedback for an unpaid hire would convince nobody. Parts that cannot be checked here are left to those who verify the
+ * file.
  *
  * @returns the block of the payment, undefined when the RPC leads to another chain than it
  */

@@ -17,11 +17,11 @@ export type GivenFeedback = Posting & {
 };
 
 /**
- * The proof of the receipt that a feedback names, from the node's ledger. The receipt has to be of a hire of the feedback's client with
- * whom the identity stood for when the feedback was given.
+ * The proof of the receipt that a feedback names, from the node's ledger. The receipt must be of a hire between the
+ * feedback's client and the agent that had the identity when the feedback was given.
  *
- * @throws InvalidInputError naming `index` when the feedback is not there or names no receipt of such a hire; ProofError;
- * ServiceError `not_in_ledger`
+ * @throws InvalidInputError naming `index` if the feedback does not exist or names no receipt of such a hire;
+ * ProofError; ServiceError `not_in_ledger`
  */
 export async function receiptOfFeedback(parameters: GivenFeedback): Promise<ProofBundle> {
   const { client, registries, agentId, feedbackClient, index, ledger, baseUrl, fetch } = parameters;

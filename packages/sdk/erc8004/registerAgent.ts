@@ -127,8 +127,8 @@ function fileOf(parameters: RegisterAgentParameters, agentId: number): { file: J
 }
 
 /**
- * The identity that the account registered and still has, undefined when it has none. What others gave it does not count: anybody
- * may send an identity to anybody.
+ * The identity that the account registered and still has, undefined when it has none. Identities that it received from
+ * others do not count, because anybody may send an identity to anybody.
  */
 async function findIdentity(
   { account, client, registries }: RegisterAgentParameters,

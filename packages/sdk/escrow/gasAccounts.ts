@@ -27,7 +27,7 @@ export const advancesOf = (buyer: Address): GasAccountId => buyer;
 /** What failed signatures of a contract wallet cost. */
 export const signaturesOf = (wallet: Address): GasAccountId => `${wallet}.words`;
 
-/** Gas that was spent without a fee for it. */
+/** Gas that no fee has paid for. */
 type Account = {
   lost: number;
   /** Brought by hires that paid the fee. */

@@ -30,7 +30,7 @@ const MIN_PAUSE_MS = 200;
 
 type Answer = { [key: string]: unknown };
 
-/** A relay that is a remote keeper: it gets signed instructions by HTTP and pays the gas. */
+/** A relay that sends signed instructions to a remote keeper by HTTP. The keeper pays the gas. */
 export function httpRelay({
   url,
   fetch = globalThis.fetch,

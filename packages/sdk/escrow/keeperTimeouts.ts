@@ -16,10 +16,13 @@ export type TimeoutsParameters = {
   log: (sentence: string, details?: { [key: string]: unknown }) => void;
 };
 
-/** Blocks asked for at once; fewer after a refusal, since a provider does not say how many it would accept. */
+/**
+ * The number of blocks in one request. It is lowered after a refusal, because a provider does not say how many it
+ * accepts.
+ */
 const BLOCK_RANGE = 2_000n;
 
-/** How often in a round fewer blocks are tried: a provider that is away fails at any number. */
+/** How often the number is lowered in a round. A provider that does not answer at all fails with any number. */
 const MAX_HALVINGS = 4;
 
 /** Blocks that are read again in every round, since a reorganisation may have changed them. */

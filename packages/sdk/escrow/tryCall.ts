@@ -17,8 +17,8 @@ const PROGRAM_GAS = 1_000_000n;
  *
  * A program that runs once makes the call from within the EVM. So whatever the call does (revert, burn its
  * gas, hit an invalid opcode, answer a megabyte) comes back as a result, and every error of the `eth_call` is
- * the provider's. So a provider's error never looks like a refusal. It costs the provider no more than `gas`,
- * where an `eth_estimateGas` of a wallet that burns all its gas costs a whole block's.
+ * the provider's. So a provider's error never looks like a refusal. It costs the provider at most `gas`. An
+ * `eth_estimateGas` for a wallet that burns all its gas would cost the gas of a whole block.
  *
  * @throws ChainError `chain_unreachable`: the chain cannot be asked
  */

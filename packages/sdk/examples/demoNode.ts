@@ -73,7 +73,7 @@ export async function mintTestUsdc(sender: TransactionSender, to: Address, amoun
   });
 }
 
-/** The chain's clock in milliseconds. The demo's is ahead of ours, since its story lets escrows expire. */
+/** The chain's clock in milliseconds. The demo's clock is ahead of ours, because its story lets escrows expire. */
 export async function chainClock({ client }: TransactionSender): Promise<() => number> {
   const { timestamp } = await client.getBlock();
   const ahead = Math.max(0, Number(timestamp) * 1000 - Date.now());

@@ -5,7 +5,7 @@ import { node } from "./demoNode.ts";
 /** How long the indexer may take to count a hire, in milliseconds: an anchor of the ledger, and a block. */
 const PATIENCE_MS = 60_000;
 
-/** Prints the result of a hire and, once the indexer has counted it, what the indexer says of it. */
+/** Prints the result of a hire and, once the indexer has counted it, the indexer's data about it. */
 export async function printHire(hire: HireResult): Promise<void> {
   const { listing, verification } = hire;
   console.log(`seller        ${listing.agent_id}`);

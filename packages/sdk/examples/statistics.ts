@@ -1,4 +1,4 @@
-/** One number about a list of numbers: what `compute.statistics.*` sells. */
+/** Computes one number about a list of numbers, for `compute.statistics.*`. */
 export function statistic(operation: string, data: readonly number[]): number {
   const sorted = [...data].sort((a, b) => a - b);
   const mean = data.reduce((sum, value) => sum + value, 0) / data.length;

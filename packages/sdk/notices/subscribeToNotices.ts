@@ -11,7 +11,7 @@ export type SubscribeToNoticesParameters = {
   account: LocalAccount;
   /** The URL of the node. */
   baseUrl: string;
-  /** As `GET /v1/ledger/latest` names it. */
+  /** The ledger's name from `GET /v1/ledger/latest`. */
   ledger: LedgerName;
   /** Where notices go: https, public. */
   url: string;

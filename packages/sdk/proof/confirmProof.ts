@@ -4,7 +4,7 @@ import type { VerifiedLedger, VerifiedProof } from "tallystick-protocol/proof/pr
 import { ProofError } from "tallystick-protocol/proof/provenEntry";
 import type { Chain, PublicClient, Transport } from "viem";
 
-/** What the chain says of a proof: the transaction that anchored its root, and the block. */
+/** The chain's data about a proof: the transaction that anchored its root, and the block. */
 export type ConfirmedProof = { transaction: Hex; block: number };
 
 /**
