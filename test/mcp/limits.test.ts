@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { hireDone } from "tallystick-mcp/hireAnswer";
 import { createHireDesk } from "tallystick-mcp/hireDesk";
 import { createMcpContext, readMcpConfig } from "tallystick-mcp/mcpConfig";
 import { MAX_CHARACTERS, strangersText } from "tallystick-mcp/strangersText";
@@ -83,6 +84,40 @@ describe("the limits of an MCP server", () => {
   });
 });
 
+describe("a hire that an agent cancels", () => {
+  it("is cancelled if nothing was signed, and else says where the money is", async () => {
+    const settings = { TALLYSTICK_URL: "http://node.test", TALLYSTICK_SPEND_CAP_USDC: "1.00" };
+    const config = readMcpConfig({ ...settings, TALLYSTICK_PRIVATE_KEY: newWallet().privateKey });
+    const context = createMcpContext(config, { fetch: async () => Response.json({}) });
+    const { call, close } = await connectMcp(context);
+    const of = {
+      code: "aborted",
+      message: "stopped",
+      seller: "0x01",
+      hireId: "0x02",
+      jobId: "job_1",
+    } as const;
+    const failure = (money: "authorized" | "none") => new HireFailedError({ ...of, money });
+    for (const [ends, cancelled, money] of [
+      [new Error("stopped"), true, "none"],
+      [failure("none"), true, "none"],
+      [failure("authorized"), false, "authorized"],
+      [{ money: "paid" } as HireResult, false, "paid"],
+    ] as const) {
+      context.desk.start("k", ({ signal }) => {
+        const ended = Promise.withResolvers<HireResult>();
+        signal.addEventListener("abort", () =>
+          ends instanceof Error ? ended.reject(ends) : ended.resolve(ends as HireResult),
+        );
+        return ended.promise;
+      });
+      expect(await call("cancel_hire", { idempotency_key: "k" })).to.include({ cancelled, money });
+    }
+    expect((await call("cancel_hire", { idempotency_key: "k" })).error).to.match(/^unknown_hire: /);
+    await close();
+  });
+});
+
 describe("a stranger's text in an MCP server's answer", () => {
   it("is whole up to its limit, and comes in pieces that join above it", () => {
     const ofLength = (length: number) => "x".repeat(length - 2);
@@ -100,6 +135,19 @@ describe("a stranger's text in an MCP server's answer", () => {
       expect(pieces.join(""), String(length)).to.equal(JSON.stringify(value));
       expect(pieces, "no empty piece").to.have.length(Math.ceil(length / MAX_CHARACTERS));
     }
+  });
+
+  it("is on one plain line where it names a check, and there are a hundred checks at the most", () => {
+    const named = Object.fromEntries(Array.from({ length: 200 }, (_, n) => [`check${n}`, true]));
+    const checks = { [`${LURE}\u202e`]: true, ["x".repeat(500)]: false, ...named };
+    const listing = { agent_id: "0x01" };
+    const verification = { all_passed: false, checks, details: {} };
+    const hire = { ...{ listing, verification, money: "paid", escrow: null, latencyMs: 1.5 }, result: 1 };
+    const { verification: said } = hireDone("k", hire as unknown as HireResult, "1.00");
+    const names = Object.keys(said?.checks ?? {});
+    expect(names).to.have.length(100);
+    for (const name of names) expect(name).to.match(/^[ -~]{1,128}$/);
+    expect(said).to.include({ all_passed: false });
   });
 
   it("is quoted on one line of an error, whoever it comes from, and never stands where this server speaks", () => {
