@@ -1,6 +1,4 @@
-import { formatAge } from "./format.ts";
-
-const local = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
+import { formatAge, formatTime } from "./format.ts";
 
 /**
  * Shows a time, given in unix seconds: how long ago it was, or the reader's local date and hour. Hovering
@@ -14,7 +12,7 @@ export function Time({ at, isDate = false }: { at: number; isDate?: boolean }) {
   const now = Date.now() / 1_000;
   return (
     <time dateTime={utc} title={`${utc.replace("T", " ").replace(".000Z", "")} UTC`}>
-      {isDate ? local.format(date) : formatAge(Math.min(at, now), now)}
+      {isDate ? formatTime(at) : formatAge(Math.min(at, now), now)}
     </time>
   );
 }

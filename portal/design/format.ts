@@ -60,6 +60,14 @@ export function formatDay(day: string | undefined): string {
   return Number.isNaN(date.getTime()) ? plainText(day ?? "", 20) : dayOf.format(date);
 }
 
+const local = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
+
+/** The reader's local date and hour of a time in unix seconds. */
+export function formatTime(at: number): string {
+  const date = new Date(at * 1_000);
+  return Number.isNaN(date.getTime()) ? NOTHING : local.format(date);
+}
+
 /** How long ago, or how long until, in one unit. Both in seconds. */
 export function formatAge(time: number, now: number): string {
   const seconds = Math.abs(Math.round(now - time));

@@ -12,6 +12,7 @@ import { Sheet } from "./Sheet.tsx";
 import { sendCall } from "./sendCall.ts";
 import type { Connected } from "./useWallet.ts";
 import { WalletFault } from "./WalletFault.tsx";
+import { Words } from "./Words.tsx";
 import { asWalletError, type WalletError } from "./walletError.ts";
 
 type Step =
@@ -71,7 +72,9 @@ export function ActDialog({ act, connected, ground, terms, standing, onClose, on
             ...(written.toSeller !== undefined && { toSeller: written.toSeller }),
             ...(owed !== undefined && { account: owed.account, owed: owed.amount }),
           }).map((line) => (
-            <p key={line}>{line}</p>
+            <p key={line}>
+              <Words text={line} />
+            </p>
           ))}
         </div>
       )}

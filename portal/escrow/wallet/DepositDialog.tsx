@@ -1,3 +1,4 @@
+import { formatTime } from "../../design/format.ts";
 import { Notice } from "../../design/Notice.tsx";
 import { depositWords } from "../actWords.ts";
 import { DeadlineClock } from "../DeadlineClock.tsx";
@@ -8,6 +9,7 @@ import type { DepositReady } from "./prepareDeposit.ts";
 import { Sheet } from "./Sheet.tsx";
 import { type DepositParameters, type DepositStep, useDeposit } from "./useDeposit.ts";
 import { WalletFault } from "./WalletFault.tsx";
+import { Words } from "./Words.tsx";
 
 type Props = DepositParameters & { onClose: () => void };
 
@@ -31,8 +33,10 @@ export function DepositDialog({ onClose, ...parameters }: Props) {
   return (
     <Sheet title="Read before you sign" onClose={onClose}>
       <div class="stack words">
-        {depositWords(terms, new Date(deadline * 1_000).toLocaleString()).map((line) => (
-          <p key={line}>{line}</p>
+        {depositWords(terms, formatTime(deadline)).map((line) => (
+          <p key={line}>
+            <Words text={line} />
+          </p>
         ))}
       </div>
       <TermsList terms={terms} />

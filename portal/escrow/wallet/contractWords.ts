@@ -1,6 +1,6 @@
 import { hireEscrowAbi } from "tallystick-protocol/abi/hireEscrowAbi";
 import { type Abi, decodeErrorResult, parseAbi } from "viem";
-import { formatAmount, plainText, shortHash } from "../../design/format.ts";
+import { formatAmount, formatTime, plainText, shortHash } from "../../design/format.ts";
 import { decimalOf } from "../usdc.ts";
 import { isHexText } from "./createChain.ts";
 
@@ -20,7 +20,7 @@ const abi: Abi = [...hireEscrowAbi, ...tokenErrors];
 
 type Arguments = readonly unknown[];
 const amount = (value: unknown): string => `${formatAmount(decimalOf(BigInt(value as bigint)))} USDC`;
-const when = (value: unknown): string => new Date(Number(value) * 1_000).toLocaleString();
+const when = (value: unknown): string => formatTime(Number(value));
 const who = (value: unknown): string => shortHash(String(value).toLowerCase());
 
 const STATUSES = [

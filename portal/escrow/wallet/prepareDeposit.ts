@@ -6,7 +6,7 @@ import {
 } from "tallystick-protocol/escrow/authorization";
 import type { Hex } from "tallystick-protocol/hex";
 import { encodeFunctionData } from "viem";
-import { formatAmount } from "../../design/format.ts";
+import { formatAmount, formatTime } from "../../design/format.ts";
 import type { EscrowTerms } from "../termsOf.ts";
 import { payeeOf } from "../termsOf.ts";
 import { decimalOf } from "../usdc.ts";
@@ -106,7 +106,7 @@ export async function prepareDeposit(
   if (paused > time)
     throw new WalletError({
       code: "not_open",
-      message: `The guardian has paused deposits until ${new Date(Number(paused) * 1_000).toLocaleString()}.`,
+      message: `The guardian has paused deposits until ${formatTime(Number(paused))}.`,
       hint: "Money that is held is not touched by that. Wait, or use another provider.",
     });
   if (balance < hire.amount)
