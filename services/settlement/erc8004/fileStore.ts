@@ -47,13 +47,16 @@ export class FileStore {
     this.#room = room;
     this.#database = new DatabaseSync(folder === undefined ? ":memory:" : path.join(folder, FILES));
     this.#database.exec(
+      // In one transaction: else each statement waits for the disk by itself.
       `PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;
+       BEGIN;
        CREATE TABLE IF NOT EXISTS file (
          number INTEGER PRIMARY KEY, hash TEXT NOT NULL UNIQUE, kind TEXT NOT NULL, subject TEXT NOT NULL, signer TEXT NOT NULL,
          bytes INTEGER NOT NULL, text TEXT NOT NULL
        );
        CREATE INDEX IF NOT EXISTS file_subject ON file (kind, subject, number);
-       CREATE TABLE IF NOT EXISTS used (kind TEXT PRIMARY KEY, bytes INTEGER NOT NULL) WITHOUT ROWID`,
+       CREATE TABLE IF NOT EXISTS used (kind TEXT PRIMARY KEY, bytes INTEGER NOT NULL) WITHOUT ROWID;
+       COMMIT`,
     );
   }
 

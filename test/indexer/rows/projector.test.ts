@@ -121,7 +121,7 @@ describe("the derivation over a database", () => {
         const payments = [...database.rows.keys()].filter((key) => key.startsWith("payment "));
         kept = { payments: kept.payments + payments.length, others: kept.others + transfers.length };
       }),
-      { numRuns: 100 },
+      { numRuns: 40 },
     );
     expect(kept.payments, "payments").to.be.greaterThan(0);
     expect(kept.others, "transfers that are no payments").to.be.greaterThan(0);
@@ -201,7 +201,7 @@ describe("the derivation over a database", () => {
         for (const event of rest) await applyEvent(projector, database, event, "second");
         expectSameRows(database, expected ?? new Map());
       }),
-      { numRuns: 100 },
+      { numRuns: 40 },
     );
   });
 
