@@ -96,6 +96,7 @@ function trippedSpans(
   const below = nearest(order.down(at, at - length), member, count);
   const above = nearest(order.up(at + 1, at + length), member, count);
   if (whole) return wholeSpans(below, above, at, length, needed);
+  if (below.length + above.length < needed) return [];
   const spans: Set<string>[] = [];
   for (let i = 0; i <= below.length; i++) {
     for (let j = 0; j <= above.length; j++) {
