@@ -3,6 +3,7 @@ import { expect } from "chai";
 import { toHex } from "tallystick-protocol/hex";
 import { LedgerLineError } from "tallystick-protocol/ledger/verifyLedger";
 import { privateKeyToAccount } from "viem/accounts";
+import { Pulse } from "../../services/settlement/pulse.ts";
 import { envelope, listingBody } from "./support/records.ts";
 import { temporaryFolder } from "./support/temporaryFolder.ts";
 import { NOW, openTestService, type TestService } from "./support/testService.ts";
@@ -86,5 +87,52 @@ describe("the pulse", () => {
     await service.close();
     service = await openTestService(folder.path);
     expect(service.beat).to.equal(undefined);
+  });
+});
+
+describe("the pulse of a ledger that was not read whole, or was changed", () => {
+  const account = privateKeyToAccount(`0x${"55".repeat(32)}`);
+  const pulseOf = (ledger: object) => {
+    const did: string[] = [];
+    const pulse = new Pulse({
+      ledger: {
+        unread: 0,
+        verifyGrowth: async () => 1,
+        tree: { root: () => new Uint8Array(32) },
+        ...ledger,
+      } as never,
+      engine: { ledgerName: "local", settleRecord: async () => void did.push("settled") } as never,
+      ...{ operator: account, intervalMs: 5, now: () => 1_800_000_000 },
+      log: (sentence) => void did.push(sentence),
+      onFailure: (error) => void did.push(`failure: ${error.message}`),
+    });
+    return { pulse, did };
+  };
+
+  it("waits until a start's reading has come to the last line", async () => {
+    for (const [unread, wanted] of [
+      [1, []],
+      [0, ["settled"]],
+    ] as const) {
+      const { pulse, did } = pulseOf({ unread });
+      await pulse.beat();
+      expect(did).to.deep.equal(wanted);
+    }
+  });
+
+  it("ends the process for a line that is another one than before, and only logs what may pass", async () => {
+    for (const [code, isEnd] of [
+      ["ledger_line", true],
+      ["store_unavailable", false],
+    ] as const) {
+      const broken = Object.assign(new Error("line 1"), { code });
+      const { pulse, did } = pulseOf({ verifyGrowth: () => Promise.reject(broken) });
+      pulse.start();
+      while (did.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+      await pulse.stop();
+      expect(did[0]).to.equal("The pulse failed.");
+      expect(did.includes("failure: line 1"), code).to.equal(isEnd);
+      expect(did).not.to.include("settled");
+    }
   });
 });
