@@ -20,13 +20,16 @@ export type FreeCallsParameters = {
 export type FreeCalls = {
   /** Uses up the buyer's one free call of a capability, if it is left. Remembered permanently. */
   take: (buyer: Address, capability: string) => Promise<boolean>;
-  /** Remembers a buyer that paid: its next call is not its first. */
+  /** Remembers a buyer whose call was completed: its next call is not its first. */
   see: (buyer: Address, capability: string) => Promise<void>;
-  /** Gives the call back, because the work failed. */
+  /** Gives the call back, because the work failed, unless another call of the buyer was completed meanwhile. */
   giveBack: (buyer: Address, capability: string) => Promise<void>;
 };
 
 const DAY_MS = 86_400_000;
+
+/** Stored for a buyer whose call was completed. While a free call runs, its time is stored instead. */
+const DONE = "done";
 
 /**
  * Free first calls (SHP §11): one for each buyer and capability, and a limited number a day. Each is stored
@@ -54,9 +57,11 @@ export function createFreeCalls({ store, perDay = 1_000, hasHired, now }: FreeCa
       if (!(await takeToday())) return false;
       return await store.putNew(keyOf(buyer, capability), now());
     },
-    see: async (buyer, capability) => {
-      await store.putNew(keyOf(buyer, capability), now());
+    see: (buyer, capability) => store.put(keyOf(buyer, capability), DONE),
+    giveBack: async (buyer, capability) => {
+      const key = keyOf(buyer, capability);
+      // A call that was paid may have been completed while the free one failed.
+      if ((await store.get(key)) !== DONE) await store.delete(key);
     },
-    giveBack: (buyer, capability) => store.delete(keyOf(buyer, capability)),
   };
 }

@@ -1,0 +1,57 @@
+import { expect } from "chai";
+import { createFreeCalls, type HasHired } from "tallystick-sdk/seller/freeCalls";
+import { type KeyValueStore, memoryStore } from "tallystick-sdk/store/keyValueStore";
+
+const DAY_MS = 86_400_000;
+const MEAN = "compute.statistics.mean";
+const buyer = (n: number) => `0x${String(n).padStart(40, "0")}` as const;
+
+describe("the free first calls of a seller", () => {
+  let time: number;
+  let store: KeyValueStore;
+  beforeEach(() => {
+    time = 20_000 * DAY_MS;
+    store = memoryStore();
+  });
+  const open = (perDay = 1_000, hasHired?: HasHired) =>
+    createFreeCalls({ store, perDay, hasHired, now: () => time });
+
+  it("are one for each buyer and capability, in every process", async () => {
+    expect(await open().take(buyer(1), MEAN)).to.equal(true);
+    expect(await open().take(buyer(1), MEAN)).to.equal(false);
+    expect(await open().take(buyer(1), "custom.a.b")).to.equal(true);
+    expect(await open().take(buyer(2), MEAN)).to.equal(true);
+    const both = await Promise.all([open().take(buyer(3), MEAN), open().take(buyer(3), MEAN)]);
+    expect(both.filter(Boolean)).to.have.length(1);
+  });
+
+  it("are so many a UTC day for all processes together, to the last one", async () => {
+    time += DAY_MS - 1;
+    const takes = Array.from({ length: 6 }, (_, n) => open(3).take(buyer(n), MEAN));
+    expect((await Promise.all(takes)).filter(Boolean)).to.have.length(3);
+    expect(await open(3).take(buyer(7), MEAN)).to.equal(false);
+    time += 1;
+    expect(await open(3).take(buyer(7), MEAN)).to.equal(true);
+  });
+
+  it("are refused to a buyer that has hired before, and while nobody can say, without using up the day", async () => {
+    const yes: HasHired = async () => true;
+    const away: HasHired = async () => {
+      throw new Error("away");
+    };
+    for (const hasHired of [yes, away]) expect(await open(1, hasHired).take(buyer(1), MEAN)).to.equal(false);
+    expect(await open(1, async () => false).take(buyer(1), MEAN)).to.equal(true);
+  });
+
+  it("come back when the work failed, and not to a buyer whose paid call was completed meanwhile", async () => {
+    const calls = open();
+    await calls.take(buyer(1), MEAN);
+    await calls.giveBack(buyer(1), MEAN);
+    expect(await calls.take(buyer(1), MEAN)).to.equal(true);
+    await calls.see(buyer(1), MEAN);
+    await calls.giveBack(buyer(1), MEAN);
+    expect(await calls.take(buyer(1), MEAN)).to.equal(false);
+    await calls.see(buyer(2), MEAN);
+    expect(await calls.take(buyer(2), MEAN)).to.equal(false);
+  });
+});
