@@ -3,10 +3,10 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { expect } from "chai";
 import { TypedDataEncoder, ZeroAddress, ZeroHash } from "ethers";
-import hre from "hardhat";
 import { isCompiled } from "../../scripts/deploy/checkDeployment.ts";
 import { openSupervisor, type Supervisor } from "../../scripts/processes/openSupervisor.ts";
 import { BATCH_GAS, GAS_EACH } from "../contracts/support/batch.ts";
+import { builtContracts } from "../support/builtContracts.ts";
 import { type ForkedChain, forkChain } from "./support/forkedChain.ts";
 import { confirm, openSafe } from "./support/forkedSafe.ts";
 import { AMOUNT, FEE, type ForkedWorld, newForkedWorld, STATUS } from "./support/forkedWorld.ts";
@@ -35,7 +35,7 @@ describe("HireEscrow on a fork", function () {
   before(async () => {
     const given = readForkSettings(process.env);
     if (given === undefined) {
-      await hre.tasks.getTask("build").run({ quiet: true });
+      await builtContracts();
       folder = await mkdtemp(path.join(tmpdir(), "tallystick-fork-"));
       supervisor = await openSupervisor();
       settings = await startLiveDeployment(supervisor, folder);

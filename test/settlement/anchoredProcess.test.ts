@@ -22,6 +22,7 @@ import { verifyLedgerFile } from "../../scripts/commands/verifyLedger.ts";
 import { verifyProofFile } from "../../scripts/commands/verifyProof.ts";
 import { freePort } from "../../scripts/processes/freePort.ts";
 import { compiledOnce, nodeProgram } from "../../scripts/processes/nodeProgram.ts";
+import { builtContracts } from "../support/builtContracts.ts";
 import { mortalRpc } from "./support/mortalRpc.ts";
 import { listening, settle, settlementProcesses, stop } from "./support/settlementProcess.ts";
 import { temporaryFolder } from "./support/temporaryFolder.ts";
@@ -58,7 +59,7 @@ describe("the settlement process with a chain", function () {
   const { start } = settlementProcesses(settings);
 
   before(async () => {
-    await hre.tasks.getTask("build").run({ quiet: true });
+    await builtContracts();
     const port = await freePort();
     server = await network.createServer(undefined, "127.0.0.1", port);
     await server.listen();

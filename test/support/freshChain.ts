@@ -1,4 +1,5 @@
-import hre, { network } from "hardhat";
+import { network } from "hardhat";
+import { builtContracts } from "./builtContracts.ts";
 
 /**
  * The time limit for hooks that call {@link freshChain}. The first call in a process compiles the contracts if
@@ -6,12 +7,9 @@ import hre, { network } from "hardhat";
  */
 export const BUILD_TIMEOUT = 180_000;
 
-let built: Promise<unknown> | undefined;
-
-/** A fresh in-memory chain. The contracts are built first, so that plain mocha runs from a bare clone, too. */
+/** A fresh in-memory chain with the contracts built. */
 export async function freshChain() {
-  built ??= hre.tasks.getTask("build").run({ quiet: true });
-  await built;
+  await builtContracts();
   return network.create();
 }
 

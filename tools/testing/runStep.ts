@@ -53,6 +53,7 @@ function run(
   const env: NodeJS.ProcessEnv = {
     ...process.env,
     ...compiledOnce,
+    ...step.env,
     TALLYSTICK_TEST_COUNTS: countsFile,
     TALLYSTICK_LIFELINE: "3",
   };

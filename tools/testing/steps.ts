@@ -12,7 +12,12 @@ export type TestStep = {
   counts: boolean;
   /** Whether it cannot say anything useful before the contracts build. */
   needsBuild: boolean;
+  /** Variables that its program finds besides ours. */
+  env?: Record<string, string>;
 };
+
+/** Set where the contracts are built already. Each program that asks Hardhat again waits two seconds for the same answer. */
+export const BUILT = "TALLYSTICK_BUILT";
 
 const endWithParent = ["--import", "./scripts/processes/endWithParent.ts"];
 const builtIn = { lint: "node_modules/@biomejs/biome/bin/biome", types: "node_modules/typescript/bin/tsc" };
@@ -62,7 +67,9 @@ export function allSteps(): TestStep[] {
       ...apart.map((room) => mochaStep(`test/${folder}/${room}`, [`test/${folder}/${room}/**/*.test.ts`])),
     ];
   });
-  return [...preparations, ...tests, types];
+  // They begin after the build.
+  const afterBuild = tests.map((step) => (step.needsBuild ? { ...step, env: { [BUILT]: "1" } } : step));
+  return [...preparations, ...afterBuild, types];
 }
 
 /** The TypeScript tests of the files or globs given, by one mocha. */
