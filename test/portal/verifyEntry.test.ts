@@ -1,0 +1,106 @@
+import { ed25519 } from "@noble/curves/ed25519.js";
+import { expect } from "chai";
+import { toHex } from "tallystick-protocol/hex";
+import { entryLine, GENESIS_HASH, sealEntry } from "tallystick-protocol/ledger/entry";
+import { lineLeafHash } from "tallystick-protocol/merkle/entryLeafHash";
+import { MerkleTree } from "tallystick-protocol/merkle/merkleTree";
+import { formatCheckpoint } from "tallystick-protocol/note/checkpoint";
+import { noteVerifierKey, signNote } from "tallystick-protocol/note/signedNote";
+import { recordPayload, signRecord } from "tallystick-protocol/records/record";
+import { privateKeyToAccount } from "viem/accounts";
+import { type ToldEntry, verifyEntry } from "../../portal/verify/verifyEntry.ts";
+import { signatureChecks } from "../../portal/verify/verifyKeys.ts";
+
+const account = privateKeyToAccount(`0x${"11".repeat(32)}`);
+const signer = account.address.toLowerCase();
+const OTHER = `0x${"22".repeat(20)}`;
+
+describe("an entry that a node shows", () => {
+  let line: string;
+  let told: ToldEntry;
+  before(async () => {
+    const body = { agent_id: signer, capability: "code.review", price_usdc: "0.50" };
+    const record = await signRecord({ type: "listing", body, account });
+    const entry = sealEntry({
+      ...{ timestamp: 1_767_225_600, taskId: "t", parentHash: GENESIS_HASH, payload: recordPayload(record) },
+    });
+    line = entryLine(entry);
+    const tree = new MerkleTree();
+    for (let n = 0; n < 9; n++) tree.append(n === 3 ? lineLeafHash(line) : new Uint8Array(32).fill(n));
+    told = {
+      ...{ seq: 3, hash: `0x${entry.currentHash}`, record: { body, signer } },
+      inclusionProof: {
+        ...{ hashes: tree.inclusionProof(3, 8).map((hash) => toHex(hash)), index: 3, size: 8 },
+        ...{ root: toHex(tree.root(8)), checkpoint: { block: 5, tx: "0x01" } },
+      },
+    };
+  });
+  const failures = (changed: ToldEntry, text = line) =>
+    verifyEntry(changed, text)
+      .checks.filter(({ state }) => state === "no")
+      .map(({ text: what }) => what);
+
+  it("holds as it is, with a hash and digits in either form, and its fields in any order", () => {
+    expect(failures(told)).to.deep.equal([]);
+    expect(failures({ ...told, hash: told.hash.slice(2) })).to.deep.equal([]);
+    const proof = told.inclusionProof as NonNullable<ToldEntry["inclusionProof"]>;
+    const bare = { ...proof, root: proof.root.slice(2), hashes: proof.hashes.map((it) => it.slice(2)) };
+    expect(failures({ ...told, inclusionProof: bare })).to.deep.equal([]);
+    const turned = Object.fromEntries(Object.entries(told.record?.body as object).reverse());
+    expect(failures({ ...told, record: { body: turned, signer } })).to.deep.equal([]);
+  });
+
+  it("is named by what was changed in it", () => {
+    const proof = told.inclusionProof as NonNullable<ToldEntry["inclusionProof"]>;
+    const body = told.record?.body as object;
+    const within = (changes: object) => ({ ...told, inclusionProof: { ...proof, ...changes } });
+    const hash = `0x${"00".repeat(32)}`;
+    const [notIn, notSigned] = ["It is not in the tree of that root", "Its signer's wallet did not sign it"];
+    const notShown = "The page shows something else than what was signed";
+    const cases: [ToldEntry, string[]][] = [
+      [{ ...told, hash }, ["The entry is another one than the page shows"]],
+      [{ ...told, seq: 4 }, [notIn]],
+      [within({ index: 2 }), [notIn]],
+      [within({ size: 9 }), [notIn]],
+      [within({ root: hash }), [notIn]],
+      [within({ hashes: [...proof.hashes, hash] }), [notIn]],
+      [within({ hashes: proof.hashes.slice(1) }), [notIn]],
+      [{ ...told, record: { body, signer: OTHER } }, [notSigned]],
+      [{ ...told, record: { body: { ...body, price_usdc: "0.05" }, signer } }, [notShown]],
+      [{ ...told, record: { body: { ...body, more: 1 }, signer } }, [notShown]],
+      [{ ...told, record: null }, [notSigned, notShown]],
+    ];
+    for (const [changed, wanted] of cases) expect(failures(changed), wanted.join()).to.deep.equal(wanted);
+    expect(failures(told, line.replace("0.50", "0.05"))).to.deep.equal(["The entry does not hold"]);
+  });
+
+  it("accuses nobody of a proof that is missing, or of work that nobody signs", () => {
+    expect(failures({ ...told, inclusionProof: null })).to.deep.equal([]);
+    const payload = { type: "settlement", data_update: {} };
+    const work = sealEntry({ timestamp: 1, taskId: "t", parentHash: GENESIS_HASH, payload });
+    const bare = { seq: 0, hash: work.currentHash, record: null, inclusionProof: null };
+    expect(failures(bare, entryLine(work))).to.deep.equal([]);
+    expect(failures({ ...bare, record: { body: {}, signer } }, entryLine(work))).to.deep.equal([
+      "The entry has no signed record",
+    ]);
+  });
+});
+
+describe("a checkpoint by keys that a reader gave", () => {
+  it("is not signed for its log by a key of another log, even beside one of its own", () => {
+    const origin = "a.example/log";
+    const keyOf = (name: string, byte: number) => {
+      const secret = new Uint8Array(32).fill(byte);
+      return { secret, key: noteVerifierKey(name, ed25519.getPublicKey(secret)) };
+    };
+    const [own, other] = [keyOf(origin, 1), keyOf("b.example/log", 2)];
+    const text = formatCheckpoint({ origin, size: 1, root: new Uint8Array(32) });
+    const states = (by: typeof own) => {
+      const note = { text, signatures: [signNote(text, by.key.name, by.secret)] };
+      const believed = { logs: [own.key, other.key], policy: null, reports: [] };
+      return signatureChecks(note, origin, believed).map(({ state }) => state);
+    };
+    expect(states(own)).to.deep.equal(["yes"]);
+    expect(states(other)).to.deep.equal(["no"]);
+  });
+});
