@@ -30,7 +30,7 @@ describe("the limits of an MCP server", () => {
     return { asked, context: createMcpContext(config, { fetch, store, now: () => 1_800_000_000_000 }) };
   };
 
-  it("allow a hire at the limit for one, and ask nobody for one above it", async () => {
+  it("allow a hire exactly at the limit for one, and send no request for one above it", async () => {
     for (const [settings, limit] of [
       [{ TALLYSTICK_SPEND_CAP_USDC: "1.00" }, "1.00"],
       [{ TALLYSTICK_SPEND_CAP_USDC: "1.00", TALLYSTICK_MAX_PER_HIRE_USDC: "0.30" }, "0.30"],

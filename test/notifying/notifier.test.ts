@@ -113,7 +113,7 @@ describe("a sender of notices", () => {
     expect(taken).to.deep.equal([noticeId({ ...step(), subscription: known.id })]);
   });
 
-  it("reads every block once, the one after the last that was final too, and tells nobody what was before it asked", async () => {
+  it("reads every block once, begins after the block that was final at its start, and reports nothing earlier", async () => {
     const { post, taken } = receiver();
     const store = memoryStore();
     const asked: number[] = [];
@@ -143,7 +143,7 @@ describe("a sender of notices", () => {
     expect(taken).to.have.members(wanted).and.to.have.length(4);
   });
 
-  it("asks an address again that was cancelled and came back, and takes only a success with its own number for an answer", async () => {
+  it("asks an address again after a cancelled subscription returns, and accepts only a success with its own number", async () => {
     const store = memoryStore();
     const { post, taken } = receiver();
     const it = subscription("https://a.example/n");
@@ -159,7 +159,7 @@ describe("a sender of notices", () => {
     expect(await store.keys("confirmed")).to.have.length(2);
   });
 
-  it("remembers what it sent for longer than a node tells of it", async () => {
+  it("remembers sent notices for longer than a node reports their steps", async () => {
     const { post, taken } = receiver();
     const store = memoryStore();
     const clock = { ms: NOW * 1_000 };

@@ -47,7 +47,7 @@ describe("a failure among answers", () => {
   const open = () =>
     new Uplink({ delayMs: 60_000, clock: () => 0, test: async () => false, onChange: () => {} });
 
-  it("counts for the host only by an answer to what was asked after it ended, not by one that came after", async () => {
+  it("counts against the host only after an answer to a later request", async () => {
     const uplink = open();
     const failure = uplink.isOurs(0, 10);
     uplink.noteAnswer(9, 100);
@@ -60,7 +60,7 @@ describe("a failure among answers", () => {
     expect(await theirs).to.equal(false);
   });
 
-  it("is nobody's when too many wait, the oldest first", async () => {
+  it("is dropped without a verdict if too many wait, the oldest first", async () => {
     const uplink = open();
     const oldest = uplink.isOurs(0, 1);
     const others = Array.from({ length: 20_000 }, () => uplink.isOurs(0, 1));

@@ -205,7 +205,7 @@ describe("the names and the ends that are kept of a hire", () => {
     for (const nonce of others) expect(nonce).to.match(/^0x[0-9a-f]{64}$/);
   });
 
-  it("say of a failure all that its error said, and no more", async () => {
+  it("give all fields of a failure's error, and no others", async () => {
     const kept = open();
     const base = { code: "seller_refused", message: "It answered 500.", seller: SELLER };
     const ids = { money: "paid", hireId: "0x01", jobId: "job_1" } as const;

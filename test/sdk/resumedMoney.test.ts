@@ -248,7 +248,7 @@ describe("the money of a hire that is resumed", () => {
     }
   });
 
-  it("is found by its key in every state, and an unknown key is none", async () => {
+  it("can be found by its key in every state, and an unknown key gives nothing", async () => {
     const { context, kept } = await openNext({ seller: DONE });
     expect(await findByKey(context, "unknown")).to.equal(undefined);
     for (const open of [

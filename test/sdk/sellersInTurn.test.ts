@@ -63,7 +63,7 @@ describe("the sellers that are asked for one hire, before anything is signed", (
     return { hire, asked, listings };
   };
 
-  it("that do not answer use up no attempt, and those that refuse do", async () => {
+  it("that do not answer use up no attempt, and those that refuse use up one", async () => {
     const { hire, asked } = buyerOf([dead, refuses, dead, refuses, refuses]);
     expect(await hire({ maxAttempts: 2 })).to.include({ code: "seller_refused" });
     expect(asked).to.deep.equal([0, 1, 2, 3]);

@@ -116,7 +116,7 @@ describe("an agent's loop of settlement", () => {
     expect(service.ledger.size).to.equal(1);
   });
 
-  it("finds out what became of a proposal of which the service could not say it in time", async () => {
+  it("finds the outcome of a proposal if the service could not give it in time", async () => {
     const problem = { code: "outcome_unknown", detail: "The shared store has not answered yet." };
     const slow: typeof fetch = async (input, init) => {
       const response = await fetch(input, init);

@@ -130,7 +130,7 @@ describe("what an engine settles", () => {
     expect(held.size).to.equal(1);
   });
 
-  it("is released once, however often its review comes at once or later, and though its budget is spent then", async () => {
+  it("is released once for any number of reviews, at once or later, even if its budget is spent by then", async () => {
     const id = await hold(pay(60n));
     const review = await release(id);
     const answers = await Promise.all([engine.settleReview(review), engine.settleReview(review)]);

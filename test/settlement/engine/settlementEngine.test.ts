@@ -305,7 +305,7 @@ describe("the settlement engine", () => {
       ["https://[2606:4700::1111]/hire", true],
     ];
     for (const [endpoint, good] of endpoints) {
-      it(`${good ? "takes" : "refuses"} a listing at ${endpoint}`, async () => {
+      it(`${good ? "takes" : "refuses"} a listing at the address ${endpoint}`, async () => {
         if (good) expect((await settleRecord(await listing({ endpoint }))).known).to.equal(false);
         else
           expect(await refusal(listing({ endpoint }))).to.deep.equal({
