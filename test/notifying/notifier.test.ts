@@ -113,7 +113,7 @@ describe("a sender of notices", () => {
     expect(taken).to.deep.equal([noticeId({ ...step(), subscription: known.id })]);
   });
 
-  it("reads every block once, begins after the block that was final at its start, and reports nothing earlier", async () => {
+  it("reads every block once, continues after the last final block, and reports no step from before a subscription", async () => {
     const { post, taken } = receiver();
     const store = memoryStore();
     const asked: number[] = [];
