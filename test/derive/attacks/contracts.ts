@@ -102,7 +102,7 @@ function loanThenOwn(scale: Scale): Attack {
     log: log.after(1).tick(),
     expected: { independent_buyers: 1, kept_usdc: "500.00" },
     outcome:
-      "As much as the loan was, for own money of one hire and the gas of a hundred rounds, each over two blocks. A pool that takes money back and pays it out again gives the same",
+      "The amount of the loan. It costs own money for one hire, and the gas of a hundred rounds of two blocks each. A pool that takes money back and pays it out again gives the same",
   };
 }
 

@@ -64,7 +64,8 @@ function gift(): Attack {
     own: [M],
     log: log.tick(),
     expected: { independent_buyers: 7, kept_usdc: "6.00" },
-    outcome: "Six of the twelve count as one: for more than each had, which stays with them",
+    outcome:
+      "Six of the twelve count as one. It takes a gift to each that is larger than all it had, and the gift stays with it",
   };
 }
 
@@ -171,6 +172,6 @@ function returned(): Attack {
     own: [],
     log: log.after(1).tick(),
     expected: { independent_buyers: 12, kept_usdc: "5.40" },
-    outcome: "What it pays them is taken off: kept is net, also between honest partners",
+    outcome: "What it pays them is taken off, because `kept_usdc` is net between honest partners too",
   };
 }

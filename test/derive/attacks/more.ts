@@ -217,7 +217,7 @@ function pieces(): Attack {
     log: log.after(1).tick(),
     expected: { independent_buyers: 1, kept_usdc: "6.00" },
     outcome:
-      "Once: a piece below `minFundingAtomic` gives nothing back, but what went round is new money no more, so that a second round adds nothing",
+      "Once: a piece below `minFundingAtomic` gives nothing back, but money that went round once is not new money, so a second round adds nothing",
   };
 }
 
@@ -238,7 +238,7 @@ function payee(): Attack {
     log: log.after(DAY + 1).tick(),
     expected: { independent_buyers: 12, receipt_coverage: 1, unreceipted_payments: 0 },
     outcome:
-      "They are not looked for: a payee may be paid for others. Who pays another wallet than the seller's sees it in the listing",
+      "Nobody looks for them, because a payee may be paid for other sellers too. A buyer that pays another wallet than the seller's sees that in the listing",
   };
 }
 
@@ -309,7 +309,7 @@ function breaching(it: { others: number; own: number; refunds: number; breaches:
     outcome:
       it.breaches === 0
         ? "Nothing: a breach also needs the families of buyers to find the guarantee broken, one family one vote"
-        : "Its guarantee of 90 % is breached: for more withdrawals than a ninth of its families of buyers, three at the least, each with the money of a hire for as long as it takes. The seller has seven days to dispute. Where it agreed to audits, those refunds are audited",
+        : "Its guarantee of 90 % is breached. It takes more withdrawals than a ninth of its families of buyers, and at least three. Each needs the money of a hire until it is refunded. The seller has seven days to dispute. Where it agreed to audits, those refunds are audited",
   };
 }
 

@@ -117,7 +117,7 @@ function factory(): Attack {
     log: log.tick(),
     expected: { independent_buyers: 1, kept_usdc: "2.00" },
     outcome:
-      "One, and of what they paid only the first user's withdrawal is known to be new money, where the factory's contract forwards the money itself; an operator publishes it as a hub, as it does an exchange",
+      "One. If the factory's contract forwards the money itself, only the first user's withdrawal is known to be new money. An operator publishes such a contract as a hub, like an exchange",
   };
 }
 
@@ -152,6 +152,6 @@ function relayer(): Attack {
     own: [],
     log: log.tick(),
     expected: { independent_buyers: 12 },
-    outcome: "Twelve: who sends a transaction is nobody's funder, whose money it moves is what counts",
+    outcome: "Twelve: a buyer's money counts, and not the sender of the transaction that moves it",
   };
 }
