@@ -37,7 +37,7 @@ answer, ${LIMITS.milliseconds / 1000} seconds. No batches. Every refusal has an 
 |---|---|
 | \`PAGE_TOO_LARGE\`, \`TOO_MANY_ROWS\`, \`QUERY_TOO_COSTLY\`, \`RESPONSE_TOO_LARGE\`, \`QUERY_TIMEOUT\` | ask for smaller pages or fewer fields |
 | \`QUERY_TOO_DEEP\`, \`QUERY_TOO_LONG\`, \`TOO_MANY_ALIASES\` | split the query |
-| \`INVALID_ARGUMENT\`, \`INVALID_CURSOR\`, \`BAD_REQUEST\`, \`GRAPHQL_PARSE_FAILED\`, \`GRAPHQL_VALIDATION_FAILED\` | correct it: the message names what |
+| \`INVALID_ARGUMENT\`, \`INVALID_CURSOR\`, \`BAD_REQUEST\`, \`GRAPHQL_PARSE_FAILED\`, \`GRAPHQL_VALIDATION_FAILED\` | correct the part of the query that the message names |
 | \`NOT_FOUND\`, \`PRIVATE_METRICS\`, \`PAYMENT_REQUIRED\` | the data do not exist, are private, or cost money |
 | \`TOO_MANY_SUBSCRIPTIONS\`, \`OVERLOADED\`, \`DATABASE_UNAVAILABLE\` | try again later, or another replica |
 | \`INTERNAL_SERVER_ERROR\` | a fault of this node; its log has the cause |
@@ -62,10 +62,10 @@ continue, on this node or on another one with the same database. \`reorg: true\`
 | its parameters | \`params { version body }\`, \`paramsHistory { nodes { ledger seq record { body signer time } } }\` |
 | audits | \`auditOperators { nodes { address drawn failed unanswered owedUsdc } }\`, with the lists below |
 
-Totals, series and prices are kept as the chain grows; nothing is added up for a question. Where an operator sells insights, figures by capability and
+Totals, series and prices are updated as the chain grows. No query adds them up. Where an operator sells insights, figures by capability and
 \`history\` and \`series\` of an agent are null.
 
-**Audits** (SHP §8.3; [specification](specification.md) section 11). These names stay; processes of operators and auditors lean on them.
+**Audits** (SHP §8.3; [specification](specification.md) section 11). These names stay the same, because processes of operators and auditors depend on them.
 
 | who | asks |
 |---|---|
@@ -78,7 +78,7 @@ Totals, series and prices are kept as the chain grows; nothing is added up for a
 | anybody: how good auditors and operators are | of an auditor \`judged wrongFails wrongPasses errors { nodes { … } }\`; \`auditOperator(address) { unassigned unanswered historyDiffered … }\`, \`auditModes\`, \`auditModeChanges\` |
 | anybody: who decided what | \`auditActuations { nodes { auditedHire decision reasons { code detail } } }\`, \`auditors(where: {operator, capability, active})\` |
 
-What follows was asked of the node that \`npm run demo -- --keep\` leaves running, and answered by it.`;
+The following queries were sent to the node that \`npm run demo -- --keep\` leaves running. The answers are its own.`;
 }
 
 function section(example: Example, answers: Map<string, unknown>): string {
