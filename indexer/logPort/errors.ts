@@ -105,7 +105,7 @@ export class OrphanedBlockError extends LogSourceError {
       source,
       code: "source_orphaned_block",
       message: `block ${block} with hash ${hash} is not on its chain`,
-      hint: "Read the chain again from a block that is.",
+      hint: "Read the chain again from a block that is on it.",
       details: { block, hash },
     });
   }

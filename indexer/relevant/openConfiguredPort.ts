@@ -20,7 +20,10 @@ export function finalityOf(chainId: number): { finalityBlocks?: number } {
 /** The configured sources of logs. */
 export type ConfiguredPort = {
   port: LogPort;
-  /** Each source together with the chain's RPC. They are asked when `port` seems to be wrong. */
+  /**
+   * Who is asked when `port` seems to be wrong: each source after the first together with the chain's RPC, and the RPC
+   * alone.
+   */
   others: readonly LogPort[];
   balances: BalanceSource;
 };

@@ -79,12 +79,12 @@ function notesOn(runs: readonly Run[]): string[] {
     ],
     [
       runs.some((run) => run.without_assertions === undefined),
-      "How often tests assert is not in every report, so those that assert nothing are not told apart.",
+      "Not every report says how often its tests assert. So tests that assert nothing are not recognized.",
     ],
     [runs.some(({ total }) => total === 0), "There are no tests: they count as 0."],
     [
       !hasTwoSeeds && new Set(unseeded).size === unseeded.length,
-      "These runs count as 0: two are needed with different seeds, or two without seeds that agree test by test.",
+      "These runs count as 0. Two runs with different seeds are needed, or two runs without seeds in which every test has the same outcome.",
     ],
   ] as const;
   return notes.flatMap(([applies, note]) => (applies ? [note] : []));

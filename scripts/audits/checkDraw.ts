@@ -8,7 +8,7 @@ import type { Findings } from "./findings.ts";
 
 const MILLION = 1_000_000n;
 
-/** The most ticks that are checked. A hire never waits for so many ticks until its draw. */
+/** The most ticks that are checked. No hire waits that many ticks for its draw. */
 const MAX_TICKS = 1_000;
 
 /**
@@ -32,7 +32,7 @@ export async function checkTicks(log: DerivedLog, blocks: number[], chain: Audit
       found.check(
         false,
         "",
-        `There is no tick between blocks ${before.block} and ${block} in the log; one is due every ${distance}.`,
+        `There is no tick between blocks ${before.block} and ${block} in the log; one is due every ${distance} blocks.`,
       );
   }
 }

@@ -46,7 +46,7 @@ async function checkLedger(url: string, id: Hex, log: DerivedLog, chain: AuditCh
     found.check(
       false,
       "",
-      `Transaction ${checkpoint.tx} anchors nothing of the ledger ${id}, as the node says it does.`,
+      `The node says that transaction ${checkpoint.tx} anchors the ledger ${id}, but it does not.`,
     );
     return;
   }
@@ -86,6 +86,6 @@ async function checkLedger(url: string, id: Hex, log: DerivedLog, chain: AuditCh
     found.check(
       false,
       "",
-      `The log has records ${named(extra)} of the ledger ${id} that the ledger has not.`,
+      `The log has records ${named(extra)} of the ledger ${id} that the ledger does not have.`,
     );
 }

@@ -3,7 +3,7 @@ import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { say } from "./say.mjs";
 
-/** The checkout. */
+/** The folder of this checkout. */
 export const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), "../..");
 /** The private folder of this checkout. Git ignores it. */
 export const stateDir = path.join(root, ".tallystick");

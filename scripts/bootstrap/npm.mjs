@@ -52,7 +52,7 @@ export async function npm(node, args, cwd) {
   if (code !== 0) {
     throw new BootstrapError(
       `npm ${args[0]} ended with ${code}.`,
-      "The lines above say why; without a network, run it once with one and later runs need none.",
+      "The lines above say why. The first run needs a network; later runs do not.",
     );
   }
 }

@@ -86,7 +86,9 @@ function asText(
     ...todos.map((todo) => `→ ${todo}`),
     ...notes,
     ...(trusted === false
-      ? ["Nobody's key was given: it agrees with itself. Give --key or --policy to know whose it is."]
+      ? [
+          "No key was given, so this shows only that the log agrees with itself. Give --key or --policy to check who signed it.",
+        ]
       : []),
   ].join("\n");
 }

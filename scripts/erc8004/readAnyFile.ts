@@ -25,8 +25,7 @@ export async function readAnyFile(
   try {
     if (source.startsWith("data:")) return fromData(withoutFragment(source));
     if (source.startsWith("ipfs://")) {
-      if (ipfsGateway === undefined)
-        throw new Error("nothing of IPFS is fetched; name a gateway (--ipfs-gateway)");
+      if (ipfsGateway === undefined) throw new Error("ipfs:// needs a gateway (--ipfs-gateway)");
       const content = withoutFragment(source).slice("ipfs://".length);
       if (!/^[A-Za-z0-9][A-Za-z0-9._/-]{0,512}$/.test(content) || content.split("/").includes(".."))
         throw new Error("it names no content of IPFS");

@@ -32,7 +32,7 @@ export async function respond(
   const posting = await openPosting(options, environment);
   if (posting.uri === undefined && knownBy === undefined) {
     const message =
-      "is required: the node keeps files only for those who have an entry in its ledger; or --uri";
+      "is required without --uri: the node keeps files only for those who have an entry in its ledger";
     throw new InvalidInputError({ issues: [{ field: "--known-by", message }] });
   }
   const said: PostResponseParameters["said"] =
@@ -51,6 +51,6 @@ async function verdictProof({ baseUrl, ledger }: Posting, hash: string) {
   const proof = verifyProofBundle(bundle, { leaveWriterToChain: true });
   if (proof.entry.currentHash === hash && (proof.ledger?.id ?? "local") === ledger) return bundle;
   throw new InvalidInputError({
-    issues: [{ field: "--verdict", message: "is not what the node's proof is of" }],
+    issues: [{ field: "--verdict", message: "is not the verdict that the node's proof shows" }],
   });
 }

@@ -10,8 +10,8 @@ const CHUNK = 1 << 20;
  * @throws TallystickError `unreadable_file`, or `line_too_long`
  */
 export async function* readWholeLines(file: string): AsyncGenerator<string> {
-  // The file is opened when the first line is read. So the reader gets an error of opening it, and the
-  // process does not end.
+  // The file is opened when the first line is read. So an error of opening it goes to the reader and does not
+  // end the process.
   const input = file === "-" ? process.stdin : createReadStream(file, { highWaterMark: CHUNK });
   input.setEncoding("utf8");
   yield* wholeLines(file, input as AsyncIterable<string>);

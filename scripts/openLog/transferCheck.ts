@@ -109,6 +109,6 @@ function noComparison(message: string): TallystickError {
   return new TallystickError({
     code: "no_comparison",
     message: `The log cannot be compared with the chain. ${message}`,
-    hint: "Logs that a node exports or gives have a first line and ticks. Leave --rpc out for another log.",
+    hint: "A log of a node has a first line that names the token, and it has ticks. For any other log leave --rpc out.",
   });
 }

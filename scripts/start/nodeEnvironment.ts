@@ -88,11 +88,11 @@ export async function nodeEnvironment(
   const forSettlement = pick(set, (name) => settlementVariables.includes(name));
   // On a local chain nobody knows the node by its key.
   if (set.CHAIN_ID === "31337") complete({ REPORT_KEY: `0x${randomBytes(32).toString("hex")}` });
-  // Without the node's own settlement, its settings are only used to name the followed ledger.
+  // An indexer or a replica starts no settlement. Then settlement's settings only name the followed ledger.
   const settlement = attempt(() => readSettlementConfig(forSettlement), part === "node" ? issues : []);
   if (settlement?.anchoring !== undefined)
     complete({ LEDGERS: `${settlement.ledger}=${set.SETTLEMENT_URL}`, BOUND_LEDGERS: settlement.ledger });
-  // The indexer trusts the accounts for which settlement signs.
+  // The indexer has the same operator as settlement.
   if (settlement?.operator !== undefined) complete({ OPERATOR: settlement.operator });
   const forIndexer = pick(set, (name) => indexerVariables.includes(name));
   const indexer = attempt(() => readIndexerConfig(forIndexer), issues);
@@ -205,6 +205,6 @@ function incomplete(issues: InputIssue[]): InvalidInputError {
     issues: [...byField.values()].sort((a, b) => (a.field < b.field ? -1 : 1)),
     code: "invalid_configuration",
     message: "The node cannot start with these settings:",
-    hint: "Set them in .env; .env.example explains each, and docs/operators.md the way to a running node.",
+    hint: "Set them in .env. The file .env.example explains each setting, and docs/operators.md explains how to start a node.",
   });
 }

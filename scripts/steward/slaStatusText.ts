@@ -64,7 +64,7 @@ export function slaStatusText({ agent_id, sla_status: sla, as_of }: ShownSla): s
     ...(sla.suspended_until === null
       ? []
       : [warned(`Takes no new hires until ${dateOf(sla.suspended_until)}`)]),
-    `${bold("Its promises are those of:")} ${quoted(sla.sla_tier)}`,
+    `${bold("Its promises fit the tier:")} ${quoted(sla.sla_tier)}`,
     "",
     bold("Guarantees:"),
     ...(sla.guarantees.length === 0 ? ["  none"] : sla.guarantees.flatMap(guaranteeLines)),
@@ -91,7 +91,7 @@ export function slaStatusText({ agent_id, sla_status: sla, as_of }: ShownSla): s
   for (const { metric, measurement_window, measured, claimed, prober, asked_at } of lies) {
     const [said, was] = [claimed, measured].map((it) => (it === null ? "nothing" : figure(metric, it)));
     lines.push(
-      `  ${warned(`${titleOf(metric)} (${measurement_window}): it says ${said}, measured was ${was}`)}`,
+      `  ${warned(`${titleOf(metric)} (${measurement_window}): it says ${said}, but ${was} was measured`)}`,
       `     - asked by ${prober}, ${dateOf(asked_at)}`,
     );
   }

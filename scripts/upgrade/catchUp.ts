@@ -26,7 +26,7 @@ const EVERY_MS = 500;
 /** An indexer without a heartbeat for so long counts as ended. Ponder writes one every ten seconds. */
 const SILENT_MS = 2 * HEARTBEAT_MS;
 
-/** What is missing until a switch would not make answers older; null if nothing is missing. */
+/** What the new indexer still needs, so that a switch makes no answer older; null if it needs nothing. */
 export function missingOf(live: IndexerState, next: IndexerState | undefined): Missing | null {
   if (!next?.isLocked) return "heartbeat";
   if (!next.isReady) return "history";
@@ -35,8 +35,8 @@ export function missingOf(live: IndexerState, next: IndexerState | undefined): M
 }
 
 /**
- * Waits until the new indexer has what the old one has. There must be a newer heartbeat. The state that a
- * crashed indexer left may look complete, but the next one to start there first removes a part of it.
+ * Waits until the new indexer has what the old one has. A new heartbeat must show that it runs. The state that
+ * a crashed indexer left may look complete, but the next indexer in this schema first removes a part of it.
  *
  * @param parameters.lastBeat the heartbeat in the new schema before the upgrade began
  * @throws TallystickError `indexer_ended` when nobody indexes into the new schema any more;
@@ -124,14 +124,14 @@ function ended(schema: string): TallystickError {
   return new TallystickError({
     code: "indexer_ended",
     message: `Nobody indexes into ${schema} any more.`,
-    hint: "Its log says why it ended. Start it again, and then the upgrade, which continues where it was.",
+    hint: "Its log says why it ended. Start it again. Then start the upgrade, which continues where it was.",
   });
 }
 
 function withoutLock(schema: string): TallystickError {
   return new TallystickError({
     code: "indexer_without_lock",
-    message: `An indexer writes to ${schema} without the lock of its tables: it was started after one that ended before its first block.`,
+    message: `An indexer writes to ${schema} without the lock of its tables: an earlier indexer ended there before its first block.`,
     hint: "Nothing was switched. Start that indexer again, so that it takes the lock. Then start the upgrade, which continues where it was.",
   });
 }

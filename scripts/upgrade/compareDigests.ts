@@ -43,7 +43,7 @@ export async function compareDigests(
   if (common.old !== common.new && !rulesChanged) {
     throw new TallystickError({
       code: "digest_differs",
-      message: `At block ${common.block} ${live} has the digest ${common.old}, and ${next} ${common.new}.`,
+      message: `At block ${common.block} ${live} has the digest ${common.old}, and ${next} has ${common.new}.`,
       hint: "Nothing was switched. If rules or parameters changed, the digests must differ: run it again with --rules-changed. Otherwise `tallystick rederive` shows which of the two is wrong.",
       details: common,
     });

@@ -30,8 +30,8 @@ export function compileInput(input: StandardInput, source: string, contract: str
     const [error] = (output.errors ?? []).filter(({ severity }) => severity === "error");
     throw new TallystickError({
       code: "not_compiled",
-      message: `${contract} does not compile: ${error?.formattedMessage ?? "the compiler says nothing of it"}`,
-      hint: "npm run freeze writes contracts/frozen/. Restore it from version control.",
+      message: `${contract} does not compile: ${error?.formattedMessage ?? "the compiler does not say why"}`,
+      hint: "Restore contracts/frozen/ from version control. Only `npm run freeze` writes that folder.",
     });
   }
   return {

@@ -27,7 +27,9 @@ export async function printStaticLog(
       `root    ${toHex(root)}`,
       ...(trusted
         ? []
-        : ["Nobody's key was given: it agrees with itself. Give --key or --policy to know whose it is."]),
+        : [
+            "No key was given, so this shows only that the log agrees with itself. Give --key or --policy to check who signed it.",
+          ]),
     ];
     process.stdout.write(`${options.json ? JSON.stringify(shown) : text.join("\n")}\n`);
   } catch (error) {

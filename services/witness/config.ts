@@ -82,6 +82,6 @@ function refuse(message: string): never {
   throw new InvalidInputError({
     issues: [{ field: "WITNESS_LOGS", message }],
     code: "invalid_configuration",
-    hint: "Give a file in C2SP's policy form: `log <vkey>` a line, and `quorum none`.",
+    hint: "Give a file in C2SP's policy form: one line `log <vkey>` for each log, and a line `quorum none`.",
   });
 }

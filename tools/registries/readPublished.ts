@@ -35,7 +35,7 @@ export function readPublished(folder: string, name: PublishedRegistry): Publishe
   for (const part of ["creation", "runtime"] as const) {
     if (found[part] !== pinned[part])
       refuse(
-        `has a ${name} whose ${part} code hashes to ${found[part]}. Of commit ${PUBLISHED_SOURCE.commit} it is ${pinned[part]}`,
+        `has a ${name} whose ${part} code has the hash ${found[part]}. The hash at commit ${PUBLISHED_SOURCE.commit} is ${pinned[part]}`,
       );
   }
   return { abi: artifact.abi, bytecode: creation };

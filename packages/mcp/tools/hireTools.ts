@@ -121,7 +121,7 @@ function registerGetHire(server: McpServer, context: McpContext): void {
             hint: "Nothing was paid. Call hire_agent again to try once more.",
           });
         }
-        return hireRunning(key, "Another process is at it, or was until it ended", remaining);
+        return hireRunning(key, "Another process runs it, or ran it until that process ended", remaining);
       }),
   );
 }

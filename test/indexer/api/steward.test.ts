@@ -232,7 +232,7 @@ describe("trust scores and SLAs in the API", () => {
     });
     expect(differences.map((it: Json) => it.claimed)).to.deep.equal([0.99]);
     const text = stripVTControlCharacters(slaStatusText(await get(`/v1/agents/${BROKEN}/sla`)));
-    expect(text).to.contain("Success Rate (30 days): it says 99.00%, measured was 73.33%");
+    expect(text).to.contain("Success Rate (30 days): it says 99.00%, but 73.33% was measured");
   });
 
   it("show an agent's failures of the last days, with the words of their buyers", async () => {

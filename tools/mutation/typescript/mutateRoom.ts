@@ -81,7 +81,7 @@ async function runStryker(settings: string, environment: Room["environment"]): P
   throw new TallystickError({
     code: "mutation_failed",
     message: `Stryker ended with ${signal ?? `code ${code}`}.`,
-    hint: "What it says stands above. The tests of a room have to pass before it is changed.",
+    hint: "Its output is above. All tests of a room must pass before the room is mutated.",
   });
 }
 
