@@ -24,7 +24,7 @@ export function TierGate({ agent, params }: { agent: Agent; params: Tier2Params 
         <>
           <p class="soft small">
             Verified takes all of these within {Math.round(params.windowSeconds / 86_400)} days. It is kept
-            until the success rate falls below its mark.
+            until the success rate falls below the required one.
           </p>
           <ul class="gates">
             {gates.map((gate) => (

@@ -26,8 +26,8 @@ export function AuditsPage() {
       <div class="lead">
         <h1>Second looks at finished hires</h1>
         <p>
-          The hash of a block draws the hires, and another one their auditors, so nobody chooses. Each verdict
-          and each decision is a signed record. Silence is counted too.
+          The hash of one block draws the hires, and the hash of another draws their auditors. So nobody
+          chooses. Each verdict and each decision is a signed record. Silence is counted too.
         </p>
       </div>
       <Answered asked={asked} what="audits">
@@ -48,7 +48,7 @@ function Known({ audits: all }: { audits: Audits }) {
         <Empty>
           {params === null || params.audit.operators.length === 0
             ? "The parameters name no operator of audits, so none is drawn."
-            : "Nothing has come of audits yet."}
+            : "There are no results of audits yet."}
         </Empty>
       )}
       {figures.map((it) => (
@@ -89,7 +89,7 @@ function Known({ audits: all }: { audits: Audits }) {
       <section class="card" aria-labelledby="assignments">
         <div class="head">
           <h2 id="assignments">Who was asked</h2>
-          <span class="soft">the latest first; what is late is unanswered</span>
+          <span class="soft">the latest first; a late one is unanswered</span>
         </div>
         <DataTable
           caption="Assignments"
@@ -133,7 +133,7 @@ const TILES: [name: keyof OperatorFigures, text: string][] = [
 ];
 
 const MORE: [name: keyof OperatorFigures, text: string][] = [
-  ["equivocal", "Failed since the seller said two things"],
+  ["equivocal", "Failed because the seller said two different things"],
   ["unassigned", "Nobody could be asked"],
   ["contested", "Drawn for a refund after delivery"],
   ["rolledBack", "Decided: rolled back"],

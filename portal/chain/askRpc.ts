@@ -33,7 +33,7 @@ export async function askRpc(
     throw new Error(
       limit.aborted
         ? `It does not answer within ${PATIENCE_MS / 1_000} seconds.`
-        : "It does not answer, or answers no web pages.",
+        : "It does not answer, or it does not answer web pages.",
     );
   }
   const { result, error } = answerOf(text);

@@ -122,7 +122,7 @@ function selector(signature: string): string {
 
 function words(answer: unknown, expected: number): string[] {
   if (typeof answer !== "string" || !new RegExp(`^0x[0-9a-f]{${64 * expected}}$`).test(answer))
-    throw new Error("It answers something that no AnchoredLedger does: is this its contract?");
+    throw new Error("Its answer is not that of an AnchoredLedger. Is the contract's address right?");
   return answer.slice(2).match(/.{64}/g) ?? [];
 }
 

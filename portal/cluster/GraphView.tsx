@@ -94,7 +94,7 @@ function draw(element: HTMLElement, { wallets, links }: ReturnType<typeof placeG
       const width = context.measureText(text).width + 10;
       const beside = x < 0.45 * element.clientWidth ? x - size - 4 - width : x + size + 4;
       const most = element.clientWidth - width - 4;
-      // Where the edge is near, it stands below.
+      // Near the edge of the drawing, the address stands below its wallet.
       const isBelow = beside < 4 || beside > most;
       const left = isBelow ? Math.min(Math.max(x - width / 2, 4), most) : beside;
       const middle = isBelow ? y + size + labelSize : y;

@@ -24,7 +24,7 @@ export async function verifyTiles(
     const note = parseSignedNote(new TextDecoder().decode(await askBytes("checkpoint", signal)));
     const { origin, size, root } = parseCheckpoint(note.text);
     if (origin !== ledger.origin)
-      return { title, checks: [isOpen("The tiles behind this node are another ledger's", origin)] };
+      return { title, checks: [isOpen("The tiles behind this node belong to another ledger", origin)] };
     const kept = new Map<string, Uint8Array>();
     const read = async (tile: Tile): Promise<Uint8Array> => {
       const path = `tile/${formatTilePath(tile)}`;
@@ -52,7 +52,7 @@ export async function verifyTiles(
         ),
       );
     checks.push(
-      isOpen(`${kept.size} tiles were read`, "They hold hashes. Who signed the checkpoint, its key shows."),
+      isOpen(`${kept.size} tiles were read`, "They hold hashes. The checkpoint's key shows who signed it."),
     );
     return { title, checks };
   } catch (error) {
@@ -70,6 +70,6 @@ async function askBytes(path: string, signal: AbortSignal): Promise<Uint8Array> 
   });
   const bytes = new Uint8Array(await response.arrayBuffer());
   if (!response.ok || bytes.length > MAX_BYTES)
-    throw new RangeError(`/tlog/${path} is not to be had (status ${response.status}).`);
+    throw new RangeError(`/tlog/${path} cannot be read (status ${response.status}).`);
   return bytes;
 }

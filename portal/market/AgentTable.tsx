@@ -70,7 +70,7 @@ export function AgentTable({ agents, total }: { agents: MarketAgent[]; total: nu
       rows={agents}
       keyOf={(it) => it.address}
       total={total}
-      empty="No agent has appeared yet. Who publishes a listing, or takes part in a counted hire, is one."
+      empty="No agent has appeared yet. An agent appears when it publishes a listing or takes part in a counted hire."
     />
   );
 }

@@ -19,16 +19,16 @@ const MEANINGS: { [path: string]: string } = {
   reconcileSeconds: "How long a receipt waits for its payment",
   minHireAtomic: "Below this a hire is free, and counts nowhere",
   clusterOthers: "So many other agents of one funder make a cluster",
-  fundingSpanSeconds: "They were funded within so many seconds",
+  fundingSpanSeconds: "The agents of a cluster were funded within so many seconds",
   maxIntermediaries: "Through at most so many wallets",
   minFundingAtomic: "A smaller transfer funds nobody",
-  fundingShare: "Nor does one that is a smaller share of what the agent got",
+  fundingShare: "A transfer that is a smaller share of all that the agent got funds nobody",
   hubTransfers: "A wallet with so many transfers is a hub: it funds nobody",
   deployBatchBlocks: "Registered together: within so many blocks",
   fingerprintSimilarity: "Listings alike: at least so similar",
   maxListings: "Listings that an agent may have",
   tier2MinSuccesses: "Tier 2 needs so many successes",
-  tier2MinSuccessRate: "Tier 2 needs at least this rate, and keeps to it",
+  tier2MinSuccessRate: "Tier 2 needs at least this rate, and is lost below it",
   tier2MinCapabilities: "Tier 2 needs so many capabilities",
   tier2MinBuyers: "Tier 2 needs so many buyers",
   tier2RequiresClaim: "Tier 2 needs a human's claim",
@@ -73,7 +73,7 @@ export function NetworkPage() {
   return (
     <>
       <div class="lead">
-        <h1>What this node goes by</h1>
+        <h1>The rules of this node</h1>
         <p>
           Its operator chooses thresholds and whom to listen to, and signs them into the ledger. Everything
           else follows from the chain and the ledgers, on every node that takes the same parameters.

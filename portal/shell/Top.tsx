@@ -4,7 +4,7 @@ import { linkTo, type Route } from "../router/route.ts";
 import { placeOf } from "./placeOf.ts";
 import { nextTheme, type Theme, themeOf } from "./theme.ts";
 
-/** The pages in the navigation bar. Unfinished pages are not listed. */
+/** The pages in the navigation bar. Pages about one thing, such as an agent or a hire, are reached by links. */
 const PAGES: { page: Route["page"]; name: string; href: string }[] = [
   { page: "market", name: "Market", href: linkTo.market() },
   { page: "audits", name: "Audits", href: linkTo.audits() },

@@ -21,7 +21,7 @@ export async function askClaim(address: string, signal: AbortSignal): Promise<Cl
     if (asOf === null || asOf === undefined)
       throw new NodeError({ code: "no_tick", message: "The node has not come to a tick yet." });
     const { as_of, ...figures } = said.json as { [name: string]: unknown; as_of?: { block?: unknown } };
-    // There was a tick between the two answers, so they belong to different states and are asked for again.
+    // With a tick between the two answers they belong to different states. Then both are asked for again.
     if (asOf.digest !== other?.digest || as_of?.block !== asOf.block) continue;
     noteNodeState({ asOf, at: Date.now() });
     const { co_members, next_cursor } = cluster.json as { co_members?: unknown; next_cursor?: unknown };

@@ -64,7 +64,7 @@ export function sourceChecks({ block, readings }: Readings): { checks: Check[]; 
     return { checks: [...problems, isOpen("No source could be asked, so nothing was verified")], head: null };
   const at = `at block ${block.toLocaleString("en")}`;
   if (other === undefined) {
-    const detail = `Only ${one.source} says so, ${at}. A second source would have to lie with it.`;
+    const detail = `Only ${one.source} says so, ${at}. Name a second source: then both would have to lie.`;
     return { checks: [...problems, isOpen("One source", detail)], head: one.head };
   }
   const differing = (["blockHash", "size", "root", "isForked"] as const).find(
@@ -199,7 +199,7 @@ function stateCheck({ anchors, isForked }: ChainHead): Check | null {
 
 function noProof(): Check {
   return isOpen(
-    "No consistency proof is to be had here",
+    "No consistency proof is available here",
     "Reading every entry of the ledger shows the same.",
   );
 }

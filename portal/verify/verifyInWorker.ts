@@ -21,7 +21,7 @@ export function verifyInWorker(
       resolve({
         title: "The verification could not begin",
         checks: [
-          fails("The worker's program was not to be had", message || "Is the page's server still there?"),
+          fails("The worker's program could not be loaded", message || "Is the page's server still there?"),
         ],
       }),
     );
