@@ -25,7 +25,7 @@ export type OpenAssignment = {
   capability: string;
   /** The price of the audited hire, in atomic units. */
   amount: bigint;
-  /** When the tick assigned it, and the time until which no other auditor is looked for, in unix seconds. */
+  /** When the tick assigned it, and until when its auditor may answer before another one is chosen, in unix seconds. */
   time: number;
   due: number;
 };

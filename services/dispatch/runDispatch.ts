@@ -16,7 +16,7 @@ import { createDispatcher, type Dispatcher } from "./dispatcher.ts";
 import { createDispatchApp } from "./http/app.ts";
 import { noSpans, openSpans } from "./telemetry.ts";
 
-/** The most requests of one address that run, and that wait. Most of them only wait for a task. */
+/** The most requests of one address that run, and the most that queue. Most running requests only wait for a task. */
 const AT_ONCE = 64;
 const WAITING = 256;
 

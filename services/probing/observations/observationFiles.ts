@@ -10,7 +10,8 @@ import { type Observation, readObservation, writeObservation } from "./observati
 export type Keeping = { days: number; bytes: number };
 
 /**
- * The newest this many hours are not compressed: the running hour, and hours whose reports may still be sent.
+ * The number of the newest hours that are not compressed: the running hour, and hours whose reports may still be
+ * sent.
  */
 const PLAIN_HOURS = 4;
 

@@ -3,8 +3,8 @@ import type { Hex } from "tallystick-protocol/hex";
 import { SLOT_SECONDS, SLOTS_PER_DAY } from "./slots.ts";
 
 /**
- * No look begins in the last this many seconds of a slot. An answer may take ten seconds, and others may be in
- * front of it.
+ * The seconds at the end of a slot in which no look begins. An answer may take ten seconds, and other requests may
+ * come first.
  */
 const QUIET_SECONDS = 15;
 

@@ -10,8 +10,8 @@ import type { LedgerOnChain } from "./readLedgerOnChain.ts";
 
 /**
  * The state of anchoring: what the contract had when it was last read, and the last error since then.
- * `failures` counts all failed rounds. `age` is the number of seconds since the contract was last known to
- * have everything on disk. `stale`: the age is more than twice the interval.
+ * `failures` counts all failed rounds. `age` is the number of seconds since the last round began that anchored
+ * something, or that found everything anchored. `stale`: the age is more than twice the interval.
  */
 export type AnchoringState = {
   size: number;
@@ -200,8 +200,8 @@ export class Anchorer {
     this.#state = { ...this.#state, size: newSize, seq: this.#state.seq + 1, root };
     this.#upToDateAt = asOf;
     await onAnchored?.({ size: newSize, root, transaction });
-    // So the writer's signature for the new anchor does not wait for the next round. The next round reports
-    // an error of this call.
+    // This call compares the new anchor at once. So the writer's signature for it does not wait for the next
+    // round. If the call fails, the next round reports why.
     await this.look().catch(() => {});
     return { kind: "anchored", oldSize, newSize, root, transaction };
   }

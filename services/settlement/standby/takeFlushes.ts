@@ -23,7 +23,7 @@ export async function takeFlushes(
     for (const flush of flushes) await takeFlush(ledger, flush);
     const end = flushes.at(-1)?.next;
     if (end !== undefined && end < ledger.size) throw storeBehind(ledger.size, end);
-    // Asks once more, because the last answer may have been cut at its limit.
+    // An answer may be cut at its limit. So it asks again until an answer has nothing new.
     if (flushes.length > 0 && ledger.size === before) return;
   }
 }
