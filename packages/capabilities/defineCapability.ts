@@ -18,13 +18,13 @@ export type CheckFunction<Input, Output> = (
   context: CheckContext<Input, Output>,
 ) => string | undefined | Promise<string | undefined>;
 
-/** A named check, and the first version of the verification function it belongs to. */
+/** A check. `since` is the first version of the verification that contains it. */
 export type Check<Input, Output> = {
   since: VerificationVersion;
   test: CheckFunction<Input, Output>;
 };
 
-/** The definition of a standard capability (SHP §5.2); its names are those of its family. */
+/** The definition of a standard capability (SHP §5.2). Its ids and versions stand in the taxonomy, under its family. */
 export type CapabilityDefinition<Input extends JsonSchema, Output extends JsonSchema> = {
   /** The name of the family: `text.translate`. */
   id: FamilyId;
@@ -46,7 +46,7 @@ export type AnyCapability = CapabilityFamily & {
   checks: { readonly [name: string]: { since: VerificationVersion; test: CheckFunction<never, never> } };
 };
 
-/** A family with its definition, whose schemas give the types that its checks see. */
+/** Adds a definition to its family. The checks see values of the types that the definition's schemas give. */
 export function defineCapability<const Input extends JsonSchema, const Output extends JsonSchema>(
   definition: CapabilityDefinition<Input, Output>,
 ): CapabilityDefinition<Input, Output> & AnyCapability {

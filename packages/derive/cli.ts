@@ -62,8 +62,8 @@ function readCommand(args: string[]): Command | null {
 }
 
 async function* read(file: string): AsyncGenerator<string> {
-  // The file is opened when the first line is read. So the reader gets an error of opening it, and the
-  // process does not end.
+  // The file is opened when the first line is read. So an error of opening it goes to the reader and does not
+  // end the process.
   const input = file === "-" ? process.stdin : createReadStream(file, { highWaterMark: 1 << 20 });
   input.setEncoding("utf8");
   yield* wholeLines(file, input as AsyncIterable<string>);

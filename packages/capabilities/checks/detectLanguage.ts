@@ -20,7 +20,7 @@ const SCRIPTS: { [language: string]: RegExp } = {
   zh: /\p{Script=Han}/u,
 };
 
-/** Guesses at a text's language, best first; `confidence` is the share of the best one's score. */
+/** Guesses at a text's language, best first. `confidence` is a guess's score divided by the best score. */
 export type LanguageGuess = { language: string; confidence: number };
 
 /**

@@ -18,10 +18,11 @@ export const stewardTables = {
     /** Hires as a seller that were ever counted. */
     sales: "number",
 
-    /** The hosts that probers found to serve it, one line `host prober from to` each, in hours. */
+    /** The hosts that serve it, as probers found: one line `host prober from to` each. `from` and `to` are hours. */
     served: "text",
-    /** Slots by UTC day, in cells of eight characters, and the run of down slots it is in (see `slotDays.ts`). */
+    /** Its slots by UTC day, in cells of eight characters (see `slotDays.ts`). */
     slots: "text",
+    /** Its unfinished run of down slots. */
     run: "text",
     /** Its own claims about its hosts for hours that are not processed yet, one line `hour host up` each. */
     claims: "text",
@@ -38,7 +39,7 @@ export const stewardTables = {
     /** The endorsements of it that hold, oldest first: `endorser capability time`, `*` for none, a line each. */
     endorsedBy: "text",
 
-    /** This column, the following ones and `slots` are as of the last computation; null before the first. */
+    /** This column, the following ones and `slots` are as of the last computation. Before the first one this is null. */
     computedBlock: "number?",
     computedTime: "number?",
     /** The attestation that the score used. */
@@ -107,8 +108,8 @@ export const stewardTables = {
     time: "number",
   },
   /**
-   * The scores of one slot of the hour when it was last computed: their number, and the root over their
-   * leaves.
+   * The agents are computed in slots of the hour. For each slot: the number of its agents' scores, and the root over
+   * their leaves, as of the last computation.
    */
   stewardSlot: { id: "text", agents: "number", root: "text", block: "number", time: "number" },
   /** An agent's latest endorsement of another, `<endorser>/<agent>/<capability or *>`. */
@@ -129,9 +130,9 @@ export const stewardTables = {
    */
   probedHost: { id: "text", reports: "text", sellers: "text" },
   /**
-   * For each `<prober>/<hour>` and slot: the number of sellers' hosts, up before, at which the prober looked,
-   * and the number that it found down. If more than half of at least 20 are down at once, the prober itself
-   * is cut off.
+   * For each `<prober>/<hour>` and slot: the number of sellers' hosts that the prober checked and that were up
+   * before, and how many of them it found down. If more than half of at least 20 are down at once, the prober
+   * itself is cut off.
    */
   probedHour: { id: "text", looked: "text", down: "text" },
   /**
