@@ -102,7 +102,7 @@ describe("canaries", () => {
     ]);
   });
 
-  it("are hired once, under the committed nonce, at whichever write the process ends", async () => {
+  it("are hired once, under the committed nonce, even if the process ends at any write", async () => {
     let made = 0;
     const writes = await endAtEveryWrite<Scene>({
       open: () => open(1),
@@ -136,7 +136,7 @@ describe("canaries", () => {
     expect(made).to.be.greaterThan(writes / 2);
   });
 
-  it("are refused if their plan was changed and kept its name", async () => {
+  it("are refused if their plan has other hires than before under the same name", async () => {
     const scene = await open();
     await deskOf(scene).round(anchored, forever);
     const changed = { ...scene, plan: { ...scene.plan, hires: scene.plan.hires.slice(1) } };

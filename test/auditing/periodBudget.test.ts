@@ -40,7 +40,7 @@ describe("the pool's budget of a period", () => {
     expect(await budgetOf(store).remaining()).to.equal(50n);
   });
 
-  it("books an amount in the period that it was reserved in, whichever process does", async () => {
+  it("books an amount in the period that it was reserved in, even if another process books it", async () => {
     const store = memoryStore();
     await budgetOf(store).reserve("spent", 60n);
     await budgetOf(store).reserve("back", 30n);
@@ -53,7 +53,7 @@ describe("the pool's budget of a period", () => {
     expect(await store.keys("reserved")).to.deep.equal([]);
   });
 
-  it("books an amount once, whichever write the process ends at, also when the period ends meanwhile", async () => {
+  it("books an amount once, even if the process ends at any write and the period ends meanwhile", async () => {
     const begun = time;
     /** A payment as the desk makes it: decided once, followed to its end, noted as paid. */
     const pay = async (store: KeyValueStore) => {

@@ -86,7 +86,7 @@ describe("funding origin", () => {
     expect(Object.values(clusters).filter((it) => it.kind === "ownership")).to.deep.equal([]);
   });
 
-  it("keeps a seller with ten thousand payments an agent whose hires count", async () => {
+  it("still counts the hires of a seller that received ten thousand payments", async () => {
     const [seller, buyer] = [wallet(1), wallet(2)];
     const log = new EventLog();
     log.listing(seller, "text.translate");
@@ -197,7 +197,7 @@ describe("funding origin", () => {
     expect(await clustersOf(log)).to.deep.equal([]);
   });
 
-  it("comes from a presumed hire payment from the first tick more than 24 hours later, if no receipt claimed it", async () => {
+  it("comes from a presumed hire payment that no receipt claimed, at the first tick more than 24 hours later", async () => {
     for (const [wait, size] of [
       [DAY, 0],
       [DAY + 1, 4],
@@ -234,7 +234,8 @@ describe("funding origin", () => {
       log.after(10);
     }
     for (const n of [1, 2, 3, 4]) log.after(60).listing(wallet(n), `text.task${n}`);
-    // Between two before and two after it: one before with both after, or both before with one after, are three.
+    // Agent 5 was funded after agents 1 and 2, and before agents 3 and 4. Two spans have three others: 1, 2 and 3, or
+    // 2, 3 and 4.
     log.after(60).listing(wallet(5), "text.task5");
     const event = log.events.at(-1);
     const place = event?.kind === "record" ? [event.block, event.log, event.seq] : [];
@@ -324,7 +325,7 @@ function everySpan(fundings: { from: number; to: number; time: number }[]): numb
 }
 
 describe("deploy batch", () => {
-  it("clusters four agents of one funder registered within 256 consecutive blocks, however far apart funded", async () => {
+  it("clusters four agents of one funder registered within 256 consecutive blocks, however far apart they were funded", async () => {
     for (const [gap, size] of [
       [255, 4],
       [256, 0],

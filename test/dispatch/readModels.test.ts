@@ -57,7 +57,7 @@ describe("models.yaml", () => {
       "models.large.prices.input",
     ],
     [
-      "a price below nothing",
+      "a price below zero",
       (it) => it.replace("input: 5,", "input: -5,"),
       lineOf("input: 5,"),
       "must be a price",
@@ -127,7 +127,7 @@ describe("models.yaml", () => {
       "no password",
     ],
     ["the same model twice", (it) => it.replace("  middle:", "  small:"), lineOf("  middle:"), "unique"],
-    ["what is no YAML", (it) => it.replace("tiers:", "tiers: ["), lineOf("tiers:") + 2, ""],
+    ["a text that is not YAML", (it) => it.replace("tiers:", "tiers: ["), lineOf("tiers:") + 2, ""],
   ];
   for (const [what, damage, line, message] of faults) {
     it(`names the line of ${what}`, () => {
@@ -141,7 +141,7 @@ describe("models.yaml", () => {
     });
   }
 
-  it("is refused with a bomb of aliases, and when it is too long", () => {
+  it("is refused if it contains a bomb of aliases or is too long", () => {
     const bomb = Array.from(
       { length: 12 },
       (_, at) => `a${at}: &a${at} [${at ? `*a${at - 1},`.repeat(9) : "1,"}]`,
@@ -157,7 +157,7 @@ describe("models.yaml", () => {
       .with.property("field", "MY_API_KEY");
   });
 
-  it("equals the example", () => {
+  it("is read from the published example", () => {
     const { tiers, shadow } = readModels(
       readFileSync(`${repositoryRoot}/services/dispatch/models.example.yaml`, "utf8"),
     );

@@ -54,16 +54,16 @@ const MAY_IMPORT: { [room: string]: string[] } = {
   ],
 };
 
-/** From these rooms only the listed modules may be imported there. */
+/** `A → B`: of the room B, the room A may import only these modules. */
 const ONLY: { [edge: string]: RegExp } = {
   // How to reach strangers.
   "settlement → sdk": /^packages\/sdk\/(net\/|requestService\.ts$)/,
-  // That, how a node is asked, and how terms of x402 are read.
+  // How to reach strangers, how to ask a node, and how to read the terms of x402.
   "probing → sdk":
     /^packages\/sdk\/(net\/|requestService\.ts$|query\/askGraphql\.ts$|knownLedger\.ts$|store\/(file|keyValue)Store\.ts$|x402\/paymentHeaders\.ts$)/,
   // How a node's log is derived again in a page.
   "portal → sdk": /^packages\/sdk\/openLog\//,
-  // How it is built, for those who work on it.
+  // How the portal is built.
   "tools → portal": /^portal\/(vite\.config|build)\.mjs$/,
   // Code that few users need is loaded only on request.
   "scripts → tools": /^tools\/(commands|bench\/capabilities)\//,

@@ -175,7 +175,7 @@ describe("npm run demo", function () {
     expect(bad.code).to.equal(1);
   });
 
-  it("gives a second indexer, from scratch over the same chain and ledger, the same digest", async () => {
+  it("gives the same digest on a second indexer that begins from nothing with the same chain and ledger", async () => {
     const supervisor = await openSupervisor();
     try {
       const url = new URL(demo.databaseUrl);

@@ -28,7 +28,7 @@ import { propose, settle, settlementProcesses, stop } from "../settlement/suppor
 /** The number of entries after an anchor that cause the next one. The interval is too long to cause one. */
 const ANCHORED = 270;
 
-/** The first entries of a life may be anchored at once. */
+/** A service may anchor its first entries at once after a start. So the test settles this many more. */
 const MORE = 20;
 
 /** The drill of docs/operators.md: the disk of a settlement service is lost, and its followers give back what was anchored. */
@@ -130,7 +130,8 @@ describe("a ledger that is restored from its followers", function () {
 
   it("has every anchored entry again, continues, and is followed again", async () => {
     const first = await start();
-    // Its first round anchors the existing entries. There must be only a few, so that the next anchor is due below.
+    // The first round of the service anchors the entries that exist then. They must be few, so that the next anchor
+    // comes below.
     await waitUntil(async () => (await head()) !== undefined, {
       what: "the ledger to be open",
       withinMs: 120_000,
@@ -217,7 +218,7 @@ describe("a ledger that is restored from its followers", function () {
     expect(verified.size).to.equal(anchored + ANCHORED + MORE);
     expect(verified.otherLayouts.count).to.equal(0);
 
-    // The writer's key is lost, and its disk: what was anchored goes on under another writer, and the same id.
+    // The writer's key and disk are lost. Another writer continues what was anchored, under the same id.
     const left = Number((await head())?.size);
     await chain.fuel(heir);
     const change = (name: string, args: unknown[], by?: typeof heir) =>

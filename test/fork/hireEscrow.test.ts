@@ -19,8 +19,9 @@ import { delegate, signBySafe } from "./support/smartWallet.ts";
 const DAY = 86_400n;
 
 /**
- * On a fork of FORK_URL, with the escrow and the ledger that are named there, or one of our own with that chain's USDC and
- * Safe; without a URL, on a fork of a local node to which our contracts were deployed as to a live chain.
+ * With FORK_URL: on a fork of that chain, with the escrow and the ledger that the settings name. If they name no escrow,
+ * the tests deploy one with that chain's USDC and Safe. Without FORK_URL: on a fork of a local node to which our contracts
+ * were deployed as to a live chain.
  */
 describe("HireEscrow on a fork", function () {
   this.timeout(180_000);
@@ -78,7 +79,7 @@ describe("HireEscrow on a fork", function () {
       }),
     ).to.deep.equal([-AMOUNT, AMOUNT]);
 
-    // Without an allowance, so that the permit is what does it.
+    // There is no allowance, so only the permit can move the tokens.
     await (token.connect(buyer) as typeof token).getFunction("approve")(escrowAddress, 0n);
     const permit = await signPermit(byPermit);
     const signature = await sign(buyer, "Hire", byPermit);
@@ -170,9 +171,9 @@ describe("HireEscrow on a fork", function () {
     expect([await status(terms), await status(delivered)]).to.deep.equal([STATUS.TimedOut, STATUS.TimedOut]);
   });
 
-  it("lets two owners of the Safe stop deposits, one owner nothing, and nobody the ways out", async function () {
+  it("lets two owners of the Safe stop deposits, but not one owner alone, and lets nobody stop payments", async function () {
     const { escrow, escrowAddress, safe, owners, buyer, hire, held, status } = world;
-    if (safe === undefined) return skip(this, "its guardian is no Safe of which two owners confirm");
+    if (safe === undefined) return skip(this, "its guardian is not a Safe that two owners must confirm for");
     const terms = await held();
     const pause = escrow.interface.encodeFunctionData("pause", [DAY]);
     await expect(confirm(safe, escrowAddress, pause, [owners[0]])).to.revert(fork.ethers);
@@ -189,7 +190,7 @@ describe("HireEscrow on a fork", function () {
     expect(await status(later)).to.equal(STATUS.Held);
   });
 
-  it("costs, with this chain's token, at most 0.88 of what AuthCaptureEscrow takes on Circle's", async () => {
+  it("costs with this chain's token at most 0.88 of the gas that AuthCaptureEscrow takes with Circle's token", async () => {
     const { escrow, buyer, held } = world;
     const plain = { fee: 0n, feeRecipient: ZeroAddress, payee: ZeroAddress, arbiter: ZeroAddress };
     const gasOfLast = async () => {
@@ -273,7 +274,7 @@ describe("HireEscrow on a fork", function () {
 
   it("accepts the word of a key whose account has code (EIP-7702), sent and signed", async () => {
     const { escrow, escrowAddress, buyer, seller, payee, stranger, hire, idOf, moved, sign, status } = world;
-    // Any code that knows nothing of signatures: what counts is still the key.
+    // This code knows nothing of signatures. The account's key still counts.
     for (const account of [buyer, seller]) await delegate(fork, account, escrowAddress, stranger);
     const terms = await hire();
     await escrow.connect(buyer).deposit(terms);

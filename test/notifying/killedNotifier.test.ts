@@ -75,7 +75,7 @@ describe("a sender of notices that is killed", () => {
     });
   }
 
-  /** `tallystick notifier`, on the suite's folder, its clock so much ahead. */
+  /** Starts `tallystick notifier` on the suite's folder. Its clock is ahead by `aheadMs`. */
   async function start(nodeUrl: string, aheadMs = 0): Promise<{ child: ChildProcess; url: string }> {
     const { args, env, stdio } = programEndingWithParent("scripts/cli.ts");
     const clock = `const real = Date.now; Date.now = () => real() + ${aheadMs};`;

@@ -190,7 +190,7 @@ describe("a sender of notices", () => {
       clock,
     });
     for (let n = 0; n < 20; n++, clock.ms += 30_000) await notifier.round();
-    // Asked after 0, 1 and 11 minutes, and then once a day.
+    // It asks after 0, 1, 11 and 71 minutes, and then once a day. These rounds take ten minutes.
     expect(sent).to.deep.equal([
       "notice_confirmation https://victim.example/",
       "notice_confirmation https://victim.example/",

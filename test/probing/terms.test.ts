@@ -161,7 +161,7 @@ describe("the params of a prober's request", () => {
     expect(fits({ type: "object", properties, required, additionalProperties: false })).to.equal(true);
     expect(fits({})).to.equal(true);
     expect(fits({ type: "object", properties, required: [...required, "left_out"] })).to.equal(false);
-    // Nothing a stranger publishes is deep or long without end.
+    // A stranger's schema may be endless. A sample of it never is.
     const round: { [key: string]: unknown } = { type: "object", required: ["a"] };
     round.properties = { a: round };
     expect(JSON.stringify(sampleOfSchema(round)).length).to.be.below(200);

@@ -46,7 +46,7 @@ describe("the package.json of a published package", () => {
     });
   });
 
-  it("leaves a peer dependency of only some entry points to their users", () => {
+  it("makes a peer dependency optional if only some entry points need it", () => {
     const { peerDependencies, peerDependenciesMeta } = publish("viem", "ai");
     expect(peerDependencies).to.deep.equal({ ai: "^7.0.0", viem: "^2.0.0" });
     expect(peerDependenciesMeta).to.deep.equal({ ai: { optional: true } });

@@ -116,7 +116,7 @@ describe("the cost of a verification", function () {
           svg: svg(`<g ${Array.from({ length: letters / 8 }, (_, at) => `a${at}="1"`).join(" ")}/>`),
         },
       ),
-    "a text without one address": (letters) => () =>
+    "a long text that contains no address": (letters) => () =>
       verifyOutput(
         "text.translate.en.it",
         { text: "Some words. ".repeat(100) },

@@ -152,7 +152,7 @@ export const dataFakes: Fake[] = [
     language: "javascript",
   }),
   run("nothing printed", 'print("done")\n', ""),
-  run("printed by what cannot print", "x = 1\n", "1\n"),
+  run("an output of code that prints nothing", "x = 1\n", "1\n"),
   run("a made-up loop", "for i in range(3):\n    print(i * i)\n", "0\n2\n5\n", {}, "passes"),
   instead(mean, "nearly the mean", { result: 15.8 }),
   instead(mean, "the median", { result: 15.9 }),
@@ -181,7 +181,7 @@ export const dataFakes: Fake[] = [
     "passes",
   ),
   instead(sentiment, "the opposite", { sentiment: "negative" }),
-  instead(sentiment, "surer than nothing", { confidence: 0.1 }),
+  instead(sentiment, "an answer with almost no confidence", { confidence: 0.1 }),
   instead(sentiment, "always neutral", { sentiment: "neutral" }),
   {
     name: "the opposite of what is meant between the lines",

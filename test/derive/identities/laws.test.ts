@@ -20,7 +20,7 @@ const OWN = new Set<string>([
   "digestNode",
   "digest",
 ]);
-/** Paths that are shortened by look-ups. Their ends do not change. */
+/** Tables of paths from row to row. A look-up may shorten a path, but its end stays the same. */
 const WAYS = new Set<string>(["cluster", "buyerGroup"]);
 
 const isOfRegistry = ({ kind }: DeriveEvent) => /^(identity|feedback|registry)\./.test(kind);
@@ -39,7 +39,7 @@ async function restOf(log: EventLog) {
   return { agents, clusters, rows: Object.fromEntries(rows), roots };
 }
 
-/** The same log, about registries or not, with only some of its events, each where it was. */
+/** A copy of a log with only some of its events, each in its place. `isAbout`: whether the log names registries. */
 function only(log: EventLog, keep: (event: DeriveEvent) => boolean, isAbout: boolean): EventLog {
   const copy = new EventLog();
   const [params, ...events] = log.events;
@@ -120,7 +120,7 @@ describe("laws of identities", () => {
   }).timeout(0);
 });
 
-/** Events of a registry from one log among those of another, at the end of blocks that it has. */
+/** A copy of `log` with the registry's events of `other`. They stand at the ends of blocks of `log`. */
 function mixOf(log: EventLog, other: EventLog): EventLog {
   const mixed = new EventLog();
   const [first, ...rest] = log.events;

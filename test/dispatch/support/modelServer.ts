@@ -4,7 +4,7 @@ import { text } from "node:stream/consumers";
 
 /** A request to a model. */
 export type Asked = {
-  /** Its id. */
+  /** The model's id. */
   model: string;
   rules: string;
   user: string;
@@ -31,7 +31,7 @@ export type ModelServer = {
 
 export const USAGE = { prompt_tokens: 100, completion_tokens: 20, total_tokens: 120 };
 
-/** A server of models on a real socket: OpenAI's chat completions and Anthropic's messages, streamed or whole. */
+/** A server of models on a real socket: OpenAI's chat completions, streamed or whole, and Anthropic's messages, streamed. */
 export async function openModelServer(): Promise<ModelServer> {
   const server = createServer((request, response) => {
     answer(request, response).catch(() => response.destroy());

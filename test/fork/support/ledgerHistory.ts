@@ -17,7 +17,7 @@ const MAX_REQUESTS = 650;
 /**
  * The anchors of the ledger that was anchored last. It searches back from `until`, up to a limit.
  *
- * @returns undefined when none was anchored in that time
+ * @returns undefined when no ledger was anchored in those blocks
  */
 export async function readLedgerHistory(
   url: string,

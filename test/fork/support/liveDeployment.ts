@@ -15,8 +15,8 @@ const ORIGIN = "fork.example/ledger";
 const SIZES = [1n, 3n, 3n, 8n];
 
 /**
- * A chain in place of the live one: our contracts as `tallystick deploy` deploys them, with a Safe as guardian, for a
- * USDC with an administrator, and a ledger with a history.
+ * Starts a chain in place of the live one. It has our contracts as `tallystick deploy` deploys them, with a Safe as
+ * guardian. It also has a USDC with an administrator, and a ledger with a history.
  */
 export async function startLiveDeployment(supervisor: Supervisor, folder: string): Promise<ForkSettings> {
   const chain = await startLocalChain(supervisor, folder);

@@ -24,7 +24,7 @@ describe("a deposit in the portal with the reader's wallet", function () {
   const sign = () => reader.page.getByRole("button", { name: "Sign and send" }).click();
   const signatures = () => reader.wallet.asked.filter(({ method }) => method === "eth_signTypedData_v4");
 
-  /** Makes the node name the escrow of a token without payments by signature; `allowance` reads the buyer's allowance there. */
+  /** Makes the node name an escrow whose token has no payments by signature. `allowance` reads the buyer's allowance for it. */
   const payPlain = async () => {
     const { scene } = reader;
     const plain = await scene.plain();
@@ -72,7 +72,7 @@ describe("a deposit in the portal with the reader's wallet", function () {
       params: [],
     };
     const { data, chainId } = params[0] as { data: Hex; chainId: Hex };
-    // A wallet that changed its chain since can refuse it by this.
+    // The transaction names its chain, so a wallet that changed its chain meanwhile can refuse it.
     expect(chainId).to.equal("0x7a69");
     const { args } = decodeFunctionData({ abi: hireEscrowAbi, data });
     const hire = lower(args?.[0] as Hire);
@@ -196,7 +196,7 @@ describe("a deposit in the portal with the reader's wallet", function () {
     expect([signatures().length, reader.sent()]).to.deep.equal([0, 0]);
   });
 
-  it("clears an old allowance first if the token changes only an allowance of zero, as Tether's does", async () => {
+  it("clears an old allowance first if the token accepts a new one only after zero, as Tether's does", async () => {
     const { scene } = reader;
     const { plain, allowance } = await payPlain();
     await scene.client.impersonateAccount({ address: scene.buyer.address });

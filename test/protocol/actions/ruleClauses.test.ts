@@ -75,7 +75,7 @@ const payFrom = (max: string | undefined, more: object = {}) => ({
   ...more,
 });
 
-/** Whether the rule is what decides. */
+/** Whether the rule decides about the action. */
 function meets(rule: { id: string }, action: unknown): boolean {
   return judgeAction(readActionRules({ version: 1, rules: [rule] }), readAction(action)).rule === rule.id;
 }
@@ -192,7 +192,7 @@ const clauses: { [clause: string]: Row[] } = {
       ],
     ],
     [writes(true), [write("/srv/docs/a", { bytes: 1e12 })], [write("/srv/docs"), write("/srv/a")]],
-    // What is forbidden is forbidden to whatever looks like it, and to what is larger.
+    // A rule that forbids also covers paths that differ only in case, and files above its limit.
     [
       writes(false, { max_bytes: 10, endings: [".md", ".txt"] }),
       [write("/srv/docs/a.md", { bytes: 11 }), write("/srv/DOCS/a.MD", { bytes: 11 })],

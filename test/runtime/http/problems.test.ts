@@ -34,8 +34,12 @@ function thrownBy(run: () => unknown): unknown {
 
 const rows: [what: string, error: unknown, problem: ExpectedProblem][] = [
   ["a fault", new Error(SECRET), internal],
-  ["an error of ours that does not say it is the client's", of("no_deployment", { hint: SECRET }), internal],
-  ["an error with the name of what every object has", of("constructor", { field: "toString" }), internal],
+  ["an error of ours that is not marked as the client's", of("no_deployment", { hint: SECRET }), internal],
+  [
+    "an error whose code is the name of a property of every object",
+    of("constructor", { field: "toString" }),
+    internal,
+  ],
   [
     "bad input, with a hint",
     new InvalidInputError({ issues: [{ field: "from", message: "is late" }], hint }),

@@ -111,7 +111,7 @@ describe("threads that read signatures", () => {
   it("leave the work to the caller when one does not answer", async () => {
     const source =
       'parentPort.on("message", ([[text]]) => text === "hang" || parentPort.postMessage([null]));';
-    // Only the one that is to give up has little patience: a busy machine may need long to start a thread.
+    // Little patience is only for the thread that must not answer. A busy machine may need long to start a thread.
     expect(await withProgram({ source }).threads.ask([question])).to.deep.equal([null]);
     const { threads, reasons } = withProgram({ source, patienceMs: 200 });
     expect(await threads.ask([["hang", "0x"]])).to.equal(null);
@@ -128,7 +128,7 @@ describe("threads that read signatures", () => {
         if (!isSilent) parentPort.postMessage([text]);
       });
       parentPort.postMessage("ready");`;
-    // A busy machine may need long to start a thread, and only those that are asked may not be silent.
+    // The test asks when a thread is ready, because a busy machine may need long to start one.
     const whenReady = async (threads: SignatureThreads): Promise<SignatureThreads> => {
       threads.start();
       while (threads.ready === 0) await new Promise((resolve) => setTimeout(resolve, 5));
@@ -140,7 +140,7 @@ describe("threads that read signatures", () => {
     ] as const) {
       const { threads, reasons } = withProgram({ source, patienceMs: 1_000, most: 1 });
       expect(await (await whenReady(threads)).ask([question])).to.deep.equal(["{}"]);
-      // What is asked behind it gets no answer either, and is not lost.
+      // A question that waits behind it gets no answer either, and its caller does not wait forever.
       const asked = [threads.ask([[what, "0x"]]), threads.ask([question])];
       expect(await Promise.all(asked)).to.deep.equal([null, null]);
       expect(reasons).to.deep.equal([[reason, false]]);
@@ -160,7 +160,7 @@ describe("threads that read signatures", () => {
     ]);
   });
 
-  it("report why the process cannot have any", async () => {
+  it("report why no thread can be started", async () => {
     const reasons: string[] = [];
     const threads = create({ onEnd: (it) => reasons.push(it), program: new URL("http://nowhere/") });
     expect(await threads.ask([question])).to.equal(null);

@@ -22,7 +22,7 @@ async function run(args: string[]): Promise<CommandRun> {
   return { code: code as number, out, err };
 }
 
-// Each test starts the program several times, which takes its time on a busy machine.
+// Some tests start the program as a process, which takes long on a busy machine.
 describe("scripts/cli", () => {
   it("lists every public command with its summary", async () => {
     const { code, out, err } = await tallystick("--help");

@@ -38,7 +38,7 @@ describe("an auditor that asks hostile holders for work", () => {
     (await ask([answer], how)).notShown[0]?.why;
   const json = (response: ServerResponse) => response.writeHead(200, { "content-type": "application/json" });
   const shown = (change: Partial<Disclosure>) => whyNot(shows({ ...hire.disclosure, ...change }));
-  /** The same hire with other terms, signed by whomever. */
+  /** The request of the same hire with other terms, signed by the buyer or by another account. */
   const request = async (terms: Partial<HireTerms>, by = hire.buyer): Promise<string> => {
     const { signature: _, ...known } = JSON.parse(hire.disclosure.request);
     return JSON.stringify(await signHireRequest({ ...known, ...terms }, by));

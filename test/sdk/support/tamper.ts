@@ -5,7 +5,7 @@ import type { Market, OpenSeller } from "./market.ts";
 
 type Answer = (input: string, init?: RequestInit) => Response | Promise<Response>;
 
-/** Puts a proxy between a seller and its buyers. Returns the number of its requests. */
+/** Puts a proxy between a seller and its buyers. Returns the list of its requests, which grows. */
 export function between(
   market: Market,
   seller: Pick<OpenSeller, "host">,

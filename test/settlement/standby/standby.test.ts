@@ -217,7 +217,7 @@ describe("machines that share a ledger", () => {
   it("use each position once, with any lease", async () => {
     const a = await open("a");
     await settle(a);
-    // Somebody took the lease away and did not write: the row decides, and the next renewal ends this one.
+    // Another machine takes the lease, and writes the next position. The row in the store decides: this machine loses.
     const store = storeOf();
     await sql(`DELETE FROM ${STORE_SCHEMA}.lease`);
     expect(await store.lease()).to.equal(true);
@@ -325,7 +325,7 @@ describe("machines that share a ledger", () => {
     const back = await open("a");
     expect((await settle(back)).json).to.include({ status: "SETTLED", index: 3 });
     await untilCode(await open("c"), "store_lacks_rows");
-    // What another one answered meanwhile is another history: it is not gone on with.
+    // Machine b answered other entries meanwhile. They are another history, and b must not continue it.
     await untilCode(await open("b"), "store_contradicts");
   });
 
@@ -335,13 +335,13 @@ describe("machines that share a ledger", () => {
     await settle(a);
     const lines = fileOf("a");
     await a.close();
-    // All right but for its seal: the head of another database, say.
+    // The row is right except for its seal, as if it came from another database.
     await sql(`UPDATE ${STORE_SCHEMA}.flush SET seal = repeat('0', 64) WHERE first_index = 1`);
     const b = await open("b");
     await untilCode(b, "store_foreign_row");
     expect((await healthOf(b.standby)).json.size).to.equal(0);
     await b.close();
-    // Endless lines behind a good seal, which is of the hashes: no machine takes them into its memory.
+    // The seal covers only the hashes, so a row with a good seal may have endless lines. No machine reads them.
     const store = storeOf();
     const ofEntry0 = (text: string) =>
       sql(`UPDATE ${STORE_SCHEMA}.flush SET lines = ${text} WHERE first_index = 0`);
@@ -349,7 +349,7 @@ describe("machines that share a ledger", () => {
     const endless = await store.flushesFrom(0).catch((error) => error);
     expect(endless).to.include({ code: "store_foreign_row" });
     await ofEntry0(`'${lines.slice(0, lines.indexOf("\n") + 1).replaceAll("'", "''")}'`);
-    // Sealed, and of lines that are none.
+    // The row has a good seal, but its line is not an entry.
     const [, head] = /"current_hash": "(\w+)/.exec(lines) as RegExpExecArray;
     await sql(`DELETE FROM ${STORE_SCHEMA}.flush WHERE first_index = 1`);
     await store.commit(flushAfter({ next: 1, head: head as string }, '{"current_hash": "00"}\n'));
@@ -416,7 +416,7 @@ describe("machines that share a ledger", () => {
       writer.proxy.set("none");
       for (const { json } of await Promise.all(sent)) if (json.status === "SETTLED") answered.push(json);
       await closed;
-      // On a busy machine a writer may lose its lease without a fault of ours. It has ended then.
+      // On a busy machine a writer may lose its lease although this test cut nothing. Then it has ended.
       if (!isLost && writer.failures.length === 0) continue;
       await writer.close();
       const back = await openQuickly(writer.name);

@@ -4,7 +4,7 @@ import { soakStandby } from "../../../tools/bench/standby/soakStandby.ts";
 describe("two processes that share a ledger", function () {
   this.timeout(300_000);
 
-  it("take over from each other when they are killed after a lost answer, and stopped beyond the lease", async () => {
+  it("take over from each other when one is killed after a lost answer, or stopped for longer than the lease", async () => {
     const counts = await soakStandby({
       runs: 2,
       leaseSeconds: 1,

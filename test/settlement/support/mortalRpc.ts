@@ -7,8 +7,8 @@ import { buffer } from "node:stream/consumers";
 export type MortalRpcState = { dead: boolean; asked: number; result?: unknown };
 
 /**
- * An RPC in front of a real one that can stop answering. Then it accepts connections and closes them, like a crashed
- * node.
+ * An RPC that passes requests on to a real one, until it is told to stop. Then it accepts connections and closes them,
+ * like a crashed node.
  */
 export async function mortalRpc(target: string) {
   const state: MortalRpcState = { dead: false, asked: 0 };

@@ -18,7 +18,7 @@ export const RESULT = `0x${"5e".repeat(32)}`;
 
 export type Domains = { escrow: TypedDataDomain; token: TypedDataDomain; escrowAddress: string };
 
-/** The message that a verb requires for a hire; undefined if the verb never needs a signature. */
+/** The message that a verb requires for a hire. For a verb without a message of its own it is the hire. */
 export function wordFor(verb: Verb, hire: Hire, id: string, named: string, domains: Domains): Word {
   const typed = (name: keyof typeof hireTypes, message: Record<string, unknown>): Word => ({
     domain: domains.escrow,

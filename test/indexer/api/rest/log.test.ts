@@ -43,7 +43,7 @@ describe("the open log", () => {
   });
   after(() => database?.close());
 
-  /** Puts a log into the database as a node keeps it, with everything up to a block final. */
+  /** Puts a log into the database as a node keeps it. Blocks up to `final` are final. */
   async function keep(events: readonly DeriveEvent[], final: number, store?: MemoryStore) {
     await database.pool.query("TRUNCATE event_log, payment, log_line, digest, _ponder_checkpoint");
     const payments = store === undefined ? [] : [...store.rows("payment").values()];
@@ -106,7 +106,7 @@ describe("the open log", () => {
         fc.nat(1_000),
         fc.nat(1_000),
         async (log, limits, finalAt, startAt) => {
-          // Longer than what lies between two numbered lines, wherever the generated part ends.
+          // More lines than there are between two numbered lines, so that the log has one behind its generated part.
           for (let n = 0; n < LINES_APART + 50; n++)
             log.after(1).transfer(wallet(50), wallet(51), n % 3 === 0 ? 1 : 5_000_000);
           const { store } = await log.derive();
@@ -134,7 +134,7 @@ describe("the open log", () => {
     );
   });
 
-  it("accepts and gives single lines", async () => {
+  it("gives pages of one line each", async () => {
     const log = new EventLog();
     for (let n = 0; n < 5; n++) log.after(60).tick();
     await keep(log.events, log.block);
@@ -165,7 +165,8 @@ describe("the open log", () => {
     };
     for (const after of [0, 255, 256, 6_000, 11_800]) {
       const { read: rows, plan } = await costOf(after);
-      // To the page from the numbered line before it, the page, each line's text, and from the last numbered line to the end.
+      // These rows are read: from the numbered line before the page up to the page, the page itself, the text of each of
+      // its lines, and from the last numbered line to the end.
       expect(rows, `after ${after}\n${plan}`).to.be.at.most(3 * (LINES_APART + 100) + LINES_APART);
     }
   });
