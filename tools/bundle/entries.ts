@@ -9,8 +9,8 @@ export type BundleEntry = {
 
 /**
  * The limits. A page may fetch 120,000 bytes for a buyer, 5,000 to verify an inclusion and 20,000 to recover
- * a signer. All other limits are about a twelfth above the size that was measured, and the buyer's limit is
- * now smaller than 120,000 for the same reason.
+ * a signer. All other limits are about a twelfth above the size that was measured. The buyer's limit
+ * is set in the same way, so it is smaller than 120,000.
  */
 export const bundleEntries: readonly BundleEntry[] = [
   { name: "buyer", source: 'export * from "tallystick-sdk/buyer";', most: 100_000 },

@@ -14,7 +14,9 @@ export function registerDev(program: Command): void {
         "DATABASE_URL",
       ),
     )
-    .addOption(new Option("--database-schema <name>", "the schema it writes to").env("DATABASE_SCHEMA"))
+    .addOption(
+      new Option("--database-schema <name>", "the schema that the node writes to").env("DATABASE_SCHEMA"),
+    )
     .option("--port <number>", "where it listens; default any free port", portNumber("--port"))
     .action(async (options: { databaseUrl?: string; databaseSchema?: string; port?: number }) => {
       const { runDevApi } = await import("../dev/runDevApi.ts");

@@ -6,8 +6,8 @@ export function registerSoakAttacks(program: Command): void {
   program
     .command("soak-attacks")
     .description(
-      "Play every attack of docs/independence.md onto one real chain, and hold what two nodes say of it to what its log is\n" +
-        "derived to: one reads all transfers, one those that matter. One attack meets a reorg. It takes some minutes.",
+      "Play every attack of docs/independence.md onto one real chain. Two nodes follow it: one reads all transfers, the other\n" +
+        "only those that matter. Both are compared with the derivation of the log. One attack meets a reorg. It takes some minutes.",
     )
     .option("--grep <text>", "only those whose names have it")
     .action(async ({ grep }: { grep?: string }) => {

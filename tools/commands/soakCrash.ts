@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 
-/** `npm run soak:crash`: the long form of the settlement service that ends at any of its writes. */
+/** `npm run soak:crash`: the long form of the test that ends the settlement service at each of its writes. */
 export function registerSoakCrash(program: Command): void {
   program
     .command("soak-crash")
@@ -20,6 +20,6 @@ export function registerSoakCrash(program: Command): void {
         isOver: () => performance.now() > end,
         onFlow: (sentence) => process.stderr.write(`${sentence}\n`),
       });
-      process.stdout.write(`flows ${flows}\nwrites ${writes}\nendings seen through ${endings}\n`);
+      process.stdout.write(`flows ${flows}\nwrites ${writes}\nendings survived ${endings}\n`);
     });
 }

@@ -44,7 +44,7 @@ const app = createApi({
   node: { chainId, token },
   settlementUrl,
   ledgers: { ids: ledgers, lines: operations.lines },
-  // Cached answers in a browser were made by earlier code.
+  // Each start is another version, because a browser may have cached answers of earlier code.
   version: String(process.pid),
 });
 const onFault = (error: unknown) =>

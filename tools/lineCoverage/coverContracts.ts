@@ -11,7 +11,7 @@ const MIN_COVERAGE = 0.99;
 
 /**
  * Runs the contracts' TypeScript tests on instrumented contracts, and prints which lines ran. It works in a
- * copy of the repository, so no instrumented files stay here. Fuzz and invariant tests are left out, because
+ * copy of the repository, so no instrumented files stay in this checkout. Fuzz and invariant tests are left out, because
  * they are much slower on instrumented contracts, and the other tests must reach every line.
  *
  * @returns the exit code: 0 if the tests ran at least 99 % of the lines of every contract

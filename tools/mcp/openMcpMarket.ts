@@ -49,8 +49,8 @@ const KEEPER_KEY = "0x59c6995e998f97a5a0044966f0945389dc9e86dae88c7a8412f4603b6b
 type MarketEscrow = { escrow: Address; relay: string; feeRecipient: Address };
 
 /**
- * A demo node with sellers on it, one of them also by escrow, a keeper for that, a wallet with 10 USDC, and a key for the
- * settlement of actions.
+ * A demo node with two sellers, a keeper, a wallet with 10 USDC, and a key for the settlement of actions. One seller is
+ * also paid by escrow, and the keeper is for that escrow.
  */
 export type McpMarket = {
   node: DemoNode;

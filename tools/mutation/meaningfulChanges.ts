@@ -26,8 +26,8 @@ const OF_A_HIRE = [
 const OF_A_LEDGER = ["_guardian(ledgerId)"];
 
 /**
- * The digests of the other messages that can be signed, by the constant in each, with the terms that the tests
- * sign.
+ * The digests of the other messages that can be signed, with the terms that the tests sign. The key is the constant
+ * in the message.
  */
 const OF_HIRES: Record<string, string> = {
   HIRE_TYPEHASH: "id",
@@ -217,7 +217,8 @@ function misdirected(node: AstNode, { text, rangeOf, within }: Surroundings): Ch
 }
 
 /**
- * Moves the statement before an external call behind the call, together with statements that store the state before it.
+ * Moves one statement behind the external call that follows it: the last statement before the call, or one that notes a
+ * balance or the remaining gas before it.
  */
 function late(node: AstNode, { text, rangeOf }: Surroundings): Change[] {
   const parts = ((node.statements ?? []) as AstNode[]).map((it) => {

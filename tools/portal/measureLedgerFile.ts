@@ -103,7 +103,7 @@ async function verifyInBrowser(browser: Browser, url: string, file: string, entr
   }
 }
 
-/** Ticks of Linux's clock for processes, a second. */
+/** Linux counts the time of processes in ticks. This is the number of ticks in a second. */
 const TICKS = 100;
 
 /** Processor time and highest memory of the page's process so far; null where there is no /proc. */

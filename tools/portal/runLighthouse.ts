@@ -6,7 +6,7 @@ import { portalPages } from "./portalPages.ts";
 const run = promisify(execFile);
 
 /**
- * It is fetched by npx and is not a dependency, because it has a hundred packages that only this command
+ * npx fetches Lighthouse. It is not a dependency, because it has a hundred packages that only this command
  * needs.
  */
 const LIGHTHOUSE = "lighthouse@13.5.0";

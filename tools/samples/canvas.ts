@@ -111,7 +111,7 @@ const FONT: { [sign: string]: string } = {
   "%": "51245",
   "(": "24442",
   ")": "21112",
-}; // prettier
+};
 
 /** A picture on which shapes are painted with soft edges. */
 export class Canvas {

@@ -5,7 +5,7 @@ import { type FailedTest, type FileTime, writeTestCounts } from "./testCounts.ts
 
 const { EVENT_TEST_FAIL, EVENT_SUITE_BEGIN, EVENT_SUITE_END } = Mocha.Runner.constants;
 
-/** mocha's usual output, and for the close of `npm test` the counts, what failed, and how long each file took. */
+/** mocha's usual output. It also writes the counts, the failures and the time of each file for the end of `npm test`. */
 export default class CountingReporter extends Mocha.reporters.Spec {
   constructor(runner: Mocha.Runner, options: Mocha.MochaOptions) {
     super(runner, options);

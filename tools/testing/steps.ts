@@ -10,9 +10,9 @@ export type TestStep = {
   args: string[];
   /** Whether it writes how many tests it ran to the file that TALLYSTICK_TEST_COUNTS names. */
   counts: boolean;
-  /** Whether it cannot say anything useful before the contracts build. */
+  /** Whether it needs the built contracts. */
   needsBuild: boolean;
-  /** Variables that its program finds besides ours. */
+  /** Environment variables for its program, in addition to those of this process. */
   env?: Record<string, string>;
 };
 
@@ -33,7 +33,7 @@ export const buildStep: TestStep = {
   needsBuild: false,
 };
 
-/** What everything else waits for, or is about. */
+/** The steps that begin before the TypeScript tests. */
 const preparations: TestStep[] = [
   { name: "lint and format", args: [builtIn.lint, "check", "."], counts: false, needsBuild: false },
   buildStep,
@@ -49,7 +49,7 @@ const preparations: TestStep[] = [
  * All steps in the order in which they begin. Steps that need no contracts run while the contracts are built.
  */
 export function allSteps(): TestStep[] {
-  // By one checker: four, the default, find out four times what the types of libraries are.
+  // One checker, because each of the four that are the default computes the types of the libraries again.
   const types = {
     name: "types",
     args: [builtIn.types, "--noEmit", "--checkers", "1"],
@@ -79,7 +79,7 @@ export function chosenTests({ files, grep }: { files: string[]; grep?: string })
 
 const testRoot = path.join(repositoryRoot, "test");
 
-/** The longest first, so that the last to end ends early; a folder that is not named here comes after them. */
+/** The longest folders come first, so that the whole run ends early. A folder that is not named here comes after them. */
 const LONGEST_FIRST = [
   "indexer",
   "scripts",

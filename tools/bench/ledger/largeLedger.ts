@@ -122,8 +122,9 @@ export function pythonRate(file: string): number | undefined {
 }
 
 /**
- * The cost of a service on the ledger: time and highest memory until it is open, and until every line was read and
- * writes are accepted; the time of a proof after that; and the processor time in total.
+ * The cost of a service on the ledger. `seconds` and `rssMb`: time and highest memory until it is open. `writesSeconds`
+ * and `writesRssMb`: the same until it has read every line and accepts writes. `proofMs`: the time of a proof after that.
+ * `cpuSeconds`: the processor time in total.
  */
 export type OpenedLedger = {
   seconds: number;
