@@ -22,6 +22,9 @@ export type DatabaseWatch = {
 const EVERY_MS = 500;
 const PATIENCE_MS = 1_000;
 
+/** The server itself ends a check after this time. So one that works says so before our patience ends. */
+const STATEMENT_MS = 600;
+
 /**
  * Watches a database through its own connection. A stopped server refuses connections. A frozen server
  * accepts them and never answers. Both count as away, until one check succeeds.
@@ -46,7 +49,7 @@ export function watchDatabase(parameters: { databaseUrl: string; databaseSchema:
       application_name: `${databaseSchema}_watch`,
       connectionTimeoutMillis: PATIENCE_MS,
       query_timeout: PATIENCE_MS,
-      statement_timeout: PATIENCE_MS,
+      statement_timeout: STATEMENT_MS,
     });
     // The next check notices a connection that breaks while it is idle.
     fresh.on("error", () => forget(fresh));
@@ -72,8 +75,8 @@ export function watchDatabase(parameters: { databaseUrl: string; databaseSchema:
       isReady = meta.rows[0]?.ready === "1";
       status = Object.fromEntries(chains.rows.map((row) => [row.chain_name, chainStatus(row)]));
     } catch (error) {
-      // The tables do not exist yet, but the database answers.
-      if (/^(?:42P01|3F000|42703)$/.test(String((error as { code?: unknown }).code))) return;
+      // The tables do not exist yet, or an upgrade locks them for a moment. But the database answers.
+      if (error instanceof pg.DatabaseError && !isDatabaseAway(error)) return;
       forget(asked);
       throw error;
     }

@@ -83,12 +83,17 @@ function maskError(error: unknown, message: string, isDev?: boolean): Error {
     const message = "The database of this node does not answer now; try again later, or ask another node.";
     return refusal("DATABASE_UNAVAILABLE", message, { status: 503, retryAfter: 5 });
   }
-  if (cause instanceof Error && cause.message.startsWith("timeout exceeded when trying to connect")) {
+  const isBusy =
+    cause instanceof Error && cause.message.startsWith("timeout exceeded when trying to connect");
+  if (isBusy || code === LOCK_NOT_AVAILABLE) {
     const message = "This node is too busy; try again later, or ask another node.";
     return refusal("OVERLOADED", message, { status: 503, retryAfter: 5 });
   }
   return maskAny(error, message, isDev);
 }
+
+/** The code of Postgres for tables that stay locked, as when an upgrade of a busy node switches them. */
+const LOCK_NOT_AVAILABLE = "55P03";
 
 /** The code of Postgres for a statement that reached its time limit. */
 const QUERY_CANCELED = "57014";

@@ -156,13 +156,15 @@ describe("GraphQL limits", () => {
       expect(asked).to.equal(2);
     });
 
-    it("give the same answer when the database ended the statement, and when it has no free connection", async () => {
+    it("say that they are busy when the database ended the statement, has no free connection, or its tables are locked", async () => {
       const canceled = databaseOf(() =>
         Promise.reject(Object.assign(new Error("canceled"), { code: "57014" })),
       );
       expect(await codeFrom(server(canceled, {}), "{ agents { nodes { id } } }")).to.equal("QUERY_TIMEOUT");
       const full = databaseOf(() => Promise.reject(new Error("timeout exceeded when trying to connect")));
       expect(await codeFrom(server(full, {}), "{ agents { nodes { id } } }")).to.equal("OVERLOADED");
+      const locked = databaseOf(() => Promise.reject(Object.assign(new Error("locked"), { code: "55P03" })));
+      expect(await codeFrom(server(locked, {}), "{ agents { nodes { id } } }")).to.equal("OVERLOADED");
     });
 
     it("refuse an answer that would be too large", async () => {
