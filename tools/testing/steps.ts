@@ -81,12 +81,12 @@ const testRoot = path.join(repositoryRoot, "test");
 
 /** The longest folders come first, so that the whole run ends early. A folder that is not named here comes after them. */
 const LONGEST_FIRST = [
+  "portal",
   "indexer",
-  "scripts",
   "e2e",
   "settlement",
+  "scripts",
   "sdk",
-  "portal",
   "tools",
   "derive",
   "contracts",
