@@ -1,5 +1,7 @@
-/** The most time and the most characters of an answer. Real answers have a few hundred characters. */
-const [PATIENCE_MS, MAX_CHARACTERS] = [15_000, 1_000_000];
+import { readBytes } from "../node/readBytes.ts";
+
+/** The most time and the most bytes of an answer. Real answers have a few hundred bytes. */
+const [PATIENCE_MS, MAX_BYTES] = [15_000, 1_000_000];
 
 /**
  * Sends one request to a chain's JSON-RPC, which the reader of the page chose. It gets no cookies and no
@@ -14,7 +16,7 @@ export async function askRpc(
   signal: AbortSignal,
 ): Promise<unknown> {
   const limit = AbortSignal.timeout(PATIENCE_MS);
-  let text: string;
+  let bytes: Uint8Array;
   let status: number;
   try {
     const response = await fetch(url, {
@@ -27,7 +29,7 @@ export async function askRpc(
       referrerPolicy: "no-referrer",
     });
     status = response.status;
-    text = await response.text();
+    bytes = await readBytes(response, MAX_BYTES);
   } catch {
     signal.throwIfAborted();
     throw new Error(
@@ -36,17 +38,17 @@ export async function askRpc(
         : "It does not answer, or it does not answer web pages.",
     );
   }
-  const { result, error } = answerOf(text);
+  const { result, error } = answerOf(bytes);
   if (error !== undefined && error !== null)
     throw new Error(`It refuses ${method}: ${String(Object(error).message).slice(0, 200)}`);
   if (result === undefined) throw new Error(`It answers ${method} with status ${status} and no result.`);
   return result;
 }
 
-function answerOf(text: string): { result?: unknown; error?: unknown } {
-  if (text.length > MAX_CHARACTERS) return {};
+function answerOf(bytes: Uint8Array): { result?: unknown; error?: unknown } {
+  if (bytes.length > MAX_BYTES) return {};
   try {
-    return Object(JSON.parse(text));
+    return Object(JSON.parse(new TextDecoder().decode(bytes)));
   } catch {
     return {};
   }

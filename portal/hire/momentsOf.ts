@@ -25,13 +25,13 @@ export function momentsOf(hire: Hire): Moment[] {
     moments.push({
       time: escrow.depositedTime,
       what: `The buyer put ${formatAmount(hire.amountUsdc)} USDC into the escrow`,
-      detail: escrow.delivered ? "The seller marked its delivery." : "The seller marked no delivery.",
+      detail: escrow.settledTime === null ? deliveryOf(escrow) : "",
     });
     if (escrow.settledTime !== null) {
       moments.push({
         time: escrow.settledTime,
         what: SETTLED[escrow.status] ?? "The escrow was settled",
-        detail: `to the seller ${escrow.toSellerUsdc ?? "0.00"}, to the buyer ${escrow.toBuyerUsdc ?? "0.00"} USDC`,
+        detail: `to the seller ${escrow.toSellerUsdc ?? "0.00"}, to the buyer ${escrow.toBuyerUsdc ?? "0.00"} USDC. ${deliveryOf(escrow)}`,
       });
     }
   }
@@ -52,4 +52,13 @@ export function momentsOf(hire: Hire): Moment[] {
     });
   }
   return moments.sort((a, b) => a.time - b.time);
+}
+
+/** What is known of the delivery. The node does not tell when it was marked. */
+function deliveryOf({ delivered, settledTime }: NonNullable<Hire["escrow"]>): string {
+  if (settledTime === null)
+    return delivered
+      ? "The seller has marked its delivery since."
+      : "The seller has not marked its delivery yet.";
+  return delivered ? "The seller had marked its delivery." : "The seller had marked no delivery.";
 }

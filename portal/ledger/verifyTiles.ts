@@ -4,6 +4,7 @@ import { formatTilePath, type Tile } from "tallystick-protocol/merkle/tilePath";
 import { parseCheckpoint } from "tallystick-protocol/note/checkpoint";
 import { parseSignedNote } from "tallystick-protocol/note/signedNote";
 import { nodeUrl } from "../node/nodeUrl.ts";
+import { readBytes } from "../node/readBytes.ts";
 import { type Check, type Finding, fails, holds, isOpen } from "../verify/check.ts";
 import type { Tree } from "../verify/verifyHead.ts";
 import { rootFromTiles } from "./tiles.ts";
@@ -68,7 +69,7 @@ async function askBytes(path: string, signal: AbortSignal): Promise<Uint8Array> 
     redirect: "error",
     referrerPolicy: "no-referrer",
   });
-  const bytes = new Uint8Array(await response.arrayBuffer());
+  const bytes = await readBytes(response, MAX_BYTES);
   if (!response.ok || bytes.length > MAX_BYTES)
     throw new RangeError(`/tlog/${path} cannot be read (status ${response.status}).`);
   return bytes;

@@ -1,11 +1,12 @@
 import { NodeError } from "./nodeError.ts";
 import { nodeUrl } from "./nodeUrl.ts";
+import { readBytes } from "./readBytes.ts";
 
 /** The time limit of a request. */
 const PATIENCE_MS = 15_000;
 
-/** The most characters of an answer. Nodes themselves stop at four million. */
-const MAX_CHARACTERS = 8_000_000;
+/** The most bytes of an answer. Nodes themselves stop at four million. */
+const MAX_BYTES = 8_000_000;
 
 /**
  * Sends a request to the node only. Redirects are errors, and no cookies or referrer are sent.
@@ -19,7 +20,7 @@ export async function request(
 ): Promise<{ json: unknown; headers: Headers; status: number }> {
   const limit = AbortSignal.timeout(PATIENCE_MS);
   let response: Response;
-  let text: string;
+  let bytes: Uint8Array;
   try {
     response = await fetch(`${nodeUrl}${path}`, {
       ...(body && {
@@ -32,35 +33,15 @@ export async function request(
       redirect: "error",
       referrerPolicy: "no-referrer",
     });
-    text = await textOf(response);
+    bytes = await readBytes(response, MAX_BYTES);
   } catch (cause) {
     signal?.throwIfAborted();
     throw unreachable(limit.aborted, cause);
   }
-  const json = text.length > MAX_CHARACTERS ? undefined : tryJson(text);
+  const json = bytes.length > MAX_BYTES ? undefined : tryJson(new TextDecoder().decode(bytes));
   if (json === undefined || json === null || typeof json !== "object") throw notJson(response.status);
   if (!response.ok && !("errors" in json && "data" in json)) throw refusedBy(json, response);
   return { json, headers: response.headers, status: response.status };
-}
-
-/** Reads a body up to the limit; the rest is not read. A longer one is cut, so it is no JSON. */
-async function textOf({ body }: Response): Promise<string> {
-  const decoder = new TextDecoder();
-  const parts: string[] = [];
-  let length = 0;
-  const reader = body?.getReader();
-  while (reader !== undefined) {
-    const { value, done } = await reader.read();
-    if (done) break;
-    const part = decoder.decode(value, { stream: true });
-    parts.push(part);
-    length += part.length;
-    if (length > MAX_CHARACTERS) {
-      await reader.cancel();
-      break;
-    }
-  }
-  return parts.join("");
 }
 
 /** Seconds to wait before the next attempt, from 1 to 120; null when the node names none. */

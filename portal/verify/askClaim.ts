@@ -50,12 +50,20 @@ export async function untilFinal(block: number, signal: AbortSignal): Promise<vo
         hint: "The node's chain may stand still.",
       });
     }
-    await new Promise<void>((resolve, reject) => {
-      const timer = setTimeout(resolve, EVERY_MS);
-      signal.addEventListener("abort", () => {
-        clearTimeout(timer);
-        reject(signal.reason);
-      });
-    });
+    await sleep(EVERY_MS, signal);
   }
+}
+
+function sleep(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const end = () => {
+      clearTimeout(timer);
+      reject(signal.reason);
+    };
+    const timer = setTimeout(() => {
+      signal.removeEventListener("abort", end);
+      resolve();
+    }, ms);
+    signal.addEventListener("abort", end, { once: true });
+  });
 }

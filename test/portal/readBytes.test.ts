@@ -1,0 +1,27 @@
+import { expect } from "chai";
+import { readBytes } from "../../portal/node/readBytes.ts";
+
+describe("portal/node/readBytes", () => {
+  it("reads an answer whole up to the limit", async () => {
+    for (const text of ["", "a", "four", "12345"])
+      expect(new TextDecoder().decode(await readBytes(new Response(text), 5))).to.equal(text);
+    expect((await readBytes(new Response(null), 5)).length).to.equal(0);
+  });
+
+  it("stops reading an answer that is longer, or never ends, and says so by its length", async () => {
+    let given = 0;
+    let isCancelled = false;
+    const body = new ReadableStream<Uint8Array>({
+      pull: (controller) => {
+        given += 1_000;
+        controller.enqueue(new Uint8Array(1_000));
+      },
+      cancel: () => {
+        isCancelled = true;
+      },
+    });
+    const bytes = await readBytes(new Response(body), 10_000);
+    expect(bytes.length).to.be.above(10_000).and.below(12_001);
+    expect([given <= 13_000, isCancelled]).to.deep.equal([true, true]);
+  });
+});
