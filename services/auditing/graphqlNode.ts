@@ -115,7 +115,9 @@ export function createGraphqlNode(parameters: {
   async function heldEscrow(id: string, signal?: AbortSignal): Promise<RolledBackEscrow | undefined> {
     if (settled.has(id)) return undefined;
     const { escrow } = await ask<{ escrow: EscrowNode | null }>(operatorQueries.escrow, { id }, signal);
-    if (escrow?.status === "HELD") return { id: escrow.id, escrow: escrow.contract, hire: hireOf(escrow) };
+    // A node that indexes anew does not know it yet.
+    if (escrow === null) return undefined;
+    if (escrow.status === "HELD") return { id: escrow.id, escrow: escrow.contract, hire: hireOf(escrow) };
     settled.add(id);
     return undefined;
   }

@@ -23,9 +23,9 @@ describe("an operator's questions to a node", () => {
       const node = createGraphqlNode({
         baseUrl: "http://node.test",
         operator: AUDITED,
-        fetch: async () => {
+        fetch: async (_, init) => {
           asked++;
-          return typeof answer === "function" ? answer(asked) : Response.json(answer);
+          return typeof answer === "function" ? answer(asked, String(init?.body)) : Response.json(answer);
         },
       });
       const result = await ask(node).catch((error: unknown) => error);
@@ -45,6 +45,31 @@ describe("an operator's questions to a node", () => {
       const answer = (n: number) => Response.json(page(full, { hasNextPage: true, endCursor: `c${n}` }));
       const { result, asked } = await asking(answer, (node) => node.accounts());
       expect([(result as unknown[]).length, asked]).to.deep.equal([5_000, 50]);
+    });
+
+    it("ask again for an escrow that a node, which indexes anew, does not know yet", async () => {
+      const id = `0x${"ab".repeat(32)}`;
+      const held = {
+        ...{ id, hireId: id, status: "HELD", deadline: 1, feeRecipient: null, arbiter: null },
+        ...{ contract: POOL, buyerAddress: AUDITED, sellerAddress: SELLER, payee: SELLER },
+        ...{ amountUsdc: "1", feeUsdc: "0" },
+      };
+      const known = [null, held, { ...held, status: "REFUNDED" }];
+      let escrows = 0;
+      const answer = (_: number, body: string) =>
+        Response.json(
+          body.includes(id)
+            ? { data: { escrow: known[escrows++] } }
+            : page([{ auditedHire: id }], { hasNextPage: false }),
+        );
+      const rounds = async (node: OperatorNode) => {
+        const found: number[] = [];
+        for (let n = 0; n < 4; n++) found.push((await node.rolledBackEscrows()).length);
+        return found;
+      };
+      const { result } = await asking(answer, rounds);
+      expect(result).to.deep.equal([0, 1, 0, 0]);
+      expect(escrows).to.equal(3);
     });
 
     it("stop reading an endless answer", async () => {
