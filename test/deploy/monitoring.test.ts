@@ -158,6 +158,16 @@ describe("alerts and the dashboard", () => {
       ).to.equal(true);
   });
 
+  it("watch every job that is scraped for whether it answers", () => {
+    const { scrape_configs } = parse(readFileSync(file("prometheus.yml"), "utf8")) as {
+      scrape_configs: { job_name: string }[];
+    };
+    const down =
+      rules.flatMap((group) => group.rules).find(({ alert }) => alert === "ProcessDown")?.expr ?? "";
+    const [, jobs = ""] = /job=~"([^"]+)"/.exec(down) ?? [];
+    expect(jobs.split("|")).to.have.members(scrape_configs.map(({ job_name }) => job_name));
+  });
+
   it("report a metric that nobody exposes, and a histogram without its ending", () => {
     expect(series.has("tallystick_http_request_seconds")).to.equal(false);
     expect(series.has("tallystick_no_such")).to.equal(false);
