@@ -4,7 +4,7 @@ import viteConfig from "../../portal/vite.config.mjs";
 import { keptNodes } from "../../scripts/demo/runFolder.ts";
 
 /** The paths of the portal's requests to the node. */
-const OF_THE_NODE = ["/graphql", "/v1", "/docs", "/openapi.json", "/status"];
+const OF_THE_NODE = ["/graphql", "/v1", "/tlog", "/docs", "/openapi.json", "/status"];
 
 /**
  * Serves the portal's sources in front of a running node, and reloads them when they change. Their requests go to the

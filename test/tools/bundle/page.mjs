@@ -51,7 +51,8 @@ function storeWith(values) {
       values[key] = value;
     },
     putNew: async (key, value) => {
-      values[key] ??= value;
+      if (key in values) return false;
+      values[key] = value;
       return true;
     },
     delete: async (key) => {
