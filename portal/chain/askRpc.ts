@@ -1,4 +1,4 @@
-import { readBytes } from "../node/readBytes.ts";
+import { readText } from "../node/readBytes.ts";
 
 /** The most time and the most bytes of an answer. Real answers have a few hundred bytes. */
 const [PATIENCE_MS, MAX_BYTES] = [15_000, 1_000_000];
@@ -16,7 +16,7 @@ export async function askRpc(
   signal: AbortSignal,
 ): Promise<unknown> {
   const limit = AbortSignal.timeout(PATIENCE_MS);
-  let bytes: Uint8Array;
+  let text: string | undefined;
   let status: number;
   try {
     const response = await fetch(url, {
@@ -29,7 +29,7 @@ export async function askRpc(
       referrerPolicy: "no-referrer",
     });
     status = response.status;
-    bytes = await readBytes(response, MAX_BYTES);
+    text = await readText(response, MAX_BYTES);
   } catch {
     signal.throwIfAborted();
     throw new Error(
@@ -38,17 +38,17 @@ export async function askRpc(
         : "It does not answer, or it does not answer web pages.",
     );
   }
-  const { result, error } = answerOf(bytes);
+  const { result, error } = answerOf(text);
   if (error !== undefined && error !== null)
     throw new Error(`It refuses ${method}: ${String(Object(error).message).slice(0, 200)}`);
   if (result === undefined) throw new Error(`It answers ${method} with status ${status} and no result.`);
   return result;
 }
 
-function answerOf(bytes: Uint8Array): { result?: unknown; error?: unknown } {
-  if (bytes.length > MAX_BYTES) return {};
+function answerOf(text: string | undefined): { result?: unknown; error?: unknown } {
+  if (text === undefined) return {};
   try {
-    return Object(JSON.parse(new TextDecoder().decode(bytes)));
+    return Object(JSON.parse(text));
   } catch {
     return {};
   }

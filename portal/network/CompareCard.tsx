@@ -3,12 +3,13 @@ import { sourceUrlOf } from "../chain/sourceUrl.ts";
 import { Icon } from "../design/Icon.tsx";
 import { NodeError } from "../node/nodeError.ts";
 import { nodeUrl } from "../node/nodeUrl.ts";
+import { readText } from "../node/readBytes.ts";
 import { Running } from "../verify/Running.tsx";
 import { useVerification } from "../verify/useVerification.ts";
 import { compareDigests, type Digest } from "./compareDigests.ts";
 
 /** The number of ticks to compare, and the most characters of an answer. */
-const [TICKS, MAX_CHARACTERS] = [100, 1_000_000];
+const [TICKS, MAX_BYTES] = [100, 1_000_000];
 
 /**
  * Compares the digests of this node and of another one, tick by tick. It asks the other node only after the
@@ -83,8 +84,8 @@ async function digestsOf(url: string, signal: AbortSignal): Promise<Digest[]> {
       redirect: "error",
       referrerPolicy: "no-referrer",
     });
-    const text = await response.text();
-    const { data } = Object(text.length > MAX_CHARACTERS ? null : JSON.parse(text));
+    const text = await readText(response, MAX_BYTES);
+    const { data } = Object(text === undefined ? null : JSON.parse(text));
     const { nodes } = Object(Object(data).digests);
     if (!Array.isArray(nodes)) throw new TypeError();
     return nodes.filter(

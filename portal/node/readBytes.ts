@@ -22,3 +22,9 @@ export async function readBytes({ body }: Response, most: number): Promise<Uint8
   }
   return bytes;
 }
+
+/** The text of an answer; undefined when it is longer than the limit, in bytes. */
+export async function readText(response: Response, most: number): Promise<string | undefined> {
+  const bytes = await readBytes(response, most);
+  return bytes.length > most ? undefined : new TextDecoder().decode(bytes);
+}

@@ -1,6 +1,6 @@
 import { NodeError } from "./nodeError.ts";
 import { nodeUrl } from "./nodeUrl.ts";
-import { readBytes } from "./readBytes.ts";
+import { readText } from "./readBytes.ts";
 
 /** The time limit of a request. */
 const PATIENCE_MS = 15_000;
@@ -20,7 +20,7 @@ export async function request(
 ): Promise<{ json: unknown; headers: Headers; status: number }> {
   const limit = AbortSignal.timeout(PATIENCE_MS);
   let response: Response;
-  let bytes: Uint8Array;
+  let text: string | undefined;
   try {
     response = await fetch(`${nodeUrl}${path}`, {
       ...(body && {
@@ -33,12 +33,12 @@ export async function request(
       redirect: "error",
       referrerPolicy: "no-referrer",
     });
-    bytes = await readBytes(response, MAX_BYTES);
+    text = await readText(response, MAX_BYTES);
   } catch (cause) {
     signal?.throwIfAborted();
     throw unreachable(limit.aborted, cause);
   }
-  const json = bytes.length > MAX_BYTES ? undefined : tryJson(new TextDecoder().decode(bytes));
+  const json = text === undefined ? undefined : tryJson(text);
   if (json === undefined || json === null || typeof json !== "object") throw notJson(response.status);
   if (!response.ok && !("errors" in json && "data" in json)) throw refusedBy(json, response);
   return { json, headers: response.headers, status: response.status };

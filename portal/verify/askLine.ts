@@ -1,8 +1,9 @@
 import { NodeError } from "../node/nodeError.ts";
 import { nodeUrl } from "../node/nodeUrl.ts";
+import { readText } from "../node/readBytes.ts";
 
-/** The most characters of a line. It is more than settlement accepts. */
-const MAX_CHARACTERS = 4_000_000;
+/** The most bytes of a line. It is more than settlement accepts. */
+const MAX_BYTES = 4_000_000;
 
 /** The canonical line of an entry, as the node keeps it. */
 export async function askLine(ledger: string, seq: number, signal: AbortSignal): Promise<string> {
@@ -13,9 +14,9 @@ export async function askLine(ledger: string, seq: number, signal: AbortSignal):
     redirect: "error",
     referrerPolicy: "no-referrer",
   });
-  const text = await response.text();
-  const [line = ""] = text.split("\n");
-  if (!response.ok || line === "" || line.length > MAX_CHARACTERS)
+  const text = await readText(response, MAX_BYTES);
+  const [line = ""] = text?.split("\n") ?? [];
+  if (!response.ok || line === "")
     throw new NodeError({ code: "no_line", message: `The node does not give entry ${seq} of the ledger.` });
   return line;
 }

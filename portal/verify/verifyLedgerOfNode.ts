@@ -1,12 +1,13 @@
 import { bytesEqual, fromHex, toHex } from "tallystick-protocol/hex";
 import { LedgerChain, LedgerLineError } from "tallystick-protocol/ledger/verifyLedger";
 import { MerkleFrontier } from "tallystick-protocol/merkle/merkleFrontier";
+import { readText } from "../node/readBytes.ts";
 import { type Check, type Finding, fails, holds, isOpen } from "./check.ts";
 import { sha256ByWasm } from "./sha256ByWasm.ts";
 import type { Tree } from "./verifyHead.ts";
 
 /** The limits of a tab: the wait for one answer, the characters of an answer, and the number of entries. */
-const [PATIENCE_MS, MAX_CHARACTERS, MAX_ENTRIES] = [30_000, 32 << 20, 2_000_000];
+const [PATIENCE_MS, MAX_BYTES, MAX_ENTRIES] = [30_000, 32 << 20, 2_000_000];
 
 /**
  * Reads every entry of a ledger from a node, and builds its tree here. Each head of the node must be the root
@@ -108,8 +109,8 @@ async function askLines(url: string, ledger: string, from: number, to: number): 
     referrerPolicy: "no-referrer",
   });
   if (!response.ok) return [];
-  const text = await response.text();
-  if (text.length > MAX_CHARACTERS) return [];
+  const text = await readText(response, MAX_BYTES);
+  if (text === undefined) return [];
   const lines = text.split("\n");
   return lines.at(-1) === "" ? lines.slice(0, -1) : lines;
 }

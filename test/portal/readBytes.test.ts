@@ -1,11 +1,13 @@
 import { expect } from "chai";
-import { readBytes } from "../../portal/node/readBytes.ts";
+import { readBytes, readText } from "../../portal/node/readBytes.ts";
 
 describe("portal/node/readBytes", () => {
   it("reads an answer whole up to the limit", async () => {
     for (const text of ["", "a", "four", "12345"])
       expect(new TextDecoder().decode(await readBytes(new Response(text), 5))).to.equal(text);
     expect((await readBytes(new Response(null), 5)).length).to.equal(0);
+    expect(await readText(new Response("12345"), 5)).to.equal("12345");
+    expect(await readText(new Response("123456"), 5)).to.equal(undefined);
   });
 
   it("stops reading an answer that is longer, or never ends, and says so by its length", async () => {
