@@ -12,16 +12,19 @@ export class KeptLog implements LogKeep {
   /** The path of the file. */
   readonly name: string;
   #size: number;
+  /** The position after the last line break. */
+  #whole: number;
 
-  private constructor(file: FileHandle, name: string, size: number) {
+  private constructor(file: FileHandle, name: string, { size, whole }: { size: number; whole: number }) {
     this.#file = file;
     this.name = name;
     this.#size = size;
+    this.#whole = whole;
   }
 
   /**
-   * Opens the file, or creates it. A last line without a line break is the rest of an interrupted write, and
-   * is removed.
+   * Opens the file, or creates it. A last line without a line break is the rest of an interrupted write, or another
+   * process is writing it now. So it is not read, and only removed later, if it has not grown until then.
    */
   static async open(name: string): Promise<KeptLog> {
     const file = await open(name, "a+").catch((cause) => {
@@ -34,9 +37,7 @@ export class KeptLog implements LogKeep {
     });
     try {
       const { size } = await file.stat();
-      const whole = await endOfLines(file, size);
-      if (whole < size) await file.truncate(whole);
-      return new KeptLog(file, name, whole);
+      return new KeptLog(file, name, { size, whole: await endOfLines(file, size) });
     } catch (error) {
       await file.close();
       throw error;
@@ -44,11 +45,11 @@ export class KeptLog implements LogKeep {
   }
 
   get isEmpty(): boolean {
-    return this.#size === 0;
+    return this.#whole === 0;
   }
 
   texts(): AsyncIterable<string> {
-    return readWholeLines(this.name);
+    return readWholeLines(this.name, this.#whole);
   }
 
   /** @throws TallystickError `file_changed` when another process writes to the file */
@@ -60,13 +61,21 @@ export class KeptLog implements LogKeep {
         hint: "Only one command at a time may write a log to a file.",
       });
     }
+    if (this.#whole < this.#size) await this.#file.truncate(this.#whole);
     const bytes = Buffer.from(lines.map((line) => `${line}\n`).join(""));
     await this.#file.appendFile(bytes);
-    this.#size += bytes.length;
+    this.#whole += bytes.length;
+    this.#size = this.#whole;
   }
 
-  close(): Promise<void> {
-    return this.#file.close();
+  /** Closes the file. An unfinished last line that nobody has continued since {@link open} is removed. */
+  async close(): Promise<void> {
+    try {
+      if (this.#whole < this.#size && (await this.#file.stat()).size === this.#size)
+        await this.#file.truncate(this.#whole);
+    } finally {
+      await this.#file.close();
+    }
   }
 }
 

@@ -75,6 +75,20 @@ describe("the log of a node", () => {
     expect(await readFile(keep, "utf8")).to.equal(texts.join(""));
   });
 
+  it("leaves a line alone that another process is writing", async () => {
+    const begun = `${texts[0]}${texts[1]?.slice(0, 20)}`;
+    await writeFile(keep, begun);
+    const kept = await KeptLog.open(keep);
+    const read: string[] = [];
+    for await (const text of kept.texts()) read.push(text);
+    expect(read.join("").trimEnd()).to.equal(texts[0]?.trimEnd());
+    expect(await readFile(keep, "utf8")).to.equal(begun);
+    await writeFile(keep, `${texts[0]}${texts[1]}`);
+    expect((await failure(kept.append(["{}"]))).code).to.equal("file_changed");
+    expect(await readFile(keep, "utf8")).to.equal(`${texts[0]}${texts[1]}`);
+    await kept.close();
+  });
+
   it("continues where it stopped, also if it was cut off within a line", async () => {
     await writeFile(keep, texts.slice(0, 50).join(""));
     const read: object[] = [];
