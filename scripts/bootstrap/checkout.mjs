@@ -1,5 +1,6 @@
 import * as fs from "node:fs";
 import path from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { say } from "./say.mjs";
 
@@ -7,6 +8,9 @@ import { say } from "./say.mjs";
 export const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), "../..");
 /** The private folder of this checkout. Git ignores it. */
 export const stateDir = path.join(root, ".tallystick");
+
+/** A file that has no content after this time was left by a process that ended. */
+const UNFINISHED_MS = 5_000;
 
 /** @param {string} file */
 export function readJson(file) {
@@ -45,21 +49,57 @@ export async function exclusively(work) {
     } catch (error) {
       if (/** @type {NodeJS.ErrnoException} */ (error).code !== "EEXIST") throw error;
     }
-    const owner = Number(readText(lock));
-    const age = Date.now() - (fs.statSync(lock, { throwIfNoEntry: false })?.mtimeMs ?? Date.now());
-    if (owner > 0 ? !isAlive(owner) : age > 5_000) {
-      fs.rmSync(lock, { force: true });
+    const owner = ownerOf(lock);
+    if (owner === undefined) {
+      removeAbandoned(lock);
+      await sleep(20);
       continue;
     }
     if (!told) say(`waiting for another run (process ${owner}) that installs or compiles`);
     told = true;
-    await new Promise((resolve) => setTimeout(resolve, 300));
+    await sleep(300);
   }
   try {
     return await work();
   } finally {
     fs.rmSync(lock, { force: true });
   }
+}
+
+/**
+ * Removes a lock without a living owner. Only one process at a time looks and removes. Else a second one, which has seen the same
+ * dead owner, would remove the lock that the first one takes next.
+ *
+ * @param {string} lock
+ */
+function removeAbandoned(lock) {
+  const turn = `${lock}.turn`;
+  try {
+    fs.writeFileSync(turn, String(process.pid), { flag: "wx" });
+  } catch (error) {
+    if (/** @type {NodeJS.ErrnoException} */ (error).code !== "EEXIST") throw error;
+    // Whoever has the turn needs it for a moment only, unless it ended then.
+    if (ageOf(turn) > UNFINISHED_MS) fs.rmSync(turn, { force: true });
+    return;
+  }
+  if (ownerOf(lock) === undefined) fs.rmSync(lock, { force: true });
+  fs.rmSync(turn, { force: true });
+}
+
+/**
+ * The living process that has a lock; 0 while it writes its number; undefined when there is none.
+ *
+ * @param {string} lock
+ */
+function ownerOf(lock) {
+  const owner = Number(readText(lock));
+  if (owner > 0) return isAlive(owner) ? owner : undefined;
+  return ageOf(lock) > UNFINISHED_MS ? undefined : 0;
+}
+
+/** @param {string} file */
+function ageOf(file) {
+  return Date.now() - (fs.statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? Date.now());
 }
 
 /** @param {number} pid */

@@ -1,0 +1,58 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { expect } from "chai";
+import { repositoryRoot } from "../../../scripts/repositoryRoot.ts";
+
+/** Works for a moment, and notes when it begins and ends. To remove a file takes it a while: that is where others come in between. */
+const WORKER = `
+import fs from "node:fs";
+import { syncBuiltinESMExports } from "node:module";
+import { setTimeout as sleep } from "node:timers/promises";
+const { rmSync } = fs;
+fs.rmSync = (...args) => {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, Math.random() * 120);
+  rmSync(...args);
+};
+syncBuiltinESMExports();
+const { exclusively } = await import("./checkout.mjs");
+await exclusively(async () => {
+  fs.appendFileSync(process.argv[2], "begin\\n");
+  await sleep(15);
+  fs.appendFileSync(process.argv[2], "end\\n");
+});
+`;
+
+describe("the lock of a checkout's first run", () => {
+  let folder: string;
+  let bootstrap: string;
+  let lock: string;
+
+  before(() => {
+    folder = mkdtempSync(path.join(tmpdir(), "tallystick-checkout-"));
+    bootstrap = path.join(folder, "scripts/bootstrap");
+    mkdirSync(bootstrap, { recursive: true });
+    for (const name of ["checkout.mjs", "say.mjs"])
+      cpSync(path.join(repositoryRoot, "scripts/bootstrap", name), path.join(bootstrap, name));
+    writeFileSync(path.join(bootstrap, "worker.mjs"), WORKER);
+    mkdirSync(path.join(folder, ".tallystick"));
+    lock = path.join(folder, ".tallystick/install.lock");
+  });
+  after(() => rmSync(folder, { recursive: true, force: true }));
+
+  it("lets one process work at a time, also if all of them find the lock of a process that is gone", async () => {
+    const notes = path.join(folder, "notes");
+    const gone = spawn(process.execPath, ["-e", ""]);
+    await once(gone, "close");
+    writeFileSync(lock, String(gone.pid));
+    const workers = Array.from({ length: 10 }, () =>
+      spawn(process.execPath, [path.join(bootstrap, "worker.mjs"), notes], { stdio: "ignore" }),
+    );
+    const codes = await Promise.all(workers.map((it) => once(it, "close").then(([code]) => code)));
+    expect(codes).to.deep.equal(workers.map(() => 0));
+    expect(readFileSync(notes, "utf8")).to.equal("begin\nend\n".repeat(workers.length));
+    expect(existsSync(lock)).to.equal(false);
+  });
+});
