@@ -48,7 +48,7 @@ describe("the published registries, compiled elsewhere", () => {
     expect(refusal()).to.contain("without abi, bytecode and deployedBytecode");
     put("a", { abi: [], bytecode: { object: "0x6001" }, deployedBytecode: { object: "0x6002" } });
     expect(refusal())
-      .to.contain(`creation code hashes to ${keccak256("0x6001")}`)
+      .to.contain(`creation code has the hash ${keccak256("0x6001")}`)
       .and.contain("b9e466c");
     put("b", { abi: [], bytecode: "0x6001", deployedBytecode: "0x6002" });
     expect(refusal()).to.contain("2 files");
