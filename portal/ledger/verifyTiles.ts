@@ -70,7 +70,7 @@ async function askBytes(path: string, signal: AbortSignal): Promise<Uint8Array> 
     referrerPolicy: "no-referrer",
   });
   const bytes = await readBytes(response, MAX_BYTES);
-  if (!response.ok || bytes.length > MAX_BYTES)
+  if (!response.ok || bytes === undefined)
     throw new RangeError(`/tlog/${path} cannot be read (status ${response.status}).`);
   return bytes;
 }

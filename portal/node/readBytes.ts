@@ -1,30 +1,20 @@
-/**
- * Reads the bytes of an answer up to a limit, and leaves the rest unread. An answer may have no end.
- *
- * @returns one byte more than the limit, or a part more, when the answer is longer
- */
-export async function readBytes({ body }: Response, most: number): Promise<Uint8Array> {
-  const parts: Uint8Array[] = [];
-  let length = 0;
-  const reader = body?.getReader();
-  while (reader !== undefined && length <= most) {
-    const { value, done } = await reader.read();
-    if (done) break;
-    parts.push(value);
-    length += value.length;
+import { AnswerTooLarge, readBytes as readAll } from "tallystick-sdk/readBytes";
+
+/** The signal of a request ends the reading of its answer, too. So the reading needs no further one. */
+const NEVER = new AbortController().signal;
+
+/** The bytes of an answer, which may have no end; undefined when there are more than `most`. The rest is not read. */
+export async function readBytes(response: Response, most: number): Promise<Uint8Array | undefined> {
+  try {
+    return await readAll(response, most, NEVER);
+  } catch (error) {
+    if (error instanceof AnswerTooLarge) return undefined;
+    throw error;
   }
-  if (length > most) await reader?.cancel();
-  const bytes = new Uint8Array(length);
-  let at = 0;
-  for (const part of parts) {
-    bytes.set(part, at);
-    at += part.length;
-  }
-  return bytes;
 }
 
-/** The text of an answer; undefined when it is longer than the limit, in bytes. */
+/** The same as text. */
 export async function readText(response: Response, most: number): Promise<string | undefined> {
   const bytes = await readBytes(response, most);
-  return bytes.length > most ? undefined : new TextDecoder().decode(bytes);
+  return bytes && new TextDecoder().decode(bytes);
 }

@@ -61,8 +61,8 @@ const ONLY: { [edge: string]: RegExp } = {
   // How to reach strangers, how to ask a node, and how to read the terms of x402.
   "probing → sdk":
     /^packages\/sdk\/(net\/|requestService\.ts$|query\/askGraphql\.ts$|knownLedger\.ts$|store\/(file|keyValue)Store\.ts$|x402\/paymentHeaders\.ts$)/,
-  // How a node's log is derived again in a page.
-  "portal → sdk": /^packages\/sdk\/openLog\//,
+  // How a node's log is derived again in a page, and how much of an answer is read.
+  "portal → sdk": /^packages\/sdk\/(openLog\/|readBytes\.ts$)/,
   // How the portal is built.
   "tools → portal": /^portal\/(vite\.config|build)\.mjs$/,
   // Code that few users need is loaded only on request.

@@ -5,12 +5,12 @@ describe("portal/node/readBytes", () => {
   it("reads an answer whole up to the limit", async () => {
     for (const text of ["", "a", "four", "12345"])
       expect(new TextDecoder().decode(await readBytes(new Response(text), 5))).to.equal(text);
-    expect((await readBytes(new Response(null), 5)).length).to.equal(0);
+    expect((await readBytes(new Response(null), 5))?.length).to.equal(0);
     expect(await readText(new Response("12345"), 5)).to.equal("12345");
     expect(await readText(new Response("123456"), 5)).to.equal(undefined);
   });
 
-  it("stops reading an answer that is longer, or never ends, and says so by its length", async () => {
+  it("stops reading an answer that is longer, or never ends, and gives nothing of it", async () => {
     let given = 0;
     let isCancelled = false;
     const body = new ReadableStream<Uint8Array>({
@@ -23,7 +23,6 @@ describe("portal/node/readBytes", () => {
       },
     });
     const bytes = await readBytes(new Response(body), 10_000);
-    expect(bytes.length).to.be.above(10_000).and.below(12_001);
-    expect([given <= 13_000, isCancelled]).to.deep.equal([true, true]);
+    expect([bytes, given <= 13_000, isCancelled]).to.deep.equal([undefined, true, true]);
   });
 });
