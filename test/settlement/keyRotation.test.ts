@@ -4,12 +4,12 @@ import { expect } from "chai";
 import { isNoteSignedBy, parseSignedNote } from "tallystick-protocol/note/signedNote";
 import { type DatedVerifierKey, parseVerifierKeys } from "tallystick-protocol/note/verifierKeys";
 import { type ProofBundle, verifyProofBundle } from "tallystick-protocol/proof/proofBundle";
-import { runCli } from "../../scripts/cli.ts";
 import {
   CHECKPOINT_KEY_FILE,
   NEXT_KEY_FILE,
   ROTATION_SECONDS,
 } from "../../services/settlement/proofs/checkpointKey.ts";
+import { commandHere } from "../support/commandHere.ts";
 import { KEY, proposal } from "./support/proposals.ts";
 import { temporaryFolder } from "./support/temporaryFolder.ts";
 import { openTestService, type TestService } from "./support/testService.ts";
@@ -29,14 +29,8 @@ describe("another key for the checkpoints", () => {
   const file = (name: string) => path.join(folder.path, "local", name);
 
   async function rotate(options: string[] = [], settings: { [name: string]: string } = {}): Promise<number> {
-    const before = { ...process.env };
-    Object.assign(process.env, { LEDGER_DIR: folder.path, ANCHOR_PRIVATE_KEY: "", ...settings });
-    try {
-      return await runCli(["ledger", "rotate-key", ...options]);
-    } finally {
-      process.env = before;
-      process.exitCode = undefined;
-    }
+    const environment = { LEDGER_DIR: folder.path, ANCHOR_PRIVATE_KEY: "", ...settings };
+    return (await commandHere(["ledger", "rotate-key", ...options], environment)).code;
   }
   const settle = async (to: TestService): Promise<void> => {
     expect((await to.post("/v1/settle", proposal(to.ledger.head), KEY)).json.status).to.equal("SETTLED");

@@ -23,8 +23,8 @@ import { confirmProof } from "tallystick-sdk/proof/confirmProof";
 import { createPublicClient, createWalletClient, type Hex, http } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { hardhat } from "viem/chains";
-import { runCli } from "../../scripts/cli.ts";
 import { type LedgerChain, ledgerChain, WRITER_KEY } from "../../tools/bench/ledger/ledgerChain.ts";
+import { commandHere } from "../support/commandHere.ts";
 import { BUILD_TIMEOUT } from "../support/freshChain.ts";
 import { KEY, proposal } from "./support/proposals.ts";
 import { temporaryFolder } from "./support/temporaryFolder.ts";
@@ -117,22 +117,8 @@ describe("a ledger that another writer takes over", () => {
     disk = diskOf("first"),
     // biome-ignore lint/suspicious/noExplicitAny: whatever the command prints
   ): Promise<{ code: number; out: any }> {
-    const before = { ...process.env };
-    Object.assign(process.env, given, { LEDGER_DIR: disk });
-    const write = process.stdout.write;
-    let out = "";
-    process.stdout.write = ((text: string) => {
-      out += text;
-      return true;
-    }) as typeof write;
-    try {
-      const code = await runCli(["ledger", ...args]);
-      return { code, out: out.startsWith("{") ? JSON.parse(out) : out };
-    } finally {
-      process.stdout.write = write;
-      process.env = before;
-      process.exitCode = undefined;
-    }
+    const { code, out } = await commandHere(["ledger", ...args], { ...given, LEDGER_DIR: disk });
+    return { code, out: out.startsWith("{") ? JSON.parse(out) : out };
   }
   const sendBy = async (key: Hex, { to, data }: { to: Address; data: Hex }): Promise<void> => {
     const transport = http(chain.rpcUrl);
