@@ -173,6 +173,15 @@ describe("a task's whole life in a dispatcher", () => {
     expect(await day.dispatch({ ...TASK, task_id: "task-3" })).to.include({ status: "BUDGET", calls: 0 });
   });
 
+  it("ends after 24 requests to models, however many tiers and retries are left, with each in its entry", async () => {
+    // Four samples are asked for twice, so 3 × 7 samples would take 25 requests.
+    const isBusy = () => [1, 3, 5, 7].includes(scene.models.asked.length);
+    scene.models.say = () => (isBusy() ? { status: 503 } : { text: "no" });
+    const outcome = await scene.dispatcher().dispatch({ ...TASK, samples: 7 });
+    expect(outcome).to.include({ status: "FAILED", reason: "24 requests to models were not enough" });
+    expect(scene.models.asked).to.have.length(24);
+  });
+
   it("takes the confidence from the agreement of samples, or from a capability's checks", async () => {
     const answers = ["Rome", "Milan", "Rome", "Rome", "Rome", "Rome", "Rome"];
     scene.models.say = () => ({ answer: answers[scene.models.asked.length - 1] });

@@ -1,6 +1,7 @@
 import { ed25519 } from "@noble/curves/ed25519.js";
 import { expect } from "chai";
 import { toHex } from "tallystick-protocol/hex";
+import { ledgerId } from "tallystick-protocol/ledger/anchor";
 import { entryLine, GENESIS_HASH, sealEntry } from "tallystick-protocol/ledger/entry";
 import { lineLeafHash } from "tallystick-protocol/merkle/entryLeafHash";
 import { MerkleFrontier } from "tallystick-protocol/merkle/merkleFrontier";
@@ -25,7 +26,14 @@ import type { Finding } from "../../portal/verify/check.ts";
 import { fileKindOf } from "../../portal/verify/fileKind.ts";
 import { readSources } from "../../portal/verify/readSources.ts";
 import { verifyFile } from "../../portal/verify/verifyFile.ts";
-import { nodeHeadChecks, type Prove, sourceChecks, treeChecks } from "../../portal/verify/verifyHead.ts";
+import {
+  idCheck,
+  nodeHeadChecks,
+  type Prove,
+  proves,
+  sourceChecks,
+  treeChecks,
+} from "../../portal/verify/verifyHead.ts";
 
 const ORIGIN = "tallystick.test/portal";
 const SEED = new Uint8Array(32).fill(7);
@@ -170,6 +178,59 @@ describe("heads in the portal", () => {
     expect(failsOf(await treeChecks(other, head(9), async () => null))).to.deep.equal([]);
   });
 
+  it("belong to a ledger whose id follows from the contract that is read, and to no other", () => {
+    const contract = `0x${"c0".repeat(20)}` as const;
+    const named = {
+      ...{ firstWriter: `0x${"11".repeat(20)}`, guardian: `0x${"22".repeat(20)}` },
+      origin: ORIGIN,
+    } as const;
+    const { firstWriter: writer, guardian, origin } = named;
+    const ledger = ledgerId({ chainId: 8_453, contract, writer, guardian, origin });
+    const place = { chainId: 8_453, contract, ledger };
+    const check = (changed: Partial<Parameters<typeof idCheck>[0]> = {}) =>
+      idCheck({ place, named, ...node, ...changed }).state;
+    expect(check()).to.equal("yes");
+    expect(check({ named: null })).to.equal("open");
+    for (const changed of [
+      { place: { ...place, contract: `0x${"c1".repeat(20)}` } },
+      { place: { ...place, contract: "0xc0" } },
+      { place: { ...place, chainId: 1 } },
+      { place: { ...place, ledger: `0x${"ee".repeat(32)}` } },
+      { named: { ...named, firstWriter: guardian } },
+      { named: { ...named, guardian: writer } },
+      { named: { ...named, origin: "another.test" } },
+    ])
+      expect(check(changed), JSON.stringify(changed)).to.equal("no");
+  });
+
+  it("are beyond what the node has read only if a source is behind it, and of no file that is longer", async () => {
+    const states = (checks: { state: string }[]) => checks.map(({ state }) => state);
+    const behind = { ...at, block: 99, isSameBlock: false };
+    expect(states(await nodeHeadChecks(told(9), head(5), node, behind))).to.deep.equal(["open"]);
+    expect(states(await nodeHeadChecks(told(9), head(5), node, at))).to.deep.equal(["no"]);
+    const late = { ...at, block: 120, isSameBlock: false };
+    const blocked = { ...node, isBlocked: true };
+    expect(states(await nodeHeadChecks(told(5), head(9), blocked, late))).to.deep.equal(["open", "yes"]);
+    const file = { what: "the file", isWhole: true };
+    const noProof: Prove = async () => null;
+    expect(states(await treeChecks({ ...told(9), ...file }, head(9), noProof))).to.deep.equal(["yes"]);
+    const changed = { size: 9, root: head(8).root, ...file };
+    expect(states(await treeChecks(changed, head(9), noProof))).to.deep.equal(["no"]);
+    expect(states(await treeChecks({ ...told(9), ...file }, head(5), prove))).to.deep.equal(["yes", "open"]);
+    expect(states(await treeChecks(changed, head(5), prove))).to.deep.equal(["no"]);
+    expect(states(await treeChecks(changed, head(5), noProof))).to.deep.equal(["open", "open"]);
+    for (const root of ["0xee", "zz", ""])
+      expect(states(await treeChecks({ ...file, size: 5, root }, head(9), prove)), root).to.deep.equal([
+        "no",
+      ]);
+    const bare = { ...told(5), root: told(5).root.slice(2), ...file, isWhole: false };
+    expect(states(await treeChecks(bare, head(9), prove))).to.deep.equal(["yes"]);
+    for (const marked of [{ isForked: true }, { anchors: 0 }])
+      expect(states(await treeChecks({ ...told(9), ...file }, head(9, marked), prove))).to.deep.equal(["no"]);
+    expect(await proves(told(9), told(9), () => expect.fail("nothing is to be proved"))).to.equal(true);
+    expect(await proves(told(9), { ...told(9), root: told(8).root }, noProof)).to.equal(false);
+  });
+
   it("of sources that differ in anything are not trusted", () => {
     const reading = (source: string, changed: Partial<ChainHead> = {}) => ({
       source,
@@ -187,6 +248,8 @@ describe("heads in the portal", () => {
       expect(of(reading("a"), reading("b", changed))).to.have.property("head", null);
     const single = of(reading("a"), { source: "b", problem: "away" });
     expect(single.checks.map((it) => it.text)).to.deep.equal(["b could not be asked", "One source"]);
+    const third = of({ source: "c", problem: "away" }, reading("a"), reading("b"));
+    expect(third.checks.map((it) => it.state)).to.deep.equal(["open", "yes"]);
     expect(of({ source: "b", problem: "away" }).head).to.equal(null);
   });
 

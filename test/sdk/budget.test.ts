@@ -83,6 +83,41 @@ describe("a budget", () => {
     });
   }
 
+  it("is not negative", async () => {
+    for (const [kind, open] of kinds)
+      expect(await rejection(open(10n).reserve("a", -1n)), kind).to.be.instanceOf(RangeError);
+  });
+
+  it("of several budgets books in each of them, and recalls a hire in those that forget", async () => {
+    const token = { operator: "o" } as unknown as NonNullable<Budget["token"]>;
+    const parts = [memoryBudget(100n), { ...memoryBudget(90n), token }, memoryBudget(80n)] as const;
+    const budget = everyBudget(...parts);
+    const left = async () => Promise.all(parts.map((it) => it.remaining()));
+    expect(budget.token).to.equal(token);
+    expect(everyBudget(parts[0])).not.to.have.property("token");
+    expect(await rejection(budget.reserve("a", 85n))).to.include({ code: "budget_exceeded" });
+    expect(await left(), "none reserves what one refuses").to.deep.equal([100n, 90n, 80n]);
+    await budget.recall?.("a", 200n);
+    expect(await left(), "a signed payment counts also beyond the limit").to.deep.equal([
+      -100n,
+      -110n,
+      -120n,
+    ]);
+    expect(await budget.remaining()).to.equal(-120n);
+    await budget.giveBack("a");
+    await budget.reserve("b", 30n);
+    await budget.spend("b");
+    await budget.giveBack("b");
+    expect(await left()).to.deep.equal([70n, 60n, 50n]);
+    const exact = { ...memoryBudget(10n) };
+    delete exact.recall;
+    await everyBudget(exact, parts[0]).recall?.("c", 5n);
+    expect([await exact.remaining(), await parts[0].remaining()], "one that keeps its books").to.deep.equal([
+      10n,
+      65n,
+    ]);
+  });
+
   it("in a folder is exact for processes that spend at the same time", async () => {
     const folder = mkdtempSync(path.join(tmpdir(), "tallystick-budget-"));
     try {
@@ -123,6 +158,37 @@ describe("a budget", () => {
       await budget!.giveBack("small");
       await budget!.giveBack("small");
       expect(await budget!.remaining()).to.equal(3n);
+    } finally {
+      await client.end();
+    }
+  });
+
+  it("in Postgres books each hire once, apart from other budgets, and for whoever opens it next", async () => {
+    const client = new pg.Pool({ connectionString: await testDatabase(), max: 1 });
+    const open = (name: string, limit = 100n) => openPostgresBudget({ client, name, limit });
+    try {
+      const [budget, other] = [await open("one"), await open("other")];
+      for (const it of [budget, other]) await it.reserve("a", 60n);
+      await budget.reserve("a", 60n);
+      expect(await rejection(budget.reserve("a", 61n)), "another amount").to.include({
+        code: "budget_exceeded",
+      });
+      expect(await rejection(budget.reserve("b", 41n))).to.have.deep.property("details", {
+        amount: "41",
+        left: "40",
+      });
+      expect(await rejection(budget.reserve("b", -1n))).to.be.instanceOf(RangeError);
+      await budget.reserve("b", 40n);
+      await budget.spend("a");
+      await budget.giveBack("a");
+      expect(await budget.remaining(), "spent money does not come back").to.equal(0n);
+      await budget.giveBack("b");
+      expect(await (await open("one")).remaining()).to.equal(40n);
+      await budget.reserve("a", 5n);
+      expect(await (await open("one", 200n)).remaining(), "a raised limit").to.equal(135n);
+      expect(await other.remaining()).to.equal(40n);
+      await other.giveBack("a");
+      expect([await budget.remaining(), await other.remaining()]).to.deep.equal([35n, 100n]);
     } finally {
       await client.end();
     }

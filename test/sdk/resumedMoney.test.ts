@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import type { HireRequest } from "tallystick-protocol/hire/hireRequest";
 import type { Listing } from "tallystick-protocol/records/listing";
+import { signBody } from "tallystick-protocol/records/record";
 import type { BuyerContext, BuyerMode, Conclusion } from "tallystick-sdk/buyer/buyerContext";
 import { askedOf, findByKey, hireByKey } from "tallystick-sdk/buyer/hireByKey";
 import type { JournalEntry } from "tallystick-sdk/buyer/journal";
@@ -9,6 +10,7 @@ import { resumeHires } from "tallystick-sdk/buyer/resumeHires";
 import type { Verify } from "tallystick-sdk/buyer/verifyResult";
 import { NoSellerError } from "tallystick-sdk/errors";
 import { memoryStore } from "tallystick-sdk/store/keyValueStore";
+import { receiptBody } from "../settlement/support/records.ts";
 import { newWallet } from "./support/sdkChain.ts";
 import { rejection } from "./support/tamper.ts";
 
@@ -73,7 +75,7 @@ describe("the money of a hire that is resumed", () => {
       keyed: new Map(),
       ...{ underWay: new Set(isUnderWay ? ["job_1"] : []), verifiers: new Map() },
       background: { add: () => {} },
-      reports: { flush: async () => {}, add: async () => {} },
+      reports: { flush: async () => {}, add: async () => void did.push("report") },
       modeOf: parameters.modeOf ?? (() => fake),
       sellerFetch: async () => Response.json(seller.body, { status: seller.status }),
     } as unknown as BuyerContext;
@@ -154,6 +156,43 @@ describe("the money of a hire that is resumed", () => {
     const { outcomes, isOpen, state } = await resume({ modeOf, verify: passed(true), atMs: 10 * LATENCY_MS });
     expect(outcomes[0]).to.include({ isOver: false, money: "authorized" });
     expect([isOpen, state]).to.deep.equal([true, "open"]);
+  });
+
+  it("is reported once, before it is settled, however often it is resumed while its money is held", async () => {
+    const seller = newWallet();
+    const buyer = account.address.toLowerCase();
+    const body = receiptBody({
+      ...{ agent_id: seller.address, buyer, hire_id: "0x01" },
+      ...{ capability: listing.capability, amount_usdc_atomic: "700" },
+    });
+    const receipt = {
+      ...{ receipt_id: "1", buyer_id: buyer, seller_id: seller.address, tx_hash: "" },
+      ...{ capability: listing.capability, price_paid_usdc: "0.0007", escrow_provider: null },
+      ...{ payment_mode: "platform_escrow:acme", completed_at: 1 },
+    };
+    const answer = {
+      ...{ status: "completed", protocol: "swarmwage/v0.3", receipt, result: 1, rating_token: null },
+      verification: { checks: [], all_passed: true },
+      signed_receipt: { body, signer: seller.address, signature: await signBody(body, seller) },
+    };
+    const mode: Partial<BuyerMode> = {
+      escrowOf: () => ({ contract: listing.agent_id, escrowId: "0x02", deadline: 0 }),
+      conclude: async () => {
+        did.push("release");
+        return { money: "held", book: "open" };
+      },
+    };
+    const { did, context, journal } = await openNext({
+      entry: { telemetry: true, listing: { ...listing, agent_id: seller.address } },
+      ...{ seller: { status: 200, body: answer }, mode },
+    });
+    for (let n = 0; n < 3; n++) {
+      const [outcome] = await resumeHires(context, passed(true) as unknown as Verify);
+      expect(outcome).to.have.nested.property("hire.receiptIssues").that.deep.equals([]);
+    }
+    const again = ["recall 700", "release"];
+    expect(did).to.deep.equal(["recall 700", "report", "release", ...again, ...again]);
+    expect(await journal.get("hire/job_1")).to.include({ isReported: true });
   });
 
   it("that was only reserved comes back once nobody can be signing for it any more", async () => {

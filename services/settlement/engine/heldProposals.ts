@@ -146,7 +146,7 @@ export class HeldProposals {
   }
 
   /** The last `most` proposals held for a task, oldest first. */
-  ofTask(taskId: string, most = 100): readonly HeldProposal[] {
+  ofTask(taskId: string, most: number): readonly HeldProposal[] {
     return this.#index.ofTask(taskId, most).map(heldOf).reverse();
   }
 

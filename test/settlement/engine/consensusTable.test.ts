@@ -42,6 +42,7 @@ describe("the consensus that settlement keeps on disk", () => {
   });
 
   it("closes a stake that is not final thirty days after it was made, and keeps final ones", () => {
+    expect(STAKE_SECONDS).to.equal(2_592_000);
     const database = new IndexDatabase();
     const table = new ConsensusTable(database);
     const say = (type: "stake" | "verify", signer: number, time: number, proposal = "p") => {

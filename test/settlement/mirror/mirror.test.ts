@@ -396,6 +396,30 @@ describe("a mirror of a ledger", () => {
     expect(await verified()).to.equal(800);
   });
 
+  it("cuts what a log gives that has grown since its checkpoint, so that its own files end there", async () => {
+    const ledger = await ledgerOf(600);
+    const grown = logOf(ledger, { note: noteOf(ledger, 300) });
+    answer.now = (request, response, name) =>
+      name.includes(".p/") ? response.writeHead(404).end() : grown(request, response, name);
+    const mirror = await open();
+    expect(await mirror.look()).to.equal(true);
+    expect(mirror.state.size).to.equal(300);
+    for (const name of ["entries/001.p/44", "0/001.p/44", "1/000.p/1", "entries/000", "0/000"]) {
+      const bytes = await readTile(ledger, parseTilePath(name)!);
+      expect(readFileSync(path.join(folder(), "tile", name)).equals(bytes!), name).to.equal(true);
+    }
+    expect(files().filter((file) => file.startsWith("tile/"))).to.have.length(5);
+    // A whole log has the tiles of its hashes too, also above 256 tiles of leaves.
+    await grow(ledger, 1_100);
+    answer.now = logOf(ledger);
+    expect(await mirror.look()).to.equal(true);
+    expect(files().filter((file) => /^tile\/[01]/.test(file))).to.deep.equal([
+      ...["tile/0/000", "tile/0/001", "tile/0/002", "tile/0/003", "tile/0/004.p/76"],
+      "tile/1/000.p/1",
+      "tile/1/000.p/4",
+    ]);
+  });
+
   it("does not fetch verified files of an earlier run again", async () => {
     const ledger = await ledgerOf(1_500);
     const good = logOf(ledger);

@@ -1,0 +1,103 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { expect } from "chai";
+import { GENESIS_HASH } from "tallystick-protocol/ledger/entry";
+import { HELD_FILE, HeldProposals } from "../../../services/settlement/engine/heldProposals.ts";
+import type { Proposal } from "../../../services/settlement/engine/proposal.ts";
+import { temporaryFolder } from "../support/temporaryFolder.ts";
+
+describe("proposals that are held", () => {
+  const folder = temporaryFolder();
+  let held: HeldProposals;
+  const open = async () => {
+    held = await HeldProposals.open(folder.path, () => {});
+  };
+  beforeEach(open);
+  afterEach(() => held.close());
+
+  const file = () => path.join(folder.path, HELD_FILE);
+  const hold = async (n: number, taskId = "task-1") => {
+    const proposal: Proposal = {
+      ...{ taskId, parentHash: GENESIS_HASH, agentMetadata: {}, confidenceScore: 0.9 },
+      dataUpdate: { n: BigInt(n) },
+    };
+    return await held.hold(proposal, { dataUpdate: {} }, { divergence: 1, timestamp: n });
+  };
+
+  it("are listed oldest first: all that wait, and the latest of a task", async () => {
+    for (const n of [3, 1, 2]) await hold(n);
+    await hold(9, "task-2");
+    for (const again of [false, true]) {
+      if (again) {
+        await held.close();
+        await open();
+      }
+      expect(held.ofTask("task-1", 2).map(({ timestamp }) => timestamp)).to.deep.equal([1, 2]);
+      expect(held.ofTask("task-1", 3).map(({ timestamp }) => timestamp)).to.deep.equal([3, 1, 2]);
+      expect(held.firstWaiting(3).map(({ timestamp }) => timestamp)).to.deep.equal([3, 1, 2]);
+      expect([...held.allWaiting()].map(({ timestamp }) => timestamp)).to.deep.equal([3, 1, 2, 9]);
+    }
+  });
+
+  it("are in the other place before they are here, so that what this machine answers is not lost with it", async () => {
+    const shared: string[] = [];
+    let isAway = true;
+    held.shareBy(async ({ line }) => {
+      expect(readFileSync(file(), "latin1"), "not here yet").not.to.contain(line);
+      if (isAway) throw new Error("away");
+      shared.push(line);
+    });
+    expect(await hold(1).catch(({ message }) => message)).to.equal("away");
+    expect([held.size, readFileSync(file(), "latin1")]).to.deep.equal([0, ""]);
+    isAway = false;
+    const { id } = await hold(1);
+    expect(held.get(id)).to.include({ timestamp: 1 });
+    expect(shared.join("")).to.equal(readFileSync(file(), "latin1"));
+  });
+
+  it("are read again from the file when their index is of another file", async () => {
+    await hold(1);
+    const { id } = await hold(2);
+    await held.close();
+    const [first = "", second = ""] = readFileSync(file(), "latin1").split(/(?<=\n)/);
+    // Its lines have the same places, and the last is another one.
+    writeFileSync(file(), first + first);
+    await open();
+    expect([held.size, held.get(id)]).to.deep.equal([1, undefined]);
+    await held.close();
+    writeFileSync(file(), first + second);
+    await open();
+    expect((await held.content(id)).payload).to.deep.include({ data_update: { n: 2n } });
+  });
+
+  it("are given only as they were held, whatever was written into the file since", async () => {
+    const { id } = await hold(7);
+    writeFileSync(file(), readFileSync(file(), "latin1").replace('"n": 7', '"n": 8'));
+    expect(await held.content(id).catch(({ code }) => code)).to.equal("held_corrupt");
+    expect(await held.content("ab".repeat(32)).catch(({ code }) => code)).to.equal("unknown_held");
+  });
+
+  it("of which a field is missing, or is of another type, stop the start and name their line", async () => {
+    await hold(1);
+    await held.close();
+    const good = readFileSync(file(), "latin1");
+    for (const [from, to] of [
+      [/"id": "/, '"id": 1, "x": "'],
+      [/"task_id": "/, '"task": "'],
+      [/"timestamp": /, '"time": '],
+      [/"divergence": /, '"far": '],
+    ] as const) {
+      writeFileSync(file(), good + good.replace(from, to));
+      const error = await HeldProposals.open(folder.path, () => {}).catch((it) => it);
+      expect(error, to).to.include({ code: "held_corrupt" });
+      expect(error.message, to).to.contain("line 2");
+    }
+    for (const line of ["[]", "null", "{"]) {
+      writeFileSync(file(), `${good}${line}\n`);
+      const error = await HeldProposals.open(folder.path, () => {}).catch((it) => it);
+      expect(error, line).to.include({ code: "held_corrupt" });
+    }
+    writeFileSync(file(), good);
+    await open();
+  });
+});
