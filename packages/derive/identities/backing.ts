@@ -34,13 +34,13 @@ export function hireBacksNoMore(context: ApplyContext, id: string): void {
 }
 
 /**
- * Gives a free hire of its pair to a feedback that is not the agent's own, or lets the feedback wait for a
- * hire.
+ * Gives the first free hire of its pair to a feedback that is not the agent's own, or lets the feedback wait for a
+ * hire. The first free hire can be too late for a feedback whose earlier hire was withdrawn.
  */
 export function findBacking(context: ApplyContext, feedback: Row<"feedback">): void {
   if (feedback.agent === null) return;
   const pair = pairRow(context, pairId(feedback.agent, feedback.client));
-  const hire = takeFree(context, pair);
+  const hire = takeFree(context, pair, feedback.time);
   if (hire !== null) {
     back(context, feedback, hire);
     return;
@@ -102,15 +102,19 @@ function back(context: ApplyContext, { id, link }: Row<"feedback">, hire: string
   else context.store.update("backing", hire, { feedback: id });
 }
 
-/** Takes the first free hire of a pair. Hires that an operator of audits arranged are skipped and removed. */
-function takeFree(context: ApplyContext, { id, taken }: Row<"feedbackPair">): string | null {
+/**
+ * Takes the first free hire of a pair, unless it was paid after `time`. Hires that an operator of audits arranged are
+ * skipped and removed.
+ */
+function takeFree(context: ApplyContext, { id, taken }: Row<"feedbackPair">, time: number): string | null {
   for (let n = taken; ; n++) {
-    const hire = itemOf(context.store, freeHires(id), n);
-    const isCanary = hire !== null && context.store.get("hire", hire)?.isCanary === true;
-    if (isCanary) continue;
-    const passed = hire === null ? n : n + 1;
+    const item = itemOf(context.store, freeHires(id), n);
+    const hire = item === null ? null : context.store.get("hire", item);
+    if (hire?.isCanary) continue;
+    const isTaken = hire !== null && hire.time <= time;
+    const passed = isTaken ? n + 1 : n;
     if (passed > taken) context.store.update("feedbackPair", id, { taken: passed });
-    return hire;
+    return isTaken ? item : null;
   }
 }
 

@@ -279,6 +279,20 @@ describe("feedback, at the boundaries", () => {
     expect(linksOf(store)[0]?.counts).to.deep.equal([1, 0, 0, 0]);
   });
 
+  it("uses no hire that was paid after it, also if its own was arranged", async () => {
+    const log = listed();
+    const arranged = log.hire(SELLER, BUYER);
+    const id = log.feedback(1, BUYER);
+    const later = log.after(1).hire(SELLER, BUYER);
+    const { store } = await log.derive();
+    const hireOf = (receipt: string) => store.rows("receipt").get(receipt)?.hire ?? "";
+    const context = await openContext(store, { kind: "tick", block: log.block, time: log.time });
+    withdrawHire(context, hireOf(arranged));
+    saveAgents(context);
+    expect(feedbackOf(store, id)).to.include({ standing: "unproven", hire: null });
+    expect(store.rows("backing").has(hireOf(later))).to.equal(false);
+  });
+
   it("waits for a hire, at most 100 for each pair", async () => {
     const log = listed();
     const paid = Array.from({ length: 101 }, () =>

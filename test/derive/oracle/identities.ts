@@ -186,11 +186,14 @@ class IdentityOracle {
     else this.#seek(feedback);
   }
 
-  /** The first unused hire of the pair. Without one the feedback waits, unless a hundred wait already. */
+  /**
+   * The first unused hire of the pair, if it was not paid later. Otherwise the feedback waits, unless a hundred wait
+   * already.
+   */
   #seek(feedback: KnownFeedback): void {
     if (feedback.agent === null) return;
     const [hire] = this.#freeHires(feedback.agent, feedback.event.client);
-    if (hire !== undefined) {
+    if (hire !== undefined && hire.time <= feedback.event.time) {
       Object.assign(feedback, { standing: "backed", hire: hire.id });
       return;
     }
