@@ -48,7 +48,7 @@ function deadlinePassed(ms: number): DeadlineError {
   return new DeadlineError({
     code: "deadline_passed",
     message: `The call did not end within ${Math.ceil(ms)} ms.`,
-    hint: "Give it more time (deadlineMs), or look at what hangs.",
+    hint: "Give it more time (deadlineMs), or find out what does not answer.",
   });
 }
 

@@ -3,9 +3,9 @@ import { TallystickError, type TallystickErrorParameters } from "tallystick-prot
 import type { Hex } from "tallystick-protocol/hex";
 
 /**
- * Where the buyer's money is when a hire fails: `none` moved or can move; `authorized`: the seller holds a signature and
- * may use it until it expires; `paid` to the seller; `held` by the escrow, and back by itself after the deadline;
- * `refunded`.
+ * Where the buyer's money is when a hire fails. `none`: nothing moved, and nothing can move. `authorized`: the seller
+ * holds a signature, and may use it until it expires. `paid`: the seller has it. `held`: the escrow has it, and anybody
+ * can send it back after the deadline. `refunded`: the buyer has it back.
  */
 export type MoneyState = "none" | "authorized" | "paid" | "held" | "refunded";
 
@@ -18,7 +18,7 @@ export type EscrowOfHire = { contract: Address; escrowId: Hex; deadline: number 
 /** Nobody sells this within the limits. No seller was asked. Codes: `no_seller`, `no_recovery`, `seller_suspended`. */
 export class NoSellerError extends TallystickError {}
 
-/** All offers use escrows that the buyer has not put on its list. */
+/** No offer lets the buyer get its money back: none is paid through an escrow that the buyer allows. */
 export function noRecovery(message: string): NoSellerError {
   return new NoSellerError({
     code: "no_recovery",

@@ -29,7 +29,7 @@ export function parseXml(text: string, file: string): XmlElement {
   }
   // The parser repairs faults silently. A report that was cut off must be refused, so it is validated first.
   const valid = XMLValidator.validate(text);
-  if (valid !== true) throw new JunitError(file, `is no whole XML document (line ${valid.err.line})`);
+  if (valid !== true) throw new JunitError(file, `is not a complete XML document (line ${valid.err.line})`);
   let nodes: Node[];
   try {
     nodes = new XMLParser({
@@ -43,7 +43,7 @@ export function parseXml(text: string, file: string): XmlElement {
       maxNestedTags: MAX_DEPTH,
     }).parse(text);
   } catch (cause) {
-    throw new JunitError(file, `is not read: ${(cause as Error).message.slice(0, 200)}`);
+    throw new JunitError(file, `cannot be read: ${(cause as Error).message.slice(0, 200)}`);
   }
   const roots = elementsOf(nodes);
   const [root] = roots;

@@ -46,7 +46,7 @@ export function readJunit(text: string, file: string): JunitRun {
   const tests = new Map<string, TestOutcome>();
   const seeds = new Set<string>();
   readSuite(root, [], { file, tests, seeds });
-  if (seeds.size > 1) throw new JunitError(file, "names several seeds; split it into one report a run");
+  if (seeds.size > 1) throw new JunitError(file, "has more than one seed; write one report for each run");
   return { tests, seed: [...seeds][0] };
 }
 

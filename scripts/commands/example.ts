@@ -22,7 +22,7 @@ export function registerExample(program: Command): void {
         throw new TallystickError({
           code: "unknown_example",
           message: `There is no example ${name}.`,
-          hint: `There is ${names}.`,
+          hint: `The examples are ${names}.`,
         });
       }
       await example();

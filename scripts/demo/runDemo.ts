@@ -37,7 +37,7 @@ export async function runDemo({ keep = false, json = false, port }: DemoOptions)
     throw new TallystickError({
       code: "port_in_use",
       message: `Port ${port} of 127.0.0.1 is taken.`,
-      hint: "Give another one by --port, or none.",
+      hint: "Give another port by --port, or leave --port out.",
     });
   }
   const shutdown = watchShutdown();

@@ -57,7 +57,7 @@ export function serviceError(
   const tail = logTail(spec.logFile, 15);
   return new TallystickError({
     code: "service_failed",
-    message: tail === "" ? message : `${message}; its last words:\n${tail.replaceAll(/^/gm, "    | ")}`,
+    message: tail === "" ? message : `${message}; the end of its log:\n${tail.replaceAll(/^/gm, "    | ")}`,
     hint: `The whole log is ${spec.logFile}`,
     details: { service: spec.name, logFile: spec.logFile },
     cause,

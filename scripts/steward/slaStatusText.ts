@@ -84,11 +84,11 @@ export function slaStatusText({ agent_id, sla_status: sla, as_of }: ShownSla): s
     ),
     `  - Trust score impact: ${sla.trust_score_impact === 0 ? "0.0" : sla.trust_score_impact.toFixed(4)}`,
   );
-  const lies = (sla.own_monitoring ?? []).flatMap((it) =>
+  const differences = (sla.own_monitoring ?? []).flatMap((it) =>
     it.differences.map((difference) => ({ ...it, ...difference })),
   );
-  if (lies.length > 0) lines.push("", bold("Its own monitoring says something else:"));
-  for (const { metric, measurement_window, measured, claimed, prober, asked_at } of lies) {
+  if (differences.length > 0) lines.push("", bold("Its own monitoring says something else:"));
+  for (const { metric, measurement_window, measured, claimed, prober, asked_at } of differences) {
     const [said, was] = [claimed, measured].map((it) => (it === null ? "nothing" : figure(metric, it)));
     lines.push(
       `  ${warned(`${titleOf(metric)} (${measurement_window}): it says ${said}, but ${was} was measured`)}`,

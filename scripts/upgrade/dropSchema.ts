@@ -91,7 +91,7 @@ function isRead(schema: string, readers: string[]): TallystickError {
   return new TallystickError({
     code: "schema_is_read",
     message: `The tables of ${schema} are read by the views in ${readers.join(", ")}.`,
-    hint: "Nothing was dropped. Switch replicas to another schema first; drop views of your own yourself.",
+    hint: "Nothing was dropped. Switch replicas to another schema first. If you made views of your own, drop them yourself.",
   });
 }
 

@@ -82,7 +82,7 @@ function switchedMeanwhile(views: string, now: string | undefined): TallystickEr
 export function notViews(schema: string, tables: string[]): TallystickError {
   return new TallystickError({
     code: "not_views",
-    message: `${schema} has tables (${tables.slice(0, 3).join(", ")}…), so it is not the views that replicas read through.`,
+    message: `${schema} has tables (${tables.slice(0, 3).join(", ")}…). A schema that replicas read through has only views.`,
     hint: "Nothing was changed. VIEWS_SCHEMA, or --views, names a schema that has nothing but views.",
   });
 }

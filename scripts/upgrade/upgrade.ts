@@ -227,7 +227,7 @@ function noViews(views: string): TallystickError {
   return new TallystickError({
     code: "no_views",
     message: `There are no views in ${views} that replicas could read through.`,
-    hint: `Nothing was changed. Make them once: \`tallystick upgrade --make-views SCHEMA\`, SCHEMA being the indexer's; then start replicas with DATABASE_SCHEMA=${views}.`,
+    hint: `Nothing was changed. Make them once: \`tallystick upgrade --make-views SCHEMA\`, where SCHEMA is the indexer's. Then start replicas with DATABASE_SCHEMA=${views}.`,
   });
 }
 

@@ -60,14 +60,18 @@ function isMember(tokens: SourceToken[], at: number): boolean {
 
 function ofObject(file: string, tokens: SourceToken[], at: number): ErrorSite[] {
   const members = membersAround(tokens, at);
-  const told = members.has("message") || members.has("detail") || members.has("issues");
-  if (!told) return [];
+  const hasText = ["message", "detail", "issues", "hint"].some((name) => members.has(name));
+  if (!hasText || isVerdictReason(members)) return [];
   const message = textOf(tokens, at, members.get("message") ?? members.get("detail"));
   const hint = textOf(tokens, at, members.get("hint"));
   const status = numberIn(members.get("status"));
   const more = given({ message, hint, status, isInput: members.has("issues") || undefined });
   return codesIn(settingOf(tokens, at, members.get("code")) ?? []).map((code) => ({ code, file, ...more }));
 }
+
+/** Whether an object is a reason of an auditor's verdict, `{ code, detail }`. Such a code is not an error's. */
+const isVerdictReason = (members: ReadonlyMap<string, unknown>): boolean =>
+  members.size === 2 && members.has("detail");
 
 function ofCall(file: string, tokens: SourceToken[], at: number, maker: Maker): ErrorSite[] {
   const parts = partsFrom(tokens, at + 2);

@@ -97,7 +97,7 @@ builder.scalarType("JSON", {
   description: "Any JSON value.",
   serialize: (value) => value,
   parseValue: () => {
-    throw queryError("INVALID_ARGUMENT", "No question takes JSON.");
+    throw queryError("INVALID_ARGUMENT", "No argument takes the type JSON.");
   },
 });
 

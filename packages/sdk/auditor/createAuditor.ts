@@ -67,8 +67,8 @@ export type Auditor = {
   /** Puts itself on an operator's rosters, or takes itself off. @throws ServiceError, InvalidInputError */
   offer: (offer: AuditorOffer) => Promise<void>;
   /**
-   * Reads the assignments once, and takes every audit as far as it can go now. A failing audit does not reject it. @throws
-   * ServiceError when the node cannot be asked
+   * Reads the assignments once, and takes every audit as far as it can go now. It does not throw when an audit
+   * fails. @throws ServiceError when the node cannot be asked
    */
   round: () => Promise<void>;
   /** Repeats that until `close`. */

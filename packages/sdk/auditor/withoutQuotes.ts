@@ -4,7 +4,7 @@ import type { AuditReason } from "tallystick-protocol/records/auditReasons";
 const QUOTE_LENGTH = 20;
 
 /**
- * Removes the words of reasons that quote the work. Reasons stay in the ledger permanently, and params and results must not
+ * Removes the text of reasons that quote the work. Reasons stay in the ledger permanently, and params and results must not
  * be there. The codes stay. Case and spaces make no difference.
  *
  * @param texts what was asked for and delivered, as JSON text

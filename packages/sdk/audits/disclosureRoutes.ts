@@ -34,7 +34,9 @@ export function disclosureRoutes(parameters: DisclosureRoutesParameters): Hono {
     const hire = c.req.param("hire");
     const header = c.req.header(DISCLOSURE_HEADER);
     if (header === undefined) {
-      throw refused(401, "unauthorized", `Only the hire's auditor may see its work: ${DISCLOSURE_HEADER}.`);
+      throw refused(401, "unauthorized", "Only the hire's auditor may see its work.", {
+        hint: `Send the auditor's signed request in the header ${DISCLOSURE_HEADER}.`,
+      });
     }
     const { request, signer } = readDisclosureRequest(header, { hire, now: Math.floor(now() / 1000) });
     const assignment = await findAssignment(request.assignment, hire).catch((error: unknown) => {
@@ -56,6 +58,11 @@ export function disclosureRoutes(parameters: DisclosureRoutesParameters): Hono {
   return app;
 }
 
-function refused(status: number, code: string, message: string): HireRefusedError {
-  return new HireRefusedError({ status, code, message });
+function refused(
+  status: number,
+  code: string,
+  message: string,
+  more: { hint?: string } = {},
+): HireRefusedError {
+  return new HireRefusedError({ status, code, message, ...more });
 }

@@ -23,7 +23,8 @@ export type ContractCall = {
   functionName: string;
   args: readonly unknown[];
   /**
-   * Gas to send with it. Default: the node's estimate and a quarter. Set it for a call that can end early without failing.
+   * Gas to send with it. Default: a quarter more than the node estimates. Set it for a call that can end early without
+   * failing.
    */
   gas?: bigint;
 };

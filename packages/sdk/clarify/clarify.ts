@@ -64,8 +64,8 @@ export async function clarify(parameters: ClarifyParameters): Promise<ClarifyAns
   if (last !== undefined && Math.floor(now() / 1000) - last < COUNTER_PAUSE_SECONDS) {
     throw new TallystickError({
       code: "countered_just_now",
-      message: `It countered ${Math.floor(now() / 1000) - last} seconds ago: its alternatives are the negotiation.`,
-      hint: `Accept one, or ask again ${COUNTER_PAUSE_SECONDS} seconds after it.`,
+      message: `This seller offered alternatives ${Math.floor(now() / 1000) - last} seconds ago, and takes no other question yet.`,
+      hint: `Accept an alternative, or ask again ${COUNTER_PAUSE_SECONDS} seconds after they were offered.`,
     });
   }
   const buyer = account.address.toLowerCase() as Address;

@@ -44,7 +44,7 @@ export function clarifyLimits({ store, maxUnaccepted }: { store: KeyValueStore; 
             known.countered && known.capability === capability && now - known.at < COUNTER_PAUSE_SECONDS,
         );
         if (countered) {
-          const message = `The alternatives are the negotiation: ask again after ${COUNTER_PAUSE_SECONDS} seconds.`;
+          const message = `This seller has just offered alternatives. It takes the next question ${COUNTER_PAUSE_SECONDS} seconds after them.`;
           throw refused(429, "countered_just_now", message);
         }
         if (rounds.filter(({ accepted }) => !accepted).length >= maxUnaccepted) {

@@ -77,7 +77,7 @@ export type ClarificationDesk = {
   redeemQuote: (request: HireRequest) => Promise<{ price: bigint }>;
 };
 
-/** The smallest and largest body of a request that is read, in bytes. */
+/** The largest body of a request that is read, in bytes. */
 const MAX_BODY_BYTES = 65_536;
 
 /**

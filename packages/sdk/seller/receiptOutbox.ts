@@ -16,7 +16,7 @@ export type ReceiptOutboxParameters = {
   fetch?: Fetch | undefined;
   /** Milliseconds since 1970. */
   now: () => number;
-  /** Called when a receipt is in the ledger, even if it has been there for long. */
+  /** Called when a receipt is in the ledger, also when it was there before. */
   onSettled: (key: string, settled: SettledReceipt) => Promise<void>;
   log: (sentence: string, details?: { [key: string]: unknown }) => void;
   /** Milliseconds until the first repetition; doubles up to a minute. Default 1,000. */

@@ -1,7 +1,7 @@
 import type { Address } from "tallystick-protocol/address";
 import type { KeyValueStore } from "../store/keyValueStore.ts";
 
-/** How many hex digits of a seller's address are in its keys: 96 bits. All of it would make file names too long. */
+/** How many hex digits of a seller's address are in its keys: 96 bits. The whole address would make file names too long. */
 const NAME_LENGTH = 24;
 
 /** Whether a key of a store names its seller. Keys of older versions did not. */

@@ -189,7 +189,7 @@ describe("tallystick attest", () => {
       ["/dev/zero", `more than ${MAX_REPORT_BYTES}`],
       [path.join(folder.path, "none.xml"), "is not there"],
       [folder.path, "cannot be read"],
-      [write("latin.xml", ""), "no whole XML"],
+      [write("latin.xml", ""), "not a complete XML"],
     ] as const)
       expect(await rejection(readReport(file)), file)
         .to.have.property("message")

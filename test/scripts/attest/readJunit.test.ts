@@ -52,7 +52,7 @@ describe("a JUnit report", () => {
     expect(readJunit(text('<property name="seed" value="4711"/>'), "a").seed).to.equal("4711");
     expect(readJunit(text('<property name="go.version" value="1"/>'), "a").seed).to.equal(undefined);
     const two = '<property name="seed" value="1"/><property name="seed" value="2"/>';
-    expect(refused(text(two))).to.contain("several seeds");
+    expect(refused(text(two))).to.contain("more than one seed");
   });
 
   it("counts a test that was retried as flaky and as failed", () => {
@@ -107,9 +107,9 @@ describe("a JUnit report", () => {
       '<testcase classname="__proto__" name="constructor" hasOwnProperty="3" polluted="1"/></testsuite>';
     expect(readJunit(text, "a").tests).to.have.property("size", 1);
     for (const name of ["__proto__", "constructor", "prototype"]) {
-      expect(refused(`<testsuite><${name} polluted="1"/></testsuite>`)).to.contain("not read");
+      expect(refused(`<testsuite><${name} polluted="1"/></testsuite>`)).to.contain("cannot be read");
       expect(refused(`<testsuite><testcase name="a" ${name}="polluted"/></testsuite>`)).to.contain(
-        "not read",
+        "cannot be read",
       );
     }
     expect(({} as { polluted?: unknown }).polluted).to.equal(undefined);
