@@ -18,7 +18,7 @@ function introduction(): string {
   return `# GraphQL
 
 \`POST /graphql\` (or \`GET\` with \`?query=\`), and in a browser GraphiQL with the examples below as tabs. The schema is
-\`indexer/schema.graphql\`. No key is needed; reads only.
+\`indexer/schema.graphql\`. It needs no key, and only reads.
 
 **Lists** are Relay connections: \`first\` and \`after\`, or \`last\` and \`before\`, at most ${MAX_PAGE} at once. A page begins where the last one ended, so page 1,000 costs
 as much as page 1. If no index answers a filter, a page reads at most ten rows for each row that it may have. So a page may be short, even empty, while
@@ -27,11 +27,11 @@ digits (\`totalCountIsEstimate\`). \`orderDirection\` reverses any list. Every a
 
 **Ids** are the names that the chain, the ledger and the REST API use; \`node(id)\` finds any of them again.
 **Money** is a decimal string of USDC, **times** are unix seconds, **weights** are 1 or 1/size of the cluster that both sides shared.
-**Private metrics**: an agent whose listing asks for them is shown in buckets everywhere, in filters, orders, cursors and counts too.
+**Private metrics**: of an agent whose listing asks for them, a node publishes only buckets. Filters, orders, cursors and counts use the buckets too.
 \`explain(field)\` gives the rule of every figure, its numerator and denominator, and the hires behind it.
 
 **Limits**: ${LIMITS.depth} levels, ${LIMITS.aliases} aliases, ${LIMITS.tokens.toLocaleString("en")} words, a cost of ${LIMITS.cost.toLocaleString("en")}, ${MAX_ROWS.toLocaleString("en")} rows, ${LIMITS.queryBytes / 1024} KiB of query, ${LIMITS.answerCharacters / 1_000_000} million characters of
-answer, ${LIMITS.milliseconds / 1000} seconds. No batches. Every refusal has an \`extensions.code\`:
+answer, ${LIMITS.milliseconds / 1000} seconds. A request holds one query: there are no batches. Every refusal has an \`extensions.code\`:
 
 | code | what to do |
 |---|---|
@@ -62,8 +62,8 @@ continue, on this node or on another one with the same database. \`reorg: true\`
 | its parameters | \`params { version body }\`, \`paramsHistory { nodes { ledger seq record { body signer time } } }\` |
 | audits | \`auditOperators { nodes { address drawn failed unanswered owedUsdc } }\`, with the lists below |
 
-Totals, series and prices are updated as the chain grows. No query adds them up. Where an operator sells insights, figures by capability and
-\`history\` and \`series\` of an agent are null.
+Totals, series and prices are updated as the chain grows. No query adds them up. Where an operator sells insights, figures by capability are null, and so are
+\`history\` and \`series\` of an agent.
 
 **Audits** (SHP §8.3; [specification](specification.md) section 11). These names stay the same, because processes of operators and auditors depend on them.
 
@@ -71,8 +71,8 @@ Totals, series and prices are updated as the chain grows. No query adds them up.
 |---|---|
 | an auditor: what it is to judge now | \`auditAssignments(where: {auditor, open: true}) { nodes { auditedHire round attempt assignedAt due audit { … } } }\` |
 | an operator: what waits for its decision | \`audits(where: {operator, status: CHALLENGED})\`, and of each \`rounds { attempts { verdict reasons { code detail } } }\` |
-| an operator: what nobody is asked about yet | \`audits(where: {operator, status: ASSIGNING})\`; \`ASSIGNED\`: who is asked, and until when |
-| both: what a hire is | of an audit \`auditedHire\` (as records name it), \`sellerAddress\`, \`listing { endpoint }\`, \`capability\`, \`paramsHash\`, \`resultHash\` |
+| an operator: which audits wait for an auditor | \`audits(where: {operator, status: ASSIGNING})\`; with \`ASSIGNED\`, who is asked and until when |
+| both: which hire it is | of an audit \`auditedHire\` (as records name it), \`sellerAddress\`, \`listing { endpoint }\`, \`capability\`, \`paramsHash\`, \`resultHash\` |
 | anybody: why this hire, and why this auditor | of an audit \`draw { tickHash words number }\`, of an assignment \`tickHash passedOver clusters\`; \`tallystick audits verify\` computes both again |
 | an operator: what it owes | of an auditor \`accruedUsdc paidUsdc owedUsdc\`; \`auditOperator(address) { owedUsdc periods { nodes { … } } }\` |
 | anybody: how good auditors and operators are | of an auditor \`judged wrongFails wrongPasses errors { nodes { … } }\`; \`auditOperator(address) { unassigned unanswered historyDiffered … }\`, \`auditModes\`, \`auditModeChanges\` |

@@ -46,7 +46,7 @@ function oneBuyer(sharesSource: boolean): Attack {
     expected: { trust_tier: 2, independent_buyers: sharesSource ? 0 : 1, kept_usdc: "0.00" },
     outcome: sharesSource
       ? "Tier 2 for 0.001 USDC that comes back; nobody independent bought"
-      : "Two withdrawals are two sources: one buyer is one, and nothing stayed",
+      : "One withdrawal is one source, so its one buyer counts; nothing stayed",
   };
 }
 
@@ -62,7 +62,7 @@ function lent(): Attack {
     own: [S, F, ...TEN],
     log: log.tick(),
     expected: { trust_tier: 2, distinct_buyers: 10, independent_buyers: 1 },
-    outcome: "SHP sees ten buyers, since no loan is large enough to fund; they are one family",
+    outcome: "SHP sees ten buyers, because each loan is too small to count as funding. They are one family",
   };
 }
 
@@ -75,12 +75,13 @@ function chain(): Attack {
     hires(log, S, [buyer], 1, 1_000);
   }
   return {
-    name: "A chain of wallets, each funds the next",
+    name: "A chain of wallets, where each funds the next",
     seller: S,
     own: [S, F, ...TEN],
     log: log.tick(),
     expected: { distinct_buyers: 10, independent_buyers: 1 },
-    outcome: "One family, as far as sixteen steps; longer ones are `deep`, which is none",
+    outcome:
+      "One family, up to sixteen steps. Wallets behind a longer chain are `deep`, which counts as no family",
   };
 }
 
@@ -100,7 +101,7 @@ function intermediaries(): Attack {
     own: [S, F, ...TEN, ...between],
     log: log.tick(),
     expected: { trust_tier: 2, distinct_buyers: 10, independent_buyers: 1 },
-    outcome: "SHP looks behind two; families reach sixteen steps",
+    outcome: "SHP looks through two intermediaries; families reach sixteen steps",
   };
 }
 
@@ -120,7 +121,7 @@ function payouts(): Attack {
     own: [S, F, front, ...TEN],
     log: log.tick(),
     expected: { distinct_buyers: 10, independent_buyers: 1 },
-    outcome: "A payout counts as sent by the escrow's buyer",
+    outcome: "One family: a payout counts as sent by the escrow's buyer",
   };
 }
 
@@ -137,7 +138,7 @@ function asHires(): Attack {
     log: log.tick(),
     expected: { distinct_buyers: 10, independent_buyers: 1 },
     outcome:
-      "A payment for a hire is money like any other: what reaches a wallet before it first acts decides",
+      "One family: a payment for a hire is money like any other, and what reaches a wallet before it first acts decides",
   };
 }
 
@@ -172,7 +173,8 @@ function exchange(): Attack {
     own: [S, ...TEN],
     log: log.tick(),
     expected: { trust_tier: 2, independent_buyers: 10, established_buyers: 0 },
-    outcome: "Ten: that is the price of this measure, one withdrawal each. None is established",
+    outcome:
+      "Ten families, and none is established. That is the price of this measure: one withdrawal for each family",
   };
 }
 
@@ -188,13 +190,13 @@ function aged(): Attack {
   for (const buyer of TEN) for (const seller of others) log.after(2).hire(seller, buyer, { amount: 1_000 });
   hires(log, S, TEN, 10, 1_000);
   return {
-    name: "Ten families bought or aged for 30 days, that buy from three own sellers",
+    name: "Ten families, bought or kept for 30 days, that buy from three sellers of the attacker",
     seller: S,
     own: [S, F, ...others, ...TEN],
     log: log.tick(),
     expected: { independent_buyers: 10, established_buyers: 10 },
     outcome:
-      "They count: a withdrawal and 30 days for each. Three sellers serve all of them, and to list one costs nothing",
+      "They count. Each costs a withdrawal and 30 days. The same three sellers serve all of them, and a listing costs nothing",
   };
 }
 
@@ -212,6 +214,6 @@ function byCount({ busy }: Scale): Attack {
     own: [S, F, ...TEN],
     log: log.tick(),
     expected: { independent_buyers: 10, established_buyers: 0 },
-    outcome: "Ten, for the gas of 10,000 transfers: what ten withdrawals give for less",
+    outcome: "Ten families, for the gas of 10,000 transfers. Ten withdrawals give the same for less",
   };
 }

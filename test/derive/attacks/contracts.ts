@@ -55,7 +55,7 @@ function loan(scale: Scale): Attack {
       kept_usdc: "0.00",
     },
     outcome:
-      "Nothing stayed: what reaches a buyer in the block of its payment pays first and counts as nothing. The buyers are ten withdrawals",
+      "Nothing stayed: the payment uses first what reached the buyer in the same block, and that counts as nothing. The buyers count, for one withdrawal each",
   };
 }
 
@@ -78,7 +78,7 @@ function loanByAnother(scale: Scale): Attack {
     own: [S, F, ...TEN],
     log: log.after(1).tick(),
     expected: { independent_buyers: 10, kept_usdc: "0.00" },
-    outcome: "Nothing stayed: who sends the money in that block does not matter, nor in how many pieces",
+    outcome: "Nothing stayed: it does not matter who sends the money in that block, or in how many pieces",
   };
 }
 
@@ -102,7 +102,7 @@ function loanThenOwn(scale: Scale): Attack {
     log: log.after(1).tick(),
     expected: { independent_buyers: 1, kept_usdc: "500.00" },
     outcome:
-      "The amount of the loan. It costs own money for one hire, and the gas of a hundred rounds of two blocks each. A pool that takes money back and pays it out again gives the same",
+      "As much as the loan seems to stay. It takes the money for one hire, and the gas of a hundred rounds of two blocks each. A pool that takes money in and pays it out again has the same effect",
   };
 }
 
@@ -119,7 +119,7 @@ function changed(scale: Scale): Attack {
     log: log.after(1).tick(),
     expected: { trust_tier: 2, independent_buyers: 12, kept_usdc: "0.00" },
     outcome:
-      "Twelve, but nothing is known to have stayed: on the chain they look like loans. Who changes money one block earlier, or pays by escrow, is counted in full",
+      "Twelve, but nothing is known to have stayed: on the chain they look like loans. A buyer that changes money one block earlier, or pays by escrow, is counted in full",
   };
 }
 
@@ -139,8 +139,7 @@ function dust(): Attack {
     own: [S, F, ...TEN],
     log: log.tick(),
     expected: { trust_tier: 2, independent_buyers: 10, kept_usdc: "0.00" },
-    outcome:
-      "Ten, for ten withdrawals of nearly nothing. What one wallet lent them is no new money, so that nothing stayed",
+    outcome: "Ten, for ten tiny withdrawals. What one wallet lent them is no new money, so nothing stayed",
   };
 }
 
@@ -162,7 +161,7 @@ function inOneBlock(): Attack {
     log: log.tick(),
     expected: { independent_buyers: 6, kept_usdc: "3.00" },
     outcome:
-      "Six: the captured ones count as the seller's own, since it is of the giver's family too. What comes after the listing, in that same block, moves nothing. In SHP the gifts make a cluster of seven, which takes its Tier 2. They stay with who got them",
+      "Six: the seller is captured too, so the captured buyers are of its own family and do not count. A gift after the listing, in that same block, changes nothing. In SHP the gifts make a cluster of seven, so the seller does not reach Tier 2. Those who got the gifts keep them",
   };
 }
 
@@ -181,7 +180,7 @@ function fromTheEnd(): Attack {
     own: [F, ...chain],
     log: log.tick(),
     expected: { independent_buyers: 6, kept_usdc: "3.00" },
-    outcome: "Six: the captured ones are of no known family, and count for nobody rather than as one",
+    outcome: "Six: the captured ones are of no known family. So they do not count at all, not even as one",
   };
 }
 
@@ -203,7 +202,8 @@ function payeesBuyers(): Attack {
     own: [S, F, P, ...TEN],
     log: log.tick(),
     expected: { trust_tier: 2, independent_buyers: 1, kept_usdc: "0.00" },
-    outcome: "One, as for any withdrawal; and nothing stayed, since the payee got back what it had given",
+    outcome:
+      "One, because the payee's withdrawal is one source. Nothing stayed, since the payee got back what it had given",
   };
 }
 
@@ -224,12 +224,12 @@ function refunded(): Attack {
     log.transfer(X, F, 2_500_000);
   }
   return {
-    name: "5 USDC of which an escrow gives half back, ten times, and the seller the rest by a third wallet",
+    name: "5 USDC, ten times through an escrow that gives half back; the seller returns the rest by a third wallet",
     seller: S,
     own: [S, F, X],
     log: log.after(1).tick(),
     expected: { independent_buyers: 1, kept_usdc: "5.00" },
-    outcome: "5 USDC: what an escrow gives back is no new money, nor is what comes round by another wallet",
+    outcome: "5 USDC: neither what an escrow gives back nor what another wallet returns is new money",
   };
 }
 
@@ -248,7 +248,7 @@ function supplier(): Attack {
     log: log.after(1).tick(),
     expected: { independent_buyers: 12, kept_usdc: "0.00" },
     outcome:
-      "Nothing seems to stay: who spends a seller's money first is of its family, so that its gifts are money back. They cost what it had earned",
+      "Nothing seems to stay: a wallet that first spends a seller's money is of the seller's family, so its gifts count as money back. The gifts cost it what it had earned",
   };
 }
 
@@ -261,12 +261,12 @@ function youngPool(): Attack {
   log.listing(S, "text.translate");
   hires(log, S, TWELVE, 12, 500_000);
   return {
-    name: "Honest: a seller and twelve buyers who changed their money at one young pool",
+    name: "Honest: a seller and twelve buyers who changed their money at one new pool",
     seller: S,
     own: [],
     log: log.tick(),
     expected: { independent_buyers: 0, kept_usdc: "0.00" },
     outcome:
-      "None, until the pool has sent 10,000 transfers or is published as a hub: everybody's money has one source, the seller's too. In SHP they are one cluster",
+      "None, until the pool has sent 10,000 transfers or is published as a hub: all their money has one source, the seller's too. In SHP they are one cluster",
   };
 }

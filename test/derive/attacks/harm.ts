@@ -29,7 +29,7 @@ function poisoned(): Attack {
     own: [M],
     log: log.tick(),
     expected: { independent_buyers: 12, kept_usdc: "12.00" },
-    outcome: "Still 12: what comes after a wallet first acted moves nothing",
+    outcome: "Still 12: what a wallet gets after its first act changes nothing",
   };
 }
 
@@ -42,12 +42,12 @@ function empty(): Attack {
   log.listing(S, "text.translate");
   hires(log, S, TWELVE, 12, 500_000);
   return {
-    name: "Transfers of nothing, to newcomers and in their names",
+    name: "Transfers of 0 USDC, to newcomers and in their names",
     seller: S,
     own: [M],
     log: log.tick(),
     expected: { independent_buyers: 12 },
-    outcome: "Nothing: they are neither an inflow nor an act",
+    outcome: "No effect: such a transfer is neither an inflow nor an act",
   };
 }
 
@@ -65,7 +65,7 @@ function gift(): Attack {
     log: log.tick(),
     expected: { independent_buyers: 7, kept_usdc: "6.00" },
     outcome:
-      "Six of the twelve count as one. It takes a gift to each that is larger than all it had, and the gift stays with it",
+      "Six of the twelve count as one. Each gift has to be larger than all that the newcomer had, and the newcomer keeps it",
   };
 }
 
@@ -77,7 +77,7 @@ function refunder(): Attack {
     log.delivered(id).refunded(id, M).transfer(ESCROW, M, 500_000);
   }
   return {
-    name: "One buyer takes twelve hires back after delivery, against 99 others",
+    name: "One buyer gets twelve hires refunded after delivery; 99 others are satisfied",
     seller: S,
     own: [M],
     log: log.after(1).tick(),
@@ -88,7 +88,7 @@ function refunder(): Attack {
       refunds_contested_families: 1,
     },
     outcome:
-      "SHP's rate falls below the nine tenths of Tier 2; by families it is 0.99, and one family did it",
+      "SHP's rate falls below the 0.9 that Tier 2 needs. By families it is 0.99, and `refunds_contested_families` shows that one family did it",
   };
 }
 
@@ -96,7 +96,7 @@ function quiet(): Attack {
   const log = honest();
   for (let n = 0; n < 12; n++) log.after(2).transfer(M, S, 1_000, { authorized: true });
   return {
-    name: "Twelve payments of 0.001 that no request belongs to",
+    name: "Twelve payments of 0.001 without a request",
     seller: S,
     own: [M],
     log: log.after(DAY + 1).tick(),
@@ -118,7 +118,7 @@ function deposits(): Attack {
     own: [M],
     log: log.after(DAY + 1).tick(),
     expected: { unanswered_escrows: 12, success_rate: 1, independent_success_rate: 1 },
-    outcome: "They are counted and shown, for gas alone; no rate reads them",
+    outcome: "`unanswered_escrows` counts them, and they cost only gas. No rate reads that figure",
   };
 }
 
@@ -133,7 +133,8 @@ function copies(): Attack {
     own: wallets(50, 3),
     log: log.tick(),
     expected: { cluster_size: 4, independent_buyers: 12, last_30d_hire_count: 24 },
-    outcome: "A cluster of look-alikes of four, which dampens no hire; families read no listing",
+    outcome:
+      "Four agents with the same listing make a cluster, which dampens none of these hires. Families do not depend on listings",
   };
 }
 
@@ -158,7 +159,7 @@ function bound(): Attack {
     own: [M, ...own],
     log: log.tick(),
     expected: { cluster_size: 4, independent_buyers: 1, kept_usdc: "6.00" },
-    outcome: "Hires between the two weigh a quarter in SHP; families do not move",
+    outcome: "In SHP a hire between the two weighs a quarter. Their families stay as they were",
   };
 }
 
@@ -172,6 +173,6 @@ function returned(): Attack {
     own: [],
     log: log.after(1).tick(),
     expected: { independent_buyers: 12, kept_usdc: "5.40" },
-    outcome: "What it pays them is taken off, because `kept_usdc` is net between honest partners too",
+    outcome: "What it pays them is subtracted, because `kept_usdc` is net between honest partners too",
   };
 }

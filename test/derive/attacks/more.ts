@@ -51,7 +51,7 @@ function listedFirst(): Attack {
     log: log.after(1).tick(),
     expected: { trust_tier: 2, independent_buyers: 1, established_buyers: 0, kept_usdc: "0.00" },
     outcome:
-      "One: a buyer's family is fixed when it first spends. To be registered before that costs nothing, and gives nothing",
+      "One: a buyer's family is fixed when it first spends. An earlier listing costs nothing, and changes nothing",
   };
 }
 
@@ -66,7 +66,7 @@ function bridged(): Attack {
     own: [S, ...TEN],
     log: log.tick(),
     expected: { independent_buyers: 10, established_buyers: 0 },
-    outcome: "Ten: a mint is a source, as a withdrawal from an exchange is",
+    outcome: "Ten: a mint is a source, like a withdrawal from an exchange",
   };
 }
 
@@ -89,7 +89,7 @@ function thirdWallet(): Attack {
     log: log.after(1).tick(),
     expected: { independent_buyers: 1, kept_usdc: "5.00" },
     outcome:
-      "5 USDC: a family leaves no more with its sellers than it brought from outside, by whatever way it goes round",
+      "5 USDC: a family leaves no more with its sellers than it brought from outside, whichever way the money goes round",
   };
 }
 
@@ -112,7 +112,7 @@ function busyWallet({ busy }: Scale): Attack {
     log: log.after(1).tick(),
     expected: { independent_buyers: 1, kept_usdc: "500.00" },
     outcome:
-      "All of it seems to stay, for the gas of 10,000 transfers: such a wallet is an exchange to everybody who looks. The buyers are still one",
+      "All of it seems to stay, for the gas of 10,000 transfers, because such a wallet looks like an exchange. It is still one buyer",
   };
 }
 
@@ -133,7 +133,8 @@ function customersMoney(): Attack {
     own: [S, between, buyer],
     log: log.after(1).tick(),
     expected: { independent_buyers: 1, kept_usdc: "5.00" },
-    outcome: "Nothing: money that came through the seller is its own, whosever it was before",
+    outcome:
+      "The attacker gains nothing: money that came through the seller counts as the seller's, no matter whose it was before",
   };
 }
 
@@ -153,7 +154,7 @@ function earned(): Attack {
     log: log.after(1).tick(),
     expected: { independent_buyers: 1, kept_usdc: "3.40" },
     outcome:
-      "One: there is one source of money. The other counts as its own as soon as it spends money of its own first",
+      "One: both have money from one source. The other would be a family of its own if its largest sum before it first spent had come from elsewhere",
   };
 }
 
@@ -170,7 +171,7 @@ function listedHonestly(): Attack {
     own: [],
     log: log.tick(),
     expected: { independent_buyers: 12, kept_usdc: "12.00" },
-    outcome: "Twelve: as a seller its family is fixed when it registers, so that no customer becomes its own",
+    outcome: "Twelve: a seller's family is fixed when it registers, so no customer gets into it later",
   };
 }
 
@@ -200,7 +201,7 @@ function throughExchange({ days }: Scale): Attack {
       ...(days === 1 && { last_30d_hire_count: 290 }),
     },
     outcome:
-      "Ten established buyers and 2,900 USDC a month, for gas and the exchange's fees: the limit of what can be seen on a chain",
+      "Ten established buyers and 2,900 USDC a month, for gas and the exchange's fees. The chain alone cannot show that this is one owner",
   };
 }
 
@@ -217,7 +218,7 @@ function pieces(): Attack {
     log: log.after(1).tick(),
     expected: { independent_buyers: 1, kept_usdc: "6.00" },
     outcome:
-      "Once: a piece below `minFundingAtomic` gives nothing back, but money that went round once is not new money, so a second round adds nothing",
+      "6 USDC seem to stay, because pieces below `minFundingAtomic` do not count as money back. It works once: money that went round is not new money, so a second round adds nothing",
   };
 }
 
@@ -238,7 +239,7 @@ function payee(): Attack {
     log: log.after(DAY + 1).tick(),
     expected: { independent_buyers: 12, receipt_coverage: 1, unreceipted_payments: 0 },
     outcome:
-      "Nobody looks for them, because a payee may be paid for other sellers too. A buyer that pays another wallet than the seller's sees that in the listing",
+      "Nobody looks for them, because a payee may be paid for other sellers too. The listing shows a buyer that it pays another wallet than the seller's",
   };
 }
 
@@ -249,13 +250,13 @@ function takenBack(): Attack {
   hires(log, S, TWELVE, 12, 500_000);
   for (const buyer of own) refund(log.after(60), buyer);
   return {
-    name: "Twelve withdrawals, each takes one hire back after delivery, against twelve buyers",
+    name: "Twelve buyers, each with a withdrawal of its own, get a hire refunded after delivery; twelve others are satisfied",
     seller: S,
     own,
     log: log.after(1).tick(),
     expected: { success_rate: 0.5, independent_success_rate: 0.5, refunds_contested_families: 12 },
     outcome:
-      "One family, one vote: for as many withdrawals as there are buyers a rate is halved. `refunds_contested_families` shows it. Where a listing agreed to audits, those refunds are audited, and what was good work is neutral",
+      "One family has one vote. So as many withdrawals as there are buyers halve the rate, and `refunds_contested_families` shows it. Where a listing agreed to audits, those refunds are audited, and a hire whose work was good becomes neutral",
   };
 }
 
@@ -279,7 +280,7 @@ function flooded({ busy }: Scale): Attack {
     log: log.tick(),
     expected: { independent_buyers: 11, kept_usdc: "5.00" },
     outcome:
-      "Two of twelve count as one, and what they pay is not known to be new money: for the gas of 20,000 transfers to wallets that are not in use yet",
+      "Two of twelve count as one, and what they pay is not known to be new money. It costs the gas of 20,000 transfers, and works only on wallets that are not in use yet",
   };
 }
 
@@ -308,7 +309,7 @@ function breaching(it: { others: number; own: number; refunds: number; breaches:
     expected: { ...rates, independent_success_rate: rate(it.others, it.others + it.own) },
     outcome:
       it.breaches === 0
-        ? "Nothing: a breach also needs the families of buyers to find the guarantee broken, one family one vote"
+        ? "No breach: the guarantee must also be broken when each family of buyers has one vote"
         : "Its guarantee of 90 % is breached. It takes more withdrawals than a ninth of its families of buyers, and at least three. Each needs the money of a hire until it is refunded. The seller has seven days to dispute. Where it agreed to audits, those refunds are audited",
   };
 }

@@ -30,7 +30,7 @@ function ringOf(size: number): Attack {
     expected: { ...expected, independent_buyers: 0, independent_success_rate: null, kept_usdc: "0.00" },
     outcome:
       size === 50
-        ? "Each buyer joins the cluster by its own first hire, so that the first ones weigh more"
+        ? "Each buyer joins the cluster with its own first hire, so the first hires weigh more"
         : "Up to three members are no cluster: SHP dampens nothing",
   };
 }
@@ -54,7 +54,7 @@ function pair(): Attack {
     own: [S, T],
     log: log.tick(),
     expected: { independent_buyers: 1, kept_usdc: "0.00" },
-    outcome: "One source each, and what one pays comes back as what it earns",
+    outcome: "Each has one source, and gets back what it pays when the other buys",
   };
 }
 
@@ -77,7 +77,7 @@ function fewExchanges(): Attack {
     own: [S, F, ...deposits, ...buyers],
     log: log.tick(),
     expected: { independent_buyers: 1 },
-    outcome: "A pattern makes no hub: only a published one, or 10,000 transfers, does",
+    outcome: "A pattern makes no hub. The operator has to publish it, or it has to send 10,000 transfers",
   };
 }
 
@@ -95,7 +95,7 @@ function payroll(): Attack {
     own: [],
     log: log.tick(),
     expected: { independent_buyers: 1, kept_usdc: "6.00" },
-    outcome: "One: their money has one source. What they paid stayed, and says so",
+    outcome: "One: their money has one source. What they paid stayed, and `kept_usdc` says so",
   };
 }
 
@@ -135,7 +135,8 @@ function marketMaker(): Attack {
     own: [],
     log: log.tick(),
     expected: { independent_buyers: 1, kept_usdc: "6.00" },
-    outcome: "One buyer, and all it paid stayed: what reaches it from others is not the seller's",
+    outcome:
+      "One buyer, and all that it paid stayed: the money that others send it does not come from the seller",
   };
 }
 
@@ -152,6 +153,7 @@ function relayer(): Attack {
     own: [],
     log: log.tick(),
     expected: { independent_buyers: 12 },
-    outcome: "Twelve: a buyer's money counts, and not the sender of the transaction that moves it",
+    outcome:
+      "Twelve: the source of the buyer's money counts, and not who sends the transaction that moves it",
   };
 }

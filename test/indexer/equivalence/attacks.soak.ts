@@ -17,7 +17,7 @@ import type { Progress } from "./realizedLog.ts";
 /** The wallets of attacks have money without a transfer. */
 const RELEVANT = { TRANSFERS: "relevant", BALANCE_CHECK_TICKS: "0" };
 /** Its last block is a day later. Without that block no receipt is missing, and the day's volume is still counted. */
-const UNRECEIPTED = "Twelve payments of 0.001 that no request belongs to";
+const UNRECEIPTED = "Twelve payments of 0.001 without a request";
 const UNDONE = {
   ...{ receipt_coverage: 1, unreceipted_payments: 0, unreceipted_usdc: "0.00" },
   last_24h_volume_usdc: "6.00",
