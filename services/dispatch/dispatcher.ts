@@ -17,8 +17,8 @@ import { type TaskFile, TaskFiles, taskKey } from "./tasks/taskFile.ts";
 import { TaskCancelled, TaskRun, TaskStopped } from "./tasks/taskRun.ts";
 import type { World } from "./tasks/world.ts";
 import { noSpans, type Spans } from "./telemetry.ts";
-import type { Settlement } from "./triage/houseRules.ts";
 import { kindRecords } from "./triage/kindRecords.ts";
+import type { Settlement } from "./triage/settlementRules.ts";
 
 /** How long a finished task is remembered, so that its id gives the same answer again, in milliseconds. */
 const REMEMBER_MS = 7 * 86_400_000;

@@ -109,7 +109,7 @@ export async function openMcpMarket(
   });
   const mode = `platform_escrow:${hireEscrow.providerId}`;
   const escrows = { [mode]: { escrow, relay: escrowKeeper.url, feeRecipient: actors.operator.address } };
-  const sellers = [await openStatistics(common, escrows), await openPress(common), escrowKeeper.close];
+  const closings = [await openStatistics(common, escrows), await openPress(common), escrowKeeper.close];
   const privateKey = generatePrivateKey();
   const address = privateKeyToAccount(privateKey).address.toLowerCase() as Address;
   const mint = { address: token, abi: testUsdcAbi, functionName: "mint" };
@@ -131,7 +131,7 @@ export async function openMcpMarket(
       await fetch(node.rpcUrl, { method: "POST", headers: { "content-type": "application/json" }, body });
     },
     close: async () => {
-      for (const close of sellers) await close();
+      for (const close of closings) await close();
     },
   };
 }

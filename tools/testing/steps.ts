@@ -20,7 +20,7 @@ export type TestStep = {
 export const BUILT = "TALLYSTICK_BUILT";
 
 const endWithParent = ["--import", "./scripts/processes/endWithParent.ts"];
-const builtIn = { lint: "node_modules/@biomejs/biome/bin/biome", types: "node_modules/typescript/bin/tsc" };
+const programs = { lint: "node_modules/@biomejs/biome/bin/biome", types: "node_modules/typescript/bin/tsc" };
 
 /** The step that others may need. */
 export const BUILD = "build";
@@ -35,7 +35,7 @@ export const buildStep: TestStep = {
 
 /** The steps that begin before the TypeScript tests. */
 const preparations: TestStep[] = [
-  { name: "lint and format", args: [builtIn.lint, "check", "."], counts: false, needsBuild: false },
+  { name: "lint and format", args: [programs.lint, "check", "."], counts: false, needsBuild: false },
   buildStep,
   {
     name: "Solidity tests",
@@ -52,7 +52,7 @@ export function allSteps(): TestStep[] {
   // One checker, because each of the four that are the default computes the types of the libraries again.
   const types = {
     name: "types",
-    args: [builtIn.types, "--noEmit", "--checkers", "1"],
+    args: [programs.types, "--noEmit", "--checkers", "1"],
     counts: false,
     needsBuild: true,
   };

@@ -64,7 +64,7 @@ export function DepositWallet({ ground, told, search }: DepositWalletProps) {
               </Notice>
             )}
             {terms === null && sent === null && (
-              <UnpaidNotice connected={connected} ground={ground} onGoOn={setTerms} />
+              <UnpaidNotice connected={connected} ground={ground} onContinue={setTerms} />
             )}
             <DraftForm draft={draft} issues={issues} onChange={setDraft} onReview={() => review(connected)} />
             {error !== null && <WalletFault error={error} />}

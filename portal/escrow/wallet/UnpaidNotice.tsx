@@ -14,9 +14,9 @@ import type { Connected } from "./useWallet.ts";
 export function UnpaidNotice(props: {
   connected: Connected;
   ground: Ground;
-  onGoOn: (terms: EscrowTerms) => void;
+  onContinue: (terms: EscrowTerms) => void;
 }) {
-  const { connected, ground, onGoOn } = props;
+  const { connected, ground, onContinue } = props;
   const [id, setId] = useState(unpaidOne);
   const terms = id === null ? null : keptTerms(id);
   if (id === null || terms === null || terms.hire.buyer !== connected.account) return null;
@@ -27,11 +27,11 @@ export function UnpaidNotice(props: {
       <div class="stack">
         <p>
           You began to pay {formatAmount(decimalOf(terms.hire.amount))} USDC by allowance. Nothing is in the
-          escrow yet. An allowance that stands can be used by a deposit of your own alone.
+          escrow yet. Only a deposit of yours can use the allowance.
         </p>
         <div class="row">
-          <button type="button" class="button main" onClick={() => onGoOn(terms)}>
-            Go on with it
+          <button type="button" class="button main" onClick={() => onContinue(terms)}>
+            Continue this deposit
           </button>
           <button
             type="button"
@@ -41,7 +41,7 @@ export function UnpaidNotice(props: {
               setId(null);
             }}
           >
-            Leave it
+            Forget this deposit
           </button>
         </div>
       </div>

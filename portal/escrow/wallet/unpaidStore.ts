@@ -4,7 +4,7 @@ import { isHexText } from "./createChain.ts";
 const KEY = "tallystick-escrow-unpaid";
 
 /**
- * Keeps that an allowance was sent for an escrow and its deposit was not, so that the page can go on with it
+ * Keeps that an allowance was sent for an escrow and its deposit was not, so that the page can continue it
  * after a reload. One is kept: the last. Its terms are kept by `keepTerms`.
  */
 export function keepUnpaid(id: Hex): void {

@@ -10,7 +10,7 @@ import { TIERS, type Tier, tierOf } from "../models/modelTable.ts";
 import { formatDollars, readDollars } from "../models/money.ts";
 import { classifierPrompt, classifierSchema } from "../triage/classifierPrompt.ts";
 import { complexity } from "../triage/complexity.ts";
-import { type HouseRules, readHouseRules } from "../triage/houseRules.ts";
+import { readSettlementRules, type SettlementRules } from "../triage/settlementRules.ts";
 import type { Outcome, Unfinished } from "./outcome.ts";
 import type { Task } from "./task.ts";
 import { type TaskFile, taskKey } from "./taskFile.ts";
@@ -63,7 +63,7 @@ export class TaskRun {
     try {
       await this.#bookLostCalls();
       const rules = await this.#retryUntilAvailable(() =>
-        readHouseRules(this.#world.settlement, this.#signal),
+        readSettlementRules(this.#world.settlement, this.#signal),
       );
       const triage = await this.#triage();
       let last: Ended = { status: "FAILED", reason: "no tier was asked" };
@@ -124,7 +124,7 @@ export class TaskRun {
   /** Proposes the work of one tier; `escalate` says why the next tier has to do it. */
   async #onTier(
     tier: Tier,
-    rules: HouseRules,
+    rules: SettlementRules,
   ): Promise<Ended | { escalate: string; as: "FAILED" | "REJECTED" }> {
     const { table, settlement } = this.#world;
     const shadowReasons = await this.#shadowReasons(tier, rules);
@@ -211,7 +211,7 @@ export class TaskRun {
   }
 
   /** The reason for a shadow. Private tasks never have one. */
-  async #shadowReasons(tier: Tier, rules: HouseRules): Promise<string[]> {
+  async #shadowReasons(tier: Tier, rules: SettlementRules): Promise<string[]> {
     const { shadow } = this.#world.table;
     const { isPrivate, action } = this.#task;
     if (shadow === undefined || isPrivate) return [];

@@ -3,8 +3,8 @@ import type { CallBudget } from "../budget/callBudget.ts";
 import type { Model, ModelTable } from "../models/modelTable.ts";
 import type { OpenedModel } from "../models/openModel.ts";
 import type { Spans } from "../telemetry.ts";
-import type { Settlement } from "../triage/houseRules.ts";
 import type { KindRecord } from "../triage/kindRecords.ts";
+import type { Settlement } from "../triage/settlementRules.ts";
 import type { TaskFiles } from "./taskFile.ts";
 
 /** The things that all tasks of a dispatcher share. */

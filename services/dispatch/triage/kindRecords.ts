@@ -1,6 +1,6 @@
 import { tryForeignJson } from "tallystick-protocol/json/foreignJson";
 import { requestService } from "tallystick-sdk/requestService";
-import type { Settlement } from "./houseRules.ts";
+import type { Settlement } from "./settlementRules.ts";
 
 /** How many entries are read back at the start, how many at once, and the time between two readings. */
 const BACK = 5_000;

@@ -46,7 +46,7 @@ export function readPayout(
 }
 
 /** The debts of each operator, in total and for each period of thirty days. */
-export function tellMoney({ audits: { money } }: Facts) {
+export function expectedMoney({ audits: { money } }: Facts) {
   const sum = (values: bigint[]) => values.reduce((a, b) => a + b, 0n);
   const periods: { [id: string]: { accrued: bigint; paid: bigint; owed: bigint } } = {};
   const owedBy = (operator: string, upTo: number) => {

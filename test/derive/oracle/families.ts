@@ -201,19 +201,19 @@ function noteHire(facts: Facts, hire: Hire, at: At & { time: number }): void {
   const acts = [...families.spent, ...families.words];
   const acted = payee === hire.seller || acts.some((it) => it.wallet === payee && isBefore(it, at));
   const isPublished = facts.params.feeRecipients.some((it) => it === settled?.feeRecipient);
-  const told = {
+  const entry = {
     account: acted ? account(facts, payee) : null,
     fee: isPublished ? (settled?.fee ?? 0n) : 0n,
     entered: hire.leavesWindow > facts.asOf,
     brought: 0n,
   };
-  families.hires.set(hire.id, told);
+  families.hires.set(hire.id, entry);
   if (hire.leavesWindow <= facts.asOf || familyOf(facts, hire.buyer) === DEEP) return;
   for (const wallet of wayOf(facts, hire.buyer)) families.traced.add(wallet);
   const buyerFamily = buyerFamilyOf(facts, hire);
   if (buyerFamily === ownFamilyOf(facts, hire.seller) || buyerFamily === DEEP) return;
-  if (told.account !== null && told.account !== buyerFamily)
-    told.brought = pay(facts, hire.buyer, hadBefore(facts, hire));
+  if (entry.account !== null && entry.account !== buyerFamily)
+    entry.brought = pay(facts, hire.buyer, hadBefore(facts, hire));
 }
 
 /**

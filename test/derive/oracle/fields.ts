@@ -123,13 +123,13 @@ export function tierOf(facts: Facts, address: string, current: number): number {
   const { numerator, denominator } = facts.params.tier2MinSuccessRate;
   const rateHolds = BigInt(denominator) * successes >= BigInt(numerator) * rated;
   const capabilities = new Set(sold.flatMap((it) => it.capability ?? [])).size;
-  const without = facts.claims.get(address) === "verified" ? 1 : 0;
+  const lowerTier = facts.claims.get(address) === "verified" ? 1 : 0;
   const { tier2MinSuccesses: most, tier2MinCapabilities: breadth, tier2RequiresClaim } = facts.params;
-  if (!rateHolds || (tier2RequiresClaim && without === 0)) return without;
+  if (!rateHolds || (tier2RequiresClaim && lowerTier === 0)) return lowerTier;
   if (current === 2) return 2;
-  if (successes < BigInt(most) * UNIT || capabilities < breadth) return without;
+  if (successes < BigInt(most) * UNIT || capabilities < breadth) return lowerTier;
   const buyers = sold.map((it) => it.buyer);
-  return distinctParties(facts, buyers) >= facts.params.tier2MinBuyers ? 2 : without;
+  return distinctParties(facts, buyers) >= facts.params.tier2MinBuyers ? 2 : lowerTier;
 }
 
 function medians(sold: Hire[]): { [capability: string]: string } {

@@ -7,12 +7,12 @@ import { join, leave, noAudits } from "./auditFacts.ts";
 import { readPayout } from "./auditMoney.ts";
 import { tickAudits } from "./auditRounds.ts";
 import { rootOf } from "./clusters.ts";
+import { expectedAudits } from "./expectedAudits.ts";
 import type { Cluster, Facts } from "./facts.ts";
 import { noFamilies, noteAfter, noteBefore } from "./families.ts";
 import { type Expected, fieldsOf, tierOf } from "./fields.ts";
 import { attach, countEscrow, escrowOf } from "./hires.ts";
 import { hubsOf, readRecord } from "./records.ts";
-import { tellAudits } from "./tellAudits.ts";
 import { endPresumptions, readTransfer } from "./transfers.ts";
 
 /** A cluster that ever existed. Members are given only for clusters that were not merged into another. */
@@ -21,14 +21,14 @@ export type ExpectedCluster = { kind: string; merged_into: string | null; size: 
 export type ExpectedState = {
   agents: { [address: string]: Expected };
   clusters: { [id: string]: ExpectedCluster };
-} & ReturnType<typeof tellAudits>;
+} & ReturnType<typeof expectedAudits>;
 
 /**
  * A second, slow and simple derivation. It reads the log into plain arrays, searches all of them at every event, and
  * computes each field from its definition at the end. Signatures are assumed to be valid. It shares no code with the
  * incremental derivation.
  *
- * @param observe told of every event once it is read, for what is derived of these facts in turn
+ * @param observe called with the facts after every event, for a derivation that builds on them
  */
 export function oracle(
   log: DeriveEvent[],
@@ -83,7 +83,7 @@ export function oracle(
       [...facts.agents.keys()].map((address) => [address, fieldsOf(facts, address)]),
     ),
     clusters: Object.fromEntries(facts.clusters.map((it) => [it.id, tell(facts, it)])),
-    ...tellAudits(facts),
+    ...expectedAudits(facts),
   };
 }
 

@@ -19,7 +19,7 @@ type Promised = {
   last: number | null;
   closes: { day: number; value: Value }[];
   closedDay: number;
-  told: { current: number | null; status: string; days: number | null };
+  shown: { current: number | null; status: string; days: number | null };
 };
 type Breach = {
   id: string;
@@ -103,9 +103,9 @@ export class SlaBook {
         kept.push(like);
         continue;
       }
-      const told = { current: null, status: "compliant", days: null };
+      const shown = { current: null, status: "compliant", days: null };
       const [fromDay, closedDay] = [dayOf(time) + 1, dayOf(time)];
-      const more = { boundUntil: null, isGone: false, open: null, last: null, closes: [], told };
+      const more = { boundUntil: null, isGone: false, open: null, last: null, closes: [], shown };
       this.promised.push({ agent, n: sla.made++, terms, fromDay, closedDay, ...more });
     }
     for (const it of old)
@@ -255,7 +255,7 @@ export class SlaBook {
     const status = it.open !== null ? 2 : isShort ? 1 : 0;
     const days = now === null || it.open !== null ? null : daysLeft(it, rounded(now.value));
     const named = ["compliant", "at_risk", "breached"][status] ?? "";
-    it.told = { current: now === null ? null : rounded(now.value), status: named, days };
+    it.shown = { current: now === null ? null : rounded(now.value), status: named, days };
     return status;
   }
 
@@ -314,7 +314,7 @@ export class SlaBook {
     return angry >= 3 && shares.reduce((a, b) => a + b, 0) < Math.round(least) * votes.length;
   }
 
-  told(): { [agent: string]: ExpectedSla } {
+  expected(): { [agent: string]: ExpectedSla } {
     return Object.fromEntries(
       [...this.slas].map(([agent, { status }]) => [
         agent,
@@ -322,15 +322,15 @@ export class SlaBook {
           status,
           guarantees: this.promised
             .filter((it) => it.agent === agent)
-            .map(({ n, terms, fromDay, boundUntil, open, last, told }) => [
+            .map(({ n, terms, fromDay, boundUntil, open, last, shown }) => [
               `${terms.metric}/${windowOf(terms)}/${n}`,
               fromDay,
               boundUntil,
               open?.id ?? null,
               last,
-              told.current,
-              told.status,
-              told.days,
+              shown.current,
+              shown.status,
+              shown.days,
             ]),
           breaches: this.breaches
             .filter((it) => it.of.agent === agent)

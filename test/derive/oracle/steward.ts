@@ -107,7 +107,7 @@ export function oraclesOf(log: DeriveEvent[]): {
       notes.before = event.time;
     }
   });
-  return { scores: Object.fromEntries(notes.rows), slas: book?.told() ?? {} };
+  return { scores: Object.fromEntries(notes.rows), slas: book?.expected() ?? {} };
 }
 
 function note(notes: Notes, facts: Facts, event: RecordEvent): void {

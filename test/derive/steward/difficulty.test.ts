@@ -8,7 +8,7 @@ const log = (published: { [capability: string]: string } = difficulty): EventLog
   stewardLog({ steward: { difficulty: published } });
 const sell = (to: EventLog, capability: string, passed: boolean, buyer: number): string =>
   to.hire(AGENT, wallet(300 + buyer), { capability, passed });
-const told = async (it: EventLog) => {
+const derived = async (it: EventLog) => {
   const { difficultySuccess, successRate, algorithmScore } = await stewardOf(it.after(HOUR).tick());
   return { difficultySuccess, successRate, algorithmScore };
 };
@@ -20,7 +20,7 @@ describe("success by difficulty", () => {
     sell(it, "custom.easy", false, 1);
     sell(it, "text.translate", false, 2);
     // 4 of 4 + .5 + 1; without difficulty 1 of 3.
-    const { difficultySuccess, successRate } = await told(it);
+    const { difficultySuccess, successRate } = await derived(it);
     expect([difficultySuccess, successRate]).to.deep.equal([727_272_727, 333_333_333]);
   });
 
@@ -31,13 +31,13 @@ describe("success by difficulty", () => {
       sell(it, "custom.hard", false, 1);
       sell(it, "custom.easy", false, 2);
     }
-    const [a, b] = [await told(plain), await told(weighed)];
+    const [a, b] = [await derived(plain), await derived(weighed)];
     expect(a.difficultySuccess).to.equal(a.successRate);
     expect(b.difficultySuccess).to.equal(470_588_235);
     expect([b.successRate, b.algorithmScore]).to.deep.equal([a.successRate, a.algorithmScore]);
     const neutral = log();
     attest(neutral);
-    expect((await told(neutral)).difficultySuccess).to.equal(null);
+    expect((await derived(neutral)).difficultySuccess).to.equal(null);
   });
 
   it("keeps the weight of a hire from the time when it was counted, also when its outcome changes later", async () => {
@@ -46,9 +46,9 @@ describe("success by difficulty", () => {
     sell(it, "text.translate", true, 1);
     it.record("params", OPERATOR, { version: 2, operator: OPERATOR, steward: { difficulty: {} } });
     sell(it, "custom.hard", true, 2);
-    expect((await told(it)).difficultySuccess).to.equal(333_333_333);
+    expect((await derived(it)).difficultySuccess).to.equal(333_333_333);
     it.record("telemetry", wallet(300), { receipt, failure: "client_error" });
-    expect((await told(it)).difficultySuccess).to.equal(1_000_000_000);
+    expect((await derived(it)).difficultySuccess).to.equal(1_000_000_000);
   });
 
   it("drops hires when they leave the window", async () => {
@@ -56,7 +56,7 @@ describe("success by difficulty", () => {
     sell(it, "custom.hard", true, 0);
     it.after(30 * DAY);
     sell(it, "text.translate", false, 1);
-    expect((await told(it)).difficultySuccess).to.equal(0);
+    expect((await derived(it)).difficultySuccess).to.equal(0);
   });
 
   it("accepts only published weights within the limits", () => {

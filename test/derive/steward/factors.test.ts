@@ -165,7 +165,7 @@ describe("endorsements", () => {
     }
     return goTo(log, log.time + month);
   };
-  const told = async (log: EventLog) => {
+  const derived = async (log: EventLog) => {
     const { endorsementCount, uniqueEndorsers, leftOut, endorsements, endorserTrust } = await stewardOf(
       log.after(3600).tick(),
     );
@@ -180,7 +180,7 @@ describe("endorsements", () => {
     log.after(HOUR).tick();
     const row = await stewardOf(log, first);
     expect(row.ownTrust).to.equal(Math.round((30 * 963_446_475 + 10 * row.freshness) / 85));
-    const { endorsementCount, endorserTrust, endorsements } = await told(log);
+    const { endorsementCount, endorserTrust, endorsements } = await derived(log);
     expect([endorsementCount, endorserTrust]).to.deep.equal([1, (await stewardOf(log, first)).ownTrust]);
     expect(endorsements).to.equal(Math.round(endorserTrust * 0.17718382013555792));
   });
@@ -196,7 +196,7 @@ describe("endorsements", () => {
     bad.push(["cluster", ring]);
     for (const [reason, log] of bad) {
       if (reason !== "mutual") endorse(log, first, AGENT);
-      const { endorsementCount, leftOut } = await told(log);
+      const { endorsementCount, leftOut } = await derived(log);
       expect([endorsementCount, leftOut], reason).to.deep.equal([0, `${first} * ${reason}`]);
     }
   });
@@ -229,14 +229,14 @@ describe("endorsements", () => {
         endorse(log, endorser, AGENT);
         log.after(seconds);
       }
-      expect((await told(log)).endorsementCount, `${endorserCount}, ${seconds} s apart`).to.equal(count);
+      expect((await derived(log)).endorsementCount, `${endorserCount}, ${seconds} s apart`).to.equal(count);
     }
   });
 
   it("are at most three from one endorser, which count as one endorser", async () => {
     const log = scene();
     for (const kind of ["a1", "b1", "c1", "d1"]) endorse(log, first, AGENT, { capability: `custom.${kind}` });
-    const { endorsementCount, uniqueEndorsers } = await told(log);
+    const { endorsementCount, uniqueEndorsers } = await derived(log);
     expect([endorsementCount, uniqueEndorsers]).to.deep.equal([3, 1]);
     expect((await stewardOf(log)).endorsedBy).not.to.contain("custom.a1");
   });
@@ -248,7 +248,7 @@ describe("endorsements", () => {
       endorse(log, endorser, AGENT);
       log.after(2 * HOUR);
     }
-    const { endorsementCount, uniqueEndorsers } = await told(log);
+    const { endorsementCount, uniqueEndorsers } = await derived(log);
     expect([endorsementCount, uniqueEndorsers]).to.deep.equal([6, 3]);
   });
 
@@ -260,7 +260,7 @@ describe("endorsements", () => {
     endorse(log, first, AGENT, { issued_at: log.time + 1 });
     endorse(log, AGENT, AGENT);
     endorse(log, second, AGENT, { endorser: first });
-    expect((await told(log)).endorsementCount).to.equal(0);
+    expect((await derived(log)).endorsementCount).to.equal(0);
     expect(await reasonsOf(log, "endorsement")).to.deep.equal([
       null,
       null,

@@ -25,7 +25,7 @@ function tell(
   log.record("monitoring", by, { day: Math.floor(log.time / DAY), part, agents });
 }
 
-async function told(log: EventLog) {
+async function derived(log: EventLog) {
   const rows = [...(await log.derive()).store.rows("slaMonitoring").values()];
   return rows.map(({ agent, prober, differences }) => [agent, prober, JSON.parse(differences).differences]);
 }
@@ -35,22 +35,22 @@ describe("what probers find about an agent's own monitoring", () => {
     const log = promisedLog();
     tell(log, [uptime]);
     tell(log, [{ ...uptime, claimed: null }], { by: SECOND });
-    expect(await told(log)).to.deep.equal([
+    expect(await derived(log)).to.deep.equal([
       [AGENT, PROBER, [uptime]],
       [AGENT, SECOND, [{ ...uptime, claimed: null }]],
     ]);
     // Told later, and asked earlier.
     tell(log, [], { part: 1, ago: 61 });
-    expect((await told(log))[0]).to.deep.equal([AGENT, PROBER, [uptime]]);
+    expect((await derived(log))[0]).to.deep.equal([AGENT, PROBER, [uptime]]);
     tell(log.after(DAY), []);
-    expect((await told(log))[0]).to.deep.equal([AGENT, PROBER, []]);
+    expect((await derived(log))[0]).to.deep.equal([AGENT, PROBER, []]);
   });
 
   it("is empty for an agent without an SLA, and for an agent whose figures never differed", async () => {
     const log = promisedLog();
     tell(log, [uptime], { agent: BUYER });
     tell(log, []);
-    expect(await told(log)).to.deep.equal([]);
+    expect(await derived(log)).to.deep.equal([]);
     expect(await reasonsOf(log, "monitoring")).to.deep.equal([null, null]);
   });
 
@@ -63,7 +63,7 @@ describe("what probers find about an agent's own monitoring", () => {
       ...{ day: tomorrow, part: 0 },
       agents: { [AGENT]: { endpoint: ENDPOINT, asked_at: log.time, differences: [uptime] } },
     });
-    expect(await told(log)).to.deep.equal([]);
+    expect(await derived(log)).to.deep.equal([]);
     expect(await reasonsOf(log, "monitoring")).to.deep.equal([
       `signer ${BUYER} is no prober`,
       `body.agents.${AGENT}.asked_at is later than the record itself`,

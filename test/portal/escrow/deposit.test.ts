@@ -225,7 +225,7 @@ describe("a deposit in the portal with the reader's wallet", function () {
     await press("Allow 12.50 USDC");
     await reader.page.reload();
     await reader.page.getByText("You began to pay 12.50 USDC by allowance.").waitFor();
-    await reader.page.getByRole("button", { name: "Go on with it" }).click();
+    await reader.page.getByRole("button", { name: "Continue this deposit" }).click();
     const deposit = reader.page.getByRole("dialog").getByRole("button", { name: "Deposit", exact: true });
     await deposit.click();
     await reader.page.getByText(/1 of 2 blocks/).waitFor();

@@ -1,10 +1,10 @@
 import { judgedOf } from "./auditEnds.ts";
 import type { Audit, Audits } from "./auditFacts.ts";
-import { tellMoney } from "./auditMoney.ts";
+import { expectedMoney } from "./auditMoney.ts";
 import type { Facts } from "./facts.ts";
 
 /** The audits in the rows of the derivation, in the oracle's form. */
-export function tellAudits(facts: Facts) {
+export function expectedAudits(facts: Facts) {
   const { audits } = facts;
   const moneyOf = (operator: string, agent: string) =>
     audits.money.filter((it) => it.operator === operator && it.auditor === agent);
@@ -44,7 +44,7 @@ export function tellAudits(facts: Facts) {
         },
       ]),
     ),
-    money: tellMoney(facts),
+    money: expectedMoney(facts),
     canaries: Object.fromEntries(
       audits.canaries.map(({ buyer, status, truth, hire }) => [buyer, { status, truth, hire }]),
     ),

@@ -6,7 +6,7 @@ import { type Fetch, requestService } from "tallystick-sdk/requestService";
 export type Settlement = { baseUrl: string; apiKey: string; fetch?: Fetch };
 
 /** The part of settlement's rules that a dispatcher needs. */
-export type HouseRules = {
+export type SettlementRules = {
   /** The operator's own text for every agent. */
   coreLogic: unknown;
   /** Whether tasks with this action need a shadow. */
@@ -14,10 +14,10 @@ export type HouseRules = {
 };
 
 /** @throws ServiceError; the signal's reason */
-export async function readHouseRules(
+export async function readSettlementRules(
   { baseUrl, apiKey, fetch }: Settlement,
   signal: AbortSignal,
-): Promise<HouseRules> {
+): Promise<SettlementRules> {
   const { text } = await requestService({ baseUrl, path: "/v1/rules", apiKey, fetch, signal });
   const { core_logic: coreLogic, actions } = Object(readForeignJson(text));
   const shadowed = new Map<string, boolean>();
