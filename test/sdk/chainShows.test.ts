@@ -1,10 +1,16 @@
+import { createRequire } from "node:module";
 import type { FacilitatorClient } from "@x402/core/server";
 import { expect } from "chai";
+import { testUsdcAbi } from "tallystick-protocol/abi/testUsdcAbi";
+import type { Address } from "tallystick-protocol/address";
 import { parseUsdc } from "tallystick-protocol/amount";
+import { transferWithAuthorizationTypedData } from "tallystick-protocol/escrow/authorization";
+import type { Hex } from "tallystick-protocol/hex";
 import { memoryBudget } from "tallystick-sdk/budget/budget";
 import { ChainError } from "tallystick-sdk/errors";
 import { findPaymentOnChain } from "tallystick-sdk/seller/findPayment";
 import { memoryStore } from "tallystick-sdk/store/keyValueStore";
+import { type Abi, concat, encodeFunctionData, encodePacked, size } from "viem";
 import { MEAN, mean } from "./support/market.ts";
 import { newWallet } from "./support/sdkChain.ts";
 import { rejection } from "./support/tamper.ts";
@@ -14,6 +20,7 @@ const ORDER = { capability: MEAN, params: { data: [1, 2, 6] }, maxPriceUsdc: "0.
 const PRICE = parseUsdc("0.05");
 const LISTING = { capability: MEAN, price_usdc: "0.05", max_latency_ms: 2_000 };
 const LIMIT = 1_000_000n;
+const ALWAYS = { validAfter: 0n, validBefore: 2n ** 40n };
 
 describe("a hire is paid only if the chain shows it", () => {
   const { chain, market } = useMarket();
@@ -25,6 +32,29 @@ describe("a hire is paid only if the chain shows it", () => {
     settle: async () => ({ success: true, transaction: `0x${"ab".repeat(32)}`, network: "eip155:31337" }),
     getSupported: () => chain.facilitator.getSupported(),
   };
+
+  /** Sends calls of the token in one transaction, by Safe's contract for this. */
+  async function sendAtOnce(calls: Hex[]): Promise<Hex> {
+    const { sender } = chain;
+    const { abi, bytecode } = createRequire(import.meta.url)(
+      "@safe-global/safe-smart-account/build/artifacts/contracts/libraries/MultiSendCallOnly.sol/MultiSendCallOnly.json",
+    ) as { abi: Abi; bytecode: Hex };
+    const deployed = await chain.client.deployContract({ chain: null, abi, args: [], bytecode });
+    const { contractAddress } = await chain.client.waitForTransactionReceipt({ hash: deployed });
+    const packed = calls.map((data) =>
+      encodePacked(
+        ["uint8", "address", "uint256", "uint256", "bytes"],
+        [0, chain.token, 0n, BigInt(size(data)), data],
+      ),
+    );
+    const { transactionHash } = await sender.sendAndWait({
+      address: contractAddress as Address,
+      abi,
+      functionName: "multiSend",
+      args: [concat(packed)],
+    });
+    return transactionHash;
+  }
 
   it("a buyer without a client reports no payment as paid, but as authorized, and spent in its budget", async () => {
     await market.openSeller({ listings: [LISTING], handlers: { [MEAN]: mean } });
@@ -89,6 +119,35 @@ describe("a hire is paid only if the chain shows it", () => {
     expect(await find(4)({ ...payment, nonce: `0x${"12".repeat(32)}` })).to.equal(undefined);
   });
 
+  it("a seller takes no transfer for a payment whose authorization paid somebody else in the same transaction", async () => {
+    const [buyer, seller, other] = [newWallet(), newWallet(), newWallet()];
+    await chain.mint(buyer, 3n * PRICE);
+    const domain = { ...chain.network, token: chain.token };
+    /** The call that carries out an authorization of the buyer. */
+    const callOf = async (nonce: Hex, to: Address) => {
+      const authorization = { from: buyer.address, to, value: PRICE, nonce, ...ALWAYS };
+      const typedData = transferWithAuthorizationTypedData(authorization, domain);
+      const signature = await buyer.account.signTypedData(typedData);
+      const { from, value, validAfter, validBefore } = authorization;
+      const args = [from, to, value, validAfter, validBefore, nonce, signature] as const;
+      return encodeFunctionData({ abi: testUsdcAbi, functionName: "transferWithAuthorization", args });
+    };
+    const nonces = ["0a", "0b", "0c"].map((byte): Hex => `0x${byte.repeat(32)}`) as [Hex, Hex, Hex];
+    const [first, second, third] = nonces;
+    const hash = await sendAtOnce([
+      await callOf(first, other.address),
+      await callOf(second, seller.address),
+      await callOf(third, other.address),
+    ]);
+    const find = (nonce: Hex) =>
+      findPaymentOnChain(
+        client(),
+        chain.network,
+      )({ payer: buyer.address, nonce, payee: seller.address, value: PRICE });
+    expect(await find(second)).to.equal(hash);
+    expect(await find(first)).to.equal(undefined);
+    expect(await find(third)).to.equal(undefined);
+  });
   it("a buyer does not trust a facilitator's word, and gets the amount back when the payment expires unused", async () => {
     await market.openSeller({ listings: [LISTING], handlers: { [MEAN]: mean }, facilitator: liar });
     const budget = memoryBudget(LIMIT);

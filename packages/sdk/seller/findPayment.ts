@@ -10,7 +10,7 @@ const events = parseAbi([
   "event Transfer(address indexed from, address indexed to, uint256 value)",
 ]);
 
-/** Finds the transaction in which an authorization paid `value` to `payee`; undefined when there is none. */
+/** Finds the transaction in which this very authorization paid `value` to `payee`; undefined when there is none. */
 export type FindPayment = (payment: {
   payer: Address;
   nonce: Hex;
@@ -29,7 +29,8 @@ export type FindPaymentOptions = {
 
 /**
  * Looks a payment up on the chain by the events that EIP-3009 tokens emit. The nonce alone says nothing: a buyer may have
- * used it to pay somebody else.
+ * used it to pay somebody else. A transfer elsewhere in the same transaction says nothing either: it may be the payment of
+ * another hire. The transfer of an authorization is the log just after its `AuthorizationUsed`.
  *
  * @throws ChainError `payment_not_found` when the authorization was used, but longer ago than is searched
  */
@@ -50,7 +51,7 @@ export function findPaymentOnChain(
         fromBlock,
         toBlock,
       });
-      if (used) return (await isPaid(used.transactionHash)) ? used.transactionHash : undefined;
+      if (used) return (await isPaid(used)) ? used.transactionHash : undefined;
       if (fromBlock === 0n) break;
     }
     throw new ChainError({
@@ -59,10 +60,12 @@ export function findPaymentOnChain(
       hint: "Search further back: `windows` of findPaymentOnChain.",
     });
 
-    async function isPaid(hash: Hex): Promise<boolean> {
-      const { logs } = await client.getTransactionReceipt({ hash });
-      const ofToken = logs.filter((log) => isAddressEqual(log.address, network.token));
-      return parseEventLogs({ abi: events, eventName: "Transfer", logs: ofToken }).some(
+    async function isPaid(used: { transactionHash: Hex; logIndex: number }): Promise<boolean> {
+      const { logs } = await client.getTransactionReceipt({ hash: used.transactionHash });
+      const next = logs.filter(
+        ({ address, logIndex }) => isAddressEqual(address, network.token) && logIndex === used.logIndex + 1,
+      );
+      return parseEventLogs({ abi: events, eventName: "Transfer", logs: next }).some(
         ({ args }) =>
           isAddressEqual(args.from, payer) && isAddressEqual(args.to, payee) && args.value === value,
       );
