@@ -132,6 +132,102 @@ describe("the notes about an idempotency key", () => {
     expect(await processOf().kept.get("key")).to.include({ state: "done" });
   });
 
+  it("let one of several processes begin again where an earlier one failed or was killed", async () => {
+    const begins = {
+      failed: async () =>
+        await rejection(call(processOf(), async () => await Promise.reject(failure("none")))),
+      killed: async () => {
+        void call(processOf(), never);
+        await new Promise((resolve) => setTimeout(resolve, 20));
+        time += HOUR_MS + 1;
+      },
+    };
+    for (const [how, begin] of Object.entries(begins)) {
+      store = memoryStore();
+      await begin();
+      let started = 0;
+      const go = Promise.withResolvers<void>();
+      const start = async () => {
+        started++;
+        await go.promise;
+        return await succeeds();
+      };
+      const calls = [1, 2, 3].map(() => call(processOf(), start).catch((error) => error.code));
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      go.resolve();
+      const ends = await Promise.all(calls);
+      expect(started, how).to.equal(1);
+      expect(
+        ends.filter((end) => end === "hire_under_way"),
+        how,
+      ).to.have.length(2);
+      expect(await store.keys("turn"), how).to.deep.equal([]);
+    }
+  });
+
+  it("let a process that slept sign nothing once the hire is another one's", async () => {
+    for (const isDone of [true, false]) {
+      store = memoryStore();
+      const wake = Promise.withResolvers<void>();
+      const sleeper = rejection(
+        call(processOf(), async (order) => {
+          const nonce = await order.nextNonce();
+          await wake.promise;
+          await order.signed({ hireId: nonce as `0x${string}`, jobId: "job_1", seller: SELLER });
+          return done as unknown as HireResult;
+        }),
+      );
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      time += HOUR_MS + 1;
+      const later = { hireId: `0x${"02".repeat(32)}`, jobId: "job_2", seller: SELLER } as const;
+      const second = call(processOf(), async (order) => {
+        await order.nextNonce();
+        await order.signed(later);
+        return isDone ? await succeeds() : await never();
+      });
+      await (isDone ? second : new Promise((resolve) => setTimeout(resolve, 20)));
+      wake.resolve();
+      expect(await sleeper, String(isDone)).to.include({ code: "hire_under_way" });
+      const state = isDone ? { state: "done" } : { state: "signed", jobId: "job_2" };
+      expect(await processOf().kept.get("key"), String(isDone)).to.include(state);
+    }
+  });
+
+  it("let a call that was stopped while its wallet signs not undo the call after it", async () => {
+    const context = processOf();
+    let first: KeyedOrder | undefined;
+    await rejection(
+      call(context, async (order) => {
+        first = order;
+        throw new Error("stopped by its caller");
+      }),
+    );
+    const second = { hireId: `0x${"02".repeat(32)}`, jobId: "job_2", seller: SELLER } as const;
+    void call(context, async (order) => {
+      await order.signed(second);
+      return await never();
+    });
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    const signing = first?.signed({ ...second, jobId: "job_1" }) ?? Promise.resolve();
+    expect(await rejection(signing)).to.include({ code: "hire_under_way" });
+    await first?.unsigned();
+    expect(await context.kept.get("key")).to.include({ state: "signed", jobId: "job_2" });
+  });
+
+  it("cost no caller its result, even if it cannot be written down", async () => {
+    const put = store.put;
+    store.put = async (key, value) => {
+      if ((value as { state?: string }).state === "done") throw new Error("ENOSPC");
+      await put(key, value);
+    };
+    const hired = await call(processOf(), async (order) => {
+      await order.signed({ hireId: await order.nextNonce(), jobId: "job_1", seller: SELLER });
+      return await succeeds();
+    });
+    expect(hired).to.include({ result: 1 });
+    expect(await rejection(call(processOf(), succeeds))).to.include({ code: "result_lost" });
+  });
+
   it("are kept for thirty days, and then the key is a new hire's", async () => {
     const context = processOf();
     await call(context, succeeds);

@@ -192,4 +192,17 @@ describe("the lease of a job", () => {
     await (await leases.take("job_A"))?.end();
     expect(await leases.open()).to.deep.equal([]);
   });
+
+  it("stays lost when the process that took the job over has ended it meanwhile", async () => {
+    const store = memoryStore();
+    let now = 1_000_000;
+    const leases = createJobLeases({ store, leaseMs: 60, now: () => now });
+    const first = await leases.take("job_A");
+    now += 61;
+    await (await leases.take("job_A"))?.end();
+    // The first process wakes up, and renews what it believes to have.
+    await new Promise((resolve) => setTimeout(resolve, 80));
+    expect(await rejection(first?.requireHeld() ?? Promise.resolve())).to.be.instanceOf(LeaseLostError);
+    expect(await leases.open()).to.deep.equal([]);
+  });
 });

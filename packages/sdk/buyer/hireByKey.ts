@@ -3,11 +3,19 @@ import { jsonHash } from "tallystick-protocol/hire/paramsHash";
 import { abortable } from "../deadline.ts";
 import { HireFailedError } from "../errors.ts";
 import type { HireParameters } from "../hireParameters.ts";
+import { type JobLease, LeaseLostError } from "../seller/jobLeases.ts";
 import type { BuyerContext } from "./buyerContext.ts";
 import type { HireResult } from "./hireResult.ts";
 import type { KeyedOrder } from "./hiring.ts";
 import type { JournalEntry } from "./journal.ts";
-import { type KeptHire, revive, reviveFailure } from "./keptHires.ts";
+import {
+  type KeptHire,
+  type KeptHires,
+  type KeptState,
+  revive,
+  reviveFailure,
+  type SignedHire,
+} from "./keptHires.ts";
 import { resumeHire } from "./resumeHires.ts";
 import type { Verify } from "./verifyResult.ts";
 
@@ -71,64 +79,105 @@ async function run(
   start: Start,
 ): Promise<HireResult> {
   const { kept: keep, now } = context;
-  const until = now() + untilMs;
-  const first: KeptHire = { key, asked, startedAt: now(), attempts: 0, state: "running", until };
-  let mine: KeptHire = first;
-  if (!(await keep.putNew(first))) {
+  /** What is kept of this key. @throws when it belongs to another hire, or another process runs it */
+  const look = async (): Promise<KeptHire | undefined> => {
     const kept = await keep.get(key);
-    if (!kept) throw underWay(key);
+    if (!kept) return undefined;
     requireSame(kept.asked, asked, key);
-    if (kept.state === "signed" || kept.state === "done" || kept.state === "failed") {
-      return again(await ended(context, kept, wanted.verify));
-    }
-    // The process that began it ended without a result, and it had not signed: a signature is written down
-    // before a payment leaves.
+    // After that time the process has ended without a result, and it had not signed: a signature is written
+    // down before a payment leaves.
     if (kept.state === "running" && now() <= kept.until) throw underWay(key);
-    mine = { ...first, startedAt: kept.startedAt, attempts: kept.attempts };
-    await keep.put(mine);
+    return kept;
+  };
+  const before = await look();
+  if (before && hasSigned(before)) return again(await ended(context, before, wanted.verify));
+  const turn = await keep.take(key);
+  if (!turn) throw underWay(key);
+  try {
+    // Another process may have had its turn since.
+    const kept = await look();
+    if (kept && hasSigned(kept)) return again(await ended(context, kept, wanted.verify));
+    const first = { startedAt: now(), attempts: 0 };
+    const { startedAt, attempts } = kept ?? first;
+    const mine = { key, asked, startedAt, attempts, state: "running" as const, until: now() + untilMs };
+    if (kept) await keep.put(mine);
+    else if (!(await keep.putNew(mine))) throw underWay(key);
+    return await runInTurn(keep, mine, turn, start);
+  } finally {
+    // If the turn cannot be given back now, it ends by itself.
+    await turn.end().catch(() => {});
   }
-  let attempts = mine.attempts;
-  let isSigned = false;
+}
+
+/**
+ * Runs a hire, and writes down how far it came. A process that was suspended for so long that another one has taken
+ * its turn asks no further seller and signs nothing more.
+ */
+async function runInTurn(
+  keep: KeptHires,
+  mine: KeptHire & { state: "running" },
+  turn: JobLease,
+  start: Start,
+): Promise<HireResult> {
+  const { key, asked, startedAt } = mine;
+  let { attempts } = mine;
+  let signed: SignedHire | undefined;
   let isOver = false;
-  const open = (): Promise<void> =>
-    keep.put({ key, asked, startedAt: mine.startedAt, attempts, state: "open" });
+  const put = (state: KeptState): Promise<void> => keep.put({ key, asked, startedAt, attempts, ...state });
+  const isHeld = async (): Promise<boolean> => {
+    try {
+      await turn.requireHeld();
+      return true;
+    } catch (error) {
+      if (error instanceof LeaseLostError) return false;
+      throw error;
+    }
+  };
+  const requireHeld = async (): Promise<void> => {
+    if (!(await isHeld())) throw underWay(key);
+  };
   const order: KeyedOrder = {
     key,
     nextNonce: async () => {
+      await requireHeld();
       const nonce = await keep.nonce(key, attempts++);
-      await keep.put({ ...mine, attempts });
+      await put({ state: "running", until: mine.until });
       return nonce;
     },
     signed: async ({ hireId, jobId, seller }) => {
-      isSigned = true;
-      await keep.put({
-        key,
-        asked,
-        startedAt: mine.startedAt,
-        attempts,
-        state: "signed",
-        hireId,
-        jobId,
-        seller,
-      });
+      await requireHeld();
+      signed = { hireId, jobId, seller };
+      await put({ state: "signed", ...signed });
     },
     unsigned: async () => {
-      if (!isSigned) return;
-      isSigned = false;
-      await (isOver ? open() : keep.put({ ...mine, attempts }));
+      const undone = signed;
+      signed = undefined;
+      const kept = undone && (await keep.get(key));
+      // It may come late, when the hire is another call's.
+      if (kept?.state !== "signed" || kept.hireId !== undone?.hireId) return;
+      await put(isOver ? { state: "open" } : { state: "running", until: mine.until });
     },
   };
   try {
     const hire = await start(order);
-    await keep.done(key, hire);
+    // The caller gets the result even if it cannot be kept.
+    if (signed || (await isHeld())) await keep.done(key, hire).catch(() => {});
     return hire;
   } catch (error) {
     // While the money is open the state stays `signed`: the next call resumes it.
     isOver = true;
-    if (!isSigned) await open();
-    else if (error instanceof HireFailedError && isSettled(error)) await keep.failed(key, error);
+    const failed = error instanceof HireFailedError ? error : undefined;
+    // The payment of a process whose notes are lost may still be taken, so no later call pays for this key.
+    if (failed && (signed ? isSettled(failed) : failed.code === "hired_before"))
+      await keep.failed(key, failed);
+    else if (!signed && (await isHeld())) await put({ state: "open" });
     throw error;
   }
+}
+
+/** Whether something was signed, so that this key never pays again. */
+function hasSigned({ state }: KeptHire): boolean {
+  return state === "signed" || state === "done" || state === "failed";
 }
 
 /** Whether the money of a failed hire is settled and cannot move any more. */
@@ -184,7 +233,8 @@ function again(hire: HireResult): HireResult {
   return { ...hire, isRepeated: true };
 }
 
-function requireSame(one: string, other: string, key: string): void {
+/** @throws TallystickError `idempotency_key_reused` when two calls with one key ask for different things: {@link askedOf} */
+export function requireSame(one: string, other: string, key: string): void {
   if (one === other) return;
   throw new TallystickError({
     code: "idempotency_key_reused",

@@ -4,6 +4,7 @@ import { InvalidInputError } from "tallystick-protocol/errors";
 import { type Hex, isHex, toBareHex, toHex } from "tallystick-protocol/hex";
 import type { LocalAccount } from "viem";
 import { type EscrowOfHire, HireFailedError, type MoneyState, type SellerWords } from "../errors.ts";
+import { createJobLeases, type JobLease } from "../seller/jobLeases.ts";
 import type { KeyValueStore } from "../store/keyValueStore.ts";
 import type { HireResult } from "./hireResult.ts";
 
@@ -18,8 +19,14 @@ export const MAX_KEPT_CHARACTERS = 128 * 1024 * 1024;
 
 const SWEEP_MS = 3_600_000;
 
+/** How long a silent process keeps the right to run a hire, in milliseconds. */
+const TURN_MS = 60_000;
+
+/** How long the turns of processes that were killed are kept, in milliseconds. */
+const KEPT_TURN_MS = 86_400_000;
+
 /** A hire that may have moved money, with everything that a look-up needs. */
-type SignedHire = { hireId: Hex; jobId: string; seller: string };
+export type SignedHire = { hireId: Hex; jobId: string; seller: string };
 
 /** A {@link HireFailedError} as JSON. */
 type KeptFailure = SignedHire & {
@@ -39,18 +46,22 @@ export type KeptHire = {
   startedAt: number;
   /** The sellers that were asked. Each has its own nonce. */
   attempts: number;
-} & (
+} & KeptState;
+
+/** How far a hire has come. */
+export type KeptState =
   | { state: "running"; until: number }
   /** Nothing was signed, so it may be tried again. */
   | { state: "open" }
   | ({ state: "signed" } & SignedHire)
   | { state: "done"; hire: Omit<HireResult, "amount"> & { amount: string } }
-  | { state: "failed"; error: KeptFailure }
-);
+  | { state: "failed"; error: KeptFailure };
 
 /** The hires that were asked for with an idempotency key. */
 export type KeptHires = {
   get: (key: string) => Promise<KeptHire | undefined>;
+  /** Takes the exclusive right to run the hire of a key; undefined while another process, or another call, has it. */
+  take: (key: string) => Promise<JobLease | undefined>;
   /** Writes only when nobody has written this key yet. */
   putNew: (kept: KeptHire) => Promise<boolean>;
   put: (kept: KeptHire) => Promise<void>;
@@ -83,6 +94,7 @@ export function keptHires(
     return kept && kept.startedAt + KEPT_MS > now() ? kept : undefined;
   };
   const put = (kept: KeptHire): Promise<void> => store.put(nameOf(kept.key), kept);
+  const turns = createJobLeases({ store, leaseMs: TURN_MS, now, folder: TURNS });
 
   /** Forgets old hires, at most once an hour. */
   async function sweep(): Promise<void> {
@@ -96,6 +108,10 @@ export function keptHires(
     kept.sort((a, b) => b.startedAt - a.startedAt);
     for (const [at, { name, startedAt }] of kept.entries()) {
       if (at >= MAX_KEPT || startedAt + KEPT_MS <= now()) await store.delete(name);
+    }
+    for (const name of await store.keys(TURNS)) {
+      const turn = await store.get<{ until: number }>(name);
+      if (turn && turn.until + KEPT_TURN_MS <= now()) await store.delete(name);
     }
   }
 
@@ -120,6 +136,7 @@ export function keptHires(
   return {
     get,
     put,
+    take: (key) => turns.take(hashOf(key)),
     putNew: async (kept) => {
       await sweep();
       if (await store.putNew(nameOf(kept.key), kept)) return true;
@@ -157,6 +174,7 @@ export function keptHires(
 }
 
 const FOLDER = "call";
+const TURNS = "turn";
 
 /** @throws InvalidInputError naming `idempotencyKey` */
 export function checkKey(key: string): string {
@@ -193,5 +211,9 @@ function asJson(error: HireFailedError): KeptFailure {
 
 /** Makes a safe name from any key. */
 function nameOf(key: string): string {
-  return `${FOLDER}/${toBareHex(sha256(utf8ToBytes(key)))}`;
+  return `${FOLDER}/${hashOf(key)}`;
+}
+
+function hashOf(key: string): string {
+  return toBareHex(sha256(utf8ToBytes(key)));
 }

@@ -36,17 +36,25 @@ export function createJobLeases(parameters: {
   /** How long a silent process keeps its jobs, in milliseconds. */
   leaseMs: number;
   now: () => number;
+  /** Where the leases are in the store. Default `lease`. */
+  folder?: string;
 }): JobLeases {
-  const { store, leaseMs, now } = parameters;
-  const keyOf = (jobId: string, number: number): string => `lease/${jobId}-${number}`;
+  const { store, leaseMs, now, folder = "lease" } = parameters;
+  const keyOf = (jobId: string, number: number): string => `${folder}/${jobId}-${number}`;
 
   function hold(jobId: string, number: number, holder: string): JobLease {
     const key = keyOf(jobId, number);
     let renewed = performance.now();
+    /**
+     * Whether nobody has taken it over. A process that did, and has ended the job since, left no lease of a later
+     * number. But then this lease is gone too.
+     */
+    const isHeld = async (): Promise<boolean> =>
+      (await store.get<Entry>(key))?.holder === holder &&
+      (await store.get(keyOf(jobId, number + 1))) === undefined;
     const renew = async (): Promise<void> => {
       const at = performance.now();
-      // Another process has taken it over meanwhile. It stays there.
-      if ((await store.get(keyOf(jobId, number + 1))) !== undefined) return stop();
+      if (!(await isHeld())) return stop();
       await store.put(key, { holder, until: now() + leaseMs } satisfies Entry);
       renewed = at;
     };
@@ -59,7 +67,7 @@ export function createJobLeases(parameters: {
     return {
       requireHeld: async () => {
         if (performance.now() - renewed >= leaseMs) await renew();
-        if ((await store.get(keyOf(jobId, number + 1))) === undefined) return;
+        if (await isHeld()) return;
         throw new LeaseLostError({
           code: "lease_lost",
           message: `Another process has taken over ${jobId}.`,
@@ -94,7 +102,8 @@ export function createJobLeases(parameters: {
       }
     },
     open: async () => {
-      const ids = (await store.keys("lease")).map((key) => key.slice("lease/".length, key.lastIndexOf("-")));
+      const keys = await store.keys(folder);
+      const ids = keys.map((key) => key.slice(folder.length + 1, key.lastIndexOf("-")));
       return [...new Set(ids)];
     },
   };
