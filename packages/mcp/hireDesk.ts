@@ -1,4 +1,5 @@
 import { TallystickError } from "tallystick-protocol/errors";
+import { requireSame } from "tallystick-sdk/buyer/hireByKey";
 import type { HireResult } from "tallystick-sdk/buyer/hireResult";
 import type { HireStage } from "tallystick-sdk/buyer/hiring";
 import { within } from "tallystick-sdk/deadline";
@@ -12,6 +13,8 @@ const MAX_RUNNING = 64;
 /** A hire that runs in this process. It continues when the client that asked for it is gone. */
 export type RunningHire = {
   key: string;
+  /** A hash of what was asked for: `askedOf`. */
+  asked: string;
   /** Milliseconds since 1970. */
   startedAt: number;
   stage: HireStage;
@@ -25,9 +28,13 @@ export type RunningHire = {
 
 /** The hires that run in this process, by their idempotency key. */
 export type HireDesk = {
-  /** Starts a hire, or returns the one that already runs with this key. */
+  /**
+   * Starts a hire, or returns the one that already runs with this key.
+   *
+   * @throws TallystickError `idempotency_key_reused` when that one is for something else; `too_many_hires`
+   */
   start: (
-    key: string,
+    call: { key: string; asked: string },
     hire: (how: { signal: AbortSignal; onProgress: (stage: HireStage) => void }) => Promise<HireResult>,
   ) => RunningHire;
   get: (key: string) => RunningHire | undefined;
@@ -38,9 +45,12 @@ export function createHireDesk(now: () => number): HireDesk {
   const running = new Map<string, RunningHire>();
   return {
     get: (key) => running.get(key),
-    start: (key, hire) => {
+    start: ({ key, asked }, hire) => {
       const known = running.get(key);
-      if (known) return known;
+      if (known) {
+        requireSame(known.asked, asked, key);
+        return known;
+      }
       if (running.size >= MAX_RUNNING) {
         throw new TallystickError({
           code: "too_many_hires",
@@ -59,6 +69,7 @@ export function createHireDesk(now: () => number): HireDesk {
       });
       const started: RunningHire = {
         key,
+        asked,
         startedAt: now(),
         stage: "searching",
         cancel: () => controller.abort(cancelled()),

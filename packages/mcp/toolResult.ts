@@ -1,6 +1,6 @@
 import type { CallToolResult } from "@modelcontextprotocol/server";
 import { InvalidInputError, TallystickError } from "tallystick-protocol/errors";
-import { HireFailedError, SellerRefusedError } from "tallystick-sdk/errors";
+import { HireFailedError, SellerRefusedError, SellerSchemaError } from "tallystick-sdk/errors";
 import { ServiceError } from "tallystick-sdk/requestService";
 import { nextStep } from "./hireAnswer.ts";
 import { quoteStranger } from "./strangersText.ts";
@@ -24,6 +24,11 @@ export function toolError(error: unknown): CallToolResult {
   if (error instanceof ServiceError && error.status !== 0) {
     const words = { code: error.code, message: error.message, hint: error.hint };
     return failure(`${plainCode(error.code)}: The node answered ${error.status}.\n${quoteStranger(words)}`);
+  }
+  // The faults quote the schema that the seller published.
+  if (error instanceof SellerSchemaError) {
+    const faults = error.issues.slice(0, 20).map(({ field, message }) => `${field}: ${message}`);
+    return failure(`${error.code}: The params do not fit the seller's schema.\n${quoteStranger(faults)}`);
   }
   const lines = [`${error.code}: ${oneLine(error.message)}`];
   if (error instanceof InvalidInputError && error.issues.length > 1) {

@@ -38,6 +38,7 @@ export {
   PaymentRefusedError,
   RelayRefusedError,
   SellerRefusedError,
+  SellerSchemaError,
 } from "./errors.ts";
 export type { HireParameters } from "./hireParameters.ts";
 export { createPublicFetch, type PublicFetchParameters } from "./net/publicFetch.ts";

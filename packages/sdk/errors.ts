@@ -1,5 +1,9 @@
 import type { Address } from "tallystick-protocol/address";
-import { TallystickError, type TallystickErrorParameters } from "tallystick-protocol/errors";
+import {
+  InvalidInputError,
+  TallystickError,
+  type TallystickErrorParameters,
+} from "tallystick-protocol/errors";
 import type { Hex } from "tallystick-protocol/hex";
 
 /**
@@ -39,6 +43,12 @@ export class PaymentRefusedError extends TallystickError {
     this.seller = parameters.seller;
   }
 }
+
+/**
+ * The params do not fit the schema that the seller published. Nothing was signed. `message` and `issues` quote that
+ * schema: they are a stranger's words. Code `invalid_params`.
+ */
+export class SellerSchemaError extends InvalidInputError {}
 
 /** The budget does not allow it. Nothing was signed. Codes: `budget_exceeded`, `budget_token_refused`. */
 export class BudgetError extends TallystickError {}

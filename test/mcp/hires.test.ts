@@ -6,6 +6,7 @@ import type { Handler } from "tallystick-sdk/seller/handlers";
 import { memoryStore } from "tallystick-sdk/store/keyValueStore";
 import { type Market, MEAN, mean, NODE, openMarket, PURSE } from "../sdk/support/market.ts";
 import { newWallet, type SdkChain, startSdkChain, type Wallet } from "../sdk/support/sdkChain.ts";
+import { withTerms } from "../sdk/support/tamper.ts";
 import { type Answer, type CallTool, connectMcp, serveSearch } from "./support/openMcp.ts";
 
 const PRICE = 50_000n;
@@ -82,6 +83,21 @@ describe("hires over MCP", function () {
     const more = await call("hire_agent", { ...ORDER, idempotency_key: "another" });
     expect(more.hire_id).not.to.equal(answers[0].hire_id);
     expect(await paid()).to.equal(2n * PRICE);
+  });
+
+  it("gives no call the result of a running hire that asks for something else under the same key", async () => {
+    const go = Promise.withResolvers<void>();
+    await sell(async (params) => {
+      await go.promise;
+      return mean(params);
+    });
+    const named = { ...ORDER, idempotency_key: "order-1" };
+    const first = call("hire_agent", named);
+    const { error } = await call("hire_agent", { ...named, params: { data: [10, 20, 60] } });
+    expect(error).to.match(/^idempotency_key_reused: /);
+    go.resolve();
+    expect((await first).from_seller.value.result).to.deep.equal({ result: 3 });
+    expect(await paid()).to.equal(PRICE);
   });
 
   it("continues a hire whose client timed out, and gives its result to the next call", async () => {
@@ -215,6 +231,48 @@ describe("hires over MCP", function () {
       expect(error).to.contain("Money: authorized");
       await asked("resume_hires", {});
       await asked("get_hire", { idempotency_key: "after" });
+    });
+
+    it("labels its terms, its address and its schema where they cannot be accepted", async () => {
+      const { host, direct } = await sell();
+      for (const field of ["payTo", "network", "amount", "asset", "scheme"]) {
+        market.hosts[host] = {
+          request: async (input, init) =>
+            withTerms(
+              await direct.request(input, init),
+              (option) => ({ ...option, [field]: LURE.slice(0, 900) }) as never,
+            ),
+        };
+        const { error } = await asked("hire_agent", { ...ORDER, idempotency_key: `terms-${field}` });
+        expect(error, field).to.be.a("string");
+      }
+      delete market.hosts[host];
+      const [offer] = market.offers;
+      if (offer)
+        offer.listing = { ...offer.listing, endpoint: `http://${host}/${EVIL.replaceAll(" ", "-")}` };
+      const { error } = await call("hire_agent", { ...ORDER, idempotency_key: "away" });
+      expect(error)
+        .to.match(/^seller_unreachable: /)
+        .and.not.to.contain(EVIL.replaceAll(" ", "-"));
+
+      const seller = await market.openSeller({
+        listings: [{ capability: CUSTOM, price_usdc: "0.05", max_latency_ms: 20_000 }],
+        handlers: { [CUSTOM]: () => ({}) },
+        schemas: { [CUSTOM]: { input: { type: "object" }, output: { type: "object" } } },
+      });
+      const output = { type: "object" };
+      for (const schemas of [
+        { input: { type: "object", required: [EVIL] }, output },
+        { input: { type: "object", properties: { [EVIL]: { type: 7 } } }, output },
+        { input: { type: "object", properties: { [EVIL]: {} }, required: [EVIL, "b"] }, output },
+      ]) {
+        market.hosts[seller.host] = {
+          request: (input, init) =>
+            input.endsWith("/schema") ? Response.json(schemas) : seller.direct.request(input, init),
+        };
+        const { error } = await asked("hire_agent", { ...ORDER, capability: CUSTOM, params: {} });
+        expect(error, JSON.stringify(schemas)).to.contain("From a stranger");
+      }
     });
 
     it("labels a job's text about its failure", async () => {

@@ -65,7 +65,7 @@ describe("the limits of an MCP server", () => {
     const end = Promise.withResolvers<HireResult>();
     let started = 0;
     const start = (key: string) =>
-      desk.start(key, async () => {
+      desk.start({ key, asked: "0x01" }, async () => {
         started++;
         return await end.promise;
       });
@@ -104,7 +104,7 @@ describe("a hire that an agent cancels", () => {
       [failure("authorized"), false, "authorized"],
       [{ money: "paid" } as HireResult, false, "paid"],
     ] as const) {
-      context.desk.start("k", ({ signal }) => {
+      context.desk.start({ key: "k", asked: "0x01" }, ({ signal }) => {
         const ended = Promise.withResolvers<HireResult>();
         signal.addEventListener("abort", () =>
           ends instanceof Error ? ended.reject(ends) : ended.resolve(ends as HireResult),

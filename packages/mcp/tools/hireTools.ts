@@ -3,6 +3,7 @@ import { addressSchema } from "tallystick-protocol/address";
 import { formatUsdc, parseUsdc, priceUsdcSchema } from "tallystick-protocol/amount";
 import { capabilitySchema } from "tallystick-protocol/capabilitySchema";
 import { TallystickError } from "tallystick-protocol/errors";
+import { askedOf } from "tallystick-sdk/buyer/hireByKey";
 import type { HireStage } from "tallystick-sdk/buyer/hiring";
 import { acceptOffer } from "tallystick-sdk/clarify/clarify";
 import { HireFailedError } from "tallystick-sdk/errors";
@@ -82,7 +83,7 @@ function registerHireAgent(server: McpServer, context: McpContext): void {
         }
         const wanted = hireParameters(context, asked);
         const key = asked.idempotency_key ?? (await spend.buyer.keyOf(wanted));
-        const running = context.desk.start(key, (how) =>
+        const running = context.desk.start({ key, asked: askedOf(wanted) }, (how) =>
           spend.buyer.hire({ ...wanted, ...how, idempotencyKey: key }),
         );
         return await answerOf(context, spend, running, progressTo(extra), 0);

@@ -4,7 +4,8 @@ import {
   readCustomSchemas,
 } from "tallystick-capabilities/customCapability";
 import { isCustomCapability } from "tallystick-protocol/capability";
-import { TallystickError } from "tallystick-protocol/errors";
+import { InvalidInputError, TallystickError } from "tallystick-protocol/errors";
+import { SellerSchemaError } from "../errors.ts";
 import type { SellerClientRequest } from "./sellerClient.ts";
 
 /** How long a seller may take to send its schemas, in milliseconds. */
@@ -16,7 +17,7 @@ const SCHEMA_MS = 5_000;
  * itself. Standard capabilities have none.
  *
  * @param hasOwnCheck the caller judges the result, so missing schemas are no error
- * @throws InvalidInputError `invalid_params` naming every field at fault
+ * @throws SellerSchemaError `invalid_params` naming every field at fault
  * @throws TallystickError `schema_unavailable` when the seller publishes none that can be used
  */
 export async function schemasFor(
@@ -30,13 +31,28 @@ export async function schemasFor(
     if (hasOwnCheck) return undefined;
     throw new TallystickError({
       code: "schema_unavailable",
-      message: `The seller's schema of ${capability} is not available: ${cause instanceof Error ? cause.message : cause}`,
+      message: `The seller's schema of ${capability} is not available: ${reasonOf(cause)}`,
       hint: "Give `verify` to judge the result yourself, or hire another seller.",
       cause,
     });
   });
-  if (schemas) checkCustomInput(schemas, params);
+  if (schemas) checkParams(schemas, params);
   return schemas;
+}
+
+/** A sentence of our own: what is wrong with a schema quotes it. */
+function reasonOf(cause: unknown): string {
+  if (cause instanceof InvalidInputError) return "it cannot be used";
+  return cause instanceof Error ? cause.message : String(cause);
+}
+
+function checkParams(schemas: CustomSchemas, params: unknown): void {
+  try {
+    checkCustomInput(schemas, params);
+  } catch (error) {
+    if (!(error instanceof InvalidInputError)) throw error;
+    throw new SellerSchemaError({ code: "invalid_params", issues: error.issues });
+  }
 }
 
 async function fetchSchemas(ask: SellerClientRequest, capability: string): Promise<CustomSchemas> {

@@ -1,5 +1,5 @@
 import { formatUsdc } from "tallystick-protocol/amount";
-import { TallystickError } from "tallystick-protocol/errors";
+import { InvalidInputError, TallystickError } from "tallystick-protocol/errors";
 import { acceptedSchema } from "tallystick-protocol/hire/hireAnswer";
 import { hireId as hireIdOf, jobId as jobIdOf } from "tallystick-protocol/hire/hireIds";
 import { signHireRequest } from "tallystick-protocol/hire/hireRequest";
@@ -138,8 +138,9 @@ async function holdToSchemas(hiring: Hiring): Promise<void> {
     hiring.schemas = await schemasFor(ask, capability, order.params, order.verify !== undefined);
   } catch (error) {
     if (!(error instanceof TallystickError) || error.code !== "schema_unavailable") throw error;
-    const { code, message, hint } = error;
-    throw failed(hiring, { code, message, money: "none", ...(hint !== undefined && { hint }) });
+    const { code, message, hint, cause } = error;
+    const words = cause instanceof InvalidInputError ? sellerWords({ text: cause.message }) : undefined;
+    throw failed(hiring, { code, message, money: "none", words, ...(hint !== undefined && { hint }) });
   }
 }
 

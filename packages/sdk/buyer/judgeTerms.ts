@@ -40,7 +40,7 @@ export function judgeTerms(
   }
   const here = offered.filter(({ network }) => network === networkId(agreed.network));
   if (here.length === 0) {
-    const asked = offered.map(({ network }) => network).join(", ");
+    const asked = readable(offered, "network", /^[a-z0-9-]{3,8}:[0-9]{1,15}$/);
     throw refuse("wrong_network", `It wants to be paid on ${asked}, not on ${networkId(agreed.network)}.`);
   }
   const ours = here.filter((option) => isOurToken(option, agreed.network));
@@ -49,17 +49,32 @@ export function judgeTerms(
   }
   const toPayee = ours.filter(({ payTo }) => String(payTo).toLowerCase() === payee);
   if (toPayee.length === 0) {
-    throw refuse("payee_changed", `It wants ${ours[0]?.payTo} to be paid, not ${payee}.`);
+    const asked = readable(ours, "payTo", /^0x[0-9a-fA-F]{40}$/);
+    throw refuse("payee_changed", `It wants ${asked} to be paid, not ${payee}.`);
   }
   const option = toPayee.find(({ amount }) => isAtMost(amount, agreed));
   if (!option) {
-    const asked = toPayee.map(({ amount }) => amount).join(", ");
+    const asked = readable(toPayee, "amount", /^[0-9]{1,78}$/);
     throw refuse(
       "overcharged",
       `It asks for ${asked} atomic units; its listing says ${formatUsdc(agreed.price)} USDC.`,
     );
   }
   return option;
+}
+
+/**
+ * What the options ask for in one field, for a message. A seller may write anything there, and a message is read as our
+ * own words. So only what has the form of the field is quoted.
+ */
+function readable(
+  options: readonly PaymentRequirements[],
+  field: "network" | "payTo" | "amount",
+  form: RegExp,
+): string {
+  const asked = options.map((option): unknown => option[field]);
+  const quoted = asked.filter((it) => typeof it === "string" && form.test(it)).slice(0, 3);
+  return quoted.length > 0 ? quoted.join(", ") : "something unreadable";
 }
 
 /** Makes the errors of one seller's terms. */

@@ -1,4 +1,5 @@
 import { ForeignJsonError, readForeignJson } from "tallystick-protocol/json/foreignJson";
+import { hostOf } from "tallystick-protocol/net/publicAddress";
 import type { Listing } from "tallystick-protocol/records/listing";
 import { abortable, startDeadline } from "../deadline.ts";
 import { readText } from "../readText.ts";
@@ -54,7 +55,8 @@ export function createSellerClient(
       outerSignal?.throwIfAborted();
       const late = signal.aborted;
       const reason = late ? `no answer within ${Math.ceil(timeoutMs)} ms` : messageOf(cause);
-      throw new UnreachableError(`${base}${path}: ${reason}`, late, cause);
+      // The path of the endpoint is text of the seller's, and a message is read as our own words.
+      throw new UnreachableError(`${hostOf(new URL(base))}: ${reason}`, late, cause);
     } finally {
       limit.end();
     }
