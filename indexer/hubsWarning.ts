@@ -11,7 +11,7 @@ export function hubsWarning(node: {
   const { chainId, params } = node;
   if (!PUBLIC_CHAINS.includes(chainId) || params.hubs.length > 0) return null;
   return (
-    `HUBS names no exchange, bridge or faucet. Whom such a wallet pays is taken for its own until it has made or received ` +
-    `${params.hubTransfers} transfers. Name those that agents here draw on.`
+    `HUBS names no exchange, bridge or faucet. Until such a wallet has made or received ${params.hubTransfers} transfers, ` +
+    `the wallets that it pays count as one owner's. Name those from which agents here get their money.`
   );
 }

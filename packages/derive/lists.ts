@@ -86,8 +86,8 @@ export function lastItem(store: Rows, list: string): string | null {
 }
 
 /**
- * Where the last `count` items of a list are, for callers that read the rows themselves: first the pages, in
- * order, then the items in the list's own row.
+ * The ids of the pages that have the last `count` items of a list, in order, for callers that read the rows themselves.
+ * The items after these pages are in the list's own row.
  */
 export function lastPages({ id, length }: Row<"list">, count: number): string[] {
   const end = Math.floor(length / PAGE);

@@ -11,7 +11,10 @@ export function VerifyPage({ agent }: { agent: string | null }) {
     <>
       <div class="lead">
         <h1>Check it yourself</h1>
-        <p>What is called verified here was verified in this browser, from bytes. What was not says so.</p>
+        <p>
+          What this page calls verified was verified in this browser, from bytes. It says what was not
+          verified.
+        </p>
       </div>
       <NodeCard key={agent ?? "all"} agent={agent} />
       {agent === null && <ChainCard />}

@@ -122,7 +122,7 @@ function memberCheck(address: string, coMembers: string[], { agents, clusters }:
   const hidden = derived.filter((it) => !coMembers.includes(it));
   const invented = coMembers.filter((it) => !derived.includes(it));
   if (hidden.length > 0)
-    return fails(`The node hides ${hidden.length} members of its cluster`, hidden.join(", "));
+    return fails(`The node hides ${hidden.length} of the members of its cluster`, hidden.join(", "));
   if (invented.length > 0)
     return fails("The node names members that its cluster has not", invented.join(", "));
   return derived.length === 0

@@ -2,11 +2,11 @@ import { Hono } from "hono";
 import type { Metrics } from "./metrics.ts";
 import type { OperatorState } from "./operatorRound.ts";
 
-/** After this many failed rounds in a row the process is unhealthy. */
+/** After the time of this many rounds, and a minute, without a successful one the process is unhealthy. */
 const STALE_ROUNDS = 10;
 
 /**
- * `GET /health`: 200 while rounds succeed, else 503. `GET /metrics`: for Prometheus. `GET /challenged`: the
+ * `GET /health`: 503 when no round has succeeded for long, else 200. `GET /metrics`: for Prometheus. `GET /challenged`: the
  * hires that wait for a decision. It is for the operator's own network. It only reads.
  */
 export function operatorApp(parameters: {

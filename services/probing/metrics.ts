@@ -47,9 +47,9 @@ export function createMetrics(sources: MetricSources): Metrics {
   };
   const counter = <Label extends string>(name: string, help: string, labelNames: Label[] = []) =>
     new Counter({ name: `tallystick_prober_${name}`, help, labelNames, registers: [registry] });
-  const looks = counter("looks_total", "Looks at hosts by what became of them.", ["result"]);
+  const looks = counter("looks_total", "Looks at hosts, by their result.", ["result"]);
   const requests = counter("requests_total", "Requests sent to hosts, for robots.txt and schemas too.");
-  const reports = counter("reports_total", "Parts of hourly reports by what became of them.", ["state"]);
+  const reports = counter("reports_total", "Parts of hourly reports, by their state.", ["state"]);
   const failedWrites = counter(
     "failed_writes_total",
     "Observations that the disk refused: nothing was asked.",

@@ -28,7 +28,7 @@ export function createWitnessApp(witness: Witness, onFault: (error: unknown) => 
   app.use(measureRoutes(requestHistogram(registry)));
   const answers = new Counter({
     name: "tallystick_witness_answers_total",
-    help: "Checkpoints that were brought, by what became of them.",
+    help: "Checkpoints that were sent here, by their outcome.",
     labelNames: ["outcome"],
     registers: [registry],
   });

@@ -158,7 +158,7 @@ describe("alerts and the dashboard", () => {
       ).to.equal(true);
   });
 
-  it("watch every job that is scraped for whether it answers", () => {
+  it("notice if a process of any scraped job does not answer", () => {
     const { scrape_configs } = parse(readFileSync(file("prometheus.yml"), "utf8")) as {
       scrape_configs: { job_name: string }[];
     };

@@ -60,7 +60,7 @@ describe("the limits of an MCP server", () => {
     expect((await next?.buyer.find("k"))?.kept).to.include({ state: "open" });
   });
 
-  it("let 64 hires run at once, each key once, and another when one has ended", async () => {
+  it("let 64 hires run at once, one for each key, and start another when one has ended", async () => {
     const desk = createHireDesk(() => 0);
     const end = Promise.withResolvers<HireResult>();
     let started = 0;

@@ -154,7 +154,7 @@ describe("verification in the portal", function () {
         "success_rate is not what the log gives",
       ]);
       expect(failsOf({ figures: { ...figures, avg_cost_per_capability: {} } })).to.have.length(1);
-      expect(failsOf({ coMembers: [] })).to.deep.equal(["The node hides 1 members of its cluster"]);
+      expect(failsOf({ coMembers: [] })).to.deep.equal(["The node hides 1 of the members of its cluster"]);
       expect(failsOf({ coMembers: ["0xb", "0xc"] })).to.deep.equal([
         "The node names members that its cluster has not",
       ]);

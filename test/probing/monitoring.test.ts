@@ -6,9 +6,9 @@ import { parseMonitoring } from "tallystick-protocol/records/monitoring";
 import { ServiceError } from "tallystick-sdk/requestService";
 import { memoryStore } from "tallystick-sdk/store/keyValueStore";
 import { compareMonitoring } from "../../services/probing/monitoring/compareMonitoring.ts";
+import { differencesToTell } from "../../services/probing/monitoring/differencesToTell.ts";
 import { openMonitoringDesk } from "../../services/probing/monitoring/monitoringDesk.ts";
 import { type MonitoringReport, monitoringRound } from "../../services/probing/monitoring/monitoringRound.ts";
-import { differencesToTell } from "../../services/probing/monitoring/tellDifferences.ts";
 import { ask } from "../../services/probing/net/ask.ts";
 import { openPolicy, publicPolicy } from "../../services/probing/net/policy.ts";
 

@@ -44,7 +44,7 @@ describe("a request of a prober", () => {
   const says = (text: string) => serve((socket) => socket.once("data", () => socket.end(text)));
 
   it("goes to the address that was checked, wherever the name leads", async () => {
-    // seller.example leads nowhere; and the address answers to that name alone.
+    // The name seller.example has no address, and the server answers only to that name.
     let host: string | undefined;
     const port = await serve((socket) =>
       socket.once("data", (data) => {
@@ -61,7 +61,7 @@ describe("a request of a prober", () => {
     expect(await reasonOf({ url: `http://seller.example:${port}/hire`, address: "127.3.0.2" })).to.equal(
       "unreachable",
     );
-    // A literal address in the URL does not win over the one that was judged.
+    // The request goes to the checked address, not to the literal one in the URL.
     expect(await reasonOf({ url: `http://127.3.0.1:${port}/hire`, address: "127.3.0.2" })).to.equal(
       "unreachable",
     );

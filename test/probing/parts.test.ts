@@ -111,7 +111,7 @@ describe("the uplink", () => {
     now = 30;
     isThere = true;
     await until(() => !uplink.isLost);
-    // It began before the uplink was back: that it failed says nothing.
+    // It began before the uplink was back, so its failure says nothing.
     expect(await failure(25, 35)).to.equal(true);
     expect(await failure(30, 30)).to.equal(false);
     expect(changes).to.deep.equal([true, false]);
@@ -294,7 +294,7 @@ describe("the listings of a node", () => {
     };
     const node = { baseUrl: "http://node.example", fetch, signal: new AbortController().signal };
     const read: string[] = [];
-    // While it catches up it would name few of them.
+    // A node that catches up would list only few of them.
     const early = readListings({ ...node, pause }).next();
     expect(await early.catch((error: unknown) => error)).to.have.property("status", 503);
     expect(asked).to.deep.equal([]);
@@ -314,7 +314,7 @@ describe("the listings of a node", () => {
   });
 });
 
-/** Lets what was begun go on. */
+/** Lets started work continue. */
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
 /** Waits until a condition is true. */

@@ -116,7 +116,7 @@ describe("the money of a hire that is resumed", () => {
     }
   });
 
-  it("goes by its caller's judgement", async () => {
+  it("follows its caller's judgement", async () => {
     for (const isGood of [true, false]) {
       const { did, isOpen, state } = await resume({ verify: passed(isGood), seller: DONE });
       expect(did).to.deep.equal(["recall 700", isGood ? "release" : "refund", "spend"]);
@@ -124,7 +124,7 @@ describe("the money of a hire that is resumed", () => {
     }
   });
 
-  it("is booked when the chain shows its end, and only then its key says that it failed", async () => {
+  it("is booked when the chain shows its end, and the hire's key reports the failure only then", async () => {
     const endings: [(Conclusion & { money: "paid" | "none" }) | false, string, string][] = [
       [{ money: "none", book: "giveBack" }, "giveBack", "failed"],
       [{ money: "paid", book: "spend" }, "spend", "failed"],
@@ -195,7 +195,7 @@ describe("the money of a hire that is resumed", () => {
     expect(await journal.get("hire/job_1")).to.include({ isReported: true });
   });
 
-  it("that was only reserved comes back once nobody can be signing for it any more", async () => {
+  it("returns to the budget, if it was only reserved, once no process can still sign for it", async () => {
     const unsigned = { ...entry };
     delete unsigned.signed;
     const early = await resume({ entry: { ...unsigned, signed: undefined } as never, atMs: 100 });
@@ -226,7 +226,7 @@ describe("the money of a hire that is resumed", () => {
     ({ ...about, state: "done", hire: { ...result, money } }) as unknown as KeptHire;
   const goodOf = passed(true) as unknown as Verify;
 
-  it("and has a key is concluded by the next call with the key, which hires nobody", async () => {
+  it("is settled by the next call with the hire's key, which hires nobody else", async () => {
     const { did, context, kept } = await openNext({ seller: DONE });
     await kept.put(signed);
     expect(await again(context, goodOf)).to.include({ money: "released", isRepeated: true });
@@ -236,7 +236,7 @@ describe("the money of a hire that is resumed", () => {
     expect(did).to.have.length(3);
   });
 
-  it("and has a key is an error that says where the money is, while its seller does not answer", async () => {
+  it("is named in the error of a call with the hire's key, while the seller does not answer", async () => {
     const { did, context, kept } = await openNext({ atMs: LATENCY_MS });
     await kept.put(signed);
     expect(await rejection(again(context, goodOf))).to.include({
@@ -250,7 +250,7 @@ describe("the money of a hire that is resumed", () => {
     ).to.include({ code: "idempotency_key_reused", field: "idempotencyKey" });
   });
 
-  it("and has a key is lost, and not hired again, when no note of it is left", async () => {
+  it("is not paid again by a call with the hire's key when no record of the hire is left", async () => {
     const { context, kept, journal } = await openNext({ seller: DONE });
     await kept.put(signed);
     await journal.delete("hire/job_1");
@@ -259,7 +259,7 @@ describe("the money of a hire that is resumed", () => {
     expect(error).to.include({ hireId: "0x01", jobId: "job_1" });
   });
 
-  it("and has a key runs in this process: neither call nor look takes it up", async () => {
+  it("is left alone by calls with the hire's key while the hire runs in this process", async () => {
     const { did, context, kept } = await openNext({ isUnderWay: true });
     await kept.put(signed);
     expect(await rejection(again(context, goodOf))).to.include({ code: "hire_under_way" });
@@ -270,7 +270,7 @@ describe("the money of a hire that is resumed", () => {
     expect(did).to.deep.equal([]);
   });
 
-  it("is looked at again for a result that came while it was open, and not for one that is settled", async () => {
+  it("is looked at again if a result came while it was open, and not once it is settled", async () => {
     for (const money of ["held", "authorized"]) {
       const ended = await openNext({ seller: DONE });
       await ended.kept.put(doneWith(money));

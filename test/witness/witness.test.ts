@@ -160,7 +160,7 @@ describe("a witness", () => {
     expect((await ask(log.request(0, 3).replaceAll(LOG_NAME, "elsewhere.test/log"))).status).to.equal(404);
     expect((await sent([foreign])).status).to.equal(403);
     expect((await sent([bent])).status).to.equal(403);
-    // A line that calls itself by our key and is none makes the note a malformed one, whatever stands beside it.
+    // A line with the name of our key and a broken signature makes the whole note malformed, even beside a good line.
     expect((await sent([bent, mine])).status).to.equal(403);
     expect((await sent(Array.from({ length: 100 }, () => bent))).status).to.equal(403);
     expect(witness.latest(LOG_NAME)).to.equal(undefined);

@@ -19,7 +19,7 @@ export async function pageOf<Found>(
   list: RowList<Found>,
   { limit, cursor }: Page,
 ): Promise<Cut<Found>> {
-  // Whole numbers are numbers in these cursors.
+  // These cursors have whole numbers as JSON numbers, not as text.
   const kinds = placeKinds(list).map((kind) => (kind === "bigint" ? "number" : kind));
   const after = cursor === undefined ? null : readCursor(cursor, kinds);
   const part = { size: limit, backward: false, after };
@@ -49,7 +49,7 @@ function writeCursor(place: Place): string {
 }
 
 /**
- * Reads a cursor again.
+ * Reads a cursor that a client gives back.
  *
  * @throws InvalidInputError `invalid_cursor`
  */
@@ -58,6 +58,6 @@ export function readCursor(cursor: string, kinds: PlaceKind[]): Place {
   if (place !== undefined) return place;
   throw new InvalidInputError({
     code: "invalid_cursor",
-    issues: [{ field: "cursor", message: "is none of this list's; begin without one" }],
+    issues: [{ field: "cursor", message: "is not a cursor of this list; begin without one" }],
   });
 }

@@ -2,8 +2,8 @@ import { evaluateExpression } from "../checks/evaluateExpression.ts";
 import { defineCapability } from "../defineCapability.ts";
 
 /**
- * The allowed relative difference of the result, for another order of operations, and the one relative to the
- * largest intermediate number.
+ * The allowed difference, because another order of operations rounds differently: `TOLERANCE` relative to the result,
+ * and `ROUNDING` relative to the largest intermediate number.
  */
 const [TOLERANCE, ROUNDING] = [1e-9, 1e-14];
 

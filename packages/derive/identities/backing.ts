@@ -19,7 +19,7 @@ export function hireMayBack(
   context: ApplyContext,
   hire: Pick<Row<"hire">, "id" | "seller" | "buyer" | "time">,
 ): void {
-  if (context.state.registries) letGo(context, hire);
+  if (context.state.registries) offerHire(context, hire);
 }
 
 /** Called when a hire turned out to be arranged by an operator of audits. It no longer backs a feedback. */
@@ -66,11 +66,11 @@ export function leaveBacking(context: ApplyContext, feedback: Row<"feedback">): 
   const hire = context.store.get("hire", feedback.hire);
   if (hire === null) throw new Error(`There is no hire ${feedback.hire}.`);
   context.store.update("backing", hire.id, { feedback: null });
-  letGo(context, hire);
+  offerHire(context, hire);
 }
 
 /** Gives a hire to the oldest feedback that waits for it, or keeps the hire for the next feedback. */
-function letGo(context: ApplyContext, hire: Pick<Row<"hire">, "id" | "seller" | "buyer" | "time">): void {
+function offerHire(context: ApplyContext, hire: Pick<Row<"hire">, "id" | "seller" | "buyer" | "time">): void {
   const id = pairId(hire.seller, hire.buyer);
   const pair = context.store.get("feedbackPair", id);
   const waiting = pair === null ? [] : linesOf(pair);

@@ -15,8 +15,8 @@ type Thread = {
   isReady: boolean;
   hasAnswered: boolean;
   /**
-   * Ticks of the watch since the last question or answer. Ticks are counted and not time, so a suspended
-   * process causes no timeout.
+   * Ticks of the watch since the last answer, or since the first question after it. Ticks are counted and not time,
+   * so a suspended process causes no timeout.
    */
   silence: number;
 };

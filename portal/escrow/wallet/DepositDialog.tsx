@@ -95,7 +95,7 @@ function Ready({ ready: { way, notes }, amount }: { ready: DepositReady; amount:
           It is paid by allowance, in two transactions. The first lets the contract take exactly {amount}{" "}
           USDC, by a deposit of your own and by nothing else; the second is the deposit.
           {way.next === "clear" &&
-            " This token changes an allowance only after the old one was cleared, so there is one more before."}
+            " This token changes an allowance only after the old one was cleared, so one more transaction comes before these."}
         </p>
       )}
       <p class="soft small" role="status">

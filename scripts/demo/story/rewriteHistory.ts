@@ -62,23 +62,22 @@ export async function rewriteHistory(
     return file;
   };
   const honest = await verifyLedger(node.ledgerFile, signal);
-  require(honest.code === 0, `verify-ledger refuses the ledger as it is: ${honest.said}`);
+  check(honest.code === 0, `verify-ledger refuses the ledger as it is: ${honest.said}`);
   const before = await chain.anchoredHead();
-  require(honest.said.includes(
-    before.root,
-  ), `verify-ledger gives another root than the chain: ${honest.said}`);
+  check(honest.said.includes(before.root), `verify-ledger gives another root than the chain: ${honest.said}`);
   const changed = await verifyLedger(await write("edited.jsonl", edited), signal);
-  require(changed.code === 1, "verify-ledger accepts the changed ledger");
-  require(new RegExp(`\\bline ${line}\\b`).test(
-    changed.said,
-  ), `verify-ledger does not name line ${line}: ${changed.said}`);
+  check(changed.code === 1, "verify-ledger accepts the changed ledger");
+  check(
+    new RegExp(`\\bline ${line}\\b`).test(changed.said),
+    `verify-ledger does not name line ${line}: ${changed.said}`,
+  );
   const perfect = await verifyLedger(await write("resealed.jsonl", resealed), signal);
-  require(perfect.code === 0, `verify-ledger refuses a perfect chain: ${perfect.said}`);
+  check(perfect.code === 0, `verify-ledger refuses a perfect chain: ${perfect.said}`);
 
   const anchor = await sendAnchor(node, chain, resealed, before);
   const after = await chain.anchoredHead();
-  require(anchor.status === "reverted", "the contract took the anchor of a rewritten ledger");
-  require(after.root === before.root && after.size === before.size, "the head on the chain has moved");
+  check(anchor.status === "reverted", "the contract took the anchor of a rewritten ledger");
+  check(after.root === before.root && after.size === before.size, "the head on the chain has moved");
   return {
     line,
     verifyLedger: { honest: honest.said, edited: changed.said, resealed: perfect.said },
@@ -147,6 +146,6 @@ async function verifyLedger(file: string, signal: AbortSignal): Promise<{ code: 
   return { code: code as number, said: `${out}${err}`.trim() };
 }
 
-function require(holds: boolean, message: string): asserts holds {
+function check(holds: boolean, message: string): asserts holds {
   if (!holds) throw new TallystickError({ code: "demo_rewrite_passed", message });
 }

@@ -97,7 +97,7 @@ function metricsOf(dispatcher: Dispatcher): { registry: Registry; count: (outcom
   const registry = new Registry();
   const tasks = new Counter({
     name: "tallystick_dispatch_tasks_total",
-    help: "Tasks by what became of them and the tier that did them.",
+    help: "Tasks, by their outcome and by the tier that did them.",
     labelNames: ["status", "tier"],
     registers: [registry],
   });

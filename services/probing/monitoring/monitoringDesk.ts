@@ -1,8 +1,8 @@
 import type { RecordBody } from "tallystick-protocol/json/recordBody";
 import { ServiceError } from "tallystick-sdk/requestService";
 import type { KeyValueStore } from "tallystick-sdk/store/keyValueStore";
+import { differencesToTell, type ReportedDifferences } from "./differencesToTell.ts";
 import { type MonitoringParameters, type MonitoringReport, monitoringRound } from "./monitoringRound.ts";
-import { differencesToTell, type ReportedDifferences } from "./tellDifferences.ts";
 
 /** Seconds between two rounds. */
 const DAY = 86_400;

@@ -131,7 +131,7 @@ export class DiskLedger {
       ledger.#file = await AppendFile.open({
         filePath: ledger.path,
         prepare: async () => {
-          const known = openStore && (await ledger.#goOn(openStore(), parameters.tailEntries));
+          const known = openStore && (await ledger.#useStore(openStore(), parameters.tailEntries));
           ledger.repair = await loadLedger(
             ledger.path,
             (entry, leafHash, end) => ledger.#add(entry, leafHash, end),
@@ -160,7 +160,7 @@ export class DiskLedger {
   }
 
   /** Uses a store's facts, if the file agrees with them. */
-  async #goOn(store: LedgerStore, tailEntries = TAIL_ENTRIES): Promise<StorePosition | undefined> {
+  async #useStore(store: LedgerStore, tailEntries = TAIL_ENTRIES): Promise<StorePosition | undefined> {
     const take = (size: number) => {
       this.#tree = new MerkleTree(sha256ByNode, { size, level: (level) => store.hashes(level) });
       this.#ends = store.ends();

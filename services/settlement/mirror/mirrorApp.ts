@@ -34,7 +34,7 @@ export type MirrorAppParameters = {
  * - `GET /v1/ledger/entries?ledger=&from=&to=`: canonical lines, one a line (`application/jsonl`), as followers serve them.
  * - `GET /v1/ledger/latest`: `{ledger, origin, size, hash, root}`; `GET /v1/ledger/checkpoint`: the newest signed note.
  * - `GET /tlog/checkpoint`, `/tlog/tile/…`: the log by C2SP tlog-tiles. The mirror's folder can be served as it is, too.
- * - `GET /health`: 503 while what the source says is not taken; `GET /metrics`.
+ * - `GET /health`: 503 while the mirror refuses what its source says; `GET /metrics`.
  */
 export function createMirrorApp({ mirror, ledgerId, bucket, onFault }: MirrorAppParameters): Hono {
   const app = new Hono();

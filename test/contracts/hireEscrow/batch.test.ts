@@ -216,7 +216,7 @@ describe("HireEscrow: batch", () => {
       const w = batching();
       const hire = await w.held();
       const whole = w.releaseOf(hire);
-      // A selector that is cut short, arguments that are, and a selector of nothing.
+      // No bytes, a selector that is cut short, arguments that are missing or cut short, and an unknown selector.
       const calls = ["0x", whole.slice(0, 8), whole.slice(0, 10), whole.slice(0, -64), "0xdeadbeef", whole];
       expect((await w.send(w.buyer, calls)).failed).to.deep.equal(
         [0n, 1n, 2n, 3n, 4n].map((index) => [index, "0x"]),

@@ -115,7 +115,7 @@ export function portalLies(demoOf: () => DemoResult): void {
         return JSON.stringify({ ...said, co_members: said.co_members.filter((it) => it !== hidden) });
       });
       const said = await told(ring.address, lie);
-      expect(said).to.contain("The node hides 1 members of its cluster").and.contain(hidden);
+      expect(said).to.contain("The node hides 1 of the members of its cluster").and.contain(hidden);
     });
 
     it("names a receipt that was changed, because its signature does not fit", async () => {

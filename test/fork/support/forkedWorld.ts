@@ -39,9 +39,8 @@ const tokenAbi = [
 ];
 
 /**
- * An escrow on a fork, with its parties: the named one, with its token and guardian, or one that is deployed here, for
- * the chain's own token and with a Safe as guardian. `safe` is absent when the guardian is no Safe of which two owners
- * confirm.
+ * An escrow on a fork, with its parties. It is the named escrow with its token and guardian, or one that is deployed here
+ * for the chain's own token, with a Safe as guardian. `safe` is absent unless the guardian is a Safe that needs two owners.
  */
 export async function newForkedWorld(fork: ForkedChain, settings: ForkSettings) {
   const { ethers, networkHelpers, chainId } = fork;

@@ -200,7 +200,7 @@ describe("an escrow in the portal, when something goes wrong", function () {
   });
 
   describe("with the node", () => {
-    /** What the node tells, changed: the page of an escrow, as its buyer. */
+    /** Opens the page of an escrow as its buyer, with a changed answer of the node. */
     const lie = async (change: (json: string) => string) => {
       const { id } = await reader.scene.deposit();
       reader.scene.node.change = change;

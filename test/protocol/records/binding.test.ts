@@ -36,7 +36,7 @@ const OTHER: LedgerName = `0x${"2e".repeat(32)}`;
 const address = `0x${"aa".repeat(20)}`;
 const hash = "ab".repeat(32);
 
-/** A good body of every type that is bound, without type and ledger, and its reader. */
+/** For every type that is bound: a good body without type and ledger, and the function that reads it. */
 const BOUND: { [type: string]: [RecordBody, (body: RecordBody) => unknown] } = {
   rating: [{ receipt: hash, side: "buyer", stars: 1 }, parseRating],
   telemetry: [
@@ -57,7 +57,7 @@ const hashes = { params_hash: hire, result_hash: hire };
 const other = `0x${"bb".repeat(20)}`;
 const breach = `brch_${"0".repeat(26)}`;
 const testRun = { passing: 1, total: 1, flaky: 0, report_hash: hire, outcomes_hash: hire };
-/** The same of types that never had the form of before. */
+/** The same for types that never had the old form, without type and ledger. */
 const BORN_BOUND: typeof BOUND = {
   auditor: [
     {

@@ -61,7 +61,7 @@ describe("the counts of an attestation", () => {
     const flaky = count(xml(results, empty), xml({ ...results, b: "failed" }, empty));
     const wanted = { passing: 1, total: 4, flaky: 1, without_assertions: 1 };
     expect(flaky).to.deep.equal([wanted, wanted]);
-    // One test without the count is enough not to know.
+    // If one test has no count, the counts are not used.
     const partly = xml(results, empty).replace(' assertions="1"', "");
     expect(count(partly)[0]).to.not.have.property("without_assertions");
   });
@@ -127,7 +127,7 @@ describe("tallystick attest", () => {
       .to.have.length(1)
       .and.to.match(/assert/);
 
-    // Asked again, as a job that is run again does: the same record.
+    // A job that is run again sends the same record.
     const reports = await Promise.all([one, two].map(readReport));
     const given = reports.map((report, index) => ({ report, seed: String(index + 1) }));
     const options = { url, commit: COMMIT, agentVersion: "1.2.0", post: true };

@@ -21,7 +21,7 @@ describe("a draw that is computed again", () => {
         for (const audit of store.rows("audit").values()) {
           if (!sampled.has(`sample/${audit.operator}/${audit.ppm}`)) continue;
           const draw = await drawOf({ store, ticks }, audit);
-          // Neither waits in the queue of the sample: broken by the rules, or told to be arranged.
+          // Audits that the rules decided, and hires that the operator arranged, are not in the queue of the sample.
           if (draw === null || audit.cause === "rules" || audit.canary !== null) continue;
           expect(audit.drawnBlock === draw.tick.block, audit.id).to.equal(draw.isDrawn);
           seen[draw.isDrawn ? "drawn" : "left"]++;

@@ -5,7 +5,7 @@ import { repositoryRoot } from "../../../scripts/repositoryRoot.ts";
 import { parse } from "../../../tools/mutation/compiler.ts";
 import { findMutants } from "../../../tools/mutation/findMutants.ts";
 
-/** On the escrow as it is: what a changed line of it would be is what these are about. */
+/** The source is the real escrow, because these tests are about changes of its lines. */
 describe("tools/mutation/meaningfulChanges", () => {
   let changes: string[];
   before(() => {
