@@ -310,11 +310,15 @@ function takeUpHeld(held: HeldProposals, index: LedgerIndex, log: Log): void {
 
 /** Settles released proposals that are not settled yet: now, or as soon as the ledger may be written. */
 async function finishReleasesWhenOpen(engine: SettlementEngine, gate: LedgerGate, log: Log): Promise<void> {
+  const finish = async (): Promise<void> => {
+    for (const { id, reason } of await engine.finishReleases())
+      log("A released proposal cannot be settled here.", { id, reason: reason.message, hint: reason.hint });
+  };
   gate.onChange(() => {
     if (gate.refusal) return;
-    engine.finishReleases().catch((error) => log("What was released could not be settled yet.", { error }));
+    finish().catch((error) => log("What was released could not be settled yet.", { error }));
   });
-  if (!gate.refusal) await engine.finishReleases();
+  if (!gate.refusal) await finish();
 }
 
 /** Asks contract wallets, at the latest block; undefined without a chain. */

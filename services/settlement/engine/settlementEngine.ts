@@ -25,6 +25,7 @@ import type { LedgerIndex } from "./ledgerIndex.ts";
 import { type Proposal, type ShadowProposal, settlementPayload } from "./proposal.ts";
 import { recordKey } from "./recordKey.ts";
 import { checkRecord } from "./recordRules.ts";
+import { releasedEntry } from "./releasedEntry.ts";
 import { type ResolveHost, requirePublicEndpoint } from "./requirePublicEndpoint.ts";
 import type { RuleBook } from "./ruleBook.ts";
 
@@ -82,6 +83,12 @@ export type SettlementEngineParameters = {
   readSignature?: ReadSignature;
 };
 
+/** A released proposal that cannot be settled on this machine. */
+export type UnfinishedRelease = { id: string; reason: TallystickError };
+
+/** Why one released proposal is left out: its content is not on this disk, or damaged, or fits into no entry. */
+const LEFT_OUT: ReadonlySet<string> = new Set(["unknown_held", "held_corrupt", "payload_too_large"]);
+
 /** A record on its way to disk. */
 type UnderWay = { record: SignedRecord; digest: string; settled: Promise<SettledEntry> };
 
@@ -99,7 +106,7 @@ export class SettlementEngine {
   readonly #drift: DriftQueue;
   /** The reviews that are being settled. */
   readonly #reviews = new Map<string, Promise<ReviewedProposal | Validated>>();
-  #finishing: Promise<void> = Promise.resolve();
+  #finishing: Promise<unknown> = Promise.resolve();
 
   constructor(parameters: SettlementEngineParameters) {
     this.#parameters = parameters;
@@ -140,6 +147,9 @@ export class SettlementEngine {
       drift = divergence(proposal.dataUpdate, judged.shadow);
       if (drift > maxDriftAllowed) {
         const id = heldId(proposal, shadow);
+        // A person may release it later, and then it has to fit into the ledger.
+        const { taskId } = proposal;
+        ledger.requireFits(releasedEntry({ taskId, divergence: drift }, settlementPayload(proposal)));
         if (this.mode !== "sandbox") {
           clock.requireWrites();
           await held.hold(proposal, shadow, { divergence: drift, timestamp: now() });
@@ -259,11 +269,12 @@ export class SettlementEngine {
   }
 
   async #settleReview(record: SignedRecord): Promise<ReviewedProposal | Validated> {
-    const { held, index } = this.#parameters;
+    const { held, index, ledger } = this.#parameters;
     const id = String(record.body.proposal);
-    // This check comes first, because a review without a proposal would stay in the ledger forever.
+    // These checks come first, because a review whose proposal cannot be settled would stay in the ledger forever.
     const { payload } = await held.content(id);
     const isRelease = record.body.decision === "release";
+    if (isRelease) ledger.requireFits(releasedEntry(held.get(id) ?? { taskId: id }, payload));
     const endReservation =
       isRelease && index.reviewOf(id) === undefined ? this.#allowRelease(payload) : () => {};
     try {
@@ -305,29 +316,36 @@ export class SettlementEngine {
   /**
    * Settles released proposals that were not settled yet, for example after a crash between the two steps.
    * Call this at every start.
+   *
+   * @returns those that cannot be settled here, with the reason. They do not keep the others waiting
    */
-  async finishReleases(): Promise<void> {
-    if (this.mode === "sandbox") return;
+  async finishReleases(): Promise<UnfinishedRelease[]> {
+    if (this.mode === "sandbox") return [];
     // One after the other, because two at the same time would settle the same proposal twice.
     const before = this.#finishing;
-    this.#finishing = before.catch(() => {}).then(() => this.#finishReleases());
-    return this.#finishing;
+    const finished = before.catch(() => {}).then(() => this.#finishReleases());
+    this.#finishing = finished;
+    return finished;
   }
 
-  async #finishReleases(): Promise<void> {
-    const { held, index } = this.#parameters;
+  async #finishReleases(): Promise<UnfinishedRelease[]> {
+    const { held, index, ledger } = this.#parameters;
+    const left: UnfinishedRelease[] = [];
     for (const [review, id] of [...index.unfinishedReleases]) {
-      const { payload } = await held.content(id);
-      const { taskId = id, divergence } = held.get(id) ?? {};
-      await this.#append({
-        taskId,
-        payload: {
-          ...payload,
-          ...(payload.agent !== undefined && divergence !== undefined && { divergence }),
-          review,
-        },
-      });
+      let entry: Omit<NewEntry, "timestamp">;
+      try {
+        const { payload } = await held.content(id);
+        const released = releasedEntry(held.get(id) ?? { taskId: id }, payload, review);
+        ledger.requireFits(released);
+        entry = released;
+      } catch (error) {
+        if (!(error instanceof TallystickError) || !LEFT_OUT.has(error.code)) throw error;
+        left.push({ id, reason: error });
+        continue;
+      }
+      await this.#append(entry);
     }
+    return left;
   }
 
   /**

@@ -249,20 +249,19 @@ export class DiskLedger {
    * @throws TallystickError `payload_too_large` (413) when its line would be longer than {@link MAX_ENTRY_BYTES};
    * `ledger_unavailable` (503) when the disk does not keep up
    */
-  append({ timestamp, taskId, payload }: NewEntry): Appended {
+  append(entry: NewEntry): Appended {
     if (this.#file.waitingBytes > MAX_WAITING_BYTES) throw unavailable("The disk does not keep up.");
-    const { entry, line } = sealLine(
-      { timestamp, taskId, parentHash: this.#nextParent, payload },
-      sha256ByNode,
-    );
-    if (line.length > MAX_ENTRY_BYTES) {
-      throw new TallystickError({
-        code: "payload_too_large",
-        message: `The entry would have ${line.length} bytes in the ledger, more than ${MAX_ENTRY_BYTES}.`,
-        hint: "Keep the content elsewhere and settle its hash. Characters beyond ASCII take six bytes each.",
-      });
-    }
-    return this.#write(entry, sha256ByNode(`\0${line}`), line);
+    const { entry: sealed, line } = sealFitting({ ...entry, parentHash: this.#nextParent });
+    return this.#write(sealed, sha256ByNode(`\0${line}`), line);
+  }
+
+  /**
+   * Checks that an entry could be appended later.
+   *
+   * @throws TallystickError `payload_too_large` (413), as {@link append}
+   */
+  requireFits(entry: NewEntry): void {
+    sealFitting({ ...entry, parentHash: this.#nextParent });
   }
 
   #write(entry: LedgerEntry, leaf: Uint8Array, line: string): Appended {
@@ -484,4 +483,15 @@ export class DiskLedger {
     }
     if (issues.length > 0) throw new InvalidInputError({ issues, code: "not_in_ledger" });
   }
+}
+
+/** @throws TallystickError `payload_too_large` (413) when the line would be longer than {@link MAX_ENTRY_BYTES} */
+function sealFitting(entry: NewEntry & { parentHash: string }): ReturnType<typeof sealLine> {
+  const sealed = sealLine(entry, sha256ByNode);
+  if (sealed.line.length <= MAX_ENTRY_BYTES) return sealed;
+  throw new TallystickError({
+    code: "payload_too_large",
+    message: `The entry would have ${sealed.line.length} bytes in the ledger, more than ${MAX_ENTRY_BYTES}.`,
+    hint: "Keep the content elsewhere and settle its hash. Characters beyond ASCII take six bytes each.",
+  });
 }

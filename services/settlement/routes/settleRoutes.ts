@@ -50,9 +50,11 @@ export function settleRoutes(dependencies: AppDependencies): Hono {
         hint: "Rejected proposals are not kept. Settle it again on the present head (GET /v1/ledger/latest).",
       });
     }
-    // The latest statement counts. A held proposal counts as settled or rejected once it was reviewed.
+    // The latest statement counts. A held proposal counts as rejected once it was rejected, and as settled once its
+    // release is in the ledger.
     const isHeld = last !== undefined && (latest === undefined || last.timestamp > latest.timestamp);
-    const status = !isHeld ? (latest ? "SETTLED" : null) : last.review ? "REJECTED" : "ESCROWED";
+    const isRejected = last?.review?.decision === "reject";
+    const status = !isHeld ? (latest ? "SETTLED" : null) : isRejected ? "REJECTED" : "ESCROWED";
     return c.json({
       task_id: taskId,
       status,

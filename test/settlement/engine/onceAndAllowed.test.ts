@@ -149,6 +149,22 @@ describe("what an engine settles", () => {
     expect(ledger.size).to.equal(6);
   });
 
+  it("is not released when its entry would be too long, and one that was keeps no other waiting", async () => {
+    // An earlier version held such proposals.
+    const long = { ...pay(1n), proof: "x".repeat(65_536) };
+    const { id } = await held.hold(long, doubt, { divergence: 1, timestamp: NOW });
+    const review = await release(id);
+    expect(await engine.settleReview(review).catch((error: unknown) => error)).to.include({
+      code: "payload_too_large",
+    });
+    expect(ledger.size).to.equal(0);
+    await engine.settleRecord(review);
+    expect((await engine.settleReview(await release(await hold(pay(2n))))).status).to.equal("SETTLED");
+    const left = await engine.finishReleases();
+    expect(left.map((it) => [it.id, it.reason.code])).to.deep.equal([[id, "payload_too_large"]]);
+    expect(ledger.size).to.equal(3);
+  });
+
   it("says of a named agent's work how far its shadow was, also when a person released it", async () => {
     const agent = buyer.address.toLowerCase() as `0x${string}`;
     await engine.settleReview(await release(await hold(pay(1n, { agent }))));
