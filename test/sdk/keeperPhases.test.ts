@@ -214,6 +214,47 @@ describe("the parts of a keeper's round", () => {
     await keeper.close();
   });
 
+  it("refund a deposit that a provider did not know for a while, when it saw it and when it was due", async () => {
+    const keeper = open();
+    const soon = BigInt((await chain.now()) + 500);
+    const hire = await world.held(await world.person(), { deadline: soon });
+    const nothing: Hex = `0x${"00".repeat(96)}`;
+    const isBehind = ({ method, id }: RpcRequest) =>
+      method === "eth_call" ? { jsonrpc: "2.0", id, result: nothing } : undefined;
+    rpc.sabotage = isBehind;
+    await keeper.round();
+    rpc.sabotage = () => undefined;
+    // From here on its block is not read again.
+    await chain.client.mine({ blocks: 40 });
+    await keeper.round();
+    await chain.passTo(Number(soon));
+    rpc.sabotage = isBehind;
+    expect(await keeper.round()).to.include({ timedOut: 0 });
+    rpc.sabotage = () => undefined;
+    await chain.passTo(Number(soon) + 10);
+    expect(await keeper.round()).to.include({ timedOut: 1 });
+    expect(await world.statusOf(hire)).to.equal("timedOut");
+    await keeper.close();
+  });
+
+  it("forget a deposit that stays unknown, because a reorganisation undid it", async () => {
+    const keeper = open();
+    const soon = BigInt((await chain.now()) + 500);
+    await world.held(await world.person(), { deadline: soon });
+    await keeper.round();
+    await chain.client.mine({ blocks: 40 });
+    await keeper.round();
+    rpc.sabotage = ({ method, id }) =>
+      method === "eth_call" ? { jsonrpc: "2.0", id, result: `0x${"00".repeat(96)}` } : undefined;
+    for (let look = 0; look < 8; look++) {
+      expect(await store.keys("watch"), String(look)).to.have.length(1);
+      await chain.passTo(Number(soon) + 10 * 3 ** look);
+      await keeper.round();
+    }
+    expect(await store.keys("watch")).to.have.length(0);
+    await keeper.close();
+  });
+
   it("ignore deposits that are not worth the gas", async () => {
     const buyer = await world.person();
     const soon = BigInt((await chain.now()) + 5_000);

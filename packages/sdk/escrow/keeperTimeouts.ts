@@ -32,22 +32,55 @@ const REORG_BLOCKS = 30n;
 const AT_ONCE = 16;
 
 /**
+ * How often a late escrow may be unknown to the provider until it is forgotten, and the first wait in seconds of the
+ * chain's clock. Each wait is twice as long, 21 minutes in all.
+ */
+const MAX_LOOKS = 8;
+const LOOK_SECONDS = 10n;
+
+/**
  * Sends money back that nobody released in time: follows the deposits of an escrow, and refunds those that are
  * still held after their deadline, many in one transaction (SHP §7.3.3).
  */
 export function createTimeouts(parameters: TimeoutsParameters) {
   const { calls, batches, maxBatch, log } = parameters;
   const watch = createWatch(parameters);
+  /** The late hires that the provider does not know, and when it is asked again, in unix seconds. */
+  const unknown = new Map<string, { looks: number; notBefore: bigint }>();
+
+  /**
+   * The provider is behind and does not have this escrow yet, or a reorganisation undid its deposit. If it were forgotten
+   * at once, its buyer's money would not come back.
+   */
+  async function lookLater(key: string, time: bigint): Promise<void> {
+    const looks = (unknown.get(key)?.looks ?? 0) + 1;
+    if (looks < MAX_LOOKS) {
+      unknown.set(key, { looks, notBefore: time + LOOK_SECONDS * 2n ** BigInt(looks - 1) });
+      return;
+    }
+    unknown.delete(key);
+    log("A deposit is not there and is forgotten.", { key });
+    await watch.forget(key);
+  }
 
   /** The late hires that are still held. The others are already settled by somebody. */
-  async function heldOf(late: readonly [string, Hire][], signal: AbortSignal): Promise<[string, Hire][]> {
+  async function heldOf(
+    late: readonly [string, Hire][],
+    time: bigint,
+    signal: AbortSignal,
+  ): Promise<[string, Hire][]> {
     const held: [string, Hire][] = [];
     for (const chunk of chunksOf(late, AT_ONCE)) {
       if (signal.aborted) break;
       const states = await Promise.all(chunk.map(([, hire]) => calls.state(hire)));
       for (const [at, entry] of chunk.entries()) {
-        if (states[at]?.status === "held") held.push(entry);
-        else await watch.forget(entry[0]);
+        const status = states[at]?.status ?? "none";
+        if (status === "none") await lookLater(entry[0], time);
+        else {
+          unknown.delete(entry[0]);
+          if (status === "held") held.push(entry);
+          else await watch.forget(entry[0]);
+        }
       }
     }
     return held;
@@ -60,8 +93,10 @@ export function createTimeouts(parameters: TimeoutsParameters) {
       const faults: unknown[] = [];
       // Known deposits go back even if the provider does not list deposits.
       await watch.follow(hires, number, signal).catch((error: unknown) => faults.push(error));
-      const late = [...hires].filter(([key, { deadline }]) => deadline <= time && !batches.isOnItsWay(key));
-      const held = await heldOf(late, signal);
+      const isDue = (key: string): boolean =>
+        (unknown.get(key)?.notBefore ?? 0n) <= time && !batches.isOnItsWay(key);
+      const late = [...hires].filter(([key, { deadline }]) => deadline <= time && isDue(key));
+      const held = await heldOf(late, time, signal);
       for (const chunk of chunksOf(held, maxBatch)) {
         if (signal.aborted) break;
         const items = chunk.map(([key, hire]) => ({ key, call: encodeEscrowCall("timeoutRefund", [hire]) }));
@@ -131,7 +166,8 @@ function createWatch({ calls, store, startBlock, minAmount }: TimeoutsParameters
     for (const chunk of chunksOf(fresh, AT_ONCE)) {
       const states = await Promise.all(chunk.map((hire) => calls.state(hire)));
       for (const [at, hire] of chunk.entries()) {
-        if (states[at]?.status !== "held") continue;
+        // Another node behind the provider's address gave the event, and this one may be behind.
+        if (!["held", "none"].includes(states[at]?.status ?? "none")) continue;
         await store.put(keyOf(hire), toHireJson(hire));
         hires.set(keyOf(hire), hire);
       }
