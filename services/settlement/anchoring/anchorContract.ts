@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { anchoredLedgerAbi } from "tallystick-protocol/abi/anchoredLedgerAbi";
 import type { Address } from "tallystick-protocol/address";
 import { TallystickError } from "tallystick-protocol/errors";
@@ -56,7 +57,15 @@ export type AnchorContractParameters = {
   receiptTimeoutMs?: number;
 };
 
-type Sent = { nonce: number; maxFeePerGas: bigint; maxPriorityFeePerGas: bigint };
+type Fees = { maxFeePerGas: bigint; maxPriorityFeePerGas: bigint };
+/** A transaction that is not mined yet. `isForeign`: an earlier process sent one with this nonce, at an unknown price. */
+type Unmined = Fees & { nonce: number; isForeign: boolean };
+
+/**
+ * A replacement costs at most this many times the present price. What pays that much and is still not mined waits for
+ * the chain, not for a higher price.
+ */
+const MOST_TIMES_THE_PRICE = 10n;
 
 /** An AnchoredLedger on a chain, by JSON-RPC. One transaction is in flight at a time. */
 export function anchorContract(parameters: AnchorContractParameters): AnchorContract {
@@ -78,32 +87,22 @@ export function anchorContract(parameters: AnchorContractParameters): AnchorCont
   });
   const wallet: WalletClient<Transport, Chain, Account> = createWalletClient({ account, chain, transport });
   const target = { address: contract, abi: anchoredLedgerAbi } as const;
-  let unmined: Sent | undefined;
+  let unmined: Unmined | undefined;
 
   /** Sends a call and waits for it. If nobody mines it, the next transaction replaces it at a higher price. */
   async function send(data: Hex): Promise<Hex> {
     // Simulated on the mined state, because the pending state may contain an anchor of ours that still waits.
     const estimate = await client.estimateGas({ account, to: contract, data, blockTag: "latest" });
     const gas = (estimate * 6n) / 5n;
-    const request = await wallet.prepareTransactionRequest({ to: contract, data, gas, type: "eip1559" });
-    const sent: Sent = {
-      nonce: request.nonce,
-      maxFeePerGas: request.maxFeePerGas,
-      maxPriorityFeePerGas: request.maxPriorityFeePerGas,
-    };
-    if (unmined) {
-      const mined = await client.getTransactionCount({ address: account.address, blockTag: "latest" });
-      if (mined <= unmined.nonce) {
-        sent.nonce = unmined.nonce;
-        sent.maxFeePerGas = atLeastAQuarterMore(sent.maxFeePerGas, unmined.maxFeePerGas);
-        sent.maxPriorityFeePerGas = atLeastAQuarterMore(
-          sent.maxPriorityFeePerGas,
-          unmined.maxPriorityFeePerGas,
-        );
-      }
-    }
-    const hash = await wallet.sendTransaction({ to: contract, data, gas, ...sent });
-    unmined = sent;
+    const { nonce, isForeign } = await nextNonce();
+    const call = { to: contract, data, gas, nonce, type: "eip1559" } as const;
+    const { maxFeePerGas, maxPriorityFeePerGas } = await wallet.prepareTransactionRequest(call);
+    const now: Fees = { maxFeePerGas, maxPriorityFeePerGas };
+    const fees = unmined?.nonce === nonce ? raised(now, unmined) : now;
+    // If this pays too little to replace the other one, the next one pays more.
+    if (isForeign) unmined = { nonce, ...fees, isForeign };
+    const hash = await wallet.sendTransaction({ to: contract, data, gas, nonce, ...fees });
+    unmined = { nonce, ...fees, isForeign: false };
     const receipt = await client.waitForTransactionReceipt({ hash, timeout: receiptTimeoutMs });
     unmined = undefined;
     if (receipt.status !== "success") {
@@ -114,6 +113,24 @@ export function anchorContract(parameters: AnchorContractParameters): AnchorCont
       });
     }
     return receipt.transactionHash;
+  }
+
+  /**
+   * The nonce of what nobody has mined yet, or the next one. A transaction of an earlier process gets as much time as
+   * one of ours. After that it is replaced too, because everything after it would wait behind it.
+   */
+  async function nextNonce(): Promise<{ nonce: number; isForeign: boolean }> {
+    const count = (blockTag: "latest" | "pending") =>
+      client.getTransactionCount({ address: account.address, blockTag });
+    const mined = await count("latest");
+    if (unmined && mined <= unmined.nonce) return unmined;
+    const end = performance.now() + receiptTimeoutMs;
+    for (;;) {
+      const [free, nonce] = await Promise.all([count("pending"), count("latest")]);
+      const isForeign = free > nonce;
+      if (!isForeign || performance.now() > end) return { nonce, isForeign };
+      await sleep(pollingIntervalMs);
+    }
   }
 
   return {
@@ -141,7 +158,20 @@ export function anchorContract(parameters: AnchorContractParameters): AnchorCont
   };
 }
 
-/** Nodes accept a replacement only if it pays at least a tenth more. A quarter is safe. */
+/**
+ * What a replacement pays. Nodes accept one only if it pays at least a tenth more; a quarter is safe. Without a limit, a
+ * chain that stands still for hours would get the account's whole balance once it goes on.
+ */
+function raised(now: Fees, before: Fees): Fees {
+  const maxFeePerGas = atLeastAQuarterMore(now.maxFeePerGas, before.maxFeePerGas);
+  if (maxFeePerGas > MOST_TIMES_THE_PRICE * now.maxFeePerGas) {
+    const { maxFeePerGas, maxPriorityFeePerGas } = before;
+    return { maxFeePerGas, maxPriorityFeePerGas };
+  }
+  const maxPriorityFeePerGas = atLeastAQuarterMore(now.maxPriorityFeePerGas, before.maxPriorityFeePerGas);
+  return { maxFeePerGas, maxPriorityFeePerGas };
+}
+
 function atLeastAQuarterMore(now: bigint, before: bigint): bigint {
   const more = (before * 5n) / 4n + 1n;
   return now > more ? now : more;

@@ -83,9 +83,13 @@ describe("the anchorer", () => {
     for (let i = 0; i < count; i++) tree.append(leafHash(Uint8Array.of(tree.size)));
   };
 
-  function create(
-    parameters: Partial<ConstructorParameters<typeof Anchorer>[0]> & { chainId?: number } = {},
-  ) {
+  function create({
+    receiptTimeoutMs = 300,
+    ...parameters
+  }: Partial<ConstructorParameters<typeof Anchorer>[0]> & {
+    chainId?: number;
+    receiptTimeoutMs?: number;
+  } = {}) {
     const log: string[] = [];
     const contractOnChain = anchorContract({
       transport,
@@ -97,7 +101,7 @@ describe("the anchorer", () => {
       origin: ORIGIN,
       guardian: zeroAddress,
       pollingIntervalMs: 20,
-      receiptTimeoutMs: 300,
+      receiptTimeoutMs,
     });
     const anchorer = new Anchorer({
       contract: contractOnChain,
@@ -303,6 +307,45 @@ describe("the anchorer", () => {
       expect(BigInt(replaced[0]!.maxFeePerGas)).to.be.greaterThan(BigInt(waiting[0]!.maxFeePerGas));
       await chain.provider.request({ method: "hardhat_mine", params: [] });
       expect(await second).to.include({ kind: "anchored", newSize: 2 });
+    } finally {
+      await chain.provider.request({ method: "evm_setAutomine", params: [true] });
+    }
+    expect((await head()).seq).to.equal(1n);
+  });
+
+  it("pays no more than ten times the price, however long the chain stands still", async () => {
+    await create().anchorer.anchorOnce();
+    grow(2);
+    const { anchorer } = create({ receiptTimeoutMs: 20 });
+    await chain.provider.request({ method: "evm_setAutomine", params: [false] });
+    try {
+      await refusal(anchorer.anchorOnce());
+      const [first] = await pending();
+      // Without a limit, 15 replacements would cost 28 times as much.
+      for (let round = 0; round < 15; round++) await refusal(anchorer.anchorOnce());
+      const waiting = await pending();
+      expect(waiting).to.have.length(1);
+      const times = Number(BigInt(waiting[0]!.maxFeePerGas)) / Number(BigInt(first!.maxFeePerGas));
+      expect(times).to.be.within(2, 10);
+      await chain.provider.request({ method: "hardhat_mine", params: [] });
+    } finally {
+      await chain.provider.request({ method: "evm_setAutomine", params: [true] });
+    }
+    expect((await head()).size).to.equal(2n);
+  });
+
+  it("replaces a transaction of an earlier process that nobody mines", async () => {
+    const earlier = create().anchorer;
+    await earlier.anchorOnce();
+    grow(2);
+    await chain.provider.request({ method: "evm_setAutomine", params: [false] });
+    try {
+      await refusal(earlier.anchorOnce());
+      const { anchorer } = create({ receiptTimeoutMs: 50 });
+      for (let round = 0; round < 3; round++) await refusal(anchorer.anchorOnce());
+      // A second one behind it would wait for it, and its price would go up in vain.
+      expect(await pending()).to.have.length(1);
+      await chain.provider.request({ method: "hardhat_mine", params: [] });
     } finally {
       await chain.provider.request({ method: "evm_setAutomine", params: [true] });
     }
