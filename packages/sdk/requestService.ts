@@ -1,5 +1,6 @@
 import { TallystickError } from "tallystick-protocol/errors";
 import { tryForeignJson } from "tallystick-protocol/json/foreignJson";
+import { isLedgerHash } from "tallystick-protocol/ledger/entry";
 import { abortable, startDeadline } from "./deadline.ts";
 import { readText } from "./readText.ts";
 
@@ -13,9 +14,20 @@ export type Fetch = (input: string, init?: RequestInit) => Promise<Response>;
 export class ServiceError extends TallystickError {
   readonly status: number;
 
-  constructor(parameters: { code: string; message: string; status: number; hint?: string; cause?: unknown }) {
+  /** The hash of the ledger's entry that is in the way of a record (`conflicting_record`). */
+  readonly existing?: string;
+
+  constructor(parameters: {
+    code: string;
+    message: string;
+    status: number;
+    hint?: string;
+    existing?: string | undefined;
+    cause?: unknown;
+  }) {
     super(parameters);
     this.status = parameters.status;
+    if (parameters.existing !== undefined) this.existing = parameters.existing;
   }
 
   /** Whether the request may have been carried out although it failed. */
@@ -80,9 +92,10 @@ export async function requestService(request: ServiceRequest): Promise<{ text: s
     message: problem.detail ?? `${path} answered ${response.status}`,
     status: response.status,
     ...(problem.hint !== undefined && { hint: problem.hint }),
+    existing: isLedgerHash(Object(problem.existing).hash) ? Object(problem.existing).hash : undefined,
   });
 }
 
-function parseProblem(text: string): { code?: string; detail?: string; hint?: string } {
+function parseProblem(text: string): { code?: string; detail?: string; hint?: string; existing?: unknown } {
   return Object(tryForeignJson(text));
 }

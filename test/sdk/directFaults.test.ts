@@ -250,4 +250,62 @@ describe("a hire in direct mode whose seller cheats, or has a failure,", () => {
     expect(await buyer.waitingReports()).to.equal(0);
     expect(await balances()).to.deep.equal([PURSE - 2n * PRICE, 2n * PRICE]);
   });
+
+  /** The ledger's entries about a hire: its receipt, and what its buyer said of it. */
+  const inLedger = async (hireId: string) => {
+    const { text } = await market.ledger.get("/v1/ledger/entries");
+    const entries = text
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line));
+    const receipts = entries.filter(({ payload }) => payload.body.hire_id === hireId);
+    const hashes = receipts.map(({ current_hash }) => current_hash);
+    const said = entries.filter(({ payload }) => hashes.includes(payload.body.receipt));
+    return { hashes, said: said.map(({ payload }) => payload.body) };
+  };
+
+  it("names the receipt of another hire: verdict and stars go to this one's", async () => {
+    const { seller, buyer } = await scene();
+    const first = await buyer.hire(ORDER);
+    between(market, seller, async (ask, input, init) => {
+      const response = await ask(input, init);
+      if (!isPaid(init)) return response;
+      const { receiptHash: receipt_hash, ratingToken: rating_token } = first;
+      return await withBody(response, (body) => ({
+        ...{ ...body, receipt_hash, rating_token },
+        result: { result: 1e9 },
+      }));
+    });
+    const second = await buyer.hire({ ...ORDER, idempotencyKey: "new" });
+    expect(second.verification.all_passed).to.equal(false);
+    await buyer.idle();
+    const { hashes, said } = await inLedger(second.hireId);
+    expect(hashes).to.deep.equal([second.receiptHash]);
+    expect(said).to.have.length(1);
+    expect(said[0]).to.have.nested.property("verification.all_passed", false);
+    await buyer.rate({ receiptHash: hashes[0], ratingToken: second.ratingToken ?? "", stars: 1 });
+    expect((await inLedger(second.hireId)).said[1]).to.include({ stars: 1 });
+    expect((await inLedger(first.hireId)).said, "of the first hire").to.have.length(1);
+  });
+
+  it("keeps its receipt back after bad work: the ledger gets it from the buyer, with the verdict", async () => {
+    const seller = await market.openSeller({
+      listings: [LISTING],
+      handlers: { [MEAN]: mean },
+      fetch: async (input, init) =>
+        input.endsWith("/v1/receipts") ? new Response("", { status: 502 }) : await market.fetch(input, init),
+    });
+    between(market, seller, async (ask, input, init) => {
+      const response = await ask(input, init);
+      return isPaid(init) ? withBody(response, (body) => ({ ...body, result: { result: 1e9 } })) : response;
+    });
+    const buyer = await market.openBuyer();
+    const hired = await buyer.hire(ORDER);
+    expect(hired).to.deep.include({ money: "paid", receiptHash: null });
+    await buyer.idle();
+    const { hashes, said } = await inLedger(hired.hireId);
+    expect(hashes).to.have.length(1);
+    expect(said[0]).to.have.nested.property("verification.all_passed", false);
+    expect(await buyer.waitingReports()).to.equal(0);
+  });
 });

@@ -3,18 +3,24 @@ import { formatUsdc } from "tallystick-protocol/amount";
 import { writeDisclosure } from "tallystick-protocol/audits/disclosure";
 import type { RecordBody } from "tallystick-protocol/json/recordBody";
 import { auditConsent } from "tallystick-protocol/records/listing";
+import { ratingToken } from "tallystick-protocol/records/ratingToken";
 import { within } from "../deadline.ts";
+import { ServiceError } from "../requestService.ts";
 import type { Conclusion, SignedPayment } from "./buyerContext.ts";
 import { failed } from "./hireFailure.ts";
 import type { HireResult } from "./hireResult.ts";
 import type { Hiring } from "./hiring.ts";
 import type { JournalEntry } from "./journal.ts";
 import { type Delivery, readDelivery } from "./readAnswer.ts";
+import { receiptInLedger, type SignedReceipt } from "./receiptInLedger.ts";
 import type { SellerResponse } from "./sellerClient.ts";
 import { bothOf, verdict, verifyResult } from "./verifyResult.ts";
 
 /** How long a hire with its result waits for the release, the refund, or a look at the chain, in milliseconds. */
 export const SETTLE_MS = 10_000;
+
+/** How long a hire with its result waits for the ledger's word about its receipt, in milliseconds. */
+const RECEIPT_MS = 2_000;
 
 /** How long, in the background, the chain is watched for a payment that it does not show yet, and how often. */
 const WATCH_MS = 60_000;
@@ -66,6 +72,7 @@ export async function concludeHire(hiring: Hiring, judged: Judged): Promise<Hire
   const { listing } = candidate;
   const amount = payment?.amount ?? 0n;
   keepCopy(hiring, judged);
+  const looked = receiptOf(hiring, judged);
   const conclusion: Omit<Conclusion, "book"> = payment
     ? await settleInTime(hiring, payment, judged)
     : { money: "none" };
@@ -77,7 +84,7 @@ export async function concludeHire(hiring: Hiring, judged: Judged): Promise<Hire
   }
   const written = payment ? Promise.resolve() : report(hiring, judged);
   context.background.add(written.then(() => context.reports.flush()));
-  const hasReceipt = delivery.answer !== undefined && delivery.receiptIssues.length === 0;
+  const receiptHash = await looked;
   return {
     result: delivery.result,
     verification,
@@ -93,10 +100,26 @@ export async function concludeHire(hiring: Hiring, judged: Judged): Promise<Hire
     escrow: escrow ?? null,
     receipt: delivery.answer?.receipt ?? null,
     receiptIssues: [...delivery.receiptIssues, ...(delivery.otherBytes ? [delivery.otherBytes] : [])],
-    receiptHash: (hasReceipt && delivery.answer?.receipt_hash) || null,
-    ratingToken: (hasReceipt && delivery.answer?.rating_token) || null,
+    receiptHash,
+    ratingToken: receiptHash === null ? null : ratingToken(receiptHash, "buyer"),
     latencyMs,
   };
+}
+
+/**
+ * The entry of the hire's receipt: null if the seller names none yet. If the ledger cannot be asked in time, the
+ * seller's word counts. The receipt of a free hire gets into the ledger only after its buyer has signed it.
+ */
+async function receiptOf({ context, order, sent }: Hiring, { delivery }: Judged): Promise<string | null> {
+  const { receipt_hash: named, signed_receipt: signed } = delivery?.answer ?? {};
+  if (!sent || !named || !signed || !delivery || delivery.receiptIssues.length > 0) return null;
+  try {
+    const found = receiptInLedger(context, signed as SignedReceipt);
+    return (await within(found, Math.min(RECEIPT_MS, order.deadline.left()))) ?? named;
+  } catch (error) {
+    const isRefused = error instanceof ServiceError && error.status >= 400 && error.status < 500;
+    return isRefused ? null : named;
+  }
 }
 
 /** Keeps what was asked for and delivered, for an auditor to whom the seller does not show it. */
@@ -173,20 +196,20 @@ async function watch(hiring: Hiring, payment: SignedPayment): Promise<void> {
 async function report(hiring: Hiring, { delivery, verification, latencyMs }: Judged): Promise<void> {
   const { context, candidate, order, jobId, sent, isResumed } = hiring;
   if (!delivery?.answer || delivery.receiptIssues.length > 0 || isResumed?.isReported) return;
-  const { receipt_hash, signed_receipt } = delivery.answer;
-  const receiptHash = receipt_hash ?? null;
-  const isUnsigned =
-    sent === undefined && receiptHash === null && signed_receipt !== undefined && !delivery.otherBytes;
-  if (!order.telemetry && !isUnsigned) return;
+  const { signed_receipt: signed } = delivery.answer;
+  // A free hire counts in no figure, so there is nothing to report of it but its receipt.
+  const isFree = sent === undefined;
+  if (!signed || (isFree ? delivery.otherBytes !== undefined : !order.telemetry)) return;
   const { all_passed, checks } = verification;
   await context.reports.add({
     jobId,
     endpoint: candidate.listing.endpoint,
-    receiptHash,
     since: context.now(),
-    ...(isUnsigned && { freeReceipt: signed_receipt.body as RecordBody }),
-    ...(order.telemetry && {
-      telemetry: { verification: { all_passed, checks }, ...(!isResumed && { latencyMs }) },
-    }),
+    ...(isFree
+      ? { freeReceipt: signed.body as RecordBody }
+      : {
+          receipt: signed as SignedReceipt,
+          telemetry: { verification: { all_passed, checks }, ...(!isResumed && { latencyMs }) },
+        }),
   });
 }

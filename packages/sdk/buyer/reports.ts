@@ -3,6 +3,7 @@ import type { RecordBody } from "tallystick-protocol/json/recordBody";
 import type { Listing } from "tallystick-protocol/records/listing";
 import { type Fetch, ServiceError } from "../requestService.ts";
 import type { KeyValueStore } from "../store/keyValueStore.ts";
+import { receiptInLedger, type SignedReceipt } from "./receiptInLedger.ts";
 import { countersign, findReceiptHash, type Reporter, reportHire } from "./report.ts";
 import { createSellerClient } from "./sellerClient.ts";
 
@@ -10,8 +11,10 @@ import { createSellerClient } from "./sellerClient.ts";
 export type Report = {
   jobId: string;
   endpoint: Listing["endpoint"];
-  /** Null while the receipt is not in the ledger. */
-  receiptHash: string | null;
+  /** The receipt of a paid hire. The ledger says which entry it is. */
+  receipt?: SignedReceipt;
+  /** The entry of the receipt in a report of an earlier version, which has no `receipt`; null while there was none. */
+  receiptHash?: string | null;
   /** The receipt of a free hire, which the buyer has to sign. */
   freeReceipt?: RecordBody;
   /** The buyer's report; absent if only the receipt is signed. */
@@ -60,13 +63,14 @@ export function createReports(
     const report = await store.get<Report>(key);
     if (!report) return;
     if (now() - report.since > KEEP_MS) return await store.delete(key);
-    const { jobId, endpoint, freeReceipt, telemetry } = report;
+    const { jobId, endpoint, receipt, freeReceipt, telemetry } = report;
     const ask = createSellerClient({ endpoint }, sellerFetch);
-    const receiptHash =
-      report.receiptHash ??
-      (freeReceipt
-        ? await countersign({ account }, ask, jobId, freeReceipt)
-        : await findReceiptHash(ask, jobId));
+    const receiptHash = receipt
+      ? await receiptInLedger({ baseUrl, fetch }, receipt)
+      : (report.receiptHash ??
+        (freeReceipt
+          ? await countersign({ account }, ask, jobId, freeReceipt)
+          : await findReceiptHash(ask, jobId)));
     if (receiptHash === null) return;
     if (telemetry) await reportHire({ account, baseUrl, fetch, ledger }, { receiptHash, ...telemetry });
     await store.delete(key);

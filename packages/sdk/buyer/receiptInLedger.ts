@@ -1,0 +1,34 @@
+import type { Address } from "tallystick-protocol/address";
+import type { Hex } from "tallystick-protocol/hex";
+import { tryForeignJson } from "tallystick-protocol/json/foreignJson";
+import type { RecordBody } from "tallystick-protocol/json/recordBody";
+import { isLedgerHash } from "tallystick-protocol/ledger/entry";
+import { type Fetch, requestService, ServiceError } from "../requestService.ts";
+
+/** A receipt as its seller signed it. */
+export type SignedReceipt = { body: RecordBody; signer: Address; signature: Hex };
+
+/**
+ * The entry hash of a hire's receipt, by the ledger's own word. A seller's word is not enough: it could name the receipt
+ * of another hire, so that the buyer's verdict and stars go there, or none at all. The ledger takes the receipt from
+ * anyone, because the seller has signed it, and answers the same for one that it has already.
+ *
+ * @throws ServiceError when the ledger cannot be asked, or does not take the receipt
+ */
+export async function receiptInLedger(
+  { baseUrl, fetch }: { baseUrl: string; fetch: Fetch },
+  { body, signer, signature }: SignedReceipt,
+): Promise<string> {
+  try {
+    const sent = { body, signer, signature };
+    const { text } = await requestService({ baseUrl, path: "/v1/receipts", body: sent, fetch });
+    const hash: unknown = Object(tryForeignJson(text)).hash;
+    if (isLedgerHash(hash)) return hash;
+    throw new ServiceError({ code: "unreadable_answer", message: `${baseUrl} names no entry.`, status: 0 });
+  } catch (error) {
+    // The seller gave the ledger another receipt of the same hire.
+    if (error instanceof ServiceError && error.code === "conflicting_record" && error.existing !== undefined)
+      return error.existing;
+    throw error;
+  }
+}
