@@ -1,6 +1,5 @@
 import { TallystickError } from "tallystick-protocol/errors";
 import { tryForeignJson } from "tallystick-protocol/json/foreignJson";
-import { isLedgerHash } from "tallystick-protocol/ledger/entry";
 import { abortable, startDeadline } from "./deadline.ts";
 import { readText } from "./readText.ts";
 
@@ -92,8 +91,13 @@ export async function requestService(request: ServiceRequest): Promise<{ text: s
     message: problem.detail ?? `${path} answered ${response.status}`,
     status: response.status,
     ...(problem.hint !== undefined && { hint: problem.hint }),
-    existing: isLedgerHash(Object(problem.existing).hash) ? Object(problem.existing).hash : undefined,
+    existing: hashIn(problem.existing),
   });
+}
+
+function hashIn(entry: unknown): string | undefined {
+  const { hash } = Object(entry);
+  return typeof hash === "string" && /^[0-9a-f]{64}$/.test(hash) ? hash : undefined;
 }
 
 function parseProblem(text: string): { code?: string; detail?: string; hint?: string; existing?: unknown } {
