@@ -3,6 +3,7 @@ import { TallystickError } from "tallystick-protocol/errors";
 import { apply } from "./apply.ts";
 import { type ApplyOptions, openNotes } from "./applyContext.ts";
 import type { DeriveEvent } from "./events.ts";
+import { type LogPart, readParts } from "./logParts.ts";
 import { LogReader } from "./logReader.ts";
 import { MemoryStore } from "./memoryStore.ts";
 
@@ -13,6 +14,8 @@ export type FoldLogOptions = ApplyOptions & {
   atBlock?: number;
   /** Called after each event that was applied. */
   onEvent?: (event: DeriveEvent) => void;
+  /** Gives the same parts in the same order, perhaps later: it may prepare what their events need while earlier ones are applied. */
+  ahead?: (parts: AsyncIterable<LogPart>) => AsyncIterable<LogPart>;
 };
 
 export type DerivedLog = {
@@ -26,7 +29,7 @@ export type DerivedLog = {
 const OTHER_TOKENS = 10;
 
 /**
- * Folds a whole event log, one JSON line for each event, into rows in memory. Lines are read as they come, so memory grows
+ * Folds a whole event log, one JSON line for each event, into rows in memory. Lines are read in small parts, so memory grows
  * with the state and not with the log.
  *
  * @param texts the log, each text one or more whole lines
@@ -34,14 +37,14 @@ const OTHER_TOKENS = 10;
  */
 export async function foldLog(
   texts: AsyncIterable<string>,
-  { token, atBlock, onEvent, ...options }: FoldLogOptions = {},
+  { token, atBlock, onEvent, ahead, ...options }: FoldLogOptions = {},
 ): Promise<DerivedLog> {
   const derived: DerivedLog = { store: new MemoryStore(), events: 0, otherTokens: new Map() };
   const reader = new LogReader(token);
   const notes = openNotes(derived.store);
-  for await (const text of texts) {
-    for (const line of text.split("\n")) {
-      const event = reader.read(line);
+  const parts = readParts(texts, reader);
+  for await (const { first, events, failure } of ahead?.(parts) ?? parts) {
+    for (const [n, event] of events.entries()) {
       if (event === undefined) continue;
       if (atBlock !== undefined && event.block > atBlock) return derived;
       if ("token" in event && event.kind !== "params" && event.token !== reader.token) {
@@ -51,13 +54,13 @@ export async function foldLog(
       try {
         apply(derived.store, event, options, notes);
       } catch (cause) {
-        throw contradicts(reader.line, cause);
+        throw contradicts(first + n, cause);
       }
       derived.events++;
       onEvent?.(event);
     }
+    if (failure !== undefined) throw failure;
   }
-  reader.finish();
   return derived;
 }
 

@@ -1,4 +1,3 @@
-import { foldLog } from "tallystick-derive/foldLog";
 import type { MemoryStore } from "tallystick-derive/memoryStore";
 import { parseEvent } from "tallystick-derive/parseEvent";
 import { STATE_ID } from "tallystick-derive/stateId";
@@ -6,9 +5,8 @@ import type { Address } from "tallystick-protocol/address";
 import { TallystickError } from "tallystick-protocol/errors";
 import type { Hex } from "tallystick-protocol/hex";
 import type { Params } from "tallystick-protocol/records/params";
-import { recoverByWasm } from "tallystick-protocol/signatures/recoverByWasm";
-import { sha256HexByNode } from "tallystick-runtime/hashing/sha256HexByNode";
 import { nodeLog } from "tallystick-sdk/openLog/nodeLog";
+import { deriveLog } from "../eventLog/deriveLog.ts";
 
 /** A tick of a log; one without a hash draws nothing. */
 export type LogTick = { block: number; hash: Hex | undefined };
@@ -47,7 +45,7 @@ export async function deriveLogOf(url: string, signal?: AbortSignal): Promise<De
       yield text;
     }
   }
-  const { store } = await foldLog(noted(), { recover: await recoverByWasm(), sha256Hex: sha256HexByNode });
+  const { store } = await deriveLog(noted());
   const state = store.get("state", STATE_ID);
   if (state === null || token === undefined) {
     throw new TallystickError({

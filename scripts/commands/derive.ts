@@ -10,6 +10,7 @@ import { addDeriveOptions, type DeriveOptions } from "../cli/deriveOptions.ts";
 import { parseOption, wholeNumber } from "../cli/parseOption.ts";
 import { deriveLog } from "../eventLog/deriveLog.ts";
 import { readWholeLines } from "../eventLog/readWholeLines.ts";
+import { withSignatureThreads } from "../eventLog/withSignatureThreads.ts";
 import { KeptLog } from "../openLog/keptLog.ts";
 import { TransferCheck } from "../openLog/transferCheck.ts";
 
@@ -102,12 +103,16 @@ async function compareWithChain(
 async function deriveFrom(url: string, { keep, maxLines, ...options }: Options): Promise<DerivedLog> {
   const kept = keep === undefined ? undefined : await KeptLog.open(keep);
   try {
-    const derived = await deriveNode(url, {
-      ...options,
-      keep: kept,
-      most: maxLines,
-      sha256Hex: sha256HexByNode,
-    });
+    const derived = await withSignatureThreads(
+      async (signers) =>
+        await deriveNode(url, {
+          ...options,
+          ...signers,
+          keep: kept,
+          most: maxLines,
+          sha256Hex: sha256HexByNode,
+        }),
+    );
     const { lines, agreed, store } = derived;
     process.stderr.write(`read ${lines.fetched} lines from ${url}, ${lines.kept} were kept\n`);
     if (agreed !== null) {

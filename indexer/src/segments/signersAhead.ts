@@ -1,15 +1,13 @@
-import { type SignedRecord, signedText } from "tallystick-protocol/records/record";
-import type { KnownSigner, KnownSigners } from "tallystick-protocol/signatures/knownSigners";
-import type { Question, SignatureThreads } from "tallystick-runtime/signatures/signatureThreads";
+import type { SignedRecord } from "tallystick-protocol/records/record";
+import type { KnownSigners } from "tallystick-protocol/signatures/knownSigners";
+import { askSigners } from "tallystick-runtime/signatures/askSigners";
+import type { SignatureThreads } from "tallystick-runtime/signatures/signatureThreads";
 
 /** The number of records whose signatures go to a thread together. */
 export const BATCH = 32;
 
 /** The most batches at one time, so that a long segment is not in memory twice. */
 const BATCHES_AHEAD = 16;
-
-/** Record types whose bodies hold a second signature, and its key. */
-const NESTED: { [type: string]: string } = { listing: "payee_signature", receipt: "buyer_signature" };
 
 /**
  * Lets threads read the signatures of a segment's records while the main thread handles earlier records.
@@ -55,23 +53,7 @@ export class SignersAhead {
   }
 
   async #ask(from: number): Promise<void> {
-    const questions: Question[] = [];
-    const remember: ((signer: KnownSigner["signer"]) => void)[] = [];
-    for (const record of this.#records.slice(from, from + BATCH)) {
-      if (record === null) continue;
-      for (const { signature, key } of signaturesOf(record)) {
-        questions.push([signedText(record.body, key), signature]);
-        remember.push((signer) => this.#known.add(record.body, { signature, key, signer }));
-      }
-    }
-    if (questions.length === 0) return;
-    const readings = await this.#threads.ask(questions);
-    for (const [n, { signer }] of (readings ?? []).entries()) remember[n]?.(signer);
+    const records = this.#records.slice(from, from + BATCH).filter((record) => record !== null);
+    await askSigners(records, this.#threads, this.#known);
   }
-}
-
-function signaturesOf({ type, body, signature }: SignedRecord): Omit<KnownSigner, "signer">[] {
-  const key = NESTED[type];
-  const nested = key !== undefined && Object.hasOwn(body, key) ? body[key] : undefined;
-  return typeof nested === "string" ? [{ signature }, { signature: nested, key }] : [{ signature }];
 }
