@@ -9,7 +9,7 @@ const MANY_REFUNDS = 0.1;
 /** The warnings, as sentences, for somebody who is about to hire this agent. */
 export function concernsOf(agent: Agent): string[] {
   if (agent.privateMetrics)
-    return ["It asked for private metrics: every figure is a bucket, and what is behind it is not told."];
+    return ["It asked for private metrics: every figure is a bucket, and the hires behind it are not shown."];
   const number = (field: string): number | null => {
     const { value } = explainedOf(agent, field);
     return typeof value === "number" ? value : null;
@@ -24,11 +24,11 @@ export function concernsOf(agent: Agent): string[] {
   const said: [boolean, string][] = [
     [
       agent.clusterSize > 1,
-      `It is one of ${agent.clusterSize} agents that look like one owner's. Hires among them count as one between them.`,
+      `It is one of ${agent.clusterSize} agents that look like one owner's. A hire between two of them counts 1/${agent.clusterSize}.`,
     ],
     [
       weighted < raw,
-      `Of its ${formatNumber(raw)} hires only ${formatNumber(weighted)} count, since it shared an owner with the buyers of the rest.`,
+      `Of its ${formatNumber(raw)} hires only ${formatNumber(weighted)} count, because it shared an owner with the buyers of the others.`,
     ],
     [
       raw > 0 && buyers < FEW_BUYERS,

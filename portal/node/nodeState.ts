@@ -25,7 +25,7 @@ export const BEHIND_SECONDS = 1_800;
 
 /** The message about a node that is stuck; null if it is not. `now` is in seconds. */
 export function faultOf({ meta, asOf }: NodeState, now: number): { title: string; text: string } | null {
-  const stopped = "Nothing after that is derived until it can be had.";
+  const stopped = "Nothing after that is derived until it is available.";
   if (meta?.blockedAtSegment) {
     const { from, to, reason } = meta.blockedAtSegment;
     return {

@@ -58,7 +58,7 @@ function recordChecks(payload: { [key: string]: unknown }, told: ToldEntry): Che
       : fails(
           "Its signer's wallet did not sign it",
           found === null
-            ? "No wallet's key made this signature. A contract wallet's only the chain can check."
+            ? "No wallet's key made this signature. If a contract wallet made it, only the chain can check it."
             : `It is by ${found}.`,
         ),
     isShown
@@ -88,7 +88,7 @@ function inclusionChecks(line: string, { seq, inclusionProof }: ToldEntry): Chec
       `The inclusion proof leads to the root ${root}.`,
     ),
     isOpen(
-      "Whether the chain has this root, look there",
+      "Look on the chain whether it has this root",
       checkpoint === null
         ? "The node names no anchor."
         : `The node names transaction ${checkpoint.tx} of block ${checkpoint.block}.`,

@@ -54,7 +54,7 @@ export function registerAttest(program: Command): void {
       .option("--ci-url <url>", "where to see the run")
       .option(
         "--ran-at <time>",
-        "when (default: when the newest report was written)",
+        "the time of the runs (default: when the newest report was written)",
         parseOption("--ran-at", moment),
       )
       .option("--post", "send it to the node's settlement")
@@ -65,7 +65,8 @@ export function registerAttest(program: Command): void {
 function seedOf(reports: Options["junit"]) {
   return (seed: string): string => {
     const last = reports.at(-1);
-    if (last === undefined) throw new InvalidArgumentError("It stands after the --junit that it belongs to.");
+    if (last === undefined)
+      throw new InvalidArgumentError("Give --seed after the --junit that it belongs to.");
     last.seed = seed;
     return seed;
   };

@@ -76,7 +76,9 @@ export async function runDemo({ keep = false, json = false, port }: DemoOptions)
     if (keep) await untilAborted(signal);
     await close();
     const hint = json ? "" : " To keep the node running: npm run demo -- --keep";
-    process.stderr.write(`\nAll of it read back and as it must be, in ${seconds.toFixed(0)} s.${hint}\n`);
+    process.stderr.write(
+      `\nEverything was read back and is as expected, in ${seconds.toFixed(0)} s.${hint}\n`,
+    );
     return 0;
   } catch (error) {
     // After a signal, running work fails in many ways. The signal is the cause that counts.

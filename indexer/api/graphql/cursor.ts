@@ -2,7 +2,7 @@ import { type Place, type PlaceKind, placeIn } from "../cursor.ts";
 import { queryError } from "./errors.ts";
 
 /**
- * Reads a cursor again.
+ * Reads a cursor that a client gives back.
  *
  * @throws GraphQLError `INVALID_CURSOR` when it does not fit the order of the list
  */

@@ -73,7 +73,7 @@ export async function cluster(
   if (found === null) {
     return { ...own, cluster_id: null, cluster_size: 1, co_members: [], next_cursor: null };
   }
-  // One more than the limit is read, because the agent itself may be among them.
+  // Two more than the limit are read: one shows whether there is a next page, and one may be the agent itself.
   const after = page.cursor === undefined ? undefined : readCursor(page.cursor, ["number", "number", "text"]);
   const members = await membersAfter(db, found, after as MemberPlace | undefined, page.limit + 2);
   const others = members.filter(([, , id]) => id !== address);

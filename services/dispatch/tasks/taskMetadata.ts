@@ -24,7 +24,7 @@ export const taskMetadataSchema = z.object({
     version: short,
     value: z.number().min(0).max(1),
     features: z.record(z.string(), z.number()),
-    /** The classifier's answer instead; its tier counts. */
+    /** The answer of a classifier, if one was asked. Then its tier counts. */
     classifier: z.object({ model: short, value: z.number().min(0).max(1) }).nullable(),
   }),
   /** The tier that did it; null when none was asked. */
@@ -42,7 +42,7 @@ export const taskMetadataSchema = z.object({
       z.object({ input: price, cached_input: price, output: price, reasoning: price }),
     ),
   }),
-  /** In a closing entry: how the task ended that has no entry of its own (yet). */
+  /** In a closing entry: how the task ended. It has no other entry, or none yet. */
   closing: z.object({ status: short, reason: short, held: short.nullable() }).optional(),
 });
 

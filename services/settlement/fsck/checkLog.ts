@@ -23,7 +23,7 @@ import { FaultList, type Findings } from "./fault.ts";
 import { TolerantChain } from "./tolerantChain.ts";
 
 const REPAIR =
-  "Of a mirror: start it with --recheck, it fetches what is damaged. Of STATIC_LOG_DIR: stop the service, remove the file named checkpoint there, start; all is written anew.";
+  "If a mirror keeps this log, start it with --recheck: it fetches what is damaged. If it is the folder of STATIC_LOG_DIR, stop the service, remove the file named checkpoint, and start it again: it writes all files anew.";
 const NEWER = "Take the log from another place, and compare the two.";
 
 export type CheckLogParameters = Trust & {
@@ -95,7 +95,7 @@ class LogCheck {
   #byTiles: TreeEdge | undefined;
   readonly #differences: Difference[] = [];
   /** Entries that were already reported as faults. */
-  readonly #told = new Set<number>();
+  readonly #reported = new Set<number>();
 
   constructor(log: LogSource, size: number, faults: FaultList) {
     this.#log = log;
@@ -115,7 +115,7 @@ class LogCheck {
       const hash = hashes?.[at] ?? leaf;
       if (!bytesEqual(leaf, hash)) {
         this.#byTiles ??= this.#byLines.clone();
-        if (this.#differences.length < 1_000 && !this.#told.has(start + at + 1))
+        if (this.#differences.length < 1_000 && !this.#reported.has(start + at + 1))
           this.#differences.push({
             line: start + at + 1,
             bundle: nameOfTile({ level: "entries", index, width }),
@@ -145,7 +145,7 @@ class LogCheck {
         ? "its hash in the tile is another one"
         : tilesHold
           ? "it is another entry than the one that is signed"
-          : "bundle and tile differ, and neither comes to the checkpoint's root";
+          : "bundle and tile differ, and neither gives the checkpoint's root";
       this.#faults.add({ file: linesHold ? tile : bundle, line, what, todo: REPAIR });
     }
     if (linesHold || tilesHold) return;
@@ -168,7 +168,7 @@ class LogCheck {
         const { leaf, reason } = this.#chain.next(line);
         leaves.push(leaf);
         if (reason === undefined) continue;
-        this.#told.add(start + leaves.length);
+        this.#reported.add(start + leaves.length);
         this.#faults.add({ file, line: start + leaves.length, what: reason, todo: REPAIR });
       }
       const isExact = leaves.length < tile.width || end === bytes.length || tile.width < TILE_WIDTH;
@@ -198,7 +198,11 @@ class LogCheck {
     if (bytes === undefined) return;
     const there = bytes.subarray(0, 32 * tile.width);
     if (expected.some((one) => bytesEqual(one, there))) return;
-    this.#faults.add({ file: nameOfTile(tile), what: "it is not what its entries come to", todo: REPAIR });
+    this.#faults.add({
+      file: nameOfTile(tile),
+      what: "it does not have the hashes of its entries",
+      todo: REPAIR,
+    });
   }
 
   /**
@@ -235,12 +239,12 @@ async function notesOf(folder: string, size: number): Promise<string[]> {
   return [
     ...(left > 0
       ? [
-          `${left} files of entries behind the checkpoint lie there, as a write that was ended leaves them. They do no harm.`,
+          `${left} files of entries after the checkpoint are there. An interrupted write left them, and they do no harm.`,
         ]
       : []),
     ...(pieces.length > 0
       ? [
-          `Evidence of what a source told otherwise lies in ${EVIDENCE_FOLDER}/: ${pieces.slice(0, 10).join(", ")}.`,
+          `A source gave other answers before. The evidence is in ${EVIDENCE_FOLDER}/: ${pieces.slice(0, 10).join(", ")}.`,
         ]
       : []),
   ];
