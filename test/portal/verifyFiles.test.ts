@@ -181,7 +181,8 @@ describe("heads in the portal", () => {
   it("belong to a ledger whose id follows from the contract that is read, and to no other", () => {
     const contract = `0x${"c0".repeat(20)}` as const;
     const named = {
-      ...{ firstWriter: `0x${"11".repeat(20)}`, guardian: `0x${"22".repeat(20)}` },
+      firstWriter: `0x${"11".repeat(20)}`,
+      guardian: `0x${"22".repeat(20)}`,
       origin: ORIGIN,
     } as const;
     const { firstWriter: writer, guardian, origin } = named;
