@@ -40,6 +40,15 @@ const dollars = z
   .string()
   .regex(/^\d{1,9}(\.\d{1,6})?$/, "must be dollars with at most 6 decimals, like 0.50");
 
+/** The clients in a setting of the form `name=key, name=key`. */
+const clientsIn = (text: string) => text.split(",").map((it) => it.trim().split("=") as [string, string]);
+
+/** A name or key that stands twice would silently take one client's key away, or count its tasks for another. */
+function areDistinct(text: string): boolean {
+  const clients = clientsIn(text);
+  return [0, 1].every((part) => new Set(clients.map((it) => it[part])).size === clients.length);
+}
+
 const environmentSchema = z.object({
   DISPATCH_MODELS_FILE: z.string().default("./models.yaml"),
   DISPATCH_SETTLEMENT_URL: httpSetting,
@@ -50,7 +59,8 @@ const environmentSchema = z.object({
       /^\s*[A-Za-z0-9][A-Za-z0-9_-]{0,31}=[^\s,=]{16,256}(\s*,\s*[A-Za-z0-9][A-Za-z0-9_-]{0,31}=[^\s,=]{16,256})*\s*$/,
       "must be name=key, comma separated, with keys of at least 16 characters",
     )
-    .transform((text) => new Map(text.split(",").map((it) => it.trim().split("=") as [string, string]))),
+    .refine(areDistinct, "must have each name and each key only once")
+    .transform((text) => new Map(clientsIn(text))),
   DISPATCH_NAME: z
     .string()
     .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/, "must have 1 to 64 letters, digits, dots, dashes and _")

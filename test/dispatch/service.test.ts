@@ -176,7 +176,10 @@ describe("a dispatcher as a service", () => {
       }
       return undefined;
     };
-    expect(faultOf({ DISPATCH_API_KEYS: "acme=short" })).to.equal("DISPATCH_API_KEYS");
+    const keys = ["first-key-0123456789", "second-key-0123456789"] as const;
+    for (const clients of ["acme=short", `a=${keys[0]},a=${keys[1]}`, `a=${keys[0]},b=${keys[0]}`])
+      expect(faultOf({ DISPATCH_API_KEYS: clients }), clients).to.equal("DISPATCH_API_KEYS");
+    expect(faultOf({ DISPATCH_API_KEYS: `a=${keys[0]}, b=${keys[1]}` })).to.equal(undefined);
     expect(faultOf({ DISPATCH_USD_PER_DAY: "lots" })).to.equal("DISPATCH_USD_PER_DAY");
     expect(faultOf({ DISPATCH_MODELS_FILE: "/nowhere" })).to.equal("DISPATCH_MODELS_FILE");
     expect(faultOf({ ANCHOR_PRIVATE_KEY: "0x1" })).to.equal("ANCHOR_PRIVATE_KEY");
