@@ -65,9 +65,10 @@ export const recordTypes = {
   // further parts.
   monitoring: { once: ({ signer, body }) => `monitoring ${signer} ${body.day} ${body.part}` },
   sla: {},
-  sla_dispute: { once: ({ body }) => `sla_dispute ${body.breach}` },
+  // The derivation knows whose the breach is. Without the signer, a stranger's record would take the place of the agent's.
+  sla_dispute: { once: ({ signer, body }) => `sla_dispute ${signer} ${body.breach}` },
   sla_ruling: {},
-  sla_payment: { once: ({ body }) => `sla_payment ${body.tx_hash} ${body.log_index}` },
+  sla_payment: { once: ({ signer, body }) => `sla_payment ${signer} ${body.tx_hash} ${body.log_index}` },
   // The results of agents' proposals in an hour. Agents that do not fit into one record are in further parts.
   outcomes: { once: ({ body }) => `outcomes ${body.hour} ${body.part}` },
 } satisfies { [type: string]: TypeOfRecord };

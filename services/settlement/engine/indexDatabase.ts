@@ -11,13 +11,7 @@ import { DiskList, lengthOf } from "./diskList.ts";
 export const INDEX_FILE = "index.sqlite";
 
 /** Raise it whenever the file's content changes, or how it follows from the entries: older files are made anew. */
-const FORMAT = 4;
-
-/**
- * The changes that turn a file of the previous format into one of this format. So the entries do not have to
- * be read again.
- */
-const UPGRADES: { [format: number]: string } = { 3: "CREATE INDEX action_time ON action (time)" };
+const FORMAT = 5;
 
 /** Memory for the pages of the database, in KiB. */
 const CACHE_KIB = 16_384;
@@ -200,25 +194,15 @@ function openKept(
     const meta = { ...database.prepare("SELECT * FROM meta").get() } as Meta;
     const boot = bootId();
     const isSound = meta.clean === 1 || (meta.boot !== "" && meta.boot === boot);
-    if (isSound && meta.ledger === ledger && upgrade(database, meta.format) && isWhole(database, meta)) {
+    if (isSound && meta.ledger === ledger && meta.format === FORMAT && isWhole(database, meta)) {
       database.prepare("UPDATE meta SET boot = ?").run(boot);
-      return { database, meta: { ...meta, format: FORMAT, boot } };
+      return { database, meta: { ...meta, boot } };
     }
   } catch {
     // A missing file and a damaged file are treated in the same way.
   }
   database?.close();
   return undefined;
-}
-
-/** Converts a file of an older format to this format. False if that is impossible. */
-function upgrade(database: DatabaseSync, from: number): boolean {
-  for (let format = from; format < FORMAT; format++) {
-    const step = UPGRADES[format];
-    if (step === undefined) return false;
-    database.exec(`BEGIN; ${step}; UPDATE meta SET format = ${format + 1}; COMMIT`);
-  }
-  return from <= FORMAT;
 }
 
 /**

@@ -301,4 +301,18 @@ describe("records of the trust score and SLAs, at POST /v1/records", () => {
     const { fields } = GOOD.uptime as { fields: RecordBody };
     expect((await send("uptime", { ...fields, part: 1 }, buyer)).status, "another part").to.equal(201);
   });
+
+  it("accepts an agent's dispute and payment also after a stranger's record of the same breach and transfer", async () => {
+    // The breach and the transfer are public, so a stranger may be faster. Its record changes nothing.
+    const squats: [string, RecordBody][] = [
+      ["sla_dispute", { agent_id: addressOf(buyer) }],
+      ["sla_payment", {}],
+    ];
+    for (const [type, change] of squats) {
+      const { fields, by } = GOOD[type] as { fields: RecordBody; by: LocalAccount };
+      expect((await send(type, { ...fields, ...change }, buyer)).status, type).to.equal(201);
+      const own = await send(type, fields, by);
+      expect(own.status, own.text).to.equal(201);
+    }
+  });
 });
