@@ -22,7 +22,7 @@ export type DatabaseWatch = {
 const EVERY_MS = 500;
 const PATIENCE_MS = 1_000;
 
-/** The server itself ends a check after this time. So one that works says so before our patience ends. */
+/** The server itself ends a check after this time. So a server that works answers before this program stops waiting. */
 const STATEMENT_MS = 600;
 
 /**

@@ -28,7 +28,7 @@ export function registerMetrics(
   });
   gauge(registry, {
     name: TRANSFERS,
-    help: "Seconds since the indexer began to wait for transfers that no source tells or that do not add up to a balance",
+    help: "Seconds since the indexer began to wait for transfers that no source gives, or that do not add up to a balance",
     read: async () => secondsBlocked(await operations.readBlockedTransfers()),
   });
   gauge(registry, {

@@ -21,19 +21,19 @@ export async function verifyLogFile(file: Blob, onProgress: (share: number) => v
       title,
       checks: [
         holds(
-          `All ${events.toLocaleString("en")} events derive`,
-          "Each stands where it may, and every signature was checked.",
+          `All ${events.toLocaleString("en")} events were derived`,
+          "Each event is in an allowed place, and every signature was checked.",
         ),
         holds(
-          `They come to ${Object.keys(agents).length} agents and ${Object.keys(clusters).length} clusters`,
+          `They give ${Object.keys(agents).length} agents and ${Object.keys(clusters).length} clusters`,
           `as of block ${asOf.block}`,
         ),
         digest === null
           ? isOpen("There is no digest before the first tick")
-          : holds("The digest of all that", digest),
+          : holds("The digest of the log", digest),
         isOpen(
-          "Whether the log is whole, the digest says",
-          "Compare it with what nodes say of the same block. A line that is missing changes it.",
+          "The digest shows whether the log is complete",
+          "Compare it with the digest that nodes give for the same block. A missing line changes it.",
         ),
       ],
     };
@@ -44,6 +44,6 @@ export async function verifyLogFile(file: Blob, onProgress: (share: number) => v
       !(error instanceof TypeError)
     )
       throw error;
-    return { title, checks: [fails("The log does not derive", error.message)] };
+    return { title, checks: [fails("The log cannot be derived", error.message)] };
   }
 }

@@ -145,7 +145,7 @@ export async function openService(parameters: OpenServiceParameters): Promise<Se
       now,
       log,
     });
-    // Else the threads that read begin when reads can be served: their memory does not add to that of the opening.
+    // Without a shared store the reading threads start only now, so their memory does not add to that of the opening.
     if (!config.sharedStore) verify();
     signs.start();
     pulse?.start();

@@ -59,7 +59,7 @@ describe("money that reaches a buyer in the block of its payment", () => {
     expect(await kept((log) => [pieces(log), pay(log, 1)])).to.equal("0.000005");
   });
 
-  it("is none that the buyer sent to itself, and none of nothing", async () => {
+  it("does not include what the buyer sent to itself, nor transfers of nothing", async () => {
     expect(await kept((log) => [log.transfer(B, B, 500_000), pay(log, 1)])).to.equal("0.50");
     expect(await kept((log) => [log.transfer(HUB, B, 0), pay(log, 1)])).to.equal("0.50");
   });
@@ -75,7 +75,7 @@ describe("money that reaches a buyer in the block of its payment", () => {
     }
   });
 
-  it("pays again where it went back and came again, in whatever order the receipts come", async () => {
+  it("pays again if it went back and came again, in whatever order the receipts come", async () => {
     const round = (log: EventLog) =>
       log.transfer(F, B, 500_000) && log.transfer(B, S, 500_000, { authorized: true });
     const twice = (order: (txs: Hex[]) => Hex[]) => (log: EventLog) => {
@@ -120,7 +120,7 @@ describe("money that reaches a buyer in the block of its payment", () => {
     expect(await kept(after)).to.equal("0.50");
   });
 
-  it("is taken for all of it once `hubTransfers` transfers have reached the buyer", async () => {
+  it("counts as everything that the buyer pays with once `hubTransfers` transfers have reached the buyer", async () => {
     const empty = (log: EventLog) => log.transfer(F, B, 0);
     expect(await kept((log) => [empty(log), pay(log.after(2), 1)], { hubTransfers: 3 })).to.equal("0.50");
     expect(await kept((log) => [empty(log), pay(log.after(2), 1)], { hubTransfers: 2 })).to.equal("0.00");

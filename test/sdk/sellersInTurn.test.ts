@@ -89,7 +89,7 @@ describe("the sellers that are asked for one hire, before anything is signed", (
     expect(third.asked, "the first one has refused").to.deep.equal([1, 0]);
   });
 
-  it("are not asked when the given offer leaves no way back for the money that shall have one", async () => {
+  it("are not asked if the buyer wants its money back after bad work, and the given offer has no way for that", async () => {
     const { hire, asked, listings } = buyerOf([refuses]);
     const [direct] = listings as [Listing];
     const escrowed = { ...direct, payment_mode: MODE } as Listing;

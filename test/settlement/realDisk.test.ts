@@ -15,7 +15,7 @@ const canMount =
 
 describe("the settlement process on a real disk", () => {
   const mounted: string[] = [];
-  // Before the folder's own, which removes what is mounted on.
+  // This hook comes before that of the folder, so the folder is removed after it is unmounted.
   afterEach(() => {
     for (const at of mounted.splice(0)) spawnSync("umount", ["--lazy", at]);
   });

@@ -86,8 +86,8 @@ export async function prepareDeposit(
   if (standing.status !== "none")
     throw new WalletError({
       code: "not_open",
-      message: "These very terms were deposited before.",
-      hint: "An escrow is paid once and for all. Begin a new one.",
+      message: "Exactly these terms were deposited before.",
+      hint: "The same terms cannot be deposited again. Begin a new escrow.",
     });
   const [balance, decimals, paused, domain] = await Promise.all([
     chain.read(token, tokenAbi, "balanceOf", [account]) as Promise<bigint>,
@@ -98,7 +98,7 @@ export async function prepareDeposit(
   if (decimals !== DECIMALS)
     throw new WalletError({
       code: "other_token",
-      message: `The token counts with ${decimals ?? "unknown"} decimals, and this page writes amounts with ${DECIMALS}.`,
+      message: `The token has ${decimals ?? "unknown"} decimals, and this page writes amounts with ${DECIMALS}.`,
       hint: "It is not USDC. This page signs nothing for it.",
     });
   const time = BigInt(standing.time);
@@ -107,7 +107,7 @@ export async function prepareDeposit(
     throw new WalletError({
       code: "not_open",
       message: `The guardian has paused deposits until ${formatTime(Number(paused))}.`,
-      hint: "Money that is held is not touched by that. Wait, or use another provider.",
+      hint: "This does not affect money that is held. Wait, or use another provider.",
     });
   if (balance < hire.amount)
     throw new WalletError({

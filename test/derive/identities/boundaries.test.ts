@@ -221,7 +221,7 @@ describe("feedback, at the boundaries", () => {
     const clustered = ring.feedback(1, BUYER);
     expect(feedbackOf(await derive(ring), clustered)).to.include({ standing: "self", selfReason: "cluster" });
 
-    // Its ring, and listings that are those of one of the ring: one buyer, and no cluster in common.
+    // A client with the same listings as one of the agent's ring: both are one buyer, but share no cluster.
     const chain = listed();
     for (const n of [1, 4, 5, 6]) chain.transfer(wallet(100), wallet(n), 10_000_000);
     for (const n of [1, 4, 5, 6]) chain.after(1).listing(wallet(n), "text.translate");
@@ -246,7 +246,7 @@ describe("feedback, at the boundaries", () => {
     expect(feedbackOf(store, early)).to.include({ standing: "self", selfReason: "family", hire: null });
     expect(feedbackOf(store, late)).to.include({ standing: "self", selfReason: "family" });
 
-    // A registration before the money hides nothing, and the seller's own money least of all.
+    // A registration before the money does not hide a family, whether the money is another wallet's or the seller's.
     for (const funder of [wallet(100), SELLER]) {
       const hidden = new RegistryLog();
       hidden.transfer(wallet(100), SELLER, 10_000_000);
@@ -322,7 +322,7 @@ describe("registries as a source of events, at the boundaries", () => {
   it("are read from a listed implementation on, and no longer after an unlisted one", async () => {
     const log = new RegistryLog({}, false);
     say(log, 1);
-    // A placeholder before the first is not an end.
+    // An implementation that is not listed ends nothing while no listed one was there.
     log.upgraded(IDENTITY, UNLISTED).upgraded(REPUTATION, UNLISTED);
     say(log, 2);
     const before = await derive(log);

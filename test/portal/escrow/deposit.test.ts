@@ -174,12 +174,12 @@ describe("a deposit in the portal with the reader's wallet", function () {
   it("refuses a token with other decimals than USDC, or without a number of decimals", async () => {
     const { scene } = reader;
     const answers: [(request: unknown) => unknown, string][] = [
-      [() => `0x${(18).toString(16).padStart(64, "0")}`, "The token counts with 18 decimals"],
+      [() => `0x${(18).toString(16).padStart(64, "0")}`, "The token has 18 decimals"],
       [
         () => {
           throw new ProviderError(3, "execution reverted");
         },
-        "The token counts with unknown decimals",
+        "The token has unknown decimals",
       ],
     ];
     await fill();
