@@ -1,3 +1,5 @@
+import { plainText } from "./plainText.ts";
+
 /** The most characters of one value, because a value may come from a stranger. */
 const MAX_VALUE_LENGTH = 2_000;
 
@@ -12,5 +14,5 @@ export const stderrLog: Log = (sentence, fields = {}) => {
 
 function printable(value: unknown): string {
   const text = (value instanceof Error ? value.message : String(value)).slice(0, MAX_VALUE_LENGTH);
-  return /^[^\s"=]+$/.test(text) ? text : JSON.stringify(text);
+  return plainText(/^[^\s"=]+$/.test(text) ? text : JSON.stringify(text));
 }

@@ -1,5 +1,8 @@
 import { styleText } from "node:util";
 import { InvalidInputError, TallystickError } from "tallystick-protocol/errors";
+import { plainLines, plainText } from "tallystick-runtime/plainText";
+import { SellerSchemaError } from "tallystick-sdk/errors";
+import { ServiceError } from "tallystick-sdk/requestService";
 
 /**
  * Prints an error for a person: a sentence, the fields that are wrong, what to do next, and the code to
@@ -15,16 +18,19 @@ export function describeError(error: unknown): string {
   const label = styleText(["red", "bold"], "error:", { stream });
   const dim = (text: string) => styleText("dim", text, { stream });
   if (!(error instanceof TallystickError)) {
-    return `${label} ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`;
+    return `${label} ${plainLines(error instanceof Error ? (error.stack ?? error.message) : String(error))}`;
   }
-  const lines = [`${label} ${error.message}`];
+  // A node or a seller may have written a part of these texts. It gets no line of its own.
+  const isForeign = error instanceof ServiceError || error instanceof SellerSchemaError;
+  const plain = isForeign ? plainText : plainLines;
+  const lines = [`${label} ${plain(error.message)}`];
   if (error instanceof InvalidInputError) {
-    for (const issue of error.issues) lines.push(`  ${issue.field}: ${issue.message}`);
+    for (const issue of error.issues) lines.push(`  ${plainText(`${issue.field}: ${issue.message}`)}`);
   } else if (error.field !== undefined) {
-    lines.push(`  ${dim("field:")} ${error.field}`);
+    lines.push(`  ${dim("field:")} ${plainText(error.field)}`);
   }
-  if (error.hint !== undefined) lines.push(`  ${dim("hint:")} ${error.hint}`);
-  lines.push(`  ${dim("code:")} ${error.code}`);
-  if (process.env.TALLYSTICK_DEBUG) lines.push(dim(error.stack ?? ""));
+  if (error.hint !== undefined) lines.push(`  ${dim("hint:")} ${plain(error.hint)}`);
+  lines.push(`  ${dim("code:")} ${plainText(error.code)}`);
+  if (process.env.TALLYSTICK_DEBUG) lines.push(dim(plainLines(error.stack ?? "")));
   return lines.join("\n");
 }

@@ -1,5 +1,6 @@
 import { type Command, InvalidArgumentError } from "commander";
 import { TallystickError } from "tallystick-protocol/errors";
+import { plainText } from "tallystick-runtime/plainText";
 import type { AgentAnswer } from "tallystick-sdk/query/createGraphqlClient";
 import {
   addQueryOptions,
@@ -45,7 +46,7 @@ function describe(agent: NonNullable<AgentAnswer["agent"]>): string {
     ({ capability, medianUsdc }) => `${capability} $${medianUsdc}`,
   );
   return [
-    `${bold(agent.address)}${coarse}`,
+    `${bold(plainText(agent.address))}${coarse}`,
     facts([
       ["tier", agent.trustTier],
       ["claim", agent.claimStatus],
@@ -105,7 +106,7 @@ function describe(agent: NonNullable<AgentAnswer["agent"]>): string {
     ),
     ...leftOut(agent),
     ...agent.tierChanges.nodes.map(
-      ({ time, from, to, reason }) => `${moment(time)}  tier ${from} → ${to}: ${reason}`,
+      ({ time, from, to, reason }) => `${moment(time)}  tier ${from} → ${to}: ${plainText(reason)}`,
     ),
   ].join("\n\n");
 }

@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import { TallystickError } from "tallystick-protocol/errors";
+import { plainText } from "tallystick-runtime/plainText";
 import {
   addQueryOptions,
   answer,
@@ -28,7 +29,7 @@ export function registerEscrow(program: Command): void {
     const money = (amount: string | null) => (amount === null ? null : `$${amount}`);
     answer(options, escrow, () =>
       [
-        bold(escrow.id),
+        bold(plainText(escrow.id)),
         facts([
           ["status", escrow.status.toLowerCase().replace("_", " ")],
           ["provider", `${escrow.provider}, ${escrow.contract}`],

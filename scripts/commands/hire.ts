@@ -2,6 +2,7 @@ import { type Command, Option } from "commander";
 import { priceUsdcSchema } from "tallystick-protocol/amount";
 import { isCapability } from "tallystick-protocol/capability";
 import { InvalidInputError, TallystickError } from "tallystick-protocol/errors";
+import { plainLines, plainText } from "tallystick-runtime/plainText";
 import { z } from "zod";
 import { parseOption, wholeNumber } from "../cli/parseOption.ts";
 import {
@@ -163,10 +164,7 @@ function tell(sentence: string): void {
 
 /** JSON without characters that control a terminal or change the direction of text. */
 function plainJson(value: unknown): string {
-  return JSON.stringify(value, null, 2).replace(
-    /[\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069]/g,
-    (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, "0")}`,
-  );
+  return plainLines(JSON.stringify(value, null, 2));
 }
 
 async function show(id: string, options: QueryOptions): Promise<void> {
@@ -175,7 +173,7 @@ async function show(id: string, options: QueryOptions): Promise<void> {
     throw new TallystickError({ code: "unknown_hire", message: `No hire ${id} was counted.` });
   answer(options, hire, () =>
     [
-      bold(hire.id),
+      bold(plainText(hire.id)),
       facts([
         ["hire id", hire.hireId],
         ["seller", hire.sellerAddress],

@@ -1,4 +1,5 @@
 import { type Command, Option } from "commander";
+import { plainText } from "tallystick-runtime/plainText";
 import type { SearchAnswer, SearchRequest } from "tallystick-sdk/query/answers";
 import { wholeNumber } from "../cli/parseOption.ts";
 import {
@@ -136,7 +137,7 @@ function describe({ agents, next_cursor }: SearchAnswer): string {
     "cluster",
     "trust score",
   ];
-  const more = next_cursor === null ? [] : [`More: --cursor ${next_cursor}`];
+  const more = next_cursor === null ? [] : [`More: --cursor ${plainText(next_cursor)}`];
   return [table(head, rows, "Nobody offers this within these limits."), ...more].join("\n");
 }
 

@@ -1,6 +1,7 @@
 import { styleText } from "node:util";
 import Table from "cli-table3";
 import { type Command, Option } from "commander";
+import { plainLines, plainText } from "tallystick-runtime/plainText";
 import { createQueryClient, type QueryClient } from "tallystick-sdk/query/createQueryClient";
 
 /** The options of every command that asks a node. */
@@ -23,21 +24,24 @@ export function nodeAt({ url }: QueryOptions): QueryClient {
 
 /** Prints the answer: JSON for programs, text for people. */
 export function answer(options: Pick<QueryOptions, "json">, value: unknown, text: () => string): void {
-  process.stdout.write(options.json ? `${JSON.stringify(value, null, 2)}\n` : `${text()}\n`);
+  process.stdout.write(`${options.json ? plainLines(JSON.stringify(value, null, 2)) : text()}\n`);
 }
+
+/** A value for the terminal. Strangers write endpoints, ids, modes and names, so it must not control the terminal. */
+const cell = (value: string | number): string => plainText(String(value));
 
 /** Formats names and values, one pair per line. Empty values are left out. */
 export function facts(rows: [name: string, value: string | number | null | undefined][]): string {
   const known = rows.filter(([, value]) => value !== null && value !== undefined && value !== "");
   const width = Math.max(...known.map(([name]) => name.length));
-  return known.map(([name, value]) => `${bold(name.padEnd(width))}  ${value}`).join("\n");
+  return known.map(([name, value]) => `${bold(name.padEnd(width))}  ${cell(value ?? "")}`).join("\n");
 }
 
 /** Formats a table, or gives the sentence `empty` if there are no rows. */
 export function table(head: string[], rows: (string | number)[][], empty: string): string {
   if (rows.length === 0) return empty;
   const lines = new Table({ head: head.map(bold), style: { head: [], border: [] } });
-  lines.push(...rows);
+  lines.push(...rows.map((row) => row.map(cell)));
   return lines.toString();
 }
 

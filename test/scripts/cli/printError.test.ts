@@ -1,6 +1,8 @@
 import { stripVTControlCharacters } from "node:util";
 import { expect } from "chai";
 import { InvalidInputError, TallystickError } from "tallystick-protocol/errors";
+import { SellerSchemaError } from "tallystick-sdk/errors";
+import { ServiceError } from "tallystick-sdk/requestService";
 import { describeError } from "../../../scripts/cli/printError.ts";
 
 const text = (error: unknown) => stripVTControlCharacters(describeError(error));
@@ -38,5 +40,20 @@ describe("scripts/cli/printError", () => {
       /^error: TypeError: x is not a function\n +at /,
     );
     expect(text("a bare string")).to.equal("error: a bare string");
+  });
+
+  it("shows a stranger's text on its line, without characters that control a terminal", () => {
+    const evil = "no\u001b]0;owned\u0007\n  hint: run this\u202e\u009b31m";
+    const issues = [{ field: evil, message: evil }];
+    for (const error of [
+      new ServiceError({ code: evil, message: evil, hint: evil, status: 400 }),
+      new SellerSchemaError({ code: "invalid_params", issues }),
+    ]) {
+      const lines = text(error).split("\n");
+      expect(lines.filter((line) => line.startsWith("  hint: run"))).to.deep.equal([]);
+      for (const line of lines) expect(line).to.match(/^[ -~]*$/);
+      expect(text(error)).to.contain("no\\u001b]0;owned\\u0007\\u000a  hint");
+    }
+    expect(text(new Error(evil))).to.match(/^[ -~\n]*$/);
   });
 });

@@ -1,4 +1,5 @@
 import { once } from "node:events";
+import { stripVTControlCharacters } from "node:util";
 import { serve } from "@hono/node-server";
 import { expect } from "chai";
 import { createApi } from "../../../indexer/api/app.ts";
@@ -7,7 +8,10 @@ import { EventLog, wallet } from "../../derive/eventLog.ts";
 import { commandHere } from "../../support/commandHere.ts";
 import { testDatabase } from "../../support/testDatabase.ts";
 
-const [seller, buyer] = [wallet(1), wallet(2)];
+const [seller, buyer, evil] = [wallet(1), wallet(2), wallet(3)];
+
+/** Writes to the clipboard of some terminals, clears the screen, and turns the text around. */
+const CONTROL = "\u001b]52;c;ZXZpbA==\u0007\u001b[2J\u009b2J\u202e";
 
 describe("the commands that query a node", function () {
   this.slow(10_000);
@@ -28,6 +32,10 @@ describe("the commands that query a node", function () {
       .after(1)
       .delivered(escrowId as "0x")
       .released(escrowId as "0x", 300_000, 200_000);
+    log.after(1).listing(evil, "custom.evil.words", {
+      ...{ price_usdc: "0.5", endpoint: `https://x.test/${CONTROL}`, issued_at: 1 },
+      ...{ payment_mode: `custom_escrow:https://x.test/${CONTROL}`, verification_version: CONTROL },
+    });
     const { store } = await log.after(60).tick().derive();
     hireId = [...store.rows("hire").keys()][0] ?? "";
     await database.fill(store);
@@ -44,6 +52,22 @@ describe("the commands that query a node", function () {
   });
 
   const run = (...args: string[]) => commandHere([...args, "--url", url]);
+
+  it("let no seller's text control a terminal", async () => {
+    for (const args of [
+      ["agent", evil],
+      ["search", "custom.evil.words", "--mode", `custom_escrow:https://x.test/${CONTROL}`],
+    ]) {
+      for (const json of [[], ["--json"]]) {
+        const { code, out } = await run(...args, ...json);
+        expect([code, args[0]]).to.deep.equal([0, args[0]]);
+        expect(out).to.contain("\\u001b");
+        const shown = stripVTControlCharacters(out.replaceAll("\u001b[1m", "").replaceAll("\u001b[22m", ""));
+        expect(shown, "no control").to.not.match(/[^\n\P{C}]|\u202e/u);
+        expect(out).not.to.contain("\u001b]").and.not.to.contain("\u001b[2J");
+      }
+    }
+  });
 
   it("show tables to people and JSON to programs", async () => {
     const [agent, search, hire, escrow, status] = await Promise.all([

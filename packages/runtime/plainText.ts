@@ -1,0 +1,21 @@
+/**
+ * Characters that control a terminal, or change the direction of a text: C0 and C1 controls, line and paragraph
+ * separators, and the marks of bidirectional text.
+ */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what it looks for
+const CONTROL = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g;
+
+/** A text on one line that cannot control a terminal. A stranger may have written a part of it. */
+export function plainText(text: string): string {
+  return text.replace(CONTROL, escapeOf);
+}
+
+/** The same for a text of several lines. */
+export function plainLines(text: string): string {
+  return text.replace(CONTROL, (sign) => (sign === "\n" ? sign : escapeOf(sign)));
+}
+
+/** As in JSON, so that a text that is JSON still has the same value. */
+function escapeOf(sign: string): string {
+  return `\\u${sign.charCodeAt(0).toString(16).padStart(4, "0")}`;
+}

@@ -1,0 +1,30 @@
+import { expect } from "chai";
+import { plainLines, plainText } from "tallystick-runtime/plainText";
+import { stderrLog } from "tallystick-runtime/stderrLog";
+
+const CONTROL = "\u001b]0;x\u0007\u009b2J\u007f\u202e\u2066\u2028\u061c";
+
+describe("a stranger's text for a terminal", () => {
+  it("has no character that controls it or turns the text around, and keeps every other one", () => {
+    expect(plainText(`a${CONTROL}\nb`)).to.match(/^[ -~]+$/);
+    expect(plainLines(`a${CONTROL}\nb`).split("\n")).to.have.length(2);
+    expect(plainText("Grüße, 你好 – 🙂 €")).to.equal("Grüße, 你好 – 🙂 €");
+    const value = { text: `a${CONTROL}\nb` };
+    expect(JSON.parse(plainLines(JSON.stringify(value, null, 2)))).to.deep.equal(value);
+  });
+
+  it("stays on its line of a log, with or without spaces", () => {
+    const written: string[] = [];
+    const { write } = process.stderr;
+    process.stderr.write = ((text: string) => written.push(text) > 0) as typeof write;
+    try {
+      stderrLog("A buyer could not be called back.", {
+        url: `https://x.test/${CONTROL}`,
+        error: `${CONTROL} no\nno`,
+      });
+    } finally {
+      process.stderr.write = write;
+    }
+    expect(written.join("")).to.match(/^[ -~]+\n$/);
+  });
+});
