@@ -11,7 +11,7 @@ import { servePortal } from "../../indexer/api/portal/servePortal.ts";
 import { buildPortal } from "../../portal/build.mjs";
 import { cast, LEDGER } from "../indexer/support/apiStory.ts";
 import { BROWSER_MS, sharedBrowser } from "../support/browser.ts";
-import { expectAccessible } from "./support/axe.ts";
+import { expectAccessible, expectAccessibleInBothColours } from "./support/axe.ts";
 import { openPortalSite, type PortalSite } from "./support/portalSite.ts";
 
 /** Of what a page fetches before it runs, by gzip. */
@@ -100,24 +100,7 @@ describe("the portal", function () {
     ["a link that lost a part", () => "#/agent/0x12", "There is no such page"],
   ];
 
-  for (const colorScheme of ["light", "dark"] as const) {
-    it(`has no faults that axe finds, in ${colorScheme} colours, and fits a phone`, async () => {
-      await page.emulateMedia({ colorScheme });
-      for (const [name, hash, text] of pages) {
-        await open(hash(), text);
-        await expectAccessible(page, name);
-        await page.setViewportSize({ width: 360, height: 740 });
-        const over = await page.evaluate(
-          () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
-        );
-        expect(over, `${name} at 360`).to.equal(0);
-        await page.setViewportSize({ width: 1280, height: 900 });
-      }
-      expect(complaints).to.deep.equal([]);
-    });
-  }
-
-  it("names each page in the browser's tab, and sends the node one query for it", async () => {
+  it("names each page in the browser's tab, sends the node one query for it, has no faults that axe finds, and fits a phone", async () => {
     for (const [name, hash, text] of pages) {
       // Answers are kept from page to page: a new load asks.
       await page.goto("about:blank");
@@ -127,8 +110,18 @@ describe("the portal", function () {
       await page.waitForFunction(() => document.title.endsWith(" · Tallystick"));
       const questions = asked.filter((it) => /\/(?:graphql|v1\/(?!stream).*)$/.test(new URL(it).pathname));
       expect(questions, name).to.have.length.at.most(1);
+      await expectAccessibleInBothColours(page, name);
+      await page.setViewportSize({ width: 360, height: 740 });
+      const over = await page.evaluate(
+        () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
+      );
+      expect(over, `${name} at 360`).to.equal(0);
+      await page.setViewportSize({ width: 1280, height: 900 });
     }
-    // The next entry is asked for alone: the rest of the page stays.
+    expect(complaints).to.deep.equal([]);
+  });
+
+  it("asks for the next entry of a ledger alone, and keeps the rest of the page", async () => {
     await open(`#/ledger/${LEDGER}?entry=1`, "What was signed");
     asked = [];
     await page.getByRole("searchbox", { name: "An entry's number or hash" }).fill("2");

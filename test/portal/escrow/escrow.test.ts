@@ -3,7 +3,7 @@ import path from "node:path";
 import { gzipSync } from "node:zlib";
 import { expect } from "chai";
 import { hireEscrowAbi } from "tallystick-protocol/abi/hireEscrowAbi";
-import { expectAccessible } from "../support/axe.ts";
+import { expectAccessibleInBothColours } from "../support/axe.ts";
 import { useReader } from "../support/escrowReader.ts";
 import { ProviderError } from "../support/testWallet.ts";
 
@@ -36,42 +36,37 @@ describe("an escrow in the portal with the reader's wallet", function () {
     expect(reader.complaints).to.deep.equal([]);
   });
 
-  for (const colorScheme of ["light", "dark"] as const) {
-    it(`has no faults that axe finds, in ${colorScheme} colours, and fits a phone`, async () => {
-      const { id } = await reader.scene.deposit();
-      const fits = async (what: string) => {
-        await expectAccessible(reader.page, what);
-        await reader.page.setViewportSize({ width: 360, height: 740 });
-        const over = await reader.page.evaluate(
-          () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
-        );
-        expect(over, `${what} at 360`).to.equal(0);
-        await reader.page.setViewportSize({ width: 1280, height: 900 });
-      };
-      await come(reader.scene.buyer);
-      await reader.page.emulateMedia({ colorScheme });
-      await reader.page.goto(`${reader.scene.url}#/escrow/${id}`);
-      await reader.page.getByText("Computed here").waitFor();
-      await fits("an escrow");
-      await connect();
-      await reader.page.locator(".acts button").first().waitFor();
-      await fits("an escrow with a wallet");
-      await begin("Split the money");
-      await worked();
-      await fits("an act");
-      await reader.page.keyboard.press("Escape");
-      expect(await reader.page.getByRole("dialog").count()).to.equal(0);
-      await reader.page.goto(
-        `${reader.scene.url}#/escrow/new?seller=${reader.scene.seller.address}&amount=2`,
+  it("has no faults that axe finds, in light and in dark colours, and fits a phone", async () => {
+    const { id } = await reader.scene.deposit();
+    const fits = async (what: string) => {
+      await expectAccessibleInBothColours(reader.page, what);
+      await reader.page.setViewportSize({ width: 360, height: 740 });
+      const over = await reader.page.evaluate(
+        () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
       );
-      await reader.page.getByText("A link filled in this form").waitFor();
-      await fits("a new escrow");
-      await reader.page.getByRole("button", { name: "Read the terms" }).press("Enter");
-      await reader.page.getByText("The wallet asks you twice").waitFor();
-      await fits("a deposit");
-      expect(reader.complaints).to.deep.equal([]);
-    });
-  }
+      expect(over, `${what} at 360`).to.equal(0);
+      await reader.page.setViewportSize({ width: 1280, height: 900 });
+    };
+    await come(reader.scene.buyer);
+    await reader.page.goto(`${reader.scene.url}#/escrow/${id}`);
+    await reader.page.getByText("Computed here").waitFor();
+    await fits("an escrow");
+    await connect();
+    await reader.page.locator(".acts button").first().waitFor();
+    await fits("an escrow with a wallet");
+    await begin("Split the money");
+    await worked();
+    await fits("an act");
+    await reader.page.keyboard.press("Escape");
+    expect(await reader.page.getByRole("dialog").count()).to.equal(0);
+    await reader.page.goto(`${reader.scene.url}#/escrow/new?seller=${reader.scene.seller.address}&amount=2`);
+    await reader.page.getByText("A link filled in this form").waitFor();
+    await fits("a new escrow");
+    await reader.page.getByRole("button", { name: "Read the terms" }).press("Enter");
+    await reader.page.getByText("The wallet asks you twice").waitFor();
+    await fits("a deposit");
+    expect(reader.complaints).to.deep.equal([]);
+  });
 
   it("offers each wallet by its name, as plain text", async () => {
     const { id } = await reader.scene.deposit();

@@ -5,17 +5,44 @@ import type { Page } from "playwright-core";
 
 const source = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
-/** Checks the present page against WCAG 2.2 A and AA, and against axe's best practices. */
-export async function expectAccessible(page: Page, what: string): Promise<void> {
+/**
+ * Checks the present page in light and in dark colours: WCAG 2.2 A and AA, and axe's best practices. Only the contrast of
+ * a page depends on its colours.
+ */
+export async function expectAccessibleInBothColours(page: Page, what: string): Promise<void> {
+  await useColours(page, "dark");
+  await expectAccessible(page, `${what} in dark colours`, ["color-contrast"]);
+  await useColours(page, "light");
+  await expectAccessible(page, what);
+}
+
+/** Changes the colours at once. On the page they change slowly, and axe would see the colours between. */
+async function useColours(page: Page, colorScheme: "light" | "dark"): Promise<void> {
+  await page.emulateMedia({ colorScheme });
+  await page.evaluate(() => {
+    for (const it of document.getAnimations()) if (it instanceof CSSTransition) it.finish();
+  });
+}
+
+/**
+ * Checks the present page against WCAG 2.2 A and AA, and against axe's best practices.
+ *
+ * @param rules checks only these rules of axe
+ */
+export async function expectAccessible(page: Page, what: string, rules?: string[]): Promise<void> {
   // The debugger evaluates it, because the page's policy allows no other script.
   await page.evaluate(source);
-  const violations = await page.evaluate(async () => {
+  const violations = await page.evaluate(async (rules) => {
+    const only = rules === undefined ? {} : { runOnly: rules };
     // biome-ignore lint/suspicious/noExplicitAny: axe has set this global.
-    const { violations } = await (globalThis as any).axe.run(document, { resultTypes: ["violations"] });
+    const { violations } = await (globalThis as any).axe.run(document, {
+      resultTypes: ["violations"],
+      ...only,
+    });
     return violations.map((it: { id: string; nodes: { target: unknown[]; failureSummary: string }[] }) => [
       it.id,
       ...it.nodes.slice(0, 3).map(({ target, failureSummary }) => `${target}: ${failureSummary}`),
     ]);
-  });
+  }, rules);
   expect(violations, what).to.deep.equal([]);
 }

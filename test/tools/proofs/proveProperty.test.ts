@@ -3,6 +3,9 @@ import { openSolver, type Solver } from "../../../tools/proofs/openSolver.ts";
 import { properties } from "../../../tools/proofs/properties.ts";
 import { applyChange, proveProperty } from "../../../tools/proofs/proveProperty.ts";
 
+/** The proofs of the ledger. The solver needs about five seconds for each planted fault, so only `npm run prove` tries them. */
+const SLOW = ["NeverShrinks", "MarkedForGood", "WriterStays", "WriterChangesInTurn"];
+
 describe("tools/proofs/proveProperty", function () {
   this.timeout(300_000);
   let solver: Solver;
@@ -17,14 +20,17 @@ describe("tools/proofs/proveProperty", function () {
       expect(proved, verdicts.join()).to.equal(true);
     });
 
-    const [first, ...others] = property.bugs;
+    const [first] = property.bugs;
     if (first === undefined) throw new Error(`No bug is planted for: ${property.claim}`);
-    it(`fails that proof when ${first.what}`, async () => {
-      const { verdicts } = await proveProperty(property, solver, first);
-      expect(verdicts).to.include("refuted");
-    });
-    // Each takes the solver seconds; `npm run prove` tries them all.
-    for (const bug of others) {
+    const refuted = SLOW.includes(property.contract) ? [] : [first];
+    for (const bug of refuted) {
+      it(`fails that proof when ${bug.what}`, async () => {
+        const { verdicts } = await proveProperty(property, solver, bug);
+        expect(verdicts).to.include("refuted");
+      });
+    }
+    // `npm run prove` tries them all.
+    for (const bug of property.bugs.filter((it) => !refuted.includes(it))) {
       it(`can still insert the fault: ${bug.what}`, () => {
         expect(() => applyChange(bug)).to.not.throw();
       });
