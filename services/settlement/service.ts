@@ -418,7 +418,7 @@ async function outcomesOperator({ operatorPrivateKey, mode }: SettlementConfig) 
   return accountOf(operatorPrivateKey);
 }
 
-/** viem is a third of a start, in time and in memory: who needs none of it does not load it. */
+/** Loading viem takes a third of a start's time and memory, so it is loaded only where it is needed. */
 async function accountOf(privateKey: Hex): Promise<LocalAccount> {
   const { privateKeyToAccount } = await import("viem/accounts");
   return privateKeyToAccount(privateKey);

@@ -80,12 +80,13 @@ export class RuleBook {
    * a schema, an `action` a rule.
    *
    * @param now in seconds
-   * @param isLeave whether the action rules have already allowed it. Then a default that allows nothing is
+   * @param isPermitted whether the action rules have already allowed it. Then a default that allows nothing is
    * ignored
    */
-  refusal(dataUpdate: PyObject, now: number, isLeave = false): string | undefined {
+  refusal(dataUpdate: PyObject, now: number, isPermitted = false): string | undefined {
     return (
-      this.#schemaRefusal(dataUpdate) ?? this.#actionRefusal(dataUpdate, Math.max(now, this.#latest), isLeave)
+      this.#schemaRefusal(dataUpdate) ??
+      this.#actionRefusal(dataUpdate, Math.max(now, this.#latest), isPermitted)
     );
   }
 
@@ -102,13 +103,13 @@ export class RuleBook {
     return undefined;
   }
 
-  #actionRefusal(dataUpdate: PyObject, now: number, isLeave: boolean): string | undefined {
+  #actionRefusal(dataUpdate: PyObject, now: number, isPermitted: boolean): string | undefined {
     if (!Object.hasOwn(dataUpdate, "action")) return undefined;
     const { action } = dataUpdate;
     if (typeof action !== "string")
       return `payload.data_update.action: must be a string (rules version ${this.rules.version}).`;
     const rule = this.#ruleOf(action);
-    if (!rule || (isLeave && !rule.allow && !this.#isNamed(action))) return undefined;
+    if (!rule || (isPermitted && !rule.allow && !this.#isNamed(action))) return undefined;
     const by = `(rules version ${this.rules.version}, action ${action})`;
     if (!rule.allow) return `This action is not allowed ${by}.`;
     const amountOf = (field: string) => millionths(dataUpdate[field]);

@@ -122,12 +122,12 @@ export class SettlementEngine {
    * and the institutional rules allow it, its shadow does not diverge. Then it is hashed and appended.
    * Answers only when the result is on disk.
    *
-   * @param isLeave whether the action rules have allowed the action that needs permission
+   * @param isPermitted whether the action rules have allowed the action that needs permission
    */
   async settle(
     given: Proposal,
     shadow?: ShadowProposal,
-    { isLeave = false }: { isLeave?: boolean } = {},
+    { isPermitted = false }: { isPermitted?: boolean } = {},
   ): Promise<SettleOutcome> {
     const { ledger, held, ruleBook, now, clock } = this.#parameters;
     const { minConfidence, maxDriftAllowed } = ruleBook.rules;
@@ -137,7 +137,7 @@ export class SettlementEngine {
       const reason = `Confidence ${proposal.confidenceScore} is below the required ${minConfidence}.`;
       return this.#rejected(proposal, reason);
     }
-    const refusal = ruleBook.refusal(proposal.dataUpdate, clock.latest(), isLeave);
+    const refusal = ruleBook.refusal(proposal.dataUpdate, clock.latest(), isPermitted);
     if (refusal !== undefined) return this.#rejected(proposal, refusal);
     let drift: number | undefined;
     if (shadow) {

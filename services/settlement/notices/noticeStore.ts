@@ -39,8 +39,8 @@ type StoredRow = {
 };
 
 /**
- * The buyers' subscriptions, on disk, at most `most`. A stranger with many wallets cannot take others'
- * places: when it is full, the site with the most subscriptions loses its newest one, and a new subscription
+ * The buyers' subscriptions, on disk, with a limited number. A stranger with many wallets cannot take others'
+ * places: when the store is full, the site with the most subscriptions loses its newest one, and a new subscription
  * of that same site is refused.
  */
 export class NoticeStore {

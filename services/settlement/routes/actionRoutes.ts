@@ -53,7 +53,7 @@ export function actionRoutes(dependencies: AppDependencies): Hono {
         contextHash: toBareHex(sha256(utf8ToBytes(dumpsPythonJson(context)))),
       },
       undefined,
-      { isLeave: true },
+      { isPermitted: true },
     );
     metrics.countOutcome("action", outcome.status);
     if (outcome.status !== "SETTLED") {

@@ -185,7 +185,7 @@ describe("what an engine settles", () => {
   });
 
   it("needs a rule's permission, which the rules of actions replace for actions without a rule alone", async () => {
-    const allowed = { isLeave: true };
+    const allowed = { isPermitted: true };
     const status = async (action: string, how = {}) =>
       (await engine.settle(proposal({ action }), undefined, how)).status;
     expect(await status("other")).to.equal("REJECTED");
