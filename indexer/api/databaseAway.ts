@@ -34,8 +34,8 @@ export function refuseWhileAway(
 }
 
 /**
- * Answers `/ready` and `/status` from the last known state. Ponder's own routes ask the database, and retry
- * for minutes if it does not answer. Call this after the server has its listener.
+ * Answers `/health`, and `/ready` and `/status` from the last known state. Ponder's own routes for these two
+ * ask the database, and retry for minutes if it does not answer. Call this after the server has its listener.
  */
 export function answerProbes(
   server: Server,
@@ -45,7 +45,7 @@ export function answerProbes(
   server.removeAllListeners("request");
   server.on("request", (request: IncomingMessage, response: ServerResponse) => {
     const path = (request.url ?? "").split("?", 1)[0];
-    const isProbe = path === "/ready" || path === "/status";
+    const isProbe = path === "/health" || path === "/ready" || path === "/status";
     if (!isProbe || (request.method !== "GET" && request.method !== "HEAD")) {
       for (const listener of listeners) listener.call(server, request, response);
       return;
@@ -59,7 +59,9 @@ export function answerProbes(
       });
       response.end(request.method === "HEAD" ? undefined : body);
     };
-    if (watch.isAway) {
+    // A health check has no price, so it must cost next to nothing.
+    if (path === "/health") answer(200, "text/plain; charset=UTF-8", "");
+    else if (watch.isAway) {
       const body = JSON.stringify(problemBody(503, "database_unavailable", DETAIL));
       answer(503, PROBLEM_MEDIA_TYPE, body, COME_AGAIN);
     } else if (path === "/status") answer(200, "application/json", JSON.stringify(watch.status));

@@ -204,10 +204,15 @@ describe("the container files", () => {
     }
   });
 
-  it("limit the open requests of one client, and the time of one request to half a minute", () => {
+  it("limit the open requests of one client, its requests in a second, and the time of one request to half a minute", () => {
     const text = read("deploy/nginx.conf");
     const server = text.slice(text.indexOf("server {"), text.indexOf("location "));
     expect(server).to.match(/limit_conn clients 256;\s+limit_conn_status 429;/);
+    expect(server).to.match(/limit_req zone=requests burst=1000 nodelay;\s+limit_req_status 429;/);
+    const rate = Number(/limit_req_zone \$client zone=requests:10m rate=(\d+)r\/s;/.exec(text)?.[1]);
+    // The shipped replicas together serve a client at most this many requests in a second.
+    const replicas = 2;
+    expect(rate).to.be.at.least((replicas * 6_000) / 60);
     expect(server).to.match(/client_header_timeout 30s;\s+client_body_timeout 30s;/);
     expect(text).to.contain("limit_conn_zone $client zone=clients:").and.to.contain("add_header Retry-After");
     const patterns = [...text.matchAll(/^ {2}"~(\*?)(.+)" \$(\w+);$/gm)].map(

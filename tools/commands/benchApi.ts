@@ -12,7 +12,8 @@ import { startPostgres } from "../../scripts/postgres/startPostgres.ts";
 import { nodeProgram } from "../../scripts/processes/nodeProgram.ts";
 import { openApiDatabase } from "../bench/api/apiDatabase.ts";
 import { ask, hammer, medianOf, offerRate } from "../bench/api/drive.ts";
-import { type FloodOptions, measureFlood, reportFlood } from "../bench/api/flood/measureFlood.ts";
+import { type FloodOptions, measureFlood } from "../bench/api/flood/measureFlood.ts";
+import { lineOf, reportFlood } from "../bench/api/flood/reportFlood.ts";
 import { loadMarket } from "../bench/api/loadMarket.ts";
 import { queriesOf } from "../bench/api/queries.ts";
 
@@ -44,7 +45,7 @@ export function registerBenchApi(program: Command): void {
     .option("--seconds <count>", "how long each measurement takes", wholeNumber("--seconds"), 8)
     .option(
       "--flood",
-      "measure only what floods by one client cost another, quiet and flooded phases in turn",
+      "measure only what floods by one client cost others: flooded, quiet and control phases in turn",
     )
     .option("--rounds <count>", "of a flood: phases of each sort", wholeNumber("--rounds"), 8)
     .option("--kind <text>", "of a flood: only kinds with this in their name")
@@ -64,7 +65,7 @@ export function registerBenchApi(program: Command): void {
         const url = options.database ?? (await postgres?.createDatabase("bench_api")) ?? "";
         if (!(await isFilled(url))) await fill(url, options, say);
         if (options.flood) {
-          const flood = await measureFlood(url, options, say);
+          const flood = await measureFlood(url, options, (of) => say(lineOf(of)));
           process.stdout.write(
             options.json ? `${JSON.stringify(flood, null, 2)}\n` : reportFlood(flood, options),
           );

@@ -1,9 +1,11 @@
+import { AsyncLocalStorage } from "node:async_hooks";
 import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 import { invalidInputFromZod } from "tallystick-protocol/errors";
 import type { ClientBudget } from "tallystick-runtime/http/clientBudgets";
 import { letGo } from "tallystick-runtime/http/guardServer";
-import { refuseInTime, tooManyRequests } from "tallystick-runtime/http/limitClients";
+import { refuseInTime, tooManyRequests } from "tallystick-runtime/http/refuseRequest";
+import { inTurnsOf, outOfTurns } from "tallystick-runtime/http/turns";
 import { type WebSocket, WebSocketServer } from "ws";
 import { logWarning } from "../../ponderProcess.ts";
 import type { Database } from "../database.ts";
@@ -14,7 +16,7 @@ import { stateRow } from "../rows/state.ts";
 import { type StreamMessage, topicOf } from "./messages.ts";
 import { type StreamQuery, streamQuery } from "./streamRequest.ts";
 import { carrySubscriber, type Outlet } from "./subscriber.ts";
-import { createTimelineFeed } from "./timelineFeed.ts";
+import { createTimelineFeed, type TimelineFeed } from "./timelineFeed.ts";
 
 export const STREAM_PATH = "/v1/stream";
 
@@ -64,21 +66,12 @@ export function createStream(options: StreamOptions): Stream {
   const alive = new WeakSet<WebSocket>();
   let heartbeats: NodeJS.Timeout | undefined;
 
-  async function beat(): Promise<void> {
-    const text = await heartbeat(db, feed.head());
-    for (const socket of server.clients) {
-      // There was no pong since the last heartbeat, so the client is gone.
-      if (!alive.has(socket)) {
-        socket.terminate();
-        continue;
-      }
-      alive.delete(socket);
-      socket.ping();
-      if (socket.bufferedAmount <= maxBuffered) socket.send(text);
-    }
-  }
-
-  function welcome(socket: WebSocket, query: StreamQuery, budget: ClientBudget | undefined): void {
+  function welcome(
+    socket: WebSocket,
+    query: StreamQuery,
+    budget: ClientBudget | undefined,
+    endTurn: () => void,
+  ): void {
     alive.add(socket);
     socket.on("pong", () => alive.add(socket));
     socket.on("error", () => socket.terminate());
@@ -95,13 +88,19 @@ export function createStream(options: StreamOptions): Stream {
       socket.on("close", stop);
       if (socket.readyState !== socket.OPEN) stop();
     };
-    begin().catch((error) => {
-      logWarning({ msg: "Could not begin a stream", cause: String(error) });
-      outlet.close(1011, "the node could not read its database");
-    });
-    heartbeats ??= setInterval(() => {
-      beat().catch((error) => logWarning({ msg: "Could not read the heartbeat", cause: String(error) }));
-    }, heartbeatMs).unref();
+    begin()
+      .catch((error) => {
+        logWarning({ msg: "Could not begin a stream", cause: String(error) });
+        outlet.close(1011, "the node could not read its database");
+      })
+      .finally(endTurn);
+    heartbeats ??= outOfTurns(() =>
+      setInterval(() => {
+        beat(server.clients, alive, { db, feed, maxBuffered }).catch((error) =>
+          logWarning({ msg: "Could not read the heartbeat", cause: String(error) }),
+        );
+      }, heartbeatMs).unref(),
+    );
     socket.on("close", () => {
       if (server.clients.size > 0) return;
       clearInterval(heartbeats);
@@ -137,7 +136,10 @@ export function createStream(options: StreamOptions): Stream {
         // Runs at every kind of end: a refused handshake, a normal close, or a broken connection.
         if (leave !== undefined) socket.once("close", leave);
         if (socket.destroyed) leave?.();
-        server.handleUpgrade(request, socket, head, (it) => welcome(it, query.data, budget));
+        const isTaken = takeTurn(budget, socket, (endTurn) =>
+          server.handleUpgrade(request, socket, head, (it) => welcome(it, query.data, budget, endTurn)),
+        );
+        if (!isTaken) void refuse(socket, tooMany("asks too much at once", 1));
       }
       return true;
     },
@@ -149,6 +151,27 @@ export function createStream(options: StreamOptions): Stream {
       return server.clients.size;
     },
   };
+}
+
+/**
+ * Begins a stream at its client's turn, like a request. The turn ends when the stream has begun, or its
+ * connection is gone. Returns false if too much of the client waits already.
+ */
+function takeTurn(
+  budget: ClientBudget | undefined,
+  socket: Duplex,
+  begin: (endTurn: () => void) => void,
+): boolean {
+  if (budget === undefined) {
+    begin(() => {});
+    return true;
+  }
+  // The next stream of this client begins in a later turn of the event loop, so that others come between.
+  const end = () => void setImmediate(() => giveBack?.());
+  const run = () => (socket.destroyed ? end() : inTurnsOf(budget.statements, () => begin(end)));
+  const giveBack = budget.takeTurn(AsyncLocalStorage.bind(run));
+  socket.once("close", end);
+  return giveBack !== undefined;
 }
 
 function outletOf(socket: WebSocket): Outlet {
@@ -173,6 +196,25 @@ function wanted({ topics, agent }: StreamQuery): (message: StreamMessage) => boo
   return (message) =>
     (wantedTopics === null || wantedTopics.has(topicOf(message))) &&
     (agent === undefined || message.agent === agent || message.counterpart === agent);
+}
+
+/** Sends a heartbeat to every client, and ends the connection of each that did not answer the last one. */
+async function beat(
+  clients: Set<WebSocket>,
+  alive: WeakSet<WebSocket>,
+  { db, feed, maxBuffered }: { db: Database; feed: TimelineFeed; maxBuffered: number },
+): Promise<void> {
+  const text = await heartbeat(db, feed.head());
+  for (const socket of clients) {
+    // There was no pong since the last heartbeat, so the client is gone.
+    if (!alive.has(socket)) {
+      socket.terminate();
+      continue;
+    }
+    alive.delete(socket);
+    socket.ping();
+    if (socket.bufferedAmount <= maxBuffered) socket.send(text);
+  }
 }
 
 /**

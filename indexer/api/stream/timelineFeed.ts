@@ -1,3 +1,4 @@
+import { outOfTurns } from "tallystick-runtime/http/turns";
 import { logWarning } from "../../ponderProcess.ts";
 import type { Database } from "../database.ts";
 import { latestMoments, momentsAfter } from "../rows/timeline.ts";
@@ -29,6 +30,12 @@ const BATCH = 500;
 const BEGINNING = "";
 
 /**
+ * How long the timeline is still followed without listeners, in milliseconds. So clients that come and go read
+ * the last messages once and not each time.
+ */
+const LINGER_MS = 10_000;
+
+/**
  * Follows the timeline while there are listeners.
  *
  * @param parameters.everyMs the time between two reads of the database
@@ -40,6 +47,8 @@ export function createTimelineFeed({ db, everyMs }: { db: Database; everyMs: num
   let floor: string | null = null;
   let timer: NodeJS.Timeout | undefined;
   let turn: Promise<void> | undefined;
+  /** When somebody last needed the timeline. */
+  let neededAt = 0;
 
   const head = () => recent.at(-1)?.position ?? floor ?? BEGINNING;
 
@@ -76,24 +85,36 @@ export function createTimelineFeed({ db, everyMs }: { db: Database; everyMs: num
     for (const listener of listeners) listener(reorg);
   }
 
-  function poll(): Promise<void> {
-    turn ??= look().finally(() => {
+  function read(): Promise<void> {
+    turn ??= outOfTurns(look).finally(() => {
       turn = undefined;
     });
     return turn;
   }
 
-  function schedule(): void {
-    timer = setTimeout(async () => {
-      await poll().catch((error) => logWarning({ msg: "Could not read the timeline", cause: String(error) }));
-      if (listeners.size > 0) schedule();
-    }, everyMs);
-    timer.unref();
+  /** Follows the timeline from now on, until nobody has needed it for a while. */
+  function follow(): void {
+    neededAt = performance.now();
+    if (timer === undefined) timer = setTimeout(readOn, everyMs).unref();
+  }
+
+  async function readOn(): Promise<void> {
+    const isRead = await read().then(
+      () => true,
+      (error) => logWarning({ msg: "Could not read the timeline", cause: String(error) }),
+    );
+    const isNeeded = listeners.size > 0 || (isRead && performance.now() - neededAt < LINGER_MS);
+    timer = isNeeded ? setTimeout(readOn, everyMs).unref() : undefined;
+    // What happens from now on is read when the next listener comes.
+    if (!isNeeded) [floor, recent] = [null, []];
   }
 
   return {
     head,
-    poll,
+    poll: () => {
+      follow();
+      return read();
+    },
     after: async (position, limit) => {
       if (floor !== null && position >= floor) {
         return recent.filter((it) => it.position > position).slice(0, limit);
@@ -102,14 +123,10 @@ export function createTimelineFeed({ db, everyMs }: { db: Database; everyMs: num
     },
     subscribe: (listener) => {
       listeners.add(listener);
-      if (listeners.size === 1) schedule();
+      follow();
       return () => {
         listeners.delete(listener);
-        if (listeners.size > 0) return;
-        clearTimeout(timer);
-        // Events that come while nobody listens are read when the next listener comes.
-        floor = null;
-        recent = [];
+        neededAt = performance.now();
       };
     },
   };

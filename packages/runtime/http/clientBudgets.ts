@@ -1,3 +1,4 @@
+import { holdMs } from "./holdMs.ts";
 import { Turns } from "./turns.ts";
 
 /** The limits of one client at a server; 0 for no limit. One point is about the cost of a small answer. */
@@ -47,10 +48,12 @@ export type ClientBudget = {
   /** Counts a refusal. Returns the number of refusals since the client's last accepted request. */
   refuse: () => number;
   /**
-   * Counts a delayed refusal until the returned function is called. Returns undefined if too many refusals
-   * are delayed already.
+   * Counts a delayed refusal until `release` is called. Returns undefined if too many refusals are delayed
+   * already.
+   *
+   * @returns `ms`: how long to delay it
    */
-  holdBack: () => (() => void) | undefined;
+  holdBack: () => { ms: number; release: () => void } | undefined;
   /**
    * Counts a stream until the returned function is called. Returns undefined if the client has too many
    * streams already.
@@ -142,8 +145,8 @@ export class ClientBudgets {
       statements: state.statements,
       holdBack: () => {
         if (state.held >= MAX_HELD) return undefined;
-        state.held++;
-        return once(() => state.held--);
+        const ms = holdMs(state.held++);
+        return { ms, release: once(() => state.held--) };
       },
       openStream: () => {
         const { streams } = this.#limits;

@@ -2,7 +2,8 @@ import type { Server } from "node:http";
 import type { Socket } from "node:net";
 import type { ClientBudgets } from "./clientBudgets.ts";
 import { clientOf } from "./clientOf.ts";
-import { HOLD_MS, PROMPT_REFUSALS } from "./limitClients.ts";
+import { holdMs } from "./holdMs.ts";
+import { PROMPT_REFUSALS } from "./refuseRequest.ts";
 
 /** Default limits for open connections of one address (for IPv6, a /64 network) and of all clients. */
 export const SOCKETS_PER_ADDRESS = 256;
@@ -16,7 +17,7 @@ const CONNECTION_POINTS = 0.2;
  */
 const OWN_ADDRESSES = new Set(["127.0.0.1", "0:0:0:0"]);
 
-type Address = { open: number; refusals: number };
+type Address = { open: number; held: number; refusals: number };
 
 /**
  * Limits the open connections of each address and of the whole server. Behind proxies all connections come
@@ -24,8 +25,8 @@ type Address = { open: number; refusals: number };
  *
  * @param parameters.perAddress 0 for no limit
  * @param parameters.budgets the budgets that pay for connections. If a client has no points left and was
- * refused many times, its requests are not read any more. Each of its connections waits for a second and gets
- * a 429
+ * refused many times, its requests are not read any more. Each of its connections waits for a second or more
+ * (`holdMs`) and gets a 429
  */
 export function limitSockets(
   server: Server,
@@ -44,7 +45,7 @@ export function limitSockets(
     if (event !== "connection") return emit(event, ...given);
     const socket = given[0] as Socket;
     const name = clientOf({ remoteAddress: socket.remoteAddress, forwardedFor: undefined }, 0);
-    const address = addresses.get(name) ?? { open: 0, refusals: 0 };
+    const address = addresses.get(name) ?? { open: 0, held: 0, refusals: 0 };
     if (address.open >= perAddress) {
       socket.on("error", () => {});
       // Sending the refusal costs more than everything else here, so only the first ones are sent.
@@ -64,8 +65,14 @@ export function limitSockets(
       return emit(event, ...given);
     if (budget.refuse() <= PROMPT_REFUSALS) return emit(event, ...given);
     socket.on("error", () => {});
-    const timer = setTimeout(() => refuseSocket(socket, Math.max(1, budget.secondsToWait)), HOLD_MS);
-    socket.once("close", () => clearTimeout(timer));
+    const timer = setTimeout(
+      () => refuseSocket(socket, Math.max(1, budget.secondsToWait)),
+      holdMs(address.held++),
+    );
+    socket.once("close", () => {
+      address.held--;
+      clearTimeout(timer);
+    });
     return true;
   };
 }

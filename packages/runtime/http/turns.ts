@@ -33,6 +33,11 @@ export function inTurnsOf<T>(turns: Turns, run: () => T): T {
   return scope.run(turns, run);
 }
 
+/** Runs work that all clients share outside of the turns of the client that started it. */
+export function outOfTurns<T>(run: () => T): T {
+  return scope.exit(run);
+}
+
 /** Runs work in the turns of its client; without a client it runs at once. */
 export function inItsTurn<T>(work: () => Promise<T>): Promise<T> {
   return scope.getStore()?.run(work) ?? work();

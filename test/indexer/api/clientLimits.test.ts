@@ -5,14 +5,10 @@ import { expect } from "chai";
 import { getIntrospectionQuery } from "graphql";
 import { type BudgetLimits, ClientBudgets } from "tallystick-runtime/http/clientBudgets";
 import { guardServer } from "tallystick-runtime/http/guardServer";
-import {
-  budgetOfUpgrade,
-  type ClientLimits,
-  HOLD_MS,
-  limitClients,
-  PROMPT_REFUSALS,
-} from "tallystick-runtime/http/limitClients";
+import { HOLD_MS } from "tallystick-runtime/http/holdMs";
+import { budgetOfUpgrade, type ClientLimits, limitClients } from "tallystick-runtime/http/limitClients";
 import { limitSockets } from "tallystick-runtime/http/limitSockets";
+import { PROMPT_REFUSALS } from "tallystick-runtime/http/refuseRequest";
 import { WebSocket } from "ws";
 import { createApi } from "../../../indexer/api/app.ts";
 import { attachStream } from "../../../indexer/api/stream/attachStream.ts";
@@ -31,6 +27,7 @@ describe("the API with one client that asks too much", () => {
   let stream: Stream;
   let url: string;
   let port: number;
+  let budgets: ClientBudgets;
   /** Seconds; they pass only when a test says so. */
   let now = 0;
 
@@ -49,8 +46,9 @@ describe("the API with one client that asks too much", () => {
       settlementUrl: null,
       subscriptions,
     });
+    budgets = new ClientBudgets({ ...ample, ...limits }, () => now);
     const clients: ClientLimits = {
-      budgets: new ClientBudgets({ ...ample, ...limits }, () => now),
+      budgets,
       trustedProxies: sockets > 0 ? 0 : 1,
     };
     server = createAdaptorServer({ fetch: app.fetch }) as Server;
@@ -265,6 +263,31 @@ describe("the API with one client that asks too much", () => {
     const began = performance.now();
     expect(statusesOf(await next("1.2.3.4"))).to.deep.equal([429]);
     expect(performance.now() - began).to.be.above(HOLD_MS * 0.9);
+  });
+
+  it("begins WebSockets of a client in its turns, like its requests", async () => {
+    await open({ atOnce: 1, waiting: 1 });
+    const endTurn = budgets.of("1.2.3.4").takeTurn(() => {});
+    const statusOfStream = (client: string) =>
+      new Promise<number | undefined>((resolve) => {
+        const socket = new WebSocket(`${url.replace("http", "ws")}/v1/stream`, {
+          headers: { "x-forwarded-for": client },
+        });
+        socket.on("message", () => {
+          socket.terminate();
+          resolve(101);
+        });
+        socket.on("error", () => {});
+        socket.on("unexpected-response", (_, { statusCode }) => resolve(statusCode));
+      });
+    const waiting = statusOfStream("1.2.3.4");
+    expect(await statusOfStream("5.6.7.8")).to.equal(101);
+    expect(await statusOfStream("1.2.3.4")).to.equal(429);
+    endTurn?.();
+    expect(await waiting).to.equal(101);
+    // The turn of a stream is free again when the stream has begun.
+    expect(await statusOfStream("1.2.3.4")).to.equal(101);
+    expect(await statusOf("1.2.3.4", "{ meta { block } }")).to.equal(200);
   });
 
   it("frees the places of streams that are dropped right after they are opened", async () => {

@@ -117,14 +117,15 @@ describe("the budget of a client", () => {
     expect(budgets.of("a").openStream()).to.equal(undefined);
   });
 
-  it("delays a limited number of a client's refusals at one time", () => {
+  it("delays a limited number of a client's refusals at one time, each longer than the one before", () => {
     const budgets = open();
     const held = Array.from({ length: 65 }, () => budgets.of("a").holdBack());
     expect(held.map((it) => it !== undefined)).to.deep.equal([...Array(64).fill(true), false]);
-    expect(budgets.of("b").holdBack()).to.be.a("function");
-    held[0]?.();
-    held[0]?.();
-    expect(budgets.of("a").holdBack()).to.be.a("function");
+    expect([held[0]?.ms, held[32]?.ms, held[63]?.ms]).to.deep.equal([1_000, 1_500, 1_984.375]);
+    expect(budgets.of("b").holdBack()?.ms).to.equal(1_000);
+    held[0]?.release();
+    held[0]?.release();
+    expect(budgets.of("a").holdBack()?.ms).to.equal(1_984.375);
     expect(budgets.of("a").holdBack()).to.equal(undefined);
   });
 

@@ -1,9 +1,10 @@
 import { once } from "node:events";
-import { createServer, type Server } from "node:http";
-import { type AddressInfo, connect } from "node:net";
+import { createServer, type RequestListener, type Server } from "node:http";
+import { type AddressInfo, connect, type Socket } from "node:net";
 import { expect } from "chai";
 import { ClientBudgets } from "tallystick-runtime/http/clientBudgets";
-import { admittedOf, limitClients } from "tallystick-runtime/http/limitClients";
+import { admittedOf, type ClientLimits, limitClients } from "tallystick-runtime/http/limitClients";
+import { converse, statusesOf } from "../../support/rawConnection.ts";
 
 const AT_ONCE = 2;
 const REQUESTS = 64;
@@ -52,5 +53,71 @@ describe("runtime/http/limitClients", () => {
     expect(served).to.equal(REQUESTS);
     // Those that find a free turn, and those that are given one.
     expect(most).to.be.at.most(2 * AT_ONCE);
+  });
+
+  const ample = { pointsPerSecond: 0.001, burst: 1_000, atOnce: AT_ONCE, waiting: 256, streams: 1 };
+
+  async function open(listener: RequestListener, limits: Partial<ClientLimits> = {}): Promise<ClientBudgets> {
+    const budgets = new ClientBudgets(ample, () => 0);
+    server = createServer(listener);
+    limitClients(server, { budgets, trustedProxies: 0, ...limits });
+    server.listen(0, "127.0.0.1");
+    await once(server, "listening");
+    return budgets;
+  }
+  const port = () => (server.address() as AddressInfo).port;
+
+  for (const path of ["/", "/free"]) {
+    it(`serves at most 64 requests of a connection that does not wait for answers, at ${path}`, async () => {
+      let served = 0;
+      const budgets = await open(
+        (_, response) => {
+          served++;
+          response.end();
+        },
+        { priceOf: (path) => (path === "/free" ? 0 : 1) },
+      );
+      const requests = `GET ${path} HTTP/1.1\r\nhost: a\r\n\r\n`.repeat(2_000);
+      const answer = await converse(port(), { parts: [requests], listenMs: 30_000 });
+      expect(served).to.be.within(1, 2 * 64);
+      expect(answer.closed).to.equal(true);
+      // The requests that were not answered have their price.
+      expect(budgets.of("127.0.0.1").secondsToWait).to.be.above(0);
+      expect(budgets.of("127.0.0.2").secondsToWait).to.equal(0);
+    });
+  }
+
+  it("does not read the rest of a large body after the answer, and charges for what it read", async () => {
+    let read: Socket | undefined;
+    const budgets = await open((request, response) => {
+      read = request.socket;
+      response.writeHead(413).end();
+    });
+    const head = "POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 50000000\r\n\r\n";
+    const answer = await converse(port(), {
+      parts: [head, ...Array(100).fill(Buffer.alloc(500_000))],
+      listenMs: 30_000,
+    });
+    expect(answer.closed).to.equal(true);
+    expect(read?.bytesRead).to.be.below(1_000_000);
+    // A point for each 4 kB, at most for 1 MiB, and next to nothing for the answer.
+    budgets.of("127.0.0.1").charge(1_000);
+    expect(budgets.of("127.0.0.1").owed).to.be.closeTo(256, 0.1);
+  });
+
+  it("charges no client for what others sent on the same connection of a proxy", async () => {
+    const budgets = await open((_, response) => void response.end(), { trustedProxies: 1 });
+    budgets.of("1.2.3.4").charge(1_500);
+    const asks = (client: string, body: string) =>
+      `POST / HTTP/1.1\r\nhost: a\r\nx-forwarded-for: ${client}\r\ncontent-length: ${body.length}\r\n\r\n${body}`;
+    budgets.of("5.6.7.8").charge(990);
+    const refused = asks("1.2.3.4", "x".repeat(60_000)).repeat(4);
+    const last = asks("5.6.7.8", "").replace("host: a", "host: a\r\nconnection: close");
+    const answer = await converse(port(), { parts: [refused, last], listenMs: 30_000 });
+    expect(statusesOf(answer)).to.deep.equal([429, 429, 429, 429, 200]);
+    // It had ten points, and its request cost one.
+    expect(budgets.of("5.6.7.8").secondsToWait).to.equal(0);
+    budgets.of("5.6.7.8").charge(10);
+    expect(budgets.of("5.6.7.8").owed).to.be.closeTo(1, 0.1);
   });
 });

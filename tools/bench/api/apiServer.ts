@@ -29,6 +29,8 @@ protectServer(server, {
   limits,
   sockets,
   stream: createStream({ db, budgetOf: (request) => budgetOfUpgrade(request, limits) }),
+  // Health is answered by the process itself, as in a real node.
+  watch: { isAway: false, isReady: true, status: {} },
   onFault: (error) => process.stderr.write(`${error}\n`),
 });
 server.listen(0, "127.0.0.1", () => {

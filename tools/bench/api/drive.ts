@@ -83,13 +83,13 @@ export async function medianOf(runs: number, work: () => Promise<unknown>): Prom
 /**
  * Sends one request and reads its whole answer. Everything except a success with data is an error.
  *
- * @param client the client's address, for a server that trusts one proxy
+ * @param client the client's address, and whether a proxy that the server trusts gives it
  */
 export function ask(
   port: number,
   agent: Agent,
   { path, body }: { path: string; body?: unknown },
-  client?: string,
+  client?: { address: string; isProxied: boolean },
 ): Promise<string> {
   return new Promise((resolve, reject) => {
     const text = body === undefined ? undefined : JSON.stringify(body);
@@ -98,13 +98,14 @@ export function ask(
       port,
       path,
       agent,
+      ...(client?.isProxied === false && { localAddress: client.address }),
       method: text === undefined ? "GET" : "POST",
       headers: {
         ...(text !== undefined && {
           "content-type": "application/json",
           "content-length": Buffer.byteLength(text),
         }),
-        ...(client !== undefined && { "x-forwarded-for": client }),
+        ...(client?.isProxied && { "x-forwarded-for": client.address }),
       },
     };
     const sent = request(options, (response) => {

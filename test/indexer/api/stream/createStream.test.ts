@@ -133,6 +133,31 @@ describe("the WebSocket stream", () => {
     expect(change?.data).to.deep.include({ agent: seller, from: 0, to: 2 });
   });
 
+  it("reads the last messages once for clients that come and go", async () => {
+    await insert(rows.slice(0, 3));
+    let statements = 0;
+    const db = new Proxy(database.db, {
+      get: (of, name) => {
+        if (name === "select" || name === "execute") statements++;
+        const value = Reflect.get(of, name);
+        return typeof value === "function" ? value.bind(of) : value;
+      },
+    });
+    const { url } = await open({ db, pollMs: 60_000 });
+    const counts: number[] = [];
+    for (let n = 0; n < 3; n++) {
+      const before = statements;
+      const client = listen(url);
+      await client.greeted();
+      expect(client.heard[0]).to.deep.include({ type: "hello", head: rows[2]?.position });
+      client.socket.terminate();
+      await client.closed;
+      counts.push(statements - before);
+    }
+    expect(counts[1]).to.be.below(counts[0] as number);
+    expect(counts[2]).to.equal(counts[1]);
+  });
+
   it("resumes after any position, from memory or from the database, without gaps or repetitions", async () => {
     await insert(rows);
     const { url } = await open();

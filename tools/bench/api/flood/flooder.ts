@@ -4,8 +4,9 @@ import { createInterface } from "node:readline";
 import type { FloodKind } from "./kinds.ts";
 
 // One flooding client as a process of its own. argv: port, the address that it connects from, the address that
-// it forwards ("" for none), the kind as JSON. It begins when a line on its input says so, and prints the
-// results of its requests five times a second.
+// it forwards ("" for none), the kind as JSON. It begins when it gets a line on its input. Every line is the
+// number of requests that it may begin in a second, or of connections if it sends no requests; 0 for no limit.
+// It prints the results of its requests five times a second.
 
 const [port = "", localAddress = "", forwardedFor = "", text = "{}"] = process.argv.slice(2);
 const kind = JSON.parse(text) as FloodKind;
@@ -14,6 +15,8 @@ const kind = JSON.parse(text) as FloodKind;
 setPriority(Math.min(19, getPriority() + 10));
 
 const counts = { answered: 0, refused: 0, closed: 0 };
+let perSecond = 0;
+let due = 0;
 const message = messageOf(kind);
 /** A placeholder for a number that differs in every request, so that no answer comes from a cache. */
 const PLACE = "00000000";
@@ -32,12 +35,20 @@ function messageOf({ request, bodyBytes }: FloodKind): string | undefined {
   return `${method} ${path} HTTP/1.1\r\n${lines.join("\r\n")}\r\n\r\n${body}`;
 }
 
+/** Runs it at the permitted rate. */
+function paced(run: () => void): void {
+  const now = performance.now();
+  due = perSecond === 0 ? now : Math.max(due + 1_000 / perSecond, now - 100);
+  if (due > now + 1) setTimeout(run, due - now);
+  else run();
+}
+
 /** Opens a connection, sends requests until it closes, and starts again. */
 function flood(): void {
   const socket = connect({ port: Number(port), host: "127.0.0.1", localAddress, noDelay: true });
   let pending = "";
   socket.on("connect", () => {
-    if (message !== undefined) ask(socket);
+    if (message !== undefined) paced(() => ask(socket));
     else if (kind.request?.hangsUp) socket.resetAndDestroy();
   });
   socket.on("data", (chunk) => {
@@ -50,19 +61,19 @@ function flood(): void {
     } else if (isWhole(pending)) {
       count(status);
       pending = "";
-      ask(socket);
+      if (kind.pipelined === undefined) paced(() => ask(socket));
     }
   });
   socket.on("error", () => {});
   socket.once("close", () => {
     counts.closed++;
-    setImmediate(flood);
+    setImmediate(message === undefined ? () => paced(flood) : flood);
   });
 }
 
 function ask(socket: Socket): void {
   const number = String(requests++ % 1e8).padStart(PLACE.length, "0");
-  socket.write((message ?? "").replace(PLACE, number), "latin1");
+  socket.write((message ?? "").replace(PLACE, number).repeat(kind.pipelined ?? 1), "latin1");
   if (kind.bodyBytes !== undefined) fill(socket);
 }
 
@@ -83,7 +94,11 @@ function isWhole(answer: string): boolean {
   return length === undefined ? answer.endsWith("0\r\n\r\n") : answer.length >= head + 4 + Number(length);
 }
 
-createInterface({ input: process.stdin }).once("line", () => {
+const lines = createInterface({ input: process.stdin });
+lines.on("line", (line) => {
+  perSecond = Number(line);
+});
+lines.once("line", () => {
   for (let n = 0; n < kind.connections; n++) flood();
   setInterval(() => {
     process.stdout.write(`${JSON.stringify(counts)}\n`);

@@ -16,11 +16,17 @@ export type FloodKind = {
   connections: number;
   /** The request that each connection repeats; undefined: the connection opens and sends nothing. */
   request?: FloodRequest;
+  /** How often a connection sends the request without waiting for an answer. Default once. */
+  pipelined?: number;
+  /** A client cannot do this through a proxy, so it is always measured without one. */
+  isDirect?: boolean;
   /** Bytes of a body that the headers announce. It is sent as fast as the server reads it. */
   bodyBytes?: number;
 };
 
 const CONNECTIONS = 64;
+/** As many requests as a proxy passes on for one client at the same time. */
+const PROXY_CONNECTIONS = 256;
 /** More connections than one address may have. */
 const TOO_MANY_CONNECTIONS = 512;
 
@@ -52,13 +58,18 @@ export function floodKinds({ agents }: MarketSize): FloodKind[] {
     min_avg_stars: 4.9,
     limit: 50,
   };
-  const kind = (name: string, request: FloodRequest, connections = CONNECTIONS): FloodKind => ({
+  const kind = (name: string, request: FloodRequest): FloodKind => ({
     name,
-    connections,
+    connections: CONNECTIONS,
     request,
   });
   return [
     kind("cheap GraphQL", graphql("{ meta { block } }")),
+    {
+      ...kind("cheap GraphQL on 256 connections", graphql("{ meta { block } }")),
+      connections: PROXY_CONNECTIONS,
+    },
+    kind("health checks", { method: "GET", path: "/health" }),
     kind("costly GraphQL", graphql(`{ ${aliases(20, "agents(first: 50) { nodes { id successRate } }")} }`)),
     kind(
       "one agent's funding graph",
@@ -87,8 +98,18 @@ export function floodKinds({ agents }: MarketSize): FloodKind[] {
       headers: upgrade,
       hangsUp: true,
     }),
-    { name: "connections that say nothing", connections: TOO_MANY_CONNECTIONS },
-    kind("connections, opened and dropped", { method: "", path: "", hangsUp: true }, TOO_MANY_CONNECTIONS),
+    { name: "connections that say nothing", connections: TOO_MANY_CONNECTIONS, isDirect: true },
+    {
+      ...kind("connections, opened and dropped", { method: "", path: "", hangsUp: true }),
+      connections: TOO_MANY_CONNECTIONS,
+      isDirect: true,
+    },
+    {
+      // As many as one read of a connection takes in.
+      ...kind("2,000 requests at once on a connection", { method: "GET", path: "/" }),
+      pipelined: 2_000,
+      isDirect: true,
+    },
     { ...kind("bodies of 50 MB", graphql("{ meta { block } }")), bodyBytes: 50_000_000 },
   ];
 }
