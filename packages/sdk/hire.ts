@@ -166,8 +166,8 @@ async function suspensionOf(
   { agent_id }: Listing,
   signal: AbortSignal,
 ): Promise<Suspension> {
-  const told = await within(search.sla(agent_id, { signal }), SLA_MS).catch(() => undefined);
-  return readSuspension(told?.sla_status?.suspended_until);
+  const answer = await within(search.sla(agent_id, { signal }), SLA_MS).catch(() => undefined);
+  return readSuspension(answer?.sla_status?.suspended_until);
 }
 
 /** Whether the seller did not answer at all. */

@@ -137,8 +137,8 @@ export class PoolModel {
   #mayAudit(auditor: Auditor, hire: number, round: number, asked: PoolAudit["asked"]): boolean {
     const last = this.#pairs[this.#pairOf(auditor, hire)] as number;
     if (last > this.#now - this.#market.rules.pairSeconds) return false;
-    const isAkin = round > 1 && this.#market.areLinked && auditor.isColluder;
-    return asked.every((it) => it.auditor !== auditor && !(isAkin && it.auditor.isColluder));
+    const mayBeLinked = round > 1 && this.#market.areLinked && auditor.isColluder;
+    return asked.every((it) => it.auditor !== auditor && !(mayBeLinked && it.auditor.isColluder));
   }
 
   #pairOf({ id }: Auditor, hire: number): number {

@@ -3,7 +3,7 @@ import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 import { invalidInputFromZod } from "tallystick-protocol/errors";
 import type { ClientBudget } from "tallystick-runtime/http/clientBudgets";
-import { letGo } from "tallystick-runtime/http/guardServer";
+import { closeAfterWriting } from "tallystick-runtime/http/guardServer";
 import { refuseInTime, tooManyRequests } from "tallystick-runtime/http/refuseRequest";
 import { inTurnsOf, outOfTurns } from "tallystick-runtime/http/turns";
 import { type WebSocket, WebSocketServer } from "ws";
@@ -252,5 +252,5 @@ async function refuse(socket: Duplex, response: Response, retryAfter?: number): 
     "connection: close",
   ];
   socket.end(`${head.join("\r\n")}\r\n\r\n${body}`);
-  letGo(socket);
+  closeAfterWriting(socket);
 }

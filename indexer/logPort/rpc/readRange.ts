@@ -146,7 +146,7 @@ async function ask(
   const check = history.call();
   const calls = [headerCall(range.to), logsCall(query, range, token), ...(check === null ? [] : [check])];
   const replies =
-    context.batch >= calls.length ? await rpc.send(calls, signal) : await apart(context, calls, signal);
+    context.batch >= calls.length ? await rpc.send(calls, signal) : await sendApart(context, calls, signal);
   const [head, logs, known] = replies as [RpcReply, RpcReply, RpcReply?];
   if (logs.fault) {
     if (["range", "size", "wallets"].includes(refusalOf(logs.fault))) throw new Refused(logs.fault);
@@ -177,7 +177,7 @@ function logsCall({ kind, wallets }: LogQuery, { from, to }: BlockRange, token: 
  * For a provider without batches. Each call is a separate request, and different nodes may answer them. So
  * the logs are read twice, and both answers must be the same.
  */
-async function apart(
+async function sendApart(
   context: RpcContext,
   calls: readonly RpcCall[],
   signal: AbortSignal,

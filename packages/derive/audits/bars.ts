@@ -26,7 +26,7 @@ export function barOf(
   if (last !== null && last.time > context.at.time - context.params.audit.pairSeconds) return "pair";
   for (const before of earlier) {
     if (before.auditor === auditor) return "earlier";
-    if (round > 1 && isAkin(context, before, auditor)) return "akin";
+    if (round > 1 && haveRelatedOwner(context, before, auditor)) return "akin";
   }
   return null;
 }
@@ -52,7 +52,7 @@ function areTogether(context: ApplyContext, a: string, b: string): boolean {
 }
 
 /** Whether a second auditor belongs to the first: by cluster, by family, by claimed handle, or by the host of its endpoint. */
-function isAkin(context: ApplyContext, before: Row<"auditAssignment">, auditor: string): boolean {
+function haveRelatedOwner(context: ApplyContext, before: Row<"auditAssignment">, auditor: string): boolean {
   if (haveOneOwner(context, before.auditor, auditor)) return true;
   const handle = handleOf(context, auditor);
   if (handle !== null && handle === handleOf(context, before.auditor)) return true;

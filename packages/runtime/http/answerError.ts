@@ -37,10 +37,10 @@ export function answerError(
   },
 ): Response {
   const existing = detailOf(error, "existing");
-  const told =
+  const known =
     problemOf(error, statusByCode, existing === undefined ? {} : { existing }) ?? problemOfHono(error);
-  if (told !== undefined) {
-    return problemAnswer(told, { ...headers(told.status), ...Object(detailOf(error, "headers")) });
+  if (known !== undefined) {
+    return problemAnswer(known, { ...headers(known.status), ...Object(detailOf(error, "headers")) });
   }
   log(error instanceof Error ? (error.stack ?? error.message) : error);
   return problemAnswer(internalProblem());

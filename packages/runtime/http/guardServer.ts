@@ -40,14 +40,14 @@ export function guardServer(server: Server, onFault: OnFault): void {
 export function refuseConnection(socket: Duplex): void {
   if (socket.writable)
     socket.end("HTTP/1.1 400 Bad Request\r\nconnection: close\r\ncontent-length: 0\r\n\r\n");
-  letGo(socket);
+  closeAfterWriting(socket);
 }
 
 /**
  * Ends a connection after everything written has gone out, or after {@link LINGER_MS}, whatever the other
  * side does.
  */
-export function letGo(socket: Duplex): void {
+export function closeAfterWriting(socket: Duplex): void {
   const destroy = (): void => {
     socket.destroy();
   };

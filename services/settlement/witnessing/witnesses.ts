@@ -304,10 +304,10 @@ export class Witnesses {
   }
 
   #missing(): TallystickError {
-    const without = this.#asked.filter(({ state }) => state.error !== null).map(({ state }) => state.error);
+    const reasons = this.#asked.filter(({ state }) => state.error !== null).map(({ state }) => state.error);
     return new TallystickError({
       code: "witness_quorum_missing",
-      message: `The quorum of witnesses has not cosigned in time. ${without.join(" ")}`.trim(),
+      message: `The quorum of witnesses has not cosigned in time. ${reasons.join(" ")}`.trim(),
       hint: "Check the witnesses (GET /health names them), or unset WITNESS_REQUIRED.",
     });
   }
