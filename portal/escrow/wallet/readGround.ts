@@ -31,7 +31,7 @@ export async function readGround(chain: Chain, { chainId, contract, token }: Gro
         bytes === "0x"
           ? `There is no contract at ${contract} on ${chainName(chainId)}.`
           : `The contract at ${contract} is not a released HireEscrow: its code is another.`,
-      hint: "This page signs nothing for it. The node may name a wrong contract; another node tells you.",
+      hint: "This page signs nothing for it. The node may name a wrong contract. Ask another node which contract it names.",
     });
   }
   if (code.token !== token) {
