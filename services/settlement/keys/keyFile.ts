@@ -1,6 +1,8 @@
 import { createHash, randomBytes } from "node:crypto";
-import { chmod, readFile, rename, writeFile } from "node:fs/promises";
+import { chmod, open, readFile, rename, writeFile } from "node:fs/promises";
 import path from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { tryLock } from "fs-native-extensions";
 import { type Address, addressSchema } from "tallystick-protocol/address";
 import { base32 } from "tallystick-protocol/base32";
 import { TallystickError } from "tallystick-protocol/errors";
@@ -21,6 +23,10 @@ const fileSchema = z.strictObject({ version: z.literal(1), keys: z.array(keySche
 
 /** A stored key: its SHA-256 and its owner. Times in unix seconds. The key itself is shown once and stored nowhere. */
 export type StoredKey = z.output<typeof keySchema>;
+
+/** How long a change waits for another one, and the pause between two looks, in milliseconds. */
+const TURN_MS = 10_000;
+const LOOK_MS = 20;
 
 /** SHA-256 of a key, 64 hex digits. Keys are 160 random bits, so a plain hash is safe. */
 export function hashKey(key: string): string {
@@ -58,41 +64,69 @@ export async function addKey(
   now: number,
   agent?: Address,
 ): Promise<{ key: string; stored: StoredKey }> {
-  const keys = await readKeyFile(file);
   const key = `tsk_${base32(randomBytes(20))}`;
   const id = base32(randomBytes(5));
   const stored: StoredKey = {
     ...{ id, name, sha256: hashKey(key), created_at: Math.floor(now), revoked_at: null },
     ...(agent !== undefined && { agent }),
   };
-  await writeKeyFile(file, [...keys, stored]);
+  await change(file, (keys) => keys.push(stored));
   return { key, stored };
 }
 
 /**
  * Revokes a key permanently. A running service notices within a second.
  *
- * @throws TallystickError `unknown_key` when there is none with this id
+ * @throws TallystickError `unknown_key` when there is none with this id; `keys_busy`
  */
-export async function revokeKey(file: string, id: string, now: number): Promise<StoredKey> {
-  const keys = await readKeyFile(file);
-  const found = keys.find((key) => key.id === id);
-  if (!found) {
-    throw new TallystickError({
-      code: "unknown_key",
-      message: `There is no key ${id} in ${file}.`,
-      hint: "tallystick keys list shows their ids.",
-    });
+export function revokeKey(file: string, id: string, now: number): Promise<StoredKey> {
+  return change(file, (keys) => {
+    const found = keys.find((key) => key.id === id);
+    if (!found) {
+      throw new TallystickError({
+        code: "unknown_key",
+        message: `There is no key ${id} in ${file}.`,
+        hint: "tallystick keys list shows their ids.",
+      });
+    }
+    found.revoked_at ??= Math.floor(now);
+    return found;
+  });
+}
+
+/**
+ * Changes the keys of a file, one process after the other. Otherwise a key that is made while another one is revoked would
+ * bring the revoked one back.
+ *
+ * @throws TallystickError `keys_busy` when another process does not end its change
+ */
+async function change<T>(file: string, work: (keys: StoredKey[]) => T): Promise<T> {
+  await makeFolder(path.dirname(file));
+  const lock = await open(`${file}.lock`, "a", 0o600);
+  try {
+    const end = performance.now() + TURN_MS;
+    while (!tryLock(lock.fd)) {
+      if (performance.now() > end) {
+        throw new TallystickError({
+          code: "keys_busy",
+          message: `Another process is changing ${file}.`,
+          hint: "Nothing was changed. Try again when it has ended.",
+        });
+      }
+      await sleep(LOOK_MS);
+    }
+    const keys = await readKeyFile(file);
+    const result = work(keys);
+    await writeKeyFile(file, keys);
+    return result;
+  } finally {
+    await lock.close();
   }
-  found.revoked_at ??= Math.floor(now);
-  await writeKeyFile(file, keys);
-  return found;
 }
 
 /** The new file is written next to the old one and then renamed, so that a reader never sees half a file. */
 async function writeKeyFile(file: string, keys: StoredKey[]): Promise<void> {
   const folder = path.dirname(file);
-  await makeFolder(folder);
   const next = `${file}.next`;
   await writeFile(next, `${JSON.stringify({ version: 1, keys }, null, 2)}\n`, { mode: 0o600, flush: true });
   await chmod(next, 0o600);

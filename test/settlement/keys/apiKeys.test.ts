@@ -36,6 +36,15 @@ describe("API keys", () => {
     expect((await readKeyFile(file()))[0]?.revoked_at).to.equal(1002);
   });
 
+  it("stay revoked when others are made at the same time, and none of these is lost", async () => {
+    const { stored } = await addKey(file(), "old", 1);
+    const made = Array.from({ length: 5 }, (_, n) => addKey(file(), `new ${n}`, 2));
+    await Promise.all([...made, revokeKey(file(), stored.id, 3)]);
+    const keys = await readKeyFile(file());
+    expect(keys).to.have.length(6);
+    expect(keys.find(({ id }) => id === stored.id)?.revoked_at).to.equal(3);
+  });
+
   it("accept nobody while there is no file", async () => {
     const keys = new ApiKeys({ keys: [], file: file() });
     expect(await keys.isEmpty()).to.equal(true);
