@@ -34,7 +34,7 @@ export const settlementRoutes: readonly SettlementRoute[] = [
     method: "get",
     path: "/v1/context",
     summary: "What agents may know: the named keys of rules and shared state",
-    query: { keywords: "Keys, with commas between" },
+    query: { keywords: "Keys, at most 64, with commas between" },
   },
   { method: "get", path: "/v1/rules", summary: "The institutional rules" },
   {

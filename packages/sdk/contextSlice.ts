@@ -29,6 +29,7 @@ export function contextSlice<State extends { [key: string]: unknown }>(
 export type FetchContextSliceParameters = {
   /** The URL of the settlement service, or of the node in front of it. */
   baseUrl: string;
+  /** At most 64. */
   keywords?: readonly string[];
   fetch?: Fetch;
   /** Ends the wait. */

@@ -35,7 +35,7 @@ export type SettleParameters = {
   apiKey: string;
   /** A UUID by custom; the ledger shows the task's history under it. */
   taskId: string;
-  /** Which keys of rules and state the work needs. */
+  /** Which keys of rules and state the work needs, at most 64. */
   keywords?: readonly string[];
   agentMetadata?: { [key: string]: unknown };
   work: Work;

@@ -1,12 +1,16 @@
 import { Hono } from "hono";
+import { InvalidInputError } from "tallystick-protocol/errors";
 import type { AppDependencies } from "../appDependencies.ts";
 import { pyJsonResponse } from "../http/pyJsonResponse.ts";
 import { hasBearer } from "../http/requireBearer.ts";
 
+/** The most keys of one answer. A value has up to 64 KiB, and nobody needs a key to ask. */
+const MAX_KEYWORDS = 64;
+
 /**
  * What agents may know (swarm.at §2, §6.2).
  *
- * - `GET /v1/context?keywords=a,b`: the keys that are named, of the institutional rules and of the shared state, and
+ * - `GET /v1/context?keywords=a,b`: the keys that are named, at most 64, of the institutional rules and of the shared state, and
  *   `core_logic`. The header `x-parent-hash` is the head it was taken at, which a proposal made from it names as its
  *   parent.
  * - `GET /v1/rules`: the rules as a whole. `x-rules-version` is their version in both.
@@ -27,6 +31,10 @@ export function contextRoutes({ index, ledger, ruleBook, apiKeys }: AppDependenc
 
   app.get("/v1/context", async (c) => {
     const keywords = (c.req.query("keywords") ?? "").split(",").filter((keyword) => keyword !== "");
+    if (keywords.length > MAX_KEYWORDS) {
+      const message = `must be at most ${MAX_KEYWORDS}; ask again for the others`;
+      throw new InvalidInputError({ issues: [{ field: "keywords", message }] });
+    }
     const known = await slicesFor(c.req.header("authorization"));
     // If the rules have this key but it is hidden, the shared state must not give a value for it.
     const hidden = keywords.filter(

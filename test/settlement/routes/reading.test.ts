@@ -80,6 +80,14 @@ describe("reading from the settlement service", () => {
     expect((await service.get("/v1/context")).json).to.deep.equal({ core_logic: "be kind" });
   });
 
+  it("GET /v1/context gives at most 64 keys, because each value may be long and anybody may ask", async () => {
+    const ask = (count: number) =>
+      service.get(`/v1/context?keywords=${Array.from({ length: count }, (_, n) => `k${n}`).join(",")}`);
+    expect((await ask(64)).status).to.equal(200);
+    const { status, json } = await ask(65);
+    expect([status, json.errors?.[0].field]).to.deep.equal([400, "keywords"]);
+  });
+
   it("GET /v1/status pages through a long history, and finds task and hash for any payload", async () => {
     const decoy = '", "task_id": "decoy", "timestamp": 1}';
     const names = ["long", 'lo"ng, "task_id": "x', "other"];
