@@ -16,12 +16,12 @@ export type RunAllTestsParameters = {
   build?: boolean;
 };
 
-/** The number of cores plus one, at most three, because many tests mostly wait for a chain, a Postgres or a node. */
-const LANES = Math.min(3, availableParallelism() + 1);
+/** The number of cores plus two, at most four, because many tests mostly wait for a chain, a Postgres or a node. */
+const LANES = Math.min(4, availableParallelism() + 2);
 
 /**
  * Runs every check and test of the repository, each with its output visible, and ends with one line that counts them:
- * `N passed, N failed`. A check (lint, build, types) counts as one. Up to three run at a time.
+ * `N passed, N failed`. A check (lint, build, types) counts as one. Up to four run at a time.
  *
  * @returns the exit code: 0 only when nothing failed and every runner ran at least one test
  */
