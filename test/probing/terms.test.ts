@@ -167,6 +167,17 @@ describe("the params of a prober's request", () => {
     expect(JSON.stringify(sampleOfSchema(round)).length).to.be.below(200);
     expect(sampleOfSchema({ type: "array", minItems: 1e9, items: {} })).to.have.length(1_000);
     expect(sampleOfSchema({ type: "string", minLength: 1e9 })).to.have.length(1_000);
+    // Lists in lists, objects in objects, and a long constant in a list: each is small as a schema.
+    const nested = (inner: object, outer: (it: object) => object) =>
+      Array.from({ length: 6 }).reduce<object>(outer, inner);
+    const names = Array.from({ length: 100 }, (_, n) => `p${n}`);
+    for (const schema of [
+      nested({ type: "string" }, (items) => ({ type: "array", minItems: 1e3, items })),
+      nested({ const: "c".repeat(1e4) }, (items) => ({ type: "array", minItems: 1e3, items })),
+      nested({}, (it) => ({ required: names, properties: Object.fromEntries(names.map((n) => [n, it])) })),
+    ]) {
+      expect(JSON.stringify(sampleOfSchema(schema)).length).to.be.below(65_536);
+    }
   });
 });
 

@@ -7,21 +7,37 @@ const MAX_DEPTH = 8;
 const MAX_LENGTH = 1_000;
 
 /**
- * Makes a small value for a simple schema: constants, enumerations, required properties, minimum lengths and
- * amounts. It cannot make values for patterns. The caller must check that the value fits.
+ * The approximate limit of a sample in characters of JSON. Lists in lists have as many items as the product of their
+ * lengths, so a few characters of a schema could ask for any amount of memory.
  */
-export function sampleOfSchema(schema: unknown, depth = 0): unknown {
-  if (schema === null || typeof schema !== "object" || depth > MAX_DEPTH) return null;
+const MAX_CHARACTERS = 4_096;
+
+/**
+ * Makes a small value for a simple schema: constants, enumerations, required properties, minimum lengths and
+ * amounts. It cannot make values for patterns, and the parts of a large value that are above the limit are null. The
+ * caller must check that the value fits.
+ */
+export function sampleOfSchema(schema: unknown): unknown {
+  return sampleOf(schema, 0, { left: MAX_CHARACTERS });
+}
+
+/** What is left of the limit for the whole sample, in characters. */
+type Room = { left: number };
+
+function sampleOf(schema: unknown, depth: number, room: Room): unknown {
+  room.left -= 2;
+  if (schema === null || typeof schema !== "object" || depth > MAX_DEPTH || room.left < 0) return null;
   const it = schema as JsonSchema;
-  if (Object.hasOwn(it, "const")) return it.const;
-  for (const key of ["enum", "examples"]) if (Array.isArray(it[key]) && it[key].length > 0) return it[key][0];
+  if (Object.hasOwn(it, "const")) return given(it.const, room);
+  for (const key of ["enum", "examples"])
+    if (Array.isArray(it[key]) && it[key].length > 0) return given(it[key][0], room);
   for (const key of ["anyOf", "oneOf", "allOf"])
-    if (Array.isArray(it[key]) && it[key].length > 0) return sampleOfSchema(it[key][0], depth + 1);
+    if (Array.isArray(it[key]) && it[key].length > 0) return sampleOf(it[key][0], depth + 1, room);
   const type = Array.isArray(it.type) ? it.type[0] : (it.type ?? "object");
   const least = (key: string) => (typeof it[key] === "number" && it[key] > 0 ? Math.ceil(it[key]) : 0);
   switch (type) {
     case "string":
-      return textOf(it.format, Math.min(MAX_LENGTH, Math.max(1, least("minLength"))));
+      return given(textOf(it.format, Math.min(MAX_LENGTH, Math.max(1, least("minLength")))), room);
     case "number":
     case "integer":
       return numberOf(it);
@@ -29,23 +45,38 @@ export function sampleOfSchema(schema: unknown, depth = 0): unknown {
       return false;
     case "array":
       return Array.from({ length: Math.min(MAX_LENGTH, least("minItems")) }, () =>
-        sampleOfSchema(it.items, depth + 1),
+        sampleOf(it.items, depth + 1, room),
       );
     case "object":
-      return objectOf(it, depth);
+      return objectOf(it, depth, room);
     default:
       return null;
   }
 }
 
-function objectOf({ properties, required }: JsonSchema, depth: number): { [key: string]: unknown } {
+/** A value that the schema names. */
+function given(value: unknown, room: Room): unknown {
+  room.left -= JSON.stringify(value)?.length ?? 0;
+  return room.left < 0 ? null : value;
+}
+
+function objectOf(
+  { properties, required }: JsonSchema,
+  depth: number,
+  room: Room,
+): { [key: string]: unknown } {
   const names = Array.isArray(required) ? required.filter((name) => typeof name === "string") : [];
   const of = (name: string) =>
     properties !== null && typeof properties === "object" && Object.hasOwn(properties, name)
       ? (properties as { [name: string]: unknown })[name]
       : {};
   // A name like __proto__ becomes an ordinary own property.
-  return Object.fromEntries(names.slice(0, 100).map((name) => [name, sampleOfSchema(of(name), depth + 1)]));
+  return Object.fromEntries(
+    names.slice(0, 100).map((name) => {
+      room.left -= name.length;
+      return [name, sampleOf(of(name), depth + 1, room)];
+    }),
+  );
 }
 
 function textOf(format: unknown, length: number): string {
