@@ -4,6 +4,7 @@ import { costLimitRule } from "@escape.tech/graphql-armor-cost-limit";
 import { expect } from "chai";
 import { buildSchema, parse, validate } from "graphql";
 import { canonicalBody } from "tallystick-protocol/json/recordBody";
+import { listingSchema } from "tallystick-protocol/records/listing";
 import { parseUptime, type Uptime } from "tallystick-protocol/records/uptime";
 import { MAX_ROWS } from "../../indexer/api/graphql/context.ts";
 import { LIMITS } from "../../indexer/api/graphql/limits.ts";
@@ -311,6 +312,41 @@ describe("the listings of a node", () => {
       JSON.stringify({ address: agent(2) }),
     ]);
     expect(pauses).to.have.length(1);
+  });
+});
+
+describe("a listing that its agent made to stop a prober", () => {
+  it("is asked if it is a valid one, and else left out, and keeps no other one from being asked", async () => {
+    const usual = {
+      capability: "text.translate.en.it",
+      endpoint: "https://h.example",
+      paymentMode: "direct",
+    };
+    const rest = { maxLatencyMs: 1_000, payee: null };
+    const long = `https://long.example/${"x".repeat(500)}`;
+    const mode = `custom_escrow:${long}`;
+    // The node takes such a listing, so a prober must.
+    const body = { agent_id: agent(1), price_usdc: "0.05", max_latency_ms: 1_000, payment_mode: mode };
+    expect(listingSchema.safeParse({ ...usual, ...body, endpoint: long }).success).to.equal(true);
+    const nodes = [
+      { ...usual, ...rest, endpoint: long, paymentMode: mode },
+      { ...usual, ...rest, endpoint: 7 },
+      null,
+      { ...usual, ...rest },
+    ];
+    const fetch = async (url: string) => {
+      if (url.endsWith("/ready")) return new Response("");
+      const agents = {
+        nodes: [{ address: agent(1), listings: { nodes, pageInfo: { hasNextPage: false } } }],
+        pageInfo: { hasNextPage: false, endCursor: null },
+      };
+      return Response.json({ data: { agents } });
+    };
+    const signal = new AbortController().signal;
+    const read: string[] = [];
+    const node = { baseUrl: "http://node.example", fetch, signal, pause: async () => {} };
+    for await (const { endpoint } of readListings(node)) read.push(endpoint);
+    expect(read).to.deep.equal([long, "https://h.example"]);
   });
 });
 

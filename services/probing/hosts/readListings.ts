@@ -27,27 +27,35 @@ export const AGENT_QUERY = `query ListingsOf($address: Address!) {
   }
 }`;
 
+/** The longest endpoint, and the longest payment mode, that a listing may have. */
 const MAX_ENDPOINT = 2_048;
 const listing = z.object({
   capability: z.string().max(256),
   endpoint: z.string().max(MAX_ENDPOINT),
-  paymentMode: z.string().max(128),
+  paymentMode: z.string().max(MAX_ENDPOINT),
   maxLatencyMs: z.int().min(1),
   payee: addressSchema.nullable(),
 });
+/**
+ * The listings of an agent that can be asked. A stranger chose the texts of each, so one in another form is left out, and
+ * keeps no other host from being asked.
+ */
+const listings = z
+  .array(z.unknown())
+  .transform((nodes) => nodes.flatMap((node) => listing.safeParse(node).data ?? []));
 const agentsAnswer = z.object({
   agents: z.object({
     nodes: z.array(
       z.object({
         address: addressSchema,
-        listings: z.object({ nodes: z.array(listing), pageInfo: z.object({ hasNextPage: z.boolean() }) }),
+        listings: z.object({ nodes: listings, pageInfo: z.object({ hasNextPage: z.boolean() }) }),
       }),
     ),
     pageInfo: z.object({ hasNextPage: z.boolean(), endCursor: z.string().nullable() }),
   }),
 });
 const agentAnswer = z.object({
-  agent: z.object({ listings: z.object({ nodes: z.array(listing) }) }).nullable(),
+  agent: z.object({ listings: z.object({ nodes: listings }) }).nullable(),
 });
 
 /** How often a node that answered 429 is asked again, and the wait before each attempt, in milliseconds. */
@@ -82,11 +90,11 @@ export async function* readListings(parameters: ReadListingsParameters): AsyncGe
     const { agents }: z.output<typeof agentsAnswer> = agentsAnswer.parse(
       await askWithRetries(parameters, AGENTS_QUERY, { after }),
     );
-    for (const { address: agent, listings } of agents.nodes) {
-      const all = listings.pageInfo.hasNextPage
+    for (const { address: agent, listings: page } of agents.nodes) {
+      const all = page.pageInfo.hasNextPage
         ? (agentAnswer.parse(await askWithRetries(parameters, AGENT_QUERY, { address: agent })).agent
             ?.listings.nodes ?? [])
-        : listings.nodes;
+        : page.nodes;
       for (const one of all) yield { agent, ...one };
     }
     const { hasNextPage, endCursor } = agents.pageInfo;
