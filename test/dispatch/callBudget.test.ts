@@ -111,6 +111,19 @@ describe("the budget of calls to models", () => {
     }
   });
 
+  it("closes a task's account when the task is over, and reserves a running call only once", async () => {
+    const budget = callBudget({ store: memoryStore(), perTask: 10n, perDay: 100n, now: () => 0 });
+    const reserve = (id: string) => budget.reserve({ id, task: "t", amount: 10n });
+    await reserve("a");
+    expect((await reserve("a").catch((error: Error) => error))?.message).to.equal("the call a is under way");
+    await budget.settle("a", 10n);
+    expect(await reserve("b").catch(({ code }) => code)).to.equal("task_budget_spent");
+    await budget.forget("t");
+    await budget.forget("unknown");
+    await reserve("b");
+    expect(await budget.today()).to.deep.equal({ spent: 10n, reserved: 10n });
+  });
+
   it("starts no new day when the clock is set back", async () => {
     const store = memoryStore();
     let now = 5 * DAY_MS;

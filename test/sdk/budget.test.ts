@@ -97,6 +97,9 @@ describe("a budget", () => {
     expect(everyBudget(parts[0])).not.to.have.property("token");
     expect(await rejection(budget.reserve("a", 85n))).to.include({ code: "budget_exceeded" });
     expect(await left(), "none reserves what one refuses").to.deep.equal([100n, 90n, 80n]);
+    await budget.reserve("a", 20n);
+    expect(await rejection(budget.reserve("a", 85n))).to.include({ code: "budget_exceeded" });
+    expect(await left(), "what was reserved stays, when more is refused").to.deep.equal([80n, 70n, 60n]);
     await budget.recall?.("a", 200n);
     expect(await left(), "a signed payment counts also beyond the limit").to.deep.equal([
       -100n,
@@ -104,9 +107,17 @@ describe("a budget", () => {
       -120n,
     ]);
     expect(await budget.remaining()).to.equal(-120n);
+    expect(await rejection(budget.reserve("b", 0n))).to.include({ code: "budget_exceeded" });
+    await budget.giveBack("a");
+    expect(await rejection(budget.reserve("a", 85n))).to.include({ code: "budget_exceeded" });
+    expect(await left()).to.deep.equal([100n, 90n, 80n]);
+    await budget.recall?.("a", 10n);
+    expect(await rejection(budget.reserve("a", 85n))).to.include({ code: "budget_exceeded" });
+    expect(await left()).to.deep.equal([90n, 80n, 70n]);
     await budget.giveBack("a");
     await budget.reserve("b", 30n);
     await budget.spend("b");
+    expect(await rejection(budget.reserve("b", 55n))).to.include({ code: "budget_exceeded" });
     await budget.giveBack("b");
     expect(await left()).to.deep.equal([70n, 60n, 50n]);
     const exact = { ...memoryBudget(10n) };

@@ -4,6 +4,7 @@ import { parseUsdc } from "tallystick-protocol/amount";
 import { signBudgetToken } from "tallystick-protocol/hire/budgetToken";
 import { signBody } from "tallystick-protocol/records/record";
 import { memoryBudget } from "tallystick-sdk/budget/budget";
+import type { JournalEntry } from "tallystick-sdk/buyer/journal";
 import { createSeller } from "tallystick-sdk/createSeller";
 import { createEscrowCalls } from "tallystick-sdk/escrow/escrowCalls";
 import { walletRelay } from "tallystick-sdk/escrow/escrowRelay";
@@ -76,8 +77,13 @@ describe("boundary cases of a hire's money", () => {
     const books = memoryBudget(LIMIT);
     const broken = { ...books, spend: async () => Promise.reject(new Error("the process has ended")) };
     const ended = await market.openBuyer({ account, journal, budget: broken });
-    expect((await ended.hire(ORDER)).result).to.deep.equal({ result: 3 });
-    expect(await journal.keys("hire")).to.have.length(1);
+    const begun = Date.now();
+    expect((await ended.hire({ ...ORDER, deadlineMs: 30_000 })).result).to.deep.equal({ result: 3 });
+    const [key = "", ...others] = await journal.keys("hire");
+    expect(others).to.deep.equal([]);
+    // A later process waits until then before it gives the budget back for a payment that was not signed yet.
+    const { signsUntil = 0 } = (await journal.get<JournalEntry>(key)) ?? {};
+    expect(signsUntil).to.be.within(begun + 30_000 - 10, Date.now() + 30_000);
 
     const budget = memoryBudget(LIMIT);
     const next = await market.openBuyer({ account, journal, budget });

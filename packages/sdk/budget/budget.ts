@@ -88,26 +88,36 @@ export function memoryBudget(limit: bigint): Budget {
 export function everyBudget(first: Budget, ...others: Budget[]): Budget {
   const all = [first, ...others];
   const token = all.find((budget) => budget.token)?.token;
+  /** What is reserved in each of them, by hire. A refused change leaves that as it was. */
+  const reservedNow = new Map<string, bigint>();
   return {
     reserve: async (hireId, amount) => {
-      const reserved: Budget[] = [];
+      const before = reservedNow.get(hireId);
+      const changed: Budget[] = [];
       try {
         for (const budget of all) {
           await budget.reserve(hireId, amount);
-          reserved.push(budget);
+          changed.push(budget);
         }
       } catch (error) {
-        for (const budget of reserved) await budget.giveBack(hireId);
+        for (const budget of changed) {
+          if (before === undefined) await budget.giveBack(hireId);
+          else await budget.reserve(hireId, before);
+        }
         throw error;
       }
+      reservedNow.set(hireId, amount);
     },
     spend: async (hireId) => {
       for (const budget of all) await budget.spend(hireId);
+      reservedNow.delete(hireId);
     },
     giveBack: async (hireId) => {
       for (const budget of all) await budget.giveBack(hireId);
+      reservedNow.delete(hireId);
     },
     recall: async (hireId, amount) => {
+      reservedNow.set(hireId, amount);
       for (const budget of all) await budget.recall?.(hireId, amount);
     },
     remaining: async () => {

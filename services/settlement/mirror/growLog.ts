@@ -173,9 +173,10 @@ async function verifyBundle(
       const ours = await readLogTile(own, { level: "entries", index, width: known });
       let number = start;
       for (const line of bundleLines(ours, start, known)) {
-        const theirs = lines.next().value as ReadLine | undefined;
+        // A bundle that ends too early throws here.
+        const theirs = lines.next().value as ReadLine;
         number++;
-        if (theirs === undefined || !bytesEqual(theirs.bytes, line.bytes))
+        if (!bytesEqual(theirs.bytes, line.bytes))
           throw new LedgerLineError(number, "it is another entry than the one that is kept here");
       }
     }

@@ -71,14 +71,15 @@ describe("the consensus that settlement keeps on disk", () => {
       table.apply({ taskId: "t", type: "stake", proposal: `p${n}`, signer: agent(1), time: 1, index: n });
     for (let n = 2; n < 52; n++) {
       const type = n % 2 === 0 ? "contest" : "verify";
-      table.apply({ taskId: "t", type, proposal: "p0", signer: agent(n), time: 1, index: 100 + n });
+      // The first to vote have the highest addresses, which a list by address would have last.
+      table.apply({ taskId: "t", type, proposal: "p0", signer: agent(99 - n), time: 1, index: 100 + n });
     }
     const listed = table.proposals("t", 10);
     expect(listed.map(({ proposal }) => proposal)).to.deep.equal(
       Array.from({ length: 10 }, (_, n) => `p${n}`),
     );
     expect(listed[0]).to.include({ verifyCount: 25, contestCount: 25 });
-    expect(listed[0]!.contests).to.deep.equal(Array.from({ length: 10 }, (_, n) => agent(2 + 2 * n)));
+    expect(listed[0]!.contests).to.deep.equal(Array.from({ length: 10 }, (_, n) => agent(97 - 2 * n)));
     database.close();
   });
 });

@@ -1,7 +1,8 @@
-import { readFileSync, writeFileSync } from "node:fs";
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { expect } from "chai";
 import { GENESIS_HASH } from "tallystick-protocol/ledger/entry";
+import { HELD_INDEX_FILE } from "../../../services/settlement/engine/heldIndex.ts";
 import { HELD_FILE, HeldProposals } from "../../../services/settlement/engine/heldProposals.ts";
 import type { Proposal } from "../../../services/settlement/engine/proposal.ts";
 import { temporaryFolder } from "../support/temporaryFolder.ts";
@@ -68,6 +69,23 @@ describe("proposals that are held", () => {
     writeFileSync(file(), first + second);
     await open();
     expect((await held.content(id)).payload).to.deep.include({ data_update: { n: 2n } });
+  });
+
+  it("of which the last line is torn, and whose index is lost, keep every whole line, and the next one follows them", async () => {
+    const ids = [(await hold(1)).id, (await hold(2)).id];
+    const whole = readFileSync(file(), "latin1");
+    for (const n of [3, 4]) {
+      await held.close();
+      rmSync(path.join(folder.path, HELD_INDEX_FILE));
+      writeFileSync(file(), `${n === 3 ? whole : readFileSync(file(), "latin1")}{"torn": `);
+      await open();
+      expect(held.cutBytes).to.equal(9);
+      ids.push((await hold(n)).id);
+    }
+    expect(readFileSync(file(), "latin1"))
+      .to.match(/^(\{"divergence.*\n){4}$/)
+      .and.to.contain(whole);
+    for (const id of ids) await held.content(id);
   });
 
   it("are given only as they were held, whatever was written into the file since", async () => {

@@ -173,6 +173,15 @@ describe("a mirror of a ledger", () => {
       ],
       ["another ledger's entries", but(entries, other), "source_contradicts"],
       [
+        "another entry among those that are known",
+        but(/^tile\/entries\/001/, async (_request, response) => {
+          const bytes = Buffer.from((await readTile(ledger, { level: "entries", index: 1, width: 256 }))!);
+          bytes.write("X", bytes.indexOf("task-256"));
+          response.end(bytes);
+        }),
+        "source_contradicts",
+      ],
+      [
         "another key's word",
         but(/^checkpoint$/, (_request, response) =>
           response.end(noteOf(ledger, 600, { seed: new Uint8Array(32).fill(9) })),
@@ -218,6 +227,8 @@ describe("a mirror of a ledger", () => {
     answer.now = lies;
     expect(await mirror.look()).to.equal(false);
     expect(files()).to.include("tile/entries/000");
+    // With nothing of its own, it asks for each part once.
+    expect(asked.filter((name) => name.startsWith("tile/entries/"))).to.have.length(4);
     answer.now = logOf(ledger);
     expect(await mirror.look()).to.equal(true);
     expect(await verified()).to.equal(900);
@@ -255,9 +266,11 @@ describe("a mirror of a ledger", () => {
     await grow(forged, 1_000, "forged");
     rmSync(bundle(1));
     mirror = await again(mirror, { recheck: true });
+    asked.length = 0;
     answer.now = logOf(forged, { note: noteOf(ledger) });
     expect(await mirror.look()).to.equal(false);
     expect(existsSync(bundle(1))).to.equal(false);
+    expect(asked, "what is good here is not asked for").not.to.include("tile/entries/000");
     for (const index of [0, 2]) expect(readFileSync(bundle(index)).equals(good[index]!)).to.equal(true);
     answer.now = logOf(ledger);
     expect(await mirror.look(), mirror.state.refusal?.message).to.equal(true);
@@ -324,6 +337,9 @@ describe("a mirror of a ledger", () => {
     expect(await mirror.look()).to.equal(false);
     expect(mirror.state.refusal).to.include({ code: "ledger_forked" });
     expect(mirror.state).to.include({ size: 0, anchoredSize: 300 });
+    anchored = held(500, forged);
+    expect(await mirror.look(), "at the size of the checkpoint").to.equal(false);
+    expect(mirror.state.size).to.equal(0);
     anchored = held(300);
     expect(await mirror.look()).to.equal(true);
     anchored = held(450);
@@ -418,6 +434,17 @@ describe("a mirror of a ledger", () => {
       "tile/1/000.p/1",
       "tile/1/000.p/4",
     ]);
+  });
+
+  it("asks for no more than four parts ahead", async () => {
+    const ledger = await ledgerOf(2_000);
+    const good = logOf(ledger);
+    answer.now = (request, response, name) =>
+      name === "tile/entries/000" ? undefined : good(request, response, name);
+    const mirror = await open();
+    expect(await mirror.look()).to.equal(false);
+    const parts = asked.filter((name) => name.startsWith("tile/entries/"));
+    expect([...new Set(parts)]).to.have.members([0, 1, 2, 3].map((n) => `tile/entries/00${n}`));
   });
 
   it("does not fetch verified files of an earlier run again", async () => {
