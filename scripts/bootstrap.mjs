@@ -24,6 +24,8 @@ async function main(args) {
   const readTypeScript = pathToFileURL(path.join(root, "scripts", "processes", "readTypeScript.mjs")).href;
   const env = withNodeFirst(node);
   env.TALLYSTICK_LIFELINE = "3";
+  // Every program that follows is compiled once, and finds its modules once (scripts/processes/rememberModules.mjs).
+  env.NODE_COMPILE_CACHE ??= path.join(root, "node_modules", ".cache", "tallystick-compiled");
   env.TSX_TSCONFIG_PATH = path.join(root, "tsconfig.json");
   // Node keeps the compiled code here, so that the next command starts in half the time.
   env.NODE_COMPILE_CACHE ??= path.join(root, "node_modules", ".cache", "tallystick-compiled");

@@ -5,7 +5,8 @@ import type { Hex } from "tallystick-protocol/hex";
 import type { Deployment } from "../deploy/deployment.ts";
 import { childEnvironment } from "../processes/childEnvironment.ts";
 import { nodeProgram } from "../processes/nodeProgram.ts";
-import { ponderProgram, ponderSettings } from "../processes/ponderProgram.ts";
+import { ponderInCheckout } from "../processes/ponderInCheckout.ts";
+import { ponderSettings } from "../processes/ponderProgram.ts";
 import type { Service } from "../processes/startService.ts";
 import { repositoryRoot } from "../repositoryRoot.ts";
 
@@ -119,7 +120,7 @@ export function indexerService(parameters: IndexerServiceParameters): Service {
   return {
     name,
     command: process.execPath,
-    args: ponderProgram("start", { hostname: "127.0.0.1", port }),
+    args: ponderInCheckout("start", { hostname: "127.0.0.1", port }),
     cwd: repositoryRoot,
     env: childEnvironment({
       ...ponderSettings,

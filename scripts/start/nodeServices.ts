@@ -2,7 +2,7 @@ import { statSync } from "node:fs";
 import { open } from "node:fs/promises";
 import path from "node:path";
 import { nodeProgram } from "../processes/nodeProgram.ts";
-import { ponderProgram } from "../processes/ponderProgram.ts";
+import { ponderInCheckout } from "../processes/ponderInCheckout.ts";
 import type { Service } from "../processes/startService.ts";
 import { repositoryRoot } from "../repositoryRoot.ts";
 import type { NodeEnvironment } from "./nodeEnvironment.ts";
@@ -40,7 +40,7 @@ export function indexerOf(
   return {
     name,
     command: process.execPath,
-    args: ponderProgram(command, { hostname: indexerHost, port: indexerPort }),
+    args: ponderInCheckout(command, { hostname: indexerHost, port: indexerPort }),
     cwd: repositoryRoot,
     env: indexerEnvironment(environment),
     logFile: path.join(logs, `${name}.log`),

@@ -3,7 +3,8 @@ import path from "node:path";
 import { childEnvironment } from "../../../scripts/processes/childEnvironment.ts";
 import { freePort } from "../../../scripts/processes/freePort.ts";
 import type { Supervisor } from "../../../scripts/processes/openSupervisor.ts";
-import { ponderProgram, ponderSettings } from "../../../scripts/processes/ponderProgram.ts";
+import { ponderInCheckout } from "../../../scripts/processes/ponderInCheckout.ts";
+import { ponderSettings } from "../../../scripts/processes/ponderProgram.ts";
 import { startService } from "../../../scripts/processes/startService.ts";
 import { waitUntil } from "../../../scripts/processes/waitUntil.ts";
 import { repositoryRoot } from "../../../scripts/repositoryRoot.ts";
@@ -24,7 +25,7 @@ export async function startIndexer(
   const pid = await startService(supervisor, {
     name,
     command: process.execPath,
-    args: ponderProgram(command, { hostname: "127.0.0.1", port }),
+    args: ponderInCheckout(command, { hostname: "127.0.0.1", port }),
     cwd: repositoryRoot,
     env: childEnvironment({
       ...ponderSettings,

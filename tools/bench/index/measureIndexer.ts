@@ -4,7 +4,8 @@ import path from "node:path";
 import { childEnvironment } from "../../../scripts/processes/childEnvironment.ts";
 import { freePort } from "../../../scripts/processes/freePort.ts";
 import type { Supervisor } from "../../../scripts/processes/openSupervisor.ts";
-import { ponderProgram, ponderSettings } from "../../../scripts/processes/ponderProgram.ts";
+import { ponderInCheckout } from "../../../scripts/processes/ponderInCheckout.ts";
+import { ponderSettings } from "../../../scripts/processes/ponderProgram.ts";
 import { startService } from "../../../scripts/processes/startService.ts";
 import { waitUntil } from "../../../scripts/processes/waitUntil.ts";
 import { repositoryRoot } from "../../../scripts/repositoryRoot.ts";
@@ -36,7 +37,7 @@ export async function startMeasured(
   const pid = await startService(supervisor, {
     name,
     command: process.execPath,
-    args: ponderProgram("start", { hostname: "127.0.0.1", port, root, flags: ["--log-level", "warn"] }),
+    args: ponderInCheckout("start", { hostname: "127.0.0.1", port, root, flags: ["--log-level", "warn"] }),
     cwd: repositoryRoot,
     env: childEnvironment({ ...ponderSettings, INDEXER_PORT: String(port), ...env }),
     logFile: path.join(folder, `${name}.log`),
