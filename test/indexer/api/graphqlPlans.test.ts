@@ -52,13 +52,13 @@ const copies: [table: string, from: string, count: number, changes: string][] = 
   [
     "receipt",
     `agent = '${cast.modest}'`,
-    10_000,
+    5_000,
     `'id', lpad(to_hex(n), 64, '0'), 'agent', ${hex("1000 + n % 50")}, 'time', 1767225600 + n`,
   ],
   [
     "rating",
     "side = 'buyer'",
-    10_000,
+    5_000,
     `'id', lpad(to_hex(n), 64, '0') || '/buyer', 'ratee', ${hex("1000 + n % 50")}, 'time', 1767225600 + n`,
   ],
   [
@@ -84,28 +84,28 @@ const copies: [table: string, from: string, count: number, changes: string][] = 
   [
     "payment",
     "true",
-    20_000,
+    5_000,
     "'id', '0x' || lpad(to_hex(n), 64, '0') || '/' || 'sides/1/0', 'block', 5000 + n / 200, 'log', n % 200",
   ],
   [
     "record",
     "type = 'listing'",
-    10_000,
+    5_000,
     `'id', '${BULK_LEDGER}/' || n, 'ledger', '${BULK_LEDGER}', 'seq', n, 'hash', lpad(to_hex(n), 64, '0'),
      'type', CASE WHEN n % 3 = 0 THEN 'receipt' WHEN n % 500 = 1 THEN 'params' ELSE 'listing' END, 'block', 5000 + n / 200`,
   ],
-  ["ledger", "true", 1, `'id', '${BULK_LEDGER}', 'size', 10000`],
+  ["ledger", "true", 1, `'id', '${BULK_LEDGER}', 'size', 5000`],
   [
     "agent_day",
     "true",
-    20_000,
+    5_000,
     `'id', ${hex("1000 + n % 50")} || '/' || n, 'agent', ${hex("1000 + n % 50")}, 'day', ${TODAY} - n / 50`,
   ],
   ["market_day", "true", 4_000, `'id', ${TODAY} - n - 100, 'day', ${TODAY} - n - 100`],
   [
     "agent_pair",
     "true",
-    20_000,
+    5_000,
     `'id', ${hex("1000 + n % 3")} || '/' || n, 'seller', ${hex("1000 + n % 3")}, 'buyer', ${hex("1000 + n % 70")}, 'hires', n`,
   ],
   [
@@ -123,14 +123,14 @@ const copies: [table: string, from: string, count: number, changes: string][] = 
   [
     "family_member",
     "true",
-    20_000,
+    5_000,
     `'id', ${hex("100000 + n")}, 'family', CASE WHEN n % 4 = 3 THEN 'deep' ELSE ${hex("1000 + n % 3")} END, 'acted_block', n,
      'parent', ${hex("n % 7")}`,
   ],
   [
     "buyer_family",
     `seller = '${cast.busy}'`,
-    20_000,
+    5_000,
     `'id', ${hex("1000 + n % 3")} || '/' || n, 'seller', ${hex("1000 + n % 3")}, 'family', ${hex("100000 + n")}`,
   ],
   ["anchor", "true", 3_000, "'id', ledger || '/' || 100 + n, 'seq', 100 + n, 'block', 1000 + n"],
@@ -181,7 +181,7 @@ describe("GraphQL over many rows", () => {
     }
     await database.pool.query(`
       INSERT INTO unreceipted (id, seller, buyer, value, block, "time", in_window)
-      SELECT n, ${hex("1000 + n % 3")}, '${cast.modest}', 1000, n, n, true FROM generate_series(1, 20000) AS n`);
+      SELECT n, ${hex("1000 + n % 3")}, '${cast.modest}', 1000, n, n, true FROM generate_series(1, 5000) AS n`);
     await database.pool.query("ANALYZE");
     app = createApi({
       db: database.db,

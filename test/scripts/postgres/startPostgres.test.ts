@@ -8,11 +8,9 @@ import { untilGone } from "../fixtures/gone.ts";
 
 describe("scripts/postgres/startPostgres", () => {
   const servers: PostgresServer[] = [];
-  const folders: string[] = [];
 
   afterEach(async () => {
     for (const server of servers.splice(0)) await server.stop();
-    for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
   });
 
   async function start(...args: Parameters<typeof startPostgres>): Promise<PostgresServer> {
@@ -24,7 +22,6 @@ describe("scripts/postgres/startPostgres", () => {
   /** A folder the server's OS user can enter, also when root runs the tests. */
   function newFolder(): string {
     const folder = mkdtempSync(path.join(tmpdir(), "tallystick-postgres-test-"));
-    folders.push(folder);
     chmodSync(folder, 0o755);
     return path.join(folder, "db");
   }
@@ -39,7 +36,7 @@ describe("scripts/postgres/startPostgres", () => {
     }
   }
 
-  it("gives an empty UTF-8 database on a real PostgreSQL, the same on every machine", async () => {
+  it("gives an empty UTF-8 database on a real PostgreSQL, the same on every machine, to nobody without the password", async () => {
     const server = await start();
     const url = await server.createDatabase("first one");
     const rows = await query(
@@ -55,13 +52,11 @@ describe("scripts/postgres/startPostgres", () => {
       jump: "1.1",
     });
     expect(rows[0]?.version).to.match(/^PostgreSQL 18/);
-  });
 
-  it("accepts nobody without the password", async () => {
-    const server = await start();
-    const url = new URL(server.url());
-    url.password = "wrong";
-    const error = await query(url.href, "select 1").catch((e: Error) => e);
+    // It accepts nobody without the password.
+    const other = new URL(server.url());
+    other.password = "wrong";
+    const error = await query(other.href, "select 1").catch((e: Error) => e);
     expect(error).to.be.instanceOf(Error);
     expect((error as Error).message).to.contain("password authentication failed");
   });
@@ -75,33 +70,39 @@ describe("scripts/postgres/startPostgres", () => {
     expect(await query(two.url(), "select 1 as up")).to.deep.equal([{ up: 1 }]);
   });
 
-  it("keeps a database in a named folder from one start to the next", async () => {
-    const folder = newFolder();
-    const first = await start({ folder });
-    await query(first.url(), "create table kept as select 7 as n");
-    await first.stop();
-    const second = await start({ folder });
-    expect(second.joined).to.equal(false);
-    expect(await query(second.url(), "select n from kept")).to.deep.equal([{ n: 7 }]);
-  });
+  // One folder for three tests: to make a database takes longer than all of them.
+  describe("on a named folder", () => {
+    let folder: string;
+    before(() => {
+      folder = newFolder();
+    });
+    after(() => rmSync(path.dirname(folder), { recursive: true, force: true }));
+    const kept = (server: PostgresServer) => query(server.url(), "select n from kept");
 
-  it("joins the server that already runs on a folder, and leaves it running", async () => {
-    const folder = newFolder();
-    const owner = await start({ folder });
-    const guest = await start({ folder });
-    expect(guest).to.include({ joined: true, pid: owner.pid, port: owner.port });
-    await guest.stop();
-    expect(await query(owner.url(), "select 1 as up")).to.deep.equal([{ up: 1 }]);
-  });
+    it("keeps a database from one start to the next", async () => {
+      const first = await start({ folder });
+      await query(first.url(), "create table kept as select 7 as n");
+      await first.stop();
+      const second = await start({ folder });
+      expect(second.joined).to.equal(false);
+      expect(await kept(second)).to.deep.equal([{ n: 7 }]);
+    });
 
-  it("starts on a folder whose server was killed", async () => {
-    const folder = newFolder();
-    const killed = await start({ folder });
-    await query(killed.url(), "create table kept as select 7 as n");
-    process.kill(killed.pid, "SIGKILL");
-    await untilGone({ pids: [killed.pid], ports: [killed.port] });
-    const next = await start({ folder });
-    expect(next.joined).to.equal(false);
-    expect(await query(next.url(), "select n from kept")).to.deep.equal([{ n: 7 }]);
+    it("joins the server that already runs there, and leaves it running", async () => {
+      const owner = await start({ folder });
+      const guest = await start({ folder });
+      expect(guest).to.include({ joined: true, pid: owner.pid, port: owner.port });
+      await guest.stop();
+      expect(await query(owner.url(), "select 1 as up")).to.deep.equal([{ up: 1 }]);
+    });
+
+    it("starts there after its server was killed", async () => {
+      const killed = await start({ folder });
+      process.kill(killed.pid, "SIGKILL");
+      await untilGone({ pids: [killed.pid], ports: [killed.port] });
+      const next = await start({ folder });
+      expect(next.joined).to.equal(false);
+      expect(await kept(next)).to.deep.equal([{ n: 7 }]);
+    });
   });
 });
