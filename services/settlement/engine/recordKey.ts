@@ -1,4 +1,5 @@
 import { recordTypeNamed } from "tallystick-protocol/records/recordTypes";
+import { plainText } from "./plainText.ts";
 
 /** The parts of a record that its key is made from; the record comes from a payload or a request. */
 type KeyedRecord = { type: unknown; signer: unknown; body: { [key: string]: unknown } };
@@ -6,11 +7,14 @@ type KeyedRecord = { type: unknown; signer: unknown; body: { [key: string]: unkn
 /**
  * The key of a record, which is unique in a ledger. Its type defines the key (`recordTypes`); otherwise it is
  * made of type, signer and body. A second record with the same key is the same record again, or contradicts
- * it.
+ * it. The record need not be valid.
  *
  * @param digest gives the record's `recordDigest`, which is the task id of its entry
  */
 export function recordKey({ type, signer, body }: KeyedRecord, digest: () => string): string {
   const once = recordTypeNamed(type)?.once;
-  return once === undefined ? `${type} ${signer} ${digest()}` : once({ signer, body });
+  const by = plainText(signer);
+  if (once === undefined) return `${plainText(type)} ${by} ${digest()}`;
+  const texts = Object.entries(body).map(([name, value]) => [name, plainText(value)]);
+  return once({ signer: by, body: Object.fromEntries(texts) });
 }

@@ -2,8 +2,10 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { expect } from "chai";
 import { toHex } from "tallystick-protocol/hex";
+import type { PyJson } from "tallystick-protocol/json/pythonJson";
 import { entryLine, GENESIS_HASH, type LedgerEntry, sealEntry } from "tallystick-protocol/ledger/entry";
 import type { LedgerLineError } from "tallystick-protocol/ledger/verifyLedger";
+import { recordTypeNames } from "tallystick-protocol/records/recordTypes";
 import { DiskLedger } from "../../../services/settlement/ledger/diskLedger.ts";
 import { importLedger } from "../../../services/settlement/ledger/importLedger.ts";
 import { readLastSigned } from "../../../services/settlement/ledger/lastSigned.ts";
@@ -12,6 +14,11 @@ import { API_KEY, openTestService } from "../support/testService.ts";
 
 const NOW = 1_767_300_000;
 const WRITER = `0x${"aa".repeat(20)}` as const;
+/** The fields that look-ups use. */
+const FIELDS =
+  "agent_id attempt breach capability day decision hire hire_id hour issued_at log_index part payment_mode proposal receipt round side task_id tx_hash".split(
+    " ",
+  );
 
 describe("a ledger that is imported", () => {
   const temporary = temporaryFolder();
@@ -67,6 +74,26 @@ describe("a ledger that is imported", () => {
       const { json } = await service.post("/v1/settle", proposal, { authorization: `Bearer ${API_KEY}` });
       expect(json).to.include({ status: "SETTLED", index: 6 });
       expect((await service.get("/v1/ledger/checkpoint")).status).to.equal(200);
+    } finally {
+      await service.close();
+    }
+  });
+
+  it("may hold anything under the names of our records, also what has no text", async () => {
+    // `String` throws for such an object, and the index makes texts of what a record says.
+    const objects: PyJson[] = [{ toString: "x", valueOf: 1n }, [], null, 1e308, -5n, 10n ** 40n];
+    const payloads = recordTypeNames.flatMap((type) =>
+      objects.map((value) => ({
+        ...{ type, signer: value, signature: value },
+        body: Object.fromEntries(FIELDS.map((field) => [field, value])),
+      })),
+    );
+    payloads.push({ ...payloads[0], type: objects[0] } as never);
+    const lines = entries(payloads.length, (n) => ({ payload: payloads[n] as LedgerEntry["payload"] }));
+    const { size } = await imported(write(lines.map((line) => `${line}\n`).join("")));
+    const service = await openTestService(path.dirname(folder()));
+    try {
+      expect((await service.get("/health")).json).to.include({ status: "ok", size });
     } finally {
       await service.close();
     }

@@ -4,6 +4,7 @@ import type { RecordBody } from "tallystick-protocol/json/recordBody";
 import type { LedgerName } from "tallystick-protocol/records/ledgerName";
 import { ratingToken } from "tallystick-protocol/records/ratingToken";
 import { recordDigest, recordPayload, signBody, signRecord } from "tallystick-protocol/records/record";
+import { recordTypeNames, recordTypeRoutes } from "tallystick-protocol/records/recordTypes";
 import type { LocalAccount } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { bound, buyer, envelope, flat, listingBody, receiptBody, seller } from "../support/records.ts";
@@ -37,6 +38,20 @@ describe("records over HTTP", () => {
     expect(answer.status, answer.text).to.equal(201);
     return answer.json;
   };
+
+  it("are refused with the field, also if it has no text because of a key such as toString", async () => {
+    const junk = { toString: "x", valueOf: 1 };
+    const fields = ["agent_id", "attempt", "breach", "day", "hire", "hire_id", "hour", "log_index", "part"];
+    fields.push("proposal", "receipt", "round", "side", "task_id", "tx_hash");
+    const body = { ledger: "local", ...Object.fromEntries(fields.map((field) => [field, junk])) };
+    const sign = { signature: `0x${"11".repeat(65)}`, signer: `0x${"22".repeat(20)}` };
+    const routes = new Map<string, string>(recordTypeRoutes.map(({ type, path }) => [type, path]));
+    for (const type of recordTypeNames) {
+      if (type === "review") continue;
+      const sent = { type, body: { type, ...body }, ...sign };
+      await refused(routes.get(type) ?? "/v1/records", sent, 400, "invalid_input");
+    }
+  });
 
   it("answer another receipt of the same hire with 409 and the existing one", async () => {
     const first = await settleReceipt();
