@@ -1,6 +1,6 @@
 import { createMcpHonoApp } from "@modelcontextprotocol/hono";
 import { createMcpHandler } from "@modelcontextprotocol/server";
-import type { Hono } from "hono";
+import { Hono } from "hono";
 import { TallystickError } from "tallystick-protocol/errors";
 import { createTallystickMcp } from "./createTallystickMcp.ts";
 import type { McpContext } from "./mcpContext.ts";
@@ -29,19 +29,21 @@ export function createMcpApp({ context, host, bearerKey }: McpAppParameters): Ho
       hint: "Set TALLYSTICK_MCP_KEY, or listen on 127.0.0.1.",
     });
   }
-  const app = createMcpHonoApp({ host });
-  const handler = createMcpHandler(() => createTallystickMcp(context));
-  app.get("/health", (c) => c.json({ status: "ok" }));
-  app.all("/mcp", async (c) => {
-    if (bearerKey !== undefined && !isSame(c.req.header("authorization") ?? "", `Bearer ${bearerKey}`)) {
-      return new Response('{"code":"unauthorized"}', {
-        status: 401,
-        headers: { "www-authenticate": "Bearer" },
-      });
-    }
-    return await handler.fetch(c.req.raw, { parsedBody: c.get("parsedBody" as never) });
+  const app = new Hono();
+  // This comes first: without the key nothing of a body is read or parsed.
+  app.use("/mcp", async (c, next) => {
+    const authorization = c.req.header("authorization") ?? "";
+    if (bearerKey === undefined || isSame(authorization, `Bearer ${bearerKey}`)) return next();
+    return new Response('{"code":"unauthorized"}', {
+      status: 401,
+      headers: { "www-authenticate": "Bearer" },
+    });
   });
-  return app;
+  const served = createMcpHonoApp({ host });
+  const handler = createMcpHandler(() => createTallystickMcp(context));
+  served.get("/health", (c) => c.json({ status: "ok" }));
+  served.all("/mcp", (c) => handler.fetch(c.req.raw, { parsedBody: c.get("parsedBody" as never) }));
+  return app.route("/", served);
 }
 
 /** Compares two texts in constant time. */

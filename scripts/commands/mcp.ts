@@ -1,4 +1,5 @@
 import type { Command } from "commander";
+import { stderrLog } from "tallystick-runtime/stderrLog";
 import { z } from "zod";
 import { parseOption } from "../cli/parseOption.ts";
 import { watchShutdown } from "../cli/shutdown.ts";
@@ -7,6 +8,9 @@ const port = z
   .string()
   .regex(/^\d{1,5}$/, "must be a port")
   .transform(Number);
+
+/** Requests of one address in a minute, with or without the key. */
+const REQUESTS_PER_ADDRESS = 6_000;
 
 type Options = { http?: number; host: string };
 
@@ -40,17 +44,27 @@ export function registerMcp(program: Command): void {
         serveStdio(() => createTallystickMcp(context));
         return;
       }
-      const { serve } = await import("@hono/node-server");
+      const { getRequestListener } = await import("@hono/node-server");
       const { createMcpApp } = await import("tallystick-mcp/createMcpApp");
+      const { listenPublicly } = await import("tallystick-runtime/http/listenPublicly");
       const app = createMcpApp({ context, host, bearerKey: config.mcpKey });
       const shutdown = watchShutdown();
-      const server = serve({ fetch: app.fetch, hostname: host, port: http }, ({ port: bound }) => {
-        process.stdout.write(`${JSON.stringify({ listening: `http://${host}:${bound}/mcp` })}\n`);
+      const server = await listenPublicly(getRequestListener(app.fetch), {
+        host,
+        port: http,
+        settings: "--host and --http",
+        requestsPerAddress: REQUESTS_PER_ADDRESS,
+        // A call may take long, because it waits for a hire.
+        atOnce: 0,
+        trustedProxies: 0,
+        now: () => performance.now() / 1_000,
+        onFault: (error) => stderrLog("A request caused an internal error.", { error }),
       });
+      process.stdout.write(`${JSON.stringify({ listening: `${server.url}/mcp` })}\n`);
       await new Promise<void>((resolve) => {
         shutdown.signal.addEventListener("abort", () => resolve(), { once: true });
       });
-      server.close();
+      await server.close();
       shutdown.release();
     });
 }

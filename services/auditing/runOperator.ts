@@ -1,7 +1,6 @@
 import type { Server } from "node:http";
 import { serve } from "@hono/node-server";
-import { guardServer } from "tallystick-runtime/http/guardServer";
-import { limitTime } from "tallystick-runtime/http/limitTime";
+import { protectListener } from "tallystick-runtime/http/protectListener";
 import { stderrLog as log } from "tallystick-runtime/stderrLog";
 import { operatorApp } from "./app.ts";
 import type { AuditingConfig } from "./config.ts";
@@ -21,8 +20,8 @@ export async function runOperator(config: AuditingConfig): Promise<RunningOperat
   const { promise: listening, resolve, reject } = Promise.withResolvers<number>();
   const server = serve({ fetch: app.fetch, hostname, port }, (at) => resolve(at.port)) as Server;
   server.on("error", reject);
-  guardServer(server, (error) => log("A request caused an internal error.", { error }));
-  limitTime(server);
+  const onFault = (error: unknown) => log("A request caused an internal error.", { error });
+  protectListener(server, { trustedProxies: 0, onFault });
   const url = `http://${hostname.includes(":") ? `[${hostname}]` : hostname}:${await listening}`;
   operator.start();
   return {

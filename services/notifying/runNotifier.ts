@@ -1,8 +1,7 @@
 import type { Server } from "node:http";
 import { serve } from "@hono/node-server";
 import { Hono } from "hono";
-import { guardServer } from "tallystick-runtime/http/guardServer";
-import { limitTime } from "tallystick-runtime/http/limitTime";
+import { protectListener } from "tallystick-runtime/http/protectListener";
 import { stderrLog as log } from "tallystick-runtime/stderrLog";
 import type { NotifierConfig } from "./config.ts";
 import { notifierRegistry } from "./metrics.ts";
@@ -33,8 +32,8 @@ export async function runNotifier(config: NotifierConfig): Promise<RunningNotifi
   const { promise: listening, resolve, reject } = Promise.withResolvers<number>();
   const server = serve({ fetch: app.fetch, hostname, port }, (at) => resolve(at.port)) as Server;
   server.on("error", reject);
-  guardServer(server, (error) => log("A request caused an internal error.", { error }));
-  limitTime(server);
+  const onFault = (error: unknown) => log("A request caused an internal error.", { error });
+  protectListener(server, { trustedProxies: 0, onFault });
   const url = `http://${hostname.includes(":") ? `[${hostname}]` : hostname}:${await listening}`;
   notifier.start();
   return {

@@ -9,9 +9,7 @@ import { tryForeignJson } from "tallystick-protocol/json/foreignJson";
 import type { RecordBody } from "tallystick-protocol/json/recordBody";
 import { signRecord } from "tallystick-protocol/records/record";
 import type { RecordType } from "tallystick-protocol/records/recordTypes";
-import { guardServer } from "tallystick-runtime/http/guardServer";
-import { limitSockets } from "tallystick-runtime/http/limitSockets";
-import { limitTime } from "tallystick-runtime/http/limitTime";
+import { protectListener } from "tallystick-runtime/http/protectListener";
 import type { Log } from "tallystick-runtime/stderrLog";
 import { knownLedger } from "tallystick-sdk/knownLedger";
 import { resolveHost } from "tallystick-sdk/net/resolveHost";
@@ -170,9 +168,8 @@ async function listen(
   app.get("/monitoring", (c) => c.json({ agents: monitoring.reports() }));
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   const server = serve({ fetch: app.fetch, hostname: host, port }, () => resolve()) as Server;
-  guardServer(server, (error) => log("A request caused an internal error.", { error }));
-  limitTime(server);
-  limitSockets(server, { trustedProxies: 0 });
+  const onFault = (error: unknown) => log("A request caused an internal error.", { error });
+  protectListener(server, { trustedProxies: 0, onFault });
   server.on("error", (cause) =>
     reject(
       new TallystickError({

@@ -4,9 +4,7 @@ import { serve } from "@hono/node-server";
 import type { Hono } from "hono";
 import { TallystickError } from "tallystick-protocol/errors";
 import { toHex } from "tallystick-protocol/hex";
-import { guardServer } from "tallystick-runtime/http/guardServer";
-import { limitSockets } from "tallystick-runtime/http/limitSockets";
-import { limitTime } from "tallystick-runtime/http/limitTime";
+import { protectListener } from "tallystick-runtime/http/protectListener";
 import { surviveRequests } from "tallystick-runtime/http/requestScope";
 import { endWithError } from "tallystick-runtime/processes/endWithError";
 import { stderrLog as log } from "tallystick-runtime/stderrLog";
@@ -58,9 +56,7 @@ function listen(config: SettlementConfig, first: Served, close: () => Promise<vo
     say(config, served, port),
   ) as Server;
   const onFault = (error: unknown) => log("A request caused an internal error.", { error });
-  guardServer(server, onFault);
-  limitTime(server);
-  limitSockets(server, { trustedProxies: config.rateLimits.trustedProxies });
+  protectListener(server, { trustedProxies: config.rateLimits.trustedProxies, onFault });
   surviveRequests(onFault, endWithError);
   // For example, the port is taken. Then everything is closed as at a normal stop.
   server.on("error", (error) => {

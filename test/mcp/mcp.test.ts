@@ -312,6 +312,26 @@ describe("tallystick-mcp", () => {
       closing.push(() => client.close());
       return callOf(client);
     };
+    // Bytes of a body that a server with a key reads of a caller without one.
+    const bytesReadWithoutKey = async (): Promise<number> => {
+      let read = 0;
+      const body = new ReadableStream<Uint8Array>(
+        {
+          pull: (controller) => {
+            read += 4_096;
+            controller.enqueue(new Uint8Array(4_096).fill(0x20));
+            if (read > 1_000_000) controller.close();
+          },
+        },
+        { highWaterMark: 0 },
+      );
+      const app = createMcpApp({ context, host: "0.0.0.0", bearerKey: "a key of sixteen letters" });
+      const headers = { "content-type": "application/json" };
+      const init = { method: "POST", headers, body, duplex: "half" } as RequestInit;
+      const request = new Request("http://node.example/mcp", init);
+      expect((await app.request(request)).status).to.equal(401);
+      return read;
+    };
     const url = `${await listen()}/mcp`;
     const [first, second] = await Promise.all([open(url), open(url)]);
     expect((await first("ledger_status")).size).to.be.greaterThan(0);
@@ -332,6 +352,7 @@ describe("tallystick-mcp", () => {
 
     const closed = `${await listen("a key of sixteen letters")}/mcp`;
     expect((await fetch(closed, { method: "POST", body: "{}" })).status).to.equal(401);
+    expect(await bytesReadWithoutKey()).to.equal(0);
     const call = await open(closed, { authorization: "Bearer a key of sixteen letters" });
     expect((await call("get_remaining_budget")).spend_cap_usdc).to.equal("1.00");
     expect(() => createMcpApp({ context, host: "0.0.0.0" })).to.throw("could spend");

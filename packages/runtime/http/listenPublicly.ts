@@ -6,7 +6,7 @@ import { limitClients } from "./limitClients.ts";
 import { limitSockets } from "./limitSockets.ts";
 import { limitTime } from "./limitTime.ts";
 
-/** How many requests of one address may run at the same time, and how many may wait. */
+/** How many requests of one address may run at the same time by default, and how many may wait. */
 const AT_ONCE = 2;
 const WAITING = 16;
 
@@ -17,6 +17,8 @@ export type ListenPubliclyParameters = {
   settings: string;
   /** Requests of one address in a minute; 0 for no limit. */
   requestsPerAddress: number;
+  /** Requests of one address that run at the same time; 0 for no limit. Default 2. */
+  atOnce?: number;
   trustedProxies: number;
   /** Unix seconds. */
   now: () => number;
@@ -33,9 +35,18 @@ export async function listenPublicly(
   listener: RequestListener,
   parameters: ListenPubliclyParameters,
 ): Promise<{ url: string; close: () => Promise<void> }> {
-  const { host, port, settings, requestsPerAddress, trustedProxies, now, onFault } = parameters;
+  const {
+    host,
+    port,
+    settings,
+    requestsPerAddress,
+    trustedProxies,
+    now,
+    onFault,
+    atOnce = AT_ONCE,
+  } = parameters;
   const server = createServer(listener);
-  const limits = { atOnce: AT_ONCE, waiting: WAITING, streams: 0 };
+  const limits = { atOnce, waiting: WAITING, streams: 0 };
   const budgets = new ClientBudgets({ ...pointsAMinute(requestsPerAddress), ...limits }, now);
   guardServer(server, onFault);
   limitTime(server);
