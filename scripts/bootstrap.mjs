@@ -27,8 +27,6 @@ async function main(args) {
   // Every program that follows is compiled once, and finds its modules once (scripts/processes/rememberModules.mjs).
   env.NODE_COMPILE_CACHE ??= path.join(root, "node_modules", ".cache", "tallystick-compiled");
   env.TSX_TSCONFIG_PATH = path.join(root, "tsconfig.json");
-  // Node keeps the compiled code here, so that the next command starts in half the time.
-  env.NODE_COMPILE_CACHE ??= path.join(root, "node_modules", ".cache", "tallystick-compiled");
   return await run(node, ["--import", readTypeScript, path.join(root, "scripts", "cli.ts"), ...args], {
     // npm runs scripts in the package's folder, but a FILE argument is relative to the user's folder.
     cwd: process.env.npm_lifecycle_event && process.env.INIT_CWD ? process.env.INIT_CWD : process.cwd(),
