@@ -109,6 +109,49 @@ describe("a buyer's reports on their way to the ledger", () => {
     expect(await reports.waiting()).to.equal(0);
   });
 
+  it("are sent a hundred a round at the most, eight at once, and those that failed wait behind the others", async () => {
+    let [open_, most] = [0, 0];
+    const { asked, fetch } = network(() => ({ status: 503 }));
+    const reports = open(async (...given) => {
+      most = Math.max(most, ++open_);
+      await new Promise((resolve) => setImmediate(resolve));
+      open_--;
+      return await fetch(...given);
+    });
+    for (let n = 0; n < 105; n++) await reports.add({ ...report, jobId: `job_${n}`, receiptHash: null });
+    await reports.flush();
+    expect([asked.length, most]).to.deep.equal([100, 8]);
+    await reports.flush();
+    expect(asked).to.have.length(105);
+    await reports.flush();
+    expect(asked).to.have.length(105);
+    expect(await reports.waiting()).to.equal(105);
+  });
+
+  it("added while a round runs are sent by the next, which waits for it", async () => {
+    const ends: (() => void)[] = [];
+    const { asked, fetch } = network(() => ({ status: 201 }));
+    const reports = open(async (...given) => {
+      await new Promise<void>((resolve) => ends.push(resolve));
+      return await fetch(...given);
+    });
+    const turn = () => new Promise((resolve) => setTimeout(resolve, 5));
+    await reports.add(report);
+    const first = reports.flush();
+    await turn();
+    await reports.add({ ...report, jobId: "job_2" });
+    const [second, same] = [reports.flush(), reports.flush()];
+    expect(second).to.equal(same);
+    await turn();
+    expect([ends.length, asked.length]).to.deep.equal([1, 0]);
+    ends.shift()?.();
+    await first;
+    while (ends.length === 0) await turn();
+    ends.shift()?.();
+    await second;
+    expect([asked.length, await reports.waiting()]).to.deep.equal([2, 0]);
+  });
+
   it("reach the ledger whichever write their process ends at", async () => {
     await endAtEveryWrite<{ store: KeyValueStore; sent: number }>({
       open: async () => ({ store: memoryStore(), sent: 0 }),
@@ -220,6 +263,61 @@ describe("a seller's receipts on their way to the ledger", () => {
       await outbox.close();
     }
     expect(await store.keys("outbox")).to.deep.equal([]);
+  });
+
+  it("are tried again after twice as long each time, a minute at the most, and soon again after a success", async () => {
+    const real = globalThis.setTimeout;
+    const waits: number[] = [];
+    const due: (() => void)[] = [];
+    let references = 0;
+    // Only the waits of the outbox: a request to the service has 30 seconds.
+    globalThis.setTimeout = ((run: () => void, ms: number) => {
+      if (ms === 30_000) return real(run, ms);
+      waits.push(ms);
+      due.push(run);
+      references++;
+      return { unref: () => references-- };
+    }) as never;
+    const turn = () => new Promise((resolve) => real(resolve, 5));
+    try {
+      let isAway = true;
+      const { fetch } = network(() => (isAway ? null : known));
+      const said: string[] = [];
+      const store = memoryStore();
+      const outbox = createReceiptOutbox({
+        ...{ store, baseUrl: NODE, fetch, now: () => 0, onSettled: async () => {} },
+        log: (sentence, details) => said.push(`${sentence} ${JSON.stringify(details)}`),
+      });
+      await outbox.add("job_1", record as SignedRecord);
+      await outbox.submit("job_1");
+      for (let n = 0; n < 7; n++) {
+        due.shift()?.();
+        await turn();
+      }
+      expect(waits).to.deep.equal([1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 60_000, 60_000]);
+      isAway = false;
+      due.shift()?.();
+      await turn();
+      expect([await outbox.waiting(), due.length]).to.deep.equal([0, 0]);
+      isAway = true;
+      await outbox.add("job_2", record as SignedRecord);
+      await outbox.submit("job_2");
+      expect(waits.at(-1)).to.equal(1_000);
+      expect(references, "no wait keeps the process alive").to.equal(0);
+      store.keys = async () => {
+        throw new Error("the disk is away");
+      };
+      due.shift()?.();
+      await turn();
+      expect(waits.at(-1), "it is read again later").to.equal(2_000);
+      outbox.start();
+      await turn();
+      const sentence = 'The outbox could not be read. {"error":"Error: the disk is away"}';
+      expect(said).to.deep.equal([sentence, sentence]);
+      await outbox.close();
+    } finally {
+      globalThis.setTimeout = real;
+    }
   });
 
   it("are sent again by themselves, one after the other, and not after the seller has closed", async () => {

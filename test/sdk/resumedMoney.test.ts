@@ -204,6 +204,22 @@ describe("the money of a hire that is resumed", () => {
     expect([late.did, late.isOpen]).to.deep.equal([["giveBack"], false]);
   });
 
+  it("waits for no other that its seller delays: eight are looked up at once", async () => {
+    const { context, journal } = await openNext({});
+    for (let n = 2; n <= 20; n++)
+      await journal.put(`hire/job_${n}`, { ...entry, jobId: `job_${n}`, key: undefined });
+    let [open, most] = [0, 0];
+    context.sellerFetch = async () => {
+      most = Math.max(most, ++open);
+      await new Promise((resolve) => setImmediate(resolve));
+      open--;
+      return Response.json(NOT_KNOWN.body, { status: 404 });
+    };
+    const outcomes = await resumeHires(context, passed(true) as unknown as Verify);
+    expect([outcomes.length, most]).to.deep.equal([20, 8]);
+    expect(context.underWay.size, "none is taken for running any more").to.equal(0);
+  });
+
   it("is left alone while its hire runs in this process", async () => {
     const { did, outcomes, isOpen } = await resume({ isUnderWay: true, atMs: 10 * LATENCY_MS });
     expect([did, outcomes, isOpen]).to.deep.equal([[], [], true]);

@@ -447,6 +447,24 @@ describe("a mirror of a ledger", () => {
     expect([...new Set(parts)]).to.have.members([0, 1, 2, 3].map((n) => `tile/entries/00${n}`));
   });
 
+  it("goes on when several of the parts that it asked for ahead are away", async () => {
+    const ledger = await ledgerOf(2_000);
+    const good = logOf(ledger);
+    answer.now = (request, response, name) =>
+      name.startsWith("tile/") ? response.writeHead(404).end() : good(request, response, name);
+    const unhandled: unknown[] = [];
+    const note = (error: unknown) => unhandled.push(error);
+    process.on("unhandledRejection", note);
+    try {
+      const mirror = await open();
+      expect(await mirror.look()).to.equal(false);
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      expect(unhandled).to.deep.equal([]);
+    } finally {
+      process.off("unhandledRejection", note);
+    }
+  });
+
   it("does not fetch verified files of an earlier run again", async () => {
     const ledger = await ledgerOf(1_500);
     const good = logOf(ledger);
