@@ -53,6 +53,12 @@ export const percent = (rate: number | null): string =>
   rate === null ? "–" : `${(rate * 100).toFixed(1)} %`;
 export const number = (value: number | null): string =>
   value === null ? "–" : value.toLocaleString("en", { maximumFractionDigits: 2 });
-/** Formats unix seconds as a date and a time in UTC. */
-export const moment = (time: number | null): string =>
-  time === null ? "–" : new Date(time * 1000).toISOString().replace("T", " ").slice(0, 19);
+/**
+ * Formats unix seconds as a date and a time in UTC. A deadline that a stranger chose may be beyond all dates: then it is
+ * the number.
+ */
+export function moment(time: number | null): string {
+  if (time === null) return "–";
+  const date = new Date(time * 1000);
+  return Number.isNaN(date.getTime()) ? `${time} s` : date.toISOString().replace("T", " ").slice(0, 19);
+}

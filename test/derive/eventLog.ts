@@ -139,6 +139,7 @@ export class EventLog {
       payee = seller,
       fee = 0,
       feeRecipient = NOBODY,
+      deadline = undefined as number | undefined,
     } = {},
   ): Hex {
     const escrowId = this.hash();
@@ -155,7 +156,7 @@ export class EventLog {
       amount: String(amount),
       fee: String(fee),
       feeRecipient,
-      deadline: this.time + 60,
+      deadline: deadline ?? this.time + 60,
       arbiter,
       tx,
     });

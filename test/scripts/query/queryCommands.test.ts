@@ -20,6 +20,7 @@ describe("the commands that query a node", function () {
   let server: ReturnType<typeof serve>;
   let url: string;
   let escrowId: string;
+  let endless: string;
   let hireId: string;
 
   before(async () => {
@@ -32,6 +33,7 @@ describe("the commands that query a node", function () {
       .after(1)
       .delivered(escrowId as "0x")
       .released(escrowId as "0x", 300_000, 200_000);
+    endless = log.after(1).deposit(evil, buyer, { deadline: Number.MAX_SAFE_INTEGER });
     log.after(1).listing(evil, "custom.evil.words", {
       ...{ price_usdc: "0.5", endpoint: `https://x.test/${CONTROL}`, issued_at: 1 },
       ...{ payment_mode: `custom_escrow:https://x.test/${CONTROL}`, verification_version: CONTROL },
@@ -67,6 +69,12 @@ describe("the commands that query a node", function () {
         expect(out).not.to.contain("\u001b]").and.not.to.contain("\u001b[2J");
       }
     }
+  });
+
+  it("show an escrow whose deadline is beyond all dates", async () => {
+    const { code, out, err } = await run("escrow", endless);
+    expect([code, err]).to.deep.equal([0, ""]);
+    expect(out).to.contain(`${Number.MAX_SAFE_INTEGER} s`);
   });
 
   it("show tables to people and JSON to programs", async () => {
