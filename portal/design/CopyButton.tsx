@@ -1,21 +1,29 @@
 import { useState } from "preact/hooks";
+import { announce } from "./announce.ts";
 import { Icon } from "./Icon.tsx";
 
-/** Copies a text, and says that it did. */
+type State = "idle" | "done" | "failed";
+
+/** Copies a text, and says whether it did. */
 export function CopyButton({ text, what }: { text: string; what: string }) {
-  const [done, setDone] = useState(false);
+  const [state, setState] = useState<State>("idle");
+  const show = (state: State, said: string) => {
+    setState(state);
+    announce(said);
+    setTimeout(() => setState("idle"), 1_500);
+  };
   const copy = async () => {
     try {
       await navigator.clipboard.writeText(text);
-      setDone(true);
-      setTimeout(() => setDone(false), 1_500);
+      show("done", "Copied.");
     } catch {
-      // A browser may refuse to copy. The text is still visible on the page.
+      // A browser may refuse it, and has no clipboard for a page without TLS.
+      show("failed", "Your browser does not let this page copy.");
     }
   };
   return (
-    <button type="button" class="copy" onClick={copy} aria-label={done ? "Copied" : `Copy ${what}`}>
-      <Icon name={done ? "done" : "copy"} size={14} />
+    <button type="button" class={`copy ${state}`} onClick={copy} aria-label={`Copy ${what}`}>
+      <Icon name={({ idle: "copy", done: "done", failed: "cross" } as const)[state]} size={14} />
     </button>
   );
 }

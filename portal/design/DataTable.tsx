@@ -1,5 +1,5 @@
 import type { ComponentChildren } from "preact";
-import { useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { csvOf } from "./csv.ts";
 import { Icon } from "./Icon.tsx";
 import { Empty } from "./States.tsx";
@@ -37,6 +37,11 @@ export function DataTable<Row>(props: {
   const { caption, columns, rows, keyOf, empty, total } = props;
   const [order, setOrder] = useState<Order>(null);
   const [isOpen, setOpen] = useState(false);
+  const table = useRef<HTMLTableElement>(null);
+  // The button to unfold the table is gone then. The first of the new rows has the focus.
+  useEffect(() => {
+    if (isOpen) table.current?.tBodies[0]?.rows[FOLDED]?.querySelector<HTMLElement>("a, button, th")?.focus();
+  }, [isOpen]);
   if (rows.length === 0) return <Empty>{empty}</Empty>;
   const sorted = order === null ? rows : sortedBy(rows, columns[order.column], order.isDown);
   const isFolded = !isOpen && rows.length >= MIN_FOLDED;
@@ -47,10 +52,9 @@ export function DataTable<Row>(props: {
     });
   return (
     <div class="stack">
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by keys (WCAG 2.1.1). */}
-      {/* biome-ignore lint/a11y/useSemanticElements: no set of fields. */}
-      <div class="table-box" tabIndex={0} role="group" aria-label={caption}>
-        <table>
+      {/* Keys reach what is out of sight, because every column has a button. */}
+      <div class="table-box">
+        <table ref={table}>
           <caption class="visually-hidden">{caption}</caption>
           <thead>
             <tr>
@@ -64,7 +68,7 @@ export function DataTable<Row>(props: {
               <tr key={keyOf(row)}>
                 {columns.map((column, n) =>
                   n === 0 ? (
-                    <th key={column.name} scope="row">
+                    <th key={column.name} scope="row" tabIndex={-1}>
                       {column.cell(row)}
                     </th>
                   ) : (

@@ -1,3 +1,4 @@
+import { useEffect, useRef } from "preact/hooks";
 import type { Draft, DraftIssues } from "./draft.ts";
 
 type Props = {
@@ -27,6 +28,9 @@ const MORE: typeof FIELDS = [
 
 /** The form for the terms of a new escrow. */
 export function DraftForm({ draft, issues, onChange, onReview }: Props) {
+  const form = useRef<HTMLFormElement>(null);
+  // The first field with an issue has the focus, and a screen reader says the issue with it.
+  useEffect(() => form.current?.querySelector<HTMLElement>("[aria-invalid='true']")?.focus(), [issues]);
   const field = (it: (typeof FIELDS)[number]) => (
     <Field
       key={it.name}
@@ -39,6 +43,7 @@ export function DraftForm({ draft, issues, onChange, onReview }: Props) {
   const isMoreUsed = MORE.some(({ name }) => draft[name] !== "" || issues[name] !== undefined);
   return (
     <form
+      ref={form}
       class="stack gap"
       noValidate
       onSubmit={(event) => {
@@ -88,11 +93,7 @@ function Field(props: {
         onInput={(event) => onInput(event.currentTarget.value)}
       />
       {said !== undefined && (
-        <span
-          id={`draft-${name}-said`}
-          class={issue === undefined ? "small" : "bad-word"}
-          role={issue === undefined ? undefined : "alert"}
-        >
+        <span id={`draft-${name}-said`} class={issue === undefined ? "small" : "bad-word"}>
           {said}
         </span>
       )}

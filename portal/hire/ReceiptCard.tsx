@@ -20,7 +20,10 @@ export function ReceiptCard({ receipt }: { receipt: NonNullable<Hire["receipt"]>
         <details>
           <summary>What the seller signed</summary>
           {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by keys (WCAG 2.1.1). */}
-          <pre tabIndex={0}>{JSON.stringify(entry.record.body, null, 2)}</pre>
+          {/* biome-ignore lint/a11y/useSemanticElements: no set of fields. */}
+          <pre tabIndex={0} role="group" aria-label="What the seller signed">
+            {JSON.stringify(entry.record.body, null, 2)}
+          </pre>
         </details>
       )}
     </section>

@@ -5,6 +5,7 @@ import { Icon } from "../design/Icon.tsx";
 import { Notice } from "../design/Notice.tsx";
 import { Answered } from "../design/States.tsx";
 import { Time } from "../design/Time.tsx";
+import { useFocusOnChange } from "../design/useFocusOnChange.ts";
 import { askGraphql } from "../node/askGraphql.ts";
 import { useAnswer } from "../node/useAnswer.ts";
 import { linkTo } from "../router/route.ts";
@@ -12,19 +13,29 @@ import { EntryCheck } from "../verify/EntryCheck.tsx";
 import { ENTRY, ENTRY_BY_HASH, type EntryAnswer, type LedgerEntry } from "./ledgerQuery.ts";
 import { readEntryName } from "./readEntryName.ts";
 
+type Props = { ledger: string; wanted: string | null; told: LedgerEntry | null | undefined };
+
 /**
  * Finds one entry of a ledger by its number or its hash, and shows it with its proof.
  *
  * @param told the wanted entry, when the page's own answer had it
  */
-export function EntryCard(props: {
-  ledger: string;
-  wanted: string | null;
-  told: LedgerEntry | null | undefined;
-}) {
-  const { ledger, wanted, told } = props;
-  const [isBad, setBad] = useState(false);
+export function EntryCard(props: Props) {
+  const { wanted } = props;
   const name = wanted === null ? undefined : readEntryName(wanted);
+  const heading = useFocusOnChange(wanted);
+  return (
+    <section class="card" aria-labelledby="entry">
+      <h2 id="entry" ref={heading} tabIndex={-1}>
+        {name === undefined ? "Find an entry" : `Entry ${shown(name)}`}
+      </h2>
+      <Wanted key={wanted} {...props} name={name} />
+    </section>
+  );
+}
+
+function Wanted({ ledger, wanted, told, name }: Props & { name: number | string | undefined }) {
+  const [isBad, setBad] = useState(false);
   const find = (event: SubmitEvent) => {
     event.preventDefault();
     const text = String(new FormData(event.currentTarget as HTMLFormElement).get("entry") ?? "");
@@ -33,8 +44,7 @@ export function EntryCard(props: {
     if (found !== undefined) location.hash = linkTo.ledger(ledger, { entry: String(found) });
   };
   return (
-    <section class="card" aria-labelledby="entry">
-      <h2 id="entry">{name === undefined ? "Find an entry" : `Entry ${shown(name)}`}</h2>
+    <>
       <form class="row" onSubmit={find} aria-label="Find an entry">
         <input
           type="search"
@@ -59,7 +69,7 @@ export function EntryCard(props: {
       </form>
       {name !== undefined &&
         (told === undefined ? <Found ledger={ledger} name={name} /> : <Shown entry={told} ledger={ledger} />)}
-    </section>
+    </>
   );
 }
 
@@ -124,7 +134,10 @@ function Shown({ entry, ledger }: { entry: LedgerEntry | null; ledger: string })
         <details>
           <summary>What was signed</summary>
           {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by keys (WCAG 2.1.1). */}
-          <pre tabIndex={0}>{JSON.stringify(record.body, null, 2)}</pre>
+          {/* biome-ignore lint/a11y/useSemanticElements: no set of fields. */}
+          <pre tabIndex={0} role="group" aria-label="What was signed">
+            {JSON.stringify(record.body, null, 2)}
+          </pre>
         </details>
       )}
     </>

@@ -2,6 +2,7 @@ import { Address, Hash } from "../design/Address.tsx";
 import { type Column, DataTable } from "../design/DataTable.tsx";
 import { plainText } from "../design/format.ts";
 import { Time } from "../design/Time.tsx";
+import { useFocusOnChange } from "../design/useFocusOnChange.ts";
 import { linkTo } from "../router/route.ts";
 import type { LedgerAnswer, LedgerLine } from "./ledgerQuery.ts";
 
@@ -74,11 +75,14 @@ export function EntryList(props: {
   const { hasNextPage, endCursor } = entries.pageInfo;
   const type = search.get("type") ?? "";
   const isFirst = search.get("after") === null;
+  const heading = useFocusOnChange(search.get("after") ?? "the latest");
   const typed: { [name: string]: string } = type === "" ? {} : { type };
   return (
     <section class="card" aria-labelledby="entries">
       <div class="head">
-        <h2 id="entries">Entries</h2>
+        <h2 id="entries" ref={heading} tabIndex={-1}>
+          Entries
+        </h2>
         <span class="soft">the latest first</span>
       </div>
       <nav class="chips" aria-label="Types">

@@ -1,4 +1,5 @@
 import { useState } from "preact/hooks";
+import { ActionButton } from "../design/ActionButton.tsx";
 import { Hash } from "../design/Address.tsx";
 import { type Column, DataTable } from "../design/DataTable.tsx";
 import { formatNumber, plainText } from "../design/format.ts";
@@ -93,12 +94,12 @@ function Consistency({ ledger, heads }: Pick<Props, "ledger" | "heads">) {
         {field("Later", to, (n) => choose([from, n]))}
       </div>
       <div class="row">
-        <button type="button" class="button main" onClick={prove} disabled={isRunning}>
+        <ActionButton kind="main" onPress={prove} isOff={isRunning}>
           <Icon name="shield" /> Check the proof here
-        </button>
-        <button type="button" class="button" onClick={readAll} disabled={isRunning}>
+        </ActionButton>
+        <ActionButton onPress={readAll} isOff={isRunning}>
           Read every entry here
-        </button>
+        </ActionButton>
       </div>
       <Running verification={verification} stop={stop} />
     </div>

@@ -28,8 +28,10 @@ export function LedgerPage({ id, search }: { id: string; search: URLSearchParams
   // The entry with which the page was opened comes in the same answer. Another one is asked for by itself, and the rest stays.
   const [first] = useState(entry);
   const question = questionOf(id, search, first);
-  const asked = useAnswer<LedgerAnswer>(`ledger ${JSON.stringify(question.variables)}`, (signal) =>
-    askGraphql<LedgerAnswer>(question, signal),
+  const asked = useAnswer<LedgerAnswer>(
+    `ledger ${JSON.stringify(question.variables)}`,
+    (signal) => askGraphql<LedgerAnswer>(question, signal),
+    { isOneList: true },
   );
   return (
     <>
@@ -39,12 +41,7 @@ export function LedgerPage({ id, search }: { id: string; search: URLSearchParams
             <Head id={id} answer={answer} />
             {answer.ledger !== null && (
               <>
-                <EntryCard
-                  key={entry}
-                  ledger={id}
-                  wanted={entry}
-                  told={entry === first ? answer.entry : undefined}
-                />
+                <EntryCard ledger={id} wanted={entry} told={entry === first ? answer.entry : undefined} />
                 <EntryList ledger={id} search={search} entries={answer.ledgerEntries} />
               </>
             )}

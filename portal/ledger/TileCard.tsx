@@ -1,3 +1,4 @@
+import { ActionButton } from "../design/ActionButton.tsx";
 import { Icon } from "../design/Icon.tsx";
 import { Running } from "../verify/Running.tsx";
 import { useVerification } from "../verify/useVerification.ts";
@@ -23,14 +24,9 @@ export function TileCard({ ledger }: { ledger: Ledger }) {
         the newest checkpoint, and that of the anchored head. Tools for transparency logs read them too.
       </p>
       <p>
-        <button
-          type="button"
-          class="button main"
-          onClick={verify}
-          disabled={verification.state === "running"}
-        >
+        <ActionButton kind="main" onPress={verify} isOff={verification.state === "running"}>
           <Icon name="shield" /> Read the tiles here
-        </button>
+        </ActionButton>
       </p>
       <Running verification={verification} stop={stop} />
     </section>

@@ -1,5 +1,6 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { Address } from "../design/Address.tsx";
+import { announce } from "../design/announce.ts";
 import { Outcome, Tier } from "../design/Badges.tsx";
 import { plainText } from "../design/format.ts";
 import { Empty } from "../design/States.tsx";
@@ -9,6 +10,7 @@ import { followStream } from "../node/followStream.ts";
 import { linkTo } from "../router/route.ts";
 import { type FeedItem, feedItemOf, feedOf, mergeFeed } from "./feed.ts";
 import type { MarketHire, MarketTierChange } from "./marketQuery.ts";
+import { createSpokenFeed } from "./spokenFeed.ts";
 
 /** Shows live events: hires, ratings and tier changes. */
 export function Feed(props: { hires: MarketHire[]; tierChanges: MarketTierChange[] }) {
@@ -16,17 +18,22 @@ export function Feed(props: { hires: MarketHire[]; tierChanges: MarketTierChange
   const begun = useMemo(() => feedOf(hires, tierChanges), [hires, tierChanges]);
   const [told, setTold] = useState<FeedItem[]>([]);
   const [isLive, setLive] = useState(false);
-  useEffect(
-    () =>
-      followStream("hires,ratings,tiers", {
-        live: setLive,
-        event: (event) => {
-          const item = feedItemOf(event);
-          if (item !== undefined) setTold((before) => mergeFeed([...before, item]));
-        },
-      }),
-    [],
-  );
+  useEffect(() => {
+    const spoken = createSpokenFeed(announce);
+    const stopFollowing = followStream("hires,ratings,tiers", {
+      live: setLive,
+      event: (event) => {
+        const item = feedItemOf(event);
+        if (item === undefined) return;
+        setTold((before) => mergeFeed([...before, item]));
+        spoken.add(item);
+      },
+    });
+    return () => {
+      stopFollowing();
+      spoken.stop();
+    };
+  }, []);
   const items = mergeFeed([...begun, ...told]);
   return (
     <section class="card" aria-labelledby="now">

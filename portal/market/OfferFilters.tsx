@@ -1,3 +1,4 @@
+import { useEffect, useRef } from "preact/hooks";
 import { linkTo } from "../router/route.ts";
 import { FILTERS } from "./searchQuery.ts";
 
@@ -23,6 +24,18 @@ const CHOICES: { [name: string]: readonly (readonly [value: string, text: string
  * link.
  */
 export function OfferFilters({ search }: { search: URLSearchParams }) {
+  const form = useRef<HTMLFormElement>(null);
+  const text = search.toString();
+  // Another address, for example of the search before, has other filters. The fields stay, and so does the focus.
+  useEffect(() => {
+    const filters = new URLSearchParams(text);
+    for (const field of form.current?.elements ?? []) {
+      if (field instanceof HTMLInputElement && field.type === "checkbox")
+        field.checked = filters.get(field.name) === field.value;
+      else if (field instanceof HTMLInputElement || field instanceof HTMLSelectElement)
+        field.value = filters.get(field.name) ?? "";
+    }
+  }, [text]);
   const apply = (event: Event) => {
     event.preventDefault();
     const form = event.currentTarget as HTMLFormElement;
@@ -32,24 +45,16 @@ export function OfferFilters({ search }: { search: URLSearchParams }) {
     location.hash = linkTo.market(set);
   };
   return (
-    <form class="filters" onSubmit={apply} key={search.toString()} aria-label="Filters">
+    <form class="filters" ref={form} onSubmit={apply} aria-label="Filters">
       {FILTERS.map(({ name, label }) => {
         const choices = CHOICES[name];
-        const value = search.get(name) ?? "";
         return (
           <div class="field" key={name}>
             <label for={`filter-${name}`}>{label}</label>
             {choices === undefined ? (
-              <input
-                type="text"
-                inputMode="decimal"
-                id={`filter-${name}`}
-                name={name}
-                defaultValue={value}
-                autocomplete="off"
-              />
+              <input type="text" inputMode="decimal" id={`filter-${name}`} name={name} autocomplete="off" />
             ) : (
-              <select id={`filter-${name}`} name={name} defaultValue={value}>
+              <select id={`filter-${name}`} name={name}>
                 {choices.map(([it, text]) => (
                   <option key={it} value={it}>
                     {text}
@@ -61,7 +66,7 @@ export function OfferFilters({ search }: { search: URLSearchParams }) {
         );
       })}
       <label class="row check">
-        <input type="checkbox" name="audited" value="1" defaultChecked={search.get("audited") === "1"} />
+        <input type="checkbox" name="audited" value="1" />
         audited only
       </label>
       <button type="submit" class="button">

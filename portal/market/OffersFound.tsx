@@ -1,9 +1,12 @@
+import { useEffect } from "preact/hooks";
 import { Address } from "../design/Address.tsx";
+import { announce } from "../design/announce.ts";
 import { ClusterBadge, Tier } from "../design/Badges.tsx";
 import { type Column, DataTable } from "../design/DataTable.tsx";
 import { formatLatency, formatMode, formatNumber, formatRate, plainText } from "../design/format.ts";
 import { Answered } from "../design/States.tsx";
 import { Usdc } from "../design/Usdc.tsx";
+import { useFocusOnChange } from "../design/useFocusOnChange.ts";
 import { useAnswer } from "../node/useAnswer.ts";
 import { linkTo } from "../router/route.ts";
 import { useTitle } from "../shell/useTitle.ts";
@@ -68,7 +71,17 @@ const COLUMNS: Column<Offer>[] = [
 export function OffersFound({ search }: { search: URLSearchParams }) {
   const capability = plainText(search.get("capability") ?? "", 128);
   useTitle(capability);
-  const asked = useAnswer<Offers>(`search ${search}`, (signal) => searchOffers(search, signal));
+  const asked = useAnswer<Offers>(`search ${search}`, (signal) => searchOffers(search, signal), {
+    isOneList: true,
+  });
+  const heading = useFocusOnChange(search.get("cursor"));
+  const found =
+    asked.state !== "ready" || asked.isAsking
+      ? ""
+      : countOf(asked.last.data.agents.length, asked.last.data.next_cursor !== null);
+  useEffect(() => {
+    if (found !== "") announce(found);
+  }, [found, search]);
   return (
     <>
       <div class="stack">
@@ -82,7 +95,9 @@ export function OffersFound({ search }: { search: URLSearchParams }) {
         {({ agents, next_cursor }) => (
           <section class="card" aria-labelledby="offers">
             <div class="head">
-              <h2 id="offers">{countOf(agents.length, next_cursor !== null)}</h2>
+              <h2 id="offers" ref={heading} tabIndex={-1}>
+                {countOf(agents.length, next_cursor !== null)}
+              </h2>
               <span class="soft">in the order that every node gives: tier, success, hires, price</span>
             </div>
             <DataTable

@@ -1,5 +1,6 @@
 import { useState } from "preact/hooks";
 import { sourceUrlOf } from "../chain/sourceUrl.ts";
+import { ActionButton } from "../design/ActionButton.tsx";
 import { Icon } from "../design/Icon.tsx";
 import { NodeError } from "../node/nodeError.ts";
 import { nodeUrl } from "../node/nodeUrl.ts";
@@ -58,9 +59,9 @@ export function CompareCard() {
             setError("");
           }}
         />
-        <button type="submit" class="button main" disabled={verification.state === "running"}>
+        <ActionButton kind="main" isOff={verification.state === "running"}>
           <Icon name="shield" /> Compare
-        </button>
+        </ActionButton>
         {error !== "" && (
           <p role="alert" class="small">
             {error}

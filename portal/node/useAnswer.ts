@@ -22,10 +22,12 @@ const FRESH_MS = 30_000;
  *
  * @param key the key of the query; the same key has the same answer
  * @param ask sends the query in one request
+ * @param options.isOneList another key asks for another part of what is shown. Until it comes, the present answer stays
  */
 export function useAnswer<Data>(
   key: string,
   ask: (signal: AbortSignal) => Promise<Answer<Data>>,
+  { isOneList = false } = {},
 ): Asked<Data> & { again: () => void } {
   const [asked, setAsked] = useState<Asked<Data>>(() => begun<Data>(key));
   const [round, setRound] = useState(0);
@@ -37,7 +39,7 @@ export function useAnswer<Data>(
   useEffect(() => {
     const control = new AbortController();
     let timer: ReturnType<typeof setTimeout> | undefined;
-    setAsked(begun<Data>(key));
+    setAsked((before) => begun<Data>(key, isOneList ? before.last : null));
     asking
       .current(control.signal)
       .then((answer) => {
@@ -56,7 +58,7 @@ export function useAnswer<Data>(
       control.abort();
       clearTimeout(timer);
     };
-  }, [key, round]);
+  }, [key, round, isOneList]);
 
   useEffect(() => {
     const onBack = () => {
@@ -70,9 +72,9 @@ export function useAnswer<Data>(
   return { ...asked, again };
 }
 
-function begun<Data>(key: string): Asked<Data> {
-  const last = kept.get(key) as Answer<Data> | undefined;
-  return last === undefined ? { state: "loading", last: null } : { state: "ready", last, isAsking: true };
+function begun<Data>(key: string, before: Answer<Data> | null = null): Asked<Data> {
+  const last = (kept.get(key) as Answer<Data> | undefined) ?? before;
+  return last === null ? { state: "loading", last } : { state: "ready", last, isAsking: true };
 }
 
 function keep(key: string, answer: Answer<unknown>): void {

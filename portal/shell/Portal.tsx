@@ -3,30 +3,37 @@ import { AgentPage } from "../agent/AgentPage.tsx";
 import { MarketPage } from "../market/MarketPage.tsx";
 import { linkTo, type Route } from "../router/route.ts";
 import { useRoute } from "../router/useRoute.ts";
+import { Announcer } from "./Announcer.tsx";
 import { Bottom } from "./Bottom.tsx";
 import { Later } from "./Later.tsx";
 import { NodeFault } from "./NodeFault.tsx";
 import { PageBoundary } from "./PageBoundary.tsx";
 import { Top } from "./Top.tsx";
+import { useFocusKeeper } from "./useFocusKeeper.ts";
 import { useTitle } from "./useTitle.ts";
 
 /** The whole portal: the bar at the top, the page, the bar at the bottom. */
 export function Portal() {
   const route = useRoute();
   const main = useRef<HTMLElement>(null);
+  const toHeading = useFocusKeeper(main);
   const isFirst = useRef(true);
   const name = nameOf(route);
-  // A new page begins at its top. The first page keeps its position.
+  // A new page begins at its top, with its heading. The first page keeps its position.
   useEffect(() => {
     if (!isFirst.current) {
       scrollTo(0, 0);
-      main.current?.focus({ preventScroll: true });
+      toHeading();
     }
     isFirst.current = false;
-  }, [name]);
+  }, [name, toHeading]);
+  const skip = () => {
+    main.current?.scrollIntoView();
+    toHeading();
+  };
   return (
     <div class="frame">
-      <button type="button" class="skip" onClick={() => main.current?.focus()}>
+      <button type="button" class="skip" onClick={skip}>
         Skip to the page
       </button>
       <Top route={route} />
@@ -37,6 +44,7 @@ export function Portal() {
         </PageBoundary>
       </main>
       <Bottom />
+      <Announcer />
     </div>
   );
 }
@@ -51,8 +59,9 @@ const loadEscrow = () => import("../escrow/EscrowPage.tsx").then((it) => it.Escr
 const loadNewEscrow = () => import("../escrow/NewEscrowPage.tsx").then((it) => it.NewEscrowPage);
 const loadVerify = () => import("../verify/VerifyPage.tsx").then((it) => it.VerifyPage);
 
-/** The name of a page. A new search on the same page does not change it, so the page keeps its state. */
+/** The name of a page. Other filters of a search do not change it, so the page keeps its state. */
 function nameOf(route: Route): string {
+  if (route.page === "market") return `market/${route.search.get("capability") ?? ""}`;
   if (route.page === "agent") return `agent/${route.address}`;
   if (route.page === "cluster") return `cluster/${route.id}`;
   if (route.page === "escrow") return `escrow/${route.id}`;

@@ -74,6 +74,7 @@ function Find() {
           placeholder="Address or capability"
           aria-label="An agent's address, or a capability"
           aria-invalid={isBad}
+          aria-describedby={isBad ? "find-bad" : undefined}
           autocomplete="off"
           autocapitalize="off"
           spellcheck={false}
@@ -83,9 +84,9 @@ function Find() {
           <Icon name="search" />
         </button>
         {isBad && (
-          <span class="visually-hidden" role="alert">
-            This is not an address or a capability.
-          </span>
+          <p id="find-bad" role="alert" class="small bad-word">
+            This is no address and no capability.
+          </p>
         )}
       </form>
     </search>

@@ -1,6 +1,7 @@
 import type { ComponentChildren } from "preact";
 import { useId, useState } from "preact/hooks";
 import { PUBLIC_SOURCES } from "../chain/publicSources.ts";
+import { ActionButton } from "../design/ActionButton.tsx";
 import { Icon } from "../design/Icon.tsx";
 import { Running } from "./Running.tsx";
 import { readSources } from "./readSources.ts";
@@ -80,9 +81,9 @@ export function ChainCard(props: { ledger?: string; tree?: OwnTree; children?: C
           </p>
         )}
         <div class="row">
-          <button type="submit" class="button main" disabled={verification.state === "running"}>
+          <ActionButton kind="main" isOff={verification.state === "running"}>
             <Icon name="shield" /> Ask the chain
-          </button>
+          </ActionButton>
           <span class="soft small">Public ones of</span>
           {PUBLIC_SOURCES.map((it) => (
             <button key={it.chain} type="button" class="button small" onClick={() => write([...it.urls])}>

@@ -1,7 +1,8 @@
 import { plainText } from "../design/format.ts";
 import { Icon, type IconName } from "../design/Icon.tsx";
 import { Notice } from "../design/Notice.tsx";
-import { type Finding, isBroken } from "./check.ts";
+import type { Finding } from "./check.ts";
+import { verdictOf } from "./verdictOf.ts";
 
 const LOOKS: { [state: string]: { kind: string; icon: IconName; word: string } } = {
   yes: { kind: "yes", icon: "done", word: "Holds" },
@@ -11,20 +12,12 @@ const LOOKS: { [state: string]: { kind: string; icon: IconName; word: string } }
 
 /** Lists the results of all checks, also of those that could not be made. */
 export function CheckList({ finding }: { finding: Finding }) {
-  const broken = isBroken(finding);
-  const isSomething = finding.checks.some(({ state }) => state === "yes");
-  const first = finding.checks.find(({ state }) => state === "no");
+  const { kind, title, text } = verdictOf(finding);
   return (
     <div class="stack">
-      {broken || isSomething ? (
-        <Notice kind={broken ? "bad" : "good"} title={broken ? "It does not hold" : "It holds"} isLive>
-          {broken ? first?.text : `${finding.title}, verified in this browser.`}
-        </Notice>
-      ) : (
-        <Notice kind="info" title="Nothing was verified" isLive>
-          The data for it is missing.
-        </Notice>
-      )}
+      <Notice kind={kind} title={title}>
+        {text}
+      </Notice>
       <ul class="checks">
         {finding.checks.map(({ state, text, detail }) => {
           const { kind, icon, word } = LOOKS[state] ?? { kind: "open", icon: "info", word: "" };

@@ -1,3 +1,4 @@
+import { ActionButton } from "../design/ActionButton.tsx";
 import { Hash } from "../design/Address.tsx";
 import { Icon } from "../design/Icon.tsx";
 import { linkTo } from "../router/route.ts";
@@ -41,14 +42,9 @@ export function EntryCheck({
         of the ledger <Hash hash={entry.ledger} what="the ledger's id" href={linkTo.ledger(entry.ledger)} />
       </p>
       <p>
-        <button
-          type="button"
-          class="button main"
-          onClick={verify}
-          disabled={verification.state === "running"}
-        >
+        <ActionButton kind="main" onPress={verify} isOff={verification.state === "running"}>
           <Icon name="shield" /> Check it here
-        </button>
+        </ActionButton>
       </p>
       <Running verification={verification} stop={stop} />
       {isDone && (

@@ -1,4 +1,5 @@
 import { useRef } from "preact/hooks";
+import { ActionButton } from "../design/ActionButton.tsx";
 import { Address } from "../design/Address.tsx";
 import { Icon } from "../design/Icon.tsx";
 import { nodeUrl } from "../node/nodeUrl.ts";
@@ -49,14 +50,9 @@ export function NodeCard({ agent }: { agent: string | null }) {
         because the server says so.
       </p>
       <p>
-        <button
-          type="button"
-          class="button main"
-          onClick={() => verify()}
-          disabled={verification.state === "running"}
-        >
+        <ActionButton kind="main" onPress={() => verify()} isOff={verification.state === "running"}>
           <Icon name="shield" /> {agent === null ? "Derive it again" : "Check it here"}
-        </button>
+        </ActionButton>
       </p>
       <Running verification={verification} stop={stop} />
       {later !== undefined && (

@@ -1,13 +1,20 @@
+import { useEffect } from "preact/hooks";
+import { announce } from "../design/announce.ts";
 import { CheckList } from "./CheckList.tsx";
 import type { Verification } from "./useVerification.ts";
+import { verdictOf } from "./verdictOf.ts";
 
-/** Shows the progress of a verification, and its result. */
+/** Shows the progress of a verification, and its result. Screen readers hear its steps, its quarters and its result. */
 export function Running({ verification, stop }: { verification: Verification; stop: () => void }) {
+  const said = wordsOf(verification);
+  useEffect(() => {
+    if (said !== "") announce(said);
+  }, [said]);
   if (verification.state === "idle") return null;
   if (verification.state === "done") return <CheckList finding={verification.finding} />;
   const { what, share } = verification;
   return (
-    <div class="stack" role="status">
+    <div class="stack">
       <div class="head">
         <span>
           {what}
@@ -20,4 +27,15 @@ export function Running({ verification, stop }: { verification: Verification; st
       <progress aria-label={what} {...(share !== null && { value: share })} max={1} />
     </div>
   );
+}
+
+function wordsOf(verification: Verification): string {
+  if (verification.state === "idle") return "";
+  if (verification.state === "done") {
+    const { title, text } = verdictOf(verification.finding);
+    return `${title}. ${text}`;
+  }
+  const { what, share } = verification;
+  const quarters = Math.floor(4 * (share ?? 0));
+  return quarters === 0 ? what : `${what}: ${25 * quarters} %`;
 }

@@ -1,4 +1,5 @@
 import { useEffect, useRef, useState } from "preact/hooks";
+import { ActionButton } from "../../design/ActionButton.tsx";
 import { Notice } from "../../design/Notice.tsx";
 import type { Act, EscrowState } from "../acts.ts";
 import { actWords } from "../actWords.ts";
@@ -91,9 +92,9 @@ export function ActDialog({ act, connected, ground, terms, standing, onClose, on
         <button type="button" class="button plain" onClick={onClose}>
           {isAsking ? "Close" : "Cancel"}
         </button>
-        <button type="button" class="button main" disabled={step.step !== "ready" || isBad} onClick={send}>
-          {isAsking ? "Waiting for the wallet…" : `${act.title}`}
-        </button>
+        <ActionButton kind="main" isOff={step.step !== "ready" || isBad} onPress={send}>
+          {isAsking ? "Waiting for the wallet…" : act.title}
+        </ActionButton>
       </div>
     </Sheet>
   );

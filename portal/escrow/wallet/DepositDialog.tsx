@@ -1,3 +1,4 @@
+import { ActionButton } from "../../design/ActionButton.tsx";
 import { formatTime } from "../../design/format.ts";
 import { Notice } from "../../design/Notice.tsx";
 import { depositWords } from "../actWords.ts";
@@ -65,7 +66,7 @@ export function DepositDialog({ onClose, ...parameters }: Props) {
         <button type="button" class="button plain" onClick={onClose}>
           {isBusy ? "Close" : "Cancel"}
         </button>
-        <button type="button" class="button main" disabled={step.step !== "ready"} onClick={send}>
+        <ActionButton kind="main" isOff={step.step !== "ready"} onPress={send}>
           {step.step === "waiting"
             ? "Waiting for the chain…"
             : isBusy
@@ -73,7 +74,7 @@ export function DepositDialog({ onClose, ...parameters }: Props) {
               : step.step === "ready"
                 ? buttonOf(step.ready, amount)
                 : "Sign and send"}
-        </button>
+        </ActionButton>
       </div>
     </Sheet>
   );

@@ -1,14 +1,19 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 
-/** A dialogue over the page. Escape closes it. Until then the page behind it cannot be used. */
+/**
+ * A dialogue over the page. It begins with its heading, so that a reader meets its words before its buttons. Escape closes it.
+ * Until then the page behind it cannot be used.
+ */
 export function Sheet(props: { title: string; onClose: () => void; children: ComponentChildren }) {
   const { title, onClose, children } = props;
   const dialog = useRef<HTMLDialogElement>(null);
+  const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => {
     const shown = dialog.current;
     const before = document.activeElement;
     shown?.showModal();
+    heading.current?.focus();
     return () => {
       shown?.close();
       if (before instanceof HTMLElement) before.focus();
@@ -24,7 +29,9 @@ export function Sheet(props: { title: string; onClose: () => void; children: Com
         onClose();
       }}
     >
-      <h2 id="sheet-title">{title}</h2>
+      <h2 id="sheet-title" ref={heading} tabIndex={-1}>
+        {title}
+      </h2>
       {children}
     </dialog>
   );

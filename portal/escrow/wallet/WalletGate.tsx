@@ -1,5 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
+import { ActionButton } from "../../design/ActionButton.tsx";
 import { Address } from "../../design/Address.tsx";
 import { Icon } from "../../design/Icon.tsx";
 import { Notice } from "../../design/Notice.tsx";
@@ -60,15 +61,10 @@ function WalletChoice({ wallet: { wallets, asking, error, connect } }: { wallet:
           <ul class="plain wallets">
             {wallets.map((wallet) => (
               <li key={wallet.id}>
-                <button
-                  type="button"
-                  class="button"
-                  disabled={asking !== null}
-                  onClick={() => connect(wallet)}
-                >
+                <ActionButton isOff={asking !== null} onPress={() => connect(wallet)}>
                   <span>{wallet.name}</span>
                   {wallet.rdns !== "" && <small class="soft">{wallet.rdns}</small>}
-                </button>
+                </ActionButton>
               </li>
             ))}
           </ul>
@@ -195,9 +191,9 @@ function SwitchButton(props: { provider: Provider; chainId: number; onDone: () =
   };
   return (
     <>
-      <button type="button" class="button main" onClick={switchChain} disabled={isAsking}>
+      <ActionButton kind="main" onPress={switchChain} isOff={isAsking}>
         Switch to {chainName(chainId)}
-      </button>
+      </ActionButton>
       {error !== null && <WalletFault error={error} />}
     </>
   );

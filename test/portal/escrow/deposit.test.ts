@@ -52,6 +52,8 @@ describe("a deposit in the portal with the reader's wallet", function () {
     await read();
     await reader.page.getByText("An amount above 0").waitFor();
     expect(await reader.page.getByText("An address: 0x and 40 digits").count()).to.equal(1);
+    // The first of them has the focus.
+    expect(await reader.page.evaluate(() => document.activeElement?.id)).to.equal("draft-seller");
     expect(await reader.page.getByRole("dialog").count()).to.equal(0);
   });
 

@@ -5,6 +5,7 @@ import { expect } from "chai";
 import { hireEscrowAbi } from "tallystick-protocol/abi/hireEscrowAbi";
 import { expectAccessibleInBothColours } from "../support/axe.ts";
 import { useReader } from "../support/escrowReader.ts";
+import { focusComesTo, focused } from "../support/focus.ts";
 import { ProviderError } from "../support/testWallet.ts";
 
 /** What a wallet's code may weigh, by gzip: it is loaded when somebody uses one. */
@@ -72,7 +73,9 @@ describe("an escrow in the portal with the reader's wallet", function () {
     const { id } = await reader.scene.deposit();
     await come(reader.scene.buyer);
     await reader.page.goto(`${reader.scene.url}#/escrow/${id}`);
-    await reader.page.getByRole("button", { name: "Use your wallet" }).click();
+    await reader.page.getByRole("button", { name: "Use your wallet" }).press("Enter");
+    // The button is gone, and its card has the focus.
+    await focusComesTo(reader.page, "H2 What you can do");
     const names = reader.page.locator(".wallets button");
     await names.nth(1).waitFor();
     expect(await names.allInnerTexts()).to.deep.equal([
@@ -81,20 +84,37 @@ describe("an escrow in the portal with the reader's wallet", function () {
     ]);
   });
 
-  it("releases: shows where the money goes, simulates it, sends it, and follows it to the requested block", async () => {
+  it("releases by keyboard: shows where the money goes, simulates it, sends it, and follows it to the requested block", async () => {
     const { hire, id } = await reader.scene.deposit({
       fee: 10_000n,
       feeRecipient: reader.scene.stranger.address,
     });
     const before = await reader.scene.balance(hire.seller);
     await open(reader.scene.buyer, id);
-    await begin("Release the money");
+    const { page } = reader;
+    const button = page.locator(".acts").getByRole("button", { name: "Release the money" });
+    await button.press("Enter");
+    await focusComesTo(page, "H2 Release the money");
+    await page.keyboard.press("Escape");
+    await focusComesTo(page, "BUTTON Release the money");
+    expect(await page.getByRole("dialog").count()).to.equal(0);
+    await page.keyboard.press(" ");
     await worked();
     expect(await words())
       .to.contain("4.99 USDC go to")
       .and.contain("0.01 USDC as the fee to");
-    await send("Release the money");
+    // The words first, then everything that can be pressed, and nothing of the page behind.
+    expect(await focused(page)).to.equal("H2 Release the money");
+    await page.keyboard.press("Tab");
+    for (let n = 0; n < 30 && (await focused(page)) !== "BUTTON Release the money"; n++) {
+      const isInside = await page.evaluate(() => document.activeElement?.closest("dialog") !== null);
+      expect(isInside, await focused(page)).to.equal(true);
+      await page.keyboard.press("Tab");
+    }
+    await page.keyboard.press("Enter");
     await done();
+    // The money is released, and its button is gone.
+    await focusComesTo(page, "H2 What you can do");
     expect((await reader.scene.state(id)).status).to.equal(2);
     expect((await reader.scene.balance(hire.seller)) - before).to.equal(4_990_000n);
     await reader.page.locator("h1 + .badge").getByText("Released").waitFor();

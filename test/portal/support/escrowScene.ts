@@ -1,7 +1,4 @@
-import { mkdtempSync, rmSync } from "node:fs";
 import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
-import path from "node:path";
 import { createAdaptorServer } from "@hono/node-server";
 import { Hono } from "hono";
 import { hireEscrowAbi } from "tallystick-protocol/abi/hireEscrowAbi";
@@ -18,11 +15,11 @@ import {
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { hardhat } from "viem/chains";
 import { servePortal } from "../../../indexer/api/portal/servePortal.ts";
-import { buildPortal } from "../../../portal/build.mjs";
 import type { ContractsAnswer, EscrowAnswer, NodeEscrow } from "../../../portal/escrow/escrowQuery.ts";
 import { decimalOf } from "../../../portal/escrow/usdc.ts";
 import { deployFrozen } from "../../../scripts/ignition/deployFrozen.ts";
 import { freshChain } from "../../support/freshChain.ts";
+import { builtPortal } from "./builtPortal.ts";
 
 export type EscrowScene = Awaited<ReturnType<typeof openEscrowScene>>;
 
@@ -198,10 +195,9 @@ export async function openEscrowScene() {
 
 type Respond = (variables: { id?: Hex }) => Promise<object>;
 
-/** A fresh build of the portal, with a server that answers its queries. */
+/** The portal with a server that answers its queries. */
 async function serve(respond: Respond) {
-  const folder = mkdtempSync(path.join(tmpdir(), "tallystick-portal-"));
-  await buildPortal(folder);
+  const { folder } = await builtPortal();
   const node = { change: (json: string) => json };
   const app = new Hono();
   app.route("/", servePortal(folder));
@@ -218,7 +214,6 @@ async function serve(respond: Respond) {
     /** Changes the node's answers, so that it can lie. */
     node,
     close: async () => {
-      rmSync(folder, { recursive: true, force: true });
       await new Promise<void>((closed) => {
         server.close(() => closed());
         if ("closeAllConnections" in server) server.closeAllConnections();

@@ -1,0 +1,17 @@
+import { useEffect, useState } from "preact/hooks";
+import { onAnnounced } from "../design/announce.ts";
+
+/**
+ * The place from which screen readers take what was announced. It is there from the beginning, because they do not say the first
+ * words of a place that has just appeared.
+ */
+export function Announcer() {
+  const [said, setSaid] = useState({ text: "", count: 0 });
+  useEffect(() => onAnnounced((text) => setSaid(({ count }) => ({ text, count: count + 1 }))), []);
+  // The same text again is a new element, so it is said again.
+  return (
+    <p class="visually-hidden" role="status">
+      <span key={said.count}>{said.text}</span>
+    </p>
+  );
+}

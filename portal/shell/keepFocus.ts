@@ -1,0 +1,74 @@
+/** Keeps the focus of the keyboard on the page, for one part of the page. */
+export type FocusKeeper = {
+  /** Moves the focus to the heading of the page, now or as soon as there is one. */
+  toHeading: () => void;
+  stop: () => void;
+};
+
+/** The parts of a page that have a heading of their own. */
+const PARTS = "dialog, section, main";
+
+/**
+ * Watches a part of the page. When an element that has the focus is removed, the browser gives the focus to nothing, and a
+ * reader with a keyboard or a screen reader is lost. Then the heading of the nearest part that remains gets it.
+ *
+ * @param main what contains every page, with a tabindex
+ */
+export function keepFocus(main: HTMLElement): FocusKeeper {
+  /** The element with the focus, and everything around it. */
+  let path: Element[] = [];
+  /** Whether a new page has no heading yet. */
+  let isWaiting = false;
+
+  const onFocusIn = ({ target }: FocusEvent) => {
+    path = around(target as Element, main);
+    isWaiting &&= target === main;
+  };
+  const onFocusOut = ({ target }: FocusEvent) => {
+    // If the element is being removed, it is gone when this runs. Otherwise the reader left it.
+    queueMicrotask(() => {
+      if ((target as Element).isConnected && isNowhere()) path = [];
+    });
+  };
+  const toHeading = () => {
+    isWaiting = !focusHeading(main);
+  };
+  const observer = new MutationObserver(() => {
+    if (isWaiting && document.activeElement === main) return toHeading();
+    const [had] = path;
+    if (had === undefined || had.isConnected || !isNowhere()) return;
+    const part = path.find((it) => it.isConnected)?.closest<HTMLElement>(PARTS) ?? main;
+    if (part === main) toHeading();
+    else focusHeading(part);
+  });
+  main.addEventListener("focusin", onFocusIn);
+  main.addEventListener("focusout", onFocusOut);
+  observer.observe(main, { childList: true, subtree: true });
+  return {
+    toHeading,
+    stop: () => {
+      observer.disconnect();
+      main.removeEventListener("focusin", onFocusIn);
+      main.removeEventListener("focusout", onFocusOut);
+    },
+  };
+}
+
+function around(element: Element, main: Element): Element[] {
+  const path: Element[] = [];
+  for (let at: Element | null = element; at !== null && at !== main; at = at.parentElement) path.push(at);
+  return [...path, main];
+}
+
+function isNowhere(): boolean {
+  return document.activeElement === null || document.activeElement === document.body;
+}
+
+/** Focuses the first heading of a part, or the part itself. Tells whether there is a heading. */
+function focusHeading(part: HTMLElement): boolean {
+  const heading = part.querySelector<HTMLElement>("h1, h2");
+  const element = heading ?? part;
+  if (!element.hasAttribute("tabindex")) element.tabIndex = -1;
+  element.focus({ preventScroll: true });
+  return heading !== null;
+}

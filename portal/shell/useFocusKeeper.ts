@@ -1,0 +1,18 @@
+import type { RefObject } from "preact";
+import { useCallback, useEffect, useRef } from "preact/hooks";
+import { type FocusKeeper, keepFocus } from "./keepFocus.ts";
+
+/**
+ * Keeps the focus of the keyboard in `main` while the page changes.
+ *
+ * @returns a function that moves it to the heading of the page
+ */
+export function useFocusKeeper(main: RefObject<HTMLElement>): () => void {
+  const keeper = useRef<FocusKeeper | null>(null);
+  useEffect(() => {
+    if (main.current === null) return;
+    keeper.current = keepFocus(main.current);
+    return () => keeper.current?.stop();
+  }, [main]);
+  return useCallback(() => keeper.current?.toHeading(), []);
+}

@@ -1,0 +1,14 @@
+import { plainText } from "../design/format.ts";
+import { type Finding, isBroken } from "./check.ts";
+
+/** What a verification comes to, in a title and a sentence. */
+export function verdictOf(finding: Finding): { kind: "good" | "bad" | "info"; title: string; text: string } {
+  const { title, checks } = finding;
+  if (isBroken(finding)) {
+    const first = checks.find(({ state }) => state === "no");
+    return { kind: "bad", title: "It does not hold", text: plainText(first?.text ?? "") };
+  }
+  if (checks.some(({ state }) => state === "yes"))
+    return { kind: "good", title: "It holds", text: `${title}, verified in this browser.` };
+  return { kind: "info", title: "Nothing was verified", text: "The data for it is missing." };
+}

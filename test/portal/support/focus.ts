@@ -1,0 +1,18 @@
+import type { Page } from "playwright-core";
+
+/** What has the focus of the keyboard: its tag, and its label or text, such as `H1 Audits`. */
+export function focused(page: Page): Promise<string> {
+  return page.evaluate(() => {
+    const it = document.activeElement;
+    return `${it?.tagName} ${it?.getAttribute("aria-label") ?? it?.textContent?.trim() ?? ""}`;
+  });
+}
+
+/** Waits until the focus is on something that {@link focused} names so, or whose text goes on after this. */
+export async function focusComesTo(page: Page, name: string): Promise<void> {
+  await page.waitForFunction((name) => {
+    const it = document.activeElement;
+    const text = it?.getAttribute("aria-label") ?? it?.textContent?.trim() ?? "";
+    return `${it?.tagName} ${text}`.startsWith(name);
+  }, name);
+}
