@@ -1,3 +1,4 @@
+import { useEffect } from "preact/hooks";
 import { AsQuery } from "../design/AsQuery.tsx";
 import { shortHash } from "../design/format.ts";
 import { Notice } from "../design/Notice.tsx";
@@ -5,6 +6,7 @@ import { Answered } from "../design/States.tsx";
 import { askGraphql } from "../node/askGraphql.ts";
 import { useAnswer } from "../node/useAnswer.ts";
 import { Later } from "../shell/Later.tsx";
+import { loadPart } from "../shell/lateParts.ts";
 import { useTitle } from "../shell/useTitle.ts";
 import { AgentHead } from "./AgentHead.tsx";
 import { AgentHistory } from "./AgentHistory.tsx";
@@ -22,6 +24,8 @@ const loadTrust = () => import("./AgentTrust.tsx").then((it) => it.AgentTrust);
  */
 export function AgentPage({ address }: { address: string }) {
   useTitle(`Agent ${shortHash(address)}`);
+  // It is loaded while the node answers. An error shows when it is drawn.
+  useEffect(() => void loadPart(loadTrust).catch(() => {}), []);
   const question = { query: AGENT, variables: { address } };
   const asked = useAnswer<AgentAnswer>(`agent ${address}`, (signal) =>
     askGraphql<AgentAnswer>(question, signal),
@@ -61,7 +65,7 @@ function Known(props: AgentAnswer & { agent: NonNullable<AgentAnswer["agent"]> }
       </div>
       <AgentLists agent={agent} />
       <Later load={loadTrust} agent={agent} />
-      <Later load={loadIdentities} identities={agent.identities} />
+      {agent.identities.nodes.length > 0 && <Later load={loadIdentities} identities={agent.identities} />}
       <FigureList agent={agent} />
     </>
   );

@@ -2,6 +2,7 @@ import { type ComponentType, createElement } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { Notice } from "../design/Notice.tsx";
 import { Waiting } from "../design/States.tsx";
+import { type LoadPart, loadedPart, loadPart } from "./lateParts.ts";
 
 type State<Props> = { page: ComponentType<Props> | null; error: string };
 
@@ -9,14 +10,11 @@ type State<Props> = { page: ComponentType<Props> | null; error: string };
  * A page that is loaded later. If the portal was published again meanwhile, its old files are gone, and the
  * page says so.
  */
-export function Later<Props extends object>({
-  load,
-  ...props
-}: { load: () => Promise<ComponentType<Props>> } & Props) {
-  const [{ page, error }, set] = useState<State<Props>>({ page: null, error: "" });
+export function Later<Props extends object>({ load, ...props }: { load: LoadPart<Props> } & Props) {
+  const [{ page, error }, set] = useState<State<Props>>(() => ({ page: loadedPart(load), error: "" }));
   useEffect(() => {
     let isOver = false;
-    load().then(
+    loadPart(load).then(
       (page) => !isOver && set({ page, error: "" }),
       (cause: unknown) => !isOver && set({ page: null, error: String(cause) }),
     );

@@ -6,7 +6,7 @@ import { runQuietly, withNodeFirst } from "./run.mjs";
 import { BootstrapError, say } from "./say.mjs";
 
 /** The commands that need compiled contracts, and the contracts they deploy. (`npm test` builds everything, and counts it.) */
-export const NEED_CONTRACTS = ["demo", "deploy", "bench-index", "soak-index"];
+export const NEED_CONTRACTS = ["demo", "deploy", "bench-index", "soak-index", "check-portal"];
 const DEPLOYED = [
   "contracts/HireEscrow.sol",
   "contracts/AnchoredLedger.sol",

@@ -6,7 +6,7 @@ import { runQuietly, withNodeFirst } from "./run.mjs";
 import { BootstrapError, say } from "./say.mjs";
 
 /** The commands that serve a node's pages. */
-export const NEED_PORTAL = ["demo", "start", "indexer", "replica", "upgrade", "dev"];
+export const NEED_PORTAL = ["demo", "start", "indexer", "replica", "upgrade", "dev", "check-portal"];
 
 /** The sources of the portal, without npm packages. */
 const SOURCES = ["portal", "packages/protocol", "packages/derive", "packages/sdk"];

@@ -2,6 +2,7 @@ import type { Command } from "commander";
 import { TallystickError } from "tallystick-protocol/errors";
 import { wholeNumber } from "../../scripts/cli/parseOption.ts";
 import { keptNodes } from "../../scripts/demo/runFolder.ts";
+import type { PageScores } from "../portal/runLighthouse.ts";
 
 /** The time limit for the first page. */
 const PAGE_MS = 10_000;
@@ -12,32 +13,46 @@ export function registerCheckPortal(program: Command): void {
     .command("check-portal")
     .description(
       "Measure market, agent and verify by Lighthouse, in front of a running node that serves the portal.\n" +
-        "Exit 1 when a median is below 0.95. On a busy machine performance says more of the machine.",
+        "If no demo keeps running, one is started and ended. Exit 1 when a median is below 0.95. On a busy\n" +
+        "machine performance says more of the machine.",
     )
     .option("--node <url>", "another node than the demo's")
     .option("--runs <count>", "of each page; the median counts", wholeNumber("--runs"), 3)
     .action(async ({ node, runs }: { node?: string; runs: number }) => {
-      const { MIN_SCORE, runLighthouse } = await import("../portal/runLighthouse.ts");
-      const url = (node ?? (await keptNodes())[0]?.url)?.replace(/\/+$/, "");
-      if (url === undefined)
-        throw new TallystickError({
-          code: "no_demo",
-          message: "No demo keeps running from this checkout.",
-          hint: "Start one in another terminal with `npm run demo -- --keep`, or name a node with --node.",
-        });
-      const first = await fetch(`${url}/`, { signal: AbortSignal.timeout(PAGE_MS), redirect: "follow" });
-      if (!(await first.text()).includes('name="portal-build"'))
-        throw new TallystickError({
-          code: "no_portal",
-          message: `${url}/ is not the portal.`,
-          hint: "Build it with `npm run build:portal`, then start the node again: it serves the portal that stands when it starts.",
-        });
-      const results = await runLighthouse({ portal: `${url}/`, node: url, runs });
-      for (const { page, scores, blockingMs, findings } of results) {
-        const texts = Object.entries(scores).map(([name, score]) => `${name} ${score.toFixed(2)}`);
-        process.stdout.write(`${page}: ${texts.join(", ")} (blocked for ${blockingMs} ms)\n`);
-        for (const finding of findings) process.stdout.write(`  ${finding}\n`);
-        if (Object.values(scores).some((score) => score < MIN_SCORE)) process.exitCode = 1;
+      const running = node ?? (await keptNodes())[0]?.url;
+      if (running !== undefined) return await check(running, runs);
+      const { openDemo } = await import("../portal/openDemo.ts");
+      const demo = await openDemo();
+      try {
+        await check(demo.url, runs);
+      } finally {
+        await demo.close();
       }
     });
+}
+
+async function check(node: string, runs: number): Promise<void> {
+  const url = node.replace(/\/+$/, "");
+  const first = await fetch(`${url}/`, { signal: AbortSignal.timeout(PAGE_MS), redirect: "follow" });
+  if (!(await first.text()).includes('name="portal-build"'))
+    throw new TallystickError({
+      code: "no_portal",
+      message: `${url}/ is not the portal.`,
+      hint: "Build it with `npm run build:portal`, then start the node again: it serves the portal that stands when it starts.",
+    });
+  const { MIN_SCORE, runLighthouse } = await import("../portal/runLighthouse.ts");
+  for (const result of await runLighthouse({ portal: `${url}/`, node: url, runs })) {
+    process.stdout.write(textOf(result));
+    if (Object.values(result.scores).some((score) => score < MIN_SCORE)) process.exitCode = 1;
+  }
+}
+
+function textOf({ page, scores, paintMs, blockingMs, shift, findings }: PageScores): string {
+  const texts = Object.entries(scores).map(([name, score]) => `${name} ${score.toFixed(2)}`);
+  const lines = [
+    `${page}: ${texts.join(", ")}`,
+    `  drawn after ${paintMs} ms, blocked for ${blockingMs} ms, moved by ${shift.toFixed(3)}`,
+    ...findings.map((it) => `  ${it}`),
+  ];
+  return `${lines.join("\n")}\n`;
 }

@@ -22,7 +22,10 @@ const [RUN_MS, MAX_CHARACTERS] = [240_000, 64 << 20];
 export type PageScores = {
   page: string;
   scores: { [category: string]: number };
+  /** Medians: until the largest part is drawn, how long the page does not react, and how much of it moves. */
+  paintMs: number;
   blockingMs: number;
+  shift: number;
   /** What Lighthouse found in any of the runs, by its title. */
   findings: string[];
 };
@@ -47,9 +50,15 @@ export async function runLighthouse(parameters: {
     const scores = Object.fromEntries(
       CATEGORIES.map((it) => [it, median(reports.map(({ categories }) => categories[it]?.score ?? 0))]),
     );
-    const blockingMs = median(reports.map((it) => it.audits["total-blocking-time"]?.numericValue ?? 0));
-    const findings = [...new Set(reports.flatMap(findingsOf))];
-    results.push({ page: name, scores, blockingMs: Math.round(blockingMs), findings });
+    const medianOf = (audit: string) => median(reports.map((it) => it.audits[audit]?.numericValue ?? 0));
+    results.push({
+      page: name,
+      scores,
+      paintMs: Math.round(medianOf("largest-contentful-paint")),
+      blockingMs: Math.round(medianOf("total-blocking-time")),
+      shift: medianOf("cumulative-layout-shift"),
+      findings: [...new Set(reports.flatMap(findingsOf))],
+    });
   }
   return results;
 }
