@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import type { RecordBody } from "tallystick-protocol/json/recordBody";
 import { DAY, EventLog, START, wallet } from "./eventLog.ts";
 
 const seller = wallet(1);
@@ -22,6 +23,23 @@ async function countedAfter(age: number, ...then: number[]) {
 }
 
 describe("boundary cases of the derivation", () => {
+  it("keep an SLA as invalid whose figures are no numbers, whatever ledger holds it", async () => {
+    for (const [target, breach_threshold] of [
+      ["all", "0.9"],
+      ["0.99", "none"],
+      ["1e3", "NaN"],
+    ]) {
+      const log = new EventLog();
+      const penalty = { type: "trust_score_reduction", amount: "0.1" };
+      const promise = { metric: "uptime", measurement_window: "30 days", penalty };
+      const guarantees = [{ ...promise, target, breach_threshold }] as RecordBody[];
+      log.record("sla", seller, { agent_id: seller, version: "1", guarantees, issued_at: START });
+      const { store } = await log.derive();
+      const [row] = store.rows("record").values();
+      expect(row?.status, row?.reason ?? "").to.equal("invalid");
+    }
+  });
+
   it("a hire that is exactly as old as the window when it counts never enters it", async () => {
     const hires = async (age: number, ...then: number[]) =>
       (await countedAfter(age, ...then)).map((it) => it?.last_30d_hire_count_raw ?? 0);

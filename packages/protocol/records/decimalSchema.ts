@@ -4,12 +4,14 @@ const DECIMAL = /^(?:0|[1-9][0-9]{0,11})(?:\.[0-9]{1,9})?$/;
 
 /**
  * Signed bodies have no floats. A figure is a decimal string with at most 9 digits after the point, like "0.99" or "5000".
+ * Other text ends the check. Otherwise later checks, also those of the object around it, would compute with it.
  */
-export const decimalSchema = z
-  .string()
-  .regex(DECIMAL, 'must be a decimal string with at most 9 digits after the point, like "0.99"');
+export const decimalSchema = z.string().regex(DECIMAL, {
+  error: 'must be a decimal string with at most 9 digits after the point, like "0.99"',
+  abort: true,
+});
 
-/** A figure in units of 10⁻⁹: `"0.99"` → `990000000n`. */
+/** A figure in units of 10⁻⁹: `"0.99"` → `990000000n`. Throws if it is not a decimal string. */
 export function parseDecimal(text: string): bigint {
   const [whole = "0", fraction = ""] = text.split(".");
   return BigInt(whole) * 1_000_000_000n + BigInt(fraction.padEnd(9, "0"));
@@ -22,16 +24,14 @@ export function formatDecimal(nano: bigint): string {
   return fraction === "" ? digits.slice(0, -9) : `${digits.slice(0, -9)}.${fraction}`;
 }
 
-/**
- * A share from 0 to 1. Zod continues after a failed pattern, so this check leaves a text that is not a decimal to the pattern.
- */
-export const decimalShareSchema = decimalSchema.refine(
-  (text) => !DECIMAL.test(text) || parseDecimal(text) <= 1_000_000_000n,
-  "must not be above 1",
-);
+/** A share from 0 to 1. */
+export const decimalShareSchema = decimalSchema.refine((text) => parseDecimal(text) <= 1_000_000_000n, {
+  error: "must not be above 1",
+  abort: true,
+});
 
 /** A share above 0, up to 1. */
 export const positiveShareSchema = decimalShareSchema.refine(
-  (text) => !DECIMAL.test(text) || parseDecimal(text) > 0n,
+  (text) => parseDecimal(text) > 0n,
   "must be above 0",
 );

@@ -171,9 +171,12 @@ const GOOD: {
         guarantee({ target: 1 }),
         guarantee({ target: "1.1" }),
         guarantee({ target: ".9" }),
+        guarantee({ target: "all" }),
+        { guarantees: [{ ...latency, target: "fast" }] },
       ],
       "body.guarantees.0.breach_threshold": [
         guarantee({ breach_threshold: "0.991" }),
+        guarantee({ breach_threshold: "none" }),
         { guarantees: [{ ...latency, breach_threshold: "4999.999" }] },
       ],
       "body.guarantees.0.unit": [{ guarantees: [{ ...latency, unit: "seconds" }] }],
