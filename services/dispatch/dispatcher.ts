@@ -80,6 +80,8 @@ export type Dispatcher = {
    */
   resume: () => Promise<number>;
   budget: CallBudget;
+  /** Calls `tell` once with the outcome of each task that ends in this process, also of a resumed one. */
+  onEnd: (tell: (outcome: Outcome) => void) => void;
   /** Tasks that run, and that wait. */
   load: () => { running: number; waiting: number };
   /** Stops. The next process continues the running tasks. */
@@ -108,6 +110,7 @@ class RunningDispatcher implements Dispatcher {
   readonly #world: World;
   readonly #running = new Map<string, Running>();
   readonly #turns: ReturnType<typeof queue>;
+  readonly #tellers: ((outcome: Outcome) => void)[] = [];
   readonly #atMost: number;
   /** Tasks that are being accepted or resumed: one at a time for each id, so that none starts twice. */
   readonly #locks = new Map<string, Promise<unknown>>();
@@ -196,6 +199,10 @@ class RunningDispatcher implements Dispatcher {
     return await this.#sweep();
   }
 
+  onEnd(tell: (outcome: Outcome) => void): void {
+    this.#tellers.push(tell);
+  }
+
   load(): { running: number; waiting: number } {
     const running = this.#turns.running();
     return { running, waiting: this.#running.size - running };
@@ -215,9 +222,11 @@ class RunningDispatcher implements Dispatcher {
     const work = async (): Promise<Outcome> => {
       const limit = startDeadline(file.deadlineAt - now(), stop.signal);
       try {
-        return await this.#turns.inTurn(() =>
+        const outcome = await this.#turns.inTurn(() =>
           spans.task(task, () => runTask(this.#world, task, file, limit.signal)),
         );
+        for (const tell of this.#tellers) tell(outcome);
+        return outcome;
       } finally {
         limit.end();
       }

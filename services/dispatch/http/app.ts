@@ -48,7 +48,7 @@ export type DispatchAppParameters = {
  */
 export function createDispatchApp({ dispatcher, callers, onFault }: DispatchAppParameters): Hono {
   const app = new Hono();
-  const { registry, count } = metricsOf(dispatcher);
+  const registry = metricsOf(dispatcher);
   app.use(measureRoutes(requestHistogram(registry)));
   app.onError((error) => answerError(error, { statusByCode: STATUS, log: onFault }));
 
@@ -57,7 +57,6 @@ export function createDispatchApp({ dispatcher, callers, onFault }: DispatchAppP
     const waitMs = waitOf(c.req.query("wait_ms"), MAX_WAIT_MS);
     const given = readForeignJson(await textOf(c.req.raw), { maxDepth: 48, maxValues: 50_000 });
     const { taskId, outcome } = await dispatcher.submit(given, { owner });
-    outcome.then(count, () => {});
     const done = await firstOf(outcome, waitMs, c.req.raw.signal);
     return done ? c.json(done) : c.json({ status: "RUNNING", task_id: taskId }, 202);
   });
@@ -93,7 +92,7 @@ export function createDispatchApp({ dispatcher, callers, onFault }: DispatchAppP
   return app;
 }
 
-function metricsOf(dispatcher: Dispatcher): { registry: Registry; count: (outcome: Outcome) => void } {
+function metricsOf(dispatcher: Dispatcher): Registry {
   const registry = new Registry();
   const tasks = new Counter({
     name: "tallystick_dispatch_tasks_total",
@@ -132,14 +131,13 @@ function metricsOf(dispatcher: Dispatcher): { registry: Registry; count: (outcom
     "What is set aside for calls under way, in dollars.",
     async () => Number((await dispatcher.budget.today()).reserved) / 1e12,
   );
-  return {
-    registry,
-    count: ({ status, tier, calls: asked, escalations: times }) => {
-      tasks.inc({ status, tier: tier ?? "none" });
-      calls.inc(asked);
-      escalations.inc(times);
-    },
-  };
+  // A client may ask for one task any number of times, and a resumed task has no client.
+  dispatcher.onEnd(({ status, tier, calls: asked, escalations: times }) => {
+    tasks.inc({ status, tier: tier ?? "none" });
+    calls.inc(asked);
+    escalations.inc(times);
+  });
+  return registry;
 }
 
 /** The outcome; undefined if the time is over or nobody waits any more. The task continues. */
