@@ -14,17 +14,24 @@ export class Turns {
   }
 
   async run<T>(work: () => Promise<T>): Promise<T> {
-    if (this.#running >= this.#most() || this.#waiting.length > 0)
+    if (this.#waiting.length > 0 || !this.#mayBegin()) {
       await new Promise<void>((begin) => this.#waiting.push(begin));
-    else this.#running++;
+    } else this.#running++;
     try {
       return await work();
     } finally {
-      // The next one in the queue starts, unless the limit has become smaller. At least one may always run.
-      if (this.#waiting.length > 0 && (this.#running <= this.#most() || this.#running === 1))
+      this.#running--;
+      // The limit may have changed. If it has become larger, several pieces of work start.
+      while (this.#waiting.length > 0 && this.#mayBegin()) {
+        this.#running++;
         this.#waiting.shift()?.();
-      else this.#running--;
+      }
     }
+  }
+
+  /** At least one piece of work may always run. */
+  #mayBegin(): boolean {
+    return this.#running < Math.max(1, this.#most());
   }
 }
 
