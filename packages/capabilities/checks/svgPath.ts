@@ -22,7 +22,10 @@ export function isPathData(data: string): boolean {
   return walkPath(data, () => undefined);
 }
 
-/** The points of a path, with its control points. Everything that the path draws lies between them. */
+/**
+ * The points of a path, with its control points and with corners around its arcs. Everything that the path draws
+ * lies between these points, except for parts of smooth curves (`s`, `t`).
+ */
 export function pathPoints(data: string): [x: number, y: number][] {
   const points: [number, number][] = [];
   let [x, y, startX, startY] = [0, 0, 0, 0];
@@ -33,8 +36,11 @@ export function pathPoints(data: string): [x: number, y: number][] {
     if (name === "z") [x, y] = [startX, startY];
     else if (name === "h") x = baseX + (numbers[0] ?? 0);
     else if (name === "v") y = baseY + (numbers[0] ?? 0);
-    else if (name === "a") [x, y] = [baseX + (numbers[5] ?? 0), baseY + (numbers[6] ?? 0)];
-    else {
+    else if (name === "a") {
+      const [endX, endY] = [baseX + (numbers[5] ?? 0), baseY + (numbers[6] ?? 0)];
+      points.push(...aroundArc([x, y], numbers, [endX, endY]));
+      [x, y] = [endX, endY];
+    } else {
       for (let at = 0; at + 1 < numbers.length; at += 2) {
         points.push([baseX + (numbers[at] as number), baseY + (numbers[at + 1] as number)]);
       }
@@ -44,6 +50,42 @@ export function pathPoints(data: string): [x: number, y: number][] {
     points.push([x, y]);
   });
   return points;
+}
+
+/**
+ * Corners of a box around the whole ellipse of an arc (SVG 2, B.2.4). An arc reaches far beyond its ends: a pie
+ * chart of one slice has both ends at nearly the same point.
+ *
+ * @param arc the seven numbers of the command: rx, ry, rotation, large arc, sweep, and the end
+ */
+function aroundArc(
+  [fromX, fromY]: [number, number],
+  arc: readonly number[],
+  [toX, toY]: [number, number],
+): [x: number, y: number][] {
+  const [rx, ry] = [Math.abs(arc[0] ?? 0), Math.abs(arc[1] ?? 0)];
+  if (rx === 0 || ry === 0) return [];
+  const angle = ((arc[2] ?? 0) * Math.PI) / 180;
+  const [cos, sin] = [Math.cos(angle), Math.sin(angle)];
+  const [halfX, halfY] = [(fromX - toX) / 2, (fromY - toY) / 2];
+  // The same vector in a plane in which the ellipse is a circle of radius 1.
+  const [u, v] = [(cos * halfX + sin * halfY) / rx, (cos * halfY - sin * halfX) / ry];
+  const distance = u * u + v * v;
+  if (distance === 0) return [];
+  // Radii that are too small for the ends grow until they fit.
+  const scale = Math.sqrt(Math.max(1, distance));
+  const side = arc[3] === arc[4] ? -1 : 1;
+  const factor = side * Math.sqrt(Math.max(0, 1 / distance - 1));
+  const [offX, offY] = [factor * v * rx, -factor * u * ry];
+  const centreX = cos * offX - sin * offY + (fromX + toX) / 2;
+  const centreY = sin * offX + cos * offY + (fromY + toY) / 2;
+  const reach = Math.max(rx, ry) * scale;
+  return [
+    [centreX - reach, centreY - reach],
+    [centreX + reach, centreY - reach],
+    [centreX - reach, centreY + reach],
+    [centreX + reach, centreY + reach],
+  ];
 }
 
 /** Reads path data command by command and stops at the first error. Returns whether there was none. */

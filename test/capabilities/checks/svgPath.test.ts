@@ -1,5 +1,6 @@
 import { expect } from "chai";
-import { isPathData } from "tallystick-capabilities/checks/svgPath";
+import { readSvg } from "tallystick-capabilities/checks/readSvg";
+import { isPathData, pathPoints } from "tallystick-capabilities/checks/svgPath";
 
 describe("isPathData", () => {
   it("accepts paths that browsers draw completely", () => {
@@ -31,5 +32,40 @@ describe("isPathData", () => {
     ]) {
       expect(isPathData(data), data).to.equal(false);
     }
+  });
+});
+
+describe("pathPoints", () => {
+  const boxOf = (data: string) => {
+    const points = pathPoints(data);
+    const [xs, ys] = [points.map(([x]) => x), points.map(([, y]) => y)];
+    return [Math.min(...xs), Math.min(...ys), Math.max(...xs), Math.max(...ys)];
+  };
+
+  it("has corners around the circle of an arc, in every form of the arc", () => {
+    for (const data of [
+      "M50 0A50 50 0 1 1 49.999 0",
+      "M0 50a50 50 0 0 1 100 0",
+      "M50 0A50 50 0 0 1 100 50",
+      "M50 0A50 50 0 1 0 100 50.0001",
+    ]) {
+      const [left = 0, top = 0, right = 0, bottom = 0] = boxOf(data);
+      expect(right - left, data).to.be.closeTo(100, 0.01);
+      expect(bottom - top, data).to.be.closeTo(100, 0.01);
+    }
+    expect(boxOf("M0 50A50 50 0 0 1 100 50").map(Math.round)).to.deep.equal([0, 0, 100, 100]);
+    // The large arc has its centre on the other side of its ends.
+    expect(boxOf("M50 0A50 50 0 0 1 100 50").map(Math.round)).to.deep.equal([0, 0, 100, 100]);
+    expect(boxOf("M50 0A50 50 0 1 1 100 50").map(Math.round)).to.deep.equal([50, -50, 150, 50]);
+    // These radii are too small for the ends, so they grow.
+    expect(boxOf("M0 0A1 1 0 0 1 20 0").map(Math.round)).to.deep.equal([0, -10, 20, 10]);
+    expect(boxOf("M3 3A0 5 0 0 1 8 9")).to.deep.equal([3, 3, 8, 9]);
+  });
+
+  it("keeps a pie whose arc begins outside of the picture and is drawn inside of it", () => {
+    const svg = (path: string) =>
+      readSvg(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 100 100"><path d="${path}"/></svg>`);
+    expect(svg("M-30 50A40 40 0 1 1 -30 50.001Z").outside).to.equal(0);
+    expect(svg("M-30 50A40 40 0 1 0 -30 50.001Z").outside).to.equal(1);
   });
 });
