@@ -14,7 +14,8 @@ export function receivedOf(
   const flows = new Map<Address, Flow>();
   forEachRow(wallets, (wallet) => {
     const [told, live] = [rows.get("inflow", wallet), rows.get("wallet", wallet)];
-    // If a wallet had received at least so many transfers before it was watched, the rest was not read.
+    // If a wallet had received `hubTransfers` transfers before it was watched, its other earlier transfers
+    // were not read.
     const isCut = (told?.incoming ?? 0) >= hubTransfers;
     const count = (told?.incoming ?? 0) + (live?.incoming ?? 0) + (isCut ? 1 : 0);
     flows.set(wallet, { count, sum: (told?.received ?? 0n) + (live?.received ?? 0n) });

@@ -28,8 +28,8 @@ export type HandlersBlock = { number: bigint; hash: Hex };
 const transfers = config.transfers.form === "relevant" ? await openRelevantTransfers(config) : null;
 
 /**
- * Logs events of one block and applies them. This is the only way into the derivation. If only the transfers that matter
- * are read, those before the events come first.
+ * Logs events of one block and applies them. This is the only way into the derivation. If the node reads only
+ * the transfers that matter, the transfers that come before the events are applied first.
  *
  * @returns false when the block is gone from the chain: write nothing more for it
  */
@@ -51,7 +51,10 @@ export function logEvent(db: Context["db"], event: DeriveEvent, block: HandlersB
   return logEvents(db, [event], block);
 }
 
-/** Applies the transfers that matter in a block, and in those before it. No event of the log is needed. */
+/**
+ * Applies the transfers that matter in a block and in earlier blocks. Call it for a block that may have no
+ * other event.
+ */
 export function bringTransfersIn(
   db: Context["db"],
   block: HandlersBlock & { timestamp: bigint },
@@ -90,7 +93,7 @@ async function readPast(
   });
 }
 
-/** The effects of events go to the timeline and the summaries. */
+/** Applies events, and writes their effects to the timeline and to the summaries. */
 async function applyEvents(
   db: Context["db"],
   events: readonly DeriveEvent[],

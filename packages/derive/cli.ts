@@ -19,7 +19,7 @@ Time moves at the log's ticks only: without any, nothing expires and there is no
   --digest            print the digest alone
   --at-block NUMBER   stop after this block
   --token ADDRESS     the token whose transfers count, for a log whose first line does not name it
-  --trust-signatures  accept the signatures that are present, for synthetic logs
+  --trust-signatures  accept every signature without a check; for synthetic logs
   -h, --help          print this
 `;
 

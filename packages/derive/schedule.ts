@@ -18,7 +18,7 @@ export type ScheduleKind =
   | "receipt"
   /** A presumed hire payment has waited long enough for its receipt. */
   | "payment"
-  /** The time for a seller's disclosure, or for an auditor's verdict, is over. */
+  /** The time for a seller's disclosure (`disclosure`) or for an auditor's verdict (`verdict`) is over. */
   | "disclosure"
   | "verdict"
   /** A verdict is too old for its auditor's share, or for its agreement with others. */
@@ -46,10 +46,11 @@ export type ScheduleKind =
   | "answered";
 
 /**
- * Puts `kind what` on the schedule, to be run by the first tick with time ≥ `due`.
+ * Adds an item to the schedule. The first tick with time ≥ `due` runs it.
  *
  * @param due later than the last tick
- * @param what the id of the row, or all data that is needed later, as words
+ * @param what what the item is about: the id of a row, or all data that the run needs, as words with spaces
+ * between them
  */
 export function schedule(context: ApplyContext, due: number, kind: ScheduleKind, what: string): void {
   const bucket = Math.floor(due / BUCKET_SECONDS);
@@ -58,7 +59,7 @@ export function schedule(context: ApplyContext, due: number, kind: ScheduleKind,
   append(context.store, listName(bucket), flat(`${due} ${kind} ${what}`));
 }
 
-/** Runs all that became due since the last tick, at `time`: each item once. */
+/** Runs the items that became due after the last tick and until `time`. Each item runs once. */
 export function runSchedule(
   context: ApplyContext,
   time: number,

@@ -47,8 +47,8 @@ function IdentityLine({ link }: { link: IdentityLink }) {
       {identity !== null && identity.uri !== "" && <code>{plainText(identity.uri, 80)}</code>}
       {counts !== null && counts.given > 0 && (
         <span class="small">
-          {counts.given} said: {counts.backed} backed by a hire, {counts.unproven} unproven, {counts.self} its
-          own, {counts.revoked} taken back
+          {counts.given} given: {counts.backed} backed by a hire, {counts.unproven} unproven, {counts.self}{" "}
+          its own, {counts.revoked} taken back
         </span>
       )}
     </div>

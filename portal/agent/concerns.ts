@@ -3,7 +3,7 @@ import { type Agent, explainedOf } from "./agentQuery.ts";
 
 /** An agent with fewer buyers than this gets a warning. */
 const FEW_BUYERS = 3;
-/** An agent gets a warning from this share of refunded escrow hires on. */
+/** An agent with at least this share of refunded escrow hires gets a warning. */
 const MANY_REFUNDS = 0.1;
 
 /** The warnings, as sentences, for somebody who is about to hire this agent. */
@@ -28,7 +28,7 @@ export function concernsOf(agent: Agent): string[] {
     ],
     [
       weighted < raw,
-      `Of its ${formatNumber(raw)} hires only ${formatNumber(weighted)} count, because it shared an owner with the buyers of the others.`,
+      `Of its ${formatNumber(raw)} hires only ${formatNumber(weighted)} count. The other buyers seem to have the same owner as this agent.`,
     ],
     [
       raw > 0 && buyers < FEW_BUYERS,

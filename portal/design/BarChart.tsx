@@ -8,7 +8,7 @@ const [WIDTH, HEIGHT] = [640, 120];
 export function BarChart({ bars, caption }: { bars: readonly Bar[]; caption: string }) {
   const most = Math.max(1, ...bars.map(({ good, bad, other }) => good + bad + other));
   const step = WIDTH / Math.max(bars.length, 1);
-  // A node may answer anything: what is no count is drawn as none.
+  // A node may answer anything. A value that is not a count is drawn as zero.
   const scale = (count: number): number => (count > 0 && count <= most ? (count / most) * (HEIGHT - 4) : 0);
   return (
     <figure class="chart">

@@ -78,8 +78,8 @@ function Deposit({ meta, search }: { meta: ContractsAnswer["meta"]; search: URLS
         wallet={{ key: ground.contract, ground, told, search }}
         before={
           <Notice kind="info" title="You need a wallet in this browser">
-            It holds your key. It reads the chain for this page, so that nothing here rests on the node's
-            word, and it asks you before it signs anything.
+            The wallet holds your key. It reads the chain for this page, so you need not trust the node. It
+            asks you before it signs anything.
           </Notice>
         }
       />

@@ -128,7 +128,7 @@ async function consistencyOf(ledger: string, a: Tree, b: Tree, signal: AbortSign
             `The heads at ${numbers} are not of one history`,
             "The consistency proof does not lead from one to the other.",
           ),
-      isOpen("Whether the chain has these heads, ask the chain"),
+      isOpen("Only the chain shows whether it has these heads"),
     ],
   };
 }

@@ -71,9 +71,10 @@ export function FileCard() {
           <summary>Keys that you believe</summary>
           <div class="stack">
             <p class="soft small">
-              Who signed a checkpoint, a proof or a trust report is checked by keys that you have from
-              somewhere else: a log's <code>vkey</code> a line, a C2SP policy with witnesses, or the 64 hex
-              digits of a node's report key. Give them before the file.
+              These keys show who signed a checkpoint, a proof or a trust report. Get them from a source that
+              you trust. Write one of these: the <code>vkey</code> of each log on a line of its own, a C2SP
+              policy with witnesses, or the 64 hex digits of a node's report key. Give the keys before the
+              file.
             </p>
             <textarea
               aria-label="Keys that you believe"
@@ -90,8 +91,8 @@ export function FileCard() {
       {tree !== undefined && (
         <ChainCard key={tree.root} tree={tree}>
           <p>
-            The root that {tree.what} comes to is compared with the head that the contract of this node's
-            ledgers holds now, as you have it from your own sources.
+            The page compares the root of {tree.what} with the present head in the contract of this node's
+            ledgers. The head comes from the chain sources that you choose.
           </p>
         </ChainCard>
       )}

@@ -72,7 +72,7 @@ function verified({ size, head, root }: VerifiedLedger, layout: Check[], more = 
       holds("The last entry", `hash ${head}`),
       ...layout,
       isOpen(
-        "Whether entries are missing at the end only the chain says",
+        "Only the chain shows whether entries are missing at the end",
         `Its AnchoredLedger has to hold this root at size ${size}, or a larger tree that contains it.`,
       ),
     ],

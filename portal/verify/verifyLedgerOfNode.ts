@@ -87,7 +87,7 @@ export async function verifyLedgerOfNode(
             ),
           ]
         : []),
-      isOpen("Whether the chain has these heads, ask the chain"),
+      isOpen("Only the chain shows whether it has these heads"),
     ],
   };
 }

@@ -1,6 +1,9 @@
 import type { Chance, Market, Word } from "./market.ts";
 
-/** Random decisions that a seed repeats, for a seller with a share `garbage` of bad hires (0 to 1). */
+/**
+ * Random decisions for a seller whose share of bad hires is `garbage` (0 to 1). The same seed gives the same
+ * decisions.
+ */
 export function seededChance(market: Market, garbage: number, seed: number): Chance {
   const random = mulberry32(seed);
   const wordOf = (isColluder: boolean, isGarbage: boolean): Word => {

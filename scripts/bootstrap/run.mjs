@@ -4,9 +4,9 @@ import path from "node:path";
 const parent = process.ppid;
 
 /**
- * Runs a program to its end, and passes our signals on to it. Its fourth descriptor is a pipe that closes
- * when this process ends in any way. So a child that watches the pipe ends too. If npm started this process
- * and is gone, this process ends.
+ * Runs a program to its end, and passes our signals on to it. If npm started this process and npm is gone,
+ * the program gets SIGTERM. The fourth descriptor in `options.stdio` may be a pipe. It closes when this
+ * process ends in any way, so a child that watches the pipe ends too.
  *
  * @param {string} command
  * @param {string[]} args

@@ -8,7 +8,7 @@ export type DeriveOptions = { trustSignatures?: boolean; atBlock?: number; token
 /** Adds the options of a command that derives a log. */
 export function addDeriveOptions(command: Command): Command {
   return command
-    .option("--trust-signatures", "accept the signatures that are present, for synthetic logs")
+    .option("--trust-signatures", "accept every signature without a check; for synthetic logs")
     .option("--at-block <number>", "stop after this block", wholeNumber("--at-block"))
     .option(
       "--token <address>",

@@ -26,7 +26,7 @@ export function registerRotateKey(ledger: Command): void {
     .option("--finish", "replace the present key by the next one")
     .option(
       "--now",
-      "with --finish: before the 30 days are over, because somebody has stolen the present key",
+      "with --finish: do not wait for the end of the 30 days. Use this if somebody has stolen the present key",
     )
     .option("--json", "print one line of JSON")
     .action(async ({ finish = false, now = false, json = false }: RotateOptions) => {
@@ -36,7 +36,7 @@ export function registerRotateKey(ledger: Command): void {
       const time = Date.now() / 1000;
       if (finish && config.checkpointPrivateKey !== undefined) {
         const message =
-          "must be taken out of the settings first: it would go on signing, and the next key would not";
+          "must be removed from the settings first: otherwise this key goes on signing, and the next key is not used";
         throw wrong("CHECKPOINT_PRIVATE_KEY", message);
       }
       const release = await lockFolder(folder);

@@ -10,11 +10,11 @@ export function registerStart(program: Command): void {
     .command("start")
     .description(
       "Run settlement and indexer with the settings of .env, until Ctrl-C.\n" +
-        "Refuses to start, with one list, when settings are missing or name something that does not exist.",
+        "If settings are missing or name something that does not exist, it lists all of them and does not start.",
     )
     .option("--env-file <file>", "the settings; default .env in the checkout")
     .option("--print", "print the settings that .env leaves out, in its format, and start nothing")
-    .option("--save", "add the settings that .env leaves out to it, and start nothing")
+    .option("--save", "write the settings that .env leaves out into .env, and start nothing")
     .option("--logs <folder>", "where the logs go", path.join(repositoryRoot, ".tallystick", "logs"))
     .action(async ({ envFile, print, save, logs }: Options) => {
       const { ENV_FILE, readSettings } = await import("../start/readSettings.ts");

@@ -212,8 +212,8 @@ export const expectedSlas: ReadonlyMap<string, ExpectedSla> = new Map<string, Ex
 const PROMISED = 5 + 19;
 
 /**
- * What the auditors earned and were paid, in atomic units: of the two hires that failed, three fees for the first fail
- * and one for the second, and one for the pass.
+ * What the auditors earned and were paid, in atomic units. Two hires failed. For each of them the first fail
+ * earns three fees, and the second fail earns one. The pass earns one fee.
  */
 export const EXPECTED_EARNED = 45_000n;
 

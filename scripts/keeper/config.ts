@@ -102,7 +102,7 @@ function escrowIn(escrows: string, wanted: string | undefined): Address {
   if (read.success) return read.data;
   const message =
     chosen === undefined
-      ? `must name one escrow, or --escrow has to say which of ${named.length}`
+      ? `must name one escrow; it names ${named.length}, so choose one by --escrow`
       : "must be 0x and 40 hex digits";
   const field = wanted === undefined ? "ESCROWS" : "--escrow";
   throw new InvalidInputError({ code: "invalid_configuration", issues: [{ field, message }] });

@@ -21,8 +21,8 @@ export function constructorInputs(abi: Abi): readonly { name?: string | undefine
 
 /**
  * Computes the runtime code of a contract, with all its immutables. It runs the constructor in a local EVM
- * with the same address and chain id. The init code is placed at the address and called, because a
- * constructor returns the code.
+ * with the same address and chain id. The init code is stored at the address as if it were runtime code, and
+ * then called. The call returns the runtime code, because a constructor returns it.
  */
 export async function runtimeCode({ initCode, abi, values, address, chainId }: Construction): Promise<Hex> {
   const inputs = constructorInputs(abi);

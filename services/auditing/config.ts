@@ -32,8 +32,9 @@ export type AuditingConfig = {
   roundMs: number;
   /** The most that may be spent in 30 days. */
   budget: bigint;
-  /** Smaller amounts wait. */
+  /** The smallest payment to an auditor. Smaller debts wait until they are as large. */
   least: bigint;
+  /** Whether an auditor that asks for it gets its fee before it judges. */
   payBefore: boolean;
   confirmations: number;
   /** A file with the canaries to arrange. */

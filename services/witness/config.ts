@@ -20,7 +20,9 @@ export type WitnessConfig = {
   /** The folder of its key and its last cosignatures. */
   folder: string;
   logs: readonly NoteVerifierKey[];
-  /** Its Ed25519 seed; absent: one is kept in its folder. */
+  /**
+   * The Ed25519 seed of the witness. If it is absent, the witness makes a seed and keeps it in its folder.
+   */
   privateKey?: Hex;
   /** Requests of one address in a minute; 0 for no limit. */
   requestsPerAddress: number;

@@ -6,7 +6,7 @@ export function registerBenchIdentities(program: Command): void {
   program
     .command("bench-identities")
     .description(
-      "Derive the log of two full registries of ERC-8004 as a node does, with its rows on disk: time and reads an event, memory.",
+      "Derive the log of two full registries of ERC-8004 as a node does, with its rows on disk. Prints the time and the reads for each event, and the memory.",
     )
     .option("--identities <count>", "identities", wholeNumber("--identities"), 100_000)
     .option("--feedback <count>", "feedbacks on them", wholeNumber("--feedback"), 500_000)

@@ -16,7 +16,7 @@ export function registerMutate(program: Command): void {
     .option("--sample <n>", "contracts: only n mutants of each file, spread evenly over it", Number)
     .option("--match <text>", "contracts: only mutants whose id contains the text")
     .option("--concurrency <n>", "rooms: how many processes run tests; 2 unless given", Number)
-    .option("--again", "forget what an earlier run, broken off or not, found on the same source and tests")
+    .option("--again", "forget the results of earlier runs on the same source and tests")
     .option("--json", "print the outcome of every mutant as JSON")
     .action(async (options: MutateOptions & MutateRoomOptions & { room?: string }, command: Command) => {
       if (options.room !== undefined) {

@@ -7,12 +7,12 @@ export function registerSoakHire(program: Command): void {
   program
     .command("soak-hire")
     .description(
-      "Hire at random in both modes with faults injected, and look for a unit of money that is made or lost.",
+      "Hire at random in both modes with faults injected, and check that no unit of money appears or disappears.",
     )
     .option("--hires <count>", "how many", wholeNumber("--hires"), 1_000)
     .option(
       "--seed <number>",
-      "for the same run again; another one each time unless given",
+      "repeats the run that printed this seed; default: another seed each time",
       wholeNumber("--seed"),
     )
     .action(async ({ hires, seed = Date.now() % 1_000_000 }: { hires: number; seed?: number }) => {

@@ -3,7 +3,10 @@ import type { Choice, Mutant } from "./mutant.ts";
 /** A mutant that can be switched on while the code runs. */
 export type Choosable = Mutant & { choice: Choice };
 
-/** A source with several mutants, of which a number switches one on. `places` gives the byte range of each. */
+/**
+ * A source that contains several mutants. A number switches one of them on. `places` gives the byte range of
+ * each.
+ */
 export type Choosing = { text: string; places: { start: number; end: number; mutants: Choosable[] }[] };
 
 /** The placeholder in the code for the number of the chosen mutant, from 1. */
@@ -29,7 +32,10 @@ export function groupMutants(mutants: readonly Choosable[], most: number): Choos
   return groups;
 }
 
-/** Makes a source choose between itself and the mutants of one group, the n-th of them by the number n. */
+/**
+ * Makes a source that contains the mutants of one group. The number n switches the n-th mutant on; 0 leaves
+ * the source as it is.
+ */
 export function chooseMutants(source: string, group: readonly Choosable[]): Choosing {
   const bytes = Buffer.from(source);
   const byPlace = new Map<number, { mutant: Choosable; number: number }[]>();

@@ -150,16 +150,16 @@ AuditRef.implement({
       resolve: ({ id, hire }, _, { load }) => (id === hire ? load.audit.load(`${hire}/history`) : null),
     }),
     isRefundFalse: t.exposeBoolean("isRefundFalse", {
-      description: "Whether its buyer took its money back for good work.",
+      description: "Whether the buyer took the money back although the work was good.",
     }),
     canary: t.exposeString("canary", {
       nullable: true,
-      description: "`good` or `bad`, once its operator revealed that it had arranged the hire.",
+      description: "`good` or `bad`, after the operator revealed that it had arranged the hire.",
     }),
     unassignedSince: t.field({
       type: "SafeInt",
       nullable: true,
-      description: "The tick since which no auditor could be assigned; null when one is.",
+      description: "The first tick at which no auditor could be assigned; null while an auditor is assigned.",
       resolve: ({ unassignedSince }) => unassignedSince,
     }),
     ratePpm: t.exposeInt("ppm", { description: "The rate at which it is drawn, in parts per million." }),

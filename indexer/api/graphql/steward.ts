@@ -119,7 +119,7 @@ const StewardRef = builder.objectRef<Steward>("Steward").implement({
     requirements: t.field({ type: [RequirementRef], resolve: ({ report }) => report.requirements }),
     badges: t.stringList({
       description:
-        "verified: its human claim is; sla_compliant: 30 days of an SLA without a confirmed breach.",
+        "verified: the human claim is verified; sla_compliant: 30 days of an SLA without a confirmed breach.",
       resolve: ({ report }) => report.badges,
     }),
     rankings: t.field({ type: RankingsRef, resolve: ({ report }) => report }),
@@ -131,7 +131,8 @@ const StewardRef = builder.objectRef<Steward>("Steward").implement({
     }),
     decayedSuccessRate: t.float({
       nullable: true,
-      description: "The success rate in which each day weighs e^(−0.1) times as much as the next one.",
+      description:
+        "The success rate with less weight for older hires: each day weighs e^(−0.1) times as much as the day after it.",
       resolve: ({ report }) => report.decayed.success_rate,
     }),
     difficultySuccess: t.float({

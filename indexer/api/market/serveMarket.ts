@@ -18,7 +18,7 @@ import { counterpartyList, offeredList } from "../rows/tallies.ts";
 import * as routes from "./routes.ts";
 import type * as schemas from "./schemas.ts";
 
-/** Where these routes read rows. */
+/** The routes of this file that read rows. */
 export const MARKET_PATHS = [
   "/v1/market",
   "/v1/capabilities",

@@ -17,17 +17,20 @@ export type OrderKey = PgColumn | { expression: SQL; type: OrderKind };
 
 type TableOf<Found> = PgTable & { readonly $inferSelect: Found };
 
-/** Rows of a table in an order. The other modules of this folder make them; readers take one as it is. */
+/**
+ * A list: rows of a table in an order. The other modules of this folder make lists, and only these modules
+ * know columns and indexes.
+ */
 export type RowList<Found> = {
   table: TableOf<Found>;
   /** The columns of the order, all in one direction. No two rows have the same values for all of these. */
   order: readonly OrderKey[];
   direction: "asc" | "desc";
-  /** A condition that the same index answers. */
+  /** A condition. The index of the order answers it too. */
   where?: SQL | undefined;
   /**
-   * A condition that no index answers, so every row has to be read. A page reads at most {@link SCAN} rows for
-   * each row that it may return.
+   * A condition that no index answers. Each row must be read to check it. A page reads at most {@link SCAN}
+   * rows for each row that it may return.
    */
   filter?: SQL | undefined;
   /**
@@ -67,8 +70,8 @@ const SCAN = 10;
 export const MAX_COUNT = 10_000;
 
 /**
- * The conditions that columns have given values. The list uses the index of the first column; the others are a
- * filter.
+ * The columns that have a wanted value, each with this value. A list uses the index of the first column; the
+ * other columns are a filter.
  */
 export function known(
   ...columns: [column: PgColumn, value: string | null | undefined][]
@@ -77,8 +80,8 @@ export function known(
 }
 
 /**
- * A list at the top of a query that uses the index of one column. `where` makes its name different from other
- * lists of the request.
+ * The `of` of a list at the top of a query, which reads along the index of one column. `where` makes the name
+ * different from the names of other lists of the request.
  */
 export function readAlong(
   name: string,

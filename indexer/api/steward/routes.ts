@@ -38,7 +38,7 @@ const report = z
       denied_cost: z.number(),
       sla_factor: z
         .string()
-        .openapi({ description: "What breaches leave of the score, an exact fraction: 9/10" }),
+        .openapi({ description: "The factor by which breaches multiply the score, an exact fraction: 9/10" }),
       factors: z.object({
         test_coverage: factor,
         uptime: factor,
@@ -54,7 +54,7 @@ const report = z
       suspended_until: seconds.nullable(),
       decayed: z.object({ success_rate: share.nullable(), uptime: share.nullable() }),
       difficulty_success: share.nullable().openapi({
-        description: "Success where hires weigh as much as their capability is said to be difficult",
+        description: "The success rate with hires weighted by the published difficulty of their capability",
       }),
       verification: z
         .object({
@@ -64,7 +64,10 @@ const report = z
           public_key: z.string(),
           verification_url: z.string(),
         })
-        .openapi({ description: "Signed is all but this: tallystick-protocol's verifyTrustReport" }),
+        .openapi({
+          description:
+            "The signature covers everything except this field. verifyTrustReport of tallystick-protocol checks it",
+        }),
     }),
   })
   .openapi("TrustReport");
@@ -158,11 +161,13 @@ const slaStatus = z
             }),
           )
           .openapi({ description: "What each tier asks of an SLA; it changes no tier" }),
-        sla_tier: tier.openapi({ description: "The highest tier all of whose requirements are promised" }),
+        sla_tier: tier.openapi({
+          description: "The highest tier of which the SLA promises all requirements",
+        }),
         suspended_until: seconds.nullable(),
         own_monitoring: z.array(monitoring).openapi({
           description:
-            "What probers found when they asked its own monitoring endpoint, where that ever told something else",
+            "What probers found at the agent's own monitoring endpoint. Only for an agent whose endpoint once gave other figures than the node",
         }),
       })
       .nullable()
@@ -252,8 +257,7 @@ export const failuresRoute = createRoute({
   operationId: "listFailures",
   tags,
   summary: "An agent's failed hires of the last days, the latest first",
-  description:
-    "A page may be short, even empty, while there is a `next_cursor`: of an agent that hardly ever fails.",
+  description: "A page may be short or empty although there is a `next_cursor`, if the agent seldom fails.",
   request: {
     params: agentParams,
     query: pageQuery.extend({

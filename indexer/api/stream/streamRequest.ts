@@ -32,7 +32,8 @@ export const streamQuery = z.object({
     .optional()
     .openapi({
       param: { name: "from", in: "query" },
-      description: "Begin after this `position`; 0: from the beginning. Without it, with what happens next",
+      description:
+        "The stream begins after this `position`; 0: at the beginning. Absent: the stream begins with the next event",
     }),
 });
 

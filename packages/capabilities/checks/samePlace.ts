@@ -40,7 +40,7 @@ const NAMES = new Map(
     }),
 );
 
-/** Letters without accents and digits, lower case, one space between words. */
+/** The letters and digits of a text: lower case, without accents, one space between words. */
 export function plain(text: string): string {
   return text
     .normalize("NFKD")

@@ -50,7 +50,9 @@ export const codeExecute = defineCapability({
       test: ({ input, output }) => {
         const exits = /\bexit\b|\bquit\b|SystemExit|_exit/.test(input.code);
         const isKnown = [SUCCESS, EXCEPTION, TIMED_OUT].includes(output.exit_code);
-        return isKnown || exits ? undefined : `ended with ${output.exit_code}, which it never asks for`;
+        return isKnown || exits
+          ? undefined
+          : `ended with exit code ${output.exit_code}, which the program does not set`;
       },
     },
     agrees_with_its_errors: {
@@ -58,12 +60,12 @@ export const codeExecute = defineCapability({
       test: ({ input, output }) => {
         const exits = /\bexit\b|\bquit\b|SystemExit|_exit/.test(input.code);
         if (output.exit_code === EXCEPTION && !exits && output.stderr.trim() === "") {
-          return "failed without a word on stderr";
+          return "failed, and stderr is empty";
         }
         const hasTraceback = /^Traceback \(most recent call last\):$/m.test(output.stderr);
         const handles = /traceback|logging|stderr|warn/i.test(input.code);
         if (output.exit_code === SUCCESS && hasTraceback && !handles)
-          return "succeeded with a traceback on stderr";
+          return "succeeded, but stderr has a traceback";
         return undefined;
       },
     },
@@ -73,7 +75,7 @@ export const codeExecute = defineCapability({
         const limit = input.timeout_ms ?? DEFAULT_TIMEOUT_MS;
         const exits = /124/.test(input.code);
         if (output.exit_code === TIMED_OUT && !exits && output.duration_ms < limit * 0.9) {
-          return `gave up for time after ${output.duration_ms} of ${limit} ms`;
+          return `reports a timeout after ${output.duration_ms} of ${limit} ms`;
         }
         return undefined;
       },
@@ -103,7 +105,7 @@ export const codeExecute = defineCapability({
           /print|write|stdout|log|console|exec|eval|import|require|input|dump|show|dir|info|help/;
         return output.stdout === "" || mayPrint.test(input.code)
           ? undefined
-          : "printed, though it has no way to";
+          : "printed something, but the program has nothing that prints";
       },
     },
   },

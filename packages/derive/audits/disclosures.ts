@@ -6,11 +6,11 @@ import { hasAudits } from "./auditRow.ts";
 import { everConsented } from "./consents.ts";
 
 /**
- * Notes what a receipt says was asked for and delivered. A seller that signs other hashes for the same hire
- * contradicts itself. It does not matter whether either receipt ever counts.
+ * Stores the hashes of params and result that a receipt has. A seller that signs other hashes for the same
+ * hire contradicts itself, even if neither receipt ever counts.
  *
- * @returns the audited hires that the receipts now contradict. There may be several, because receipts with
- * one hire id may each have their own payment before one of them is counted
+ * @returns the audited hires about which the seller now contradicts itself. There may be several: receipts
+ * with one hire id may each have a payment of their own
  */
 export function noteDisclosure(context: ApplyContext, receipt: Row<"receipt">): string[] {
   const { paramsHash, resultHash } = receipt;
@@ -30,8 +30,11 @@ export function noteDisclosure(context: ApplyContext, receipt: Row<"receipt">): 
   return hires;
 }
 
-/** Whether a seller contradicted itself about the hire of a receipt that is audited from now on. */
-export function isEquivocal(context: ApplyContext, receipt: Row<"receipt">, hire: string): boolean {
+/**
+ * Notes that a hire is audited, so that a later receipt can contradict it. Returns whether the seller
+ * contradicted itself about this hire before.
+ */
+export function noteAudited(context: ApplyContext, receipt: Row<"receipt">, hire: string): boolean {
   const id = hireKey(receipt);
   const known = findHireKey(context, id);
   if (known === null || known.audited === null) changeHireKey(context, id, { audited: hire });

@@ -9,7 +9,7 @@ import { isHubOrEscrow } from "../wallets.ts";
 import { hasAudits, isOperator } from "./auditRow.ts";
 import { anyConsentAt, consentOfListing, everConsented } from "./consents.ts";
 import { contestedPpm, isContested } from "./contested.ts";
-import { isEquivocal } from "./disclosures.ts";
+import { noteAudited } from "./disclosures.ts";
 import { isElevated } from "./elevate.ts";
 import { failEquivocal } from "./outcomes.ts";
 import { enqueue } from "./queues.ts";
@@ -176,7 +176,7 @@ export function becomeEligible(
   context.store.insert("audit", audit);
   const { auditsEligible } = agentRow(context, seller);
   updateAgent(context, seller, { auditsEligible: auditsEligible + 1 });
-  if (receipt !== null && isEquivocal(context, receipt, id)) failEquivocal(context, audit);
+  if (receipt !== null && noteAudited(context, receipt, id)) failEquivocal(context, audit);
   else enqueue(context, "sample", { hire: id, operator, ppm });
 }
 

@@ -16,8 +16,8 @@ export function isHistory({ cause }: Pick<Row<"audit">, "cause">): boolean {
 }
 
 /**
- * Ends such an audit. Its verdict changes only the counts of how often auditors of the mature capability agreed
- * with the operator's decision, and how often not (SHP §8.3.4.2).
+ * Ends the second audit of a hire. The verdict changes only two counts of the operator: how often auditors of
+ * the mature capability agreed with its decision, and how often they did not (SHP §8.3.4.2).
  */
 export function historyEnded(context: ApplyContext, { hire, operator }: Row<"audit">, end: AuditEnd): void {
   const first = changeAudit(context, auditRow(context, hire), { history: end });

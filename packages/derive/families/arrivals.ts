@@ -9,13 +9,16 @@ import { changeWallet, findWallet } from "../wallets.ts";
 /** Most payments of one buyer in one block that are compared with one another. */
 const MAX_PAYMENTS = 16;
 
-/** In place of a block or a sum: so many transfers had reached the wallet that its money is not looked at. */
+/**
+ * Stands in place of a block or a sum. It means that too many transfers have reached the wallet. Its money is
+ * not examined.
+ */
 const FULL = -1;
 const FULL_SUM = BigInt(FULL);
 
 /**
- * Where the money of a hire left its buyer. `arrived`: what had reached the buyer in that block before; null if the
- * buyer had got too many transfers by then. Without it, it is looked up.
+ * The place at which the money of a hire left its buyer. `arrived`: the money that had reached the buyer
+ * earlier in that block; null if the buyer had got too many transfers by then; looked up if absent.
  */
 export type Paid = Place & { arrived?: bigint | null };
 
@@ -63,9 +66,10 @@ export function arrivedBefore(context: ApplyContext, wallet: string, place: Plac
 }
 
 /**
- * How much of the price of a hire the buyer had before the block in which it paid. The rest is paid with what reached
- * the buyer in that block before the payment, each unit once. A loan can be taken and given back within one block, so
- * such money shows nothing. Of a buyer that had got `hubTransfers` transfers nothing is known, so it counts as nothing.
+ * How much of the price of a hire the buyer had before the block in which it paid. The rest is paid with what
+ * reached the buyer in that block before the payment, each unit once. A loan can be taken and given back
+ * within one block, so such money shows nothing. If a buyer has got `hubTransfers` transfers, its earlier
+ * money is unknown and counts as zero.
  */
 export function hadBefore(
   context: ApplyContext,
@@ -78,14 +82,14 @@ export function hadBefore(
   const list = `paidInBlock/${buyer}/${paid.block}`;
   const others = allItems(context.store, list).map(parsePayment);
   const payment = { log: paid.log, price, arrived };
-  // Each hire without a note seems to need less, never more.
+  // A hire that is not stored can make this figure too small, never too large.
   if (others.length < MAX_PAYMENTS) append(context.store, list, `${paid.log} ${price} ${arrived}`);
   return needed([...others, payment]) - needed(others);
 }
 
 type Payment = { log: number; price: bigint; arrived: bigint };
 
-/** What a buyer must have had before a block to make these payments in it, whatever else it did there. */
+/** The least money that a buyer must have had before a block to make these payments in the block. */
 function needed(payments: readonly Payment[]): bigint {
   let [spent, most] = [0n, 0n];
   for (const { price, arrived } of payments.toSorted((a, b) => a.log - b.log)) {

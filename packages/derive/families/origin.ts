@@ -7,7 +7,7 @@ import type { Place } from "../place.ts";
  */
 export type How = "plain" | "payout" | "hub" | "busy" | "mint";
 
-/** A transfer that a wallet may have begun with. */
+/** A transfer that may be the wallet's largest inflow before it first spent. */
 export type Inflow = Place & { time: number; from: string; value: bigint; how: How };
 
 /** Where and when a wallet first spent, or first declared itself: it was registered, or agreed to be paid. */
@@ -30,14 +30,17 @@ export function parseInflow(line: string): Inflow {
   return { from, value: BigInt(value), ...at, how: how as How };
 }
 
-/** Whether a wallet spent, by one character: each transfer asks it of both sides. */
+/**
+ * Whether a wallet has spent. One character shows it, because each transfer asks this about its sender and
+ * its receiver.
+ */
 export function hasSpent(origin: string): boolean {
   return origin.startsWith(SPENT);
 }
 
 /**
- * Stores an inflow if it is larger than the stored one and the wallet has not spent. Of equal inflows the
- * first one stays.
+ * The line of a wallet after an inflow: the larger of the stored inflow and this one. Of equal inflows the
+ * first one stays. Only for a wallet that has not spent (see {@link hasSpent}).
  */
 export function withInflow(origin: string, inflow: Inflow): string {
   return origin !== "" && valueIn(origin) >= inflow.value ? origin : formatInflow(inflow);
@@ -49,7 +52,9 @@ export function valueIn(line: string): bigint {
   return BigInt(line.slice(start, line.indexOf(" ", start)));
 }
 
-/** A wallet spends for the first time: `;<block> <log> <time>;<its largest inflow before, or nothing>`. */
+/**
+ * The line of a wallet after it first spent: `;<block> <log> <time>;<its largest inflow before, or nothing>`.
+ */
 export function withSpent(origin: string, { block, log, time }: Act): string {
   return flat(`${SPENT}${block} ${log} ${time}${SPENT}${origin}`);
 }

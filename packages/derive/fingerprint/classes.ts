@@ -39,15 +39,16 @@ export function nearClasses(context: ApplyContext, id: string): Row<"fingerprint
 }
 
 /**
- * Every class whose cosine with `tokens` is high enough. A set that shares at least `needed` of n tokens shares one of any
- * n − needed + 1 of them. So, among the classes of each size, only the rarest tokens are looked up, and no pair is missed.
+ * Every class whose cosine with `tokens` is high enough. If a set shares at least `needed` of n tokens, it
+ * has at least one of any n − needed + 1 tokens of these n. So only the n − needed + 1 rarest tokens are
+ * looked up for each size, and no pair is missed.
  */
 function findNear(context: ApplyContext, tokens: string[]): Row<"fingerprint">[] {
   const { fingerprintSimilarity: similarity } = context.params;
   const n = tokens.length;
   const found = new Map<string, Row<"fingerprint">>();
   const own = new Set(tokens);
-  // Sets so much smaller or larger that not even a subset would be similar are out of range.
+  // Other sizes are out of range: two sets of such sizes are not similar even if one contains the other.
   const [least, most] = sizesInRange(n, similarity);
   for (const { at: size } of entriesUp(context.store, SIZES, least, most)) {
     const needed = neededOverlap(n, size, similarity);

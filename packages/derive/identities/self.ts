@@ -10,9 +10,9 @@ import { wasParty } from "./identities.ts";
 export type SelfReason = "agent" | "owner" | "former" | "cluster" | "buyers" | "family";
 
 /**
- * Whether a client gives feedback on itself: it is or was the identity's wallet or owner, or it belongs to
- * the agent. Former owners count too, because an owner may move the token to another of its wallets and
- * praise it from the first one.
+ * The reason why a client's feedback is feedback on itself, or null. The client is or was the identity's
+ * wallet or owner, or it belongs to the agent. Former owners count too: an owner may move the token to a
+ * second wallet, and then praise it from the first wallet.
  */
 export function selfReason(
   context: ApplyContext,
@@ -25,7 +25,9 @@ export function selfReason(
   return identity.wallet === null ? null : belongsTo(context, identity.wallet, client);
 }
 
-/** Whether a client is known to belong to an agent: by a cluster, a buyer group, or a funding family. */
+/**
+ * The reason why a client belongs to an agent, or null: a shared cluster, a buyer group, or a funding family.
+ */
 export function belongsTo(context: ApplyContext, agent: string, client: string): SelfReason | null {
   if (sharedClusterSize(context, agent, client) > 1) return "cluster";
   if (buyerGroupOf(context, agent) === buyerGroupOf(context, client)) return "buyers";

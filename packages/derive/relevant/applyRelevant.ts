@@ -28,12 +28,12 @@ export type RunWithRows = <T>(work: () => T) => Promise<T> | T;
 const MAX_ROUNDS = 100;
 
 /**
- * Applies one event of the chain to the rows of a relevant log, after the earlier transfers that it needs. The
- * event is tried without writing. The transfers that it asked for are read and added to the log, and it is
- * tried again until nothing is missing. Only then is anything written to `store`.
+ * Applies one event of the chain to the rows of a relevant log, after the earlier transfers that it needs.
+ * The event is tried without writing. The transfers that it asked for are read and added to the log, and it
+ * is tried again until nothing is missing. Only then is anything written to `store`.
  *
  * @param event of the whole chain, later than any before it
- * @param run for a store that has not all rows at hand
+ * @param run runs work for a store that does not have all rows in memory
  * @returns the lines that the log gets, in order; none for a transfer that concerns nobody
  */
 export async function applyRelevant(

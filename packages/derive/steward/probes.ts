@@ -8,8 +8,8 @@ import { linesOf } from "./sla/lines.ts";
 export const REPORT_SECONDS = 7_200;
 
 /**
- * A prober with at least this many sellers' hosts that were up is itself taken to be cut off when it finds more
- * than half of them down at once (T029).
+ * If a prober finds more than half of its sellers' hosts down at once, the prober itself counts as cut off.
+ * This needs at least this many sellers' hosts that were up before (T029).
  */
 const VOID_HOSTS = 20;
 

@@ -19,7 +19,7 @@ export function pathComplaint(path: string): string | undefined {
   if (segments.includes("")) return "must have no empty segment and no slash at its end";
   if (segments.some((segment) => /^\.+$/.test(segment))) return "must have no . or .. in it";
   if (segments.some((segment) => /^\s|[\s.]$/.test(segment)))
-    return "must have no segment that ends in a space or dot";
+    return "must have no segment that begins with a space, or ends in a space or dot";
   const odd = /[\\%~$`"'*?[\]{}<>|;&!#^=,:]/.exec(path)?.[0];
   if (odd !== undefined) return `must not have ${odd} in it, which other programs read as something else`;
   if (ALIASES.some((alias) => isWithin(path.toLowerCase(), alias))) {

@@ -26,7 +26,7 @@ const assignmentSchema = z
   .refine((text) => {
     const [, round, attempt] = text.split("/").map(Number);
     return Number(round) <= MAX_AUDIT_ROUNDS && Number(attempt) <= MAX_AUDIT_ATTEMPTS;
-  }, "names a round or an attempt that cannot be");
+  }, "has a round or an attempt above the limit");
 
 const requestSchema = z.strictObject({
   assignment: assignmentSchema,

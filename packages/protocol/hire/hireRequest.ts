@@ -91,7 +91,7 @@ export function readHireRequest(value: unknown, seller: Address): ReadHireReques
   const request = result.data;
   if (request.seller_id !== undefined && request.seller_id !== seller) {
     throw new InvalidInputError({
-      issues: [{ field: "seller_id", message: `must be ${seller}, who this is` }],
+      issues: [{ field: "seller_id", message: `must be ${seller}, the address of this seller` }],
     });
   }
   return { request, signed: checkSignature(request, value as RecordBody) };

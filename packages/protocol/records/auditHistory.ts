@@ -3,8 +3,8 @@ import { auditedHireSchema } from "./auditedHireSchema.ts";
 import { boundForm } from "./boundForm.ts";
 
 /**
- * The body of an `audit_history`: once a capability is mature, its operator has an earlier challenged hire judged again. So
- * the operator's own decisions can be compared (SHP §8.3.4.2).
+ * The body of an `audit_history`. When a capability is mature, its operator lets auditors judge an earlier
+ * challenged hire again. Their verdicts are compared with the operator's own decisions (SHP §8.3.4.2).
  */
 const auditHistoryFields = { hire: auditedHireSchema };
 

@@ -63,8 +63,8 @@ const landing = (verdict: bigint): Hex[] => [JUMPDEST as Hex, push(Number(verdic
  * The wallet is called inside the EVM, with a fixed amount of gas, and only one word of its answer is read.
  * So everything that the wallet does (revert, burn its gas, hit an invalid opcode, return a megabyte) becomes
  * an answer, and every error of the `eth_call` itself comes from the provider. So error texts of clients need
- * not be interpreted. Some clients report a pruned state as a revert, and an invalid opcode like a failure of
- * their own.
+ * not be interpreted. Some clients report a pruned state as a revert, and an invalid opcode as if the client
+ * itself had failed.
  *
  * @param witness a contract that is known to exist; if it has no code, the provider has no state, and some
  * providers then answer as if every account were empty

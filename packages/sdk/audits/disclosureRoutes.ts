@@ -24,8 +24,9 @@ export type DisclosureRoutesParameters = {
  * to nobody else. The auditor asks with the header {@link DISCLOSURE_HEADER}. Answers `{request, result}`,
  * each as JSON text.
  *
- * Refuses with 400 a bad request or one that was signed at another time, with 403 everybody except the
- * auditor, with 404 work that is not assigned or not kept, and with 503 while the node does not answer.
+ * Answers 400 to a malformed request, or to a request that was signed at another time; 401 without the
+ * header; 403 to everybody except the auditor; 404 if the work is not assigned or not kept; 503 while the
+ * node does not answer.
  */
 export function disclosureRoutes(parameters: DisclosureRoutesParameters): Hono {
   const { holder, findAssignment, kept, now, log } = parameters;

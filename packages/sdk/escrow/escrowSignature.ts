@@ -25,8 +25,8 @@ export function unwrapSignature(signature: Hex): Hex {
 }
 
 /**
- * Whether the signer's own key made a signature; also an EIP-7702 account's. Then the contract runs no code
- * of the signer, so the signer cannot change the answer later, and the cost is known.
+ * Whether the signer's own key made a signature. An EIP-7702 account has such a key too. The contract then
+ * runs no code of the signer, so the signer cannot change the answer later, and the cost is known.
  *
  * @param digest what was signed (EIP-712)
  * @param signature unwrapped

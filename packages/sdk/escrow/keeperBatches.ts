@@ -14,7 +14,10 @@ export type KeeperBatches = {
   send: (items: readonly { key: string; call: Hex }[], gasEach: bigint) => Promise<BatchOutcome>;
 };
 
-/** Batches of one keeper. No item is in two of them at once, however long one hangs. */
+/**
+ * The batches of one keeper. While a batch waits, its items are in no other batch. A batch that is not mined
+ * within `batchMs` counts as failed, and its items may be sent again.
+ */
 export function createKeeperBatches(calls: EscrowCalls, batchMs = BATCH_MS): KeeperBatches {
   const onTheirWay = new Set<string>();
   return {

@@ -55,12 +55,12 @@ function program({ to, data, gas }: { to: Address; data: Hex; gas: bigint }): He
       ...["0x63", numberToHex(gas, { size: 4 }), "0xf1"], // CALL
       "0x5a8203", // GAS, DUP3, SUB: what it took
       "0x602052600052", // MSTORE both
-      "0x6000604052", // the third word may hold what was sent
+      "0x6000604052", // clears the third word, which may hold a part of the call's data
       "0x60033d1160021b600060403e", // RETURNDATACOPY 4 bytes if more than 3 were answered
       "0x606052", // MSTORE the gas at first
       "0x60806000f3", // RETURN
     ] as Hex[]);
-  // The program is equally long for every number in it.
+  // The length of the program does not depend on the numbers in it.
   return concatHex([before(size(before(0))), data]);
 }
 

@@ -1,9 +1,7 @@
-// An auditor: the verifier of each capability checks first, then a person decides at `tallystick auditor queue`.
-//
-//   npm run -s tallystick -- example auditor
-//
-// Settings: see demoNode.ts; AUDITOR_PRIVATE_KEY (the agent's wallet: Tier 2 in what it audits), AUDITOR_DIR, and, to be put on
-// an operator's rosters, AUDIT_OPERATOR, AUDIT_CAPABILITIES (separated by commas) and AUDITOR_ENDPOINT.
+// An auditor: the verifier of each capability checks first, then a person decides at `tallystick auditor
+// queue`.    npm run -s tallystick -- example auditor  Settings: those of demoNode.ts, AUDITOR_PRIVATE_KEY
+// (the wallet of an agent of Tier 2) and AUDITOR_DIR. To offer its work to an operator, the auditor also
+// needs AUDIT_OPERATOR, AUDIT_CAPABILITIES (separated by commas) and AUDITOR_ENDPOINT.
 import { createPublicClient, http } from "viem";
 import { createAuditor } from "../auditor/createAuditor.ts";
 import { everyJudge } from "../auditor/judge.ts";

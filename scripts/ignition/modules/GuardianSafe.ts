@@ -12,8 +12,9 @@ export function safeArtifact(file: string): Artifact {
 const ZERO_ADDRESS = `0x${"00".repeat(20)}`;
 
 /**
- * The guardian: a Safe 1.5.0 of which `threshold` of the `owners` have to confirm every call (2 of 3: two maintainers
- * and an independent auditor, SHP §7.4). Parameters: `owners`, `threshold`, `salt` (another Safe of the same owners).
+ * The guardian: a Safe 1.5.0 of which `threshold` of the `owners` have to confirm every call (2 of 3: two
+ * maintainers and an independent auditor, SHP §7.4). Parameters: `owners`, `threshold`, `salt` (a different
+ * salt gives the same owners a different Safe).
  */
 export default buildModule("GuardianSafe", (m) => {
   const owners = m.getParameter<string[]>("owners");

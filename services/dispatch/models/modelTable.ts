@@ -40,7 +40,7 @@ export type Model = {
     seconds: number;
   };
   temperature?: number;
-  /** Whether its server holds answers to a JSON Schema. */
+  /** Whether the vendor's server makes answers fit a JSON Schema. */
   structuredOutput: boolean;
   stream: boolean;
 };

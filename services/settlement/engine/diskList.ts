@@ -77,7 +77,8 @@ export class DiskList {
 }
 
 /**
- * The length of a list whose last piece is this one, if no record is all zeros. NaN for a piece of another length.
+ * The length of a list, computed from its last piece. Only for lists in which no record is all zeros. NaN if
+ * the piece has a wrong length.
  *
  * @param piece undefined when the list is empty
  */

@@ -163,7 +163,8 @@ export class HeldProposals {
   ): Promise<HeldProposal> {
     const content = contentOf(proposal, shadow);
     const id = idOf(content);
-    // Without a wait between this look and the note below, so that the same pair cannot come in between.
+    // There is no wait between this check and the note below. So the same pair cannot be held twice in
+    // between.
     const known = this.get(id) ?? this.#underWay.get(id);
     if (known) return known;
     const held = { id, taskId: proposal.taskId, timestamp, divergence };

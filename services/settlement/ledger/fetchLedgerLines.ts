@@ -6,7 +6,7 @@ import { fetchBytes, TransientError } from "./fetchBytes.ts";
 /** The number of entries in one request. A follower may answer fewer. */
 const PAGE = 256;
 
-/** The most bytes that this many entries can have. */
+/** The most bytes that the lines of one page can have. */
 const MAX_PAGE_BYTES = PAGE * (MAX_ENTRY_BYTES + 1);
 
 export type FetchLinesParameters = {
@@ -21,8 +21,8 @@ export type FetchLinesParameters = {
 };
 
 /**
- * The lines of the entries [from, to) of a ledger from a server that keeps it, a page at a time. It does not check them:
- * the server may be anyone's.
+ * Reads the lines of the entries [from, to) of a ledger from a server, page by page. It does not check the
+ * lines, and the server may belong to anybody.
  *
  * @throws TallystickError `source_unavailable` when the server does not give them, after several attempts
  */

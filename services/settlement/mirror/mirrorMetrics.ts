@@ -16,7 +16,9 @@ export function mirrorRegistry(mirror: Pick<Mirror, "state">): Registry {
   gauge("entries", "Verified entries of the copy.", () => mirror.state.size);
   gauge("source_entries", "Entries that the source said last.", () => mirror.state.sourceSize ?? 0);
   gauge("anchored_entries", "Entries that the contract said last.", () => mirror.state.anchoredSize ?? 0);
-  gauge("refuses", "1 while what the source says is not taken.", () => (mirror.state.refusal ? 1 : 0));
+  gauge("refuses", "1 while the mirror refuses what the source serves.", () =>
+    mirror.state.refusal ? 1 : 0,
+  );
   gauge(
     "agreed_time_seconds",
     "When the source last agreed with the copy.",

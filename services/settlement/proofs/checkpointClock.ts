@@ -5,7 +5,10 @@ export type CheckpointClockParameters = {
   make: () => Promise<void>;
   /** The shortest time between two, in milliseconds. */
   everyMs: number;
-  /** Called when a checkpoint cannot be made; once, until one could be made again. */
+  /**
+   * The sentence for the log when a checkpoint cannot be made. It is logged once, and again only after a
+   * checkpoint succeeded in between.
+   */
   complaint?: string;
   log: Log;
 };

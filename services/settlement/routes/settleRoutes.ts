@@ -10,13 +10,14 @@ import { requireBearer } from "../http/requireBearer.ts";
 /**
  * Generic settlement (swarm.at §7.1).
  *
- * - `POST /v1/settle` takes a proposal, and optionally its `shadow`; answers `{status: "SETTLED", hash, index,
- *   timestamp}`, `{status: "REJECTED", reason, head?}` (`head`, after a drift, is what to re-base on) or `{status: "ESCROWED", reason, id, divergence}`, all with 200:
- *   each is an outcome of the protocol, not an error of the request.
- * - `GET /v1/status/{task_id}?limit=&before=` tells the latest of a task and its history: `{task_id, status, hash?, index?,
- *   history, next, held, consensus}`, `limit` entries (20, at most 100) and where the older ones begin (`next`, to be given
- *   as `before`); 404 when nothing is known of it. `consensus` is null, or `{final, final_at, proposals: [{proposal,
- *   staker, index, verifies, contests}]}` (swarm.at §11), `final` being the proposal that reached finality.
+ * - `POST /v1/settle` takes a proposal, and optionally its `shadow`. It answers 200 with `{status: "SETTLED", hash,
+ *   index, timestamp}`, `{status: "REJECTED", reason, head?}` or `{status: "ESCROWED", reason, id, divergence}`. Each is
+ *   an outcome of the protocol, not an error of the request. After a drift, `head` is the hash to re-base on.
+ * - `GET /v1/status/{task_id}?limit=&before=` answers the latest status of a task and its history: `{task_id, status,
+ *   hash?, index?, history, next, held, consensus}`. `limit` is the number of entries (default 20, at most 100). `next` is
+ *   the `before` that gives the next older entries. 404 if nothing is known of the task. `consensus` is null, or `{final,
+ *   final_at, proposals}`: each proposal with its votes and their numbers, `verify_count` and `contest_count`. `final` is
+ *   the proposal that reached finality (swarm.at §11).
  */
 export function settleRoutes(dependencies: AppDependencies): Hono {
   const { engine, apiKeys, metrics } = dependencies;

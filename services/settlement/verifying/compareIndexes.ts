@@ -49,11 +49,13 @@ export type ComparedIndexes = { entries: number; rows: number };
 type Way = { table: string; key: string[]; columns: string[]; only: string; through: string };
 
 /**
- * Makes a new index from the ledger's lines, and compares every row of the index in use with it, while the
- * service reads and writes the latter. The lines are verified too. Memory does not grow with the ledger.
+ * Makes a new index from the ledger's lines, and compares every row of the index in use with it. Meanwhile
+ * the service reads and writes the index in use. The lines are verified too. Memory does not grow with the
+ * ledger.
  *
- * Rows of the new index are looked up in the one in use as the service does it, some thousand at a time, and
- * both have the entries up to the same position then. At the end both have the same number of rows.
+ * Each row of the new index is looked up in the index in use, in the same way as the service looks rows up.
+ * Some thousand rows are compared at a time, while both indexes have the same entries. At the end both
+ * indexes must have the same number of rows.
  *
  * @throws TallystickError `index_differs`; LedgerLineError for a line that was changed
  */

@@ -16,7 +16,10 @@ const CLOCK_SECONDS = 600;
 export type WitnessAnswer =
   /** Its verified signature over the checkpoint's text. */
   | { kind: "cosigned"; signatures: NoteSignature[]; time: number }
-  /** It last cosigned another size than the one at which the proof begins: this one. */
+  /**
+   * The proof does not begin at the size that the witness last cosigned. `size` is the size that it last
+   * cosigned.
+   */
   | { kind: "knows"; size: number }
   /** It has the same size with another root, or the checkpoint does not continue its own log. */
   | { kind: "contradicts" };

@@ -355,7 +355,7 @@ describe("rules and actions that are refused", () => {
     ["/srv/a/", "must have no empty segment and no slash at its end"],
     ["/srv/../a", "must have no . or .. in it"],
     ["/srv/.../a", "must have no . or .. in it"],
-    ["/srv/a./b", "must have no segment that ends in a space or dot"],
+    ["/srv/a./b", "must have no segment that begins with a space, or ends in a space or dot"],
     ["/srv/a$b", "must not have $ in it, which other programs read as something else"],
     ["/proc/1/root", "must not go through /proc, /dev, /sys or /run, where other files can be reached"],
     ["/Dev/null", "must not go through /proc, /dev, /sys or /run, where other files can be reached"],

@@ -78,7 +78,9 @@ describe("a hire", () => {
     expect(signed).not.to.have.property("max_latency_ms");
     expect(readHireRequest(signed, seller).signed).to.equal(true);
     const error = refusal(() => readHireRequest(signed, buyer)) as InvalidInputError;
-    expect(error.issues).to.deep.equal([{ field: "seller_id", message: `must be ${buyer}, who this is` }]);
+    expect(error.issues).to.deep.equal([
+      { field: "seller_id", message: `must be ${buyer}, the address of this seller` },
+    ]);
     // A signature that somebody made before is not covered by the next.
     const again = await signHireRequest({ ...signed } as typeof terms, { account });
     expect(again.signature).to.equal(signed.signature);

@@ -1,4 +1,7 @@
-/** A self-signed certificate for seller.example and the names below, from 2020 to 2120. No system trusts it. */
+/**
+ * A self-signed certificate for seller.example and its subdomains, valid from 2020 to 2120. No system trusts
+ * it.
+ */
 export const testCertificate = {
   key: `-----BEGIN PRIVATE KEY-----
 MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgzP56bmFVpWxf+/Xt

@@ -7,7 +7,7 @@ import { SLOTS_PER_DAY, type SlotDay } from "../slotDays.ts";
 import { latenciesOf } from "./slaHires.ts";
 import type { Figure } from "./terms.ts";
 
-/** Fewer hires than this, or data for less than three quarters of a day, are not enough for a breach. */
+/** The smallest number of hires, and the smallest number of slots with data, that a breach needs. */
 const MIN_HIRES = 20;
 const MIN_SLOTS = (3 * SLOTS_PER_DAY) / 4;
 
@@ -81,7 +81,10 @@ function successIn(days: readonly Row<"slaDay">[]): Measured | null {
   return { figure: { n: BigInt(ok), d: BigInt(all) }, isEnough: all >= MIN_HIRES };
 }
 
-/** The percentile by nearest rank: the smallest latency that so many percent of the hires do not exceed. */
+/**
+ * The percentile by nearest rank: the smallest latency that at least `percent` percent of the hires do not
+ * exceed.
+ */
 function latencyIn(
   rows: Pick<Store, "get">,
   days: readonly Row<"slaDay">[],

@@ -32,7 +32,9 @@ export async function startServer(
   };
 }
 
-/** Starts the server of a control, which takes the same flood and does nothing for it. */
+/**
+ * Starts the server for the control measurement. It gets the same flood, and answers without doing any work.
+ */
 export async function startSink(kind: FloodKind) {
   const sink = start("tools/bench/api/flood/sink.ts", [JSON.stringify(kind)]);
   const [line] = (await once(createInterface({ input: sink.stdout }), "line")) as [string];
