@@ -8,7 +8,7 @@ import { useEffect, useRef } from "preact/hooks";
  * @param thing names what stands there; null is nothing, to which the focus does not move
  * @returns the ref of the heading, which needs a tabindex
  */
-export function useFocusOnChange(thing: string | null): RefObject<HTMLHeadingElement> {
+export function useFocusOnChange(thing: string | null): RefObject<HTMLHeadingElement | null> {
   const heading = useRef<HTMLHeadingElement>(null);
   const shown = useRef(thing);
   useEffect(() => {

@@ -7,7 +7,7 @@ import { type FocusKeeper, keepFocus } from "./keepFocus.ts";
  *
  * @returns a function that moves it to the heading of the page
  */
-export function useFocusKeeper(main: RefObject<HTMLElement>): () => void {
+export function useFocusKeeper(main: RefObject<HTMLElement | null>): () => void {
   const keeper = useRef<FocusKeeper | null>(null);
   useEffect(() => {
     if (main.current === null) return;
