@@ -1,16 +1,17 @@
 import { expect } from "chai";
 import { ZERO_ADDRESS } from "tallystick-protocol/address";
 import { escrowFee } from "tallystick-protocol/escrow/feeSchedule";
+import { escrowId } from "tallystick-protocol/escrow/hire";
 import type { Listing } from "tallystick-protocol/records/listing";
 import type { SignedPayment } from "tallystick-sdk/buyer/buyerContext";
 import { type AllowedEscrow, escrowPayment } from "tallystick-sdk/buyer/escrowPayment";
-import { validUntil } from "tallystick-sdk/buyer/judgeTerms";
+import { judgeTerms, validUntil } from "tallystick-sdk/buyer/judgeTerms";
 import { networkId, type PaymentNetwork } from "tallystick-sdk/chain/paymentNetwork";
-import { ChainError } from "tallystick-sdk/errors";
+import { ChainError, PaymentRefusedError } from "tallystick-sdk/errors";
 import type { EscrowState } from "tallystick-sdk/escrow/escrowCalls";
 import type { EscrowRelay } from "tallystick-sdk/escrow/escrowRelay";
 import { ESCROW_SCHEME, readEscrowPayload } from "tallystick-sdk/escrow/escrowScheme";
-import type { PaymentRequirements } from "tallystick-sdk/x402/paymentHeaders";
+import type { PaymentRequired, PaymentRequirements } from "tallystick-sdk/x402/paymentHeaders";
 import { newWallet } from "./support/sdkChain.ts";
 import { rejection } from "./support/tamper.ts";
 
@@ -107,6 +108,36 @@ describe("a payment into an escrow", () => {
     const named = await sign({}, { extra: { payee: PAYEE } }, { listing: paid });
     expect(hireIn(named)).to.include({ seller: SELLER, payee: PAYEE });
     expect(reserved).to.deep.equal([PRICE, PRICE]);
+  });
+
+  it("is refused with what its seller asks for and what was agreed", async () => {
+    const cases: [string, Partial<AllowedEscrow>, Partial<PaymentRequirements>][] = [
+      ["The fee is 0.000001 USDC; at most 0.00 is published.", {}, withFee(1n)],
+      [`The fee would go to ${OTHER}, not to ${KEEPER}.`, keeper, withFee(FEE, OTHER)],
+      [
+        `It wants ${OTHER} to be paid for ${SELLER}; its listing says otherwise.`,
+        {},
+        { extra: { payee: OTHER } },
+      ],
+    ];
+    for (const [message, allowed, changes] of cases)
+      expect(await rejection(sign(allowed, changes))).to.include({ message });
+    const unread = await rejection(sign({}, { extra: { fee: "a little" } }));
+    expect(unread.message).to.match(/^Its terms cannot be read: .{5}/);
+  });
+
+  it("that is late has more time, and is known by its escrow from the moment it is sent", async () => {
+    const late = await sign({}, {}, { isAsync: true });
+    const { deadline } = hireIn(late);
+    expect(Number(deadline)).to.equal((NOW_MS + LATENCY_MS) / 1_000 + 300);
+    const mode = modeWith();
+    const deployment = { chainId: network.chainId, escrow: ESCROW };
+    expect(mode.escrowOf?.(late)).to.deep.equal({
+      contract: ESCROW,
+      escrowId: escrowId(hireIn(late), deployment),
+      deadline: Number(deadline),
+    });
+    expect(mode.whenSent).to.equal("authorized");
   });
 
   it("names the buyer's own arbiter, no payee for the seller itself, and nobody for a fee of nothing", async () => {
@@ -224,6 +255,52 @@ describe("a payment into an escrow", () => {
       expect(await over(status), status).to.deep.equal({ money: "paid", book: "spend" });
     for (const status of ["refunded", "timedOut"] as const)
       expect(await over(status), status).to.deep.equal({ money: "refunded", book: "giveBack" });
+  });
+});
+
+describe("the terms of a direct payment", () => {
+  const exact = { ...option, scheme: "exact", payTo: SELLER, extra: {} };
+  const agreed = { listing, price: PRICE, maxPrice: 2n * PRICE, network, isAsync: false };
+  type Offered = { [field: string]: unknown }[];
+  const judge = (...offered: Offered) => {
+    const accepts = offered.map((one) => ({ ...exact, ...one }));
+    return judgeTerms(
+      { x402Version: 2, resource: { url: "" }, accepts } as unknown as PaymentRequired,
+      agreed,
+    );
+  };
+
+  it("are refused with what was asked for and what was agreed", () => {
+    const networks = [{ network: "eip155:1" }, { network: "eip155:2" }];
+    const dear = [{ amount: "1000001" }, { amount: "2000000" }];
+    const cases: [string, Offered][] = [
+      ["It does not take x402's scheme exact.", [{ scheme: "upto" }]],
+      ["It wants to be paid on eip155:1, eip155:2, not on eip155:31337.", networks],
+      [`It does not take the token ${TOKEN} by EIP-3009.`, [{ asset: OTHER }]],
+      [`It wants ${OTHER} to be paid, not ${SELLER}.`, [{ payTo: OTHER }]],
+      ["It asks for 1000001, 2000000 atomic units; its listing says 1.00 USDC.", dear],
+    ];
+    for (const [message, offered] of cases)
+      expect(() => judge(...offered), message).to.throw(PaymentRefusedError, message);
+    const hint = "Nothing was signed. Hire somebody else, or search again: the listing may have changed.";
+    expect(() => judge({ payTo: OTHER }))
+      .to.throw()
+      .with.property("hint", hint);
+  });
+
+  it("are accepted in every form that means the same, and an amount only as a plain number in a string", () => {
+    const same: Offered = [
+      ...[{}, { extra: undefined }, { extra: { assetTransferMethod: "eip3009" } }, { amount: "0" }],
+      ...[{ extra: { name: network.name } }, { extra: { version: network.version } }],
+      ...[{ asset: TOKEN.toUpperCase().replace("0X", "0x") }, { payTo: SELLER.toUpperCase() }],
+    ].map((one) => ("payTo" in one ? { payTo: String(one.payTo).replace("0X", "0x") } : one));
+    for (const one of same) expect(judge(one), JSON.stringify(one)).to.deep.equal({ ...exact, ...one });
+    const cheap = { amount: "5" };
+    expect(judge({ amount: "1000001" }, cheap)).to.include(cheap);
+    for (const amount of [5, 5n, "05", "5x", "x5", "1.0", " 5", "", "9".repeat(79), undefined, null])
+      expect(() => judge({ amount }), String(amount))
+        .to.throw()
+        .with.property("code", "overcharged");
   });
 });
 

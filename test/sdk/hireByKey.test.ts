@@ -56,6 +56,31 @@ describe("the notes about an idempotency key", () => {
     });
   });
 
+  it("give every call in this process the same hire, and say of another why it is refused", async () => {
+    const context = processOf();
+    let starts = 0;
+    let end = (_: HireResult) => {};
+    const start = () => {
+      starts++;
+      return new Promise<HireResult>((resolve) => {
+        end = resolve;
+      });
+    };
+    const calls = [call(context, start), call(context, start)];
+    while (starts === 0) await new Promise((resolve) => setTimeout(resolve, 1));
+    const other = { ...WANTED, maxPriceUsdc: "2.00" };
+    const reused = await rejection(call(context, start, { wanted: other }));
+    expect(reused.message).to.equal("The key key was used for another hire.");
+    expect(reused.hint).to.equal("Give the same parameters as the first time, or another key.");
+    const away = await rejection(call(processOf(), start));
+    expect(away.message).to.match(/^The hire with the key key is under way in another process/);
+    expect(away.hint).to.match(/^Call again with the same key a little later/);
+    end(await succeeds());
+    const [first, second] = await Promise.all(calls);
+    expect([first, second]).to.deep.equal([done, { ...done, isRepeated: true }]);
+    expect(starts).to.equal(1);
+  });
+
   it("leave a hire to the process that runs it until its time is over, and not a moment longer", async () => {
     void call(processOf(), never);
     await new Promise((resolve) => setTimeout(resolve, 20));
@@ -247,11 +272,11 @@ describe("the notes about an idempotency key", () => {
 
   it("are no more than so many: the oldest go", async () => {
     const { kept } = processOf();
+    await store.put("call/eldest", { key: "e", asked: "", startedAt: time - 1, attempts: 0, state: "open" });
     for (let n = 0; n < MAX_KEPT; n++) {
       const startedAt = time + n;
       await store.put(`call/${n}`, { key: String(n), asked: "", startedAt, attempts: 0, state: "open" });
     }
-    await store.put("call/eldest", { key: "e", asked: "", startedAt: time - 1, attempts: 0, state: "open" });
     time += MAX_KEPT;
     await kept.putNew({ key: "new", asked: "", startedAt: time, attempts: 0, state: "open" });
     expect(await store.get("call/eldest")).to.equal(undefined);
@@ -275,6 +300,25 @@ describe("stored results", () => {
     expect(states.map((it) => it?.state)).to.deep.equal(["signed", "done", "done"]);
     expect(states[0] as KeptHire).to.include({ hireId: "0xa", jobId: "job_a", seller: "0xseller" });
   });
+
+  it("may have exactly so many characters, and one that is told again is the youngest", async () => {
+    // Each has 42 characters, so there is room for two.
+    const kept = keptHires(memoryStore(), newWallet().account, Date.now, 84);
+    const states = async (keys: string) =>
+      Promise.all([...keys].map(async (key) => (await kept.get(key))?.state));
+    const tell = async (key: string) => {
+      const startedAt = Date.now();
+      await kept.putNew({ key, asked: "", startedAt, attempts: 1, state: "running", until: 0 });
+      const hire = { hireId: "0x01", jobId: key, listing: {}, amount: 1n, result: "x".repeat(40) };
+      await kept.done(key, hire as unknown as HireResult);
+    };
+    for (const key of ["a", "b"]) await tell(key);
+    expect(await states("ab")).to.deep.equal(["done", "done"]);
+    for (const key of ["a", "c"]) await tell(key);
+    expect(await states("abc")).to.deep.equal(["done", "signed", "done"]);
+    for (const key of ["d", "e"]) await tell(key);
+    expect(await states("abcde")).to.deep.equal(["signed", "signed", "signed", "done", "done"]);
+  });
 });
 
 describe("the names and the ends that are kept of a hire", () => {
@@ -286,7 +330,10 @@ describe("the names and the ends that are kept of a hire", () => {
     for (const key of ["", " ", "a b", "a\n", "\u007f", "é", "x".repeat(201)]) {
       expect(() => checkKey(key), key)
         .to.throw()
-        .with.nested.property("issues[0].field", "idempotencyKey");
+        .with.property("issues")
+        .that.deep.equals([
+          { field: "idempotencyKey", message: "must have 1 to 200 visible ASCII characters" },
+        ]);
     }
   });
 

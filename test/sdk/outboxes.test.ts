@@ -65,9 +65,10 @@ describe("a buyer's reports on their way to the ledger", () => {
   it("are sent again later and later, up to ten minutes, and for a week", async () => {
     const { asked, fetch } = network(() => ({ status: 503 }));
     const reports = open(fetch);
-    await reports.add(report);
+    time = DAY_MS;
+    await reports.add({ ...report, since: DAY_MS });
     const pauses: number[] = [];
-    for (let last = 0; pauses.length < 12; time += 500) {
+    for (let last = time; pauses.length < 12; time += 500) {
       const before = asked.length;
       await reports.flush();
       if (asked.length === before) continue;
@@ -76,10 +77,10 @@ describe("a buyer's reports on their way to the ledger", () => {
     }
     expect(pauses.slice(0, 3)).to.deep.equal([2_000, 4_000, 8_000]);
     expect(pauses.slice(-2)).to.deep.equal([600_000, 600_000]);
-    time = 7 * DAY_MS;
+    time = 8 * DAY_MS;
     await reports.flush();
     expect(await reports.waiting(), "after a week").to.equal(1);
-    time = 7 * DAY_MS + 600_000;
+    time = 8 * DAY_MS + 600_000;
     await reports.flush();
     expect(await reports.waiting(), "after more than a week").to.equal(0);
   });

@@ -220,6 +220,63 @@ describe("the money of a hire that is resumed", () => {
     expect(context.underWay.size, "none is taken for running any more").to.equal(0);
   });
 
+  it("is judged by the schemas that the journal has, whatever check the next process brings", async () => {
+    const judge = { input: {}, output: { type: "object", required: ["word"] } };
+    for (const verify of [undefined, passed(true), passed(false)])
+      for (const [result, did] of [
+        [{ word: 1 }, "release"],
+        [{ other: 1 }, "refund"],
+      ] as const) {
+        const seller = { status: 200, body: { status: "completed", ...result } };
+        const resumed = await resume({ entry: { judge }, seller, ...(verify && { verify }) });
+        expect(resumed.did).to.deep.equal(["recall 700", did, "spend"]);
+      }
+  });
+
+  it("is settled by one of two that resume at once, and reports are sent after it", async () => {
+    const { did, context } = await openNext({ seller: DONE });
+    let flushes = 0;
+    context.reports.flush = async () => void flushes++;
+    const verify = passed(true) as unknown as Verify;
+    const outcomes = await Promise.all([resumeHires(context, verify), resumeHires(context, verify)]);
+    expect(outcomes.flat()).to.have.length(1);
+    expect(did).to.deep.equal(["recall 700", "release", "spend"]);
+    const before = flushes;
+    expect(await resumeHires(context), "nothing is left").to.deep.equal([]);
+    expect(flushes).to.equal(before + 1);
+  });
+
+  it("needs no budget, and none that recalls", async () => {
+    for (const budget of [undefined, { spend: async () => {}, giveBack: async () => {} }]) {
+      const { context, journal } = await openNext({ seller: DONE });
+      Object.assign(context, { budget });
+      const [outcome] = await resumeHires(context, passed(true) as unknown as Verify);
+      expect(outcome).to.include({ jobId: "job_1", hireId: "0x01", escrow: null });
+      expect(await journal.keys("hire")).to.deep.equal([]);
+    }
+  });
+
+  it("has one error, here and under its key, with everything that finds it again", async () => {
+    const escrow = { contract: listing.agent_id, escrowId: "0x02", deadline: 5 } as const;
+    const ending = { money: "paid", book: "spend" } as const;
+    const mode: Partial<BuyerMode> = { escrowOf: () => escrow, isOver: async () => ending };
+    const { context, kept } = await openNext({ mode, seller: FAILED });
+    const [outcome] = await resumeHires(context, passed(true) as unknown as Verify);
+    expect(outcome).to.deep.include({ jobId: "job_1", hireId: "0x01", escrow, isOver: true, money: "paid" });
+    const failed = await kept.get("order-17");
+    expect(failed)
+      .to.have.property("error")
+      .that.deep.includes({
+        ...{ code: "seller_refused", message: "The seller could not do it.", seller: listing.agent_id },
+        ...{ money: "paid", hireId: "0x01", jobId: "job_1" },
+      });
+    const [asked] = (await resume({ seller: DONE })).outcomes;
+    expect(asked).to.have.property("error").that.includes({
+      message: "The caller of this hire gave its own check.",
+      hint: "Give `resume` the same `verify`.",
+    });
+  });
+
   it("is left alone while its hire runs in this process", async () => {
     const { did, outcomes, isOpen } = await resume({ isUnderWay: true, atMs: 10 * LATENCY_MS });
     expect([did, outcomes, isOpen]).to.deep.equal([[], [], true]);

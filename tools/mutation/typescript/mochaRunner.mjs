@@ -11,24 +11,26 @@ import {
 import Mocha from "mocha";
 
 /**
- * The time limit of a test without its own limit, in milliseconds. The changed code counts its statements, so
- * it is slower.
+ * The options that it reads: test files, from the folder that Stryker runs in, and the time limit of a test without its
+ * own limit, in milliseconds.
  */
-const TIMEOUT_MS = 180_000;
-
-/** The option that it reads: test files, from the folder that Stryker runs in. */
 export const strykerValidationSchema = {
   type: "object",
-  properties: { tallystickTests: { type: "array", items: { type: "string" } } },
+  properties: {
+    tallystickTests: { type: "array", items: { type: "string" } },
+    tallystickTestMs: { type: "number" },
+  },
 };
 
 class MochaRunner {
   static inject = tokens(commonTokens.options);
   #files;
+  #timeoutMs;
   #mocha;
 
-  constructor({ tallystickTests }) {
+  constructor({ tallystickTests, tallystickTestMs }) {
     this.#files = tallystickTests;
+    this.#timeoutMs = tallystickTestMs;
   }
 
   /** Imported modules are not loaded again, so a mutant that acts while a file is loaded needs another process. */
@@ -59,7 +61,7 @@ class MochaRunner {
       ui: "bdd",
       reporter: class {},
       rootHooks: { beforeEach: nameTest },
-      timeout: TIMEOUT_MS,
+      timeout: this.#timeoutMs,
     });
     mocha.cleanReferencesAfterRun(false);
     for (const file of this.#files) mocha.addFile(file);

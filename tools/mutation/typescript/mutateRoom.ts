@@ -25,6 +25,11 @@ const linkPackages = path.join(import.meta.dirname, "linkPackages.mjs");
  */
 const LEFT_OUT = [".tallystick", "coverage", "dist", "ignition", "generated", "**/.ponder"];
 
+/**
+ * The time limit of a test, in milliseconds. The changed code counts its statements, so it is slower.
+ */
+const LONGEST_TEST_MS = 180_000;
+
 /** Mutates a room and prints the result; the exit code is 0 when it is good (see {@link judgeRoom}). */
 export async function mutateRoom(room: Room, options: MutateRoomOptions): Promise<number> {
   const kept = (name: string): string => `${KEPT}/${room.name}.${name}.json`;
@@ -35,6 +40,7 @@ export async function mutateRoom(room: Room, options: MutateRoomOptions): Promis
   const settings = {
     mutate: filesOf(room.sources).filter((file) => options.file === undefined || file.endsWith(options.file)),
     tallystickTests: filesOf(room.tests),
+    tallystickTestMs: room.longestTestMs ?? LONGEST_TEST_MS,
     testRunner: "tallystick-mocha",
     plugins: [path.join(import.meta.dirname, "mochaRunner.mjs")],
     testRunnerNodeArgs: ["--import", "tsx"],

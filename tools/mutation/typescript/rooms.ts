@@ -7,6 +7,11 @@ export type Room = {
   sources: string[];
   tests: string[];
   /**
+   * The time limit of a test, in milliseconds, for rooms whose tests are all quick. A mutant that makes a test wait
+   * forever is noticed after this time. Otherwise Stryker ends the process later, and starts it again.
+   */
+  longestTestMs?: number;
+  /**
    * Environment variables of the tests. They reduce the random runs, because the tests run again for every
    * mutant.
    */
@@ -54,6 +59,7 @@ export const rooms: Room[] = [
       "packages/sdk/seller/receiptOutbox.ts",
     ],
     tests: ["test/sdk/{hireByKey,escrowPayment,outboxes,resumedMoney}.test.ts"],
+    longestTestMs: 20_000,
   },
   {
     name: "verifiers",
