@@ -237,6 +237,24 @@ describe("the parts of a keeper's round", () => {
     await keeper.close();
   });
 
+  it("refund what is due after a restart, also beside a deposit whose deadline no number can be", async () => {
+    const soon = BigInt((await chain.now()) + 500);
+    await world.held(await world.person(), { deadline: 2n ** 64n - 1n });
+    const hire = await world.held(await world.person(), { deadline: soon });
+    const first = open();
+    await first.round();
+    await first.close();
+    // An earlier version wrote such deposits down.
+    const [key] = await store.keys("watch");
+    const kept = await store.get<object>(key ?? "");
+    await store.put("watch/0x01", { ...kept, deadline: 2 ** 64 });
+    await chain.passTo(Number(soon));
+    const next = open();
+    expect(await next.round()).to.deep.include({ timedOut: 1, failed: [] });
+    expect(await world.statusOf(hire)).to.equal("timedOut");
+    await next.close();
+  });
+
   it("forget a deposit that stays unknown, because a reorganisation undid it", async () => {
     const keeper = open();
     const soon = BigInt((await chain.now()) + 500);

@@ -31,6 +31,9 @@ const REORG_BLOCKS = 30n;
 /** The most simultaneous requests to the chain. */
 const AT_ONCE = 16;
 
+/** A later deadline never comes, and cannot be written as JSON. */
+const LAST_DEADLINE = BigInt(Number.MAX_SAFE_INTEGER);
+
 /**
  * How often a late escrow may be unknown to the provider until it is forgotten, and the first wait in seconds of the
  * chain's clock. Each wait is twice as long, 21 minutes in all.
@@ -123,7 +126,7 @@ export function createTimeouts(parameters: TimeoutsParameters) {
 }
 
 /** The held hires that may run out of time: read from the deposits of an escrow, kept in the store. */
-function createWatch({ calls, store, startBlock, minAmount }: TimeoutsParameters) {
+function createWatch({ calls, store, startBlock, minAmount, log }: TimeoutsParameters) {
   /** By their keys in the store; filled from there before the first round. */
   let watched: Map<string, Hire> | undefined;
   let blockRange = BLOCK_RANGE;
@@ -131,8 +134,13 @@ function createWatch({ calls, store, startBlock, minAmount }: TimeoutsParameters
   async function load(): Promise<Map<string, Hire>> {
     const hires = new Map<string, Hire>();
     for (const key of await store.keys("watch")) {
-      const json = await store.get<HireJson>(key);
-      if (json) hires.set(key, readHireJson(json));
+      try {
+        const json = await store.get<HireJson>(key);
+        if (json) hires.set(key, readHireJson(json));
+      } catch (error) {
+        // One file that cannot be read must not stop the others.
+        log("A deposit cannot be read and is left where it is.", { key, error: String(error) });
+      }
     }
     return hires;
   }
@@ -153,7 +161,7 @@ function createWatch({ calls, store, startBlock, minAmount }: TimeoutsParameters
       }
       await watch(
         hires,
-        deposits.filter(({ amount }) => amount >= minAmount),
+        deposits.filter(({ amount, deadline }) => amount >= minAmount && deadline <= LAST_DEADLINE),
       );
       from = to + 1n;
       const next = from - 1n > head - REORG_BLOCKS ? head - REORG_BLOCKS : from;
