@@ -38,8 +38,11 @@ export const priceUsdcSchema = z
   .string()
   .regex(PRICE, 'must be a decimal amount of USDC with at most 6 decimals, like "0.50"');
 
-/** Atomic units as receipts write them: a decimal string of an integer in [0, 2^256). */
+/**
+ * Atomic units as receipts write them: a decimal string of an integer in [0, 2^256). Other text ends the check, because
+ * later checks compute with it.
+ */
 export const atomicSchema = z
   .string()
-  .regex(ATOMIC, "must be a decimal string of a non-negative integer")
-  .refine((text) => !ATOMIC.test(text) || BigInt(text) <= UINT256_MAX, "must be less than 2^256");
+  .regex(ATOMIC, { error: "must be a decimal string of a non-negative integer", abort: true })
+  .refine((text) => BigInt(text) <= UINT256_MAX, "must be less than 2^256");

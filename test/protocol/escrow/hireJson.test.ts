@@ -37,6 +37,8 @@ describe("the terms of an escrowed hire as JSON", () => {
       return undefined;
     };
     expect(fault({ amount: "-1" })).to.equal("hire.amount");
+    expect(fault({ amount: "all" })).to.equal("hire.amount");
+    expect(fault({ fee: "1e5" })).to.equal("hire.fee");
     expect(fault({ amount: String(1n << 128n) })).to.equal("hire.amount");
     expect(fault({ amount: 5 })).to.equal("hire.amount");
     expect(fault({ buyer: `0x${"A".repeat(40)}` })).to.equal("hire.buyer");
