@@ -65,7 +65,11 @@ export function limitClients(server: Server, limits: ClientLimits): void {
   server.on("request", (request, response) => {
     const pipeline = pipelineOf(request);
     const budget = budgets.of(clientOf(askerOf(request), trustedProxies));
-    if (pipeline.ends) return budget.charge(1);
+    if (pipeline.ends) {
+      // Node parses everything of one read, so ignoring a request costs work too, and counts as a refusal.
+      budget.refuse();
+      return budget.charge(1);
+    }
     const exchange = { request, response, budget, pipeline };
     watchReading(exchange);
     const price = priceOf((request.url ?? "").split("?", 1)[0] as string);

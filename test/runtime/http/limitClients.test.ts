@@ -4,6 +4,7 @@ import { type AddressInfo, connect, type Socket } from "node:net";
 import { expect } from "chai";
 import { ClientBudgets } from "tallystick-runtime/http/clientBudgets";
 import { admittedOf, type ClientLimits, limitClients } from "tallystick-runtime/http/limitClients";
+import { PROMPT_REFUSALS } from "tallystick-runtime/http/refuseRequest";
 import { converse, statusesOf } from "../../support/rawConnection.ts";
 
 const AT_ONCE = 2;
@@ -84,6 +85,8 @@ describe("runtime/http/limitClients", () => {
       // The requests that were not answered have their price.
       expect(budgets.of("127.0.0.1").secondsToWait).to.be.above(0);
       expect(budgets.of("127.0.0.2").secondsToWait).to.equal(0);
+      // Its next connections are not read at all (see `limitSockets`).
+      expect(budgets.of("127.0.0.1").refuse()).to.be.above(PROMPT_REFUSALS);
     });
   }
 
