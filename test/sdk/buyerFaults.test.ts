@@ -1,5 +1,7 @@
 import { expect } from "chai";
 import { memoryBudget } from "tallystick-sdk/budget/budget";
+import { storeBudget } from "tallystick-sdk/budget/storeBudget";
+import { DeadlineError } from "tallystick-sdk/deadline";
 import { BudgetError, HireFailedError, NoSellerError } from "tallystick-sdk/errors";
 import { fileStore } from "tallystick-sdk/store/fileStore";
 import { memoryStore } from "tallystick-sdk/store/keyValueStore";
@@ -139,6 +141,35 @@ describe("a hire in direct mode whose buyer cheats, or has a failure,", () => {
     expect(error.details).to.deep.equal({ amount: String(PRICE), left: String(PRICE / 2n) });
     expect(await chain.balanceOf(seller.wallet)).to.equal(2n * PRICE);
     expect((await balances())[1]).to.equal(2n * PRICE);
+  });
+
+  it("sleeps while it signs, and another process gives the amount back: it sends nothing", async () => {
+    await market.openSeller({ listings: [LISTING], handlers: { [MEAN]: mean } });
+    const wallet = newWallet();
+    await chain.mint(wallet, PURSE);
+    let ahead = 0;
+    const now = () => Date.now() + ahead;
+    const store = memoryStore();
+    const budget = storeBudget({ store, name: "shared", limit: PRICE });
+    const process = { journal: store, budget, now, chainNow: Date.now };
+    const signTypedData: typeof wallet.account.signTypedData = async (data) => {
+      ahead = 3_600_000;
+      await (await market.openBuyer({ ...process, account: wallet.account })).resume();
+      return await wallet.account.signTypedData(data);
+    };
+    const buyer = await market.openBuyer({ ...process, account: { ...wallet.account, signTypedData } });
+    const error = await rejection(buyer.hire(ORDER));
+    expect(error).to.be.instanceOf(DeadlineError);
+    await buyer.idle();
+    expect(await chain.balanceOf(wallet)).to.equal(PURSE);
+    expect(await budget.remaining()).to.equal(PRICE);
+    expect(await store.keys("hire")).to.deep.equal([]);
+    // The same call again is a new try. Its seller's clock is the real one.
+    ahead = 0;
+    expect(await (await market.openBuyer({ ...process, account: wallet.account })).hire(ORDER)).to.include({
+      money: "paid",
+    });
+    expect(await budget.remaining()).to.equal(0n);
   });
 
   it("cannot sign, or cannot store its signature: the budget gets the amount back, and nothing was sent", async () => {

@@ -116,12 +116,22 @@ async function sign(hiring: Hiring, mode: BuyerMode, required: PaymentRequired):
     await context.journal.put(`hire/${jobId}`, { ...entry, signed } satisfies JournalEntry);
     await order.keyed?.signed({ hireId, jobId, seller: listing.agent_id });
     order.deadline.signal.throwIfAborted();
+    // A machine that sleeps stops the deadline's clock. Another process may have given the reserved amount back meanwhile.
+    if (context.now() > entry.signsUntil) throw signedTooLate();
     return payment;
   } catch (error) {
     await forget(hiring);
     await order.keyed?.unsigned();
     throw error;
   }
+}
+
+function signedTooLate(): DeadlineError {
+  return new DeadlineError({
+    code: "deadline_passed",
+    message: "The signature came after the end of the call, so it was not sent.",
+    hint: "Nothing was paid. Call again.",
+  });
 }
 
 /** Undoes the preparations for a payment that was never sent. */
