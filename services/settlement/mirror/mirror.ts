@@ -238,14 +238,13 @@ export class Mirror {
 
   /**
    * Compares a checkpoint that is not newer with the copy. A checkpoint of the same size may have more
-   * signatures.
+   * signatures than the copy's, which it must have too.
    */
   async #compare(said: ReadCheckpoint): Promise<void> {
     const { size, root } = said.checkpoint;
     if (!bytesEqual(await this.#rootAt(size), root))
       throw new SourceContradictsError(this.#parameters.source, `its root at ${size} entries is another`);
-    const known = this.#checkpoint?.note.signatures.length ?? 0;
-    if (size < this.#position.size || said.note.signatures.length <= known) return;
+    if (size < this.#position.size || !hasMoreSignatures(said, this.#checkpoint)) return;
     await this.#writing.publish(said.text, { from: size, size });
     this.#checkpoint = said;
   }
@@ -375,6 +374,18 @@ async function readKnown({
   // Reading the whole copy finds what is damaged.
   if (recheck) return { checkpoint, position: beginning() };
   return { checkpoint, position: await readPosition(own, checkpoint.checkpoint) };
+}
+
+/**
+ * Whether a checkpoint has all signatures of another one, and more. Only the log's own can be checked without a policy, so
+ * a source could take the witnesses' signatures away by many worthless ones.
+ */
+function hasMoreSignatures({ note }: ReadCheckpoint, known: ReadCheckpoint | undefined): boolean {
+  const before = known?.note.signatures ?? [];
+  const isKept = before.every((one) =>
+    note.signatures.some(({ name, signature }) => name === one.name && bytesEqual(signature, one.signature)),
+  );
+  return isKept && note.signatures.length > before.length;
 }
 
 function forked(

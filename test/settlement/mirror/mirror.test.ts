@@ -380,6 +380,24 @@ describe("a mirror of a ledger", () => {
     expect(mirror.note).to.equal(witnessed);
   });
 
+  it("takes more signatures under a checkpoint, and loses none by a source that shows others", async () => {
+    const ledger = await ledgerOf(10);
+    const show = (witnesses: string[]) => {
+      const note = noteOf(ledger, 10, { witnesses });
+      answer.now = logOf(ledger, { note });
+      return note;
+    };
+    show(["w1"]);
+    const mirror = await open();
+    await mirror.look();
+    const both = show(["w1", "w2"]);
+    expect(await mirror.look()).to.equal(true);
+    expect(mirror.note).to.equal(both);
+    show(["x1", "x2", "x3", "x4"]);
+    expect(await mirror.look()).to.equal(true);
+    expect(mirror.note).to.equal(both);
+  });
+
   it("is complete for its checkpoint after an end at any write, and continues", async () => {
     const ledger = await ledgerOf(250);
     answer.now = logOf(ledger);
