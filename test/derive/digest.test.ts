@@ -38,7 +38,7 @@ const count = fc.oneof(fc.nat(20), fc.maxSafeNat());
 const amount = fc.bigInt({ min: 0n, max: 1n << 60n });
 const optionalCluster = fc.option(fc.stringMatching(/^clst_[a-z2-7]{26}$/));
 
-/** Any row of an agent: what the fields of its leaf are made of, each over its whole range. */
+/** Any row of an agent. Each column from which a field of the leaf is computed can have any of its values. */
 const anyAgent = fc
   .record({
     weights: fc.record({

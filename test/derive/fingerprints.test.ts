@@ -6,7 +6,10 @@ import { EventLog, wallet } from "./eventLog.ts";
 
 const template = ["text.translate", "code.review", "chart.generate"];
 
-/** Lists the template's capabilities for an agent on its own host: 13 tokens, 12 of them everybody's. */
+/**
+ * Publishes the template's capabilities for an agent that has its own host. The agent has 13 tokens, and
+ * shares 12 of them with the other agents.
+ */
 function listTemplate(log: EventLog, n: number, capabilities = template): void {
   for (const capability of capabilities) {
     log.after(1, 300).listing(wallet(n), capability, { endpoint: `https://seller-${n}.example/v1` });
@@ -28,7 +31,7 @@ describe("listing fingerprint", () => {
     expect(neededOverlap(25, 25, similarity), "exactly 0.92").to.equal(23);
   });
 
-  it("does not stop when the least similarity is almost zero, at which sets of all sizes can be similar", async () => {
+  it("works in a limited time when the smallest similarity is almost zero, so that sets of all sizes can be similar", async () => {
     const log = new EventLog({
       clusterOthers: 1,
       fingerprintSimilarity: { numerator: 1, denominator: 1e15 },
@@ -142,7 +145,9 @@ describe("listing fingerprint", () => {
   });
 });
 
-/** Adds, for every agent with three others alike, it and them as one group. */
+/**
+ * For every agent that resembles at least three others, merges this agent and these others into one group.
+ */
 function mergeStars(groups: Set<string>[], store: MemoryStore): Set<string>[] {
   const live = [...store.rows("listing").values()].filter((it) => it.live);
   const sets = [...Map.groupBy(live, (it) => it.agent)].map(([agent, its]) => ({

@@ -8,7 +8,7 @@ import { type LonelyIndexer, startLonelyIndexer } from "./support/lonelyIndexer.
 const agent = `0x${"ab".repeat(20)}`;
 const query = (text: string) => ({ query: text });
 
-/** Every route that reads the database, and whether it is answered from memory. */
+/** Routes that read the database, each with its body if it is a POST. */
 const ROUTES: [path: string, body?: object][] = [
   ["/ready"],
   ["/status"],
@@ -31,7 +31,7 @@ describe("a node among strangers, and without its Postgres", function () {
   let replica: IndexerProcess;
 
   before(async () => {
-    // A refusal for its number would spare the hostile requests of a client the rest of the way.
+    // No limit of points: the hostile requests must reach the code behind the limit.
     node = await startLonelyIndexer({ SETTLEMENT_URL: "http://127.0.0.1:9", POINTS_PER_ADDRESS: "0" });
     replica = await startIndexer(node.supervisor, node.folder, node.environment, "replica", "serve");
     await untilServed();
@@ -41,7 +41,8 @@ describe("a node among strangers, and without its Postgres", function () {
   hostileRequests(() => node);
 
   const ask = async (url: string, [path, body]: (typeof ROUTES)[number]) => {
-    // Ponder's own routes take minutes: the limit only tells an answer from none.
+    // Ponder's own routes wait for minutes without a database. The time limit here only distinguishes an
+    // answer from no answer.
     const signal = AbortSignal.timeout(8_000);
     const response = await fetch(`${url}${path}`, {
       signal,

@@ -81,7 +81,7 @@ describe("the lines of followed ledgers", () => {
     expect(await all(600)).to.deep.equal(lines(0, 600));
   });
 
-  it("are stored by the row once there are enough", async () => {
+  it("are read by whole rows up to a number of bytes, and at least one row is read", async () => {
     await kept.keep(ledger, 0, lines(0, 1_000));
     expect(await kept.read(ledger, 0, 1_000, 1)).to.have.length(LINES_PER_ROW);
     expect(await kept.read(ledger, 10, 20, 1)).to.deep.equal(lines(10, 20));

@@ -10,13 +10,13 @@ const { plugins } = load("../../indexer/vite.config.cjs") as { plugins: Plugin[]
 const inRepository = (file: string) => path.join(repositoryRoot, file);
 
 describe("the modules that Ponder's Vite leaves to Node", () => {
-  it("are none if Node does not read TypeScript by itself, else one plugin handles them", () => {
+  it("need one plugin if Node reads TypeScript by itself, and otherwise none", () => {
     const reads = process.features.typescript === "strip" && Number.parseInt(process.versions.node, 10) >= 24;
     expect(plugins).to.have.length(reads ? 1 : 0);
   });
 
   for (const plugin of plugins) {
-    /** What the line that stands in place of a module gives, as Node sees it. */
+    /** The exports of the line of code that replaces a module, when Node runs it. */
     const standIn = async (file: string) => {
       const source = plugin.load(inRepository(file));
       return (await import(`data:text/javascript,${encodeURIComponent(source ?? "")}`)) as Record<

@@ -48,7 +48,7 @@ describe("a sender of notices that is killed", () => {
     return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   }
 
-  /** A node that tells of this many breaches, and whose buyer wants to know of them at one address. */
+  /** A node that reports `NOTICES` breaches. One buyer has subscribed one address to notices about them. */
   async function openNode(url: string): Promise<string> {
     const now = Math.floor(Date.now() / 1_000);
     const steps = Array.from({ length: NOTICES }, (_, n) => ({

@@ -32,7 +32,7 @@ describe("the book of a prober's hour", () => {
     expect(book.takeBefore(hour + 2).map(([of]) => of)).to.deep.equal([hour + 1]);
   });
 
-  it("knows whom it asked in the running slot alone", () => {
+  it("knows which hosts it asked, for the running slot only", () => {
     const book = new HourBook();
     book.note({ ...at, slot: FIRST_SLOT + 1, what: "ask" });
     book.note({ ...at, slot: FIRST_SLOT, host: "old.example:443", what: "ask" });

@@ -29,7 +29,7 @@ describe("a trust report", () => {
     expect(ed25519.verify(bytes(signature), Buffer.from(text), bytes(publicKey))).to.equal(true);
   });
 
-  it("is checked offline, with the node's key or with the one that it names", () => {
+  it("is checked offline, with the node's key or with the key that the report names", () => {
     const good = { isValid: true, agent: agent_id, reportDate: report_date, publicKey };
     expect(verifyTrustReport(read())).to.deep.equal(good);
     expect(verifyTrustReport(read(), { publicKey: `0x${publicKey.toUpperCase()}` })).to.deep.equal(good);

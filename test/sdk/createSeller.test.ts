@@ -215,7 +215,7 @@ describe("a seller's app", () => {
     });
   });
 
-  it("retires listings that it no longer serves, under any name, and is not hired for them", async () => {
+  it("can retire a listing of a capability that it does not know, and refuses hires for it", async () => {
     const [unknown, before] = ["weather.forecast", market.ledger.ledger.size];
     const seller = await market.openSeller({
       listings: [LISTING, { ...LISTING, capability: unknown, retired: true }],
@@ -244,7 +244,7 @@ describe("a seller's app", () => {
     const hire = await buyer.hire({ ...ORDER, capability, params: { text: "abc" } });
     expect(hire.result).to.deep.equal({ reversed: "cba" });
     const error = await rejection(buyer.hire({ ...ORDER, capability, params: { text: 3 } }));
-    // The buyer holds them to the seller's schema before it asks.
+    // The buyer checks its params against the seller's schema before it sends them.
     expect(error).to.include({ code: "invalid_params", field: "params.text" });
   });
 
@@ -257,7 +257,8 @@ describe("a seller's app", () => {
       const first = await buyer.hire(ORDER);
       expect(first).to.include({ amount: 0n, pricePaidUsdc: "0.00", money: "none", tx: null });
       expect(first.receipt).to.include({ price_paid_usdc: "0.00" });
-      // It needs the buyer's signature first, which goes out when the result is there.
+      // The receipt of a free call needs the buyer's signature. The buyer sends its signature after it got
+      // the result.
       expect(first).to.include({ receiptHash: null, ratingToken: null });
       await buyer.idle();
       const entry = JSON.parse((await market.ledger.get("/v1/ledger/entries?from=1&to=2")).text);
@@ -275,7 +276,7 @@ describe("a seller's app", () => {
       await again.close();
     });
 
-    it("returns the free call when the work fails, gives none to former buyers, and limits them for each day", async () => {
+    it("gives a buyer the free call again if the work fails, gives no free call to former buyers, and limits free calls for each day", async () => {
       let fail = true;
       const known = newWallet();
       await chain.mint(known, PURSE);

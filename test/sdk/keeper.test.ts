@@ -156,7 +156,7 @@ describe("a keeper", () => {
     expect((await calls.state(second)).status).to.equal("refunded");
   });
 
-  it("refunds in batches deposits that nobody settled in time, also those from the time when it was away", async () => {
+  it("refunds deposits that nobody settled in time, in batches, including deposits from a time when the keeper did not run", async () => {
     const soon = BigInt((await chain.now()) + 50);
     const late = [
       await held({ deadline: soon }),
@@ -230,7 +230,7 @@ describe("a keeper", () => {
     expect(error, "not a platform escrow").to.include({ code: "no_recovery" });
   });
 
-  it("gives terms that every language can write", () => {
+  it("writes terms as JSON with only texts and whole numbers, so that every language can write the same", () => {
     expect(JSON.stringify(toHireJson({ ...sample }))).to.equal(
       '{"hire_id":"0x01","buyer":"0x02","seller":"0x03","payee":"0x04","amount":"5","fee":"6","fee_recipient":"0x07","deadline":8,"arbiter":"0x09"}',
     );
@@ -247,7 +247,7 @@ describe("a keeper", () => {
     arbiter: "0x09",
   };
 
-  it("refunds a deposit that a reorganisation moved into a block that it had already read", async () => {
+  it("refunds a deposit although a reorganisation moved it into a block that the keeper had read before", async () => {
     await chain.client.mine({ blocks: 40 });
     const fork = await chain.client.snapshot();
     await chain.client.mine({ blocks: 5 });

@@ -12,15 +12,15 @@ import { writeLedger } from "../../tools/bench/ledger/largeLedger.ts";
 import { envelope, receiptBody } from "./support/records.ts";
 import { openTestService, type TestService } from "./support/testService.ts";
 
-/** More than a start verifies before it serves. */
+/** More entries than a start verifies before it serves. */
 const ENTRIES = TAIL_ENTRIES + 2_000;
 
-/** With a key of its own the folder has no key file. */
+/** The checkpoint key comes from the settings, so the folder has no key file. */
 const settings = { CHECKPOINT_PRIVATE_KEY: `0x${"11".repeat(32)}`, RATE_LIMIT_PER_ADDRESS: "0" };
 
 describe("a ledger that somebody changes while its service is stopped", function () {
   this.timeout(180_000);
-  /** Of the whole suite: `kept` is what every test begins with a copy of. */
+  /** The folder of the whole suite. Every test begins with a copy of its folder `kept`. */
   let folder: string;
   let service: TestService | undefined;
   const at = (name: string, file: string) => path.join(folder, name, "local", file);
@@ -43,7 +43,7 @@ describe("a ledger that somebody changes while its service is stopped", function
     const settled = await send(await start("kept"), "before");
     expect(settled.status, settled.text).to.equal(201);
     await stop();
-    // Another history of the same length, as one who can compute all hashes again would write it.
+    // Another history of the same length with correct hashes, as an attacker would write it.
     await writeLedger(path.join(folder, "other", "local"), ENTRIES + 1, "listing");
   });
   after(() => rmSync(folder, { recursive: true, force: true }));
@@ -81,7 +81,7 @@ describe("a ledger that somebody changes while its service is stopped", function
     expect((await health()).code).to.be.oneOf(["ledger_unread", "ledger_changed"]);
     const codes = new Set<string>();
     for (let n = 0; codes.size === 0 || (await health()).verification.found === null; n++) {
-      // Requests within the process leave no time to read, as those of a network do.
+      // Requests inside of this process leave the reader no time. Requests of a network would.
       await new Promise((resolve) => setTimeout(resolve, 1));
       const answer = await send(running, `after-${n}`);
       expect(answer.status, answer.text).to.equal(503);
@@ -108,7 +108,10 @@ describe("a ledger that somebody changes while its service is stopped", function
     expect((await health()).verification).to.deep.include({ unread: 0, problem: null, found: null });
   });
 
-  /** What somebody who can write the files does, and what the service says; nothing: it makes the index anew. */
+  /**
+   * What somebody who can write the files does, and the error that the service then reports. Without an
+   * error, the service rebuilds the index.
+   */
   const attacks: { [what: string]: { make: () => void; code?: string } } = {
     "a changed node in the index's tree": {
       make: () =>
@@ -156,7 +159,7 @@ describe("a ledger that somebody changes while its service is stopped", function
       else expect([answer.status, answer.json.code], what).to.deep.equal([503, code]);
       await stop();
       if (code !== "index_differs") continue;
-      // It was taken away, and the next start makes it right.
+      // The index was removed, and the next start rebuilds it.
       await start("a");
       await untilRead();
       expect((await send(service as TestService, "before")).status, what).to.equal(200);

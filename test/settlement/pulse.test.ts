@@ -120,7 +120,7 @@ describe("the pulse of a ledger that was not read whole, or was changed", () => 
     }
   });
 
-  it("ends the process for a line that is another one than before, and only logs what may pass", async () => {
+  it("ends the process if a line has changed, and only logs errors that may be temporary", async () => {
     for (const [code, isEnd] of [
       ["ledger_line", true],
       ["store_unavailable", false],

@@ -1,4 +1,6 @@
-/** What services need to know about a type of record. Other files have its form and its rules. */
+/**
+ * The data about a type of record that services use. The form and the rules of the type are in other files.
+ */
 type TypeOfRecord = {
   /** The route that settles records of this type, and what API descriptions call them. Default: `POST /v1/records`. */
   route?: { path: string; what: string };

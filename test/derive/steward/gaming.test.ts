@@ -26,7 +26,10 @@ describe("what an attack on the trust score costs", () => {
   const [PROBER = wallet(30), SECOND = wallet(31), THIRD = wallet(32)] = PROBERS;
   const sybils = (count: number) => Array.from({ length: count }, (_, n) => wallet(1_000 + n));
 
-  /** Agents that list, each unlike the others, and sell one thing if they do, a month ago. */
+  /**
+   * A log in which agents published a listing a month ago. Their listings do not resemble each other. With
+   * `sell`, each agent sold one hire.
+   */
   const aMonthAgo = (
     agents: Address[],
     { sell = true, fundedBy }: { sell?: boolean; fundedBy?: Address } = {},

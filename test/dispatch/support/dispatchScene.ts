@@ -13,7 +13,10 @@ import { readModels } from "../../../services/dispatch/models/readModels.ts";
 import { API_KEY, openTestService, type TestService } from "../../settlement/support/testService.ts";
 import { type ModelServer, openModelServer } from "./modelServer.ts";
 
-/** `small` is cheap and of family a, `large` is of family b, and `watch` is the shadow, of family c. */
+/**
+ * Four models. `small` is the cheapest, of family a. `middle` and `large` are of family b. `watch` is the
+ * shadow, of family c.
+ */
 export function modelsYaml(url: string, more = ""): string {
   const model = (name: string, family: string, price: string) => `
   ${name}:

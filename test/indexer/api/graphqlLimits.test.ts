@@ -152,7 +152,7 @@ describe("GraphQL limits", () => {
       expect(await codeFrom(server(slow, { milliseconds: 20 }), "{ agents { nodes { id } } }")).to.equal(
         "QUERY_TIMEOUT",
       );
-      // For the list, and for what it is as of.
+      // One read is for the list, and one is for the tick of the answer.
       expect(asked).to.equal(2);
     });
 

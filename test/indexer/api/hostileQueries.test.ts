@@ -89,8 +89,8 @@ describe("GraphQL under hostile queries", function () {
   });
 
   it("recognises every bad value in every argument and filter", async () => {
-    // Each argument gets a seventh of the values, different from that of the argument before. In a long run it gets
-    // all.
+    // Each argument gets one seventh of the bad values, and the next argument gets another seventh. In a long
+    // run each argument gets all values.
     for (const hostile of injections.filter((_, n) => isLong || n % 7 === 0)) await send(hostile);
     await standsAsBefore();
   });

@@ -192,7 +192,7 @@ describe("nodes on one chain, the offline derivation and the oracle", function (
     expect({ ticks, difference }).to.deep.equal({ ticks: agreed, difference: null });
   }
 
-  /** A transfer to an agent is in the log when its block is, which is no tick's. */
+  /** A transfer to an agent is in the log as soon as its block is, even if the block has no tick. */
   async function expectSeenAtOnce(node: IndexerProcess): Promise<void> {
     const { agents } = await node.query<{ agents: { nodes: { address: Address }[] } }>(
       "{ agents(first: 1) { nodes { address } } }",

@@ -23,7 +23,7 @@ const SEED = { seed: Number(process.env.RELEVANT_SEED ?? 1) };
 
 const retryRead: RetryRead = (work) => work({ signal: new AbortController().signal, deadlineMs: 1_000 });
 
-/** What makes the log of a node: Ponder's events, of which none is a transfer, and blocks. */
+/** Makes the log of a node from blocks and from Ponder's events. None of these events is a transfer. */
 async function linesThroughPort(
   events: readonly DeriveEvent[],
   { finality, wakeUps }: { finality: number; wakeUps: number },

@@ -9,7 +9,10 @@ import { changesOf } from "./changesOf.ts";
 type Row = { id: string };
 type Change = object | ((row: Row) => object);
 
-/** Fills the summary tables with the rows that the handlers would have written for these events. */
+/**
+ * Fills all summary tables (tallies and counts) with the rows that the handlers would have written for these
+ * events.
+ */
 export async function fillTallies(
   { database }: Pick<Awaited<ReturnType<typeof openApiDatabase>>, "database">,
   events: DeriveEvent[],

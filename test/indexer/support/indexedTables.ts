@@ -3,7 +3,10 @@ import { getTableConfig, type PgTable } from "drizzle-orm/pg-core";
 import pg from "pg";
 import * as schema from "../../../indexer/ponder.schema.ts";
 
-/** The table of every index, primary keys aside, sorted: as the schema says, and as a database has them. */
+/**
+ * For every index except primary keys, the name of its table: `wanted` from the schema, `made` from a
+ * database. Both lists are sorted.
+ */
 export async function indexedTables(databaseUrl: string, databaseSchema: string) {
   const tables = Object.values(schema).filter((it) => isTable(it)) as PgTable[];
   const wanted = tables.map(getTableConfig).flatMap(({ name, indexes }) => indexes.map(() => name));

@@ -39,7 +39,7 @@ export async function rowsRead(pool: pg.Pool, { query, params }: Sent): Promise<
 type RowsRead = { read: number; returned: number; plan: string };
 
 function literal(value: unknown): string {
-  // The statement determines the type of a parameter, as for the values that are sent.
+  // The statement determines the type of a literal, in the same way as the type of a parameter.
   if (Array.isArray(value) && typeof value[0] === "number") return `'{${value.join(", ")}}'`;
   if (Array.isArray(value)) return `ARRAY[${value.map(literal).join(", ")}]::text[]`;
   return value === null || value === undefined ? "NULL" : pg.escapeLiteral(String(value));

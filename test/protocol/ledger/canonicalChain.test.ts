@@ -45,7 +45,7 @@ function quickly(line: string, head: string): Verdict {
   return verdicts[0];
 }
 
-/** The line with the hash that its text has, so that nothing but its form can be wrong. */
+/** The line with the correct hash of its text. So only its form can be wrong. */
 function resealed(line: string): string {
   const unsealed = line.replace(/^(\{"current_hash": ")[0-9a-f]{64}/, "$1");
   const digest = createHash("sha256").update(unsealed).digest("hex");
@@ -198,7 +198,7 @@ describe("a chain of canonical lines", () => {
 
   it("refuses an invalid digit of the hash, even if another digit hides it", () => {
     const line = entryLine(sealEntry({ timestamp: 1, taskId: "a", parentHash: GENESIS_HASH, payload: {} }));
-    // 1f, say, as one sixteen too many and one too few.
+    // For example 1f becomes 2g. A reader that takes g for -1 computes the same value.
     const made = line.replace(
       /^(\{"current_hash": "(?:..)*?)([0-8])f/,
       (_, before, high) => `${before}${+high + 1}g`,

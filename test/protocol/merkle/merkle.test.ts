@@ -213,7 +213,8 @@ describe("Merkle trees (RFC 6962)", () => {
         const proof = tree.consistencyProof(from, to);
         const claim = { from, fromRoot: rootAt(from), toRoot: rootAt(to), proof };
         for (let other = from; other <= 64; other++) {
-          // Where it has as many nodes the roots alone tell sizes apart: 4 leaves grow to 5 and to 8 by one node each.
+          // If two proofs have the same number of nodes, only the roots distinguish the sizes. For example
+          // the proofs from 4 to 5 leaves and from 4 to 8 leaves have one node each.
           if (wanted[other] === proof.length) continue;
           expect(verifyConsistency({ ...claim, to: other }), `${from} to ${to}, as ${other}`).to.equal(false);
         }

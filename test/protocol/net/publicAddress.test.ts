@@ -2,7 +2,7 @@ import { expect } from "chai";
 import fc from "fast-check";
 import { addressProblem, isPublicAddress } from "tallystick-protocol/net/publicAddress";
 
-/** Hosts as a stranger may write them in a URL, that all lead into somebody's own network. */
+/** Hosts that a stranger may write into a URL. Each of them leads into a private network. */
 const PRIVATE_HOSTS = [
   ...[
     "127.0.0.1",

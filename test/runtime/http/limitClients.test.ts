@@ -36,7 +36,7 @@ describe("runtime/http/limitClients", () => {
       await accepted;
     }
 
-    // How many are served from one look at all connections to the next.
+    // The most requests that the server serves before it looks at its other connections again.
     let most = 0;
     let isOver = false;
     const beat = () => {
@@ -52,7 +52,7 @@ describe("runtime/http/limitClients", () => {
     isOver = true;
     for (const socket of sockets) socket.destroy();
     expect(served).to.equal(REQUESTS);
-    // Those that find a free turn, and those that are given one.
+    // `AT_ONCE` requests find a free turn, and as many get a turn from them.
     expect(most).to.be.at.most(2 * AT_ONCE);
   });
 

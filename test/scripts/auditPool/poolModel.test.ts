@@ -85,7 +85,10 @@ async function deriveMarket(market: Market, ticks: number, chanceOf: (hires: str
   return { store, hires };
 }
 
-/** The chances of the derivation's own hashes; what auditors say is a hash too, so that both sides hear the same. */
+/**
+ * Decisions by hashes. Draws use the hashes of the derivation. The auditors' answers come from hashes too, so
+ * the model and the derivation get the same answers.
+ */
 function hashedChance(market: Market): (hires: string[]) => Chance {
   const share = (...words: (string | number)[]) =>
     Number(drawNumber(sha256HexByNode, ["test", ...words]) % 10_000n) / 10_000;

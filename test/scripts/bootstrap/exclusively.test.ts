@@ -6,7 +6,10 @@ import path from "node:path";
 import { expect } from "chai";
 import { repositoryRoot } from "../../../scripts/repositoryRoot.ts";
 
-/** Works for a moment, and notes when it begins and ends. To remove a file takes it a while: that is where others come in between. */
+/**
+ * Works for a moment, and notes when it begins and ends. Removing a file takes a while here, so that other
+ * processes can act in between.
+ */
 const WORKER = `
 import fs from "node:fs";
 import { syncBuiltinESMExports } from "node:module";

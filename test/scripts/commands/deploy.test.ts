@@ -86,7 +86,8 @@ describe("tallystick deploy", function () {
       args: [...service.args, "--fork", rpcUrl, "--chain-id", "84532"],
       logFile: path.join(folder, "fork.log"),
     });
-    // Hardhat executes nothing on the forked block itself, whose rules it does not know under this id.
+    // Hardhat does not know the EVM rules of the forked block under this chain id, so it can execute nothing
+    // on that block.
     await createTestClient({ mode: "hardhat", transport: http(fork) }).mine({ blocks: 1 });
     const known = ["--network", "base-sepolia", "--rpc-url", fork, "--token", token];
     const asked = [...known, "--guardian", hireEscrow.guardian, "--provider", "on-the-fork"];

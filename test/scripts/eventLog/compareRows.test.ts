@@ -19,7 +19,10 @@ const rowOf = (table: TableName, id: string): AnyRow => ({
   id,
 });
 
-/** Two rows in every table, on both sides, before `change` puts its hand to them. */
+/**
+ * Compares a node with a derivation. Both have the same two rows in every table, until `change` changes one
+ * side.
+ */
 async function compared(
   change: (node: Map<TableName, AnyRow[]>, derived: Map<TableName, AnyRow[]>) => void,
   keep = 5,

@@ -22,7 +22,8 @@ function story(): EventLog {
   log.after(2).transfer(SELLER, STRANGER, 1_000_000);
   log.after(2).tick();
   log.after(2).transfer(STRANGER, SELLER, 3);
-  // A wallet that is watched only now: what reached it is told here, a part of it from after the tick.
+  // This wallet is watched from here on. The log gets all transfers that reached it, and one of them is after
+  // the tick.
   log.after(2).transfer(BUYER, STRANGER, 5);
   log.after(2).listing(STRANGER, "text.translate");
   return log;
@@ -66,13 +67,13 @@ describe("a log compared with the chain", () => {
   for (const form of ["relevant", "all"] as const) {
     const linesOf = async (log: readonly DeriveEvent[]) => (form === "relevant" ? await relevant(log) : log);
 
-    it(`has in the form ${form} all transfers to its wallets, as of its last tick`, async () => {
+    it(`has no gaps at its last tick if it is complete, in the form ${form}`, async () => {
       const { at, checked, gaps } = await compared(await linesOf(events), server);
       expect({ block: at.block, gaps }).to.deep.equal({ block: tick, gaps: [] });
       expect(checked).to.include.members([SELLER, STRANGER]);
     });
 
-    it(`has in the form ${form} a missing transfer, whose wallet is named`, async () => {
+    it(`names the wallet of a missing transfer, in the form ${form}`, async () => {
       const lost = events.findIndex((it) => it.kind === "transfer" && it.to === SELLER);
       const { gaps } = await compared(await linesOf(events.toSpliced(lost, 1)), server);
       expect(gaps.map(({ wallet, difference }) => ({ wallet, difference }))).to.deep.equal([

@@ -53,11 +53,12 @@ describe("trust scores with other weights", () => {
     expect(scores[AGENT]).to.deep.equal(["0.000000000", 3]);
     expect(moved[0]?.before.rank).to.not.equal(moved[0]?.after.rank);
 
-    // All on endorsements: what an endorser's word is worth then is the average of nothing, so there is no influence at all.
+    // All weight is on endorsements. The worth of an endorser's word comes from its other factors. They have
+    // no weight, so its word is worth nothing.
     const alone = await simulate(market(), weights("endorsements=1"));
     expect(alone.moved.map(({ after }) => after.score)).to.deep.equal(Array(3).fill("0.000000000"));
 
-    // With half on success, the endorser's word is worth its success: 4 of 5 in the window of today, 1.
+    // Half of the weight is on the success rate. Then the endorser's word is worth its success rate.
     const half = await simulate(market(), weights("success_rate=.5,endorsements=.5"));
     const endorser = await stewardOf(market(), ENDORSER);
     const worth = ownTrustOf(

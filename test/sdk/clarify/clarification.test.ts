@@ -164,7 +164,7 @@ describe("clarification", () => {
       said = () => Response.json({ sla_status: { suspended_until: 1_800_000_000 } });
       const hired = await buyer.hire({ ...wanted, allowSuspended: true });
       expect(hired.pricePaidUsdc).to.equal("3.00");
-      // What was hired before is given again, and a node that does not say is in nobody's way.
+      // An earlier hire still gets its result. A node that does not answer the question prevents no hire.
       expect((await buyer.hire({ ...wanted, allowSuspended: true })).isRepeated).to.equal(true);
       said = () => new Response("<html>", { status: 502 });
       const other = await market.openBuyer();

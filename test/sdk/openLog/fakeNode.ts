@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net";
 import type { DeriveEvent } from "tallystick-derive/events";
 import type { EventLog } from "../../derive/eventLog.ts";
 
-/** A node's log, and the changes of its answers. */
+/** The answer of a node to one request. */
 export type PageAnswer = {
   status: number;
   headers: { [name: string]: string };

@@ -121,7 +121,7 @@ describe("the watch over the chain", () => {
     expect(see(5, 4, undefined, { announced })).to.deep.equal(["none", "guardian_announced"]);
     expect(codeOf(() => gate.requireWrites())).to.equal("guardian_announced");
     expect(codeOf(() => gate.requireSignatures())).to.equal("none");
-    // What the writer announced itself stops nothing, and what is withdrawn neither.
+    // An announcement of the writer itself stops nothing. A withdrawn announcement stops nothing.
     expect(see(6, 4, undefined, { announced: { ...announced, halted: false } })[1]).to.equal("open");
     see(7, 4, undefined, { announced });
     expect(see(8, 4)).to.deep.equal(["none", "open"]);

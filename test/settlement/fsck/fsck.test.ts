@@ -149,7 +149,7 @@ describe("the check of a ledger and of its copies", () => {
     });
 
     it("tells whether a bundle or a tile is damaged if the entries continue each other", async () => {
-      // The whole bundle of a forger whose entries are right among themselves up to its end.
+      // A whole bundle of a forged ledger. Its entries continue each other up to the end of the bundle.
       const forged = await ledgerOf(300);
       await grow(forged, 700, "forged");
       const other = path.join(temporary.path, "forged");

@@ -111,7 +111,7 @@ describe("a mirror of a ledger", () => {
         true,
       );
     }
-    // Settlement's log lies below its address, and is found there.
+    // The log of a settlement service has a path below the service's address. The mirror finds it there.
     const log = answer.now;
     answer.now = (request, response, name) =>
       name.startsWith("tlog/") ? log(request, response, name.slice(5)) : response.writeHead(404).end();
@@ -234,7 +234,7 @@ describe("a mirror of a ledger", () => {
     expect(await verified()).to.equal(900);
   });
 
-  it("does not blame an honest source for parts from a liar, or for what an anchor shows about these parts", async () => {
+  it("does not blame an honest source for wrong parts from an earlier source, also when an anchor shows that these parts are wrong", async () => {
     const ledger = await ledgerOf(1_500);
     const forged = await ledgerOf(1_500, "forged");
     const lies = logOf(forged, { note: noteOf(ledger) });
@@ -430,7 +430,7 @@ describe("a mirror of a ledger", () => {
     expect(await verified()).to.equal(800);
   });
 
-  it("cuts what a log gives that has grown since its checkpoint, so that its own files end there", async () => {
+  it("copies a log that has grown since its checkpoint only up to the checkpoint", async () => {
     const ledger = await ledgerOf(600);
     const grown = logOf(ledger, { note: noteOf(ledger, 300) });
     answer.now = (request, response, name) =>

@@ -107,7 +107,7 @@ describe("a copy of a log in an object store", () => {
     it(`is not started in a store that ${fault === "no ETag" ? "sends no ETag" : fault}`, async () => {
       store.fault = fault;
       expect(await codeOf(open())).to.equal("bucket_unsafe");
-      // Whatever an earlier try has left there.
+      // An earlier attempt may have left an object there.
       expect(await codeOf(open())).to.equal("bucket_unsafe");
     });
   }
@@ -182,7 +182,7 @@ describe("a copy of a log in an object store", () => {
     expect(said).to.deep.equal(Array.from({ length: 4 }, () => "bucket_contradicts"));
     unchanged();
     expect(store.objects.has("bucket/log/checkpoint")).to.equal(false);
-    // What is named checkpoint and is none is nobody's to overwrite.
+    // An object with the name `checkpoint` that is not a checkpoint is not overwritten.
     store.objects.set("bucket/notes/checkpoint", Buffer.from("remember the milk"));
     expect(await (await copyOf(path.join(temporary.path, "log"), "notes")).round()).to.equal(false);
     expect(store.objects.get("bucket/notes/checkpoint")?.toString()).to.equal("remember the milk");

@@ -121,7 +121,9 @@ describe("the outcomes of an hour", () => {
     await open();
     hoursLater(4);
     await service.tellOutcomes?.();
-    expect(await told(), "nothing is told twice, nor an hour without anything").to.deep.equal([expected]);
+    expect(await told(), "no hour is reported twice, and no report is made for an empty hour").to.deep.equal([
+      expected,
+    ]);
   });
 
   it("count a dispatcher's reports of its tasks, and not its closing entries, which settle nothing", async () => {

@@ -97,7 +97,7 @@ describe("POST /v1/notices", () => {
     expect([replayed.status, replayed.json.code]).to.deep.equal([409, "stale_subscription"]);
   });
 
-  it("accepts a repeated request, and of two the newer one", async () => {
+  it("accepts a repeated request, and keeps the newer one of two requests", async () => {
     await service.post("/v1/notices", await word());
     expect((await service.post("/v1/notices", await word())).status).to.equal(201);
     expect((await service.post("/v1/notices", await word({ agents: [addressOf(SENDER)] }))).status).to.equal(
@@ -107,7 +107,7 @@ describe("POST /v1/notices", () => {
     expect((await listed())[0].agents).to.deep.equal([addressOf(SENDER)]);
   });
 
-  it("refuses requests that are private, old, of another buyer, or too many", async () => {
+  it("refuses requests with a private address, with an old time, of another buyer, or with too many agents", async () => {
     const code = async (record: object) => {
       const { status, json } = await service.post("/v1/notices", record);
       return `${status} ${json.errors?.[0]?.field ?? json.code}`;

@@ -45,7 +45,7 @@ const crowd = (count: number) =>
     Array.from({ length: count }, (_, n) => [`0x${String(n).padStart(40, "0")}`, monitored({})]),
   );
 
-/** A good body of each type, whose it is, and bodies of which one field is refused. */
+/** For each type: a good body, its signer, and bodies in which one field is refused. */
 const GOOD: {
   [type: string]: { fields: RecordBody; by: LocalAccount; bad: { [field: string]: RecordBody[] } };
 } = {
@@ -231,7 +231,7 @@ const GOOD: {
   },
 };
 
-/** The endorsed agent agrees to what is signed by the endorser, unless a test brings something else. */
+/** Adds the endorsed agent's signature over the endorser's body, unless a test gives a signature itself. */
 async function agreed(type: string, fields: RecordBody, ledger: LedgerName): Promise<RecordBody> {
   if (type !== "endorsement" || fields.agent_signature !== undefined || fields.revoked === true)
     return fields;

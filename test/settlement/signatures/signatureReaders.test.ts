@@ -77,7 +77,8 @@ describe("readers of signatures", () => {
     new URL(`data:text/javascript,import { parentPort } from "node:worker_threads"; ${source}`);
 
   it("send a busy thread one more batch if this is faster, and the next when it has finished one", async () => {
-    // Every answer tells how many there were in its batch, in their order; all wait while there is a file.
+    // Every answer contains the number of questions in its batch. The thread answers nothing while the file
+    // exists.
     const hold = path.join(folder.path, "hold");
     const source = `
       import { existsSync } from "node:fs";

@@ -98,7 +98,7 @@ describe("a key behind a signing command", () => {
     expect((await refusal(other.signTypedData(terms))).code).to.equal("signer_answer");
   });
 
-  it("has limits for output, time and the service, and its error text is repeated in part", async () => {
+  it("has limits of output and time, ends with the service, and only a part of its error text is repeated", async () => {
     const { code, message } = await refusal(by("a complaint").signTypedData(terms));
     expect(code).to.equal("signer_failed");
     expect(message).to.contain("it ended with 3: no such key").and.not.contain("\u001b");

@@ -96,7 +96,7 @@ describe("a static log", () => {
     );
   });
 
-  it("keeps one partial tile of each level only, once the others are full", async () => {
+  it("keeps only one partial tile of each level, and removes partial tiles that became full", async () => {
     const ledger = await openLedger();
     const written = log(ledger);
     for (const size of [1, 200, 255, 256, 257, 300]) {

@@ -3,7 +3,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { buffer } from "node:stream/consumers";
 
-/** `result`: a false answer to every call. */
+/** `result`: a wrong result that it answers to every call. */
 export type MortalRpcState = { dead: boolean; asked: number; result?: unknown };
 
 /**

@@ -26,7 +26,10 @@ const flagged: fc.Arbitrary<Flagged[]> = fc.array(
   { minLength: 2, maxLength: 24 },
 );
 
-/** Every threshold for itself, the tasks counted anew each time; between two, a straight line. */
+/**
+ * A slow APGR: it counts all tasks again for every threshold, and draws a straight line between two
+ * thresholds.
+ */
 function slowApgr(tasks: Scored[]): number {
   const quality = (isPremium: (task: Scored) => boolean) =>
     tasks.filter((task) => (isPremium(task) ? task.premiumRight : task.thriftyRight)).length / tasks.length;
@@ -45,7 +48,7 @@ function slowApgr(tasks: Scored[]): number {
   return area;
 }
 
-/** Every pair of a wrong and a right answer. */
+/** A slow AUROC: it looks at every pair of a wrong and a right answer. */
 function slowAuroc(answers: Flagged[]): number {
   let [won, pairs] = [0, 0];
   for (const wrong of answers.filter(({ isWrong }) => isWrong))
@@ -61,7 +64,7 @@ function expectSame(fast: number, slow: number): void {
   else expect(fast).to.be.closeTo(slow, 1e-9);
 }
 
-/** What weights stand for: each item as often as it counts. */
+/** The meaning of weights: each item is repeated as often as its weight says. */
 const repeated = <T>(items: T[], weights: readonly number[]) =>
   items.flatMap((item, at) => new Array<T>(weights[at] ?? 0).fill(item));
 

@@ -18,7 +18,10 @@ const offer = {
 };
 const translation = { ...offer, capability: "text.translate.en.it" };
 
-/** Offers that nobody may publish, for a reason of ours and for one of zod's. */
+/**
+ * Offers that nobody may publish: a check of this repository refuses one field, and a check of zod refuses
+ * another.
+ */
 export const badOffers = [{ capability: offer.capability, price_usdc: "a lot", max_latency_ms: 0 }];
 
 export const hire = {

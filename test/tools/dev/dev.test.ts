@@ -48,7 +48,7 @@ describe("npm run dev", function () {
     await database.pool.query("INSERT INTO token VALUES ($1)", [TOKEN]);
     const checkpoint = `1767225660${String(31_337).padStart(16, "0")}${"0".repeat(49)}`;
     await database.pool.query("INSERT INTO _ponder_checkpoint VALUES ($1)", [checkpoint]);
-    // A demo of the copy's, whose process is this one. The other one is gone.
+    // Two demos of the copy. The process of the first is this process. The process of the second is gone.
     const demos = path.join(copy.root, ".tallystick/demo");
     for (const run of ["1", "2"]) mkdirSync(path.join(demos, run), { recursive: true });
     await announceNode(path.join(demos, "1"), {

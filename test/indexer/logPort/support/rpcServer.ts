@@ -20,7 +20,7 @@ export type FakeNode = {
 
 /** The fault in the answer to a request; undefined: a correct answer. */
 export type Misbehaviour = {
-  /** Without `fault` the whole answer, with `headers` and `text`. */
+  /** The status of an answer that consists of `headers` and `text` only. */
   status?: number;
   headers?: { [name: string]: string };
   text?: string;

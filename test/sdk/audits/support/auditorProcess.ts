@@ -7,8 +7,8 @@ import { fileStore } from "tallystick-sdk/store/fileStore";
 import { privateKeyToAccount } from "viem/accounts";
 
 /**
- * The task of one process. `killAt`: the end of a request's path, and whether the process is killed before or after the
- * answer.
+ * The task of one process. `killAt`: the beginning of a request's path, and whether the process is killed
+ * before the request or after its answer.
  */
 export type AuditorTask = {
   privateKey: `0x${string}`;
