@@ -13,9 +13,17 @@ export const PAGE = 16;
 /** What reading a list needs. */
 type Rows = Pick<Store, "get">;
 
-export function append(store: Store, list: string, item: string): void {
+/** Adds an item to the end of a list, and returns the list's new length. */
+export function append(store: Store, list: string, item: string): number {
   const row = store.get("list", list);
-  store.put("list", { id: list, ...(row === null ? { length: 1, tail: item } : withItem(store, row, item)) });
+  if (row === null) {
+    store.insert("list", { id: list, length: 1, tail: item });
+    return 1;
+  }
+  const { length, tail } = withItem(store, row, item);
+  // With the id of the row, so that the same text is in memory once.
+  store.put("list", { id: row.id, length, tail });
+  return length;
 }
 
 /** The length of a list, and its last items: the content of its row. */

@@ -1,6 +1,6 @@
 import type { ApplyContext } from "./applyContext.ts";
 import { flat } from "./flat.ts";
-import { append, itemsOf, listLength } from "./lists.ts";
+import { append, itemsOf } from "./lists.ts";
 import { forEachRow } from "./loadedRows.ts";
 import { addEntry, entriesUp } from "./orderIndex.ts";
 import { BUCKET_SECONDS } from "./scheduleBuckets.ts";
@@ -54,9 +54,8 @@ export type ScheduleKind =
  */
 export function schedule(context: ApplyContext, due: number, kind: ScheduleKind, what: string): void {
   const bucket = Math.floor(due / BUCKET_SECONDS);
-  const isNew = listLength(context.store, listName(bucket)) === 0;
+  const isNew = append(context.store, listName(bucket), flat(`${due} ${kind} ${what}`)) === 1;
   if (isNew) addEntry(context.store, BUCKETS, { at: bucket, member: "" });
-  append(context.store, listName(bucket), flat(`${due} ${kind} ${what}`));
 }
 
 /** Runs the items that became due after the last tick and until `time`. Each item runs once. */

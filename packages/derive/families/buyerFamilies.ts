@@ -33,7 +33,7 @@ export function stakeOf(
   const own = registeredSeller(context, seller);
   const member = familyOf(context, buyer, placeHere(context));
   const buyerFamily = cameThrough(context, member, seller) ? own.family : member.family;
-  const account = payeeAccount(context, { seller, buyerFamily }, payee);
+  const account = payeeAccount(context, { own, buyerFamily }, payee);
   const stake = { buyerFamily, payeeAccount: account, brought: 0n };
   if (!inWindow) return stake;
   traceBuyer(context, member);
@@ -49,15 +49,14 @@ export function stakeOf(
  */
 function payeeAccount(
   context: ApplyContext,
-  { seller, buyerFamily }: Pick<Hire, "seller" | "buyerFamily">,
+  { own, buyerFamily }: Pick<Hire, "buyerFamily"> & { own: Row<"familyMember"> },
   payee: string,
 ): string | null {
-  const member =
-    payee === seller ? registeredSeller(context, seller) : memberAsSeller(context, payee, placeHere(context));
+  const member = payee === own.id ? own : memberAsSeller(context, payee, placeHere(context));
   if (member === null) return null;
   const account = accountOf(member);
   const sources =
-    context.store.get("buyerFamily", buyerFamilyId(seller, buyerFamily))?.sources.split(" ") ?? [];
+    context.store.get("buyerFamily", buyerFamilyId(own.id, buyerFamily))?.sources.split(" ") ?? [];
   return sources.length < MAX_SOURCES || sources.includes(account) ? account : null;
 }
 
@@ -73,8 +72,9 @@ function mayStay({
 export function changeBuyerFamily(context: ApplyContext, hire: Hire, by: 1 | -1): void {
   const { buyerFamily: family } = hire;
   const seller = registeredSeller(context, hire.seller);
-  const row = ensureBuyerFamily(context, hire.seller, family);
-  context.store.update("buyerFamily", row.id, {
+  const row = findOrStart(context, hire.seller, family);
+  const changed = {
+    ...row,
     hires: row.hires + by,
     rated: row.rated + (hire.outcome === "neutral" ? 0 : by),
     successes: row.successes + (hire.outcome === "success" ? by : 0),
@@ -82,17 +82,32 @@ export function changeBuyerFamily(context: ApplyContext, hire: Hire, by: 1 | -1)
     paid: row.paid + (mayStay(hire) ? BigInt(by) * hire.price : 0n),
     brought: row.brought + BigInt(by) * hire.brought,
     sources: withSources(context, row, [accountOf(seller), hire.payeeAccount]),
-  });
+  };
   if (family !== DEEP && seller.family !== DEEP && seller.family !== family)
     countPurchasesOfFamily(context, family, seller.family, by);
-  settleBuyerFamily(context, hire.seller, family);
+  context.store.put("buyerFamily", settled(context, changed, seller.family));
 }
 
 /** Computes again what a family adds to a seller's figures. */
 export function settleBuyerFamily(context: ApplyContext, seller: string, family: string): void {
   const row = context.store.get("buyerFamily", buyerFamilyId(seller, family));
   if (row === null) return;
-  const isOther = family !== DEEP && family !== knownMember(context, seller)?.family;
+  const after = settled(context, row, knownMember(context, seller)?.family);
+  if (after !== row) context.store.put("buyerFamily", after);
+}
+
+/**
+ * The row with what the family adds to its seller's figures now, which the seller gets; the same row if nothing changed.
+ *
+ * @param own the seller's own family, if it is known
+ */
+function settled(
+  context: ApplyContext,
+  row: Row<"buyerFamily">,
+  own: string | undefined,
+): Row<"buyerFamily"> {
+  const { family } = row;
+  const isOther = family !== DEEP && family !== own;
   const isIndependent = isOther && row.hires > 0;
   const after = {
     isIndependent,
@@ -100,7 +115,7 @@ export function settleBuyerFamily(context: ApplyContext, seller: string, family:
     share: isIndependent && row.rated > 0 ? shareOf(row) : null,
     kept: isIndependent ? keptOf(context, row) : 0n,
   };
-  changeSeller(context, row, after);
+  return changeSeller(context, row, after);
 }
 
 /** The money that came back from an account changed, so the sellers of that account are computed again. */
@@ -124,15 +139,18 @@ function contests({ contested }: Row<"buyerFamily">): number {
 
 type Contribution = Pick<Row<"buyerFamily">, "isIndependent" | "isEstablished" | "share" | "kept">;
 
-function changeSeller(context: ApplyContext, row: Row<"buyerFamily">, after: Contribution): void {
+function changeSeller(
+  context: ApplyContext,
+  row: Row<"buyerFamily">,
+  after: Contribution,
+): Row<"buyerFamily"> {
   const isSame =
     row.isIndependent === after.isIndependent &&
     row.isEstablished === after.isEstablished &&
     row.share === after.share &&
     row.kept === after.kept;
   const contested = contests(row) - Number(row.isContesting);
-  if (isSame && contested === 0) return;
-  context.store.update("buyerFamily", row.id, { ...after, isContesting: row.contested > 0 });
+  if (isSame && contested === 0) return row;
   const agent = agentRow(context, row.seller);
   updateAgent(context, row.seller, {
     independentBuyers: agent.independentBuyers + Number(after.isIndependent) - Number(row.isIndependent),
@@ -142,6 +160,7 @@ function changeSeller(context: ApplyContext, row: Row<"buyerFamily">, after: Con
     kept: agent.kept + after.kept - row.kept,
     contestingFamilies: agent.contestingFamilies + contested,
   });
+  return { ...row, ...after, isContesting: row.contested > 0 };
 }
 
 /**
@@ -159,7 +178,8 @@ function keptOf(context: ApplyContext, { family, brought, sources }: Row<"buyerF
   return kept > 0n ? kept : 0n;
 }
 
-function ensureBuyerFamily(context: ApplyContext, seller: string, family: string): Row<"buyerFamily"> {
+/** The row of a family that buys from a seller. A new one is not written yet. */
+function findOrStart(context: ApplyContext, seller: string, family: string): Row<"buyerFamily"> {
   const id = buyerFamilyId(seller, family);
   const known = context.store.get("buyerFamily", id);
   if (known !== null) return known;
@@ -180,7 +200,6 @@ function ensureBuyerFamily(context: ApplyContext, seller: string, family: string
     share: null,
     kept: 0n,
   };
-  context.store.insert("buyerFamily", row);
   if (family === DEEP) return row;
   append(context.store, boughtBy(family), seller);
   familyRow(context, family);

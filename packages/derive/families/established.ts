@@ -41,17 +41,19 @@ export function countPurchasesOfFamily(
   const change = Number(before + by > 0) - Number(before > 0);
   if (change === 0) return;
   const known = familyRow(context, family);
-  context.store.update("family", family, { sellers: known.sellers + change });
-  looksAgain(context, family);
+  noteChanged(context, { ...known, sellers: known.sellers + change });
 }
 
 /** Marks a family, so that the next tick decides again whether it is established. */
 export function looksAgain(context: ApplyContext, family: string): void {
+  noteChanged(context, familyRow(context, family));
+}
+
+/** Writes the row of a family that the next tick has to look at. */
+function noteChanged(context: ApplyContext, row: Row<"family">): void {
   const { ticks } = context.state;
-  const { touched } = familyRow(context, family);
-  if (touched === ticks) return;
-  context.store.update("family", family, { touched: ticks });
-  append(context.store, changedIn(ticks), family);
+  context.store.put("family", { ...row, touched: ticks });
+  if (row.touched !== ticks) append(context.store, changedIn(ticks), row.id);
 }
 
 /**
