@@ -258,7 +258,7 @@ describe("the parts of a keeper's round", () => {
   it("forget a deposit that stays unknown, because a reorganisation undid it", async () => {
     const keeper = open();
     const soon = BigInt((await chain.now()) + 500);
-    await world.held(await world.person(), { deadline: soon });
+    const hire = await world.held(await world.person(), { deadline: soon });
     await keeper.round();
     await chain.client.mine({ blocks: 40 });
     await keeper.round();
@@ -271,6 +271,8 @@ describe("the parts of a keeper's round", () => {
     }
     expect(await store.keys("watch")).to.have.length(0);
     await keeper.close();
+    rpc.sabotage = () => undefined;
+    await calls.timeoutRefund(hire);
   });
 
   it("ignore deposits that are not worth the gas", async () => {
