@@ -37,7 +37,7 @@ export function readCallback(body: unknown, seller: Address): Callback {
   const { job_id: jobId, status, error, ...answer } = message;
   if (typeof jobId !== "string") throw invalid("job_id", "is required");
   if (typeof signature !== "string" || !isSignedBy(signedPart(jobId, message), signature, seller)) {
-    throw invalid("signature", `is not ${seller}'s over this message`);
+    throw invalid("signature", `is not a signature of ${seller} over this message`);
   }
   if (status === "failed") {
     const { code = "failed", message: text = "" } = Object(error) as { code?: unknown; message?: unknown };

@@ -1,7 +1,7 @@
 import { eq } from "ponder";
 import type { Row } from "tallystick-derive/tables";
 import { auditMode, auditModeChange, auditOperator, auditPeriod, canaryList } from "../../ponder.schema.ts";
-import { known, type RowList, readAlong } from "./list.ts";
+import { alongColumn, type RowList, wantedColumns } from "./list.ts";
 
 /** Every operator with audits, by address. */
 export function operatorList(): RowList<Row<"auditOperator">> {
@@ -13,10 +13,10 @@ export function modeList(where: {
   operator?: string | null;
   capability?: string | null;
 }): RowList<Row<"auditMode">> {
-  const [along] = known([auditMode.operator, where.operator]);
+  const [along] = wantedColumns([auditMode.operator, where.operator]);
   return {
     table: auditMode,
-    of: readAlong("audit modes", along, where),
+    of: alongColumn("audit modes", along, where),
     order: [auditMode.id],
     direction: "asc",
     filter: where.capability ? eq(auditMode.capability, where.capability) : undefined,

@@ -1,7 +1,7 @@
 import { and, eq, sql } from "ponder";
 import type { Row } from "tallystick-derive/tables";
 import { auditor, auditorError } from "../../ponder.schema.ts";
-import { known, type RowList, readAlong } from "./list.ts";
+import { alongColumn, type RowList, wantedColumns } from "./list.ts";
 
 /** A filter for offers of auditors. `active`: on rosters now. */
 export type AuditorWhere = Partial<Record<"agent" | "operator" | "capability", string | null>> & {
@@ -11,10 +11,10 @@ export type AuditorWhere = Partial<Record<"agent" | "operator" | "capability", s
 /** The offers of auditors to operators, by operator and agent. There is an index for each of the two. */
 export function auditorList(where: AuditorWhere): RowList<Row<"auditor">> {
   const { agent, operator, capability, active } = where;
-  const along = known([auditor.agent, agent], [auditor.operator, operator]);
+  const along = wantedColumns([auditor.agent, agent], [auditor.operator, operator]);
   return {
     table: auditor,
-    of: readAlong("auditors", along[0], where),
+    of: alongColumn("auditors", along[0], where),
     order: [auditor.id],
     direction: "asc",
     filter: and(

@@ -3,7 +3,7 @@ import type { Row } from "tallystick-derive/tables";
 import * as schema from "../../ponder.schema.ts";
 import { auditStatus, countedSeller } from "../../src/auditStatus.ts";
 import type { Database } from "../database.ts";
-import { known, type RowList, readAlong } from "./list.ts";
+import { alongColumn, type RowList, wantedColumns } from "./list.ts";
 import { decodeRow } from "./rowsById.ts";
 
 /** A filter for audits. `status` is a value of `auditStatus`. */
@@ -45,7 +45,7 @@ export function auditList(where: AuditWhere, by: "eligible" | "drawn"): RowList<
     direction: "desc",
   } as const;
   if (seller) {
-    const of = readAlong("audits", [audit.seller, seller], where);
+    const of = alongColumn("audits", [audit.seller, seller], where);
     return { ...list, of, filter: and(hasStatus, others) };
   }
   if (!status) return { ...list, filter: others };
@@ -71,12 +71,12 @@ export type AssignmentWhere = Partial<Record<"auditor" | "operator", string | nu
 /** Assignments that meet every condition, the latest first, with an index for the auditor. */
 export function assignmentList(where: AssignmentWhere): RowList<Row<"auditAssignment">> {
   const { auditor, operator, open } = where;
-  const [along] = known([auditAssignment.auditor, auditor]);
+  const [along] = wantedColumns([auditAssignment.auditor, auditor]);
   const isOpen = sql`(${auditAssignment.verdict} IS NULL AND EXISTS (SELECT 1 FROM ${audit} WHERE ${audit.id} = ${auditAssignment.audit}
     AND ${audit.status} IN ('assigned', 'assigning') AND ${audit.round} = ${auditAssignment.round} AND ${audit.attempt} = ${auditAssignment.attempt}))`;
   return {
     table: auditAssignment,
-    of: readAlong("assignments", along, where),
+    of: alongColumn("assignments", along, where),
     order: [auditAssignment.block, auditAssignment.id],
     direction: "desc",
     filter: and(

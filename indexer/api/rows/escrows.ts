@@ -2,7 +2,7 @@ import { and, eq } from "ponder";
 import type { Row } from "tallystick-derive/tables";
 import { escrow } from "../../ponder.schema.ts";
 import type { Database } from "../database.ts";
-import { known, type RowList, readAlong } from "./list.ts";
+import { alongColumn, type RowList, wantedColumns } from "./list.ts";
 import { type RowOf, rowsById } from "./rowsById.ts";
 
 export type EscrowWhere = Partial<Record<"seller" | "buyer" | "status" | "provider", string | null>>;
@@ -13,10 +13,10 @@ export type EscrowWhere = Partial<Record<"seller" | "buyer" | "status" | "provid
  */
 export function escrowList(where: EscrowWhere): RowList<Row<"escrow">> {
   const { seller, buyer, status, provider } = where;
-  const along = known([escrow.seller, seller], [escrow.buyer, buyer], [escrow.status, status]);
+  const along = wantedColumns([escrow.seller, seller], [escrow.buyer, buyer], [escrow.status, status]);
   return {
     table: escrow,
-    of: readAlong("escrows", along[0], where),
+    of: alongColumn("escrows", along[0], where),
     order: [escrow.depositedBlock, escrow.id],
     direction: "desc",
     filter: and(

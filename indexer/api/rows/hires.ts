@@ -5,7 +5,7 @@ import { STATE_ID } from "tallystick-derive/stateId";
 import type { Row } from "tallystick-derive/tables";
 import * as schema from "../../ponder.schema.ts";
 import type { Database } from "../database.ts";
-import { known, type RowList, readAlong } from "./list.ts";
+import { alongColumn, type RowList, wantedColumns } from "./list.ts";
 
 /** A filter for hires. Times are unix seconds, `paidFrom` inclusive, `paidBefore` exclusive. */
 export type HireWhere = Partial<
@@ -19,10 +19,10 @@ const latestFirst = { table: hire, order: [hire.time, hire.id], direction: "desc
 /** Hires that meet every condition, the latest first, with an index for the buyer, the seller or the capability. */
 export function hireList(where: HireWhere): RowList<Row<"hire">> {
   const { seller, buyer, capability, outcome, evidence, paidFrom, paidBefore } = where;
-  const along = known([hire.buyer, buyer], [hire.seller, seller], [hire.capability, capability]);
+  const along = wantedColumns([hire.buyer, buyer], [hire.seller, seller], [hire.capability, capability]);
   return {
     ...latestFirst,
-    of: readAlong("hires", along[0], where),
+    of: alongColumn("hires", along[0], where),
     where: and(
       typeof paidFrom === "number" ? gte(hire.time, paidFrom) : undefined,
       typeof paidBefore === "number" ? lt(hire.time, paidBefore) : undefined,

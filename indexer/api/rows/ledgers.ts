@@ -2,7 +2,7 @@ import { and, asc, desc, eq } from "ponder";
 import * as schema from "../../ponder.schema.ts";
 import { pageKey, type TreePage } from "../../src/segments/storedTree.ts";
 import type { Database } from "../database.ts";
-import { known, type RowList, readAlong } from "./list.ts";
+import { alongColumn, type RowList, wantedColumns } from "./list.ts";
 import { type RowOf, rowsById } from "./rowsById.ts";
 
 /** More than any node follows. */
@@ -38,10 +38,10 @@ export async function anchorOfSize(
 /** Anchored heads, the latest first: of one ledger, or of all, followed or not. */
 export function anchorList(ledger?: string | null): RowList<RowOf<"anchor">> {
   const { anchor } = schema;
-  const [along] = known([anchor.ledger, ledger]);
+  const [along] = wantedColumns([anchor.ledger, ledger]);
   return {
     table: anchor,
-    of: readAlong("anchors", along, null),
+    of: alongColumn("anchors", along, null),
     order: along === undefined ? [anchor.block, anchor.log, anchor.id] : [anchor.seq],
     direction: "desc",
   };

@@ -73,7 +73,7 @@ export const MAX_COUNT = 10_000;
  * The columns that have a wanted value, each with this value. A list uses the index of the first column; the
  * other columns are a filter.
  */
-export function known(
+export function wantedColumns(
   ...columns: [column: PgColumn, value: string | null | undefined][]
 ): [PgColumn, string][] {
   return columns.flatMap(([column, value]) => (value ? [[column, value]] : []));
@@ -83,7 +83,7 @@ export function known(
  * The `of` of a list at the top of a query, which reads along the index of one column. `where` makes the name
  * different from the names of other lists of the request.
  */
-export function readAlong(
+export function alongColumn(
   name: string,
   along: [PgColumn, string] | undefined,
   where: object | null | undefined,

@@ -7,7 +7,7 @@ import { publishedFigures } from "../../src/publishedFigures.ts";
 import type { Database } from "../database.ts";
 import { clusterIsNamed } from "./clusters.ts";
 import { hasIdentity } from "./identities.ts";
-import { type RowList, readAlong } from "./list.ts";
+import { alongColumn, type RowList } from "./list.ts";
 import { prepared } from "./prepared.ts";
 import { nanoShare, type ScoreWhere } from "./steward.ts";
 
@@ -132,7 +132,7 @@ export function offerList(where: OfferWhere, orderBy: OfferOrder): RowList<Row<"
   return {
     table: listing,
     ...OFFER_ORDERS[orderBy],
-    of: readAlong(`offers by ${orderBy}`, along, {
+    of: alongColumn(`offers by ${orderBy}`, along, {
       ...where,
       maxPriceUsdc: maxPriceUsdc?.toString(),
       minKeptUsdc: where.minKeptUsdc?.toString(),

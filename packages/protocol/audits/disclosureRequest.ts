@@ -90,7 +90,11 @@ export function readDisclosureRequest(
   if (request.hire !== hire || !request.assignment.startsWith(`${hire}/`))
     throw refused("hire", `must be ${hire}`);
   if (Math.abs(now - request.time) > DISCLOSURE_TOLERANCE_SECONDS) {
-    throw refused("time", `is ${now - request.time} seconds ago`, "stale_request");
+    throw refused(
+      "time",
+      `differs by ${Math.abs(now - request.time)} seconds from this clock`,
+      "stale_request",
+    );
   }
   return {
     request,

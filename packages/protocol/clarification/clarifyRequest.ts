@@ -94,6 +94,6 @@ export function readClarifyRequest(value: unknown): { request: ClarifyRequest; s
   if (checkNestedSignature(body, "signature", request.buyer_id)) return { request, signed: true };
   throw new InvalidInputError({
     code: "invalid_signature",
-    issues: [{ field: "signature", message: `is not ${request.buyer_id}'s over this request` }],
+    issues: [{ field: "signature", message: `is not a signature of ${request.buyer_id} over this request` }],
   });
 }

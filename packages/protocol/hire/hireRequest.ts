@@ -113,6 +113,6 @@ function checkSignature(request: HireRequest, value: RecordBody): boolean {
   if (checkNestedSignature(body, "signature", request.buyer_id)) return true;
   throw new InvalidInputError({
     code: "invalid_signature",
-    issues: [{ field: "signature", message: `is not ${request.buyer_id}'s over this request` }],
+    issues: [{ field: "signature", message: `is not a signature of ${request.buyer_id} over this request` }],
   });
 }

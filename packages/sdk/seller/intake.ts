@@ -87,7 +87,12 @@ function requireFresh({ issued_at: issuedAt }: HireRequest, nowMs: number): void
   if (issuedAt === undefined) return;
   const age = Math.floor(nowMs / 1000) - issuedAt;
   if (age > MAX_AGE_SECONDS || age < -CLOCK_TOLERANCE_SECONDS) {
-    throw refused(400, "stale_request", `issued_at is ${age} seconds ago.`, "issued_at");
+    throw refused(
+      400,
+      "stale_request",
+      `issued_at differs by ${Math.abs(age)} seconds from this clock.`,
+      "issued_at",
+    );
   }
 }
 

@@ -78,7 +78,9 @@ export function jobRoutes({ store, outbox, account, now }: JobRoutesParameters):
     if (!checkBuyerSignature(body)) {
       throw new InvalidInputError({
         code: "invalid_signature",
-        issues: [{ field: "buyer_signature", message: "is not the buyer's over the receipt's body" }],
+        issues: [
+          { field: "buyer_signature", message: "is not a signature of the buyer over the receipt's body" },
+        ],
       });
     }
     const record = await signRecord({ type: "receipt", body, account });

@@ -31,7 +31,7 @@ export async function checkSignature(
     return reading.digest;
   throw new InvalidInputError({
     code: "invalid_signature",
-    issues: [{ field: "signature", message: `is not ${signer}'s over this body` }],
+    issues: [{ field: "signature", message: `is not a signature of ${signer} over this body` }],
     hint:
       `Sign the 32 bytes ${reading.digest} as a message (EIP-191): keccak256 of the body as JSON with its keys ` +
       "sorted at every level and no spaces.",

@@ -33,7 +33,9 @@ describe("a hire's addresses", () => {
       expect(read.request.buyer_id).to.equal(lower);
     }
     const respelled = { ...(await signedAs(account.address)), buyer_id: lower };
-    expect(() => readHireRequest(respelled, seller)).to.throw(`is not ${lower}'s over this request`);
+    expect(() => readHireRequest(respelled, seller)).to.throw(
+      `is not a signature of ${lower} over this request`,
+    );
   });
 
   it("are lower case in everything that we sign", async () => {
