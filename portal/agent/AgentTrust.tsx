@@ -80,7 +80,7 @@ const FAMILIES: Column<BuyerFamily>[] = [
     isNumber: true,
   },
   {
-    name: "It buys of",
+    name: "It buys from",
     cell: ({ family }) => `${formatNumber(family.sellerFamilies)} families`,
     value: ({ family }) => family.sellerFamilies,
     isNumber: true,
@@ -110,7 +110,7 @@ function IndependenceCard({ agent }: { agent: Agent }) {
         columns={FAMILIES}
         rows={families}
         keyOf={({ family }) => family.id}
-        empty="Nobody bought of it in the last 30 days."
+        empty="Nobody bought from it in the last 30 days."
       />
     </section>
   );

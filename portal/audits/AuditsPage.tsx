@@ -174,7 +174,7 @@ function Operator(props: {
         ))}
       </dl>
       <div class="two even">
-        <dl class="facts">
+        <dl class="facts counts">
           {MORE.map(([name, text]) => (
             <div class="pair" key={name}>
               <dt>{text}</dt>
