@@ -211,7 +211,9 @@ describe("heads in the portal", () => {
     expect(states(await nodeHeadChecks(told(9), head(5), node, at))).to.deep.equal(["no"]);
     const late = { ...at, block: 120, isSameBlock: false };
     const blocked = { ...node, isBlocked: true };
-    expect(states(await nodeHeadChecks(told(5), head(9), blocked, late))).to.deep.equal(["open", "yes"]);
+    const waiting = await nodeHeadChecks(told(5), head(9), blocked, late);
+    expect(states(waiting)).to.deep.equal(["open", "yes"]);
+    expect(waiting[0]?.text).to.equal("The node waits for entries, as it says itself");
     const file = { what: "the file", isWhole: true };
     const noProof: Prove = async () => null;
     expect(states(await treeChecks({ ...told(9), ...file }, head(9), noProof))).to.deep.equal(["yes"]);
