@@ -4,14 +4,20 @@ import { sha256ByWasm } from "./sha256ByWasm.ts";
 /** The result of a worker for a part of a ledger's file: its leaves without separators, 32 bytes each. */
 export type LedgerPart = { parent: string; head: string; leaves: Uint8Array<ArrayBuffer> };
 
+/** What a worker answers: null for a part with a line that is bad or doubtful, or a part that cannot be read. */
+export type VerifiedPart = { number: number; part: LedgerPart | null };
+
 const NEWLINE = 0x0a;
 
 /** The place of the parent hash in a canonical line. */
 const PARENT_AT = `{"current_hash": "${"0".repeat(64)}", "parent_hash": "`.length;
 
 const scope = globalThis as unknown as {
-  postMessage: (part: LedgerPart | null, transfer: ArrayBuffer[]) => void;
-  addEventListener: (type: "message", listener: (event: { data: Blob }) => void) => void;
+  postMessage: (answer: VerifiedPart, transfer: ArrayBuffer[]) => void;
+  addEventListener: (
+    type: "message",
+    listener: (event: { data: { number: number; part: Blob } }) => void,
+  ) => void;
 };
 
 const sha256 = sha256ByWasm();
@@ -38,8 +44,9 @@ function countLines(bytes: Uint8Array): number {
   return count;
 }
 
-scope.addEventListener(
-  "message",
-  ({ data }) =>
-    void verify(data).then((part) => scope.postMessage(part, part === null ? [] : [part.leaves.buffer])),
-);
+scope.addEventListener("message", ({ data: { number, part } }) => {
+  const answer = (found: LedgerPart | null): void =>
+    scope.postMessage({ number, part: found }, found === null ? [] : [found.leaves.buffer]);
+  // A file that changes while it is read cannot be read any more. Reading line by line then says so.
+  void verify(part).then(answer, () => answer(null));
+});

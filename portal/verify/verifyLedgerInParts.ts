@@ -1,11 +1,14 @@
 import { GENESIS_HASH } from "tallystick-protocol/ledger/entry";
 import type { VerifiedLedger } from "tallystick-protocol/ledger/verifyLedger";
 import { MerkleFrontier } from "tallystick-protocol/merkle/merkleFrontier";
-import type { LedgerPart } from "./ledgerPartWorker.ts";
+import type { LedgerPart, VerifiedPart } from "./ledgerPartWorker.ts";
 import { sha256ByWasm } from "./sha256ByWasm.ts";
 
-/** Bytes of a part. Each worker has one part in memory. */
+/** Bytes of a part. */
 const PART_BYTES = 4 << 20;
+
+/** The parts that a worker has at a time. The browser reads the next ones while the worker verifies one. */
+const AT_ONCE = 3;
 
 /** How many bytes after the planned end of a part are searched for the end of a line. */
 const MAX_LINE_BYTES = 1 << 17;
@@ -70,14 +73,18 @@ async function assemble(
       onProgress(part.end / file.size);
     }
   };
+  const verifyNext = async (ask: Ask): Promise<void> => {
+    for (let part = await take(); part !== null; part = await take()) {
+      const found = await ask(part.number, file.slice(part.start, part.end));
+      if (found === null) throw new DoubtfulLedger();
+      verified.set(part.number, { ...found, end: part.end });
+      join();
+    }
+  };
   await Promise.all(
-    workers.map(async (worker) => {
-      for (let part = await take(); part !== null; part = await take()) {
-        const found = await ask(worker, file.slice(part.start, part.end));
-        if (found === null) throw new DoubtfulLedger();
-        verified.set(part.number, { ...found, end: part.end });
-        join();
-      }
+    workers.flatMap((worker) => {
+      const ask = askerOf(worker);
+      return Array.from({ length: AT_ONCE }, () => verifyNext(ask));
     }),
   );
   return { size: frontier.size, head, root: frontier.root() };
@@ -109,11 +116,26 @@ async function lineEnd(file: Blob, from: number): Promise<number> {
   return from + at;
 }
 
-function ask(worker: Worker, part: Blob): Promise<LedgerPart | null> {
-  return new Promise((resolve, reject) => {
-    worker.onmessage = ({ data }: { data: LedgerPart | null }) => resolve(data);
-    // The program of further workers may no longer be available. Then this worker continues alone.
-    worker.onerror = () => reject(new DoubtfulLedger());
-    worker.postMessage(part);
-  });
+type Ask = (number: number, part: Blob) => Promise<LedgerPart | null>;
+
+/** Gives parts to a worker, and waits for its results. They may come in another order. */
+function askerOf(worker: Worker): Ask {
+  const waiting = new Map<number, PromiseWithResolvers<LedgerPart | null>>();
+  let isBroken = false;
+  worker.onmessage = ({ data }: { data: VerifiedPart }) => {
+    waiting.get(data.number)?.resolve(data.part);
+    waiting.delete(data.number);
+  };
+  // The program of further workers may no longer be available. Then the caller's thread continues alone.
+  worker.onerror = () => {
+    isBroken = true;
+    for (const { reject } of waiting.values()) reject(new DoubtfulLedger());
+  };
+  return (number, part) => {
+    if (isBroken) throw new DoubtfulLedger();
+    const answer = Promise.withResolvers<LedgerPart | null>();
+    waiting.set(number, answer);
+    worker.postMessage({ number, part });
+    return answer.promise;
+  };
 }
