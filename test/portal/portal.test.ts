@@ -438,9 +438,15 @@ describe("the portal", function () {
     for (const [name, change] of lies) {
       let n = 0;
       lie = (key, value) => change(value, key, n++);
+      // Answers are kept from page to page: a new load asks again.
+      await page.goto("about:blank");
       for (const hash of shown) {
-        await page.goto("about:blank");
+        await page.evaluate(() => {
+          const shown = document.querySelector("main h1") ?? document.querySelector("main > :last-child");
+          shown?.setAttribute("data-before", "");
+        });
         await page.goto(`${site.url}${hash}`);
+        await page.waitForFunction(() => document.querySelector("[data-before]") === null);
         await page.waitForFunction(() => {
           const main = document.querySelector("main");
           return main !== null && main.innerText.trim() !== "" && main.querySelector(".skeleton") === null;
