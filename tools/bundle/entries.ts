@@ -19,7 +19,7 @@ export const bundleEntries: readonly BundleEntry[] = [
   { name: "auditor", source: 'export * from "tallystick-sdk/auditor";', most: 76_000 },
   { name: "query", source: 'export * from "tallystick-sdk/query";', most: 4_600 },
   { name: "derive", source: 'export * from "tallystick-derive";', most: 124_000 },
-  { name: "openLog", source: 'export * from "tallystick-sdk/openLog";', most: 127_800 },
+  { name: "openLog", source: 'export * from "tallystick-sdk/openLog";', most: 138_000 },
   {
     name: "inclusion",
     source: `export { fromHex, toHex } from "tallystick-protocol";

@@ -2,6 +2,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { expect } from "chai";
 import { announceNode } from "../../../scripts/demo/runFolder.ts";
+import { waitUntil } from "../../../scripts/processes/waitUntil.ts";
 import { openApiDatabase } from "../../../tools/bench/api/apiDatabase.ts";
 import { EventLog, LEDGER, TOKEN, wallet } from "../../derive/eventLog.ts";
 import { untilGone } from "../../scripts/fixtures/gone.ts";
@@ -62,7 +63,15 @@ describe("npm run dev", function () {
 
     const dev = copy.run(["dev"]);
     const { listening } = JSON.parse(await dev.nextLine("stdout", /listening/));
-    const read = async (place: string) => (await fetch(`${listening}${place}`)).json();
+    // On a busy machine the database may stand still for a second, which counts as away.
+    const read = (place: string) =>
+      waitUntil(
+        async () => {
+          const answer = await fetch(`${listening}${place}`);
+          return answer.status !== 503 && answer.json();
+        },
+        { what: `an answer at ${place}`, withinMs: 60_000, everyMs: 100 },
+      );
     const agent = `/v1/agents/${wallet(1)}/reputation`;
     expect(await read(agent)).to.include({ last_30d_hire_count_raw: 1 });
     const query = "/graphql?query={meta{chainId%20token{address}}}";
