@@ -14,6 +14,7 @@ import { startService } from "../../scripts/processes/startService.ts";
 import { waitUntil } from "../../scripts/processes/waitUntil.ts";
 import { nodeToServe } from "../../tools/dev/nodeToServe.ts";
 import { untilGone } from "../scripts/fixtures/gone.ts";
+import { commandHere } from "../support/commandHere.ts";
 import { SECOND_NODES } from "../support/secondNodes.ts";
 import { type DemoResult, demoResult, type Run, runTallystick } from "./support/demoProcess.ts";
 import { portalLies } from "./support/portalLies.ts";
@@ -45,9 +46,8 @@ describe("npm run demo", function () {
     environment: { [name: string]: string },
     ...args: string[]
   ): Promise<{ code: number | null; out: string }> {
-    const run = runTallystick(args, environment);
-    const { code } = await run.ended;
-    return { code, out: `${run.out()}${run.err()}` };
+    const { code, out, err } = await commandHere(args, environment);
+    return { code, out: `${out}${err}` };
   }
 
   it("has one seller in Tier 2, counts the ring's 20 hires as 4, and its rewritten history is refused", () => {

@@ -19,6 +19,7 @@ import { nodeProgram } from "../../scripts/processes/nodeProgram.ts";
 import { openSupervisor, type Supervisor } from "../../scripts/processes/openSupervisor.ts";
 import { waitUntil } from "../../scripts/processes/waitUntil.ts";
 import { repositoryRoot } from "../../scripts/repositoryRoot.ts";
+import { SECOND_NODES } from "../support/secondNodes.ts";
 import { followEvents } from "./support/followEvents.ts";
 import { type IndexerProcess, startIndexer } from "./support/indexerProcess.ts";
 import { type LocalChain, newWallet, PROVIDER, startLocalChain } from "./support/localChain.ts";
@@ -43,8 +44,11 @@ function isOfBusyMachine({ message }: Error): boolean {
   return message === "" || /"(?:DATABASE_UNAVAILABLE|OVERLOADED)"/.test(message);
 }
 
-/** The processes of the compose file without containers: one that indexes, and two that only answer, through views. */
-describe("one indexer and two replicas on one Postgres", function () {
+/** The replicas: processes that only answer. All answer alike, so `npm test` starts one. */
+const REPLICAS = SECOND_NODES ? ["replica-1", "replica-2"] : ["replica-1"];
+
+/** The processes of the compose file without containers: one that indexes, and those that only answer, through views. */
+describe("one indexer and its replicas on one Postgres", function () {
   // Three nodes start one after another; a busy machine takes its time.
   this.timeout(300_000);
   this.slow(30_000);
@@ -96,7 +100,7 @@ describe("one indexer and two replicas on one Postgres", function () {
     await run(switchTo("tallystick_v1"));
     const throughViews = { ...environment, DATABASE_SCHEMA: "tallystick_live" };
     replicas = await Promise.all(
-      ["replica-1", "replica-2"].map((name) => startIndexer(supervisor, folder, throughViews, name, "serve")),
+      REPLICAS.map((name) => startIndexer(supervisor, folder, throughViews, name, "serve")),
     );
   });
   after(async () => {
@@ -240,10 +244,13 @@ describe("one indexer and two replicas on one Postgres", function () {
         [after, last] = [Number(next) - 1, Number(end)];
       }
       const digests = await (await fetch(`${url}/v1/digests?limit=5000`)).json();
-      return { text: texts.join(""), headers, digests };
+      const entries = await (await fetch(`${url}/v1/ledger/entries`)).text();
+      return { text: texts.join(""), headers, digests, entries };
     });
     const [first, ...others] = await Promise.all(pages);
     for (const other of others) expect(other).to.deep.equal(first);
+    // The entries of the ledger that it read, so that a lost ledger can be restored from it.
+    expect(first?.entries.trimEnd().split("\n")).to.deep.equal(ledger.lines());
     const lines = first?.text.split("\n").length ?? 0;
     expect(first?.text).to.equal(exported.slice(0, lines - 1).join(""));
     // The last blocks are not final.
@@ -268,7 +275,7 @@ describe("one indexer and two replicas on one Postgres", function () {
       ]);
       return { code: code as number, out, err };
     };
-    const [one, other] = replicas.map(({ url }) => url) as [string, string];
+    const [one, other] = [...replicas, indexer].map(({ url }) => url) as [string, string];
     const keep = path.join(folder, "kept.jsonl");
     // Between the reader and the node: it makes a payment of half a dollar one of six tenths.
     const liar = createServer((request, response) => {
