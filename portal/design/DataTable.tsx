@@ -1,5 +1,5 @@
 import type { ComponentChildren } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { csvOf } from "./csv.ts";
 import { Icon } from "./Icon.tsx";
 import { Empty } from "./States.tsx";
@@ -38,8 +38,8 @@ export function DataTable<Row>(props: {
   const [order, setOrder] = useState<Order>(null);
   const [isOpen, setOpen] = useState(false);
   const table = useRef<HTMLTableElement>(null);
-  // The button to unfold the table is gone then. The first of the new rows has the focus.
-  useEffect(() => {
+  // The button to unfold the table is gone then. The first of the new rows gets the focus before anything else can take it.
+  useLayoutEffect(() => {
     if (isOpen) table.current?.tBodies[0]?.rows[FOLDED]?.querySelector<HTMLElement>("a, button, th")?.focus();
   }, [isOpen]);
   if (rows.length === 0) return <Empty>{empty}</Empty>;
