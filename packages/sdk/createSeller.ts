@@ -20,13 +20,13 @@ import { createFreeCalls, type HasHired } from "./seller/freeCalls.ts";
 import type { Handler, Handlers } from "./seller/handlers.ts";
 import type { RedeemQuote } from "./seller/intake.ts";
 import type { Job, SettlementMode } from "./seller/job.ts";
-import { createJobLeases } from "./seller/jobLeases.ts";
 import { createJobRunner, isEnded, type JobRunnerParameters, settledFields } from "./seller/jobRunner.ts";
 import { type Offers, type OfferTerms, signOffers } from "./seller/offers.ts";
 import { createReceiptOutbox } from "./seller/receiptOutbox.ts";
 import { sellerApp } from "./seller/sellerApp.ts";
 import { HireRefusedError } from "./seller/sellerErrors.ts";
 import { sellerStore } from "./seller/sellerStore.ts";
+import { createJobLeases } from "./store/jobLeases.ts";
 import type { KeyValueStore } from "./store/keyValueStore.ts";
 
 export type CreateSellerParameters = {

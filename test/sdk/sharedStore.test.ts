@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { parseUsdc } from "tallystick-protocol/amount";
 import { createSeller } from "tallystick-sdk/createSeller";
 import { adoptStore } from "tallystick-sdk/seller/adoptStore";
-import { createJobLeases, LeaseLostError } from "tallystick-sdk/seller/jobLeases";
+import { createJobLeases, LeaseLostError } from "tallystick-sdk/store/jobLeases";
 import { memoryStore } from "tallystick-sdk/store/keyValueStore";
 import { MEAN, mean } from "./support/market.ts";
 import { between, isPaid, rejection } from "./support/tamper.ts";

@@ -3,7 +3,7 @@ import { jsonHash } from "tallystick-protocol/hire/paramsHash";
 import { abortable } from "../deadline.ts";
 import { HireFailedError } from "../errors.ts";
 import type { HireParameters } from "../hireParameters.ts";
-import { type JobLease, LeaseLostError } from "../seller/jobLeases.ts";
+import { type JobLease, LeaseLostError } from "../store/jobLeases.ts";
 import type { BuyerContext } from "./buyerContext.ts";
 import type { HireResult } from "./hireResult.ts";
 import type { KeyedOrder } from "./hiring.ts";

@@ -4,7 +4,7 @@ import { InvalidInputError } from "tallystick-protocol/errors";
 import { type Hex, isHex, toBareHex, toHex } from "tallystick-protocol/hex";
 import type { LocalAccount } from "viem";
 import { type EscrowOfHire, HireFailedError, type MoneyState, type SellerWords } from "../errors.ts";
-import { createJobLeases, type JobLease } from "../seller/jobLeases.ts";
+import { createJobLeases, type JobLease } from "../store/jobLeases.ts";
 import type { KeyValueStore } from "../store/keyValueStore.ts";
 import type { HireResult } from "./hireResult.ts";
 

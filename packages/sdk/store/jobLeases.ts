@@ -1,5 +1,5 @@
 import { TallystickError } from "tallystick-protocol/errors";
-import type { KeyValueStore } from "../store/keyValueStore.ts";
+import type { KeyValueStore } from "./keyValueStore.ts";
 
 /** The exclusive right of this process to work on a job. It lasts as long as the process renews it. */
 export type JobLease = {
