@@ -10,7 +10,7 @@ import type { LedgerStore, StorePosition } from "../ledger/ledgerStore.ts";
 import type { ConsensusTable } from "./consensusTable.ts";
 import { type IndexOptions, nameKey, removeIndex } from "./indexDatabase.ts";
 import { openTables, type IndexTables as Tables, indexUnavailable as unavailable } from "./indexTables.ts";
-import { plainText } from "./plainText.ts";
+import { lookupText } from "./lookupText.ts";
 import { recordKey } from "./recordKey.ts";
 
 type PyObject = { [key: string]: PyJson };
@@ -377,10 +377,10 @@ export class LedgerIndex {
     else if (type === "outcomes") this.#addOutcomes(tables, body);
     else if (isConsensusType(type)) {
       tables.consensus.apply({
-        taskId: plainText(body.task_id),
+        taskId: lookupText(body.task_id),
         type,
-        proposal: plainText(body.proposal),
-        signer: plainText(signer) as Address,
+        proposal: lookupText(body.proposal),
+        signer: lookupText(signer) as Address,
         index,
         time: Number(timestamp),
       });
@@ -417,8 +417,8 @@ export class LedgerIndex {
   }
 
   #addReview(tables: Tables, { proposal, decision }: PyObject, hash: string, index: number): void {
-    const id = plainText(proposal);
-    if (tables.addReview.run(id, plainText(decision), hash, index).changes === 0) return;
+    const id = lookupText(proposal);
+    if (tables.addReview.run(id, lookupText(decision), hash, index).changes === 0) return;
     tables.setNote.run(REVIEWS, ++this.#reviewCount);
     if (decision === "release") tables.addRelease.run(hash, id);
     else this.#addOutcome(tables, index);
@@ -431,7 +431,7 @@ export class LedgerIndex {
   }
 
   #addOutcomes(tables: Tables, { hour }: PyObject): void {
-    const told = Number(plainText(hour) || Number.NaN);
+    const told = Number(lookupText(hour) || Number.NaN);
     if (!Number.isSafeInteger(told) || told <= (this.#toldHour ?? -1)) return;
     tables.setNote.run(TOLD_HOUR, told);
     this.#toldHour = told;
@@ -449,5 +449,5 @@ function isObject(value: PyJson | undefined): value is PyObject {
 
 /** The identity of an offer: agent, capability and payment mode. */
 export function offerKey(body: { [key: string]: unknown }): string {
-  return [body.agent_id, body.capability, body.payment_mode ?? "direct"].map(plainText).join(" ");
+  return [body.agent_id, body.capability, body.payment_mode ?? "direct"].map(lookupText).join(" ");
 }

@@ -1,5 +1,5 @@
 import { recordTypeNamed } from "tallystick-protocol/records/recordTypes";
-import { plainText } from "./plainText.ts";
+import { lookupText } from "./lookupText.ts";
 
 /** The parts of a record that its key is made from; the record comes from a payload or a request. */
 type KeyedRecord = { type: unknown; signer: unknown; body: { [key: string]: unknown } };
@@ -13,8 +13,8 @@ type KeyedRecord = { type: unknown; signer: unknown; body: { [key: string]: unkn
  */
 export function recordKey({ type, signer, body }: KeyedRecord, digest: () => string): string {
   const once = recordTypeNamed(type)?.once;
-  const by = plainText(signer);
-  if (once === undefined) return `${plainText(type)} ${by} ${digest()}`;
-  const texts = Object.entries(body).map(([name, value]) => [name, plainText(value)]);
+  const by = lookupText(signer);
+  if (once === undefined) return `${lookupText(type)} ${by} ${digest()}`;
+  const texts = Object.entries(body).map(([name, value]) => [name, lookupText(value)]);
   return once({ signer: by, body: Object.fromEntries(texts) });
 }

@@ -3,7 +3,7 @@ import { TallystickError } from "tallystick-protocol/errors";
 import type { PyJson } from "tallystick-protocol/json/pythonJson";
 import { parseEntryLine } from "tallystick-protocol/ledger/entry";
 import type { HeldProposals } from "../engine/heldProposals.ts";
-import { plainText } from "../engine/plainText.ts";
+import { lookupText } from "../engine/lookupText.ts";
 import type { DiskLedger } from "../ledger/diskLedger.ts";
 import { addWork, complexityOf, type Tally, type Work } from "./tally.ts";
 
@@ -68,7 +68,7 @@ async function workOf(payload: PyObject, held: HeldProposals): Promise<Work | un
   // never settled.
   if (type === "settlement") return isEmpty(payload.data_update) ? undefined : workIn(payload, true);
   if (type !== "review" || !isObject(body) || body.decision !== "reject") return undefined;
-  const id = plainText(body.proposal);
+  const id = lookupText(body.proposal);
   const divergence = held.get(id)?.divergence;
   const work = workIn(await contentOf(held, id), false);
   return work && { ...work, ...(divergence !== undefined && { divergence }) };
