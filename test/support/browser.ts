@@ -10,7 +10,19 @@ import { type Browser, chromium } from "playwright-core";
 
 const run = promisify(execFile);
 
-const NAMES = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
+/**
+ * Chromium without windows comes first. The other is a whole browser, whose own pages and services take a fifth of the
+ * processor time of these tests.
+ */
+const WITHOUT_WINDOWS = "chromium-headless-shell";
+const NAMES = [
+  WITHOUT_WINDOWS,
+  "chrome-headless-shell",
+  "chromium",
+  "chromium-browser",
+  "google-chrome",
+  "google-chrome-stable",
+];
 const MAC = "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome";
 
 /** Most time for Debian's mirrors to bring a browser, in milliseconds. */
@@ -102,17 +114,19 @@ async function install(): Promise<string> {
     if (process.getuid?.() !== 0) throw new Error("only root can install packages");
     await inTurn(async () => {
       await apt("update");
-      await apt("install", "-y", "--no-install-recommends", "chromium");
+      const install = (name: string) => apt("install", "-y", "--no-install-recommends", name);
+      // Ubuntu has only the whole browser.
+      await install(WITHOUT_WINDOWS).catch(() => install("chromium"));
     });
   } catch (cause) {
     throw new Error(
-      "These tests run in a browser, and this machine has none. Install Chromium (Debian: apt-get install chromium), or set " +
-        "CHROMIUM_PATH to the program.",
+      "These tests run in a browser, and this machine has none. Install Chromium (Debian: apt-get install " +
+        `${WITHOUT_WINDOWS}), or set CHROMIUM_PATH to the program.`,
       { cause },
     );
   }
   const found = installed();
-  if (found === undefined) throw new Error("Debian's package chromium brought no program of that name.");
+  if (found === undefined) throw new Error("Debian's packages brought no program of a known name.");
   return found;
 }
 
