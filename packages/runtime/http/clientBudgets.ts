@@ -45,10 +45,12 @@ export type ClientBudget = {
    * The turns of its database statements. All of its requests together get only a part of the connections.
    */
   readonly statements: Turns;
+  /** Counts a request that costs no points. Returns false if the client sends them too fast. */
+  countFree: () => boolean;
   /** Counts a refusal. Returns the number of refusals since the client's last accepted request. */
   refuse: () => number;
   /**
-   * Counts a delayed refusal until `release` is called. Returns undefined if too many refusals are delayed
+   * Counts a delayed answer until `release` is called. Returns undefined if too many answers are delayed
    * already.
    *
    * @returns `ms`: how long to delay it
@@ -67,8 +69,11 @@ export type ClientBudget = {
  */
 const GENERATION = 50_000;
 
-/** The most delayed refusals of one client. Further refusals are sent at once. */
-const MAX_HELD = 64;
+/** The most delayed answers of one client. Further refusals are sent at once. */
+const MAX_HELD = 1_024;
+
+/** Requests without a price that a client may send in a second. A supervisor sends one or two. */
+const FREE_PER_SECOND = 20;
 
 /**
  * A client with at least this share of its burst is light: it does not ask faster than it earns points, or
@@ -86,6 +91,9 @@ type State = {
   queue: Set<() => void>;
   streams: number;
   refusals: number;
+  /** Requests without a price, less {@link FREE_PER_SECOND} for each second since. */
+  free: number;
+  freeAt: number;
   held: number;
   statements: Turns;
   /** Set while the client lets others go first. */
@@ -141,6 +149,7 @@ export class ClientBudgets {
         state.points = Math.max(-burst, state.points - points);
       },
       takeTurn: (begin) => this.#takeTurn(state, begin),
+      countFree: () => this.#countFree(state),
       refuse: () => ++state.refusals,
       statements: state.statements,
       holdBack: () => {
@@ -165,6 +174,16 @@ export class ClientBudgets {
     state.at = now;
   }
 
+  #countFree(state: State): boolean {
+    if (this.#limits.pointsPerSecond === 0) return true;
+    const now = this.#now();
+    state.free = Math.max(0, state.free - Math.max(0, now - state.freeAt) * FREE_PER_SECOND);
+    state.freeAt = now;
+    if (state.free + 1 > FREE_PER_SECOND) return false;
+    state.free++;
+    return true;
+  }
+
   #stateOf(client: string): State {
     const recent = this.#recent.get(client);
     if (recent !== undefined) return recent;
@@ -176,6 +195,8 @@ export class ClientBudgets {
       queue: new Set<() => void>(),
       streams: 0,
       refusals: 0,
+      free: 0,
+      freeAt: this.#now(),
       held: 0,
       statements: new Turns(() => (this.#isLight(fresh) ? statements : 1)),
       yielding: undefined,

@@ -27,7 +27,7 @@ export type ClientLimits = {
    * How many trusted proxies are in front of this server. They tell the client's address (see `clientOf`).
    */
   trustedProxies: number;
-  /** The price of a request by its path, before its answer is known; 0: no limit. Default 1. */
+  /** The price of a request by its path, before its answer is known; 0: free, 20 a second. Default 1. */
   priceOf?: (path: string) => number;
 };
 
@@ -81,11 +81,36 @@ export function limitClients(server: Server, limits: ClientLimits): void {
       // The client may have gone while its request waited.
       if (!response.destroyed) for (const listener of listeners) listener.call(server, request, response);
     };
-    if (price === 0) return serveIt();
+    if (price === 0) return serveFree(exchange, { isProxied, serveIt });
     const { secondsToWait } = budget;
     if (secondsToWait > 0)
       return refuseRequest(exchange, { isProxied, seconds: secondsToWait, why: USED_UP });
     admit(exchange, { price, isProxied, serveIt });
+  });
+}
+
+/**
+ * Serves a request without a price. A client that sends many gets its answers a second later or more, so that
+ * a flood of them costs no more than a flood of refused ones.
+ */
+function serveFree(
+  exchange: Exchange,
+  { isProxied, serveIt }: { isProxied: boolean; serveIt: () => void },
+): void {
+  const { response, budget } = exchange;
+  if (budget.countFree()) {
+    serveIt();
+    return;
+  }
+  const held = budget.holdBack();
+  if (held === undefined) {
+    refuseRequest(exchange, { isProxied, seconds: 1, why: "asks too often" });
+    return;
+  }
+  const timer = setTimeout(serveIt, held.ms);
+  response.once("close", () => {
+    clearTimeout(timer);
+    held.release();
   });
 }
 

@@ -119,14 +119,27 @@ describe("the budget of a client", () => {
 
   it("delays a limited number of a client's refusals at one time, each longer than the one before", () => {
     const budgets = open();
-    const held = Array.from({ length: 65 }, () => budgets.of("a").holdBack());
-    expect(held.map((it) => it !== undefined)).to.deep.equal([...Array(64).fill(true), false]);
-    expect([held[0]?.ms, held[32]?.ms, held[63]?.ms]).to.deep.equal([1_000, 1_500, 1_984.375]);
+    const held = Array.from({ length: 1_025 }, () => budgets.of("a").holdBack());
+    expect(held.map((it) => it !== undefined)).to.deep.equal([...Array(1_024).fill(true), false]);
+    expect([held[0]?.ms, held[32]?.ms, held[1_023]?.ms]).to.deep.equal([1_000, 1_500, 16_984.375]);
     expect(budgets.of("b").holdBack()?.ms).to.equal(1_000);
     held[0]?.release();
     held[0]?.release();
-    expect(budgets.of("a").holdBack()?.ms).to.equal(1_984.375);
+    expect(budgets.of("a").holdBack()?.ms).to.equal(16_984.375);
     expect(budgets.of("a").holdBack()).to.equal(undefined);
+  });
+
+  it("counts twenty requests without a price in each second of a client", () => {
+    const budgets = open();
+    const most = () => Array.from({ length: 100 }, () => budgets.of("a").countFree()).filter(Boolean).length;
+    expect(most()).to.equal(20);
+    now += 0.5;
+    expect(most()).to.equal(10);
+    now += 60;
+    expect(most()).to.equal(20);
+    expect(budgets.of("b").countFree()).to.equal(true);
+    now -= 60;
+    expect(budgets.of("a").countFree()).to.equal(false);
   });
 
   it("gives the owed points", () => {

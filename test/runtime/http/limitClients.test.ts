@@ -90,6 +90,29 @@ describe("runtime/http/limitClients", () => {
     });
   }
 
+  it("serves a client's many requests without a price a second later, and another client at once", async () => {
+    const served: number[] = [];
+    await open(
+      (_, response) => {
+        served.push(performance.now());
+        response.end();
+      },
+      { priceOf: () => 0, trustedProxies: 1 },
+    );
+    const request = (client: string) =>
+      `GET /health HTTP/1.1\r\nhost: a\r\nx-forwarded-for: ${client}\r\n\r\n`;
+    const began = performance.now();
+    const flood = converse(port(), { parts: [request("1.2.3.4").repeat(40)], listenMs: 2_000 });
+    const other = await converse(port(), {
+      parts: [request("5.6.7.8").replace("\r\n\r\n", "\r\nconnection: close\r\n\r\n")],
+      listenMs: 10_000,
+    });
+    expect(statusesOf(other)).to.deep.equal([200]);
+    expect(statusesOf(await flood)).to.deep.equal(Array(40).fill(200));
+    const held = served.filter((it) => it - began >= 1_000);
+    expect(held).to.have.length(20);
+  });
+
   it("does not read the rest of a large body after the answer, and charges for what it read", async () => {
     let read: Socket | undefined;
     const budgets = await open((request, response) => {
