@@ -10,17 +10,31 @@ export type DatabaseWatch = {
   readonly isReady: boolean;
   /** The last block of every chain, by the last answer. */
   readonly status: ChainStatus;
-  /** Waits for the work. Returns true if the database went away before it was done. */
+  /**
+   * Waits for the work. Returns true if the database went away before it was done, or if it answered nothing
+   * for {@link REQUEST_MS}.
+   */
   goesAwayDuring: (work: Promise<unknown>) => Promise<boolean>;
   close: () => Promise<void>;
 };
 
-/**
- * The time between two checks, and the longest time for an answer. Together they are below two seconds, the
- * time in which a request must be refused.
- */
+/** The time between two checks. */
 const EVERY_MS = 500;
-const PATIENCE_MS = 1_000;
+
+/**
+ * A request is refused when it has waited this long, and no check was answered meanwhile. A request must be
+ * refused within two seconds.
+ */
+const REQUEST_MS = 1_900;
+
+/** A timer that is later than this shows that this process stood still. */
+const LATE_MS = 50;
+
+/**
+ * A check without an answer for this long shows that the database is away. On a busy machine a database that
+ * works stands still for a second or two, and requests that come then are served.
+ */
+const PATIENCE_MS = 3_000;
 
 /** The server itself ends a check after this time. So a server that works answers before this program stops waiting. */
 const STATEMENT_MS = 600;
@@ -41,6 +55,7 @@ export function watchDatabase(parameters: { databaseUrl: string; databaseSchema:
   let status: ChainStatus = {};
   let timer: NodeJS.Timeout | undefined;
   let away = Promise.withResolvers<true>();
+  let answeredAt = Number.NEGATIVE_INFINITY;
 
   async function connected(): Promise<pg.Client> {
     if (client !== undefined) return client;
@@ -85,6 +100,7 @@ export function watchDatabase(parameters: { databaseUrl: string; databaseSchema:
   async function turn(): Promise<void> {
     try {
       await look();
+      answeredAt = performance.now();
       if (isAway) away = Promise.withResolvers<true>();
       isAway = false;
     } catch {
@@ -107,13 +123,47 @@ export function watchDatabase(parameters: { databaseUrl: string; databaseSchema:
     get status() {
       return status;
     },
-    goesAwayDuring: (work) => Promise.race([away.promise, work.then(() => false)]),
+    goesAwayDuring: async (work) => {
+      const { begins, stop } = silence(() => answeredAt);
+      try {
+        return await Promise.race([away.promise, begins, work.then(() => false)]);
+      } finally {
+        stop();
+      }
+    },
     close: async () => {
       isClosed = true;
       clearTimeout(timer);
       await client?.end().catch(() => {});
     },
   };
+}
+
+/**
+ * Begins when the database has answered no check for {@link REQUEST_MS} since the call.
+ *
+ * @param answeredAt when it answered last
+ */
+function silence(answeredAt: () => number): { begins: Promise<true>; stop: () => void } {
+  const { promise, resolve } = Promise.withResolvers<true>();
+  let since = performance.now();
+  let timer: NodeJS.Timeout;
+  const sleep = () => {
+    timer = setTimeout(wake, since + REQUEST_MS - performance.now());
+  };
+  const wake = () => {
+    const late = performance.now() - since - REQUEST_MS;
+    // This process stood still itself. It reads what came meanwhile after its timers.
+    if (late > LATE_MS) since += late;
+    else if (answeredAt() > since) since = answeredAt();
+    else {
+      resolve(true);
+      return;
+    }
+    sleep();
+  };
+  sleep();
+  return { begins: promise, stop: () => clearTimeout(timer) };
 }
 
 /** Ponder's checkpoint: ten digits of time, sixteen of chain id, sixteen of block number, and more. */

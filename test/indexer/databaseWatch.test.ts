@@ -1,3 +1,5 @@
+import { connect, createServer, type Server, type Socket } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "chai";
 import pg from "pg";
 import { watchDatabase } from "../../indexer/databaseWatch.ts";
@@ -40,5 +42,58 @@ describe("the watch on the database", () => {
     const { goesAwayDuring } = open("not_there");
     expect(await goesAwayDuring(client.query("SELECT pg_sleep(1)"))).to.equal(false);
     expect([watch?.isAway, watch?.isReady]).to.deep.equal([false, false]);
+  });
+
+  describe("when the database stands still", () => {
+    let proxy: Server;
+    let sockets: Socket[];
+
+    /** A way to the database that can be held. */
+    beforeEach(async () => {
+      sockets = [];
+      const { hostname, port } = new URL(databaseUrl);
+      proxy = createServer((socket) => {
+        const database = connect(Number(port || 5432), hostname);
+        for (const it of [socket, database]) it.on("error", () => {});
+        sockets.push(socket, database);
+        socket.pipe(database).pipe(socket);
+      });
+      await new Promise<void>((listening) => proxy.listen(0, "127.0.0.1", listening));
+      const { port: ours } = proxy.address() as { port: number };
+      const url = new URL(databaseUrl);
+      url.host = `127.0.0.1:${ours}`;
+      watch = watchDatabase({ databaseUrl: url.href, databaseSchema: "live" });
+      await waitUntil(async () => watch?.isReady, {
+        what: "the first answer",
+        withinMs: 60_000,
+        everyMs: 10,
+      });
+    });
+    afterEach(() => {
+      for (const it of sockets) it.destroy();
+      proxy.close();
+    });
+
+    it("lets requests wait that are done in less than two seconds, and refuses the others", async () => {
+      for (const it of sockets) it.unpipe();
+      const began = performance.now();
+      const [short, long] = await Promise.all([
+        watch?.goesAwayDuring(sleep(1_200)),
+        watch
+          ?.goesAwayDuring(new Promise(() => {}))
+          .then((away) => ({ away, ms: performance.now() - began })),
+      ]);
+      expect(short).to.equal(false);
+      expect(long?.away).to.equal(true);
+      expect(long?.ms).to.be.within(1_890, 10_000);
+      await waitUntil(async () => watch?.isAway, { what: "to be away", withinMs: 60_000, everyMs: 10 });
+    });
+
+    it("counts as away at once when its connections end and it accepts no new ones", async () => {
+      proxy.close();
+      for (const it of sockets) it.destroy();
+      expect(await watch?.goesAwayDuring(new Promise(() => {}))).to.equal(true);
+      await waitUntil(async () => watch?.isAway, { what: "to be away", withinMs: 60_000, everyMs: 10 });
+    });
   });
 });
