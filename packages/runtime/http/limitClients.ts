@@ -3,6 +3,7 @@ import type { IncomingMessage, RequestListener, Server } from "node:http";
 import type { ClientBudget, ClientBudgets } from "./clientBudgets.ts";
 import { askerOf, clientOf } from "./clientOf.ts";
 import { MAX_PIPELINED, pipelineOf } from "./pipelineOf.ts";
+import { readInPieces } from "./readInPieces.ts";
 import { announcedBytes, type Exchange, refuseRequest } from "./refuseRequest.ts";
 import { inTurnsOf } from "./turns.ts";
 
@@ -43,6 +44,12 @@ const BYTES_IN_PER_POINT = 4 * 1024;
  */
 const MAX_REST_BYTES = 1024 * 1024;
 
+/**
+ * The price of a request that comes after the last one that may be answered. It pays for the ones behind it
+ * too, which are not read.
+ */
+const IGNORED_POINTS = 16;
+
 const admitted = new WeakMap<IncomingMessage, Admitted>();
 
 /** The budget of a request that was let in; undefined if the request is not limited. */
@@ -60,15 +67,17 @@ const USED_UP = "has used up what it may ask for";
 export function limitClients(server: Server, limits: ClientLimits): void {
   const { budgets, trustedProxies, priceOf = () => 1 } = limits;
   const isProxied = trustedProxies > 0;
+  readInPieces(server);
   const listeners = server.listeners("request") as RequestListener[];
   server.removeAllListeners("request");
   server.on("request", (request, response) => {
     const pipeline = pipelineOf(request);
     const budget = budgets.of(clientOf(askerOf(request), trustedProxies));
     if (pipeline.ends) {
-      // Node parses everything of one read, so ignoring a request costs work too, and counts as a refusal.
+      // Parsing a request that is ignored costs work too, and counts as a refusal.
+      pipeline.isIgnored = true;
       budget.refuse();
-      return budget.charge(1);
+      return budget.charge(IGNORED_POINTS);
     }
     const exchange = { request, response, budget, pipeline };
     watchReading(exchange);

@@ -7,6 +7,8 @@ export type Pipeline = {
   waiting: number;
   /** An answer said that the connection closes. Requests after it are not answered (RFC 9112 §9.6). */
   ends: boolean;
+  /** It sent a request after that answer. */
+  isIgnored: boolean;
 };
 
 /**
@@ -17,10 +19,10 @@ export const MAX_PIPELINED = 64;
 
 const pipelines = new WeakMap<Socket, Pipeline>();
 
-export function pipelineOf({ socket }: IncomingMessage): Pipeline {
+export function pipelineOf({ socket }: Pick<IncomingMessage, "socket">): Pipeline {
   const known = pipelines.get(socket);
   if (known !== undefined) return known;
-  const pipeline = { waiting: 0, ends: false };
+  const pipeline = { waiting: 0, ends: false, isIgnored: false };
   pipelines.set(socket, pipeline);
   return pipeline;
 }

@@ -90,6 +90,53 @@ describe("runtime/http/limitClients", () => {
     });
   }
 
+  it("parses what a connection sent in pieces, and serves others between them", async () => {
+    let served = 0;
+    await open((_, response) => {
+      served++;
+      response.end();
+    });
+    let parsed = 0;
+    let most = 0;
+    let before = 0;
+    let isOver = false;
+    server.prependListener("request", () => parsed++);
+    const beat = () => {
+      most = Math.max(most, parsed - before);
+      before = parsed;
+      if (!isOver) setImmediate(beat);
+    };
+    beat();
+    const request = "GET / HTTP/1.1\r\nhost: a\r\n\r\n";
+    await converse(port(), { parts: [request.repeat(2_000)], listenMs: 30_000 });
+    isOver = true;
+    expect(served).to.be.within(1, 2 * 64);
+    expect(most).to.be.within(1, Math.ceil(4_096 / request.length));
+    expect(parsed).to.be.below(500);
+  });
+
+  it("reads a body of any length, in pieces, and the requests after it", async () => {
+    const lengths: number[] = [];
+    await open((request, response) => {
+      let length = 0;
+      request.on("data", (chunk: Buffer) => {
+        length += chunk.length;
+      });
+      request.on("end", () => {
+        lengths.push(length);
+        response.end();
+      });
+    });
+    const sizes = [0, 1, 4_095, 4_096, 4_097, 65_536, 300_000];
+    const requests = sizes.map(
+      (size) => `POST / HTTP/1.1\r\nhost: a\r\ncontent-length: ${size}\r\n\r\n${"a".repeat(size)}`,
+    );
+    const last = "GET / HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n";
+    const answer = await converse(port(), { parts: [requests.join("") + last], listenMs: 30_000 });
+    expect(statusesOf(answer)).to.deep.equal(Array(sizes.length + 1).fill(200));
+    expect(lengths).to.deep.equal([...sizes, 0]);
+  });
+
   it("serves a client's many requests without a price a second later, and another client at once", async () => {
     const served: number[] = [];
     await open(
