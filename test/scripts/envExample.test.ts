@@ -1,8 +1,11 @@
 import { readFileSync } from "node:fs";
 import path from "node:path";
+import { parseEnv } from "node:util";
 import { expect } from "chai";
 import { repositoryRoot } from "../../scripts/repositoryRoot.ts";
+import { nodeEnvironment } from "../../scripts/start/nodeEnvironment.ts";
 import { vendorKeys } from "../../services/dispatch/config.ts";
+import { PROCESSES } from "../support/nodeProcesses.ts";
 
 const read = (file: string) => readFileSync(path.join(repositoryRoot, file), "utf8");
 
@@ -36,5 +39,86 @@ describe(".env.example", () => {
     ]);
     expect(wanted).to.have.property("size").that.is.greaterThan(20);
     expect([...listed].sort()).to.deep.equal([...wanted].sort());
+  });
+
+  /** What a process does with these settings; `./a` and `a` are one path. */
+  const readBy = (
+    { read, works }: (typeof PROCESSES)["mirror"],
+    settings: Record<string, string>,
+  ): unknown => {
+    // A dispatcher also hands on what it was given.
+    const { environment: _, ...config } = read({ ...settings, ...works }) as { environment?: unknown };
+    const asText = (_: string, value: unknown) =>
+      typeof value === "bigint" ? `${value}` : typeof value === "string" ? value.replace(/^\.\//, "") : value;
+    return JSON.parse(JSON.stringify(config, asText));
+  };
+
+  it("shows the default of a setting with # before it", () => {
+    const shown = [...read(".env.example").matchAll(/^#([A-Z][A-Z0-9_]*)=(.+)$/gm)].map(
+      ([, name = "", value = ""]) => [name, value] as const,
+    );
+    expect(shown).to.have.length.above(70);
+    const hex = (digit: string, length: number) => `0x${digit.repeat(length)}`;
+    // Settings without which a process does not look at others. On a local chain some defaults are different.
+    const more: { [name: string]: Record<string, string> } = {
+      settlement: {
+        RPC_URL: "http://localhost:8545",
+        CHAIN_ID: "8453",
+        ANCHORED_LEDGER: hex("a", 40),
+        ANCHOR_PRIVATE_KEY: hex("1", 64),
+        CHECKPOINT_PRIVATE_KEY: hex("2", 64),
+        CLAIM_ATTESTOR_PRIVATE_KEY: hex("3", 64),
+        X_API_KEY: "key",
+        LEDGER_STORE_URL: "postgres://user@localhost/store",
+        LEDGER_STORE_KEY: hex("4", 64),
+      },
+      indexer: { CHAIN_ID: "8453" },
+      auditing: { CHAIN_ID: "8453" },
+      mirror: {
+        MIRROR_S3_URL: "https://s3.example/b",
+        MIRROR_S3_ACCESS_KEY_ID: "id",
+        MIRROR_S3_SECRET_ACCESS_KEY: "key",
+      },
+    };
+    for (const [name, holder] of Object.entries(PROCESSES)) {
+      const process = { ...holder, works: { ...holder.works, ...more[name] } };
+      const defaults = Object.fromEntries(shown.filter(([it]) => process.variables.includes(it)));
+      expect(Object.keys(defaults), name).to.not.deep.equal([]);
+      expect(readBy(process, defaults), name).to.deep.equal(readBy(process, {}));
+    }
+  });
+
+  it("is, copied and filled in as docs/operators.md says, all that a node on Base Sepolia needs", async () => {
+    const [, lines = ""] = /^ {3}```\n( {3}NETWORK=[\s\S]*?)^ {3}```$/m.exec(read("docs/operators.md")) ?? [];
+    const filledIn = lines
+      .replaceAll("https://…", "https://rpc.example")
+      .replaceAll("postgres://…", "postgres://user@localhost/node")
+      .replaceAll("0x…", `0x${"1".repeat(64)}`);
+    const address = (digit: string) => `0x${digit.repeat(40)}` as const;
+    const deployment = {
+      chainId: 84_532,
+      startBlock: 77,
+      token: address("9"),
+      hireEscrow: { address: address("e"), providerId: "provider", guardian: address("8") },
+      anchoredLedger: address("a"),
+    };
+    const given = parseEnv(`${read(".env.example")}\n${filledIn}`);
+    const asked: number[] = [];
+    const { environment, settlementUrl } = await nodeEnvironment(
+      { ...given, SETTLEMENT_PORT: "5000" },
+      async (chainId) => {
+        asked.push(chainId);
+        return deployment;
+      },
+    );
+    expect(asked).to.deep.equal([84_532]);
+    expect(environment).to.include({
+      CHAIN_ID: "84532",
+      TOKEN_ADDRESS: "0x036cbd53842c5426634e7929541ec2318f3dcf7e",
+      RPC_URL: "https://rpc.example",
+      SETTLEMENT_URL: "http://127.0.0.1:5000",
+      LEDGER_ORIGIN: "node.example/ledger",
+    });
+    expect(environment.SETTLEMENT_URL).to.equal(settlementUrl);
   });
 });
