@@ -50,8 +50,8 @@ export function registerHire(program: Command): void {
       .description(
         "Hire an agent for a capability, or show a counted hire by its id.\n" +
           "Hiring needs TALLYSTICK_PRIVATE_KEY. On another chain than Base it also needs TALLYSTICK_CHAIN_ID, " +
-          "TALLYSTICK_TOKEN and TALLYSTICK_RPC_URL. TALLYSTICK_SPEND_CAP_USDC limits all hires together, and " +
-          "TALLYSTICK_ESCROWS names the escrows that may be used.",
+          "TALLYSTICK_TOKEN and TALLYSTICK_RPC_URL. TALLYSTICK_SPEND_CAP_USDC limits all hires together, " +
+          "TALLYSTICK_MAX_PER_HIRE_USDC each of them, and TALLYSTICK_ESCROWS names the escrows that may be used.",
       )
       .argument("[what]", "a capability, or the id of a hire, as `agent` and GraphQL show it")
       .option(
@@ -102,7 +102,7 @@ async function hire(capability: string, options: HireOptions): Promise<void> {
   }
   // Loaded only now, because the wallet's libraries are slow to load and most calls only read.
   const { buyerOf, hireFor, hireJson } = await import("../hire/hireFor.ts");
-  const buyer = buyerOf({ ...process.env, TALLYSTICK_URL: options.url });
+  const buyer = buyerOf({ ...process.env, TALLYSTICK_URL: options.url }, maxPrice);
   const parameters = {
     capability,
     params: options.params ?? {},

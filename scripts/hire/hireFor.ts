@@ -2,6 +2,7 @@ import path from "node:path";
 import { allowedEscrows } from "tallystick-mcp/escrowSetting";
 import { readMcpConfig } from "tallystick-mcp/mcpConfig";
 import { stageInWords } from "tallystick-mcp/progress";
+import { formatUsdc, parseUsdc } from "tallystick-protocol/amount";
 import { TallystickError } from "tallystick-protocol/errors";
 import { storeBudget } from "tallystick-sdk/budget/storeBudget";
 import type { HireResult } from "tallystick-sdk/buyer/hireResult";
@@ -37,9 +38,21 @@ export type HireOutcome =
  * Makes a buyer from the environment variables, with the settings of `tallystick-mcp`: its wallet, chain
  * and escrows, and its spending cap if there is one. Its journal is in `TALLYSTICK_STATE_DIR`, or in
  * `.tallystick/buyers/` under its address.
+ *
+ * @param maxPriceUsdc the most that the hire may cost; absent: nothing new is paid
+ * @throws TallystickError `no_wallet`, `above_limit_per_hire`; InvalidInputError naming every variable at fault
  */
-export function buyerOf(environment: { [name: string]: string | undefined }): Buyer {
+export function buyerOf(environment: { [name: string]: string | undefined }, maxPriceUsdc?: string): Buyer {
   const config = readMcpConfig(environment);
+  const { maxPerHire } = config;
+  if (maxPerHire !== undefined && maxPriceUsdc !== undefined && parseUsdc(maxPriceUsdc) > maxPerHire) {
+    throw new TallystickError({
+      code: "above_limit_per_hire",
+      message: `One hire may cost at most ${formatUsdc(maxPerHire)} USDC here.`,
+      hint: "Give a lower --max-price, or raise TALLYSTICK_MAX_PER_HIRE_USDC.",
+      field: "--max-price",
+    });
+  }
   const { baseUrl, network, ledger, escrows, privateKey, spendCap, devMode, rpcUrl } = config;
   if (privateKey === undefined) {
     throw new TallystickError({

@@ -142,6 +142,13 @@ describe("tallystick hire", function () {
     expect(priceless.code).to.equal(1);
     expect(priceless.err).to.contain("--max-price");
     expect([capped.code, capped.err.includes("budget_exceeded")], capped.err).to.deep.equal([1, true]);
+    // The limit for one hire counts also where the cap would allow more.
+    Object.assign(environment, { TALLYSTICK_SPEND_CAP_USDC: "1.00", TALLYSTICK_MAX_PER_HIRE_USDC: "0.09" });
+    const limited = await run(...order);
+    expect([limited.code, limited.err.includes("above_limit_per_hire")], limited.err).to.deep.equal([
+      1,
+      true,
+    ]);
     expect(await purse.paid()).to.equal(0n);
   });
 });
