@@ -25,6 +25,8 @@ COPY package.json tsconfig.json ponder.config.ts ./
 COPY packages ./packages
 COPY services ./services
 COPY indexer ./indexer
+# The command line, for an operator's work on the node's volumes and database (docs/operators.md).
+COPY scripts ./scripts
 COPY --from=portal /app/portal/dist ./portal/dist
 # Served at /docs/.
 COPY docs ./docs

@@ -174,17 +174,20 @@ describe("the container files", () => {
     ];
     expect(manifests.map(([, name]) => name)).to.have.members(packages);
     const folders = [...new Set(copied.filter((name) => !name.includes(".")))];
-    expect(folders).to.have.members(["packages", "portal", "services", "indexer", "docs"]);
+    expect(folders).to.have.members(["packages", "portal", "services", "indexer", "scripts", "docs"]);
     // A file outside of the build's context cannot be copied.
     for (const name of copied) expect(read(".dockerignore").split("\n")).to.include(`!${name}`);
+    /** Left out of the build's context. */
+    const leftOut = read(".dockerignore")
+      .split("\n")
+      .filter((line) => /^[a-z]/.test(line));
     const files = folders.flatMap((folder) =>
       readdirSync(path.join(repositoryRoot, folder), { recursive: true, encoding: "utf8" })
         .filter((file) => file.endsWith(".ts") && !file.includes("node_modules"))
         .map((file) => path.join(folder, file))
-        // Left out of the build's context.
-        .filter((file) => !file.startsWith("packages/sdk/examples/")),
+        .filter((file) => !leftOut.some((it) => file === it || file.startsWith(`${it}/`))),
     );
-    expect(read(".dockerignore").split("\n")).to.include("packages/sdk/examples");
+    expect(leftOut).to.include.members(["packages/sdk/examples", "scripts/ignition"]);
     for (const file of [...files, "ponder.config.ts"]) {
       for (const [, from = ""] of read(file).matchAll(/^(?:import|export)\b[^"';]*?\bfrom "([^"]+)";$/gm)) {
         if (from.startsWith("node:") || from.startsWith("ponder:")) continue;
