@@ -2,6 +2,12 @@
  * The parts that other modules use: hex, addresses, money, errors, JSON from strangers, ids and hashes of a
  * hire.
  */
+export {
+  type SettlementTokenClaims,
+  type TokenVerdict,
+  type VerifySettlementTokenParameters,
+  verifySettlementToken,
+} from "./actions/settlementToken.ts";
 export { type Address, addressSchema, ZERO_ADDRESS } from "./address.ts";
 export { atomicSchema, formatUsdc, parseUsdc, priceUsdcSchema, USDC_DECIMALS } from "./amount.ts";
 export { isCapability, isCustomCapability } from "./capability.ts";
@@ -21,3 +27,8 @@ export { PROTOCOL } from "./hire/protocolVersion.ts";
 export { ForeignJsonError, type JsonLimits, readForeignJson } from "./json/foreignJson.ts";
 export { canonicalBody, type RecordBody, type RecordJson } from "./json/recordBody.ts";
 export { recoverSigner } from "./signatures/recoverSigner.ts";
+export {
+  type TrustReportExpectation,
+  type TrustReportVerdict,
+  verifyTrustReport,
+} from "./trustReport/verifyTrustReport.ts";

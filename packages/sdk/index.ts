@@ -4,7 +4,7 @@ export { InvalidInputError, TallystickError } from "tallystick-protocol/errors";
 export { type Budget, memoryBudget } from "./budget/budget.ts";
 export type { HireResult } from "./buyer/hireResult.ts";
 export { base, baseSepolia, type PaymentNetwork } from "./chain/paymentNetwork.ts";
-export { type ContextSlice, fetchContextSlice } from "./contextSlice.ts";
+export { type ContextSlice, contextSlice, fetchContextSlice } from "./contextSlice.ts";
 export { type Buyer, type CreateBuyerParameters, createBuyer } from "./createBuyer.ts";
 export { type CreateSellerParameters, createSeller, type Seller } from "./createSeller.ts";
 export { BudgetError, HireFailedError, NoSellerError, PaymentRefusedError } from "./errors.ts";
