@@ -1,3 +1,5 @@
+import { readFileSync } from "node:fs";
+import path from "node:path";
 import { serve } from "@hono/node-server";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
@@ -119,6 +121,13 @@ describe("tallystick-mcp", () => {
     const { client } = await connect();
     const { tools } = await client.listTools();
     expect(tools.map(({ name }) => name).sort()).to.deep.equal(TOOLS);
+    const page = readFileSync(path.join(repositoryRoot, "docs/mcp.md"), "utf8");
+    const [, table = ""] = /\n## Tools\n([\s\S]*?)\nEvery tool/.exec(page) ?? [];
+    expect(
+      TOOLS.filter((name) => !table.includes(`\`${name}\``)),
+      "docs/mcp.md",
+    ).to.deep.equal([]);
+    expect(page).to.contain(`${TOOLS.length} tools: ${tools.map(({ name }) => `\`${name}\``).join(", ")}.`);
     for (const { name, outputSchema, annotations, description } of tools) {
       expect(outputSchema?.type, name).to.equal("object");
       expect(annotations?.readOnlyHint, name).to.be.a("boolean");

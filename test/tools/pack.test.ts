@@ -42,7 +42,9 @@ function snippetsOf(file: string, name: string): { [snippet: string]: string } {
 const ROOMS = ["protocol", "derive", "capabilities", "sdk", "mcp"];
 const SNIPPETS: { [name: string]: string } = Object.assign(
   {},
-  ...["sdk", "mcp", "capabilities", "audit-network"].map((page) => snippetsOf(`docs/${page}.md`, page)),
+  ...globSync("docs/**/*.md", { cwd: repositoryRoot }).map((page) =>
+    snippetsOf(page, page.replace(/^docs\/|\.md$/g, "").replaceAll("/", "-")),
+  ),
   ...ROOMS.map((room) => snippetsOf(`packages/${room}/README.md`, `readme-${room}`)),
 );
 

@@ -8,7 +8,7 @@ import { repositoryRoot } from "../../../scripts/repositoryRoot.ts";
  * repository's root.
  */
 export const documents: readonly string[] = [
-  ...globSync("{.github,docs,packages,services,indexer,contracts,scripts,tools,test}/**/*.md", {
+  ...globSync("{.github,docs,packages,services,indexer,portal,contracts,scripts,tools,test}/**/*.md", {
     cwd: repositoryRoot,
     exclude: (name) => path.basename(name) === "node_modules",
   }),

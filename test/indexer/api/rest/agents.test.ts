@@ -1,3 +1,4 @@
+import { globSync, readFileSync } from "node:fs";
 import { Validator } from "@seriousme/openapi-schema-validator";
 import { expect } from "chai";
 import type { Snapshot } from "tallystick-derive/snapshot";
@@ -8,6 +9,7 @@ import type {
   ParamsResponse,
   ReceiptsResponse,
 } from "../../../../indexer/api/rest/schemas.ts";
+import { repositoryRoot } from "../../../../scripts/repositoryRoot.ts";
 import { EventLog, wallet } from "../../../derive/eventLog.ts";
 import { openRestApi, type RestApi } from "../../support/openRestApi.ts";
 
@@ -358,6 +360,22 @@ describe("REST", () => {
       .map((route) => route.replace("/tlog/tile/*", "/tlog/tile/{level}/{index}"))
       .filter((route) => !others.test(route) && route !== "GET /v1/agents/{id}/{part}");
     expect([...new Set(served)].sort()).to.deep.equal(described);
+    // The documents name each of them, and no others.
+    const shape = (path: string) => path.replaceAll(/\{[^}]*\}(?:\.json)?/g, "{}");
+    const pages = globSync("docs/{rest,erc8004,notices,settlement/*}.md", { cwd: repositoryRoot });
+    const text = pages.map((page) => readFileSync(`${repositoryRoot}/${page}`, "utf8")).join("\n");
+    const named = [...text.matchAll(/(?<![\w.}])\/v1\/[\w/{}.-]*[\w}]/g)].map(([path]) => shape(path));
+    const paths = Object.keys(description.paths)
+      .filter((path) => path.startsWith("/v1/"))
+      .map(shape);
+    expect(
+      paths.filter((path) => !named.includes(path)),
+      "not in the documents",
+    ).to.deep.equal([]);
+    expect(
+      named.filter((path) => !paths.includes(path) && !/^\/v1\/(?:insights|dispatch)$/.test(path)),
+      "not served",
+    ).to.deep.equal([]);
     for (const [path, operations] of Object.entries(description.paths)) {
       for (const method of Object.keys(operations)) {
         const response = await api.app.request(path.replace("{id}", wallet(0xabc)), { method });

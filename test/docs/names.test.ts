@@ -1,0 +1,74 @@
+import { globSync, readFileSync } from "node:fs";
+import path from "node:path";
+import { expect } from "chai";
+import { repositoryRoot } from "../../scripts/repositoryRoot.ts";
+import { codeOf } from "./support/code.ts";
+import { documents, textOf } from "./support/documents.ts";
+
+const IDENTIFIER = /(?<![\w$-])[A-Za-z][\w$]*(?![\w-])/g;
+const ROOMS = "{packages,services,indexer,contracts,scripts,tools,portal,deploy,.ci,.github}";
+const KINDS = "{ts,tsx,mjs,sol,graphql,json,yml,yaml,conf}";
+
+/** Every identifier in the sources, the tests' settings among them. */
+function identifiersOfSources(): Set<string> {
+  const files = [
+    ...globSync(`${ROOMS}/**/*.${KINDS}`, {
+      cwd: repositoryRoot,
+      exclude: (name) => /(?:^|\/)(?:node_modules|generated|\.ponder|frozen|dist|test)$/.test(name),
+    }),
+    ...globSync("test/**/*.ts", { cwd: repositoryRoot }),
+    ...["package.json", ".env.example", "compose.yaml", "Dockerfile", ".mocharc.json", "hardhat.config.ts"],
+  ];
+  const found = new Set<string>();
+  for (const file of files) {
+    const text = readFileSync(path.join(repositoryRoot, file), "utf8");
+    // In tests only variables of the environment count: a test may well name what is gone.
+    const pattern = file.startsWith("test/") ? /\b[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\b/g : IDENTIFIER;
+    for (const [name] of text.matchAll(pattern)) found.add(name);
+  }
+  return found;
+}
+
+/** Documents about earlier versions and possible ones. */
+const OF_OTHER_TIMES = /^CHANGELOG\.md$|^docs\/adr\/|^docs\/roadmap\.md$/;
+/** Names of other programs, of other clients, and blanks. */
+const OF_OTHERS = new Set([
+  ...["pg_dump", "RspecJunitFormatter", "hireAsync", "publishListing", "http_404", "serveNAME"],
+  ...["tallystick_v1", "tallystick_v2", "tallystick_before", "tallystick_next", "tallystick_default"],
+]);
+
+/** The names in a piece of code that a reader can look up: those of several words, not parts of a path. */
+const namesIn = (code: string): string[] =>
+  code
+    .replaceAll(
+      /[\w.*-]*\/[\w.*/-]*|[\w-]+\.(?:ts|tsx|sol|md|mjs|json|jsonl|yml|sqlite|key|html|css)\b/g,
+      " ",
+    )
+    .match(IDENTIFIER)
+    ?.filter((name) => (name.includes("_") && !name.startsWith("_")) || /[a-z][A-Z]/.test(name)) ?? [];
+
+describe("the names in the documents", () => {
+  it("are told from files, and from words", () => {
+    expect(namesIn("buyer.hire({ maxPriceUsdc })")).to.deep.equal(["maxPriceUsdc"]);
+    expect(namesIn("`a_b` `docs/some_file.md` `x/y_z.ts` `goTools.test.ts` `RPC_URL=…` word")).to.deep.equal([
+      ...["a_b", "RPC_URL"],
+    ]);
+  });
+
+  it("exist in the sources: fields, settings, codes, functions, figures", () => {
+    const known = identifiersOfSources();
+    // Figures are put together from the name of their process.
+    const isKnown = (name: string): boolean =>
+      known.has(name) || OF_OTHERS.has(name) || known.has(name.replace(/^tallystick_(?:[a-z]+_)??/, ""));
+    let count = 0;
+    const gone: string[] = [];
+    for (const document of documents.filter((name) => !OF_OTHER_TIMES.test(name))) {
+      for (const name of codeOf(textOf(document)).inline.flatMap(namesIn)) {
+        count += 1;
+        if (!isKnown(name)) gone.push(`${document}: ${name}`);
+      }
+    }
+    expect([...new Set(gone)]).to.deep.equal([]);
+    expect(count).to.be.above(2_000);
+  });
+});
