@@ -57,7 +57,7 @@ function wordsOf(line: string): string[] {
   const words: string[] = [];
   for (const [word] of line.matchAll(/'[^']*'?|"[^"]*"?|[^\s'"]+/g)) {
     if (/^(?:[#|>;&]|<<|\|\|)/.test(word)) break;
-    words.push(word);
+    words.push(word.replace(/[,;]$/, ""));
   }
   return words;
 }
@@ -66,7 +66,7 @@ function wordsOf(line: string): string[] {
 function callsIn(line: string): string[][] {
   const calls: string[][] = [];
   for (const [, rest = ""] of line.matchAll(
-    /(?:^|[\s$(])(?:npm run -s tallystick --|tallystick|node scripts\/cli\.ts) (.*)/g,
+    /(?:^|[\s$(])(?:npm run -s tallystick --|tallystick|node scripts\/cli\.ts) ([a-z-].*)/g,
   ))
     calls.push(wordsOf(rest));
   for (const [, script = "", rest = ""] of line.matchAll(/\bnpm (?:run (?:-s )?)?([\w:-]+)(?: -- (.*))?/g)) {
