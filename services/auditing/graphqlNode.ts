@@ -6,25 +6,31 @@ import { type Fetch, ServiceError } from "tallystick-sdk/requestService";
 import { zeroAddress } from "viem";
 import type { OpenAssignment, OperatorNode, OperatorRules, RolledBackEscrow } from "./operatorNode.ts";
 
-/** The number of items in one request, and in all. The rest comes in later rounds. */
+/**
+ * The number of items in one request, and in all. The rest comes in later rounds. A node reads a limited number of
+ * rows for a page, so a page can be empty although more follow.
+ */
 const PAGE = 100;
 const MAX_LISTED = 5_000;
+const MAX_PAGES = 200;
 
 /** The number of the latest rolled back hires that are checked. */
 const MAX_ROLLED_BACK = 500;
 
 const PAGED = "pageInfo { hasNextPage endCursor }";
 
-/** The GraphQL queries to a node. A test checks them against its schema. */
+/**
+ * The GraphQL queries to a node. Any agent can offer itself, so only those are listed that an audit was assigned to:
+ * otherwise a crowd of offers would hide who is owed something. A test checks them against its schema. */
 export const operatorQueries = {
   status: "query OperatorNodeStatus { meta { time blockedAtSegment { ledger } } }",
   rules: `query OperatorRules { params { auditArbiters audit {
     operators { address pool } fees { fromUsdc feeUsdc } } } }`,
   accounts: `query OperatorAccounts($operator: Address!, $first: Int!, $after: String) {
-    page: auditors(where: { operator: $operator }, first: $first, after: $after) {
+    page: auditors(where: { operator: $operator, assigned: true }, first: $first, after: $after) {
       nodes { address accruedUsdc paidUsdc } ${PAGED} } }`,
   endpoints: `query OperatorEndpoints($operator: Address!, $first: Int!, $after: String) {
-    page: auditors(where: { operator: $operator }, first: $first, after: $after) {
+    page: auditors(where: { operator: $operator, assigned: true }, first: $first, after: $after) {
       nodes { address endpoint } ${PAGED} } }`,
   open: `query OperatorAssignments($operator: Address!, $first: Int!, $after: String) {
     page: auditAssignments(where: { operator: $operator, open: true }, first: $first, after: $after) {
@@ -100,13 +106,14 @@ export function createGraphqlNode(parameters: {
 
   async function list<Node>(query: string, signal?: AbortSignal, most = MAX_LISTED): Promise<Node[]> {
     const nodes: Node[] = [];
-    for (let after: string | null = null; nodes.length < most; ) {
+    let after: string | null = null;
+    // A node could send empty pages that promise more without end.
+    for (let page = 0; page < MAX_PAGES && nodes.length < most; page++) {
       const asked = { operator, first: PAGE, after };
       const found: Page<Node>["page"] = (await ask<Page<Node>>(query, asked, signal)).page;
       nodes.push(...found.nodes);
       const next: string | null = found.pageInfo.endCursor;
-      // A node could send empty pages that promise more without end.
-      if (!found.pageInfo.hasNextPage || next === null || found.nodes.length === 0) break;
+      if (!found.pageInfo.hasNextPage || next === null) break;
       after = next;
     }
     return nodes.slice(0, most);

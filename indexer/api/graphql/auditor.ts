@@ -175,6 +175,7 @@ const AuditorFilter = builder.inputType("AuditorFilter", {
     operator: t.field({ type: "Address" }),
     capability: t.field({ type: "Capability", description: "A capability that its latest offer names." }),
     active: t.boolean(),
+    assigned: t.boolean({ description: "Whether an audit was ever assigned to it." }),
   }),
 });
 

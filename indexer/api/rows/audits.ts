@@ -16,7 +16,7 @@ const STATUS = auditStatus(audit);
 
 /**
  * Audits that meet every condition, the latest first. `eligible` orders by the time at which the hire became
- * eligible, with an index for the seller or the status. `drawn` lists only drawn audits, by the time of the
+ * eligible, with an index for the seller, the status, or both. `drawn` lists only drawn audits, by the time of the
  * draw.
  */
 export function auditList(where: AuditWhere, by: "eligible" | "drawn"): RowList<Row<"audit">> {
@@ -46,7 +46,7 @@ export function auditList(where: AuditWhere, by: "eligible" | "drawn"): RowList<
   } as const;
   if (seller) {
     const of = alongColumn("audits", [audit.seller, seller], where);
-    return { ...list, of, filter: and(hasStatus, others) };
+    return { ...list, of, where: hasStatus, filter: others };
   }
   if (!status) return { ...list, filter: others };
   const name = `audits by status ${JSON.stringify({ ...where, status: null })}`;

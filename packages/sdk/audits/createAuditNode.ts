@@ -7,8 +7,12 @@ import { createQueryClient } from "../query/createQueryClient.ts";
 import { type Fetch, ServiceError } from "../requestService.ts";
 import { type Assignment, type AuditNode, type BlockReader, MAX_LISTED } from "./assignment.ts";
 
-/** How many audits a node is asked for at a time. */
+/**
+ * How many audits a node is asked for at a time, and how many pages of one list are read. A node reads a limited
+ * number of rows for a page, so a page can be empty although more follow.
+ */
 const PAGE = 20;
+const MAX_PAGES = 100;
 
 /** How many listings of an agent are read, and how many origins are tried. */
 const MAX_LISTINGS = 100;
@@ -89,15 +93,16 @@ async function everyPage<Node>(
   signal: AbortSignal | undefined,
 ): Promise<Node[]> {
   const nodes: Node[] = [];
-  for (let after: string | null = null; ; ) {
+  let after: string | null = null;
+  // A bad node could send empty pages forever, each with a link to the next.
+  for (let page = 0; page < MAX_PAGES && nodes.length < MAX_LISTED; page++) {
     signal?.throwIfAborted();
     const { nodes: some, pageInfo }: Page<Node> = await ask({ first: PAGE, after });
     nodes.push(...some);
     after = pageInfo.endCursor ?? null;
-    // A bad node could send empty pages forever, each with a link to the next.
-    const isLast = !pageInfo.hasNextPage || after === null || some.length === 0;
-    if (isLast || nodes.length >= MAX_LISTED) return nodes.slice(0, MAX_LISTED);
+    if (!pageInfo.hasNextPage || after === null) break;
   }
+  return nodes.slice(0, MAX_LISTED);
 }
 
 /** The last final block. It is read again from time to time. */

@@ -57,6 +57,7 @@ export type AuditFilter = {
 export type AuditorFilter = {
   active?: boolean | null;
   agent?: string | null;
+  assigned?: boolean | null;
   capability?: string | null;
   operator?: string | null;
 };

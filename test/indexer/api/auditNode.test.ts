@@ -67,6 +67,34 @@ describe("the SDK's client of a node that assigns audits", () => {
     expect(await node().openOfHire(`0x${"ab".repeat(32)}-1`)).to.deep.equal([]);
   });
 
+  it("reads on after an empty page, and not forever: a node looks at a limited number of rows for a page", async () => {
+    const ids = askedNow()
+      .map(({ id }) => id)
+      .sort();
+    const nodeThat = (isEmpty: (page: number) => boolean) => {
+      let asked = 0;
+      const late = createAuditNode({
+        baseUrl: "http://node.test",
+        fetch: async (input, init) => {
+          const { variables, ...body } = JSON.parse(String(init?.body));
+          const pageInfo = { hasNextPage: true, endCursor: `c${asked}` };
+          if (isEmpty(asked++))
+            return Response.json({
+              data: { audits: { nodes: [], pageInfo }, auditAssignments: { nodes: [], pageInfo } },
+            });
+          const question = JSON.stringify({ ...body, variables: { ...variables, after: null } });
+          return await story.app.request(input, { ...init, body: question });
+        },
+      });
+      return { late, asked: () => asked };
+    };
+    const { late } = nodeThat((page) => page % 4 < 3);
+    expect((await late.openOfSeller(SELLER)).map(nameOf).sort()).to.deep.equal(ids);
+    const bad = nodeThat(() => true);
+    expect(await bad.late.openOfAuditor(SELLER)).to.deep.equal([]);
+    expect(bad.asked()).to.equal(100);
+  });
+
   it("finds the addresses of agents, and nothing for addresses that are not agents", async () => {
     const [origin] = await node().originsOf(SELLER, "text.translate");
     expect(URL.canParse(origin ?? "")).to.equal(true);

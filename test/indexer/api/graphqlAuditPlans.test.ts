@@ -62,6 +62,10 @@ describe("GraphQL over many audits", () => {
     ["audits", "{ audits(first: 20) { nodes { id } } }"],
     ["audits by draw", "{ audits(first: 20, orderBy: DRAWN) { nodes { id seller { id } } } }"],
     ["audits of a seller of thousands", `{ audits(where: {seller: "${LARGE}"}) { nodes { id } } }`],
+    [
+      "a seller's hires of one status",
+      `{ audits(where: {seller: "${LARGE}", status: ROLLED_BACK}) { nodes { id } } }`,
+    ],
     ["eligible hires", "{ audits(where: {status: ELIGIBLE}) { nodes { id } } }"],
     ["challenged hires", `{ audits(where: {status: CHALLENGED, operator: "${AUDITED}"}) { nodes { id } } }`],
     ["hires rolled back", "{ audits(where: {status: ROLLED_BACK}) { nodes { id receipt { id } } } }"],

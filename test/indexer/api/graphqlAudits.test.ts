@@ -254,6 +254,10 @@ describe("GraphQL: audits", () => {
       expect(assigned).to.equal(row?.assigned);
     }
     expect(await ask({ active: false })).to.have.length(1);
+    for (const wanted of [true, false])
+      expect(
+        (await ask({ operator: AUDITED, assigned: wanted })).map(({ address }) => address),
+      ).to.deep.equal(all.filter(({ assigned }) => assigned > 0 === wanted).map(({ address }) => address));
     expect(await ask({ capability: "text.translate", active: true })).to.have.length(8);
     expect(await ask({ capability: "text.trans" })).to.deep.equal([]);
     expect(await ask({ agent: wallet(103), operator: AUDITED })).to.have.length(1);
