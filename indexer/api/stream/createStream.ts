@@ -13,6 +13,7 @@ import { databaseAway } from "../databaseAway.ts";
 import { problem, problemResponse } from "../problem.ts";
 import { indexedBlock } from "../rows/checkpoint.ts";
 import { stateRow } from "../rows/state.ts";
+import { guardSocket } from "./guardSocket.ts";
 import { type StreamMessage, topicOf } from "./messages.ts";
 import { type StreamQuery, streamQuery } from "./streamRequest.ts";
 import { carrySubscriber, type Outlet } from "./subscriber.ts";
@@ -48,6 +49,17 @@ export type Stream = {
 const GOING_AWAY = 1001;
 const TERMINATE_MS = 5_000;
 
+/** A client whose stream begins, and its connection. */
+type Newcomer = {
+  connection: Duplex;
+  query: StreamQuery;
+  budget: ClientBudget | undefined;
+  endTurn: () => void;
+};
+
+/** Clients need not send anything but pongs. */
+const SOCKETS = { noServer: true, maxPayload: 1024, perMessageDeflate: false, autoPong: false };
+
 /** Seconds until the next attempt, if it is unknown when there will be room. */
 const SECONDS_TO_COME_AGAIN = 30;
 
@@ -62,20 +74,15 @@ export function createStream(options: StreamOptions): Stream {
   const { db, pollMs = 500, heartbeatMs = 15_000, maxClients = 1_000 } = options;
   const { maxBuffered = 256 * 1024, patienceMs = 30_000, budgetOf, isAway } = options;
   const feed = createTimelineFeed({ db, everyMs: pollMs });
-  const server = new WebSocketServer({ noServer: true, maxPayload: 1024, perMessageDeflate: false });
+  const server = new WebSocketServer(SOCKETS);
   const alive = new WeakSet<WebSocket>();
   let heartbeats: NodeJS.Timeout | undefined;
 
-  function welcome(
-    socket: WebSocket,
-    query: StreamQuery,
-    budget: ClientBudget | undefined,
-    endTurn: () => void,
-  ): void {
+  function welcome(socket: WebSocket, { connection, query, budget, endTurn }: Newcomer): void {
     alive.add(socket);
     socket.on("pong", () => alive.add(socket));
-    socket.on("error", () => socket.terminate());
-    // A client need not send anything. Small messages are ignored, and large ones close the connection.
+    // Small messages are ignored, and large ones close the connection.
+    guardSocket(socket, connection, { maxBuffered, everyMs: heartbeatMs });
     const outlet = outletOf(socket);
     const begin = async () => {
       await feed.poll();
@@ -137,7 +144,9 @@ export function createStream(options: StreamOptions): Stream {
         if (leave !== undefined) socket.once("close", leave);
         if (socket.destroyed) leave?.();
         const isTaken = takeTurn(budget, socket, (endTurn) =>
-          server.handleUpgrade(request, socket, head, (it) => welcome(it, query.data, budget, endTurn)),
+          server.handleUpgrade(request, socket, head, (it) =>
+            welcome(it, { connection: socket, query: query.data, budget, endTurn }),
+          ),
         );
         if (!isTaken) void refuse(socket, tooMany("asks too much at once", 1));
       }

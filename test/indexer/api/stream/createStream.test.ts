@@ -211,6 +211,26 @@ describe("the WebSocket stream", () => {
     expect(client.socket.readyState).to.equal(WebSocket.OPEN);
   });
 
+  it("answers a ping, and ends the connection of a client that floods it, whether or not that one reads", async () => {
+    const { url, stream } = await open();
+    const quiet = listen(url);
+    await quiet.greeted();
+    const answered = new Promise<string>((resolve) =>
+      quiet.socket.once("pong", (data) => resolve(`${data}`)),
+    );
+    quiet.socket.ping("are you there?");
+    expect(await answered).to.equal("are you there?");
+    for (const readsNothing of [false, true]) {
+      const flood = listen(url);
+      await flood.greeted();
+      expect(stream.clients).to.equal(2);
+      if (readsNothing) flood.socket.pause();
+      for (let n = 0; n < 1_000; n++) flood.socket.ping(Buffer.alloc(125));
+      await waitUntil(async () => stream.clients === 1, { what: "the end of the flood", withinMs: 30_000 });
+    }
+    expect(quiet.socket.readyState).to.equal(WebSocket.OPEN);
+  });
+
   it("refuses connections that are not for the stream, and clients above the limit", async () => {
     const { url, stream } = await open({ maxClients: 1 });
     const refusal = (target: string) =>
