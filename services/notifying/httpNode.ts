@@ -12,6 +12,9 @@ const MAX_STEPS = 5_000;
 /** The most subscriptions that are read: a node keeps no more. */
 const MAX_SUBSCRIPTIONS = 20_000;
 
+/** The most subscriptions that are confirmed in one request. The rest waits for the next round. */
+const MAX_CONFIRMED = 200;
+
 /** Asks a node by its public API, and its settlement for the subscriptions, which only the sender may read. */
 export function createHttpNode(parameters: {
   baseUrl: string;
@@ -46,10 +49,15 @@ export function createHttpNode(parameters: {
       }
       return { steps, finalBlock };
     },
-    subscriptions: async (signal) => {
+    subscriptions: async (signal, confirmed = []) => {
       const found: Subscription[] = [];
       for (let after: string | null = ""; after !== null && found.length < MAX_SUBSCRIPTIONS; ) {
-        const body = { after, issued_at: Math.floor(now()) };
+        const told = after === "" ? confirmed.slice(0, MAX_CONFIRMED) : [];
+        const body = {
+          after,
+          ...(told.length > 0 && { confirmed: told.map(({ id, since }) => ({ id, since })) }),
+          issued_at: Math.floor(now()),
+        };
         const { signature, ...record } = await signRecord({
           ...{ type: "notice_list", ledger: await ledger() },
           ...{ body, account },
@@ -64,7 +72,8 @@ export function createHttpNode(parameters: {
         });
         const page = tryForeignJson(text) as { subscriptions: Subscription[]; next: string | null };
         found.push(...page.subscriptions);
-        after = page.next;
+        // An empty page is the end, as above.
+        after = page.subscriptions.length === 0 ? null : page.next;
       }
       return found;
     },

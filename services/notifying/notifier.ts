@@ -51,15 +51,18 @@ export function createNotifier(parameters: NotifierParameters): Notifier {
     ...{ delivered: 0, failed: 0, givenUp: 0, failures: 0 },
   };
   let forgotAt = 0;
+  /** Subscriptions that settlement may not know to be confirmed. */
+  let untold: Subscription[] = [];
 
   /** Asks the node what happened, writes the new notices down, and sends what is due. */
   async function work(signal: AbortSignal): Promise<void> {
     try {
       // Without the list of subscriptions nothing is sent.
-      const subscriptions = await node.subscriptions(signal);
+      const subscriptions = await node.subscriptions(signal, untold);
       state.subscriptions = subscriptions.length;
       const confirmed = await confirmations.confirmed(subscriptions, signal);
       state.confirmed = confirmed.length;
+      untold = confirmed.filter(({ isConfirmed }) => isConfirmed !== true);
       // Waiting notices are sent even if the node cannot be read.
       const collected = await collect(parameters, state, confirmed, signal).then(
         () => null,
@@ -97,7 +100,11 @@ async function collect(
   const oldest = now() / 1_000 - NEWS_SECONDS;
   const byAgent = new Map<string, Subscription[]>();
   for (const it of subscriptions) {
-    for (const agent of it.agents) byAgent.set(agent, [...(byAgent.get(agent) ?? []), it]);
+    for (const agent of it.agents) {
+      const named = byAgent.get(agent);
+      if (named === undefined) byAgent.set(agent, [it]);
+      else named.push(it);
+    }
   }
   for (const step of steps) {
     if (step.time < oldest) continue;

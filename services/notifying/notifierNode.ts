@@ -4,13 +4,17 @@ import type { Notice } from "tallystick-protocol/notices/notice";
 /** A step of a breach, as the node reports it once it is final. */
 export type BreachStep = Omit<Notice, "id" | "subscription" | "buyer">;
 
-/** An active subscription. `since`: unix seconds, from when its buyer wants notices. */
+/**
+ * An active subscription. `since`: unix seconds, from when its buyer wants notices. `isConfirmed`: settlement knows
+ * that its address wants notices.
+ */
 export type Subscription = {
   id: string;
   buyer: Address;
   url: string;
   agents: readonly Address[];
   since: number;
+  isConfirmed?: boolean;
 };
 
 /**
@@ -20,5 +24,9 @@ export type Subscription = {
 export type NotifierNode = {
   /** The steps of final blocks from a block on, in order, and the last final block. */
   stepsFrom: (block: number, signal: AbortSignal) => Promise<{ steps: BreachStep[]; finalBlock: number }>;
-  subscriptions: (signal: AbortSignal) => Promise<Subscription[]>;
+  /** @param confirmed those whose addresses said that they want notices, as far as settlement may not know it */
+  subscriptions: (
+    signal: AbortSignal,
+    confirmed?: readonly Pick<Subscription, "id" | "since">[],
+  ) => Promise<Subscription[]>;
 };

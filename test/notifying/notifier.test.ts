@@ -242,6 +242,22 @@ describe("a sender of notices", () => {
     expect(order.indexOf("https://good.example/")).to.be.below(41);
   });
 
+  it("tells settlement which addresses want notices, until settlement knows", async () => {
+    const told: string[][] = [];
+    const kept = { ...subscription("https://a.example/n"), isConfirmed: false };
+    const node: NotifierNode = {
+      ...nodeOf([], []),
+      subscriptions: async (_, confirmed = []) => {
+        told.push(confirmed.map(({ id }) => id));
+        kept.isConfirmed ||= confirmed.length > 0;
+        return [{ ...kept }];
+      },
+    };
+    const notifier = open({ node, ...receiver() });
+    for (let n = 0; n < 3; n++) await notifier.round();
+    expect(told).to.deep.equal([[], [kept.id], []]);
+  });
+
   it("sends every notice after an end at any write, and never repeats an acknowledged one", async () => {
     const writes = await endAtEveryWrite({
       open: async () => ({ store: memoryStore(), ...receiver((attempt) => (attempt === 1 ? "500" : null)) }),
@@ -284,6 +300,20 @@ describe("a node that a sender of notices follows", () => {
     });
     const told = await node.stepsFrom(5, new AbortController().signal);
     expect([told, asked]).to.deep.equal([{ steps: [], finalBlock: 10 }, 1]);
+  });
+
+  it("cannot keep it busy forever with empty pages of subscriptions either", async () => {
+    let asked = 0;
+    const node = createHttpNode({
+      ...{ baseUrl: "http://node.test", account: privateKeyToAccount(KEY), now: () => NOW },
+      ledger: async () => "local",
+      fetch: async () => {
+        if (++asked > 3) throw new Error("it asks on and on");
+        return Response.json({ subscriptions: [], next: "on" });
+      },
+    });
+    expect(await node.subscriptions(new AbortController().signal)).to.deep.equal([]);
+    expect(asked).to.equal(1);
   });
 });
 

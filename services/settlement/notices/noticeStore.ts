@@ -26,7 +26,12 @@ export type KeptSubscription = {
   agents: Address[];
   since: number;
   expiresAt: number;
+  /** Whether the sender said that the address wants notices. */
+  isConfirmed: boolean;
 };
+
+/** A subscription as the sender read it. */
+export type ConfirmedSubscription = Pick<KeptSubscription, "id" | "since">;
 
 type StoredRow = {
   id: string;
@@ -36,12 +41,14 @@ type StoredRow = {
   issued_at: number;
   since: number;
   expires_at: number;
+  confirmed: number;
 };
 
 /**
  * The buyers' subscriptions, on disk, with a limited number. A stranger with many wallets cannot take others'
  * places: when the store is full, the site with the most subscriptions loses its newest one, and a new subscription
- * of that same site is refused.
+ * of that same site is refused. As long as there are addresses that never said that they want notices, only they
+ * count: any number of sites can be invented.
  */
 export class NoticeStore {
   readonly #database: DatabaseSync;
@@ -61,6 +68,10 @@ export class NoticeStore {
        CREATE INDEX IF NOT EXISTS subscription_site ON subscription (site, since);
        CREATE INDEX IF NOT EXISTS subscription_end ON subscription (expires_at)`,
     );
+    const columns = this.#database.prepare("PRAGMA table_info(subscription)").all();
+    // Earlier versions had no such column.
+    if (!columns.some(({ name }) => name === "confirmed"))
+      this.#database.exec("ALTER TABLE subscription ADD COLUMN confirmed INTEGER NOT NULL DEFAULT 0");
   }
 
   /**
@@ -90,13 +101,27 @@ export class NoticeStore {
       ...{ buyer: word.buyer, url: word.url, agents, issued_at: word.issued_at },
       since: isHeld ? known.since : now,
       expires_at: now + (agents === "" ? REMEMBERED_SECONDS : SUBSCRIPTION_SECONDS),
+      confirmed: isHeld && agents !== "" ? known.confirmed : 0,
     };
+    // There is nothing to cancel. Otherwise cancelled subscriptions that never were would fill the store.
+    if (known === undefined && agents === "") return keptOf(row);
     this.#database
       .prepare(
-        "INSERT OR REPLACE INTO subscription VALUES (:id, :buyer, :url, :site, :agents, :issued_at, :since, :expires_at)",
+        `INSERT OR REPLACE INTO subscription (id, buyer, url, site, agents, issued_at, since, expires_at, confirmed)
+         VALUES (:id, :buyer, :url, :site, :agents, :issued_at, :since, :expires_at, :confirmed)`,
       )
       .run({ ...row, site: siteOf(word.url) });
     return keptOf(row);
+  }
+
+  /** Notes that the addresses of these subscriptions said that they want notices. */
+  confirm(subscriptions: readonly ConfirmedSubscription[]): void {
+    for (const { id, since } of subscriptions)
+      this.#run(
+        "UPDATE subscription SET confirmed = 1 WHERE id = ? AND since = ? AND agents != ''",
+        id,
+        since,
+      );
   }
 
   /** The active subscriptions after one of them, in the order of their ids. */
@@ -122,8 +147,9 @@ export class NoticeStore {
       });
     }
     if (this.#count("SELECT count(*) AS n FROM subscription") < this.#most) return;
+    const unconfirmed = "confirmed = (SELECT min(confirmed) FROM subscription)";
     const largest = this.#row(
-      "SELECT site AS id FROM subscription GROUP BY site ORDER BY count(*) DESC LIMIT 1",
+      `SELECT site AS id FROM subscription WHERE ${unconfirmed} GROUP BY site ORDER BY count(*) DESC LIMIT 1`,
     );
     if (largest === undefined || largest.id === siteOf(url)) {
       throw new TallystickError({
@@ -133,7 +159,8 @@ export class NoticeStore {
       });
     }
     this.#run(
-      "DELETE FROM subscription WHERE id = (SELECT id FROM subscription WHERE site = ? ORDER BY since DESC, id DESC LIMIT 1)",
+      `DELETE FROM subscription WHERE id =
+         (SELECT id FROM subscription WHERE site = ? AND ${unconfirmed} ORDER BY since DESC, id DESC LIMIT 1)`,
       largest.id,
     );
   }
@@ -151,9 +178,10 @@ export class NoticeStore {
   }
 }
 
-function keptOf({ id, buyer, url, agents, since, expires_at: expiresAt }: StoredRow): KeptSubscription {
+function keptOf(row: StoredRow): KeptSubscription {
+  const { id, buyer, url, agents, since, expires_at: expiresAt, confirmed } = row;
   const named = agents === "" ? [] : (agents.split(",") as Address[]);
-  return { id, buyer: buyer as Address, url, agents: named, since, expiresAt };
+  return { id, buyer: buyer as Address, url, agents: named, since, expiresAt, isConfirmed: confirmed === 1 };
 }
 
 /**

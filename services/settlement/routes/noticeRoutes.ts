@@ -21,7 +21,17 @@ const FRESH_SECONDS = 600;
 /** The number of subscriptions in one answer to the sender. */
 const PAGE = 500;
 
-const parseList = boundForm({ after: z.string().max(64), issued_at: z.int().min(0, "must be unix seconds") });
+/** The most subscriptions that the sender confirms in one request. */
+const MAX_CONFIRMED = 200;
+
+const parseList = boundForm({
+  after: z.string().max(64),
+  confirmed: z
+    .array(z.strictObject({ id: z.string().max(64), since: z.int().min(0) }))
+    .max(MAX_CONFIRMED, `must have at most ${MAX_CONFIRMED} subscriptions`)
+    .optional(),
+  issued_at: z.int().min(0, "must be unix seconds"),
+});
 
 /**
  * Notices to buyers (STEWARD): a buyer gives an address, and the sender that the operator named reports there
@@ -30,8 +40,8 @@ const parseList = boundForm({ after: z.string().max(64), issued_at: z.int().min(
  * - `POST /v1/notices` takes `{body, signature, signer?}` with `body = {type: "notice_subscription", ledger, buyer, url, agents, issued_at}`
  *   signed by the buyer; answers `{id, sender, expires_at}`, 201. Without agents the subscription is cancelled, 200. It is private: it is not in a ledger, and only the sender can read it.
  * - `GET /v1/notices` says who sends.
- * - `POST /v1/notices/list` takes `{body: {type: "notice_list", ledger, after, issued_at}, signature}` of the sender; answers
- *   `{subscriptions, next}`.
+ * - `POST /v1/notices/list` takes `{body: {type: "notice_list", ledger, after, confirmed?, issued_at}, signature}` of the sender;
+ *   answers `{subscriptions, next}`. `confirmed` names subscriptions, `{id, since}`, whose addresses want notices.
  */
 export function noticeRoutes(dependencies: AppDependencies): Hono {
   const { now, notices, ledgerName } = dependencies;
@@ -78,7 +88,7 @@ export function noticeRoutes(dependencies: AppDependencies): Hono {
   app.post("/v1/notices/list", async (c) => {
     const open = openNotices(notices);
     const { record } = readSignedRecord(await readJson(c.req.raw), "notice_list", [], dependencies.recover);
-    const { after, issued_at } = parseList(record.body);
+    const { after, confirmed = [], issued_at } = parseList(record.body);
     await check(record, issued_at, open);
     if (record.signer !== open.sender) {
       throw new TallystickError({
@@ -87,6 +97,7 @@ export function noticeRoutes(dependencies: AppDependencies): Hono {
         hint: "The operator names its address: NOTIFIER.",
       });
     }
+    open.store.confirm(confirmed);
     const page = open.store.list(after, PAGE, now());
     return c.json({ subscriptions: page, next: page.length === PAGE ? page.at(-1)?.id : null });
   });

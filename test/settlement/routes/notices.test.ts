@@ -52,7 +52,7 @@ describe("POST /v1/notices", () => {
     expect(await listed()).to.deep.equal([
       {
         ...{ id, buyer: addressOf(BUYER), url: URL_OF, agents: [AGENT] },
-        ...{ since: NOW, expiresAt: NOW + 90 * 86_400 },
+        ...{ since: NOW, expiresAt: NOW + 90 * 86_400, isConfirmed: false },
       },
     ]);
     expect(service.ledger.size).to.equal(0);
@@ -81,7 +81,9 @@ describe("POST /v1/notices", () => {
     expect(found.map(({ buyer }) => buyer)).to.have.members(
       buyers.map(({ address }) => address.toLowerCase()),
     );
-    expect(found[0]).to.deep.include({ url: URL_OF, agents: [AGENT], since: NOW });
+    expect(found[0]).to.deep.include({ url: URL_OF, agents: [AGENT], since: NOW, isConfirmed: false });
+    const again = await sender.subscriptions(new AbortController().signal, found.slice(0, 2));
+    expect(again.map(({ isConfirmed }) => isConfirmed)).to.deep.equal([true, true, false]);
   });
 
   it("withdraws a subscription, also after a restart", async () => {
@@ -164,6 +166,42 @@ describe("a store of subscriptions that is full", () => {
     add(store, 6, "https://late.example.org/b");
     const sites = store.list("", 10, NOW).map(({ url }) => new URL(url).hostname);
     expect(sites).to.have.members(["honest.example", "h2.flood.test", "h3.flood.test", "late.example.org"]);
+    store.close();
+  });
+
+  it("removes no confirmed subscription, however many sites are invented", () => {
+    const store = new NoticeStore(undefined, 6);
+    const honest = [1, 2].map((n) => add(store, n, `https://shared.example/${n}`));
+    store.confirm(honest);
+    for (let n = 3; n < 40; n++) add(store, n, `https://site${n}.test/x`);
+    const ids = store.list("", 10, NOW).map(({ id }) => id);
+    expect(ids).to.have.length(6);
+    expect(ids).to.include.members(honest.map(({ id }) => id));
+    store.close();
+  });
+
+  it("confirms a subscription only as it was read: one that was cancelled and came again is not confirmed", () => {
+    const store = new NoticeStore();
+    const read = add(store, 1, URL_OF);
+    const word = { buyer: read.buyer, url: URL_OF, agents: [], issued_at: NOW + 1 };
+    store.keep(read.id, word, NOW + 10);
+    store.keep(read.id, { ...word, agents: [AGENT], issued_at: NOW + 2 }, NOW + 11);
+    store.confirm([read]);
+    expect(store.list("", 1, NOW)[0]?.isConfirmed).to.equal(false);
+    store.close();
+  });
+
+  it("remembers no cancelled subscription that never was", () => {
+    const store = new NoticeStore(undefined, 4);
+    add(store, 1, URL_OF);
+    for (let n = 2; n < 20; n++) {
+      const buyer = `0x${String(n).padStart(40, "0")}` as const;
+      const word = { buyer, url: `https://site${n}.test/`, agents: [], issued_at: NOW };
+      store.keep(noticeSubscriptionId(word), word, NOW);
+    }
+    for (const n of [20, 21, 22]) add(store, n, `https://site${n}.test/`);
+    expect(store.list("", 10, NOW).map(({ url }) => url)).to.include(URL_OF);
+    expect(store.list("", 10, NOW)).to.have.length(4);
     store.close();
   });
 });
