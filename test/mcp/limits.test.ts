@@ -119,6 +119,21 @@ describe("a hire that an agent cancels", () => {
 });
 
 describe("a stranger's text in an MCP server's answer", () => {
+  it("is not in what a node says of a task or an entry that it does not know", async () => {
+    for (const [code, asked, reason] of [
+      ["unknown_task", { task_id: "t" }, "The node knows no such task."],
+      ["not_in_ledger", { hash: "0".repeat(64) }, "The node knows no such entry."],
+    ] as const) {
+      const problem = { type: "about:blank", title: LURE, status: 404, code, detail: LURE, hint: LURE };
+      const fetch = async () =>
+        Response.json(problem, { status: 404, headers: { "content-type": "application/problem+json" } });
+      const context = createMcpContext(readMcpConfig({ TALLYSTICK_URL: "http://node.test" }), { fetch });
+      const { call, close } = await connectMcp(context);
+      expect(await call("check_settlement", asked)).to.deep.equal({ settled: false, reason });
+      await close();
+    }
+  });
+
   it("is whole up to its limit, and comes in pieces that join above it", () => {
     const ofLength = (length: number) => "x".repeat(length - 2);
     const whole = strangersText(ofLength(MAX_CHARACTERS));

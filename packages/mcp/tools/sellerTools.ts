@@ -73,9 +73,13 @@ function registerPublishListing(server: McpServer, context: McpContext): void {
           body: { body, signer, signature },
           fetch,
         });
-        const settled = readForeignJson(text) as { status: string; hash?: string; index?: number };
-        const { status, hash = null, index = null } = settled;
-        return { status: plainName(String(status)), hash, index, agent_id: address };
+        const { status, hash, index } = Object(readForeignJson(text));
+        return {
+          status: plainName(String(status)),
+          hash: typeof hash === "string" ? plainName(hash) : null,
+          index: typeof index === "number" ? index : null,
+          agent_id: address,
+        };
       }),
   );
 }

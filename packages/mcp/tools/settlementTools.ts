@@ -118,7 +118,7 @@ function registerCheckSettlement(server: McpServer, context: McpContext): void {
         try {
           if (entry !== undefined) {
             const { index, size } = readObject(await read(context, `/v1/ledger/proof?hash=${entry}`));
-            return { settled: true, reason: null, hash: entry, index, size };
+            return { settled: true, reason: null, hash: entry, ...(plainFigures({ index, size }) as object) };
           }
           if (taskId === undefined) {
             throw new TallystickError({
@@ -137,7 +137,11 @@ function registerCheckSettlement(server: McpServer, context: McpContext): void {
           const isUnknown =
             error instanceof ServiceError && ["unknown_task", "not_in_ledger"].includes(error.code);
           if (!isUnknown) throw error;
-          return { settled: false, reason: error.message };
+          // The node wrote the error's message, and anybody may run a node.
+          return {
+            settled: false,
+            reason: `The node knows no such ${entry === undefined ? "task" : "entry"}.`,
+          };
         }
       }),
   );
