@@ -1,13 +1,11 @@
 import type { FactorName } from "tallystick-derive/steward/score";
 import { quoted } from "./marks.ts";
+import { plainStrings } from "./plainStrings.ts";
 import { ageOf, type ShownFactor, shareText } from "./shownReport.ts";
 
 /** The parts of a factor, one per line. */
-export function factorLines(
-  name: FactorName,
-  { evidence, last_verified }: ShownFactor,
-  asOf: number,
-): string[] {
+export function factorLines(name: FactorName, factor: ShownFactor, asOf: number): string[] {
+  const { evidence, last_verified } = plainStrings(factor);
   const count = (key: string): number => Number(evidence[key] ?? 0);
   switch (name) {
     case "test_coverage": {
@@ -42,7 +40,7 @@ export function factorLines(
     case "attestation_freshness":
       return [
         `Last attested: ${ageOf(last_verified, asOf)}`,
-        ...(last_verified === null
+        ...(last_verified === null || Number.isNaN(Date.parse(last_verified))
           ? []
           : [
               `Valid until: ${isoOf(Date.parse(last_verified) / 1_000 + 3_600 * count("validity_period_hours"))}`,

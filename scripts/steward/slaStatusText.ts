@@ -1,5 +1,6 @@
 import { bold } from "../query/nodeQuery.ts";
 import { failed, quoted, signed, warned } from "./marks.ts";
+import { plainStrings } from "./plainStrings.ts";
 import { shareText } from "./shownReport.ts";
 
 type ShownGuarantee = {
@@ -55,7 +56,8 @@ const MARKS: { [status: string]: (text: string) => string } = {
 const WINDOW = 30 * 86_400;
 
 /** An SLA's status, laid out for people (T026). */
-export function slaStatusText({ agent_id, sla_status: sla, as_of }: ShownSla): string {
+export function slaStatusText(status: ShownSla): string {
+  const { agent_id, sla_status: sla, as_of } = plainStrings(status);
   if (sla === null) return `${agent_id} promises nothing: it has no SLA.`;
   const mark = MARKS[sla.overall_status] ?? warned;
   const lines = [

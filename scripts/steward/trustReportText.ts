@@ -2,10 +2,12 @@ import type { FactorName } from "tallystick-derive/steward/score";
 import { bold } from "../query/nodeQuery.ts";
 import { factorLines } from "./factorLines.ts";
 import { quoted, signed, warned } from "./marks.ts";
+import { plainStrings } from "./plainStrings.ts";
 import { FACTOR_TITLES, type ShownReport, TIER_TITLES } from "./shownReport.ts";
 
 /** Formats a trust report for people (T017). */
-export function trustReportText({ trust_report: it }: ShownReport): string {
+export function trustReportText(report: ShownReport): string {
+  const { trust_report: it } = plainStrings(report);
   const asOf = it.as_of.time;
   const names = Object.keys(FACTOR_TITLES) as FactorName[];
   const lines = [

@@ -87,6 +87,14 @@ describe("a trust report for people", () => {
     const it = report();
     it.trust_report.version = "\u001b[2J\u202e";
     it.trust_report.factors.test_coverage.evidence.ci_url = "https://x/\u001b]0;owned\u0007";
+    const clear = "\u001b[2J";
+    // A node may be anybody's, so its own words do not control the terminal either.
+    it.trust_report.tier = `TRUSTED${clear}`;
+    it.trust_report.report_date += clear;
+    it.trust_report.badges = [clear];
+    it.trust_report.requirements[0] = { tier: clear, metric: clear, above: 1, is_met: false };
+    it.trust_report.verification.verification_url += clear;
+    for (const factor of Object.values(it.trust_report.factors)) factor.last_verified = "\u001b]0;";
     const text = trustReportText(it);
     for (const bad of ["\u001b[2J", "\u202e", "\u001b]0", "\u0007"]) expect(text).to.not.contain(bad);
   });
@@ -163,6 +171,8 @@ describe("an SLA's status for people", () => {
     ])
       expect(text.split("\n"), line).to.include(line);
     expect(slaStatusText({ ...status(), sla_status: null })).to.contain("promises nothing");
+    const hostile = status({ overall_status: "\u001b[2J", suspended_until: AT });
+    expect(slaStatusText({ ...hostile, agent_id: "\u001b[2J" })).to.not.contain("\u001b[2J");
   });
 
   it("shows breaches, penalties and a suspension", () => {

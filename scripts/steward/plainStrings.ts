@@ -1,0 +1,16 @@
+import { plainText } from "tallystick-runtime/plainText";
+
+/**
+ * A copy of an answer in which no text can control the terminal. Any node may have written the answer, and any agent
+ * may have handed over a file with it, so every text counts, not only those that agents write.
+ */
+export function plainStrings<Answer>(answer: Answer): Answer {
+  return plain(answer) as Answer;
+}
+
+function plain(value: unknown): unknown {
+  if (typeof value === "string") return plainText(value);
+  if (Array.isArray(value)) return value.map(plain);
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, one]) => [plainText(name), plain(one)]));
+}
