@@ -372,6 +372,14 @@ describe("SLAs: from a breach to its penalty", () => {
     expect(score).to.equal(algorithmScore);
   });
 
+  it("leaves the badge of 30 days without a confirmed breach alone, once the last one was overturned", async () => {
+    const { log, id } = await ruled("upheld");
+    const lastConfirmed = async () => (await log.derive()).store.rows("sla").get(AGENT)?.lastConfirmed;
+    expect(await lastConfirmed()).to.equal((await breachOf(log)).confirmedTime);
+    log.record("sla_ruling", ARBITRATOR, { breach: id, ruling: "overturned", reasons: "after all" });
+    expect(await lastConfirmed()).to.equal(null);
+  });
+
   it("ends before new parameters change its arbitrators", async () => {
     const log = breached(reduction, { steward: { arbitrators: [], disputeSeconds: 60, reviewSeconds: 60 } });
     const { detectedTime, decidedBy } = await breachOf(log);
@@ -437,11 +445,10 @@ describe("SLAs: penalties", () => {
     for (const [n, amount] of [100_000, 200_000, 400_000].entries())
       for (let times = 0; times < 10; times++)
         log.hire(AGENT, wallet(300 + n), { passed: times < 8, amount, latency_ms: 1 });
-    log
-      .after(HOUR)
-      .tick()
-      .after(week + 1)
-      .tick();
+    log.after(HOUR).tick();
+    const earlier = log.transfer(AGENT, wallet(300), 142_857);
+    const earlierLog = log.lastLog;
+    log.after(week + 1).tick();
     const { store } = await log.derive();
     expect(rows(store, "slaClaim").map(({ buyer, owed }) => [buyer, owed])).to.deep.equal([
       [wallet(300), 142_857n],
@@ -453,6 +460,7 @@ describe("SLAs: penalties", () => {
 
     const pay = (tx: string, log_index: number, buyer = wallet(300)) =>
       log.record("sla_payment", AGENT, { breach: id, buyer, tx_hash: tx, log_index });
+    pay(earlier, earlierLog);
     const wrong = log.transfer(AGENT, wallet(300), 142_856);
     pay(wrong, log.lastLog);
     const right = log.transfer(AGENT, wallet(300), 142_857);
@@ -464,6 +472,7 @@ describe("SLAs: penalties", () => {
     pay(right, at);
     const none = (value: number) => `no such transfer of ${value} from the agent to the buyer is known`;
     expect(await reasonsOf(log, "sla_payment")).to.deep.equal([
+      "this transfer is older than the debt",
       none(142_857),
       none(142_857),
       none(285_714),
@@ -671,5 +680,15 @@ describe("SLAs: days until a breach", () => {
     expect(trend("latency_p99", [800, 820, 840])).to.equal(3);
     expect(trend("latency_p99", [840, 820, 800])).to.equal(null);
     expect(trend("uptime", [2000, 2000, 1000, 990, 980, 970, 960, 950, 940]), "the last seven").to.equal(4);
+  });
+
+  it("are no number where the trend leads to a breach only after a century", () => {
+    const falling = [50_000, 49_999, 49_998];
+    expect(trend("uptime", falling, 49_998, 49_998 - 36_500)).to.equal(36_500);
+    expect(trend("uptime", falling, 49_998, 49_998 - 36_501)).to.equal(null);
+    // The highest promise that a record can have, and latencies of 1, 1 and 2 ms: 2 · 10¹² days.
+    const millisecond = 1_000_000_000;
+    const slower = [millisecond, millisecond, 2 * millisecond];
+    expect(trend("latency_p50", slower, 2 * millisecond, 999_999_999_999 * millisecond)).to.equal(null);
   });
 });

@@ -3,7 +3,7 @@ import type { ApplyContext } from "../../applyContext.ts";
 import { schedule } from "../../schedule.ts";
 import type { Row } from "../../tables.ts";
 import { dayOf } from "../days.ts";
-import { withLine, withoutLine } from "./lines.ts";
+import { linesOf, withLine, withoutLine } from "./lines.ts";
 import { applyPenalty, liftPenalty } from "./penalties.ts";
 import { type Figure, nanoFigure } from "./terms.ts";
 
@@ -91,7 +91,17 @@ export function rulingSettled(
   release(context, breach, dayOf(context.at.time) + 1);
   liftPenalty(context, breach);
   const sla = context.store.get("sla", breach.agent);
-  context.store.update("sla", breach.agent, { breaches: withoutLine(sla?.breaches ?? "", breach.id) });
+  const breaches = withoutLine(sla?.breaches ?? "", breach.id);
+  context.store.update("sla", breach.agent, { breaches, lastConfirmed: lastConfirmedOf(context, breaches) });
+}
+
+/**
+ * When the last of these breaches was confirmed. All breaches that were confirmed in the last 30 days are among
+ * those that are not over, and older ones take no badge.
+ */
+function lastConfirmedOf(context: ApplyContext, breaches: string): number | null {
+  const times = linesOf(breaches).map((id) => breachRow(context, id).confirmedTime ?? 0);
+  return Math.max(0, ...times) || null;
 }
 
 function confirm(context: ApplyContext, breach: Row<"breach">): void {

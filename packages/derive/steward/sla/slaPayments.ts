@@ -27,8 +27,10 @@ export function paymentProblem(
   for (let n = 0; ; n++) {
     const payment = context.store.get("payment", `${key}/${n}`);
     if (payment === null) return `no such transfer of ${claim.owed} from the agent to the buyer is known`;
-    if (payment.log === body.log_index && payment.from === breach.agent && payment.to === body.buyer)
-      return null;
+    if (payment.log !== body.log_index || payment.from !== breach.agent || payment.to !== body.buyer)
+      continue;
+    // The buyer had this money before it was owed any.
+    return payment.time < (breach.confirmedTime ?? 0) ? "this transfer is older than the debt" : null;
   }
 }
 

@@ -5,6 +5,12 @@ import { isLatency } from "./terms.ts";
 const MAX_CLOSES = 7;
 const MIN_CLOSES = 3;
 
+/**
+ * A century. A threshold that the trend reaches only later is not reached: a promise of 30 years of latency and
+ * a trend of one millisecond would give a number of days that is no 32-bit number of GraphQL.
+ */
+const MAX_DAYS = 36_500n;
+
 type Close = { day: number; value: bigint };
 
 /** Adds the close of one more day, and keeps the last seven. */
@@ -24,7 +30,7 @@ function parseCloses(text: string): Close[] {
 /**
  * The number of days until the figure reaches the threshold if its trend continues: least squares over the
  * last daily closes, from the current value, rounded up. Null with fewer than three closes, and if the trend
- * does not lead there.
+ * does not lead there within a century.
  */
 export function daysUntilBreach(
   of: Pick<Row<"guarantee">, "metric" | "closes" | "threshold">,
@@ -47,5 +53,6 @@ export function daysUntilBreach(
   const run = n * sumXX - sumX * sumX;
   const left = sign * (of.threshold - current);
   if (rise <= 0n || left < 0n) return null;
-  return Number((left * run + rise - 1n) / rise);
+  const days = (left * run + rise - 1n) / rise;
+  return days > MAX_DAYS ? null : Number(days);
 }
