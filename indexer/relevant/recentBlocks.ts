@@ -6,8 +6,11 @@ import type { RetryRead } from "./retryRead.ts";
 /** A block that a reorg may still undo, with all logs of the token in it. */
 export type RecentBlock = BlockHeader & BlockLogs;
 
-/** The number of blocks that are kept: some more than Base has above its finalized block. */
-const MAX_KEPT = 4_000;
+/**
+ * From this number of kept blocks on, those that are final now are dropped. It is some more than Base has above its
+ * finalized block.
+ */
+const MANY_KEPT = 4_000;
 
 /** The number of blocks in one request. */
 const TOGETHER = 200;
@@ -27,24 +30,30 @@ export class RecentBlocks {
    * @throws OrphanedBlockError where the source has other blocks than these
    */
   async upTo({ block, hash }: BlockAt, from: number, retryRead: RetryRead): Promise<RecentBlock[]> {
-    const known: RecentBlock[] = [];
+    const found: RecentBlock[] = [];
     let next = { block, hash };
     while (next.block >= from) {
       const kept = this.#kept.get(next.hash);
-      if (kept === undefined) break;
-      known.push(kept);
-      next = { block: kept.block - 1, hash: kept.parentHash };
+      const blocks = kept === undefined ? await this.#readDown(next, from, retryRead) : [kept];
+      found.push(...blocks.toReversed());
+      const { block: first, parentHash } = blocks[0] as RecentBlock;
+      next = { block: first - 1, hash: parentHash };
     }
-    const read: RecentBlock[] = [];
-    while (next.block >= from) {
-      const first = Math.max(from, next.block - TOGETHER + 1);
-      const blocks = await retryRead((call) => this.#read(first, next, call));
-      read.push(...blocks.toReversed());
-      next = { block: first - 1, hash: (blocks[0] as RecentBlock).parentHash };
-    }
-    // The blocks nearest to the head are kept longest.
-    for (const it of read.toReversed()) this.#keep(it);
-    return [...known, ...read].reverse();
+    this.#dropBelow(from);
+    return found.reverse();
+  }
+
+  /**
+   * Reads a block and the blocks below it, in one step, down to the nearest one that is kept. That one has another
+   * hash after a reorg; then the next step reads it too.
+   */
+  async #readDown(last: BlockAt, from: number, retryRead: RetryRead): Promise<RecentBlock[]> {
+    let first = Math.max(from, last.block - TOGETHER + 1);
+    for (const { block } of this.#kept.values()) if (block < last.block) first = Math.max(first, block + 1);
+    const read = await retryRead((call) => this.#read(first, last, call));
+    // The content of a block with this hash never changes, so it stays if a later step fails.
+    for (const it of read) this.#kept.set(it.hash, it);
+    return read;
   }
 
   async #read(from: number, last: BlockAt, call: Parameters<LogPort["headers"]>[1]): Promise<RecentBlock[]> {
@@ -57,9 +66,9 @@ export class RecentBlocks {
     return headers.map((header, n) => ({ ...header, ...(logs[n] as BlockLogs) }));
   }
 
-  #keep(block: RecentBlock): void {
-    this.#kept.set(block.hash, block);
-    const oldest = this.#kept.size > MAX_KEPT ? this.#kept.keys().next().value : undefined;
-    if (oldest !== undefined) this.#kept.delete(oldest);
+  /** All blocks above are needed again for the next event, however many they are while the chain has no finality. */
+  #dropBelow(from: number): void {
+    if (this.#kept.size <= MANY_KEPT) return;
+    for (const [hash, { block }] of this.#kept) if (block < from) this.#kept.delete(hash);
   }
 }
