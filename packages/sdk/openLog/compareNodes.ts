@@ -27,19 +27,23 @@ export type NodeComparison = {
  * @throws TallystickError `nothing_in_common`, and those of askNode
  */
 export async function compareNodes(urls: string[], signal?: AbortSignal): Promise<NodeComparison> {
-  const nodes = urls.map((url) => ({
+  const begin = (url: string, from = 0) => ({
     url,
-    ticks: digestsOf(url, { signal }),
+    ticks: digestsOf(url, { from, signal }),
     at: null as TickDigest | null,
-  }));
-  const advance = (node: (typeof nodes)[number]) =>
+  });
+  const advance = (node: ReturnType<typeof begin>) =>
     node.ticks.next().then(({ value }) => {
       node.at = value ?? null;
     });
+  let nodes = urls.map((url) => begin(url));
   await Promise.all(nodes.map(advance));
-  const first = Math.max(...nodes.map(({ at }) => at?.block ?? Number.POSITIVE_INFINITY));
-  // A node that begins later has no earlier ticks.
-  for (const node of nodes) while (node.at !== null && node.at.block < first) await advance(node);
+  const without = nodes.find(({ at }) => at === null);
+  if (without !== undefined) throw nothingInCommon(`: ${without.url} has no final tick yet`);
+  const first = Math.max(...nodes.map(({ at }) => at?.block ?? 0));
+  // A node that begins later has no earlier ticks, so those of the others are not read.
+  nodes = nodes.map((node) => (node.at?.block === first ? node : begin(node.url, first)));
+  await Promise.all(nodes.filter(({ at }) => at === null).map(advance));
   const agreed = new Map(urls.map((url) => [url, 0]));
   let ticks = 0;
   let block: number | null = null;
@@ -51,14 +55,16 @@ export async function compareNodes(urls: string[], signal?: AbortSignal): Promis
     for (const { url, at } of nodes) agreed.set(url, at?.line ?? 0);
     await Promise.all(nodes.map(advance));
   }
-  if (ticks === 0) {
-    throw new TallystickError({
-      code: "nothing_in_common",
-      message: "There is no tick that all of these nodes have.",
-      hint: "Only final ticks count. Wait until all have read the same blocks, or look at their parameters (tickBlocks).",
-    });
-  }
+  if (ticks === 0) throw nothingInCommon("");
   return { ticks, block, difference: null };
+}
+
+function nothingInCommon(why: string): TallystickError {
+  return new TallystickError({
+    code: "nothing_in_common",
+    message: `There is no tick that all of these nodes have${why}.`,
+    hint: "Only final ticks count. Wait until all have read the same blocks, or look at their parameters (tickBlocks).",
+  });
 }
 
 async function difference(

@@ -290,8 +290,36 @@ describe("the log of a node", () => {
         block: blocks[29],
         difference: null,
       });
-      other.on = (_, page) => ({ ...page, body: JSON.stringify({ digests: [], next: null }) });
+    });
+
+    it("reads only the ticks that the other nodes may have too", async () => {
+      const other = await open(log);
+      /** The digests are served two at a time, and those of the other node are none, late, or from a later time. */
+      const inTwos = (asked: string, page: PageAnswer, some: (all: Tick[]) => Tick[]) => {
+        const from = Number(/from=(\d+)/.exec(asked)?.[1]);
+        const found = some(JSON.parse(page.body).digests).filter(({ block }) => block >= from);
+        const body = JSON.stringify({ digests: found.slice(0, 2), next: found[2]?.block ?? null });
+        return { ...page, body };
+      };
+      type Tick = { block: number };
+      node.on = (asked, page) => inTwos(asked, page, (all) => all);
+      other.on = (asked, page) => inTwos(asked, page, () => []);
+      const none = await failure(compareNodes([node.url, other.url]));
+      expect(none.code).to.equal("nothing_in_common");
+      expect(none.message).to.contain(`${other.url} has no final tick yet`);
+      expect(node.asked).to.have.length(1);
+      const begins = log.events.filter(({ kind }) => kind === "tick")[30]?.block ?? 0;
+      other.on = (asked, page) => inTwos(asked, page, (all) => all.filter(({ block }) => block >= begins));
+      node.asked.length = 0;
+      expect((await compareNodes([node.url, other.url])).ticks).to.equal(10);
+      // One page for its first tick, five pages of two.
+      expect(node.asked).to.have.length(6);
+      const last = log.events.at(-1)?.block ?? 0;
+      other.on = (asked, page) =>
+        inTwos(asked, page, (all) => all.slice(-2).map((it, n) => ({ ...it, block: last + 5 + n })));
+      node.asked.length = 0;
       expect((await failure(compareNodes([node.url, other.url]))).code).to.equal("nothing_in_common");
+      expect(node.asked).to.have.length(2);
     });
 
     it("names the first tick that differs and the line, if a line differs", async () => {
