@@ -3,6 +3,7 @@ import { TallystickError } from "tallystick-protocol/errors";
 import { contentOf, isHeld, liveSchema, readIndexer, viewsOn } from "./indexerState.ts";
 import { lookAgain } from "./lookAgain.ts";
 import type { UpgradeSession } from "./openUpgradeSession.ts";
+import { readersOf } from "./readersOf.ts";
 import type { ViewNames } from "./schemaNames.ts";
 import { notViews } from "./switchViews.ts";
 
@@ -10,8 +11,8 @@ const LOCKS_MS = 60_000;
 
 /**
  * Drops the schema of an indexer: one that an upgrade left unfinished, or the old one after a switch. It
- * refuses a schema that views read, one into which an indexer writes, or one with tables that no indexer
- * made.
+ * refuses a schema that views or processes read, one into which an indexer writes, or one with tables that no
+ * indexer made.
  *
  * @returns false when there is no such schema
  * @throws TallystickError `schema_is_read`, `schema_in_use`, `not_an_indexers`
@@ -32,6 +33,9 @@ export async function dropSchema(
         if (readers.length > 0) throw isRead(schema, readers);
         const state = await readIndexer(query, schema);
         if (state && isHeld(state, now())) throw inUse(schema);
+        // A heartbeat is compared with another machine's clock, and replicas have none.
+        const processes = await readersOf(query, schema);
+        if (processes > 0) throw isReadBy(schema, processes);
         const strange = await strangeTables(query, schema, content.tables);
         if (strange.length > 0) throw notAnIndexers(schema, strange);
         // Views of the last switch go with the tables that they read.
@@ -92,6 +96,14 @@ function isRead(schema: string, readers: string[]): TallystickError {
     code: "schema_is_read",
     message: `The tables of ${schema} are read by the views in ${readers.join(", ")}.`,
     hint: "Nothing was dropped. Switch replicas to another schema first. If you made views of your own, drop them yourself.",
+  });
+}
+
+function isReadBy(schema: string, processes: number): TallystickError {
+  return new TallystickError({
+    code: "schema_in_use",
+    message: `The tables of ${schema} are read directly, not through views, by ${processes} of the processes that answer.`,
+    hint: "Nothing was dropped. Stop its indexer, and start replicas again with DATABASE_SCHEMA naming the views.",
   });
 }
 

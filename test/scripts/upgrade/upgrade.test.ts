@@ -389,6 +389,25 @@ describe("scripts/upgrade", () => {
     expect(await codeOf(drop("books"))).to.equal("not_an_indexers");
   });
 
+  it("does not drop tables under a process that reads them, whatever its clock says", async () => {
+    await indexer("tallystick_v2", {});
+    await run();
+    await stands("tallystick_v1", { locked: false });
+    const replica = new pg.Client({
+      connectionString: databaseUrl,
+      application_name: "tallystick_v1_watch",
+    });
+    await replica.connect();
+    try {
+      const error = await dropOld(session, views, signal).catch((it) => it);
+      expect(error.code).to.equal("schema_in_use");
+      expect(error.message).to.contain("The tables of tallystick_v1 are read directly");
+    } finally {
+      await replica.end();
+    }
+    expect(await dropOld(session, views, signal)).to.deep.equal(["tallystick_v1", "tallystick_before"]);
+  });
+
   it("drops the old tables with the views on them, once, and continues after it was killed", async () => {
     expect(await dropOld(session, views, signal)).to.deep.equal([]);
     await indexer("tallystick_v2", {});
