@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from "node:fs";
+import { chownSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { expect } from "chai";
 import { isNoteSignedBy, parseSignedNote } from "tallystick-protocol/note/signedNote";
@@ -93,6 +93,15 @@ describe("another key for the checkpoints", () => {
     expect(await rotate(["--now"])).to.equal(1);
     expect(await rotate(["--finish", "--now"])).to.equal(0);
     expect(await keysOf(await start())).to.have.length(1);
+  });
+
+  it("belongs to the user of the service, also if root makes it", async () => {
+    await start();
+    await stop();
+    const service = process.getuid?.() === 0 ? 54_321 : (process.getuid?.() ?? 0);
+    chownSync(path.dirname(file(NEXT_KEY_FILE)), service, statSync(folder.path).gid);
+    expect(await rotate()).to.equal(0);
+    expect(statSync(file(NEXT_KEY_FILE)).uid).to.equal(service);
   });
 
   it("may be interrupted anywhere, and is never half done", async () => {

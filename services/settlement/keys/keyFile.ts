@@ -7,6 +7,7 @@ import { type Address, addressSchema } from "tallystick-protocol/address";
 import { base32 } from "tallystick-protocol/base32";
 import { TallystickError } from "tallystick-protocol/errors";
 import { z } from "zod";
+import { keepOwner } from "../ledger/keepOwner.ts";
 import { makeFolder } from "../ledger/makeFolder.ts";
 import { syncFolder } from "../ledger/syncFolder.ts";
 
@@ -36,13 +37,22 @@ export function hashKey(key: string): string {
 /**
  * The keys in a file; none when there is no file.
  *
- * @throws TallystickError `keys_unreadable` when the file is not a key file
+ * @throws TallystickError `keys_unreadable` when the file cannot be read, or is not a key file
  */
 export async function readKeyFile(file: string): Promise<StoredKey[]> {
+  const text = await readFile(file, "utf8").catch((cause: NodeJS.ErrnoException) => {
+    if (cause.code === "ENOENT") return undefined;
+    throw new TallystickError({
+      code: "keys_unreadable",
+      message: `${file} cannot be read: ${cause.message}`,
+      hint: "The user that runs settlement must own it.",
+      cause,
+    });
+  });
+  if (text === undefined) return [];
   try {
-    return fileSchema.parse(JSON.parse(await readFile(file, "utf8"))).keys;
+    return fileSchema.parse(JSON.parse(text)).keys;
   } catch (cause) {
-    if ((cause as NodeJS.ErrnoException).code === "ENOENT") return [];
     throw new TallystickError({
       code: "keys_unreadable",
       message: `${file} is not a file of API keys.`,
@@ -104,6 +114,7 @@ async function change<T>(file: string, work: (keys: StoredKey[]) => T): Promise<
   await makeFolder(path.dirname(file));
   const lock = await open(`${file}.lock`, "a", 0o600);
   try {
+    await keepOwner(`${file}.lock`);
     const end = performance.now() + TURN_MS;
     while (!tryLock(lock.fd)) {
       if (performance.now() > end) {
@@ -130,6 +141,7 @@ async function writeKeyFile(file: string, keys: StoredKey[]): Promise<void> {
   const next = `${file}.next`;
   await writeFile(next, `${JSON.stringify({ version: 1, keys }, null, 2)}\n`, { mode: 0o600, flush: true });
   await chmod(next, 0o600);
+  await keepOwner(next, file);
   await rename(next, file);
   // A revoked key must not come back after a power failure.
   await syncFolder(folder);

@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { open, readFile, rename } from "node:fs/promises";
 import path from "node:path";
 import { TallystickError } from "tallystick-protocol/errors";
+import { keepOwner } from "../ledger/keepOwner.ts";
 import { syncFolder } from "../ledger/syncFolder.ts";
 
 /** Name of the file next to the ledger. */
@@ -69,6 +70,7 @@ async function writeNewKey(folder: string, name: string, from?: number): Promise
   } finally {
     await handle.close();
   }
+  await keepOwner(unfinished, file);
   await rename(unfinished, file);
   await syncFolder(folder);
   return { seed: Uint8Array.from(seed), ...(from !== undefined && { from }) };

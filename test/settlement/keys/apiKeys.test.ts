@@ -1,4 +1,5 @@
 import { readFileSync, statSync } from "node:fs";
+import { chown, mkdir, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { expect } from "chai";
 import { GENESIS_HASH } from "tallystick-protocol/ledger/entry";
@@ -18,6 +19,32 @@ describe("API keys", () => {
     expect(readFileSync(file(), "utf8")).not.to.contain(key).and.not.to.contain(key.slice(4));
     expect(statSync(file()).mode & 0o777).to.equal(0o600);
     expect(await readKeyFile(file())).to.deep.equal([stored]);
+  });
+
+  it("stay readable for the service when root makes or revokes one", async () => {
+    const own = process.getuid?.() ?? 0;
+    const service = own === 0 ? 54_321 : own;
+    const group = statSync(folder.path).gid;
+    await chown(folder.path, service, group);
+    const { stored } = await addKey(file(), "Ada", 1000);
+    const owners = () => [file(), `${file()}.lock`].map((it) => statSync(it).uid);
+    expect(owners()).to.deep.equal([service, service]);
+    await chown(folder.path, own, group);
+    await revokeKey(file(), stored.id, 1002);
+    expect(owners()[0]).to.equal(service);
+    expect(statSync(file()).mode & 0o777).to.equal(0o600);
+  });
+
+  it("are told apart from a file that cannot be read", async () => {
+    await mkdir(file());
+    const unread = await readKeyFile(file()).catch((error) => error);
+    expect(unread).to.include({ code: "keys_unreadable" });
+    expect(unread.message).to.contain("cannot be read: EISDIR");
+    await rm(file(), { recursive: true });
+    await writeFile(file(), "{}");
+    expect((await readKeyFile(file()).catch((error) => error)).message).to.contain(
+      "is not a file of API keys",
+    );
   });
 
   it("work until they are revoked, and never after", async () => {
