@@ -15,6 +15,7 @@ import { readDeployment, writeDeployment } from "../deploy/deployment.ts";
 import { describeGuardian, readGuardian } from "../deploy/describeGuardian.ts";
 import { networks } from "../deploy/networks.ts";
 import { reachChain } from "../deploy/reachChain.ts";
+import { shownUrl } from "../deploy/shownUrl.ts";
 import { frozenAddresses } from "../ignition/frozenAddresses.ts";
 import { repositoryRoot } from "../repositoryRoot.ts";
 
@@ -173,7 +174,7 @@ async function planDeployment(options: Options): Promise<Plan> {
 function printPlan(plan: Plan): void {
   const line = (name: string, value: string) => process.stderr.write(`  ${name.padEnd(10)} ${value}\n`);
   process.stderr.write("This will deploy HireEscrow and AnchoredLedger:\n");
-  line("chain", `${plan.chainId} at ${plan.rpcUrl}`);
+  line("chain", `${plan.chainId} at ${shownUrl(plan.rpcUrl)}`);
   line("deployer", `${plan.deployer} with ${formatEther(plan.balance)} ETH`);
   line("token", plan.token ?? "none there: a TestUSDC, which anybody can mint, comes with it");
   if (plan.guardian) line("guardian", `${plan.guardian} (${plan.guardianKind})`);

@@ -10,6 +10,7 @@ import { type Deployment, readDeployment } from "../deploy/deployment.ts";
 import { describeGuardian, type Guardian, readGuardian } from "../deploy/describeGuardian.ts";
 import { networks } from "../deploy/networks.ts";
 import { reachChain } from "../deploy/reachChain.ts";
+import { shownUrl } from "../deploy/shownUrl.ts";
 import { type FrozenName, frozenNames, readFrozen } from "../ignition/frozenContract.ts";
 import { repositoryRoot } from "../repositoryRoot.ts";
 import type { CompiledFrozen, VerifiedContract } from "../verification/verifyContract.ts";
@@ -155,7 +156,7 @@ function unlikeTheRecord(
 }
 
 function asText({ chainId, contracts, differences }: VerificationResult, rpcUrl: string): string {
-  const lines = [`chain ${chainId} at ${rpcUrl}`];
+  const lines = [`chain ${chainId} at ${shownUrl(rpcUrl)}`];
   for (const {
     contract,
     address: at,

@@ -1,6 +1,7 @@
 import { TallystickError } from "tallystick-protocol/errors";
 import { createPublicClient, http, type PublicClient } from "viem";
 import { networks } from "./networks.ts";
+import { shownUrl } from "./shownUrl.ts";
 
 /**
  * Finds the chain of a command and checks that its RPC answers.
@@ -25,7 +26,7 @@ export async function reachChain(
   const chainId = await client.getChainId().catch((cause: unknown) => {
     throw new TallystickError({
       code: "rpc_unreachable",
-      message: `The chain at ${rpcUrl} does not answer.`,
+      message: `The chain at ${shownUrl(rpcUrl)} does not answer.`,
       hint: "Check the URL; a local chain starts by: npx hardhat node --hostname 127.0.0.1",
       cause,
     });
@@ -33,7 +34,7 @@ export async function reachChain(
   if (known && known.chainId !== chainId) {
     throw new TallystickError({
       code: "wrong_chain",
-      message: `${rpcUrl} is chain ${chainId}, but ${options.network} is chain ${known.chainId}.`,
+      message: `${shownUrl(rpcUrl)} is chain ${chainId}, but ${options.network} is chain ${known.chainId}.`,
       hint: "Leave out --network, or correct --rpc-url.",
     });
   }

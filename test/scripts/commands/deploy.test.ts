@@ -148,8 +148,12 @@ describe("tallystick deploy", function () {
     expect(wrong.code).to.equal(1);
     expect(wrong.err).to.contain("is chain 31337, but base is chain 8453").and.contain("code: wrong_chain");
 
-    const silent = await deploy("--rpc-url", `http://127.0.0.1:${await freePort()}`);
+    const silent = await deploy(
+      "--rpc-url",
+      `http://127.0.0.1:${await freePort()}/v2/secret-key?key=secret-key`,
+    );
     expect(silent.code).to.equal(1);
+    expect(silent.err).not.to.contain("secret-key");
     expect(silent.err).to.contain("does not answer").and.contain("code: rpc_unreachable");
 
     const none = await deploy();
