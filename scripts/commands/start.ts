@@ -28,6 +28,9 @@ export function registerStart(program: Command): void {
         process.stdout.write(linesOf(node.completed));
         if (isBehindBanner()) process.stderr.write(BANNER);
       } else {
+        const { openFileNote } = await import("../start/openFileNote.ts");
+        const note = openFileNote(envFile ?? ENV_FILE);
+        if (note !== undefined) process.stderr.write(`${note}\n`);
         const { runNode } = await import("../start/runNode.ts");
         process.exitCode = await runNode(node, { logs: path.resolve(logs), part: "node" });
       }

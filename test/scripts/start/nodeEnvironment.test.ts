@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { readFileSync, writeFileSync } from "node:fs";
+import { chmodSync, readFileSync, writeFileSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
@@ -13,6 +13,7 @@ import { repositoryRoot } from "../../../scripts/repositoryRoot.ts";
 import { checkNode } from "../../../scripts/start/checkNode.ts";
 import { HUBS_OF_BASE } from "../../../scripts/start/hubsOfBase.ts";
 import { nodeEnvironment } from "../../../scripts/start/nodeEnvironment.ts";
+import { openFileNote } from "../../../scripts/start/openFileNote.ts";
 import type { Environment } from "../../../scripts/start/processEnvironment.ts";
 import { indexerEnvironment, settlementEnvironment } from "../../../scripts/start/processEnvironment.ts";
 import { requireFreePorts } from "../../../scripts/start/requireFreePorts.ts";
@@ -234,8 +235,23 @@ describe("the ports of a node", () => {
   });
 });
 
-describe("npm start -- --save", () => {
-  it("adds the settings to the end of the file, on lines of their own", async () => {
+describe("the file of a node's settings", () => {
+  it("notes a file of keys that everybody can read", async () => {
+    const folder = await mkdtemp(path.join(tmpdir(), "tallystick-open-"));
+    try {
+      const file = path.join(folder, ".env");
+      expect(openFileNote(file), "there is none").to.equal(undefined);
+      writeFileSync(file, "X=1\n");
+      chmodSync(file, 0o604);
+      expect(openFileNote(file)).to.contain(`chmod 600 ${file}`);
+      chmodSync(file, 0o640);
+      expect(openFileNote(file)).to.equal(undefined);
+    } finally {
+      await rm(folder, { recursive: true });
+    }
+  });
+
+  it("gets the settings of --save at its end, on lines of their own", async () => {
     const folder = await mkdtemp(path.join(tmpdir(), "tallystick-save-"));
     try {
       const file = path.join(folder, ".env");
