@@ -1,4 +1,4 @@
-import type { DeriveEvent, LogForm } from "tallystick-derive/events";
+import type { DeriveEvent, LogForm, TickEvent } from "tallystick-derive/events";
 import { itemsOf } from "tallystick-derive/lists";
 import type { MemoryStore } from "tallystick-derive/memoryStore";
 import { WATCHED } from "tallystick-derive/relevant/inflow";
@@ -35,7 +35,7 @@ export type TransferCheckOptions = {
 export class TransferCheck {
   #token: { address: Address; firstBlock: number } | undefined;
   #form: LogForm = "all";
-  #tick: number | null = null;
+  #tick: TickEvent | null = null;
   /** The transfers since the last tick. Only at a tick does a log have the whole block. */
   readonly #late = new Map<string, { to: Address; value: bigint }>();
 
@@ -46,14 +46,14 @@ export class TransferCheck {
       this.#form = event.form ?? "all";
     }
     if (event.kind === "tick") {
-      this.#tick = event.block;
+      this.#tick = event;
       this.#late.clear();
     }
     if (event.kind !== "transfer" && event.kind !== "history") return;
     // The log may have a transfer twice: at its own place, and as a line about the past that another event
     // needed.
     const { block, log, to, value } = event;
-    if (block <= (this.#tick ?? 0) || this.#late.size > MAX_LATE) return;
+    if (block <= (this.#tick?.block ?? 0) || this.#late.size > MAX_LATE) return;
     this.#late.set(`${block}/${log}`, { to: to as Address, value: BigInt(value) });
   }
 
@@ -61,7 +61,8 @@ export class TransferCheck {
    * Checks every wallet whose transfers the log must have: the watched wallets, or all agents in a log of all
    * transfers.
    *
-   * @throws TallystickError `no_comparison` for a log that cannot be compared; those of the chain's RPC
+   * @throws TallystickError `no_comparison` for a log that cannot be compared, also for one of another chain; those of the
+   * chain's RPC
    */
   async compare(
     store: MemoryStore,
@@ -76,8 +77,13 @@ export class TransferCheck {
     const client = createPublicClient({ transport: http(rpcUrl, { timeout: TIMEOUT_MS, retryCount: 2 }) });
     const rpc = createRpcSource({ url: rpcUrl, token, firstBlock, ...finalityOf(await client.getChainId()) });
     const call = { signal, deadlineMs };
-    const [head] = await rpc.headers([this.#tick], call);
-    if (head === undefined) throw noComparison(`The chain has no block ${this.#tick}.`);
+    const { block, hash } = this.#tick;
+    const [head] = await rpc.headers([block], call);
+    if (head === undefined) throw noComparison(`The chain has no block ${block}.`);
+    if (hash !== undefined && hash !== head.hash)
+      throw noComparison(
+        `By its last tick block ${block} has the hash ${hash}, but on the chain it has ${head.hash}.`,
+      );
     const { hubTransfers } = paramsSchema.parse(
       JSON.parse(store.rows("state").get(STATE_ID)?.params ?? "{}"),
     );
@@ -109,6 +115,6 @@ function noComparison(message: string): TallystickError {
   return new TallystickError({
     code: "no_comparison",
     message: `The log cannot be compared with the chain. ${message}`,
-    hint: "A log of a node has a first line that names the token, and it has ticks. For any other log leave --rpc out.",
+    hint: "A log of a node has a first line that names the token, and it has ticks. --rpc must be a node of its chain. For any other log leave --rpc out.",
   });
 }

@@ -3,6 +3,7 @@ import { apply } from "tallystick-derive/apply";
 import type { DeriveEvent, TransferEvent } from "tallystick-derive/events";
 import { MemoryStore } from "tallystick-derive/memoryStore";
 import { relevantLog } from "tallystick-derive/relevant/relevantLog";
+import type { Hex } from "tallystick-protocol/hex";
 import { TransferCheck } from "../../../scripts/openLog/transferCheck.ts";
 import { EventLog, TOKEN, wallet } from "../../derive/eventLog.ts";
 import { FakeChain, type Written, ZERO } from "../../indexer/logPort/support/fakeChain.ts";
@@ -81,6 +82,19 @@ describe("a log compared with the chain", () => {
       ]);
     });
   }
+
+  it("is refused if its last tick is of a block of another chain", async () => {
+    const ended = (hash: Hex) =>
+      compared(
+        events.map((it) => (it.kind === "tick" ? { ...it, hash } : it)),
+        server,
+      );
+    const there = chainOf(events).at(tick ?? 0).hash;
+    expect((await ended(there)).gaps).to.deep.equal([]);
+    const error = await ended(`0x${"ab".repeat(32)}`).catch((it) => it);
+    expect(error.code).to.equal("no_comparison");
+    expect(error.message).to.contain(`on the chain it has ${there}`);
+  });
 
   it("is refused if it has no tick, or if its token is unknown", async () => {
     const codeOf = (log: readonly DeriveEvent[]) => compared(log, server).catch((error) => error.code);
