@@ -1,7 +1,7 @@
 import type { Address } from "tallystick-protocol/address";
 import type { Hex } from "tallystick-protocol/hex";
 import { BadAnswerError, OrphanedBlockError } from "./errors.ts";
-import type { BlockRange, LogQuery, TokenLog } from "./logPort.ts";
+import type { BlockHeader, BlockRange, LogQuery, TokenLog } from "./logPort.ts";
 import { KINDS } from "./tokenLogs.ts";
 
 /** The wallet for which a log was requested. */
@@ -12,8 +12,8 @@ export const walletOf = (log: TokenLog, kind: LogQuery["kind"]): Address =>
  * Sorts logs by their place in the chain, and checks that they fit the query.
  *
  * @returns the same array
- * @throws BadAnswerError for a block outside of the range, a wallet that was not asked for, or a duplicate
- * log; OrphanedBlockError when one block has two hashes, or another hash than in `hashes`
+ * @throws BadAnswerError for a block outside of the range, a wallet that was not asked for, a duplicate
+ * log, or times that run back; OrphanedBlockError when one block has two hashes, or another hash than in `hashes`
  */
 export function checkLogs<Log extends TokenLog>(
   logs: Log[],
@@ -23,6 +23,7 @@ export function checkLogs<Log extends TokenLog>(
   const { wallet } = KINDS[query.kind];
   logs.sort(byPlace);
   let before: Log | undefined;
+  let timed: { block: number; time: number } | undefined;
   for (const [n, log] of logs.entries()) {
     if (log.block < range.from || log.block > range.to) {
       const asked = `must be from ${range.from} to ${range.to}, not ${log.block}`;
@@ -39,8 +40,35 @@ export function checkLogs<Log extends TokenLog>(
       throw new BadAnswerError(source, `logs[${n}].log`, `comes twice: ${log.log} of block ${log.block}`);
     }
     before = log;
+    if (log.time === null) continue;
+    if (
+      timed !== undefined &&
+      (timed.block === log.block ? timed.time !== log.time : timed.time > log.time)
+    ) {
+      const other = `${timed.time} is the time of block ${timed.block}`;
+      throw new BadAnswerError(
+        source,
+        `logs[${n}].time`,
+        `cannot be ${log.time} in block ${log.block}: ${other}`,
+      );
+    }
+    timed = { block: log.block, time: log.time };
   }
   return logs;
+}
+
+/**
+ * Checks the times of logs by the last block that was read: no log is later than that block.
+ *
+ * @param logs in the order of the chain, so the last one has the latest time
+ * @throws BadAnswerError
+ */
+export function expectTimesUpTo(source: string, logs: readonly TokenLog[], last: BlockHeader): void {
+  const at = logs.findLastIndex(({ time }) => time !== null);
+  const { block = 0, time = null } = logs[at] ?? {};
+  if (time === null || (block === last.block ? time === last.time : time <= last.time)) return;
+  const other = `${last.time} is the time of block ${last.block}`;
+  throw new BadAnswerError(source, `logs[${at}].time`, `cannot be ${time} in block ${block}: ${other}`);
 }
 
 export type CheckedAgainst = {

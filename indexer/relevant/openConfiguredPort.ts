@@ -2,7 +2,7 @@ import type { IndexerConfig } from "../config.ts";
 import { createLogPort } from "../logPort/createLogPort.ts";
 import type { LogSourceError } from "../logPort/errors.ts";
 import { createHypersyncSource } from "../logPort/hypersync/createHypersyncSource.ts";
-import type { BalanceSource, LogPort } from "../logPort/logPort.ts";
+import type { BalanceSource, LogPort, SourceRequest } from "../logPort/logPort.ts";
 import { createPortalSource } from "../logPort/portal/createPortalSource.ts";
 import { createRpcSource } from "../logPort/rpc/createRpcSource.ts";
 
@@ -28,21 +28,30 @@ export type ConfiguredPort = {
   balances: BalanceSource;
 };
 
-/** Opens the sources of logs; null where all transfers are indexed. */
+/**
+ * Opens the sources of logs; null where all transfers are indexed.
+ *
+ * @param told.onRequest called after each request to a source
+ */
 export function openConfiguredPort(
   { chainId, rpcUrl, token, transfers }: Pick<IndexerConfig, "chainId" | "rpcUrl" | "token" | "transfers">,
-  onFallback: (failed: LogSourceError, next: string) => void,
+  told: {
+    onFallback: (failed: LogSourceError, next: string) => void;
+    onRequest: (request: SourceRequest) => void;
+  },
 ): ConfiguredPort | null {
   if (transfers.form === "all") return null;
   const { firstBlock, agree } = transfers;
-  const openRpc = (url: string) => createRpcSource({ url, token, firstBlock, ...finalityOf(chainId) });
+  const { onFallback, onRequest } = told;
+  const openRpc = (url: string) =>
+    createRpcSource({ url, token, firstBlock, onRequest, ...finalityOf(chainId) });
   const rpc = openRpc(rpcUrl);
   const history = transfers.history.map((source) => {
     if (source.kind === "rpc") return openRpc(source.url);
     const { kind, url, key } = source;
     return kind === "portal"
-      ? createPortalSource({ url, token, apiKey: key })
-      : createHypersyncSource({ url, token, apiToken: key });
+      ? createPortalSource({ url, token, apiKey: key, onRequest })
+      : createHypersyncSource({ url, token, apiToken: key, onRequest });
   });
   return {
     port: createLogPort({ rpc, history, agree, onFallback }),

@@ -12,13 +12,14 @@ import type { Flow } from "../logPort/completeness/checkCompleteness.ts";
 import type { BlockAt } from "../logPort/logPort.ts";
 import type { Operations } from "../operations.ts";
 import { transfersRead } from "../ponder.schema.ts";
-import { logWarning, shutdownSignal } from "../ponderProcess.ts";
+import { logWarning, metricsRegistry, shutdownSignal } from "../ponderProcess.ts";
 import { ChainTransfers, type ChainView, END } from "../relevant/chainView.ts";
 import { CompletenessWatch, gapReason, type Look } from "../relevant/completenessWatch.ts";
 import { openConfiguredPort } from "../relevant/openConfiguredPort.ts";
 import { readAhead } from "../relevant/readAhead.ts";
 import { readPastOf } from "../relevant/readPast.ts";
 import { receivedOf, withoutTransfers } from "../relevant/receivedOf.ts";
+import { type TransferMetrics, transferMetrics } from "../relevant/transferMetrics.ts";
 import { TransfersAhead } from "../relevant/transfersAhead.ts";
 import { WatchedWallets } from "../relevant/watchedWallets.ts";
 import { holdFor, retryReadFor } from "./retryReadFor.ts";
@@ -46,9 +47,12 @@ type TransferProjector = {
  * fork.
  */
 export async function openRelevantTransfers(config: IndexerConfig) {
-  const sources = openConfiguredPort(config, (failed, next) =>
-    logWarning({ msg: "Reading transfers from another source", reason: failed.message, next }),
-  );
+  const metrics = transferMetrics(config.transfers.form === "relevant" ? metricsRegistry() : undefined);
+  const sources = openConfiguredPort(config, {
+    onFallback: (failed, next) =>
+      logWarning({ msg: "Reading transfers from another source", reason: failed.message, next }),
+    onRequest: metrics.onRequest,
+  });
   if (config.transfers.form !== "relevant" || sources === null) return null;
   const { token, transfers, startBlock } = config;
   const { port, others, balances } = sources;
@@ -105,6 +109,7 @@ export async function openRelevantTransfers(config: IndexerConfig) {
       }
       if (completeness !== null && event.kind === "tick" && isNearHead(view)) {
         await checkTransfers(db, view, completeness, {
+          metrics,
           rows,
           watched: await watched.of(rows, projector.forgotten()),
         });
@@ -139,7 +144,7 @@ async function checkTransfers(
   db: Context["db"],
   view: ChainView,
   completeness: CompletenessWatch,
-  { rows, watched }: { rows: LoadedRows; watched: readonly Address[] },
+  { metrics, rows, watched }: { metrics: TransferMetrics; rows: LoadedRows; watched: readonly Address[] },
 ): Promise<void> {
   const { hubTransfers } = await heldParams(rows);
   const look: Look = {
@@ -158,6 +163,7 @@ async function checkTransfers(
   }
   await completeness.begin(look, shutdownSignal(), {
     onLooked: async (gap) => {
+      metrics.onChecked();
       if (gap === null) {
         if ((await operations.readBlockedTransfers()) !== null) await operations.reportUnblockedTransfers();
         return;
@@ -180,6 +186,7 @@ async function checkTransfers(
     },
     onFailed: (error) => {
       if (shutdownSignal().aborted) return;
+      metrics.onUnchecked();
       logWarning({ msg: "Could not hold transfers against balances", reason: String(error) });
     },
   });

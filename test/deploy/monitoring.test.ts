@@ -8,6 +8,7 @@ import { Registry } from "prom-client";
 import { requestHistogram } from "tallystick-runtime/http/measureRoutes";
 import { parse } from "yaml";
 import { registerMetrics } from "../../indexer/api/metrics.ts";
+import { transferMetrics } from "../../indexer/relevant/transferMetrics.ts";
 import { repositoryRoot } from "../../scripts/repositoryRoot.ts";
 import { createMetrics as auditingMetrics } from "../../services/auditing/metrics.ts";
 import { notifierRegistry } from "../../services/notifying/metrics.ts";
@@ -112,6 +113,7 @@ async function exposed(): Promise<Map<string, string[]>> {
   const indexer = new Registry();
   const operations = { readBlocked: async () => null, readBlockedTransfers: async () => null };
   registerMetrics(indexer, operations, async () => null);
+  transferMetrics(indexer);
   requestHistogram(indexer);
   await addRegistry(indexer);
   await addRegistry(mirrorRegistry({ state: { size: 0 } as never }));

@@ -23,6 +23,8 @@ export type HypersyncQuery = {
   from_block: number;
   to_block: number;
   include_all_blocks?: boolean;
+  /** The answer ends with the block in which it has about so many logs. */
+  max_num_logs?: number;
   logs?: { address: string[]; topics: string[][] }[];
   field_selection: { block: string[]; log?: string[] };
 };

@@ -21,7 +21,9 @@ export type HypersyncSourceOptions = Retries & {
   apiToken?: string | undefined;
   /** Most wallets in one request. Default 3,000. */
   walletsPerRequest?: number;
-  /** The longest answer that is read, in bytes. Default 256 MiB. */
+  /** About the most logs of one answer. Default 50,000, some 40 MB. */
+  logsPerAnswer?: number;
+  /** The longest answer that is read, in bytes. Default 128 MiB, because all of it is in memory at once. */
   mostAnswerBytes?: number;
   /** Milliseconds for one request with its answer. Default 60,000: a server ends a query after some seconds itself. */
   timeoutMs?: number;
@@ -35,11 +37,11 @@ export type HypersyncSourceOptions = Retries & {
  * only for final blocks.
  */
 export function createHypersyncSource(options: HypersyncSourceOptions): HistorySource {
-  const { url, token, apiToken, walletsPerRequest = 3_000 } = options;
+  const { url, token, apiToken, walletsPerRequest = 3_000, logsPerAnswer = 50_000 } = options;
   const source = sourceName("hypersync", url);
   const endpoint: HypersyncEndpoint = {
     ...{ url, source, apiToken, retries: options, fetch: options.fetch ?? fetch },
-    mostAnswerBytes: options.mostAnswerBytes ?? 256 << 20,
+    mostAnswerBytes: options.mostAnswerBytes ?? 128 << 20,
     timeoutMs: options.timeoutMs ?? 60_000,
     count: (method, outcome) => options.onRequest?.({ source, method, outcome }),
   };
@@ -79,6 +81,7 @@ export function createHypersyncSource(options: HypersyncSourceOptions): HistoryS
         {
           from_block: next,
           to_block: range.to + 1,
+          max_num_logs: logsPerAnswer,
           logs: [{ address: [token], topics }],
           field_selection: FIELDS,
         },

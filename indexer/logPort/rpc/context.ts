@@ -7,7 +7,8 @@ import {
   SourceRefusedError,
 } from "../errors.ts";
 import { attemptsOf, type Retries } from "../retries.ts";
-import type { JsonRpc, RpcCall, RpcReply } from "./jsonRpc.ts";
+import { BatchRefusedError, type JsonRpc, type RpcCall, type RpcReply } from "./jsonRpc.ts";
+import { type LearnedLimit, learnedLimit } from "./learnedLimit.ts";
 import { headerOf, type RawHeader } from "./parse.ts";
 import { type RpcFault, refusalOf } from "./refusals.ts";
 
@@ -18,26 +19,51 @@ export type RpcContext = {
   token: Address;
   firstBlock: number;
   retries: Retries;
-  /** The most calls in one request. */
-  batch: number;
+  /** The most calls in one request. It goes down when the provider refuses a batch. */
+  readonly batch: number;
+  batches: LearnedLimit;
   concurrency: number;
 };
+
+/** @param batch the most calls in one request, until the provider refuses so many */
+export function rpcContext(common: Omit<RpcContext, "batch" | "batches">, batch: number): RpcContext {
+  const batches = learnedLimit(batch);
+  return {
+    ...common,
+    batches,
+    get batch() {
+      return batches.current;
+    },
+  };
+}
 
 /** An unknown error. It may be temporary, or mean that the request was too large. */
 export class UnclearFault extends SourceRefusedError {}
 
-/** Repeats work while another node behind the same URL may give a better answer. */
+/**
+ * Repeats work while another node behind the same URL may give a better answer, and with smaller batches if the
+ * provider refuses a batch. So the work must ask again how large a batch may be.
+ */
 export async function retryWhileStale<Result>(
-  { rpc, retries }: Pick<RpcContext, "rpc" | "retries">,
+  context: Pick<RpcContext, "rpc" | "retries" | "batches">,
   method: string,
   signal: AbortSignal,
   work: () => Promise<Result>,
 ): Promise<Result> {
+  const { rpc, retries, batches } = context;
   const attempts = attemptsOf(retries);
   for (;;) {
     try {
-      return await work();
+      const result = await work();
+      batches.answered();
+      return result;
     } catch (error) {
+      signal.throwIfAborted();
+      if (error instanceof BatchRefusedError) {
+        // Each time it is at most half as many as were refused, so this ends.
+        batches.refused(error.calls);
+        continue;
+      }
       const isPassing =
         error instanceof SourceBehindError ||
         error instanceof OrphanedBlockError ||

@@ -19,9 +19,10 @@ import { openWallets } from "../openWallets.ts";
 import type { Retries } from "../retries.ts";
 import { sourceName } from "../sourceName.ts";
 import { withDeadline } from "../withDeadline.ts";
-import { type RpcContext, retryWhileStale } from "./context.ts";
+import { retryWhileStale, rpcContext } from "./context.ts";
 import { openHistoryCheck } from "./historyCheck.ts";
 import { openJsonRpc } from "./jsonRpc.ts";
+import { learnedLimit } from "./learnedLimit.ts";
 import { readBalances } from "./readBalances.ts";
 import { openBlockReader } from "./readBlocks.ts";
 import { readFinalized, readHeaders } from "./readHeaders.ts";
@@ -71,13 +72,14 @@ export function createRpcSource(options: RpcSourceOptions): LogPort & HistorySou
   const { token, firstBlock, finalityBlocks, batch = 20, concurrency = 4, maxBlocks = 10_000 } = options;
   const name = sourceName("rpc", options.url);
   const rpc = openJsonRpc({ ...options, source: name });
-  const context: RpcContext = { rpc, source: name, token, firstBlock, retries: options, batch, concurrency };
+  const common = { rpc, source: name, token, firstBlock, retries: options, concurrency };
+  const context = rpcContext(common, batch);
   const history = openHistoryCheck(context);
   const reading: RangeReading = {
     context,
     history,
     size: windowSize(maxBlocks),
-    maxWallets: { current: MAX_WALLETS },
+    maxWallets: learnedLimit(MAX_WALLETS),
   };
   const blocks = openBlockReader(context);
   let known: BlockAt | null = null;

@@ -29,7 +29,7 @@ export type JsonRpc = {
    * Sends calls in one request. One node answers it, unless a proxy splits it. Retries if no complete answer
    * comes, or if the server reports too many requests. Other errors are returned.
    *
-   * @throws SourceUnavailableError, SourceRefusedError (401, 403, 404, or too large a batch)
+   * @throws SourceUnavailableError, BatchRefusedError, SourceRefusedError (401, 403, 404)
    */
   send<Calls extends readonly RpcCall[]>(
     calls: Calls,
@@ -38,6 +38,18 @@ export type JsonRpc = {
   /** Counts an answer that was complete but useless. */
   count(method: string, outcome: RequestOutcome): void;
 };
+
+/** The provider accepts fewer calls in one request. */
+export class BatchRefusedError extends SourceRefusedError {
+  readonly calls: number;
+  constructor(source: string, calls: number, message: string) {
+    super(source, `it refuses ${calls} calls in one batch: ${message}`);
+    this.calls = calls;
+  }
+}
+
+/** JSON-RPC's codes for a request that is no valid request, as a server answers that knows no batches. */
+const INVALID_REQUEST: ReadonlySet<number> = new Set([-32600, -32700]);
 
 /** A failed attempt that may succeed the next time. */
 class Failed extends Error {
@@ -91,14 +103,9 @@ export function openJsonRpc(options: JsonRpcOptions): JsonRpc {
     if (body === undefined) throw new Failed("failed", `it answered ${status} with what is no whole JSON`);
     const replies = inOrder(calls, body);
     if (replies === undefined) throw new Failed("failed", `it answered ${status} with what is no JSON-RPC`);
-    const batched = replies.find(({ fault }) => calls.length > 1 && /batch/i.test(fault?.message ?? ""));
-    if (batched?.fault) {
-      const { message } = batched.fault;
-      throw new SourceRefusedError(
-        source,
-        `it refuses ${calls.length} calls in one batch, set fewer: ${message}`,
-      );
-    }
+    const batched =
+      calls.length > 1 ? replies.find(({ fault }) => fault && isAboutBatch(fault, body)) : undefined;
+    if (batched?.fault) throw new BatchRefusedError(source, calls.length, batched.fault.message);
     const limited = replies.find(({ fault }) => fault !== undefined && refusalOf(fault) === "rate");
     if (limited?.fault) throw new Failed("limited", limited.fault.message, wait);
     return replies;
@@ -147,6 +154,12 @@ function inOrder(calls: readonly RpcCall[], body: unknown): RpcReply[] | undefin
   const byId = new Map(body.map((item) => [idOf(item), replyOf(item)]));
   const replies = calls.map((_, id) => byId.get(id));
   return body.length === calls.length && replies.every((it) => it !== undefined) ? replies : undefined;
+}
+
+/** Whether a fault refuses the batch, and not one of its calls. */
+function isAboutBatch(fault: RpcFault, body: unknown): boolean {
+  if (/batch/i.test(fault.message)) return true;
+  return !Array.isArray(body) && INVALID_REQUEST.has(fault.code) && refusalOf(fault) === "other";
 }
 
 function replyOf(value: unknown): RpcReply | undefined {

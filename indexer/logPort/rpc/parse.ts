@@ -41,6 +41,8 @@ export function itemsOf(value: unknown, { source, field }: Spot): unknown[] {
 }
 
 /**
+ * Some nodes give 0 as the time of a log whose time they do not know (go-ethereum issue 32334). Then the time is null.
+ *
  * @throws BadAnswerError; also for a log that is marked as removed, because only subscriptions may give such
  * logs
  */
@@ -63,7 +65,7 @@ export function rawLog(value: unknown, at: Spot): RawLog {
     place: {
       block: quantity(log.blockNumber, spot("blockNumber")),
       blockHash: word(log.blockHash, spot("blockHash")),
-      time: time === undefined || time === null ? null : quantity(time, spot("blockTimestamp")),
+      time: time === undefined || time === null ? null : quantity(time, spot("blockTimestamp")) || null,
       log: quantity(log.logIndex, spot("logIndex")),
       tx: word(log.transactionHash, spot("transactionHash")),
     },

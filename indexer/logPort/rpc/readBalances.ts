@@ -2,7 +2,7 @@ import type { Address } from "tallystick-protocol/address";
 import { HistoryMissingError } from "../errors.ts";
 import type { BlockAt } from "../logPort.ts";
 import { topicOf, word } from "../tokenLogs.ts";
-import { faultError, type RpcContext, retryWhileStale } from "./context.ts";
+import { faultError, type RpcContext, retryWhileStale, together } from "./context.ts";
 import type { RpcCall } from "./jsonRpc.ts";
 import { refusalOf } from "./refusals.ts";
 
@@ -19,10 +19,12 @@ export async function readBalances(
   { block, hash }: BlockAt,
   signal: AbortSignal,
 ): Promise<bigint[]> {
-  const { source, token, rpc } = context;
+  const { source, token } = context;
   const balances: bigint[] = [];
-  for (let n = 0; n < wallets.length; n += context.batch) {
-    const calls = wallets.slice(n, n + context.batch).map((wallet): RpcCall => {
+  // The limit of a batch may go down while the balances are read.
+  const size = context.batch;
+  for (let n = 0; n < wallets.length; n += size) {
+    const calls = wallets.slice(n, n + size).map((wallet): RpcCall => {
       const data = `${BALANCE_OF}${topicOf(wallet).slice(2)}`;
       return {
         method: "eth_call",
@@ -33,7 +35,7 @@ export async function readBalances(
       };
     });
     const read = await retryWhileStale(context, "eth_call", signal, async () => {
-      const replies = await rpc.send(calls, signal);
+      const replies = await together(context, calls, signal);
       return replies.map(({ fault, result }) => {
         if (fault && refusalOf(fault) === "history") {
           throw new HistoryMissingError(source, block, `it has no state there, ${fault.message}`);

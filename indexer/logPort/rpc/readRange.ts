@@ -1,6 +1,6 @@
 import type { Address } from "tallystick-protocol/address";
 import type { Hex } from "tallystick-protocol/hex";
-import { checkLogs } from "../checkLogs.ts";
+import { checkLogs, expectTimesUpTo } from "../checkLogs.ts";
 import { SourceRefusedError } from "../errors.ts";
 import type { BlockAt, BlockRange, HistoryRead, LogQuery, TokenLog } from "../logPort.ts";
 import { openWallets } from "../openWallets.ts";
@@ -8,6 +8,7 @@ import { KINDS, topicOf } from "../tokenLogs.ts";
 import { faultError, headerFrom, type RpcContext, retryWhileStale, UnclearFault } from "./context.ts";
 import type { HistoryCheck } from "./historyCheck.ts";
 import type { RpcCall, RpcReply } from "./jsonRpc.ts";
+import type { LearnedLimit } from "./learnedLimit.ts";
 import { hexOf, itemsOf, rawLog, tokenLog } from "./parse.ts";
 import { headerCall } from "./readHeaders.ts";
 import { type RpcFault, refusalOf } from "./refusals.ts";
@@ -19,7 +20,7 @@ export type RangeReading = {
   history: HistoryCheck;
   size: WindowSize;
   /** The most wallets in one request. go-ethereum accepts 1,000 topics at one position. */
-  maxWallets: { current: number };
+  maxWallets: LearnedLimit;
 };
 
 type Window = { query: LogQuery; range: BlockRange; signal: AbortSignal };
@@ -88,6 +89,7 @@ async function readWindow(reading: RangeReading, window: Window): Promise<Window
   try {
     const read = await retryWhileStale(context, "eth_getLogs", window.signal, () => ask(reading, window));
     size.answered(read.logs.length);
+    reading.maxWallets.answered();
     return read;
   } catch (error) {
     const isUnclear = error instanceof UnclearFault;
@@ -95,10 +97,7 @@ async function readWindow(reading: RangeReading, window: Window): Promise<Window
     const refusal = isUnclear ? "other" : refusalOf(error.fault);
     if (refusal === "range") size.refusedRange(blocks);
     if (refusal === "size") size.refusedSize(blocks);
-    if (refusal === "wallets") {
-      const half = Math.max(1, Math.floor(window.query.wallets.length / 2));
-      reading.maxWallets.current = Math.min(reading.maxWallets.current, half);
-    }
+    if (refusal === "wallets") reading.maxWallets.refused(window.query.wallets.length);
     const halves = halvesOf(window, refusal === "wallets");
     if (halves === null) {
       throw new SourceRefusedError(context.source, `one block of one wallet is refused: ${error.message}`);
@@ -162,6 +161,7 @@ async function ask(
   }
   const end = { block: header.block, hash: header.hash };
   checkLogs(read, { source, query, range, hashes: new Map([[end.block, end.hash]]) });
+  expectTimesUpTo(source, read, header);
   return { logs: read, end };
 }
 

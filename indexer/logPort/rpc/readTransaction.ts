@@ -2,7 +2,14 @@ import type { Hex } from "tallystick-protocol/hex";
 import { BadAnswerError, HistoryMissingError } from "../errors.ts";
 import type { TokenTransfer, TransactionLogs, UsedAuthorization } from "../logPort.ts";
 import { AUTHORIZATION_USED, TRANSFER, word } from "../tokenLogs.ts";
-import { faultError, headerFrom, type RpcContext, retryWhileStale, together } from "./context.ts";
+import {
+  faultError,
+  headerFrom,
+  type RpcContext,
+  retryWhileStale,
+  together,
+  UnclearFault,
+} from "./context.ts";
 import type { HistoryCheck } from "./historyCheck.ts";
 import type { RpcCall, RpcReply } from "./jsonRpc.ts";
 import { itemsOf, membersOf, quantity, rawLog, tokenLog } from "./parse.ts";
@@ -36,6 +43,11 @@ export function readTransaction(
     if (known?.fault) throw faultError(context, known.fault, asOf);
     if (known !== undefined && known.result === null) {
       throw new HistoryMissingError(source, firstBlock, `it does not know transaction ${oldest}`);
+    }
+    // Without batches different nodes may answer, and the one that was asked for the receipt may lag behind.
+    if (calls.length > context.batch) {
+      const [again] = await together(context, [receiptCall(hash)], signal);
+      if (again?.result !== null) throw new UnclearFault(source, "it answered the same receipt in two ways");
     }
     return null;
   });

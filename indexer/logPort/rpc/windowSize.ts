@@ -1,26 +1,29 @@
+import { learnedLimit } from "./learnedLimit.ts";
+
 /** After an answer with fewer logs than this, the next request may have more blocks. */
 const FEW = 2_000;
 
 /**
- * The number of blocks in one request. A refusal halves it: permanently if the node limits the number of
- * blocks, temporarily if it limits the size of its answer.
+ * The number of blocks in one request. A refusal halves it: for long if the node limits the number of blocks, until
+ * the next small answer if it limits the size of its answer.
  */
 export function windowSize(most: number) {
-  let ceiling = most;
+  const ceiling = learnedLimit(most);
   let current = most;
   return {
     get blocks(): number {
       return current;
     },
     refusedRange(blocks: number): void {
-      ceiling = Math.max(1, Math.min(ceiling, Math.floor(blocks / 2)));
-      current = Math.min(current, ceiling);
+      ceiling.refused(blocks);
+      current = Math.min(current, ceiling.current);
     },
     refusedSize(blocks: number): void {
       current = Math.max(1, Math.min(current, Math.floor(blocks / 2)));
     },
     answered(logs: number): void {
-      if (logs < FEW) current = Math.min(ceiling, current * 2);
+      ceiling.answered();
+      if (logs < FEW) current = Math.min(ceiling.current, current * 2);
     },
   };
 }

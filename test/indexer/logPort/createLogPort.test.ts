@@ -4,7 +4,7 @@ import * as fc from "fast-check";
 import type { Address } from "tallystick-protocol/address";
 import { createLogPort } from "../../../indexer/logPort/createLogPort.ts";
 import { LogSourceError } from "../../../indexer/logPort/errors.ts";
-import type { Call, LogKind } from "../../../indexer/logPort/logPort.ts";
+import type { Call, HistorySource, LogKind } from "../../../indexer/logPort/logPort.ts";
 import { createPortalSource } from "../../../indexer/logPort/portal/createPortalSource.ts";
 import { createRpcSource, type RpcSourceOptions } from "../../../indexer/logPort/rpc/createRpcSource.ts";
 import { FakeChain, TOKEN, type Written, wallet, ZERO } from "./support/fakeChain.ts";
@@ -26,7 +26,8 @@ describe("a log port of several sources", () => {
   after(() => Promise.all([rpcServer.close(), portalServer.close()]));
 
   const retries = { attempts: 4, sleep: async () => {} };
-  const open = ({ agree = false, ...more }: Partial<RpcSourceOptions> & { agree?: boolean } = {}) => {
+  type More = Partial<RpcSourceOptions> & { agree?: boolean; now?: () => number; also?: HistorySource[] };
+  const open = ({ agree = false, now = () => 0, also = [], ...more }: More = {}) => {
     const fallbacks: string[] = [];
     const port = createLogPort({
       rpc: createRpcSource({
@@ -37,8 +38,9 @@ describe("a log port of several sources", () => {
         ...retries,
         ...more,
       }),
-      history: [createPortalSource({ url: portalServer.url, token: TOKEN, ...retries })],
+      history: [createPortalSource({ url: portalServer.url, token: TOKEN, ...retries }), ...also],
       agree,
+      now,
       onFallback: ({ code }, next) => void fallbacks.push(`${code} → ${next.slice(0, 3)}`),
     });
     return { port, fallbacks };
@@ -110,6 +112,73 @@ describe("a log port of several sources", () => {
       const foreign = open();
       expect(await foreign.port.transfersTo([BOB], whole, CALL)).to.have.length(80);
       expect(foreign.fallbacks).to.deep.equal(["source_orphaned_block → rpc"]);
+    });
+
+    it("does not wait for a source that hangs, and asks it last until it has rested", async () => {
+      portalServer.behave = () => ({ hang: true });
+      let now = 0;
+      const { port, fallbacks } = open({ now: () => now });
+      const asked = () => portalServer.credentials.length;
+      const call = { ...CALL, deadlineMs: 1_000 };
+      const told = await port.transfersTo([BOB], whole, call);
+      expect(told).to.have.length(80);
+      expect(fallbacks).to.deep.equal(["source_deadline → rpc"]);
+      portalServer.behave = () => undefined;
+      const before = asked();
+      now += 29_000;
+      expect(await port.transfersTo([BOB], whole, call)).to.deep.equal(told);
+      expect(asked(), "it rests").to.equal(before);
+      rpcServer.refuse = ({ method, params }) =>
+        method === "eth_getLogs" && "fromBlock" in (params[0] as object)
+          ? { code: 4444, message: "pruned history unavailable" }
+          : undefined;
+      expect(await port.transfersTo([BOB], { from: 0, to: 60 }, call)).to.deep.equal(
+        told.filter(({ block }) => block <= 60),
+      );
+      expect(asked(), "the RPC cannot answer").to.be.above(before);
+      expect(fallbacks.slice(1)).to.deep.equal(["source_history_missing → por"]);
+    });
+
+    it("asks a source again when its rest is over", async () => {
+      portalServer.behave = () => ({ status: 503 });
+      let now = 0;
+      const { port, fallbacks } = open({ now: () => now });
+      await port.transfersTo([BOB], whole, CALL);
+      now += 31_000;
+      portalServer.behave = () => undefined;
+      await port.transfersTo([BOB], whole, CALL);
+      expect(portalServer.requests.map(({ toBlock }) => toBlock)).to.include(60);
+      expect(fallbacks).to.have.length(1);
+    });
+
+    it("reads as far as the first source goes, also if another one is far behind", async () => {
+      const behind: HistorySource = {
+        name: "behind",
+        finalizedHead: async () => ({ block: 5, hash: chain.at(5).hash }),
+        history: () => expect.fail("nobody needs it"),
+      };
+      const { port } = open({ also: [behind] });
+      expect(await port.transfersTo([BOB], whole, CALL)).to.have.length(80);
+      expect(portalServer.requests.map(({ toBlock }) => toBlock)).to.include(60);
+    });
+
+    it("does not believe a source whose blocks have impossible times", async () => {
+      const wrong: { [what: string]: (time: number) => number } = {
+        milliseconds: (time) => time * 1_000,
+        "a time in the last block that is not that block's": (time) => time - 1,
+        "times that run back": (time) => 3_000_000_000 - time,
+      };
+      for (const [what, change] of Object.entries(wrong)) {
+        portalServer.behave = () => ({
+          edit: (lines) =>
+            lines.map((line) => line.replace(/(?<="timestamp":)\d+/, (it) => String(change(Number(it))))),
+        });
+        const { port, fallbacks } = open();
+        expect(await port.transfersTo([BOB], whole, CALL), what).to.deep.equal(
+          chain.find({ kind: "transfersTo", wallets: [BOB] }, whole),
+        );
+        expect(fallbacks, what).to.deep.equal(["source_bad_answer → rpc"]);
+      }
     });
 
     it("names both sources and the first log in which they differ", async () => {

@@ -82,6 +82,16 @@ describe("the HyperSync source of token logs", () => {
     }
   });
 
+  it("asks for a limited number of logs in one answer, and goes on where it ended", async () => {
+    server.blocks = 1_000;
+    await reads();
+    const inOne = server.requests.length;
+    expect(server.requests[0]?.max_num_logs).to.equal(50_000);
+    server.requests.length = 0;
+    await reads({ logsPerAnswer: 10 });
+    expect(server.requests.length).to.be.above(inOne + 8);
+  });
+
   it("reports its last block, and sends a token in the server's form", async () => {
     expect(await open().finalizedHead(CALL)).to.deep.equal({ block: 120, hash: chain.at(120).hash });
     expect(new Set(server.credentials)).to.deep.equal(new Set([undefined]));

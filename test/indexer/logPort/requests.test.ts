@@ -55,7 +55,13 @@ class LongChain {
     const block = params[0] === "finalized" ? this.head : Number(params[0]);
     if (isHeader && block > 1) {
       const [hash, parentHash] = [this.hash(block), this.hash(block - 1)];
-      return { number: this.#hex(block), hash, parentHash, timestamp: this.#hex(block), transactions: [] };
+      return {
+        number: this.#hex(block),
+        hash,
+        parentHash,
+        timestamp: this.#hex(1_700_000_000 + 2 * block),
+        transactions: [],
+      };
     }
     if (method === "eth_call") return this.hash(0);
     const node = { chain: this.#start, head: 1, finality: 0, keepsFrom: 0, tellsTime: true };

@@ -6,6 +6,7 @@ export type HypersyncRequest = {
   from_block: number;
   to_block: number;
   include_all_blocks?: boolean;
+  max_num_logs?: number;
   logs?: { address: string[]; topics: string[][] }[];
   field_selection: { block: string[]; log?: string[] };
 };
@@ -76,9 +77,16 @@ export async function startHypersyncServer(chain: FakeChain = new FakeChain()) {
 export type HypersyncServer = Awaited<ReturnType<typeof startHypersyncServer>>;
 
 function answerOf(chain: FakeChain, height: number, query: HypersyncRequest, most: number) {
-  const next = Math.min(query.to_block, height + 1, query.from_block + most);
+  const inBlocks = (to: number) =>
+    chain.blocks
+      .slice(query.from_block, to)
+      .flatMap(({ logs }) => logs.filter((log) => query.logs?.some((it) => fits(it, log))));
+  const end = Math.min(query.to_block, height + 1, query.from_block + most);
+  // The last block of an answer is whole, so an answer may have more logs than the limit.
+  const full = inBlocks(end)[(query.max_num_logs ?? Infinity) - 1];
+  const next = full === undefined ? end : full.block + 1;
   const read = chain.blocks.slice(query.from_block, next);
-  const found = read.flatMap(({ logs }) => logs.filter((log) => query.logs?.some((it) => fits(it, log))));
+  const found = inBlocks(next);
   const withLogs = new Set(found.map(({ block }) => block));
   const blocks = read
     .filter(({ block }) => query.include_all_blocks || withLogs.has(block))
