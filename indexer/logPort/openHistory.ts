@@ -83,7 +83,7 @@ export function openHistory({ rpc, history, onFallback, now }: HistoryOptions) {
 
   /** Reads the blocks that are final for the first two sources, which must agree. */
   async function readBoth(query: LogQuery, { from, to }: BlockRange, call: LimitedCall): Promise<Part> {
-    const [first, second] = [...history, rpc] as [HistorySource, HistorySource];
+    const [first = rpc, second = rpc] = history;
     const below = { from, to: Math.min(to, await finalOf([first, second], call)) };
     if (below.from > below.to) return { logs: [], next: from };
     const [one, other] = await Promise.all([
