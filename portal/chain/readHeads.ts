@@ -24,6 +24,8 @@ export type Readings = {
   block: number;
   /** Whether `block` is the wanted block. */
   isWanted: boolean;
+  /** The newest block that all sources have. */
+  tip: number;
   readings: Reading[];
 };
 
@@ -51,8 +53,9 @@ export async function readHeads(
   const first = isReached ? await readAll(tips, place, wanted, signal) : null;
   // A source may have deleted the state of older blocks. Then the newest common block is used.
   if (first !== null && wanted !== null && first.every((it) => "head" in it))
-    return { block: wanted, isWanted: true, readings: first };
-  return { block: last, isWanted: wanted === null, readings: await readAll(tips, place, last, signal) };
+    return { block: wanted, isWanted: true, tip: last, readings: first };
+  const readings = await readAll(tips, place, last, signal);
+  return { block: last, isWanted: wanted === null, tip: last, readings };
 }
 
 async function tipOf(url: string, chainId: number, signal: AbortSignal): Promise<Tip> {

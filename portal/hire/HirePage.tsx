@@ -32,7 +32,7 @@ export function HirePage({ id }: { id: string }) {
   return (
     <>
       <Answered asked={asked} what="the hire" heading={`Hire ${shortHash(id)}`}>
-        {({ hire }) => (hire === null ? <Unknown id={id} /> : <Known hire={hire} />)}
+        {({ hire }) => (hire === null ? <Unknown id={id} /> : <Known id={id} hire={hire} />)}
       </Answered>
       <AsQuery question={question} />
     </>
@@ -50,7 +50,7 @@ function Unknown({ id }: { id: string }) {
   );
 }
 
-function Known({ hire }: { hire: Hire }) {
+function Known({ id, hire }: { id: string; hire: Hire }) {
   const moments = momentsOf(hire);
   return (
     <>
@@ -137,7 +137,17 @@ function Known({ hire }: { hire: Hire }) {
           </dl>
         </section>
       </div>
-      {hire.receipt !== null && <ReceiptCard receipt={hire.receipt} />}
+      {hire.receipt !== null && (
+        <ReceiptCard
+          receipt={hire.receipt}
+          of={{
+            id,
+            seller: hire.sellerAddress,
+            buyer: hire.buyerAddress,
+            allPassed: hire.receipt.allPassed,
+          }}
+        />
+      )}
     </>
   );
 }

@@ -1,9 +1,12 @@
 import { Hash } from "../design/Address.tsx";
+import { signedText } from "../design/signedText.ts";
 import { EntryCheck } from "../verify/EntryCheck.tsx";
+import type { ReceiptOf } from "../verify/verifyEntry.ts";
 import type { Hire } from "./hireQuery.ts";
 
 /** Shows the seller's receipt from the ledger. The reader can check its signature and its place there. */
-export function ReceiptCard({ receipt }: { receipt: NonNullable<Hire["receipt"]> }) {
+export function ReceiptCard(props: { receipt: NonNullable<Hire["receipt"]>; of: ReceiptOf }) {
+  const { receipt, of } = props;
   const { entry, hash } = receipt;
   return (
     <section class="card" aria-labelledby="receipt">
@@ -14,7 +17,7 @@ export function ReceiptCard({ receipt }: { receipt: NonNullable<Hire["receipt"]>
       {entry === null ? (
         <p class="soft">The node does not have its entry.</p>
       ) : (
-        <EntryCheck entry={entry} isLinked />
+        <EntryCheck entry={{ ...entry, of }} isLinked />
       )}
       {entry?.record && (
         <details>
@@ -22,7 +25,7 @@ export function ReceiptCard({ receipt }: { receipt: NonNullable<Hire["receipt"]>
           {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by keys (WCAG 2.1.1). */}
           {/* biome-ignore lint/a11y/useSemanticElements: no set of fields. */}
           <pre tabIndex={0} role="group" aria-label="What the seller signed">
-            {JSON.stringify(entry.record.body, null, 2)}
+            {signedText(entry.record.body)}
           </pre>
         </details>
       )}

@@ -1,5 +1,8 @@
-import { formatAmount } from "../design/format.ts";
+import { formatAmount, plainText } from "../design/format.ts";
 import type { Hire } from "./hireQuery.ts";
+
+/** The most ratings that are shown. Each side gives one. */
+const MAX_RATINGS = 10;
 
 /** Something that happened to a hire. */
 export type Moment = { time: number; what: string; detail: string };
@@ -31,7 +34,7 @@ export function momentsOf(hire: Hire): Moment[] {
       moments.push({
         time: escrow.settledTime,
         what: SETTLED[escrow.status] ?? "The escrow was settled",
-        detail: `to the seller ${escrow.toSellerUsdc ?? "0.00"}, to the buyer ${escrow.toBuyerUsdc ?? "0.00"} USDC. ${deliveryOf(escrow)}`,
+        detail: `to the seller ${formatAmount(escrow.toSellerUsdc ?? "0.00")}, to the buyer ${formatAmount(escrow.toBuyerUsdc ?? "0.00")} USDC. ${deliveryOf(escrow)}`,
       });
     }
   }
@@ -42,13 +45,13 @@ export function momentsOf(hire: Hire): Moment[] {
       detail: `It says that the checks ${receipt.allPassed ? "passed" : "failed"}; the buyer ${receipt.buyerSigned ? "signed it too" : "did not sign it"}.`,
     });
   }
-  for (const { stars, side, time } of ratings)
-    moments.push({ time, what: `The ${side} gave ${stars} of 5 stars`, detail: "" });
+  for (const { stars, side, time } of ratings.slice(0, MAX_RATINGS))
+    moments.push({ time, what: `The ${plainText(side, 20)} gave ${stars} of 5 stars`, detail: "" });
   if (audit !== null && audit.closedTime !== null) {
     moments.push({
       time: audit.closedTime,
       what: "An audit ended",
-      detail: audit.status.toLowerCase().replaceAll("_", " "),
+      detail: plainText(audit.status.toLowerCase().replaceAll("_", " "), 60),
     });
   }
   return moments.sort((a, b) => a.time - b.time);

@@ -4,6 +4,7 @@ import { plainText } from "../design/format.ts";
 import { Icon } from "../design/Icon.tsx";
 import { Notice } from "../design/Notice.tsx";
 import { Answered } from "../design/States.tsx";
+import { signedText } from "../design/signedText.ts";
 import { Time } from "../design/Time.tsx";
 import { useFocusOnChange } from "../design/useFocusOnChange.ts";
 import { askGraphql } from "../node/askGraphql.ts";
@@ -68,7 +69,11 @@ function Wanted({ ledger, wanted, told, name }: Props & { name: number | string 
         )}
       </form>
       {name !== undefined &&
-        (told === undefined ? <Found ledger={ledger} name={name} /> : <Shown entry={told} ledger={ledger} />)}
+        (told === undefined ? (
+          <Found ledger={ledger} name={name} />
+        ) : (
+          <Shown entry={told} ledger={ledger} name={name} />
+        ))}
     </>
   );
 }
@@ -87,12 +92,13 @@ function Found({ ledger, name }: { ledger: string; name: number | string }) {
   );
   return (
     <Answered asked={asked} what="the entry">
-      {({ entry }) => <Shown entry={entry} ledger={ledger} />}
+      {({ entry }) => <Shown entry={entry} ledger={ledger} name={name} />}
     </Answered>
   );
 }
 
-function Shown({ entry, ledger }: { entry: LedgerEntry | null; ledger: string }) {
+function Shown(props: { entry: LedgerEntry | null; ledger: string; name: number | string }) {
+  const { entry, ledger, name } = props;
   if (entry === null)
     return (
       <Notice kind="info" title="No such entry">
@@ -100,8 +106,14 @@ function Shown({ entry, ledger }: { entry: LedgerEntry | null; ledger: string })
       </Notice>
     );
   const { record, hash } = entry;
+  const isAsked = typeof name === "number" ? entry.seq === name : hash.replace(/^0x/, "") === name;
   return (
     <>
+      {!isAsked && (
+        <Notice kind="bad" title="The node answers with another entry" isLive>
+          It was asked for {typeof name === "number" ? `entry ${name}` : `the entry of hash ${name}`}.
+        </Notice>
+      )}
       {entry.ledger !== ledger && (
         <Notice kind="warn" title="It stands in another ledger">
           The entry of this hash was found in the ledger below.
@@ -136,7 +148,7 @@ function Shown({ entry, ledger }: { entry: LedgerEntry | null; ledger: string })
           {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by keys (WCAG 2.1.1). */}
           {/* biome-ignore lint/a11y/useSemanticElements: no set of fields. */}
           <pre tabIndex={0} role="group" aria-label="What was signed">
-            {JSON.stringify(record.body, null, 2)}
+            {signedText(record.body)}
           </pre>
         </details>
       )}

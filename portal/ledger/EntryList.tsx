@@ -61,6 +61,12 @@ function columnsOf(ledger: string): Column<LedgerLine>[] {
   ];
 }
 
+/** The type by which the address filters; null if it names none. It may come from a stranger's link. */
+export function recordTypeOf(search: URLSearchParams): string | null {
+  const type = search.get("type");
+  return type !== null && /^[a-z_]{1,40}$/.test(type) ? type : null;
+}
+
 function typeOf({ record, type }: LedgerLine): string {
   return plainText(record?.type ?? type ?? "settlement", 60).replaceAll("_", " ");
 }
@@ -73,7 +79,7 @@ export function EntryList(props: {
 }) {
   const { ledger, search, entries } = props;
   const { hasNextPage, endCursor } = entries.pageInfo;
-  const type = search.get("type") ?? "";
+  const type = recordTypeOf(search) ?? "";
   const isFirst = search.get("after") === null;
   const heading = useFocusOnChange(search.get("after") ?? "the latest");
   const typed: { [name: string]: string } = type === "" ? {} : { type };
@@ -102,7 +108,7 @@ export function EntryList(props: {
         columns={columnsOf(ledger)}
         rows={entries.nodes}
         keyOf={(it) => it.id}
-        empty={type === "" ? "It has no entries yet." : `It has no entries of type ${plainText(type, 40)}.`}
+        empty={type === "" ? "It has no entries yet." : `It has no entries of type ${type}.`}
       />
       <div class="row">
         {!isFirst && (

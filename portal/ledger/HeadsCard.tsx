@@ -60,7 +60,7 @@ export function HeadsCard({ ledger, heads, total, isFollowed }: Props) {
 function Consistency({ ledger, heads }: Pick<Props, "ledger" | "heads">) {
   const { verification, run, stop } = useVerification();
   const [[from, to], choose] = useState([heads.length - 1, 0]);
-  const treeOf = (n: number): Tree => ({ size: Number(heads[n]?.size), root: String(heads[n]?.root) });
+  const treeOf = (n: number): Tree => ({ size: sizeOf(heads[n]?.size), root: String(heads[n]?.root) });
   const isRunning = verification.state === "running";
   const prove = () =>
     run(async ({ signal, say }) => {
@@ -104,6 +104,11 @@ function Consistency({ ledger, heads }: Pick<Props, "ledger" | "heads">) {
       <Running verification={verification} stop={stop} />
     </div>
   );
+}
+
+/** The number of entries of a head; NaN if the node names none. */
+function sizeOf(text: unknown): number {
+  return typeof text === "string" && /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
 }
 
 async function consistencyOf(ledger: string, a: Tree, b: Tree, signal: AbortSignal): Promise<Finding> {

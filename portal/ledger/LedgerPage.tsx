@@ -10,7 +10,7 @@ import { useAnswer } from "../node/useAnswer.ts";
 import { useTitle } from "../shell/useTitle.ts";
 import { ChainCard } from "../verify/ChainCard.tsx";
 import { EntryCard } from "./EntryCard.tsx";
-import { EntryList } from "./EntryList.tsx";
+import { EntryList, recordTypeOf } from "./EntryList.tsx";
 import { HeadsCard } from "./HeadsCard.tsx";
 import { LEDGER, LEDGER_ENTRY, LEDGER_ENTRY_BY_HASH, type Ledger, type LedgerAnswer } from "./ledgerQuery.ts";
 import { readEntryName } from "./readEntryName.ts";
@@ -68,7 +68,7 @@ export function LedgerPage({ id, search }: { id: string; search: URLSearchParams
 }
 
 function questionOf(id: string, search: URLSearchParams, entry: string | null): Question {
-  const variables = { id, after: search.get("after"), type: search.get("type") };
+  const variables = { id, after: search.get("after"), type: recordTypeOf(search) };
   const name = entry === null ? undefined : readEntryName(entry);
   if (name === undefined) return { query: LEDGER, variables };
   return typeof name === "number"

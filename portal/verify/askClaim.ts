@@ -1,21 +1,35 @@
-import { asOfHeader } from "../node/asOf.ts";
+import { FIGURES } from "../agent/figures.ts";
+import { askGraphql } from "../node/askGraphql.ts";
+import { type AsOf, asOfHeader } from "../node/asOf.ts";
 import { NodeError } from "../node/nodeError.ts";
 import { noteNodeState } from "../node/nodeStateStore.ts";
 import { request } from "../node/request.ts";
+import { MAX_MEMBERS } from "./maxMembers.ts";
 import type { Claim } from "./verifyNode.ts";
 
 /** How long to wait until a tick is final, and the interval for asking the node, in milliseconds. */
 const [PATIENCE_MS, EVERY_MS] = [600_000, 3_000];
 
-/** The most members that are asked for. Only the largest clusters have more. */
-const MAX_MEMBERS = 100;
+/** How often answers as of different ticks are asked for again. */
+const ATTEMPTS = 5;
 
-/** Asks the node for an agent's figures and cluster, both as of the same tick. */
+/** The tier and the figures that the agent's page shows. */
+export const SHOWN = `query Shown($address: Address!) {
+  agent(address: $address) {
+    trustTier
+    ${FIGURES.map(({ field }) => `${field}: explain(field: ${field}) { value }`).join("\n    ")}
+  }
+}`;
+
+type ShownAnswer = { agent: ({ trustTier: unknown } & { [field: string]: { value: unknown } }) | null };
+
+/** Asks the node for an agent's figures and cluster, and for what the agent's page shows, all as of the same tick. */
 export async function askClaim(address: string, signal: AbortSignal): Promise<Claim> {
-  for (let attempt = 0; attempt < 5; attempt++) {
-    const [said, cluster] = await Promise.all([
+  for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
+    const [said, cluster, page] = await Promise.all([
       request(`/v1/agents/${address}/reputation`, { signal }),
       request(`/v1/agents/${address}/cluster?limit=${MAX_MEMBERS}`, { signal }),
+      askShown(address, signal),
     ]);
     const [asOf, other] = [said, cluster].map(({ headers }) => asOfHeader(headers.get("tallystick-as-of")));
     if (asOf === null || asOf === undefined)
@@ -23,17 +37,37 @@ export async function askClaim(address: string, signal: AbortSignal): Promise<Cl
     const { as_of, ...figures } = said.json as { [name: string]: unknown; as_of?: { block?: unknown } };
     // With a tick between the two answers they belong to different states. Then both are asked for again.
     if (asOf.digest !== other?.digest || as_of?.block !== asOf.block) continue;
+    const isSameTick = page.asOf?.digest === asOf.digest;
+    if (!isSameTick && attempt < ATTEMPTS) continue;
     noteNodeState({ asOf, at: Date.now() });
     const { co_members, next_cursor } = cluster.json as { co_members?: unknown; next_cursor?: unknown };
     const members = Array.isArray(co_members) ? co_members.filter((it) => typeof it === "string") : [];
     const isWhole = next_cursor === null || next_cursor === undefined;
-    return { address, figures, coMembers: isWhole ? members : null, asOf };
+    const shown = isSameTick ? page.shown : null;
+    return { address, figures, coMembers: isWhole ? members : null, asOf, shown };
   }
   throw new NodeError({
     code: "unsteady",
     message: "The node's answers are as of different ticks, time after time.",
     hint: "Try again in a moment.",
   });
+}
+
+/** What the agent's page shows, by the published names; null if the node does not tell it. */
+async function askShown(
+  address: string,
+  signal: AbortSignal,
+): Promise<{ shown: Claim["figures"] | null; asOf: AsOf | null }> {
+  try {
+    const { data, asOf } = await askGraphql<ShownAnswer>({ query: SHOWN, variables: { address } }, signal);
+    if (data.agent === null) return { shown: null, asOf };
+    const { trustTier, ...figures } = data.agent;
+    const values = Object.entries(figures).map(([field, it]) => [field.toLowerCase(), Object(it).value]);
+    return { shown: { ...Object.fromEntries(values), trust_tier: trustTier }, asOf };
+  } catch (error) {
+    if (!(error instanceof NodeError)) throw error;
+    return { shown: null, asOf: null };
+  }
 }
 
 /** Waits until the node's final log covers a block. Before that nothing of it can be verified. */

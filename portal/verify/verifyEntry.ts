@@ -19,7 +19,12 @@ export type ToldEntry = {
     size: number;
     checkpoint: { block: number; tx: string } | null;
   } | null;
+  /** The hire whose receipt it should be. */
+  of?: ReceiptOf;
 };
+
+/** A hire as a page shows it. `id` begins with its payment's transaction, or with its escrow's id. */
+export type ReceiptOf = { id: string; seller: string; buyer: string; allPassed: boolean };
 
 /**
  * Verifies an entry and its record. The line must hash to the entry's hash, and must be in the tree of the
@@ -67,7 +72,27 @@ function recordChecks(payload: { [key: string]: unknown }, told: ToldEntry): Che
           "The page shows something else than what was signed",
           "The node changed the record on its way.",
         ),
+    ...(told.of === undefined ? [] : [hireCheck(signed, told.of)]),
   ];
+}
+
+/** Whether a receipt is of the hire on the page. A node could show the good receipt of another hire. */
+function hireCheck(signed: { [name: string]: unknown }, { id, seller, buyer, allPassed }: ReceiptOf): Check {
+  const { agent_id, buyer: from, tx_hash, escrow_id, verification } = signed;
+  const [payment] = id.split("-");
+  const isPaid = [tx_hash, escrow_id].some((it) => typeof it === "string" && it.toLowerCase() === payment);
+  const differing = [
+    [isPaid, "payment"],
+    [agent_id === seller, "seller"],
+    [from === buyer, "buyer"],
+    [(Object(verification) as { all_passed?: unknown }).all_passed === allPassed, "result of the checks"],
+  ].flatMap(([isSame, name]) => (isSame ? [] : [name]));
+  return differing.length === 0
+    ? holds("It is of this hire: of its payment, its seller and its buyer")
+    : fails(
+        "It is the receipt of another hire",
+        `It has another ${differing.join(", ")} than the page shows.`,
+      );
 }
 
 function inclusionChecks(line: string, { seq, inclusionProof }: ToldEntry): Check[] {

@@ -43,7 +43,10 @@ export function idCheck({ place, named }: ToldLedger): Check {
       origin,
     });
     if (id === ledger)
-      return holds("The ledger's id follows from chain, contract, first writer and name", id);
+      return holds(
+        "The ledger's id follows from chain, contract, first writer and name",
+        `${id}, in the contract ${contract} of chain ${chainId}`,
+      );
   } catch (error) {
     if (!(error instanceof TallystickError)) throw error;
   }
@@ -84,6 +87,23 @@ function sentenceOf({ source, head }: Extract<Reading, { head: ChainHead }>): st
   return `${source} says: ${size.toLocaleString("en")} entries, root ${root}${mark}, block ${blockHash}.`;
 }
 
+/** A node that has not read so many blocks is not just a little late. On Base they take half an hour. */
+const MANY_BLOCKS = 900;
+
+/**
+ * Checks that the block up to which a node says it has read the chain is a recent one. Otherwise an old head would be right as
+ * of an old block.
+ *
+ * @param tip the newest block of the sources
+ */
+export function recentCheck({ indexedBlock }: Pick<ToldLedger, "indexedBlock">, tip: number): Check[] {
+  if (!Number.isSafeInteger(indexedBlock) || indexedBlock < 0)
+    return [fails("The node does not say up to which block it has read the chain")];
+  if (tip - indexedBlock <= MANY_BLOCKS) return [];
+  const numbers = `It says block ${count(indexedBlock)}, and the chain is at block ${count(tip)}.`;
+  return [fails(`The node has not read the last ${count(tip - indexedBlock)} blocks`, numbers)];
+}
+
 /**
  * Compares a node's head with the chain's head, at the block up to which the node says it has read.
  *
@@ -115,12 +135,14 @@ export async function nodeHeadChecks(
         : fails("The node tells more entries than the chain has anchored", numbers),
     ];
   const checks = await beginningChecks("The node's head", told, head, prove);
+  // A node that says that it has read beyond the sources has read this block, too.
+  const hasRead = isSameBlock || block <= indexedBlock;
   if (isBlocked) return [isOpen("The node waits for entries, as it says itself", numbers), ...checks];
   return [
-    isSameBlock
+    hasRead
       ? fails(
           "The node tells an old head",
-          `${numbers} It says that it has read the chain up to block ${indexedBlock}, and that block has the newer one.`,
+          `${numbers} It says that it has read the chain up to block ${indexedBlock}, and block ${block} has the newer one.`,
         )
       : isOpen("The chain may have gone on since the block that the node has read", numbers),
     ...checks,

@@ -20,6 +20,12 @@ export async function verifyLedgerOfNode(
   onProgress: (share: number) => void,
 ): Promise<Finding> {
   const title = "Every entry of this ledger";
+  const [odd] = heads.filter(({ size }) => !Number.isSafeInteger(size) || size < 0);
+  if (odd !== undefined)
+    return {
+      title,
+      checks: [fails("The node tells a head whose number of entries is none", String(odd.size))],
+    };
   const wanted = heads.toSorted((a, b) => a.size - b.size);
   const last = wanted.at(-1)?.size ?? 0;
   const sha256 = await sha256ByWasm();

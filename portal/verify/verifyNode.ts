@@ -3,15 +3,18 @@ import { snapshotOf } from "tallystick-derive/snapshot";
 import { TallystickError } from "tallystick-protocol/errors";
 import { deriveNode } from "tallystick-sdk/openLog/deriveNode";
 import { type Check, type Finding, fails, holds, isOpen } from "./check.ts";
+import { MAX_MEMBERS } from "./maxMembers.ts";
 
 /** A node's figures of an agent, with their tick, to compare with its log. */
 export type Claim = {
   address: string;
   /** The figures by their published names, from `/v1/agents/…/reputation`. */
   figures: { [name: string]: unknown };
-  /** The other members of its cluster, from `/v1/agents/…/cluster`. */
+  /** The other members of its cluster, from `/v1/agents/…/cluster`; null if the node says that there are more. */
   coMembers: string[] | null;
   asOf: { block: number; digest: string };
+  /** What the agent's page shows as of the same tick, by the same names; null if it could not be had. */
+  shown?: { [name: string]: unknown } | null;
 };
 
 /** The most lines of a log, because a tab has less memory than a process. */
@@ -75,7 +78,7 @@ const SENTENCES: { [code: string]: string } = {
 
 /** Compares the claim about an agent with the derived figures, at the same tick or at the last final one. */
 export function claimChecks(claim: Claim, snapshot: Snapshot): Check[] {
-  const { asOf, figures, address, coMembers } = claim;
+  const { asOf, figures, address, coMembers, shown } = claim;
   const isSameTick = snapshot.asOf.block === asOf.block;
   const derived = snapshot.agents[address] as { [name: string]: unknown } | undefined;
   if (derived === undefined)
@@ -83,18 +86,28 @@ export function claimChecks(claim: Claim, snapshot: Snapshot): Check[] {
       ? [fails("The log knows no such agent", address)]
       : [isOpen("The agent is not in what is final yet", address)];
   const names = Object.keys(derived);
-  const wrong = names.filter((name) => textOf(figures[name]) !== textOf(derived[name]));
-  const member = coMembers === null ? [] : [memberCheck(address, coMembers, snapshot)];
+  const wrong = [
+    ...names.flatMap((name) => wrongFigure(name, figures[name], "The node", derived)),
+    ...Object.keys(shown ?? {})
+      .filter((name) => names.includes(name))
+      .flatMap((name) => wrongFigure(name, shown?.[name], "The agent's page", derived)),
+  ];
+  const member = memberCheck(address, coMembers, snapshot);
+  const unshown = shown === null ? [UNSHOWN] : [];
   if (!isSameTick) {
-    const isEarlier = member.some(({ state }) => state === "no") || wrong.length > 0;
+    const isEarlier = member.state === "no" || wrong.length > 0;
     const block = snapshot.asOf.block.toLocaleString("en");
     if (isEarlier)
       return [
-        isOpen(`Something of it is not yet so at block ${block}, the last final one`, wrong.join(", ")),
+        isOpen(
+          `Something of it is not yet so at block ${block}, the last final one`,
+          wrong.map(({ name }) => name).join(", "),
+        ),
       ];
     return [
       holds(`All ${names.length} figures follow from the log, as of block ${block}, the last final one`),
-      ...member,
+      ...unshown,
+      member,
       isOpen(`That they are still so at block ${asOf.block.toLocaleString("en")} shows when that is final`),
     ];
   }
@@ -105,20 +118,36 @@ export function claimChecks(claim: Claim, snapshot: Snapshot): Check[] {
           `The digest that came with the figures is not that of block ${asOf.block}`,
           `The node says ${asOf.digest}, its log gives ${snapshot.digest}.`,
         ),
-    ...wrong.map((name) =>
-      fails(
-        `${name} is not what the log gives`,
-        `The node says ${textOf(figures[name])}, the log gives ${textOf(derived[name])}.`,
-      ),
-    ),
+    ...wrong.map(({ name, said }) => fails(`${name} is not what the log gives`, said)),
     ...(wrong.length === 0 ? [holds(`All ${names.length} figures of the agent follow from the log`)] : []),
-    ...member,
+    ...unshown,
+    member,
   ];
 }
 
-function memberCheck(address: string, coMembers: string[], { agents, clusters }: Snapshot): Check {
+/** A node could tell programs the truth, and readers something else. */
+const UNSHOWN = isOpen(
+  "Whether the agent's page shows these figures",
+  "The node does not give what the page shows as of the same block.",
+);
+
+function wrongFigure(
+  name: string,
+  value: unknown,
+  who: string,
+  derived: { [name: string]: unknown },
+): { name: string; said: string }[] {
+  const [told, right] = [textOf(value), textOf(derived[name])];
+  return told === right ? [] : [{ name, said: `${who} says ${told}, the log gives ${right}.` }];
+}
+
+function memberCheck(address: string, coMembers: string[] | null, { agents, clusters }: Snapshot): Check {
   const id = agents[address]?.cluster_id ?? null;
   const derived = id === null ? [] : (clusters[id]?.members ?? []).filter((it) => it !== address);
+  if (coMembers === null)
+    return derived.length > MAX_MEMBERS
+      ? isOpen(`Its cluster has ${derived.length} other members, and they were not compared`)
+      : fails("The node names only a part of the members of its cluster", derived.join(", "));
   const hidden = derived.filter((it) => !coMembers.includes(it));
   const invented = coMembers.filter((it) => !derived.includes(it));
   if (hidden.length > 0)

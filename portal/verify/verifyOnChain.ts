@@ -1,7 +1,14 @@
 import { readHeads } from "../chain/readHeads.ts";
 import { askConsistency, askLedgers } from "./askLedgers.ts";
 import type { Check, Finding } from "./check.ts";
-import { idCheck, nodeHeadChecks, type OwnTree, sourceChecks, treeChecks } from "./verifyHead.ts";
+import {
+  idCheck,
+  nodeHeadChecks,
+  type OwnTree,
+  recentCheck,
+  sourceChecks,
+  treeChecks,
+} from "./verifyHead.ts";
 
 type Parameters = {
   /** JSON-RPC addresses of the reader's choice, one or two. */
@@ -32,7 +39,8 @@ async function verifyOnce({ urls, ledger, tree, signal }: Parameters): Promise<F
     const checks: Check[] = [];
     found.push(checks);
     const id = idCheck(it);
-    if (id.state === "no") {
+    // The id names the contract. Without this, a node could name a contract of its own, with any head.
+    if (id.state !== "yes") {
       checks.push(id);
       continue;
     }
@@ -43,10 +51,13 @@ async function verifyOnce({ urls, ledger, tree, signal }: Parameters): Promise<F
     if (sources.head === null) continue;
     checks.push(id);
     const prove = (from: number, to: number) => askConsistency(place.ledger, from, to, signal);
-    const { block, isWanted: isSameBlock } = readings;
+    const { block, isWanted: isSameBlock, tip } = readings;
     checks.push(
       ...(tree === undefined
-        ? await nodeHeadChecks(it.tree, sources.head, it, { block, isSameBlock, prove })
+        ? [
+            ...recentCheck(it, tip),
+            ...(await nodeHeadChecks(it.tree, sources.head, it, { block, isSameBlock, prove })),
+          ]
         : await treeChecks(tree, sources.head, prove)),
     );
   }

@@ -25,6 +25,16 @@ function ledgerLines(size: number): string[] {
   });
 }
 
+/** Runs in a worker before its own code: the second part cannot be read. */
+const UNREADABLE_PART = `{
+  const read = Blob.prototype.arrayBuffer;
+  let parts = 0;
+  Blob.prototype.arrayBuffer = function () {
+    return ++parts === 2 ? Promise.reject(new DOMException("gone", "NotReadableError")) : read.call(this);
+  };
+}
+`;
+
 describe("verification in the portal", function () {
   this.timeout(BROWSER_MS);
   this.slow(10_000);
@@ -86,6 +96,17 @@ describe("verification in the portal", function () {
     expect(await verify(changed.join("\n"))).to.contain("Line 29002 does not hold");
     // Whole lines are missing at the end of a part. Each part verifies, but the chain between the parts does not.
     expect(await verify(`${lines.toSpliced(15_000, 9).join("\n")}\n`)).to.contain("Line 15001 does not hold");
+    // A part that a worker cannot read, as when the file changes meanwhile. Then the file is read line by line.
+    await page.route("**/ledgerPartWorker-*.js", async (route) => {
+      const response = await route.fetch();
+      await route.fulfill({ response, body: `${UNREADABLE_PART}${await response.text()}` });
+    });
+    const alone = await verify(text);
+    await page.unrouteAll();
+    expect(alone)
+      .to.contain("All 30,000 entries verify")
+      .and.contain(`root ${toHex(frontier.root())}`);
+    expect(alone).not.to.match(/workers shared/);
   });
 
   it("names the place of a missing line", async () => {
@@ -161,6 +182,18 @@ describe("verification in the portal", function () {
       expect(failsOf({ asOf: { block: 70, digest: "0xe" } })).to.deep.equal([
         "The digest that came with the figures is not that of block 70",
       ]);
+    });
+
+    it("names what the agent's page shows otherwise, and a cluster of which only a part is named", () => {
+      expect(failsOf({ shown: { success_rate: 0.9, no_figure: 1 } })).to.deep.equal([]);
+      expect(failsOf({ shown: { success_rate: 0.99 } })).to.deep.equal([
+        "success_rate is not what the log gives",
+      ]);
+      expect(failsOf({ coMembers: null })).to.deep.equal([
+        "The node names only a part of the members of its cluster",
+      ]);
+      const unshown = claimChecks({ ...claim, shown: null }, snapshot);
+      expect(unshown.map(({ state }) => state)).to.deep.equal(["yes", "yes", "open", "yes"]);
     });
 
     it("gives no verdict on a figure that is not final yet", () => {

@@ -74,6 +74,29 @@ describe("an entry that a node shows", () => {
     expect(failures(told, line.replace("0.50", "0.05"))).to.deep.equal(["The entry does not hold"]);
   });
 
+  it("is a receipt of the hire on the page, and not of another one", async () => {
+    const [tx, escrow] = [`0x${"7a".repeat(32)}`, `0x${"e5".repeat(32)}`];
+    const body = {
+      ...{ agent_id: signer, buyer: OTHER, hire_id: "h", tx_hash: tx, escrow_id: escrow },
+      verification: { all_passed: true, checks: {} },
+    };
+    const record = await signRecord({ type: "receipt", body, account });
+    const entry = sealEntry({
+      ...{ timestamp: 1, taskId: "t", parentHash: GENESIS_HASH, payload: recordPayload(record) },
+    });
+    const receipt = { seq: 0, hash: entry.currentHash, record: { body, signer }, inclusionProof: null };
+    const right = { id: `${tx}-4`, seller: signer, buyer: OTHER, allPassed: true };
+    const failing = (of: object) => failures({ ...receipt, of: { ...right, ...of } }, entryLine(entry));
+    for (const id of [`${tx}-4`, escrow, `${escrow}-hire`]) expect(failing({ id }), id).to.deep.equal([]);
+    for (const of of [
+      { id: `0x${"7b".repeat(32)}-4` },
+      { seller: OTHER },
+      { buyer: signer },
+      { allPassed: false },
+    ])
+      expect(failing(of), JSON.stringify(of)).to.deep.equal(["It is the receipt of another hire"]);
+  });
+
   it("accuses nobody of a proof that is missing, or of work that nobody signs", () => {
     expect(failures({ ...told, inclusionProof: null })).to.deep.equal([]);
     const payload = { type: "settlement", data_update: {} };

@@ -31,9 +31,11 @@ import {
   nodeHeadChecks,
   type Prove,
   proves,
+  recentCheck,
   sourceChecks,
   treeChecks,
 } from "../../portal/verify/verifyHead.ts";
+import { verifyLedgerOfNode } from "../../portal/verify/verifyLedgerOfNode.ts";
 
 const ORIGIN = "tallystick.test/portal";
 const SEED = new Uint8Array(32).fill(7);
@@ -146,6 +148,12 @@ describe("heads in the portal", () => {
     expect(failsOf(await nodeHeadChecks({ size: 9, root: head(8).root }, head(9), node, at))).to.deep.equal([
       "The node tells the head of another ledger",
     ]);
+    // A node cannot excuse an old head by a block that nobody has yet.
+    const ahead = { indexedBlock: 10 ** 12, isBlocked: false };
+    const late = { ...at, isSameBlock: false };
+    expect(failsOf(await nodeHeadChecks(told(5), head(9), ahead, late))).to.deep.equal([
+      "The node tells an old head",
+    ]);
     expect(failsOf(await nodeHeadChecks(told(12), head(9), node, at))).to.deep.equal([
       "The node tells more entries than the chain has anchored",
     ]);
@@ -160,6 +168,27 @@ describe("heads in the portal", () => {
     expect(failsOf(await nodeHeadChecks(told(5), head(9), node, later))).to.deep.equal([]);
     const behind = { ...at, block: 90, isSameBlock: false };
     expect(failsOf(await nodeHeadChecks(told(9), head(5), node, behind))).to.deep.equal([]);
+  });
+
+  it("are of a block that the node names, and not of one long ago", () => {
+    const failing = (indexedBlock: unknown) =>
+      failsOf(recentCheck({ indexedBlock: indexedBlock as number }, 10_000)).length;
+    expect([10_000, 9_100, 10_500].map(failing)).to.deep.equal([0, 0, 0]);
+    expect(
+      [9_099, 0, -1, 0.5, Number.NaN, Number.POSITIVE_INFINITY, "10000", null].map(failing),
+    ).to.deep.equal(Array(8).fill(1));
+  });
+
+  it("are none if their number of entries is none, whatever follows", async () => {
+    for (const size of [Number.NaN, -1, 0.5, Number("1e400")]) {
+      const heads = [told(5), { size, root: told(5).root }];
+      // Nobody is asked: there is no such address.
+      const { checks } = await verifyLedgerOfNode(
+        { url: "http://127.0.0.1:9", ledger: "0x1e", heads },
+        () => {},
+      );
+      expect(checks.map(({ state }) => state)).to.deep.equal(["no"]);
+    }
   });
 
   it("of a file show entries that are missing at its end, and entries of another ledger", async () => {
@@ -240,7 +269,7 @@ describe("heads in the portal", () => {
       head: head(9, changed),
     });
     const of = (...readings: Parameters<typeof sourceChecks>[0]["readings"]) =>
-      sourceChecks({ block: 1, isWanted: true, readings });
+      sourceChecks({ block: 1, isWanted: true, tip: 1, readings });
     expect(of(reading("a"), reading("b")).head?.size).to.equal(9);
     for (const changed of [
       { root: head(8).root },

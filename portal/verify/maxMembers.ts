@@ -1,0 +1,2 @@
+/** The most members of a cluster that are asked for and compared. Only the largest clusters have more. */
+export const MAX_MEMBERS = 100;
