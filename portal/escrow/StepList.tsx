@@ -1,6 +1,10 @@
 import { Hash } from "../design/Address.tsx";
+import { plainText } from "../design/format.ts";
 import { Time } from "../design/Time.tsx";
 import type { NodeEscrow } from "./escrowQuery.ts";
+
+/** The most steps that are shown. An escrow has three at most. */
+const MAX_STEPS = 10;
 
 const STEPS: { [kind: string]: string } = {
   DEPOSITED: "The buyer put the money in",
@@ -14,10 +18,10 @@ const STEPS: { [kind: string]: string } = {
 export function StepList({ told: { steps } }: { told: NodeEscrow }) {
   return (
     <ol class="feed">
-      {steps.map(({ kind, time, tx }) => (
+      {steps.slice(0, MAX_STEPS).map(({ kind, time, tx }) => (
         <li key={tx + kind}>
           <span class="head">
-            <strong>{STEPS[kind] ?? kind}</strong>
+            <strong>{STEPS[kind] ?? plainText(kind, 40)}</strong>
             <span class="soft">
               <Time at={time} isDate />
             </span>

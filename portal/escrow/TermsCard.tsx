@@ -35,8 +35,14 @@ export function TermsCard({ terms, provider }: { terms: EscrowTerms; provider: s
   );
 }
 
-/** The terms that people agree on. */
-export function TermsList({ terms: { hire } }: { terms: Pick<EscrowTerms, "hire"> }) {
+/**
+ * The terms that people agree on.
+ *
+ * @param props.isWhole shows whole addresses
+ */
+export function TermsList(props: { terms: Pick<EscrowTerms, "hire">; isWhole?: boolean }) {
+  const { terms, isWhole = false } = props;
+  const { hire } = terms;
   const payee = payeeOf(hire);
   return (
     <dl class="facts">
@@ -48,23 +54,23 @@ export function TermsList({ terms: { hire } }: { terms: Pick<EscrowTerms, "hire"
         <>
           <dt>Fee, part of it</dt>
           <dd>
-            <Usdc amount={decimalOf(hire.fee)} /> to <Address address={hire.feeRecipient} />
+            <Usdc amount={decimalOf(hire.fee)} /> to <Address address={hire.feeRecipient} isWhole={isWhole} />
           </dd>
         </>
       )}
       <dt>Buyer</dt>
       <dd>
-        <Address address={hire.buyer} />
+        <Address address={hire.buyer} isWhole={isWhole} />
       </dd>
       <dt>Seller</dt>
       <dd>
-        <Address address={hire.seller} />
+        <Address address={hire.seller} isWhole={isWhole} />
       </dd>
       {payee !== hire.seller && (
         <>
           <dt>Paid to</dt>
           <dd>
-            <Address address={payee} />
+            <Address address={payee} isWhole={isWhole} />
           </dd>
         </>
       )}
@@ -73,7 +79,13 @@ export function TermsList({ terms: { hire } }: { terms: Pick<EscrowTerms, "hire"
         <Time at={Number(hire.deadline)} isDate />
       </dd>
       <dt>Arbiter</dt>
-      <dd>{isNamed(hire.arbiter) ? <Address address={hire.arbiter} /> : <span class="soft">nobody</span>}</dd>
+      <dd>
+        {isNamed(hire.arbiter) ? (
+          <Address address={hire.arbiter} isWhole={isWhole} />
+        ) : (
+          <span class="soft">nobody</span>
+        )}
+      </dd>
     </dl>
   );
 }

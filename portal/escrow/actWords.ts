@@ -1,4 +1,4 @@
-import { formatAmount, shortHash } from "../design/format.ts";
+import { formatAmount } from "../design/format.ts";
 import { type ActName, partsOf } from "./acts.ts";
 import { type EscrowTerms, isNamed, payeeOf } from "./termsOf.ts";
 import { decimalOf } from "./usdc.ts";
@@ -7,7 +7,7 @@ const usdc = (atomic: bigint): string => `${formatAmount(decimalOf(atomic))} USD
 
 /**
  * Explains what an action does with the money, from the terms alone. The reader sees it before signing
- * anything.
+ * anything. Accounts are written out: an account whose first and last digits are another's costs minutes to make.
  */
 export function actWords(
   { hire }: EscrowTerms,
@@ -18,10 +18,10 @@ export function actWords(
     owed,
   }: { name: ActName; toSeller?: bigint; account?: string; owed?: bigint },
 ): string[] {
-  const payee = shortHash(payeeOf(hire));
-  const buyer = shortHash(hire.buyer);
+  const payee = payeeOf(hire);
+  const buyer = hire.buyer;
   const feeOf = (fee: bigint): string =>
-    fee > 0n ? `, and ${usdc(fee)} as the fee to ${shortHash(hire.feeRecipient)}` : "";
+    fee > 0n ? `, and ${usdc(fee)} as the fee to ${hire.feeRecipient}` : "";
   switch (name) {
     case "markDelivered":
       return [
@@ -48,7 +48,7 @@ export function actWords(
       ];
     case "withdraw":
       return [
-        `${owed === undefined ? "What the contract owes" : usdc(owed)} goes to ${shortHash(account ?? "")}: the token refused an earlier payment to it.`,
+        `${owed === undefined ? "What the contract owes" : usdc(owed)} goes to ${account ?? ""}: the token refused an earlier payment to it.`,
       ];
   }
 }
@@ -57,12 +57,12 @@ export function actWords(
 export function depositWords({ hire, deployment }: EscrowTerms, deadline: string): string[] {
   const payee = payeeOf(hire);
   return [
-    `You put ${usdc(hire.amount)} into the contract ${shortHash(deployment.escrow)}, for the work of ${shortHash(hire.seller)}.`,
-    `When you release it, ${usdc(hire.amount - hire.fee)} go to ${payee === hire.seller ? "the seller" : shortHash(payee)}${
-      hire.fee > 0n ? `, and ${usdc(hire.fee)} as the fee to ${shortHash(hire.feeRecipient)}` : ""
+    `You put ${usdc(hire.amount)} into the contract ${deployment.escrow}, for the work of ${hire.seller}.`,
+    `When you release it, ${usdc(hire.amount - hire.fee)} go to ${payee === hire.seller ? "the seller" : payee}${
+      hire.fee > 0n ? `, and ${usdc(hire.fee)} as the fee to ${hire.feeRecipient}` : ""
     }.`,
     isNamed(hire.arbiter)
-      ? `You, the seller, and ${shortHash(hire.arbiter)} as arbiter can each send all of it back to you.`
+      ? `You, the seller, and ${hire.arbiter} as arbiter can each send all of it back to you.`
       : "You and the seller can each send all of it back to you. There is no arbiter.",
     `If nobody does anything, anyone can send it back to you from ${deadline} on.`,
   ];

@@ -1,5 +1,6 @@
 import type { Hire } from "tallystick-protocol/escrow/hire";
 import type { Hex } from "tallystick-protocol/hex";
+import { isAddress } from "viem";
 import { atomicOf } from "./usdc.ts";
 
 /**
@@ -52,6 +53,8 @@ export function hireOf(
     const text = draft[field].trim();
     if (text === "" && !isNeeded) return NOBODY;
     if (!ADDRESS.test(text)) issues[field] = "An address: 0x and 40 digits of 0–9 and a–f.";
+    else if (!hasRightLetters(text))
+      issues[field] = "One of its signs is mistyped: its capital letters do not fit.";
     return text.toLowerCase() as Hex;
   };
   const seller = address("seller", true);
@@ -77,6 +80,12 @@ export function hireOf(
     hire: { hireId, buyer, seller, payee, amount, fee, feeRecipient, deadline, arbiter },
     issues: null,
   };
+}
+
+/** Whether the capital letters of an address are those of EIP-55. One of one case has no such checksum. */
+function hasRightLetters(address: string): boolean {
+  const digits = address.slice(2);
+  return digits === digits.toLowerCase() || digits === digits.toUpperCase() || isAddress(address);
 }
 
 /**

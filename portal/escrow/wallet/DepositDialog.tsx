@@ -40,7 +40,7 @@ export function DepositDialog({ onClose, ...parameters }: Props) {
           </p>
         ))}
       </div>
-      <TermsList terms={terms} />
+      <TermsList terms={terms} isWhole />
       <DeadlineClock deadline={deadline} from={null} ahead={0} isHeld={false} />
       {step.step === "failed" ? (
         <WalletFault error={step.error}>

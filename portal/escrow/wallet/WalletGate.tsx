@@ -7,6 +7,7 @@ import { Notice } from "../../design/Notice.tsx";
 import { askWallet, DECIDING_MS } from "./askWallet.ts";
 import { toQuantity } from "./createChain.ts";
 import type { EscrowCode } from "./escrowCode.ts";
+import { pretenders } from "./followWallets.ts";
 import { chainName, isCirclesUsdc, knownChain } from "./knownChains.ts";
 import type { Provider } from "./provider.ts";
 import { type Ground, readGround } from "./readGround.ts";
@@ -68,6 +69,12 @@ function WalletChoice({ wallet: { wallets, asking, error, connect } }: { wallet:
               </li>
             ))}
           </ul>
+          {pretenders(wallets).length > 0 && (
+            <Notice kind="warn" title="Two wallets say that they are of the same maker">
+              One of them may pretend to be the other. Look which extensions your browser has, and turn off
+              the one that you do not know.
+            </Notice>
+          )}
           {asking !== null && (
             <p role="status" class="soft">
               Waiting for {asking.name}. Look for its window.

@@ -1,14 +1,14 @@
-const SHORT_ADDRESS = /(0x[0-9a-f]{6}…[0-9a-f]{4})/;
+const ADDRESS = /(0x[0-9a-f]{40})/;
 
-/** A sentence whose shortened addresses stay on one line. */
+/** A sentence with addresses, which are set apart from its words. */
 export function Words({ text }: { text: string }) {
   return (
     <>
-      {text.split(SHORT_ADDRESS).map((part, n) =>
+      {text.split(ADDRESS).map((part, n) =>
         n % 2 === 1 ? (
-          <span key={`${n} ${part}`} class="whole">
+          <code key={`${n} ${part}`} class="whole">
             {part}
-          </span>
+          </code>
         ) : (
           part
         ),

@@ -46,6 +46,13 @@ export function followWallets(onFound: (wallets: readonly FoundWallet[]) => void
   };
 }
 
+/** The wallets that give the same maker as another one: at most one of them is right. */
+export function pretenders(wallets: readonly FoundWallet[]): FoundWallet[] {
+  return wallets.filter(
+    ({ id, rdns }) => rdns !== "" && wallets.some((other) => other.rdns === rdns && other.id !== id),
+  );
+}
+
 function walletOf(detail: unknown): FoundWallet | null {
   const { info, provider } = Object(detail) as { info?: unknown; provider?: unknown };
   const { uuid, name, rdns } = Object(info) as { [field: string]: unknown };

@@ -2,7 +2,8 @@ import { useEffect, useMemo, useState } from "preact/hooks";
 import type { Hex } from "tallystick-protocol/hex";
 import { rememberedWallet, rememberWallet } from "../rememberedWallet.ts";
 import { type Chain, createChain } from "./createChain.ts";
-import { type FoundWallet, followWallets } from "./followWallets.ts";
+import { type FoundWallet, followWallets, pretenders } from "./followWallets.ts";
+import { listenTo } from "./listenTo.ts";
 import { readAccounts } from "./sendCall.ts";
 import { asWalletError, type WalletError } from "./walletError.ts";
 
@@ -21,13 +22,16 @@ export type WalletState = {
   leave: () => void;
 };
 
+/** `isAgain`: it was connected in an earlier visit, and the reader was not asked now. */
+type Used = { wallet: FoundWallet; account: Hex; isAgain: boolean };
+
 /**
  * The wallets in the browser, and the one that the reader connected. A wallet from an earlier visit is
  * connected again without a question.
  */
 export function useWallet(): WalletState {
   const [wallets, setWallets] = useState<readonly FoundWallet[]>([]);
-  const [used, setUsed] = useState<{ wallet: FoundWallet; account: Hex } | null>(null);
+  const [used, setUsed] = useState<Used | null>(null);
   const [asking, setAsking] = useState<FoundWallet | null>(null);
   const [error, setError] = useState<WalletError | null>(null);
   const [changes, setChanges] = useState(0);
@@ -38,8 +42,17 @@ export function useWallet(): WalletState {
       setWallets(found);
       const last = found.at(-1);
       if (last === undefined || last.rdns === "" || last.rdns !== rememberedWallet()) return;
+      // Any extension can give any maker's name. If two give the same one, the reader has to choose.
+      if (pretenders(found).includes(last)) {
+        isOver = true;
+        setUsed((now) => (now?.isAgain === true ? null : now));
+        return;
+      }
       readAccounts(last.provider, false).then(
-        ([account]) => !isOver && account !== undefined && setUsed((now) => now ?? { wallet: last, account }),
+        ([account]) =>
+          !isOver &&
+          account !== undefined &&
+          setUsed((now) => now ?? { wallet: last, account, isAgain: true }),
         // If this fails, the wallet is offered like the others.
         () => {},
       );
@@ -61,11 +74,12 @@ export function useWallet(): WalletState {
       setChanges((it) => it + 1);
     };
     const onChain = () => setChanges((it) => it + 1);
-    provider.on?.("accountsChanged", onAccounts);
-    provider.on?.("chainChanged", onChain);
+    const stops = [
+      listenTo(provider, "accountsChanged", onAccounts),
+      listenTo(provider, "chainChanged", onChain),
+    ];
     return () => {
-      provider.removeListener?.("accountsChanged", onAccounts);
-      provider.removeListener?.("chainChanged", onChain);
+      for (const stop of stops) stop();
     };
   }, [provider]);
 
@@ -76,7 +90,7 @@ export function useWallet(): WalletState {
       .then(([account]) => {
         if (account === undefined) return;
         if (wallet.rdns !== "") rememberWallet(wallet.rdns);
-        setUsed({ wallet, account });
+        setUsed({ wallet, account, isAgain: false });
       })
       .catch((cause: unknown) => setError(asWalletError(cause)))
       .finally(() => setAsking((now) => (now === wallet ? null : now)));

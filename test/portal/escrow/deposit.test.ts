@@ -246,6 +246,23 @@ describe("a deposit in the portal with the reader's wallet", function () {
     expect(await reader.page.getByText("A deposit of yours is not finished").count()).to.equal(0);
   });
 
+  it("warns about terms that a link filled in as long as they stand, and forgets them with the link", async () => {
+    const { scene } = reader;
+    await come(scene.buyer);
+    const { page } = reader;
+    await page.goto(`${scene.url}#/escrow/new?seller=${scene.stranger.address}&amount=900&fee=1`);
+    await connect();
+    await page.getByText("A link filled in this form").waitFor();
+    expect(await page.getByLabel("Seller").inputValue()).to.equal(scene.stranger.address);
+    // The page that opened this one can change the part behind # without loading it again.
+    await page.evaluate(() => {
+      location.hash = "#/escrow/new";
+    });
+    await page.getByText("A link filled in this form").waitFor({ state: "detached" });
+    expect(await page.getByLabel("Seller").inputValue()).to.equal("");
+    expect(await page.getByLabel("Amount, USDC").inputValue()).to.equal("");
+  });
+
   it("asks for no signature if the wallet changed its account, with or without telling the page", async () => {
     const { buyer, stranger } = reader.scene;
     await fill();
