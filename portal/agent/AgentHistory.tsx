@@ -1,4 +1,6 @@
 import { type Bar, BarChart } from "../design/BarChart.tsx";
+import { formatDay } from "../design/format.ts";
+import { Empty } from "../design/States.tsx";
 import type { DaySeries } from "./agentQuery.ts";
 
 /** The most days that are shown. The page asks for a month, so a longer answer is wrong. */
@@ -12,12 +14,21 @@ export function AgentHistory({ series, title = "Hires day by day" }: { series: D
     <section class="card" aria-labelledby="days">
       <div class="head">
         <h2 id="days">{title}</h2>
-        <span class="soft">
-          <span class="key good">good</span> <span class="key other">neutral</span>{" "}
-          <span class="key bad">bad</span>
-        </span>
+        {hires > 0 && (
+          <span class="soft">
+            <span class="key good">good</span> <span class="key other">neutral</span>{" "}
+            <span class="key bad">bad</span>
+          </span>
+        )}
       </div>
-      <BarChart bars={bars} caption={`${hires} hires from ${series.from} to ${series.to}`} />
+      {hires > 0 ? (
+        <BarChart
+          bars={bars}
+          caption={`${hires} hires from ${formatDay(series.from)} to ${formatDay(series.to)}`}
+        />
+      ) : (
+        <Empty>There was no hire in the last {bars.length} days.</Empty>
+      )}
     </section>
   );
 }

@@ -1,7 +1,7 @@
 import { Address } from "../design/Address.tsx";
 import { Outcome } from "../design/Badges.tsx";
 import { type Column, DataTable } from "../design/DataTable.tsx";
-import { formatLatency, formatMode, formatNumber, plainText } from "../design/format.ts";
+import { formatLatency, formatMode, formatNumber, plainText, urlText } from "../design/format.ts";
 import { Time } from "../design/Time.tsx";
 import { Usdc } from "../design/Usdc.tsx";
 import { linkTo } from "../router/route.ts";
@@ -36,7 +36,11 @@ const LISTINGS: Column<AgentListing>[] = [
     value: (it) => (it.auditFrom === null ? "no" : "yes"),
   },
   // A stranger's URL is shown as text and not as a link. A reader can copy it.
-  { name: "Endpoint", cell: (it) => <code>{plainText(it.endpoint, 80)}</code>, value: (it) => it.endpoint },
+  {
+    name: "Endpoint",
+    cell: (it) => <code>{plainText(urlText(it.endpoint), 80)}</code>,
+    value: (it) => it.endpoint,
+  },
 ];
 
 const EVIDENCE: { [evidence: string]: string } = {
@@ -53,7 +57,11 @@ const HIRES: Column<AgentHire>[] = [
     value: (it) => it.capability,
   },
   { name: "Outcome", cell: (it) => <Outcome outcome={it.outcome} />, value: (it) => it.outcome },
-  { name: "By", cell: (it) => EVIDENCE[it.evidence] ?? it.evidence, value: (it) => it.evidence },
+  {
+    name: "By",
+    cell: (it) => EVIDENCE[it.evidence] ?? plainText(it.evidence, 40),
+    value: (it) => it.evidence,
+  },
   {
     name: "Price",
     cell: (it) => <Usdc amount={it.priceUsdc} />,
@@ -73,7 +81,7 @@ const RATINGS: Column<AgentRating>[] = [
     value: (it) => it.stars,
   },
   { name: "From", cell: (it) => <Address address={it.rater} />, value: (it) => it.rater },
-  { name: "As", cell: (it) => `its ${it.side}`, value: (it) => it.side },
+  { name: "As", cell: (it) => `its ${plainText(it.side, 20)}`, value: (it) => it.side },
   { name: "Counts", cell: (it) => formatNumber(it.weight), value: (it) => it.weight, isNumber: true },
   { name: "Anchored", cell: (it) => <Time at={it.time} />, value: (it) => it.time, isNumber: true },
 ];
@@ -91,70 +99,87 @@ function Stars({ count }: { count: number }) {
   );
 }
 
-/** Lists an agent's offers, hires, ratings and the members of its cluster. */
-export function AgentLists({ agent }: { agent: Agent }) {
-  const { listings, hires, ratings, cluster } = agent;
+/** An agent's offers. */
+export function OffersCard({ agent: { listings } }: { agent: Agent }) {
   return (
-    <>
-      <section class="card" aria-labelledby="offers">
-        <h2 id="offers">Offers</h2>
-        <DataTable
-          caption="Offers"
-          columns={LISTINGS}
-          rows={listings.nodes}
-          keyOf={(it) => it.id}
-          empty="It offers nothing now."
-        />
-      </section>
-      <section class="card" aria-labelledby="hires">
-        <div class="head">
-          <h2 id="hires">Hires sold</h2>
-          <span class="soft">the latest first; who says how it went</span>
-        </div>
-        <DataTable
-          caption="Hires sold"
-          columns={HIRES}
-          rows={hires.nodes}
-          keyOf={(it) => it.id}
-          total={hires.totalCount}
-          empty="None of its hires is counted yet."
-        />
-      </section>
-      {ratings.nodes.length > 0 && (
-        <section class="card" aria-labelledby="ratings">
-          <h2 id="ratings">Ratings received</h2>
-          <DataTable
-            caption="Ratings received"
-            columns={RATINGS}
-            rows={ratings.nodes}
-            keyOf={(it) => it.id}
-            empty="None."
-          />
-        </section>
-      )}
-      {cluster !== null && (
-        <section class="card" aria-labelledby="cluster">
-          <div class="head">
-            <h2 id="cluster">Its cluster</h2>
-            <span class="soft">{signalsOf(agent).join(", ")}</span>
-          </div>
-          <p>
-            These {agent.clusterSize} agents look like one owner's. Each hire among them counts 1/
-            {agent.clusterSize}, so that a ring gains nothing by hiring itself. Work for others counts in
-            full. <a href={linkTo.cluster(cluster.id)}>What put them together</a>.
-          </p>
-          <ul class="chips">
-            {cluster.members.nodes.map(({ address }) => (
-              <li key={address}>
-                <Address address={address} />
-              </li>
-            ))}
-          </ul>
-        </section>
-      )}
-    </>
+    <section class="card" aria-labelledby="offers">
+      <h2 id="offers">Offers</h2>
+      <DataTable
+        caption="Offers"
+        columns={LISTINGS}
+        rows={listings.nodes}
+        keyOf={(it) => it.id}
+        empty="It offers nothing now."
+      />
+    </section>
   );
 }
+
+/** The latest hires that an agent sold. */
+export function HiresCard({ agent: { hires } }: { agent: Agent }) {
+  return (
+    <section class="card" aria-labelledby="hires">
+      <div class="head">
+        <h2 id="hires">Hires sold</h2>
+        <span class="soft">the latest first; who says how it went</span>
+      </div>
+      <DataTable
+        caption="Hires sold"
+        columns={HIRES}
+        rows={hires.nodes}
+        keyOf={(it) => it.id}
+        total={hires.totalCount}
+        empty="None of its hires is counted yet."
+      />
+    </section>
+  );
+}
+
+/** The latest ratings of an agent; nothing if there are none. */
+export function RatingsCard({ agent: { ratings } }: { agent: Agent }) {
+  if (ratings.nodes.length === 0) return null;
+  return (
+    <section class="card" aria-labelledby="ratings">
+      <h2 id="ratings">Ratings received</h2>
+      <DataTable
+        caption="Ratings received"
+        columns={RATINGS}
+        rows={ratings.nodes}
+        keyOf={(it) => it.id}
+        empty="None."
+      />
+    </section>
+  );
+}
+
+/** The members of an agent's cluster; nothing if it is in none. */
+export function ClusterCard({ agent }: { agent: Agent }) {
+  const { cluster } = agent;
+  if (cluster === null) return null;
+  return (
+    <section class="card" aria-labelledby="cluster">
+      <div class="head">
+        <h2 id="cluster">Its cluster</h2>
+        <span class="soft">{signalsOf(agent).join(", ")}</span>
+      </div>
+      <p>
+        These {agent.clusterSize} agents look like one owner's. Each hire among them counts 1/
+        {agent.clusterSize}, so that a ring gains nothing by hiring itself. Work for others counts in full.{" "}
+        <a href={linkTo.cluster(cluster.id)}>What put them together</a>.
+      </p>
+      <ul class="chips">
+        {cluster.members.nodes.slice(0, MAX_MEMBERS).map(({ address }) => (
+          <li key={address}>
+            <Address address={address} />
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+/** The most members that are named here. The cluster's page has all. */
+const MAX_MEMBERS = 24;
 
 const SIGNALS: { [signal: string]: string } = {
   funding_origin: "funded by the same wallet within a day",
@@ -163,5 +188,7 @@ const SIGNALS: { [signal: string]: string } = {
 };
 
 function signalsOf({ signalsTripped }: Agent): string[] {
-  return signalsTripped.map((it) => SIGNALS[it] ?? plainText(it, 60));
+  return signalsTripped
+    .slice(0, 8)
+    .map((it) => (Object.hasOwn(SIGNALS, it) ? SIGNALS[it] : plainText(it, 60)) ?? "");
 }

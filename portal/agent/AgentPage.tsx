@@ -1,6 +1,7 @@
 import { useEffect } from "preact/hooks";
 import { AsQuery } from "../design/AsQuery.tsx";
 import { shortHash } from "../design/format.ts";
+import { InTurn } from "../design/InTurn.tsx";
 import { Notice } from "../design/Notice.tsx";
 import { Answered } from "../design/States.tsx";
 import { askGraphql } from "../node/askGraphql.ts";
@@ -10,13 +11,11 @@ import { loadPart } from "../shell/lateParts.ts";
 import { useTitle } from "../shell/useTitle.ts";
 import { AgentHead } from "./AgentHead.tsx";
 import { AgentHistory } from "./AgentHistory.tsx";
-import { AgentLists } from "./AgentLists.tsx";
-import { AGENT, type AgentAnswer } from "./agentQuery.ts";
-import { FigureList } from "./FigureList.tsx";
+import { ClusterCard, HiresCard, OffersCard, RatingsCard } from "./AgentLists.tsx";
+import { AGENT, type Agent, type AgentAnswer } from "./agentQuery.ts";
 import { TierGate } from "./TierGate.tsx";
 
-const loadIdentities = () => import("./IdentityBlock.tsx").then((it) => it.IdentityBlock);
-const loadTrust = () => import("./AgentTrust.tsx").then((it) => it.AgentTrust);
+const loadDetails = () => import("./AgentDetails.tsx").then((it) => it.AgentDetails);
 
 /**
  * The page of an agent, to decide whether to trust it: its tier with the conditions, each figure with its
@@ -25,7 +24,7 @@ const loadTrust = () => import("./AgentTrust.tsx").then((it) => it.AgentTrust);
 export function AgentPage({ address }: { address: string }) {
   useTitle(`Agent ${shortHash(address)}`);
   // It is loaded while the node answers. An error shows when it is drawn.
-  useEffect(() => void loadPart(loadTrust).catch(() => {}), []);
+  useEffect(() => void loadPart(loadDetails).catch(() => {}), []);
   const question = { query: AGENT, variables: { address } };
   const asked = useAnswer<AgentAnswer>(`agent ${address}`, (signal) =>
     askGraphql<AgentAnswer>(question, signal),
@@ -34,7 +33,12 @@ export function AgentPage({ address }: { address: string }) {
     <>
       <Answered asked={asked} what="the agent" heading={`Agent ${shortHash(address)}`}>
         {(answer) =>
-          answer.agent === null ? <Unknown address={address} /> : <Known {...answer} agent={answer.agent} />
+          answer.agent === null ? (
+            <Unknown address={address} />
+          ) : (
+            // The address is the reader's. A node could answer with another one, to be copied.
+            <Known {...answer} agent={{ ...answer.agent, address }} />
+          )
         }
       </Answered>
       <AsQuery question={question} />
@@ -54,19 +58,20 @@ function Unknown({ address }: { address: string }) {
   );
 }
 
-function Known(props: AgentAnswer & { agent: NonNullable<AgentAnswer["agent"]> }) {
+function Known(props: AgentAnswer & { agent: Agent }) {
   const { agent, params } = props;
   return (
-    <>
+    <InTurn>
       <AgentHead agent={agent} />
       <div class="two level">
         {agent.series !== null && <AgentHistory series={agent.series} />}
         {params !== null && <TierGate agent={agent} params={params} />}
       </div>
-      <AgentLists agent={agent} />
-      <Later load={loadTrust} agent={agent} />
-      {agent.identities.nodes.length > 0 && <Later load={loadIdentities} identities={agent.identities} />}
-      <FigureList agent={agent} />
-    </>
+      <OffersCard agent={agent} />
+      <HiresCard agent={agent} />
+      <RatingsCard agent={agent} />
+      <ClusterCard agent={agent} />
+      <Later load={loadDetails} agent={agent} />
+    </InTurn>
   );
 }

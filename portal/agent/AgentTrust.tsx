@@ -1,7 +1,7 @@
 import { AUDIT_COLUMNS, words } from "../audits/columns.tsx";
 import { Address } from "../design/Address.tsx";
 import { type Column, DataTable } from "../design/DataTable.tsx";
-import { formatNumber, formatRate, plainText } from "../design/format.ts";
+import { formatAmount, formatNumber, formatRate, plainText } from "../design/format.ts";
 import { Notice } from "../design/Notice.tsx";
 import { Time } from "../design/Time.tsx";
 import { Usdc } from "../design/Usdc.tsx";
@@ -9,30 +9,24 @@ import { linkTo } from "../router/route.ts";
 import type { Agent } from "./agentQuery.ts";
 import type { BuyerFamily, SlaReport, StewardReport } from "./trustQuery.ts";
 
-/** More facts about an agent: who bought from it, its trust score, its guarantees and its audits. */
-export function AgentTrust({ agent }: { agent: Agent }) {
+/** The latest audits of an agent's hires; nothing if there are none. */
+export function AuditsCard({ agent: { audits } }: { agent: Agent }) {
+  if (audits.nodes.length === 0) return null;
   return (
-    <>
-      <IndependenceCard agent={agent} />
-      {agent.steward !== null && <StewardCard report={agent.steward} address={agent.address} />}
-      {agent.sla !== null && <SlaCard sla={agent.sla} />}
-      {agent.audits.nodes.length > 0 && (
-        <section class="card" aria-labelledby="audits">
-          <div class="head">
-            <h2 id="audits">Audits of its hires</h2>
-            <a href={linkTo.audits()}>All audits</a>
-          </div>
-          <DataTable
-            caption="Audits of its hires"
-            columns={AUDIT_COLUMNS}
-            rows={agent.audits.nodes}
-            keyOf={(it) => it.id}
-            total={agent.audits.totalCount}
-            empty="None."
-          />
-        </section>
-      )}
-    </>
+    <section class="card" aria-labelledby="audits">
+      <div class="head">
+        <h2 id="audits">Audits of its hires</h2>
+        <a href={linkTo.audits()}>All audits</a>
+      </div>
+      <DataTable
+        caption="Audits of its hires"
+        columns={AUDIT_COLUMNS}
+        rows={audits.nodes}
+        keyOf={(it) => it.id}
+        total={audits.totalCount}
+        empty="None."
+      />
+    </section>
   );
 }
 
@@ -87,7 +81,8 @@ const FAMILIES: Column<BuyerFamily>[] = [
   },
 ];
 
-function IndependenceCard({ agent }: { agent: Agent }) {
+/** Which families of wallets bought from an agent. */
+export function IndependenceCard({ agent }: { agent: Agent }) {
   const { independence } = agent;
   if (independence === null) return null;
   const families = independence.buyerFamilies.nodes;
@@ -101,8 +96,8 @@ function IndependenceCard({ agent }: { agent: Agent }) {
         <Tile name="independent families bought" value={formatNumber(agent.independentBuyers)} />
         <Tile name="of those established" value={formatNumber(agent.establishedBuyers)} />
         <Tile name="success, one vote a family" value={formatRate(agent.independentSuccessRate)} />
-        <Tile name="earned and not sent back, USDC" value={agent.keptUsdc} />
-        <Tile name="fees that cannot come back, USDC" value={agent.feesPaidUsdc} />
+        <Tile name="earned and not sent back, USDC" value={formatAmount(agent.keptUsdc)} />
+        <Tile name="fees that cannot come back, USDC" value={formatAmount(agent.feesPaidUsdc)} />
         <Tile name="of its payments have a receipt" value={formatRate(agent.receiptCoverage)} />
       </dl>
       <DataTable
@@ -125,6 +120,9 @@ function Tile({ name, value }: { name: string; value: string }) {
   );
 }
 
+/** The most badges and requirements that are shown. */
+const [MAX_BADGES, MAX_REQUIREMENTS] = [20, 40];
+
 const SCORE_TIERS: { [tier: string]: string } = {
   HIGHLY_TRUSTED: "good",
   TRUSTED: "good",
@@ -144,16 +142,22 @@ const FACTORS: Column<StewardReport["factors"][number]>[] = [
   { name: "Rests on", cell: (it) => words(it.source), value: (it) => it.source },
 ];
 
-function StewardCard({ report, address }: { report: StewardReport; address: string }) {
+/** The trust score of an agent; nothing if it has none. */
+export function StewardCard({ agent }: { agent: Agent }) {
+  if (agent.steward === null) return null;
+  return <Score report={agent.steward} address={agent.address} />;
+}
+
+function Score({ report, address }: { report: StewardReport; address: string }) {
   const { score, tier, badges, factors, requirements, suspendedUntil, computedAt, slaFactor } = report;
-  const unmet = requirements.filter(({ isMet }) => !isMet);
+  const unmet = requirements.filter(({ isMet }) => !isMet).slice(0, MAX_REQUIREMENTS);
   return (
     <section class="card" aria-labelledby="steward">
       <div class="head">
         <h2 id="steward" class="row">
           Trust score {formatNumber(score)}{" "}
           <span class={`badge ${SCORE_TIERS[tier] ?? ""}`}>{words(tier)}</span>
-          {badges.map((it) => (
+          {badges.slice(0, MAX_BADGES).map((it) => (
             <span key={it} class="badge">
               {words(it)}
             </span>
@@ -239,7 +243,12 @@ const BREACHES: Column<Breach>[] = [
   { name: "When", cell: (it) => <Time at={it.detectedAt} />, value: (it) => it.detectedAt, isNumber: true },
 ];
 
-function SlaCard({ sla }: { sla: SlaReport }) {
+/** What an agent guarantees; nothing if it has no SLA. */
+export function SlaCard({ agent: { sla } }: { agent: Agent }) {
+  return sla === null ? null : <Sla sla={sla} />;
+}
+
+function Sla({ sla }: { sla: SlaReport }) {
   const { guarantees, breaches, overallStatus, version, trustScoreImpact } = sla;
   return (
     <section class="card" aria-labelledby="sla">

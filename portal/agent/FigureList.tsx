@@ -1,4 +1,6 @@
+import { plainText } from "../design/format.ts";
 import { Icon } from "../design/Icon.tsx";
+import { InTurn } from "../design/InTurn.tsx";
 import { nodeUrl } from "../node/nodeUrl.ts";
 import { type Agent, type Explained, explainedOf } from "./agentQuery.ts";
 import { FigureValue } from "./FigureValue.tsx";
@@ -13,14 +15,16 @@ export function FigureList({ agent }: { agent: Agent }) {
         <span class="soft">open one to see how it came about</span>
       </div>
       <div class="groups">
-        {FIGURE_GROUPS.map(({ title, figures }) => (
-          <div key={title} class="figures">
-            <h3 class="soft">{title}</h3>
-            {figures.map((figure) => (
-              <FigureDetails key={figure.field} agent={agent} figure={figure} />
-            ))}
-          </div>
-        ))}
+        <InTurn>
+          {FIGURE_GROUPS.map(({ title, figures }) => (
+            <div key={title} class="figures">
+              <h3 class="soft">{title}</h3>
+              {figures.map((figure) => (
+                <FigureDetails key={figure.field} agent={agent} figure={figure} />
+              ))}
+            </div>
+          ))}
+        </InTurn>
       </div>
     </section>
   );
@@ -42,12 +46,17 @@ function FigureDetails({ agent, figure }: { agent: Agent; figure: Figure }) {
   );
 }
 
+/** The most characters of an exact number. The weights of a long list of hires have hundreds. */
+const MAX_DIGITS = 800;
+
 function Why(props: { agent: Agent; figure: Figure; explained: Explained }) {
   const { agent, figure, explained } = props;
-  const { formula, numerator, denominator, source, cadence } = explained;
+  const { formula, source, cadence } = explained;
+  const exact = (it: string | null) => (it === null ? null : plainText(it, MAX_DIGITS));
+  const [numerator, denominator] = [exact(explained.numerator), exact(explained.denominator)];
   return (
     <div class="why">
-      <p>{formula}</p>
+      <p>{plainText(formula)}</p>
       <dl class="facts small">
         {numerator !== null && (
           <>
@@ -56,9 +65,9 @@ function Why(props: { agent: Agent; figure: Figure; explained: Explained }) {
           </>
         )}
         <dt>made of</dt>
-        <dd>{source.join(", ")}</dd>
+        <dd>{plainText(source.join(", "))}</dd>
         <dt>changes</dt>
-        <dd>{cadence}</dd>
+        <dd>{plainText(cadence)}</dd>
         <dt>the rows</dt>
         <dd>
           <a href={rowsBehind(agent.address, figure.field)}>hires and ratings behind it, by GraphQL</a>

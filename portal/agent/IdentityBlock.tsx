@@ -1,6 +1,9 @@
-import { plainText } from "../design/format.ts";
+import { plainText, urlText } from "../design/format.ts";
 import { Time } from "../design/Time.tsx";
 import type { AgentIdentities, IdentityLink } from "./identityQuery.ts";
+
+/** The most identities that are shown. */
+const MAX_SHOWN = 10;
 
 /**
  * Shows the ERC-8004 identities whose wallet the agent is or was, and how much of their feedback is backed by
@@ -16,7 +19,7 @@ export function IdentityBlock({ identities }: { identities: AgentIdentities }) {
         Advice: no figure above depends on it. Feedback is backed when a counted hire stands behind it.
       </p>
       <ul class="plain">
-        {nodes.map((link) => (
+        {nodes.slice(0, MAX_SHOWN).map((link) => (
           <li key={link.id}>
             <IdentityLine link={link} />
           </li>
@@ -32,7 +35,7 @@ function IdentityLine({ link }: { link: IdentityLink }) {
   return (
     <div class="stack tight">
       <div class="row">
-        <strong>Identity {identity?.id ?? link.id}</strong>
+        <strong>Identity {plainText(identity?.id ?? link.id, 80)}</strong>
         {link.isCurrent ? (
           <span class="badge good">its wallet now</span>
         ) : (
@@ -44,7 +47,7 @@ function IdentityLine({ link }: { link: IdentityLink }) {
           since <Time at={link.fromTime} isDate />
         </span>
       </div>
-      {identity !== null && identity.uri !== "" && <code>{plainText(identity.uri, 80)}</code>}
+      {identity !== null && identity.uri !== "" && <code>{plainText(urlText(identity.uri), 80)}</code>}
       {counts !== null && counts.given > 0 && (
         <span class="small">
           {counts.given} given: {counts.backed} backed by a hire, {counts.unproven} unproven, {counts.self}{" "}

@@ -6,6 +6,10 @@ import type { Agent, Tier2Params } from "./agentQuery.ts";
 import { gatesOf } from "./gates.ts";
 
 const NAMES = ["Unverified", "Claimed", "Verified"];
+const nameOf = (tier: number): string => NAMES[tier] ?? plainText(String(tier), 20);
+
+/** The most changes that are shown. */
+const MAX_CHANGES = 10;
 
 /** Explains an agent's tier: the conditions of Tier 2 with its numbers, and every change of its tier. */
 export function TierGate({ agent, params }: { agent: Agent; params: Tier2Params }) {
@@ -49,11 +53,11 @@ export function TierGate({ agent, params }: { agent: Agent; params: Tier2Params 
       )}
       {agent.tierChanges.nodes.length > 0 && (
         <ul class="feed small">
-          {agent.tierChanges.nodes.map((it) => (
+          {agent.tierChanges.nodes.slice(0, MAX_CHANGES).map((it) => (
             <li key={it.id}>
               <span class="head">
                 <span>
-                  {NAMES[it.from] ?? it.from} → {NAMES[it.to] ?? it.to}
+                  {nameOf(it.from)} → {nameOf(it.to)}
                 </span>
                 <span class="soft">
                   <Time at={it.time} />

@@ -4,50 +4,50 @@ export type Bar = { label: string; good: number; bad: number; other: number };
 
 const [WIDTH, HEIGHT] = [640, 120];
 
-/** Shows daily counts as bars: successes, failures, and the rest. A hidden list says the same figures. */
+/** The parts of a bar, from its foot to its top. */
+const KINDS = ["good", "other", "bad"] as const;
+
+/**
+ * Shows daily counts as bars: successes, failures, and the rest. A hidden list says the same figures. Each colour is one
+ * path, so that a chart of many days has few elements.
+ */
 export function BarChart({ bars, caption }: { bars: readonly Bar[]; caption: string }) {
   const most = Math.max(1, ...bars.map(({ good, bad, other }) => good + bad + other));
   const step = WIDTH / Math.max(bars.length, 1);
+  const [left, width] = [step * 0.14, step * 0.72];
   // A node may answer anything. A value that is not a count is drawn as zero.
   const scale = (count: number): number => (count > 0 && count <= most ? (count / most) * (HEIGHT - 4) : 0);
+  const box = (n: number, top: number, height: number): string =>
+    height > 0 ? `M${n * step + left} ${top}h${width}v${height}h${-width}z` : "";
+  const used = bars.flatMap((bar, n) => (bar.good + bar.bad + bar.other > 0 ? [{ bar, n }] : []));
   return (
     <figure class="chart">
       <svg viewBox={`0 0 ${WIDTH} ${HEIGHT}`} preserveAspectRatio="none" role="img" aria-label={caption}>
-        {bars.map(({ label, good, bad, other }, n) => {
-          const parts: [kind: string, count: number][] = [
-            ["good", good],
-            ["other", other],
-            ["bad", bad],
-          ];
-          let top = HEIGHT;
-          return (
-            <g key={label}>
-              <title>{wordsOf({ label, good, bad, other })}</title>
-              <rect class="ground" x={n * step + step * 0.14} y={0} width={step * 0.72} height={HEIGHT} />
-              {parts.map(([kind, count]) => {
-                top -= scale(count);
-                return (
-                  <rect
-                    key={kind}
-                    class={kind}
-                    x={n * step + step * 0.14}
-                    y={top}
-                    width={step * 0.72}
-                    height={scale(count)}
-                  />
-                );
-              })}
-            </g>
-          );
-        })}
+        <path class="ground" d={bars.map((_, n) => box(n, 0, HEIGHT)).join("")} />
+        {KINDS.map((kind, at) => (
+          <path
+            key={kind}
+            class={kind}
+            d={used
+              .map(({ bar, n }) => {
+                const foot = KINDS.slice(0, at).reduce((sum, below) => sum + scale(bar[below]), 0);
+                const height = scale(bar[kind]);
+                return box(n, HEIGHT - foot - height, height);
+              })
+              .join("")}
+          />
+        ))}
         <rect class="floor" x={0} y={HEIGHT - 1} width={WIDTH} height={1} />
+        {used.map(({ bar, n }) => (
+          <rect key={bar.label} class="day" x={n * step} y={0} width={step} height={HEIGHT}>
+            <title>{wordsOf(bar)}</title>
+          </rect>
+        ))}
       </svg>
       <ul class="visually-hidden">
-        {bars
-          .filter(({ good, bad, other }) => good + bad + other > 0)
-          .map((bar) => (
-            <li key={bar.label}>{wordsOf(bar)}</li>
-          ))}
+        {used.map(({ bar }) => (
+          <li key={bar.label}>{wordsOf(bar)}</li>
+        ))}
       </ul>
       <figcaption>
         <span>{formatDay(bars[0]?.label)}</span>

@@ -4,6 +4,7 @@ import { AsQuery } from "../design/AsQuery.tsx";
 import { type Column, DataTable } from "../design/DataTable.tsx";
 import { formatAmount, formatNumber, formatRate, plainText } from "../design/format.ts";
 import { Icon } from "../design/Icon.tsx";
+import { InTurn } from "../design/InTurn.tsx";
 import { Answered } from "../design/States.tsx";
 import { Time } from "../design/Time.tsx";
 import { Usdc } from "../design/Usdc.tsx";
@@ -79,7 +80,7 @@ function Glance({ market: answer }: { market: Market }) {
   const { counts, window, series } = market;
   const [ledger] = meta.ledgers;
   return (
-    <>
+    <InTurn>
       <dl class="tiles by-four">
         <Tile name="agents" value={formatNumber(counts.agents)} />
         <Tile name="of them sell" value={formatNumber(counts.sellers)} />
@@ -108,7 +109,7 @@ function Glance({ market: answer }: { market: Market }) {
         <AgentTable agents={agents.nodes} total={agents.totalCount} />
       </section>
       <Feed hires={hires.nodes} tierChanges={answer.tierChanges.nodes} />
-    </>
+    </InTurn>
   );
 }
 
@@ -161,6 +162,9 @@ function OfferedCard({ offered, total }: { offered: Offered[]; total: number }) 
   );
 }
 
+/** The most capabilities that are named as hired. */
+const MAX_HIRED = 24;
+
 function Hired({ capabilities }: { capabilities: Offered[] }) {
   const hired = capabilities.flatMap(({ capability, window }) =>
     window !== null && window.hires > 0 ? [{ capability, window }] : [],
@@ -170,7 +174,7 @@ function Hired({ capabilities }: { capabilities: Offered[] }) {
     <section class="stack" aria-labelledby="hired">
       <h2 id="hired">What is hired</h2>
       <ul class="chips">
-        {hired.map(({ capability, window }) => (
+        {hired.slice(0, MAX_HIRED).map(({ capability, window }) => (
           <li key={capability}>
             <a class="chip" href={linkTo.market({ capability })}>
               {plainText(capability, 128)}

@@ -42,6 +42,7 @@ describe("the portal by keyboard", function () {
     await page.goto("about:blank");
     await page.goto(`${site.url}${hash}`);
     await page.getByText(text).first().waitFor();
+    await page.locator(".in-turn").first().waitFor({ state: "detached" });
   };
   const said = (text: string) =>
     page.locator(".frame > [role=status]").getByText(text).waitFor({ state: "attached" });

@@ -54,6 +54,7 @@ export async function takePictures(parameters: {
       for (const { name, hash, text } of pages) {
         await page.goto(`${portal}${hash}`);
         await page.getByText(text).first().waitFor({ timeout: 60_000 });
+        await page.locator(".in-turn").first().waitFor({ state: "detached" });
         for (const width of widths) {
           await page.setViewportSize({ width, height: 900 });
           const height = await page.evaluate(() => document.documentElement.scrollHeight);
