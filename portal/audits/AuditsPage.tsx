@@ -1,7 +1,7 @@
 import { Address } from "../design/Address.tsx";
 import { AsQuery } from "../design/AsQuery.tsx";
 import { DataTable } from "../design/DataTable.tsx";
-import { formatNumber } from "../design/format.ts";
+import { formatNumber, plainText } from "../design/format.ts";
 import { Answered, Empty } from "../design/States.tsx";
 import { Usdc } from "../design/Usdc.tsx";
 import { askGraphql } from "../node/askGraphql.ts";
@@ -11,6 +11,9 @@ import { linkTo } from "../router/route.ts";
 import { useTitle } from "../shell/useTitle.ts";
 import { AUDITS, type Audits, type OperatorFigures } from "./auditsQuery.ts";
 import { AUDIT_COLUMNS, AUDITOR_COLUMNS, assignmentColumns, DECISION_COLUMNS, words } from "./columns.tsx";
+
+/** The most operators, and the most capabilities of each, that are shown. */
+const [MAX_OPERATORS, MAX_MODES] = [10, 25];
 
 const QUESTION = { query: AUDITS, variables: {} };
 
@@ -41,7 +44,7 @@ export function AuditsPage() {
 function Known({ audits: all }: { audits: Audits }) {
   const { asOf } = useNodeState();
   const { params, audits, auditAssignments, auditActuations, auditors, auditModes, auditOperators } = all;
-  const figures = auditOperators.nodes;
+  const figures = auditOperators.nodes.slice(0, MAX_OPERATORS);
   return (
     <>
       {figures.length === 0 && (
@@ -56,7 +59,7 @@ function Known({ audits: all }: { audits: Audits }) {
           key={it.address}
           figures={it}
           pool={params?.audit.operators.find(({ address }) => address === it.address)?.pool ?? null}
-          modes={auditModes.nodes.filter(({ operator }) => operator === it.address)}
+          modes={auditModes.nodes.filter(({ operator }) => operator === it.address).slice(0, MAX_MODES)}
         />
       ))}
       <section class="card" aria-labelledby="decisions">
@@ -197,7 +200,7 @@ function Operator(props: {
           </dd>
           {modes.map(({ capability, mode, recentVerdicts }) => (
             <div class="pair" key={capability}>
-              <dt>{capability}</dt>
+              <dt>{plainText(capability, 128)}</dt>
               <dd>
                 {words(mode)}, {formatNumber(recentVerdicts)} recent{" "}
                 {recentVerdicts === 1 ? "verdict" : "verdicts"}

@@ -201,9 +201,12 @@ function sharesOf({ errors }: AuditorOffer, name: Kind): string {
   return errors.nodes.map((it) => `${it.capability} ${it[name].count}/${it[name].of}`).join(" ");
 }
 
+/** The most capabilities for which an auditor's errors are shown. */
+const MAX_MEASURED = 8;
+
 /** A share that was measured on arranged hires, with the interval it lies in. */
 function Measured({ of, name }: { of: AuditorOffer; name: Kind }) {
-  const measured = of.errors.nodes.filter((it) => it[name].of > 0);
+  const measured = of.errors.nodes.filter((it) => it[name].of > 0).slice(0, MAX_MEASURED);
   if (measured.length === 0)
     return (
       <span class="soft" title="not measured">
@@ -214,7 +217,7 @@ function Measured({ of, name }: { of: AuditorOffer; name: Kind }) {
     <span class="stack tight">
       {measured.map((it) => (
         <span key={it.capability} title={intervalOf(it[name])}>
-          {it[name].count} of {it[name].of} <span class="soft">{it.capability}</span>
+          {it[name].count} of {it[name].of} <span class="soft">{plainText(it.capability, 128)}</span>
         </span>
       ))}
     </span>

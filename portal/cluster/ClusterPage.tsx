@@ -86,6 +86,9 @@ const TRANSFERS: Column<ClusterTransfer>[] = [
   { name: "When", cell: (it) => <Time at={it.time} isDate />, value: (it) => it.time, isNumber: true },
 ];
 
+/** The most wallets and transfers that are drawn. A node gives fewer. */
+const MAX_DRAWN = 30_000;
+
 const loadGraph = () => import("./GraphView.tsx").then((it) => it.GraphView);
 
 /**
@@ -121,14 +124,15 @@ export function ClusterPage({ id }: { id: string }) {
 
 /** One row for each signal of a funder: as a cluster grows, the node tells one for each time that it tripped. */
 function joinedSignals(signals: readonly ClusterSignal[]): ClusterSignal[] {
-  const rows = new Map<string, ClusterSignal>();
+  const rows = new Map<string, { signal: ClusterSignal; members: Set<string> }>();
   for (const it of signals) {
     const key = `${it.signal} ${it.funder} ${it.dropped}`;
-    const members = [...new Set([...(rows.get(key)?.members ?? []), ...it.members])];
-    const memberCount = Math.max(members.length, it.memberCount, rows.get(key)?.memberCount ?? 0);
-    rows.set(key, { ...it, members, memberCount });
+    const { signal, members } = rows.get(key) ?? { signal: it, members: new Set<string>() };
+    for (const member of it.members) members.add(member);
+    const memberCount = Math.max(members.size, it.memberCount, signal.memberCount);
+    rows.set(key, { signal: { ...it, memberCount }, members });
   }
-  return [...rows.values()];
+  return [...rows.values()].map(({ signal }) => signal);
 }
 
 function Known({ cluster }: { cluster: Cluster }) {
@@ -154,7 +158,11 @@ function Known({ cluster }: { cluster: Cluster }) {
             <h2 id="graph">How money reached them</h2>
             {!graph.isWhole && <span class="soft">a part of it</span>}
           </div>
-          <Later load={loadGraph} graph={graph} />
+          {graph.nodes.length + graph.edges.length <= MAX_DRAWN ? (
+            <Later load={loadGraph} graph={graph} />
+          ) : (
+            <p class="soft">It is too large to be drawn. The table below has its transfers.</p>
+          )}
         </section>
       )}
       <section class="card" aria-labelledby="members">

@@ -1,6 +1,10 @@
 import { useState } from "preact/hooks";
 import { announce } from "./announce.ts";
+import { plainText } from "./format.ts";
 import { Icon } from "./Icon.tsx";
+
+/** The most characters that are copied. The queries of the pages are shorter. */
+const MAX_COPIED = 20_000;
 
 type State = "idle" | "done" | "failed";
 
@@ -14,7 +18,8 @@ export function CopyButton({ text, what }: { text: string; what: string }) {
   };
   const copy = async () => {
     try {
-      await navigator.clipboard.writeText(text);
+      // It may be pasted into a terminal, where a line break runs what stands before it.
+      await navigator.clipboard.writeText(plainText(text, MAX_COPIED));
       show("done", "Copied.");
     } catch {
       // A browser may refuse it, and has no clipboard for a page without TLS.

@@ -6,9 +6,16 @@ export function csvOf(rows: readonly (readonly (string | number | null)[])[]): s
   return rows.map((row) => `${row.map(cellOf).join(",")}\r\n`).join("");
 }
 
+/**
+ * Where a spreadsheet could begin a formula: at the start of a text, in either width of the sign, and behind a sign at which some
+ * of them divide cells. A spreadsheet set to a comma as its decimal sign divides at `;`, whatever the quotes say.
+ */
+const FORMULA = /(?<=^|[;\t\r\n])(?=[=+\-@＝＋－＠\t\r])/g;
+
 function cellOf(value: string | number | null): string {
   if (value === null) return "";
   if (typeof value === "number") return String(value);
-  const text = /^[=+\-@\t\r]/.test(value) && !/^-?\d+(\.\d+)?$/.test(value) ? `'${value}` : value;
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+  if (/^-?\d+(\.\d+)?$/.test(value)) return value;
+  const text = value.replace(FORMULA, "'");
+  return /[",;\t\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }

@@ -7,6 +7,9 @@ const signs = /^-?\d+(?:\.\d+)?$/;
 /** From here on a number is written with an exponent. */
 const MAX_WRITTEN = 1e15;
 
+/** The most characters of an amount. */
+const MAX_AMOUNT = 60;
+
 /** The text for an unknown figure. */
 export const NOTHING = "–";
 
@@ -32,7 +35,8 @@ export function formatRate(value: number | null | undefined): string {
  * amounts lines up. It never becomes a floating-point number.
  */
 export function formatAmount(usdc: string): string {
-  if (!signs.test(usdc)) return plainText(String(usdc), 40);
+  // Grouping takes the square of the digits. No amount of money has as many.
+  if (!signs.test(usdc) || usdc.length > MAX_AMOUNT) return plainText(String(usdc), 40);
   const [whole = "0", decimals] = usdc.split(".");
   const grouped = whole.replace(/\B(?=(\d{3})+$)/g, ",");
   return `${grouped}.${(decimals ?? "").padEnd(2, "0")}`;
@@ -83,14 +87,36 @@ export function formatAge(time: number, now: number): string {
   return time > now ? `in ${text}` : `${text} ago`;
 }
 
+/** A JSON value as text, in which every sign that is not seen, or that turns the text around it, is written as `\uXXXX`. */
+export function visibleJson(value: unknown, indent?: number): string {
+  const text = JSON.stringify(value, null, indent) ?? "";
+  return text.replace(UNSEEN, (it) => (it === "\n" ? it : escaped(it)));
+}
+
+const UNSEEN = /[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu;
+
+function escaped(sign: string): string {
+  const units = Array.from({ length: sign.length }, (_, at) => sign.charCodeAt(at));
+  return units.map((unit) => `\\u${unit.toString(16).padStart(4, "0")}`).join("");
+}
+
 /**
  * A stranger's text as one safe line, without control characters, without characters that change the
  * direction of the text around it, and with at most four marks on a letter, so that none covers other lines.
+ * A text of which nothing can be seen says so, because it may be a link.
  */
 export function plainText(text: string, most = 300): string {
-  const line = text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, " ").replace(/(\p{M}{4})\p{M}+/gu, "$1");
-  return line.length > most ? `${line.slice(0, most)}…` : line;
+  const line = text.replace(HIDDEN, " ").replace(/(\p{M}{4})\p{M}+/gu, "$1");
+  if (text !== "" && line.trim() === "") return BLANK;
+  // Half of a sign at the end would be drawn as a box.
+  return line.length > most ? `${line.slice(0, most).replace(/[\ud800-\udbff]$/, "")}…` : line;
 }
+
+/** What has no form of its own: controls, fillers (also those that count as letters), and the empty Braille pattern. */
+const HIDDEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]+/gu;
+
+/** Stands for a text of which nothing can be seen. */
+const BLANK = "(blank)";
 
 /** How a hire is paid (SHP §7.3.1), as words. */
 export function formatMode(mode: string): string {
@@ -100,3 +126,12 @@ export function formatMode(mode: string): string {
     60,
   );
 }
+
+/** A URL as browsers read it: letters beyond ASCII in a host show as `xn--`, so none looks like another. Other text as it is. */
+export function urlText(text: string): string {
+  const url = text.length > MAX_URL ? null : URL.parse(text);
+  return url !== null && /^https?:$/.test(url.protocol) ? url.href : text;
+}
+
+/** The longest URL that is read. */
+const MAX_URL = 2_000;

@@ -3,7 +3,7 @@ import { Address } from "../design/Address.tsx";
 import { announce } from "../design/announce.ts";
 import { ClusterBadge, Tier } from "../design/Badges.tsx";
 import { type Column, DataTable } from "../design/DataTable.tsx";
-import { formatLatency, formatMode, formatNumber, formatRate, plainText } from "../design/format.ts";
+import { formatLatency, formatMode, formatNumber, formatRate } from "../design/format.ts";
 import { Answered } from "../design/States.tsx";
 import { Usdc } from "../design/Usdc.tsx";
 import { useFocusOnChange } from "../design/useFocusOnChange.ts";
@@ -69,7 +69,7 @@ const COLUMNS: Column<Offer>[] = [
 
 /** The offers of one capability, as the search of SHP §6 ranks them. */
 export function OffersFound({ search }: { search: URLSearchParams }) {
-  const capability = plainText(search.get("capability") ?? "", 128);
+  const capability = (search.get("capability") ?? "").trim().toLowerCase();
   useTitle(capability);
   const asked = useAnswer<Offers>(`search ${search}`, (signal) => searchOffers(search, signal), {
     isOneList: true,

@@ -77,9 +77,10 @@ export function feedItemOf({ type, data }: StreamEvent): FeedItem | undefined {
       outcome: text("outcome"),
     };
   }
-  if (type === "rating" && areAgents("rater", "ratee")) {
+  const stars = number("stars");
+  if (type === "rating" && areAgents("rater", "ratee") && stars >= 0 && stars <= 5) {
     const key = `rating ${text("receipt")} ${text("side")}`;
-    return { kind: "rating", key, time, rater: text("rater"), ratee: text("ratee"), stars: number("stars") };
+    return { kind: "rating", key, time, rater: text("rater"), ratee: text("ratee"), stars };
   }
   if (type === "tier_change" && areAgents("agent")) {
     const to = number("to");

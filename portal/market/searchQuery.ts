@@ -37,7 +37,7 @@ export const FILTERS = [
 /** The body of a search, from the page's address. */
 export function searchBody(search: URLSearchParams): { [name: string]: string | number | boolean } {
   const body: { [name: string]: string | number | boolean } = {
-    capability: (search.get("capability") ?? "").toLowerCase(),
+    capability: (search.get("capability") ?? "").trim().toLowerCase(),
     limit: 50,
   };
   for (const { name, read } of FILTERS) {

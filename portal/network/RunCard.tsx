@@ -1,4 +1,5 @@
 import { CopyButton } from "../design/CopyButton.tsx";
+import { shellWord } from "../design/shellWord.ts";
 import { nodeUrl } from "../node/nodeUrl.ts";
 
 const STEPS: { title: string; text: string; command: string }[] = [
@@ -15,7 +16,7 @@ const STEPS: { title: string; text: string; command: string }[] = [
   {
     title: "A check",
     text: "Walks the digests of two nodes to the first tick at which they differ, and names the line of their logs.",
-    command: `npm run -s tallystick -- compare ${nodeUrl} https://another.node`,
+    command: `npm run -s tallystick -- compare ${shellWord(nodeUrl)} https://another.node`,
   },
 ];
 

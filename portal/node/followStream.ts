@@ -9,6 +9,9 @@ export type StreamEvent = { type: string; position: string; data: { [name: strin
  */
 const [MIN_WAIT_MS, MAX_WAIT_MS] = [1_000, 60_000];
 
+/** The most characters of a position, which becomes a part of an address. */
+const MAX_POSITION = 200;
+
 /** The most characters of a message. Longer ones are ignored. */
 const MAX_CHARACTERS = 64_000;
 
@@ -38,7 +41,7 @@ export function followStream(
       const message = readMessage(data);
       if (message === undefined) return;
       wait = MIN_WAIT_MS;
-      if (message.position !== "") position = message.position;
+      if (message.position !== "" && message.position.length <= MAX_POSITION) position = message.position;
       if (Object.keys(message.data).length > 0) on.event(message);
     };
     opened.onclose = () => {

@@ -27,16 +27,16 @@ export const BEHIND_SECONDS = 1_800;
 export function faultOf({ meta, asOf }: NodeState, now: number): { title: string; text: string } | null {
   const stopped = "Nothing after that is derived until it is available.";
   if (meta?.blockedAtSegment) {
-    const { from, to, reason } = meta.blockedAtSegment;
+    const [from, to, reason] = ["from", "to", "reason"].map((name) => told(meta.blockedAtSegment, name));
     return {
       title: "This node waits for entries of a ledger",
-      text: `Entries ${plainText(`${from} to ${to}: ${reason}`)}. ${stopped}`,
+      text: `Entries ${from} to ${to}: ${reason}. ${stopped}`,
     };
   }
   if (meta?.blockedAtTransfers)
     return {
       title: "This node waits for transfers of the token",
-      text: `${plainText(String(meta.blockedAtTransfers.reason))}. ${stopped}`,
+      text: `${told(meta.blockedAtTransfers, "reason")}. ${stopped}`,
     };
   if (asOf !== null && now - asOf.time > BEHIND_SECONDS) {
     const minutes = Math.floor((now - asOf.time) / 60);
@@ -47,4 +47,10 @@ export function faultOf({ meta, asOf }: NodeState, now: number): { title: string
     };
   }
   return null;
+}
+
+/** A text or number of a node's answer, which may have any form. Every page shows it, so it must never be an error. */
+function told(from: unknown, name: string): string {
+  const value = (Object(from) as { [name: string]: unknown })[name];
+  return typeof value === "string" || typeof value === "number" ? plainText(String(value)) : "unknown";
 }

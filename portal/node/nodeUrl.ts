@@ -1,3 +1,6 @@
+/** The longest address of a node. It may come from a stranger's link. */
+const MAX_LENGTH = 2_000;
+
 /**
  * The URL of the node that the page asks, without a slash at the end. It is the node that served the page, or
  * the one that `?node=` names. A page that is served below a path asks below the same path.
@@ -9,10 +12,12 @@ export function nodeUrlOf(address: string): { url: string; isOther: boolean } {
   const own = new URL(".", `${page.origin}${page.pathname}`).href.replace(/\/+$/, "");
   const named = page.searchParams.get("node");
   if (named === null) return { url: own, isOther: false };
-  const node = URL.parse(named);
+  const node = named.length > MAX_LENGTH ? null : URL.parse(named);
   const isSafe = node !== null && (node.protocol === "https:" || isOnThisMachine(node));
   if (!isSafe) return { url: own, isOther: false };
-  return { url: `${node.origin}${node.pathname}`.replace(/\/+$/, ""), isOther: node.origin !== page.origin };
+  const url = `${node.origin}${node.pathname}`.replace(/\/+$/, "");
+  // One host may have many nodes, each under a path of its own.
+  return { url, isOther: url !== own };
 }
 
 function isOnThisMachine({ protocol, hostname }: URL): boolean {

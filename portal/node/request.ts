@@ -1,3 +1,4 @@
+import { isBounded } from "./isBounded.ts";
 import { NodeError } from "./nodeError.ts";
 import { nodeUrl } from "./nodeUrl.ts";
 import { readText } from "./readBytes.ts";
@@ -40,6 +41,7 @@ export async function request(
   }
   const json = text === undefined ? undefined : tryJson(text);
   if (json === undefined || json === null || typeof json !== "object") throw notJson(response.status);
+  if (!isBounded(json)) throw tooMuch();
   if (!response.ok && !("errors" in json && "data" in json)) throw refusedBy(json, response);
   return { json, headers: response.headers, status: response.status };
 }
@@ -72,6 +74,14 @@ function notJson(status: number): NodeError {
   return new NodeError({
     code: "bad_answer",
     message: `The node answers with status ${status} and something that is not JSON.`,
+    hint: `Something other than a node may answer at ${nodeUrl}.`,
+  });
+}
+
+function tooMuch(): NodeError {
+  return new NodeError({
+    code: "bad_answer",
+    message: "The node answers with longer lists, or deeper ones, than a page can show.",
     hint: `Something other than a node may answer at ${nodeUrl}.`,
   });
 }

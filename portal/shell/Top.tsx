@@ -1,5 +1,7 @@
 import { useState } from "preact/hooks";
+import { plainText } from "../design/format.ts";
 import { Icon } from "../design/Icon.tsx";
+import { isOtherNode, nodeUrl } from "../node/nodeUrl.ts";
 import { linkTo, type Route } from "../router/route.ts";
 import { placeOf } from "./placeOf.ts";
 import { nextTheme, type Theme, themeOf } from "./theme.ts";
@@ -32,6 +34,15 @@ export function Top({ route }: { route: Route }) {
         <Find />
         <ThemeButton />
       </div>
+      {isOtherNode && (
+        <p class="other-node">
+          <span class="wide">
+            What you read here is the word of{" "}
+            <strong>{plainText(nodeUrl.replace(/^https?:\/\//, ""), 200)}</strong>, the node that this page's
+            address names.
+          </span>
+        </p>
+      )}
     </header>
   );
 }

@@ -65,10 +65,11 @@ describe("the portal", function () {
   });
   afterEach(() => context.close());
 
-  /** Opens a page and waits for what it is about. */
+  /** Opens a page and waits for what it is about, and for its parts further down. */
   const open = async (hash: string, text: string) => {
     await page.goto(`${site.url}${hash}`);
     await page.getByText(text).first().waitFor();
+    await page.locator(".in-turn").first().waitFor({ state: "detached" });
   };
   /** Changes what the node answers by GraphQL. */
   const answerWith = (change: (json: string) => string) =>
@@ -164,6 +165,7 @@ describe("the portal", function () {
     expect(policy).to.equal(`${own}; frame-ancestors 'none'`);
     expect(policy).to.contain("default-src 'none'").and.not.contain("unsafe-inline");
     expect(policy).not.to.match(/(?:script|style|img|font)-src [^;]*https?:/);
+    expect(headers.get("cross-origin-opener-policy")).to.equal("same-origin-allow-popups");
     expect(headers.get("x-content-type-options")).to.equal("nosniff");
     await open("#/", "Agents by rank");
     const refused = await page.evaluate(async () => {
@@ -194,7 +196,20 @@ describe("the portal", function () {
       await page.goto(`http://127.0.0.1:${port}/some/where/?node=${node}#/agent/${cast.busy}`);
       await page.getByText("Why this tier").first().waitFor();
       expect(asked.filter((it) => it.endsWith("/graphql"))).to.deep.equal([`${site.url}graphql`]);
-      expect(await page.locator("footer").innerText()).to.contain(`node ${new URL(site.url).host}`);
+      // Whoever made the link chose the node, so the top says it, too.
+      for (const part of ["header", "footer"])
+        expect(await page.locator(part).innerText()).to.contain(new URL(site.url).host);
+      const curl = await page.evaluate(async () => {
+        let copied = "";
+        const writeText = async (text: string) => {
+          copied = text;
+        };
+        Object.defineProperty(navigator, "clipboard", { value: { writeText } });
+        document.querySelector<HTMLElement>("[aria-label='Copy as curl']")?.click();
+        await new Promise((wait) => setTimeout(wait));
+        return copied;
+      });
+      expect(curl).to.match(/^curl \S+\/graphql -H 'content-type: application\/json' -d '\{"query":/);
     } finally {
       await new Promise<void>((closed) => {
         server.close(() => closed());
@@ -235,6 +250,55 @@ describe("the portal", function () {
     await open(`#/agent/${cast.ring[0]}`, "Before you hire it");
     const notice = await page.locator(".notice.warn").innerText();
     expect(notice).to.contain("It is one of 5 agents that look like one owner's");
+  });
+
+  it("draws the top of a long page first, and the rest in later frames, of which none is long", async () => {
+    for (const [hash, text, most] of [
+      [`#/agent/${cast.busy}`, "Every figure", 200],
+      ["#/", "Latest", 200],
+    ] as const) {
+      await page.goto("about:blank");
+      await page.addInitScript(() => {
+        const scope = globalThis as unknown as { drawn: number[] };
+        scope.drawn = [];
+        const note = () => {
+          const count = document.querySelectorAll("main *").length;
+          if (document.querySelector("main .skeleton") === null && count !== scope.drawn.at(-1))
+            scope.drawn.push(count);
+          requestAnimationFrame(note);
+        };
+        requestAnimationFrame(note);
+      });
+      await open(hash, text);
+      await page.waitForTimeout(100);
+      const drawn = (await page.evaluate(() => (globalThis as unknown as { drawn: number[] }).drawn)).filter(
+        (it) => it > 0,
+      );
+      const added = drawn.map((it, n) => it - (drawn[n - 1] ?? 0));
+      expect(added[0], `${hash}: ${added}`).to.be.within(20, most);
+      expect(Math.max(...added), `${hash}: ${added}`).to.be.below(400);
+      expect(added.length, `${hash}: ${added}`).to.be.above(3);
+    }
+  });
+
+  it("shows no text of a link as a heading of its own, and no other entry or agent than the one that was asked for", async () => {
+    await open(
+      `#/?capability=${encodeURIComponent("Your wallet is at risk: pay 0x1")}`,
+      "That is no capability",
+    );
+    expect(await page.locator("body").innerText()).not.to.contain("at risk");
+    expect(await page.title()).to.equal("No such capability · Tallystick");
+    await open(`#/ledger/${LEDGER}?type=${encodeURIComponent("Pay 0x1 first")}`, "Anchored heads");
+    expect(await page.locator("body").innerText()).not.to.contain("Pay 0x1 first");
+    const [asked, other] = [cast.busy, cast.modest];
+    await answerWith((json) =>
+      json.replace(`"agent":{"address":"${asked}"`, `"agent":{"address":"${other}"`),
+    );
+    await open(`#/agent/${asked}`, "Why this tier");
+    expect(await page.locator("main h1").innerText()).to.contain(asked);
+    await page.unrouteAll();
+    await answerWith((json) => json.replace(/("entry":\{"ledger":"[^"]+","seq":)1,/, "$12,"));
+    await open(`#/ledger/${LEDGER}?entry=1`, "The node answers with another entry");
   });
 
   it("sorts a table by keys", async () => {
@@ -351,6 +415,14 @@ describe("the portal", function () {
     await page.reload();
     await page.getByText("This node waits for entries of a ledger").waitFor();
     await expectAccessible(page, "a blocked node");
+    // What every page shows must not fail with any answer.
+    await page.unrouteAll();
+    await answerWith((json) =>
+      json.replace('"blockedAtTransfers":null', '"blockedAtTransfers":{"reason":{"toString":1}}'),
+    );
+    await page.reload();
+    await page.getByText("This node waits for transfers of the token").waitFor();
+    await page.getByText("Agents by rank").first().waitFor();
   });
 
   it("shows everything else if a node sells its insights", async () => {
@@ -449,7 +521,8 @@ describe("the portal", function () {
         await page.waitForFunction(() => document.querySelector("[data-before]") === null);
         await page.waitForFunction(() => {
           const main = document.querySelector("main");
-          return main !== null && main.innerText.trim() !== "" && main.querySelector(".skeleton") === null;
+          const isWaiting = main?.querySelector(":is(.skeleton, .in-turn)") !== null;
+          return main !== null && main.innerText.trim() !== "" && !isWaiting;
         });
         const wrong = await page.evaluate(() => {
           const text = document.querySelector("main")?.innerText ?? "";

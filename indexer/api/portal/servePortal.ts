@@ -41,7 +41,11 @@ function send(context: Context, file: PortalFile): Response {
     "cache-control": isPage ? "public, max-age=0, must-revalidate" : "public, max-age=31536000, immutable",
     "x-content-type-options": "nosniff",
     "referrer-policy": "no-referrer",
-    ...(isPage && { "content-security-policy": policyOf(bytes) }),
+    ...(isPage && {
+      "content-security-policy": policyOf(bytes),
+      // A page that opened this one cannot lead it on to another address. Wallets may open windows.
+      "cross-origin-opener-policy": "same-origin-allow-popups",
+    }),
   };
   if (context.req.header("if-none-match")?.includes(tag)) return new Response(null, { status: 304, headers });
   const takesGzip = /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/i.test(

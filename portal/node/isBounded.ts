@@ -1,0 +1,18 @@
+/** The longest list, and how deep a value may lie. Nodes give at most 20,000 edges of a graph; records have few levels. */
+const [MAX_LIST, MAX_DEPTH] = [20_000, 64];
+
+/** Whether a page can draw an answer. A longer list would stop the tab, and a deeper value cannot be walked. */
+export function isBounded(json: unknown): boolean {
+  let level: unknown[] = [json];
+  for (let depth = 0; level.length > 0; depth++) {
+    if (depth > MAX_DEPTH) return false;
+    const next: unknown[] = [];
+    for (const value of level) {
+      if (typeof value !== "object" || value === null) continue;
+      if (Array.isArray(value) && value.length > MAX_LIST) return false;
+      for (const it of Object.values(value)) next.push(it);
+    }
+    level = next;
+  }
+  return true;
+}
