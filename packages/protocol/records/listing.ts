@@ -13,11 +13,15 @@ import type { SignedRecord } from "./record.ts";
 /** The longest endpoint address that a listing may carry, in characters. */
 export const MAX_ENDPOINT_LENGTH = 2048;
 
+/** The longest name that DNS has (RFC 1035 §2.3.4). URLs may be written with far longer ones. */
+const MAX_HOST_LENGTH = 253;
+
 /** Where an agent is reached: http or https, without user or password. */
 export const endpointSchema = z
   .string()
   .max(MAX_ENDPOINT_LENGTH, `must have at most ${MAX_ENDPOINT_LENGTH} characters`)
-  .refine(isHttpUrl, "must be an http or https address without user or password");
+  .refine(isHttpUrl, "must be an http or https address without user or password")
+  .refine(hasShortHost, `must have a host of at most ${MAX_HOST_LENGTH} characters`);
 
 /**
  * The body of a `listing`: a seller's signed advertisement of one capability (SHP §3, §6.2, §7.3.1).
@@ -60,6 +64,11 @@ function parseUrl(text: string): URL | undefined {
 function isHttpUrl(text: string): boolean {
   const url = parseUrl(text);
   return url !== undefined && url.username === "" && url.password === "" && url.hostname !== "";
+}
+
+/** A host of other scripts is longer than it looks: it is stored in the form of DNS, `xn--…`, and is part of database keys. */
+function hasShortHost(text: string): boolean {
+  return (parseUrl(text)?.hostname.length ?? 0) <= MAX_HOST_LENGTH;
 }
 
 /**

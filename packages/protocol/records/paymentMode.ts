@@ -2,13 +2,14 @@ import * as z from "zod";
 
 /**
  * How a hire is settled (SHP §7.3.1): `direct`, `platform_escrow:<provider id>` (at most 31 bytes, as the escrow
- * contract stores it) or `custom_escrow:<https url>`.
+ * contract stores it) or `custom_escrow:<https url>`. The mode is part of database keys, which have at most some 2,700
+ * bytes. So the URL has only the characters of ASCII, as URLs on the wire do: others take up to three bytes each.
  */
 export const paymentModeSchema = z
   .string()
   .max(2048)
   .regex(
-    /^(?:direct|platform_escrow:[A-Za-z0-9][A-Za-z0-9._-]{0,30}|custom_escrow:https?:\/\/\S+)$/,
+    /^(?:direct|platform_escrow:[A-Za-z0-9][A-Za-z0-9._-]{0,30}|custom_escrow:https?:\/\/[\x21-\x7e]+)$/,
     "must be direct, platform_escrow:<id> or custom_escrow:<url>",
   );
 

@@ -23,6 +23,9 @@ const body: RecordBody = {
   endpoint: "https://seller.example/hire",
 };
 
+/** A hundred characters, which the form of DNS writes in three hundred. */
+const HAN = String.fromCharCode(...Array.from({ length: 100 }, (_, n) => 0x4e00 + ((n * 7_919) % 20_000)));
+
 describe("listings", () => {
   it("are accepted as existing Swarmwage SDKs sign them", () => {
     const { records } = readVectors<{ records: { body: RecordBody }[] }>("records.json");
@@ -64,6 +67,14 @@ describe("listings", () => {
     ["price_usdc", "01", "with a leading zero"],
     ["max_latency_ms", 0, "zero"],
     ["max_latency_ms", "8000", "as text"],
+    ["endpoint", `https://${"a".repeat(246)}.example`, "at a host of 254 characters"],
+    ["endpoint", `https://${HAN}.example`, "at a host that DNS writes in more than 253 characters"],
+    ["payment_mode", "custom_escrow:https://escrow.example/\u6f22", "with a URL outside of ASCII"],
+    [
+      "payment_mode",
+      "custom_escrow:https://escrow.example/\u007f",
+      "with a URL that has a control character",
+    ],
     ["endpoint", "ftp://seller.example", "of another scheme"],
     ["endpoint", "https://user:pass@seller.example", "with a password"],
     ["endpoint", "https://", "without a host"],
