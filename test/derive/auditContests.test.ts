@@ -284,14 +284,21 @@ describe("after a hire was rolled back", () => {
   });
 
   it("draws hires of its cluster more often too, also of a cluster that it joins later, until that cluster splits", async () => {
-    for (const late of [false, true]) {
+    // A version is any text of 64 characters.
+    for (const [late, version] of [
+      [false, "v0"],
+      [true, "v0"],
+      [false, "v1\nv2 %/"],
+      [true, "v1\nv2 %/"],
+    ] as const) {
       const log = scene({ auditors: 6 });
       const [other, funder] = [wallet(60), wallet(70)];
       const join = () => {
         for (const it of [SELLER, other, wallet(61), wallet(62)]) log.transfer(funder, it, 900_000_000);
       };
-      for (const it of [other, wallet(61), wallet(62)])
-        log.listing(it, `custom.${it}`, { audit: { operator: AUDITED } });
+      const listing = { audit: { operator: AUDITED }, verification_version: version, issued_at: 1 };
+      log.listing(SELLER, "text.translate", listing);
+      for (const it of [other, wallet(61), wallet(62)]) log.listing(it, `custom.${it}`, listing);
       log.after(DAY);
       if (!late) join();
       log.hire(SELLER, BUYER, HASHES);

@@ -1,6 +1,7 @@
 import { changeAgent, findAgent } from "../agentRow.ts";
 import type { ApplyContext } from "../applyContext.ts";
 import { append, itemsOf } from "../lists.ts";
+import { forEachRow } from "../loadedRows.ts";
 
 /**
  * Until when hires are drawn more often: for each seller of a rolled back hire, for each of its clusters, and for the
@@ -12,7 +13,7 @@ export function raiseElevation(context: ApplyContext, who: string, version: stri
   const row = context.store.get("elevation", id);
   if (row === null) {
     context.store.insert("elevation", { id, until });
-    append(context.store, versionsOf(who), version);
+    append(context.store, versionsOf(who), encodeURIComponent(version));
     // A cluster is not an agent.
     if (findAgent(context, who) !== null) changeAgent(context, who, { everElevated: true });
   } else if (row.until < until) context.store.update("elevation", id, { until });
@@ -25,16 +26,22 @@ export function elevatedUntil(context: ApplyContext, who: string, version: strin
 
 /** Called when an agent or another cluster joins a cluster. */
 export function elevateWith(context: ApplyContext, cluster: string, joined: string): void {
-  for (const version of itemsOf(context.store, versionsOf(joined))) {
+  forEachRow(versionsIn(context, joined), (version) => {
     const row = context.store.get("elevation", idOf(joined, version));
     if (row !== null && row.until > context.at.time) raiseElevation(context, cluster, version, row.until);
-  }
+  });
 }
 
 /** Called when a cluster splits. Each remaining member sets the cluster's time again. */
 export function clearElevations(context: ApplyContext, cluster: string): void {
-  for (const version of itemsOf(context.store, versionsOf(cluster)))
-    context.store.update("elevation", idOf(cluster, version), { until: 0 });
+  forEachRow(versionsIn(context, cluster), (version) =>
+    context.store.update("elevation", idOf(cluster, version), { until: 0 }),
+  );
+}
+
+/** A version is any text that a seller writes, also one of several lines. An item of a list has one line. */
+function versionsIn(context: ApplyContext, who: string): string[] {
+  return [...itemsOf(context.store, versionsOf(who))].map(decodeURIComponent);
 }
 
 function idOf(who: string, version: string): string {
