@@ -44,12 +44,20 @@ export const publishedFigures = {
 
 type Columns<Name extends string> = { [column in Name | "privateListings"]: SQLWrapper };
 
-/** A fraction stored as text, `n` or `n/d`. */
+/** The digits of a numerator or a denominator that are read. Postgres computes with 131,072 digits at most. */
+const DIGITS = 1_000;
+
+/**
+ * A fraction stored as text, `n` or `n/d`. Weights of a ring that had very many sizes have tens of thousands of digits on
+ * either side. Of those both sides lose the same number of last digits, which changes the fraction by less than 10⁻⁹⁰⁰:
+ * its numerator and denominator differ by a few digits only.
+ */
 function fraction(column: SQLWrapper): { n: SQL; d: SQL } {
-  return {
-    n: sql`split_part(${column}, '/', 1)::numeric`,
-    d: sql`coalesce(nullif(split_part(${column}, '/', 2), ''), '1')::numeric`,
-  };
+  const n = sql`split_part(${column}, '/', 1)`;
+  const d = sql`coalesce(nullif(split_part(${column}, '/', 2), ''), '1')`;
+  const tooMany = sql`greatest(length(${n}) - ${sql.raw(String(DIGITS))}, length(${d}) - ${sql.raw(String(DIGITS))}, 0)`;
+  const shortened = (digits: SQL) => sql`left(${digits}, length(${digits}) - ${tooMany})::numeric`;
+  return { n: shortened(n), d: shortened(d) };
 }
 
 /** The largest power of ten that a whole number reaches; 0 for 0. */

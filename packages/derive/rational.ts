@@ -8,7 +8,7 @@ export function rational(n: bigint, d = 1n): Rational {
   if (d === 1n) return { n, d };
   if (d === 0n) throw new RangeError("A fraction needs a denominator other than 0.");
   if (d < 0n) return rational(-n, -d);
-  const divisor = gcd(n < 0n ? -n : n, d);
+  const divisor = gcd(magnitude(n), d);
   return { n: n / divisor, d: d / divisor };
 }
 
@@ -17,8 +17,18 @@ function gcd(a: bigint, b: bigint): bigint {
   return a === 0n ? 1n : a;
 }
 
+/**
+ * Sums of weights can have denominators of thousands of digits: one 1/n for each size that a growing ring ever had. So
+ * both denominators are reduced by what they share, which is at most the smaller one, and the sum by what is left of
+ * that (Knuth, TAOCP 4.5.1). No common divisor of two such large numbers is ever computed.
+ */
 export function add(a: Rational, b: Rational): Rational {
-  return a.d === b.d ? rational(a.n + b.n, a.d) : rational(a.n * b.d + b.n * a.d, a.d * b.d);
+  if (a.d === b.d && a.d === 1n) return { n: a.n + b.n, d: 1n };
+  const shared = gcd(a.d, b.d);
+  if (shared === 1n) return { n: a.n * b.d + b.n * a.d, d: a.d * b.d };
+  const n = a.n * (b.d / shared) + b.n * (a.d / shared);
+  const left = gcd(magnitude(n), shared);
+  return { n: n / left, d: (a.d / shared) * (b.d / left) };
 }
 
 export function subtract(a: Rational, b: Rational): Rational {
@@ -26,7 +36,13 @@ export function subtract(a: Rational, b: Rational): Rational {
 }
 
 export function multiply(a: Rational, b: Rational): Rational {
-  return rational(a.n * b.n, a.d * b.d);
+  if (a.d === 1n && b.d === 1n) return { n: a.n * b.n, d: 1n };
+  const [left, right] = [gcd(magnitude(a.n), b.d), gcd(magnitude(b.n), a.d)];
+  return { n: (a.n / left) * (b.n / right), d: (a.d / right) * (b.d / left) };
+}
+
+function magnitude(n: bigint): bigint {
+  return n < 0n ? -n : n;
 }
 
 /** Negative, zero or positive, as a − b. */
@@ -54,7 +70,7 @@ export function parseRational(text: string): Rational {
     : { n: BigInt(text.slice(0, slash)), d: BigInt(text.slice(slash + 1)) };
 }
 
-/** The fraction times 10^decimals, rounded half up. Fractions here are never negative. */
+/** The fraction times 10^decimals, rounded half up. Fractions here are never negative. It need not be in lowest terms. */
 export function roundHalfUp({ n, d }: Rational, decimals: number): bigint {
   return (2n * n * 10n ** BigInt(decimals) + d) / (2n * d);
 }

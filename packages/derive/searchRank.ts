@@ -1,4 +1,4 @@
-import { compare, parseRational, rational, roundHalfUp, ZERO } from "./rational.ts";
+import { compare, parseRational, roundHalfUp, ZERO } from "./rational.ts";
 import type { Row } from "./tables.ts";
 
 /**
@@ -28,7 +28,7 @@ export function searchRankOf(agent: Figures): SearchRank {
   const successes = parseRational(agent.successWeight);
   let successPercent: number | null = null;
   if (compare(rated, ZERO) > 0) {
-    const rate = roundHalfUp(rational(successes.n * rated.d, successes.d * rated.n), 9);
+    const rate = roundHalfUp({ n: successes.n * rated.d, d: successes.d * rated.n }, 9);
     successPercent = isPrivate ? Number((rate * 10n) / NANO) * 10 : Number((rate * 100n) / NANO);
   }
   let starTenths: number | null = null;

@@ -37,6 +37,14 @@ describe("exact fractions", () => {
     expect(compare(rational(108n, 6n), multiply(rational(120n, 6n), rational(9n, 10n)))).to.equal(0);
   });
 
+  it("stay exact and cheap for a ring that had ten thousand sizes", () => {
+    let sum = rational(0n);
+    for (let n = 1n; n <= 10_000n; n++) sum = add(sum, rational(1n, n));
+    expect(sum.d.toString().length).to.be.above(4_000);
+    for (let n = 10_000n; n > 1n; n--) sum = subtract(sum, rational(1n, n));
+    expect(sum).to.deep.equal({ n: 1n, d: 1n });
+  });
+
   it("round half up, only at the last step", () => {
     expect(toNumber(rational(2n, 3n))).to.equal(0.666666667);
     expect(toNumber(rational(5n, 10_000_000_000n))).to.equal(0.000000001);

@@ -17,6 +17,12 @@ const sum = (most: number) =>
     .tuple(fc.nat(most), fc.integer({ min: 1, max: 12 }))
     .map(([n, d]) => formatRational(rational(BigInt(n), BigInt(d))));
 
+/** With as many digits as a ring of 150,000 sizes gives. The value is no whole number, and no half of a published unit. */
+const LARGE = 7n ** 80_000n;
+const largeSum = fc
+  .tuple(fc.nat(1_000), fc.constantFrom(3n, 11n, 13n))
+  .map(([n, d]) => `${(BigInt(n) * d + 1n) * LARGE}/${d * LARGE}`);
+
 const figures = fc.record({
   successWeight: sum(500),
   ratedWeight: sum(500),
@@ -39,7 +45,9 @@ describe("publishedFigures", () => {
     await db.insert(agent).values({ ...model, id: ID });
     try {
       await fc.assert(
-        fc.asyncProperty(figures, async (some) => {
+        fc.asyncProperty(figures, fc.nat(7), largeSum, async (others, kind, large) => {
+          const weights = { successWeight: large, ratedWeight: large, windowWeight: large, dayVolume: large };
+          const some = { ...others, ...(kind === 0 ? weights : {}) };
           await db.update(agent).set(some).where(eq(agent.id, ID));
           const [row] = await db
             .select({
