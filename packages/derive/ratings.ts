@@ -111,12 +111,10 @@ function changeStars(
     weight: formatRational(change(parseRational(row?.weight ?? "0"), weight)),
     stars: formatRational(change(parseRational(row?.stars ?? "0"), stars)),
   };
-  if (row === null) {
-    context.store.insert("starDay", { id, ...sums });
-    append(context.store, starDaysOf(rating.ratee), String(day));
-  } else {
-    context.store.update("starDay", id, sums);
-  }
+  // A day that all its ratings left may be behind the first day. New parameters can widen the window, so that a rating
+  // which waited for its hire since then brings the day back.
+  if (row === null || row.weight === "0") append(context.store, starDaysOf(rating.ratee), String(day));
+  context.store.put("starDay", { id, ...sums });
   updateAverage(context, rating.ratee);
 }
 
@@ -131,9 +129,12 @@ function updateAverage(context: ApplyContext, agent: string): void {
   // A day without ratings, after a withdrawal, may still get one.
   const isOver = (day: number) => (day + 1) * DAY <= context.state.time - context.params.windowSeconds;
   const days: { day: number; weight: Rational; stars: Rational }[] = [];
+  const seen = new Set<string>();
   for (let n = firstStarDay; ; n++) {
     const day = itemOf(context.store, starDaysOf(agent), n);
     if (day === null) break;
+    if (seen.has(day)) continue;
+    seen.add(day);
     const row = context.store.get("starDay", `${agent}/${day}`);
     const weight = parseRational(row?.weight ?? "0");
     if (compare(weight, ZERO) > 0)
@@ -147,7 +148,7 @@ function updateAverage(context: ApplyContext, agent: string): void {
     weight = add(weight, multiply(it.weight, decay));
     stars = add(stars, multiply(it.stars, decay));
   }
-  const average = days.length === 0 ? null : rational(stars.n * weight.d, stars.d * weight.n);
+  const average = days.length === 0 ? null : { n: stars.n * weight.d, d: stars.d * weight.n };
   const rounded = average === null ? null : rational(roundHalfUp(average, 9), 1_000_000_000n);
   updateAgent(context, agent, {
     firstStarDay,

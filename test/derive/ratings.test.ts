@@ -72,6 +72,28 @@ describe("ratings", () => {
     log.record("rating", wallet(9), { receipt: outside, side: "buyer", stars: 1 });
     expect((await sellerOf(log))?.avg_stars).to.equal(1.8);
   });
+
+  it("count in a window that became wider after everything else of their day had left it", async () => {
+    const operator = wallet(9);
+    const log = new EventLog({ operator, windowSeconds: 15 * DAY });
+    const early = log.hire(seller, buyer);
+    const escrowId = log.deposit(seller, buyer);
+    const late = log.receipt(seller, buyer, { escrow_id: escrowId });
+    log.record("rating", buyer, { receipt: early, side: "buyer", stars: 1 });
+    log.record("rating", buyer, { receipt: late, side: "buyer", stars: 4 });
+    const stars = async () => (await log.derive()).agents[seller]?.avg_stars;
+    expect(await stars()).to.equal(1);
+    log.after(20 * DAY).tick();
+    expect(await stars()).to.equal(null);
+    log.record("params", operator, { version: 2, operator, windowSeconds: 40 * DAY });
+    log.released(escrowId);
+    expect(await stars()).to.equal(4);
+    const today = log.hire(seller, buyer);
+    log.record("rating", buyer, { receipt: today, side: "buyer", stars: 5 });
+    expect(await stars()).to.be.within(4.5, 5);
+    log.after(20 * DAY).tick();
+    expect(await stars()).to.equal(5);
+  });
 });
 
 describe("latency and prices", () => {
